@@ -1,6 +1,6 @@
 """What the relevance floor keeps and what it keeps out.
 
-``python -m benchmarks.floor --data DIR [--form NAME] [--split dev]``: for each floor, and for the default one, which
+``python -m benchmarks.floor --data DIR... [--form NAME] [--split dev]``: for each floor, and for the default one, which
 depends on the best hit and on the number of memories, the share of relevant memories that stay and the number of
 questions that lose all of theirs; and how many hits get questions that nothing answers: those of another conversation,
 which is about other people but the same kind of things, and those of other subjects altogether, asked also of the
@@ -73,7 +73,7 @@ OFF_SUBJECT = (
 def main() -> None:
     arguments = judged.parser("floor", __doc__).parse_args()
     found = judged.forms(arguments)
-    embedder = judged.embedder(load().embedding)
+    embedder = judged.embedder(load().embedding, arguments.cache)
     for name, folder in found.items():
         _measure(name, judged.collections(folder, "workspace", arguments), embedder)
     _measure_demo(embedder)

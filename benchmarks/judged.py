@@ -1,7 +1,8 @@
 """Memories and questions whose answers are known, read from a folder of the user's and put through the real path.
 
 ``memories.jsonl``: ``id, conversation, topic, text`` and perhaps ``facts``, ``created_at``. ``queries.jsonl``: ``id,
-conversation, query, relevant`` (ids) and perhaps ``split``. Nothing of them is kept.
+conversation, query, relevant`` (ids) and perhaps ``split``. A query that nothing answers has no relevant ids.
+Nothing of them is kept, except vectors in the folder that the user names.
 """
 
 from __future__ import annotations
@@ -17,10 +18,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from bridge.embedding.config import EmbeddingConfig
-from bridge.embedding.embedder import Embedder, Vectors
+from bridge.embedding.embedder import Embedder
 from bridge.embedding.factory import create
 from bridge.operations import Task
 from bridge.operations.ingest import prepare
@@ -30,7 +29,10 @@ from jobs import clock
 from jobs.layout import Workspace
 from jobs.parse import parse_job
 
+from .once_embedder import OnceEmbedder as OnceEmbedder
+
 DAY = datetime(2026, 1, 1, tzinfo=UTC)
+FILE = "memories.jsonl"
 DEPTH = 10  # results of a question that count
 
 _BULLET = re.compile(r"^- ", re.MULTILINE)
@@ -52,30 +54,35 @@ def parser(module: str, about: str | None) -> argparse.ArgumentParser:
     """The arguments that every benchmark over such data takes; ``about`` is its docstring."""
     found = argparse.ArgumentParser(prog=f"python -m benchmarks.{module}", description=(about or "").split("\n\n")[0])
     found.add_argument(
-        "--data", type=Path, required=True, help="a folder with memories.jsonl and queries.jsonl, or such"
+        "--data", type=Path, nargs="+", required=True, help="folders with memories.jsonl and queries.jsonl, or of such"
     )
     found.add_argument("--form", default="all", help="which of the folders in it (all of them)")
     found.add_argument("--queries", default="queries.jsonl", help="the name of the file with the questions")
     found.add_argument("--split", choices=("dev", "heldout", "all"), default="all")
+    found.add_argument("--cache", type=Path, help="a folder that keeps embeddings, so that the next run takes seconds")
     return found
 
 
 def forms(arguments: argparse.Namespace) -> dict[str, Path]:
-    """The folder that was named, or each folder in it that holds such files. Ends the program where there is none."""
-    data: Path = arguments.data
-    folders = (
-        [data] if (data / "memories.jsonl").exists() else [p.parent for p in sorted(data.glob("*/memories.jsonl"))]
-    )
-    found = {folder.name: folder for folder in folders if arguments.form in ("all", folder.name)}
+    """Each folder that was named, or those in it that hold such files. Ends the program where there are none."""
+    found: dict[str, Path] = {}
+    for data in arguments.data:
+        for folder in [data] if (data / FILE).exists() else [path.parent for path in sorted(data.glob(f"*/{FILE}"))]:
+            if arguments.form not in ("all", folder.name):
+                continue
+            if folder.name in found:
+                raise SystemExit(f"{folder} and {found[folder.name]} have the same name.")
+            found[folder.name] = folder
     if not found:
-        raise SystemExit(f"{data} holds no memories.jsonl, or none of the form {arguments.form!r}.")
+        named = ", ".join(map(str, arguments.data))
+        raise SystemExit(f"{named} holds no {FILE}, or none of the form {arguments.form!r}.")
     return found
 
 
 def collections(folder: Path, scope: str, arguments: argparse.Namespace) -> list[Collection]:
-    """``workspace``: each conversation by itself; ``pooled``: all together."""
-    memories, queries = _rows(folder / "memories.jsonl"), _rows(folder / arguments.queries)
-    queries = [query for query in queries if arguments.split in ("all", query.get("split"))]
+    """``workspace``: each conversation by itself; ``pooled``: all together. Of the queries, those with an answer."""
+    memories, queries = rows(folder / FILE), rows(folder / arguments.queries)
+    queries = [query for query in queries if query["relevant"] and arguments.split in ("all", query.get("split"))]
     if scope == "pooled":
         return [Collection(memories, queries)]
     return [
@@ -86,28 +93,12 @@ def collections(folder: Path, scope: str, arguments: argparse.Namespace) -> list
     ]
 
 
-def _rows(path: Path) -> list[Row]:
+def rows(path: Path) -> list[Row]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
 
 
-class OnceEmbedder:
-    """Embeds each text once, for all workspaces and methods."""
-
-    def __init__(self, embedder: Embedder) -> None:
-        self._embedder = embedder
-        self._known: dict[str, Vectors] = {}
-        self.identity, self.dimensions = embedder.identity, embedder.dimensions
-        self.tokenizer_name, self.count_tokens = embedder.tokenizer_name, embedder.count_tokens
-
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        new = [text for text in dict.fromkeys(texts) if text not in self._known]
-        if new:
-            self._known |= dict(zip(new, self._embedder.embed(new), strict=True))
-        return np.array([self._known[text] for text in texts], np.float32).reshape(len(texts), self.dimensions)
-
-
-def embedder(config: EmbeddingConfig) -> OnceEmbedder:
-    return OnceEmbedder(create(config, bulk=True))
+def embedder(config: EmbeddingConfig, cache: Path | None = None) -> OnceEmbedder:
+    return OnceEmbedder(create(config, bulk=True), cache)
 
 
 def payload(memory: Row, when: datetime) -> Row:
@@ -121,7 +112,15 @@ def payload(memory: Row, when: datetime) -> Row:
     context = _BULLET.split(memory["text"], maxsplit=1)[0].strip()
     topic = memory["topic"]
     summary = {"topic": topic, "context": context or topic, "decisions": memory.get("facts", [])}
+    summary |= {name: memory[name] for name in ("rationale",) if name in memory}
     return {"summary": summary | {"created_at": clock.iso(when)}}
+
+
+def texts(memories: Sequence[Row]) -> list[str]:
+    """The memories as a method without titles gets them: each with its title before it, unless all have the same."""
+    if len({memory["topic"] for memory in memories}) == 1:
+        return [memory["text"] for memory in memories]
+    return [f"{memory['topic']}\n{memory['text']}" for memory in memories]
 
 
 class Shelf:
@@ -168,3 +167,13 @@ def shelves(collections: Sequence[Collection], embedder: Embedder, when: When = 
             Shelf(Path(folder) / str(place), collection.memories, embedder, when)
             for place, collection in enumerate(collections)
         ]
+
+
+def run(collections: Sequence[Collection], embedder: Embedder, **arguments: Any) -> Run:
+    """What the real retrieval gives for each query."""
+    with shelves(collections, embedder) as filled:
+        return {
+            query["id"]: shelf.ask(query["query"], **arguments)
+            for shelf, collection in zip(filled, collections, strict=True)
+            for query in collection.queries
+        }

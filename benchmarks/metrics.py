@@ -35,11 +35,21 @@ def of_run(queries: Sequence[dict[str, Any]], run: Mapping[str, Sequence[str]]) 
 
 def interval(scores: Scores, groups: Sequence[str]) -> tuple[Scores, Scores]:
     """The 2.5th and the 97.5th percentile of each column's mean."""
+    return bounds(resampled(scores, groups))
+
+
+def bounds(means: Scores) -> tuple[Scores, Scores]:
+    """The 2.5th and the 97.5th percentile of each column."""
+    low, high = np.percentile(means, [2.5, 97.5], axis=0)
+    return low, high
+
+
+def resampled(scores: Scores, groups: Sequence[str]) -> Scores:
+    """Each column's mean in each of RESAMPLES bootstraps, shape (RESAMPLES, columns)."""
     dice = np.random.default_rng(SEED)
     total = np.zeros((RESAMPLES, scores.shape[1]))
     for group in sorted(set(groups)):
         rows = scores[[name == group for name in groups]]
         drawn = dice.multinomial(len(rows), np.full(len(rows), 1 / len(rows)), size=RESAMPLES)
         total += drawn @ rows
-    low, high = np.percentile(total / len(scores), [2.5, 97.5], axis=0)
-    return low, high
+    return total / len(scores)

@@ -1,155 +1,196 @@
-"""How well questions find their memories, beside plain methods with the same embedding model.
+"""How well questions find their memories, over all sets at once, beside plain methods, products and another commit.
 
-``python -m benchmarks.quality --data DIR [--form NAME] [--scope workspace|pooled|both] [--split dev] [--runs FOLDER]``.
-All memories have one date, so that recency and status say nothing. What the data looks like, ``judged`` says.
+``python -m benchmarks.quality --data DIR... [--cache FOLDER] [--baseline COMMIT] [--peers NAME...] [--runs FOLDER]``.
+A ``DIR`` is a set, or a folder of sets; what a set looks like, ``judged`` says. All memories have one date and no
+status, so that recency and status say nothing. With ``--baseline``, the exit code is 1 when a set loses.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
-import sqlite3
 import sys
 import time
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from bridge.embedding.embedder import Embedder
 from bridge.settings import load
-from bridge.text.terms import STOP_WORDS
 
-from . import judged, metrics, table
-from .judged import DEPTH, Collection, Run
+from . import commit, judged, metrics, peers, plain_methods, table
+from .judged import Collection, Run
 from .metrics import METRICS, Scores
 
 OURS = "cognee-memory retrieve"
-# Reciprocal rank fusion's constant, as in the paper by Cormack and others, 2009.
-_RANK_CONSTANT = 60
+TOLERANCE = 0.003  # of nDCG@10: a set that loses more beside the baseline has lost
+_WEIGHED = METRICS.index("nDCG@10")
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A set with each method's ranking and scores. A method that could not be had is absent."""
+
+    queries: list[judged.Row]
+    memories: int
+    runs: dict[str, Run]
+
+    def scores(self, method: str) -> Scores:
+        return metrics.of_run(self.queries, self.runs[method])
+
+    @property
+    def groups(self) -> list[str]:
+        return [query["conversation"] for query in self.queries]
 
 
 def main() -> None:
+    arguments = _parser().parse_args()
+    began = time.monotonic()
+    found = judged.forms(arguments)
+    if arguments.baseline is not None and not Path(arguments.baseline).is_dir():
+        commit.check(arguments.baseline)
+    lost = False
+    for scope in ("workspace", "pooled") if arguments.scope == "both" else (arguments.scope,):
+        collections = {name: judged.collections(folder, scope, arguments) for name, folder in found.items()}
+        for name in [name for name, given in collections.items() if not any(one.queries for one in given)]:
+            print(f"{name}: no queries of this split", file=sys.stderr)
+            del collections[name]
+        if not collections:
+            raise SystemExit("No set has a query of this split.")
+        sets, before = _run(collections, arguments, scope)
+        for metric in arguments.metrics:
+            _show(sets, scope, metric)
+        if before:
+            lost |= show_change(sets, before, scope, arguments.metrics)
+        if arguments.runs is not None:
+            _write(arguments.runs, sets, scope)
+    print(f"{time.monotonic() - began:.0f} s")
+    if lost:
+        sys.exit(1)
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = judged.parser("quality", __doc__)
     parser.add_argument("--scope", choices=("workspace", "pooled", "both"), default="workspace")
+    parser.add_argument("--metrics", nargs="+", choices=METRICS, default=["nDCG@10"])
+    parser.add_argument("--baseline", help="a commit, or a folder of --runs: what each set gained or lost since then")
+    parser.add_argument("--peers", nargs="*", choices=(*peers.PEERS, "all"), default=[], help="products, see peers")
     parser.add_argument("--runs", type=Path, help="also write each method's ranking there, as JSON lines")
-    arguments = parser.parse_args()
-    found = judged.forms(arguments)
-    embedder = judged.embedder(load().embedding)
-    scopes = ("workspace", "pooled") if arguments.scope == "both" else (arguments.scope,)
-    for name, folder in found.items():
-        for scope in scopes:
-            collections = judged.collections(folder, scope, arguments)
-            _measure(f"{name}, {scope} scope", collections, embedder, arguments.runs)
+    return parser
 
 
-def _measure(title: str, collections: Sequence[Collection], embedder: Embedder, runs_folder: Path | None) -> None:
-    began = time.monotonic()
-    queries = [query for collection in collections for query in collection.queries]
-    if not queries:
-        print(f"{title}: no queries of this split", file=sys.stderr)
-        return
-    runs = {OURS: _ours(collections, embedder)} | _plain_methods(collections, embedder)
-    scores = {name: metrics.of_run(queries, run) for name, run in runs.items()}
-    groups = [query["conversation"] for query in queries]
-    memories = sum(len(collection.memories) for collection in collections)
+def _run(
+    collections: Mapping[str, Sequence[Collection]], arguments: argparse.Namespace, scope: str
+) -> tuple[dict[str, Judged], dict[str, Run]]:
+    """Each set with all methods' runs, and the baseline's run of each set if one was named."""
+    embedder = judged.embedder(load().embedding, arguments.cache)
+    sets = {
+        name: Judged(
+            [query for one in given for query in one.queries],
+            sum(len(one.memories) for one in given),
+            {OURS: judged.run(given, embedder)} | plain_methods.runs(given, embedder),
+        )
+        for name, given in collections.items()
+    }
+    for product in peers.PEERS if "all" in arguments.peers else arguments.peers:
+        row, found = peers.runs(product, collections, embedder, arguments.cache)
+        for name, run in found.items():
+            sets[name].runs[row] = run
+    if arguments.baseline is None:
+        return sets, {}
+    if Path(arguments.baseline).is_dir():
+        return sets, {name: _read(_path(Path(arguments.baseline), name, scope, OURS)) for name in sets}
+    return sets, commit.runs(arguments.baseline, collections, arguments.cache)
+
+
+def _show(sets: Mapping[str, Judged], scope: str, metric: str) -> None:
+    methods = list(dict.fromkeys(method for one in sets.values() for method in one.runs))
+    column = METRICS.index(metric)
+    rows = []
+    for method in methods:
+        means = [_mean(one, method, column) for one in sets.values()]
+        known = [mean for mean in means if mean is not None]
+        whole = f"{np.mean(known):.3f}" if len(known) == len(means) else "–"
+        rows.append([method, *("–" if mean is None else f"{mean:.3f}" for mean in means), whole])
+    table.show(f"{metric}, {scope} scope", ["method", *_columns(sets), "mean of the sets"], rows)
     table.show(
-        f"Quality: {title}, {memories} memories, {len(queries)} questions (95 % intervals)",
-        ["method", *METRICS],
-        [[name, *_cells(found, groups, ".3f")] for name, found in scores.items()],
-    )
-    table.show(
-        f"{OURS}, ahead by (paired, 95 % intervals)",
-        ["of", *METRICS],
-        [[name, *_cells(scores[OURS] - found, groups, "+.3f")] for name, found in scores.items() if name != OURS],
-    )
-    print(f"{time.monotonic() - began:.0f} s")
-    if runs_folder is not None:
-        _write(runs_folder, title, runs)
+        f"{metric}, {scope} scope: {OURS} ahead by (paired, 95 % intervals)",
+        ["of", *sets, "mean of the sets"],
+        [[method, *_ahead(sets, OURS, {n: s.runs.get(method) for n, s in sets.items()}, column)]
+         for method in methods if method != OURS],
+    )  # fmt: skip
 
 
-def _cells(scores: Scores, groups: Sequence[str], form: str) -> list[str]:
-    low, high = metrics.interval(scores, groups)
-    return [
-        f"{mean:{form}} ({least:{form}} to {most:{form}})"
-        for mean, least, most in zip(scores.mean(axis=0), low, high, strict=True)
+def show_change(
+    sets: Mapping[str, Judged], before: Mapping[str, Run], scope: str, wanted: Sequence[str] = ("nDCG@10",)
+) -> bool:
+    """Prints what each set gained since the baseline; whether one lost more nDCG@10 than the tolerance."""
+    rows = [
+        [metric, *_ahead(sets, OURS, before, METRICS.index(metric))]
+        for metric in dict.fromkeys(("nDCG@10", "Recall@1", "Recall@5", *wanted))
     ]
+    table.show(
+        f"Change since the baseline, {scope} scope (paired, 95 % intervals)", ["", *sets, "mean of the sets"], rows
+    )
+    lost = {}
+    for name, one in sets.items():
+        change = (one.scores(OURS) - metrics.of_run(one.queries, before[name]))[:, _WEIGHED]
+        print(f"{name}: {(change > 0).sum()} questions better, {(change < 0).sum()} worse, of {len(change)}")
+        if change.mean() < -TOLERANCE:
+            lost[name] = change.mean()
+    for name, change in lost.items():
+        print(f"{name} LOST {-change:.4f} of nDCG@10, more than {TOLERANCE:g}")
+    return bool(lost)
 
 
-def _write(folder: Path, title: str, runs: dict[str, Run]) -> None:
+def _columns(sets: Mapping[str, Judged]) -> list[str]:
+    return [f"{name}: {one.memories:,} memories, {len(one.queries)} questions" for name, one in sets.items()]
+
+
+def _mean(one: Judged, method: str, column: int) -> float | None:
+    return float(one.scores(method)[:, column].mean()) if method in one.runs else None
+
+
+def _ahead(sets: Mapping[str, Judged], ours: str, others: Mapping[str, Run | None], column: int) -> list[str]:
+    """A cell for each set and one for their mean: how far ``ours`` is ahead, and the interval of that."""
+    cells, drawn, means = [], [], []
+    for name, one in sets.items():
+        other = others[name]
+        if other is None:
+            cells.append("–")
+            continue
+        ahead = (one.scores(ours) - metrics.of_run(one.queries, other))[:, [column]]
+        means.append(ahead.mean())
+        drawn.append(metrics.resampled(ahead, one.groups))
+        cells.append(_cell(means[-1], drawn[-1]))
+    complete = len(means) == len(sets)
+    return [*cells, _cell(float(np.mean(means)), np.mean(drawn, axis=0)) if complete else "–"]
+
+
+def _cell(mean: float, drawn: Scores) -> str:
+    low, high = metrics.bounds(drawn)
+    return f"{mean:+.3f} ({low[0]:+.3f} to {high[0]:+.3f})"
+
+
+def _path(folder: Path, name: str, scope: str, method: str) -> Path:
+    return folder / (re.sub(r"\W+", "-", f"{name}, {scope} scope {method}") + ".jsonl")
+
+
+def _write(folder: Path, sets: Mapping[str, Judged], scope: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    for name, run in runs.items():
-        lines = [json.dumps({"query_id": query, "ranked": ranked}) for query, ranked in run.items()]
-        path = folder / (re.sub(r"\W+", "-", f"{title} {name}") + ".jsonl")
-        path.write_text("\n".join(lines) + "\n", "utf-8")
+    for name, one in sets.items():
+        for method, run in one.runs.items():
+            lines = [json.dumps({"query_id": query, "ranked": ranked}) for query, ranked in run.items()]
+            _path(folder, name, scope, method).write_text("\n".join(lines) + "\n", "utf-8")
 
 
-def _ours(collections: Sequence[Collection], embedder: Embedder) -> Run:
-    with judged.shelves(collections, embedder) as shelves:
-        return {
-            query["id"]: shelf.ask(query["query"])
-            for shelf, collection in zip(shelves, collections, strict=True)
-            for query in collection.queries
-        }
+def _read(path: Path) -> Run:
+    if not path.exists():
+        raise SystemExit(f"{path} does not exist; it is made by --runs {path.parent} with the same sets and scope.")
+    return {row["query_id"]: row["ranked"] for row in judged.rows(path)}
 
-
-# --- what it is compared with: each method gives scores of shape (queries, memories) ---
-
-
-def _plain_methods(collections: Sequence[Collection], embedder: Embedder) -> dict[str, Run]:
-    runs: dict[str, Run] = {name: {} for name in _METHODS}
-    for collection in collections:
-        ids = [memory["id"] for memory in collection.memories]
-        words, meaning = _bm25(collection), _one_vector(collection, embedder)
-        for name, method in _METHODS.items():
-            for query, found in zip(collection.queries, method(words, meaning), strict=True):
-                best = np.argsort(-found, kind="stable")[:DEPTH]
-                runs[name][query["id"]] = [ids[place] for place in best]
-    return runs
-
-
-def _bm25(collection: Collection) -> Scores:
-    """SQLite's own BM25 over the texts: Porter stemming, any of the terms, common words left out."""
-    scores = np.zeros((len(collection.queries), len(collection.memories)))
-    with closing(sqlite3.connect(":memory:")) as connection:
-        connection.execute("CREATE VIRTUAL TABLE words USING fts5 (body, tokenize = 'porter unicode61')")
-        connection.executemany("INSERT INTO words VALUES (?)", [(memory["text"],) for memory in collection.memories])
-        for row, query in enumerate(collection.queries):
-            terms = dict.fromkeys(word.lower() for word in re.findall(r"[^\W_]+", query["query"]))
-            asked = [term for term in terms if term not in STOP_WORDS] or list(terms)
-            match = " OR ".join(f'"{term}"' for term in asked)
-            if match:
-                found = connection.execute("SELECT rowid, -bm25(words) FROM words WHERE words MATCH ?", (match,))
-                for number, score in found:
-                    scores[row, number - 1] = score
-    return scores
-
-
-def _one_vector(collection: Collection, embedder: Embedder) -> Scores:
-    texts = embedder.embed([memory["text"] for memory in collection.memories]).astype(np.float64)
-    return embedder.embed([query["query"] for query in collection.queries]).astype(np.float64) @ texts.T
-
-
-def _levelled(scores: Scores) -> Scores:
-    """Each query's scores from 0 to 1."""
-    low, high = scores.min(axis=1, keepdims=True), scores.max(axis=1, keepdims=True)
-    found: Scores = (scores - low) / np.maximum(high - low, 1e-12)
-    return found
-
-
-def _reciprocal(scores: Scores) -> Scores:
-    places = np.argsort(np.argsort(-scores, axis=1, kind="stable"), axis=1)
-    found: Scores = 1 / (_RANK_CONSTANT + 1 + places)
-    return found
-
-
-_METHODS: dict[str, Callable[[Scores, Scores], Scores]] = {
-    "BM25 alone": lambda words, meaning: words,
-    "one vector per memory": lambda words, meaning: meaning,
-    "equal-weight fusion of their scores": lambda words, meaning: _levelled(words) + _levelled(meaning),
-    "equal-weight fusion of their ranks": lambda words, meaning: _reciprocal(words) + _reciprocal(meaning),
-}
 
 if __name__ == "__main__":
     main()

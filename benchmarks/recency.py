@@ -1,6 +1,6 @@
 """What age does to the ranking: the same questions with memories that were made over months or years.
 
-``python -m benchmarks.recency --data DIR [--form NAME] [--split dev] [--days 150 730]``. Each conversation's memories
+``python -m benchmarks.recency --data DIR... [--split dev] [--days 150 730]``. Each conversation's memories
 keep their order and get days spread evenly over that time; the question is asked at their end. A question counts as one
 about old things by its newest relevant memory. Questions to decision records (``benchmarks/notes``, or a set made by
 ``benchmarks.records``) have a category: ``lasting``, or ``changed`` if an older record gives an outdated answer.
@@ -45,7 +45,7 @@ def main() -> None:
     parser.add_argument("--days", type=float, nargs="+", default=[SPAN], help="the age of the first memory")
     arguments = parser.parse_args()
     found = judged.forms(arguments)
-    embedder = judged.embedder(load().embedding)
+    embedder = judged.embedder(load().embedding, arguments.cache)
     for name, folder in found.items():
         for span in arguments.days:
             _measure(name, judged.collections(folder, "workspace", arguments), embedder, span)

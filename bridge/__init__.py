@@ -6,6 +6,7 @@ the modules and packages of the memory:
 ``memory``: a memory as immutable values.
 ``memory_shapes``: the types of lists of memories, topics and compactions, as published.
 ``settings``: every setting, read once from all sources.
+``user_settings``: writes settings into the user's file or a workspace's.
 ``git_index``: what git tracks in the workspace's own folders.
 ``trust``: whether this user created the workspace, or trusts it.
 ``text``: a memory as text, and what is embedded and indexed of it.

@@ -437,8 +437,8 @@ DIAGNOSTICS: dict[str, Diagnostic] = _table(
         "Configure the former model again, or embed all texts again: cognee-memory rebuild --what index.",
     ),
     Diagnostic(
-        "MODEL_FORMER", _D, "note", "The memories were embedded by an earlier version, and are embedded again.",
-        "Nothing: the worker does it after its next job. Until then, queries use the earlier embeddings.",
+        "MODEL_FORMER", _D, "note", "The memories are of another local embedding model, and are to be embedded again.",
+        "No action needed: a running worker does it. Until then, queries use the earlier model.",
     ),
     Diagnostic(
         "VECTORS_LACKING", _D, "error", "The vector files are missing, or shorter than memory.db says.",

@@ -13,6 +13,7 @@ from harness import SOAK
 from hypothesis import settings
 from platformdirs import user_cache_path
 
+from bridge.embedding import multilingual_setup
 from bridge.embedding.provision import provision
 from bridge.search import reader
 
@@ -29,6 +30,13 @@ def model_cache() -> Path:
     cache_dir = Path(chosen) if chosen else user_cache_path("cognee-memory", appauthor=False)
     provision(cache_dir)
     return cache_dir
+
+
+@pytest.fixture(scope="session")
+def both_models(model_cache: Path) -> Path:
+    """A cache folder that holds the default model and the multilingual one; downloaded once a machine."""
+    multilingual_setup.provision(model_cache)
+    return model_cache
 
 
 @pytest.fixture(autouse=True)

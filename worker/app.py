@@ -25,6 +25,7 @@ from .child.supervisor import Child
 from .heartbeat import Heartbeat, describe
 from .inbox.control import Control
 from .inbox.intake import Intake, Limits
+from .inbox.reembedding import Reembedding
 from .inbox.watcher import Watcher, choose
 from .monitoring.counters import Counters
 from .scheduling import recovery, retention
@@ -108,6 +109,7 @@ class Worker:
         self._rejections = 0
         self._pruning = retention.Timetable()
         self._intake = Intake(paths, self._ledger, limits, self._enqueue_announced, rejected=self._rejected)
+        self._reembedding = Reembedding(workspace, settings, self._ledger)
         self._git = git_index.GitIndex(workspace)
         self._tracked = git_index.NOTHING
         self._control = Control(
@@ -255,6 +257,7 @@ class Worker:
         steps = (
             self._scan_inbox,
             self._control.scan,
+            self._reembed,
             self._enqueue_announced,
             self._watcher.ensure_watching,
             self._reconcile,
@@ -294,6 +297,10 @@ class Worker:
     def _scan_inbox(self) -> None:
         if not self._draining:
             self._intake.scan()
+
+    def _reembed(self) -> None:
+        if not self._draining:
+            self._reembedding.scan(time.monotonic())
 
     def _reconcile(self) -> None:
         """Every 30 s, repair the job folder and the queue while the worker runs."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .model_files import DIMENSIONS, FULL, INT8, NAME
+from .model_files import DIMENSIONS, FULL_WEIGHTS, NAME
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,24 +26,16 @@ class EmbeddingConfig:
     def identity(self) -> str:
         """The embedder's identity, without loading it: ``openai/text-embedding-3-small/1536``."""
         if self.is_local:
-            return local_identity(INT8, self.dimensions)
+            name = NAME if self.has_full_weights else f"{NAME}:int8"
+            return f"{self.provider}/{name}/{self.dimensions}"
         return f"{self.provider}/{self.model.removeprefix(f'{self.provider}/')}/{self.dimensions}"
 
     @property
     def is_local(self) -> bool:
         """Whether this is the built-in model, which runs on this machine."""
-        return self.provider == "fastembed" and self.model == NAME
+        return self.provider == "fastembed" and self.model in (NAME, FULL_WEIGHTS)
 
-
-def local_identity(name: str, dimensions: int = DIMENSIONS) -> str:
-    """The identity of the built-in model with these weights: FULL or INT8."""
-    return f"fastembed/{name}/{dimensions}"
-
-
-# Version 0.4.0 and earlier embedded with the full weights. Their stores are re-embedded.
-FORMER_LOCAL_IDENTITY = local_identity(FULL)
-
-
-def is_former(recorded: str, configured: str) -> bool:
-    """Whether a store's model is the one that earlier versions used where this one uses the configured one."""
-    return recorded == FORMER_LOCAL_IDENTITY and configured == local_identity(INT8)
+    @property
+    def has_full_weights(self) -> bool:
+        """Whether the built-in model runs with the weights as published, as version 0.4.0 did, and not with 8 bits."""
+        return self.model == FULL_WEIGHTS

@@ -7,7 +7,7 @@ name. This module imports little.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,22 @@ class Embedder(Protocol):
 
     def count_tokens(self, text: str) -> int:
         """The number of tokens in the whole text, without special tokens."""
+
+
+@runtime_checkable
+class QueryEmbedder(Protocol):
+    """An embedder that distinguishes queries from the texts that they are to find."""
+
+    def embed_query(self, query: str) -> Vector:
+        """The query's vector, shape (dimensions,), to be compared with those of ``embed``. Raises as ``embed``."""
+
+
+def embed_query(embedder: Embedder, query: str) -> Vector:
+    """The vector of a query, shape (dimensions,): as of any text, unless the model distinguishes queries."""
+    if isinstance(embedder, QueryEmbedder):
+        return embedder.embed_query(query)
+    vector: Vector = embedder.embed([query])[0]
+    return vector
 
 
 def is_text_rejected(error: JobError) -> bool:

@@ -1,12 +1,16 @@
-"""Creates the embedder that the settings name: a local one (the default, offline) or one behind an endpoint."""
+"""Creates the embedder that the settings name, or that of a store's identity: a local one or one behind an endpoint."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
-from .config import FORMER_LOCAL_IDENTITY, EmbeddingConfig
+from jobs.errors import JobError
+
+from .config import EmbeddingConfig
 from .embedder import Embedder, wrong_dimensions
+from .local_models import MULTILINGUAL, config_of
 from .model_files import DIMENSIONS, find, has_int8
 
 _HTTP_PROVIDERS = ("openai", "openai_compatible", "ollama")
@@ -21,6 +25,8 @@ def create(config: EmbeddingConfig, *, bulk: bool = False) -> Embedder:
         if config.dimensions != DIMENSIONS:
             raise wrong_dimensions(config, DIMENSIONS)
         return _local(config, bulk=bulk)
+    if config.provider == MULTILINGUAL.provider:
+        return _multilingual(config, bulk=bulk)
     from . import remote_embedder
 
     if config.provider == "fastembed":
@@ -34,23 +40,13 @@ def create(config: EmbeddingConfig, *, bulk: bool = False) -> Embedder:
     return remote_embedder.LiteLLMEmbedder(config)
 
 
-def create_former(identity: str, config: EmbeddingConfig, *, bulk: bool = False) -> Embedder | None:
-    """The embedder of a store that an earlier version made with the built-in model; None for any other identity.
-
-    Raises JobError: MODEL_MISSING.
-    """
-    if not config.is_local or identity != FORMER_LOCAL_IDENTITY:
-        return None
-    return _local(config, bulk=bulk, full_weights=True)
-
-
-def _local(config: EmbeddingConfig, *, bulk: bool, full_weights: bool = False) -> Embedder:
+def _local(config: EmbeddingConfig, *, bulk: bool) -> Embedder:
     from .local_embedder import OnnxEmbedder
 
-    folder = _model_folder(config)
+    folder, full = _model_folder(config), config.has_full_weights
     if bulk:
-        return OnnxEmbedder(folder, threads=processors(), full_weights=full_weights)
-    return OnnxEmbedder(folder, intra_op_threads=min(2, processors()), full_weights=full_weights)
+        return OnnxEmbedder(folder, threads=processors(), full_weights=full)
+    return OnnxEmbedder(folder, intra_op_threads=min(2, processors()), full_weights=full)
 
 
 def _model_folder(config: EmbeddingConfig) -> Path:
@@ -61,6 +57,39 @@ def _model_folder(config: EmbeddingConfig) -> Path:
 
         provision(config.cache_dir)
     return folder
+
+
+def _multilingual(config: EmbeddingConfig, *, bulk: bool) -> Embedder:
+    if config.model != MULTILINGUAL.model:
+        raise JobError(
+            "EMBEDDING_CONFIG",
+            f"The provider {MULTILINGUAL.provider} has no model {config.model} (EMBEDDING_MODEL).",
+            remediation=f"Set EMBEDDING_MODEL={MULTILINGUAL.model}.",
+        )
+    if config.dimensions != MULTILINGUAL.dimensions:
+        raise wrong_dimensions(config, MULTILINGUAL.dimensions)
+    from .multilingual_embedder import MultilingualEmbedder
+
+    return MultilingualEmbedder(config, threads=processors() if bulk else 1)
+
+
+def earlier(
+    identity: str | None,
+    config: EmbeddingConfig,
+    make: Callable[[EmbeddingConfig], Embedder] = create,
+) -> Embedder | None:
+    """The embedder of a store with another identity than the settings name; None if it is not on this machine.
+
+    With it a store answers and grows until everything is embedded with the configured model.
+    """
+    former = None if identity in (None, config.identity) else config_of(identity, config)
+    if former is None:
+        return None
+    try:
+        embedder = make(former)
+    except JobError:
+        return None
+    return embedder if embedder.identity == identity else None
 
 
 def processors() -> int:

@@ -15,7 +15,7 @@ from jobs.errors import JobError
 
 from ..background import Background
 from . import model_files
-from .config import EmbeddingConfig, local_identity
+from .config import EmbeddingConfig
 from .embedder import Vector, Vectors, embed_non_blank, normalised, wrong_dimensions
 from .tokens import LocalTokenCounter, WordPieceTokenizer, word_piece_tokenizer
 
@@ -40,7 +40,8 @@ class OnnxEmbedder:
         self._threads = threads
         self._intra_op_threads = intra_op_threads
         self._tokens = word_piece_tokenizer(folder)
-        self.identity = local_identity(model_files.FULL if full_weights else model_files.INT8)
+        model = model_files.FULL_WEIGHTS if full_weights else model_files.NAME
+        self.identity = EmbeddingConfig(cache_dir=folder, model=model).identity
         self._graph = folder / (model_files.GRAPH if full_weights else model_files.INT8_GRAPH).name
         self._loading = self._load()
 

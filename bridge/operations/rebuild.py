@@ -1,7 +1,8 @@
 """rebuild: rebuilds derived data from memory.db: the search index, the knowledge graph, or both.
 
 If the settings name another embedding model than the store's, it embeds the index again and rebuilds the graph too,
-since the graph's vectors are of the former model.
+since the graph's vectors are of the earlier model. Until the new index is complete, the store answers and grows with
+the earlier model, if that is on this machine.
 """
 
 from __future__ import annotations
@@ -37,12 +38,11 @@ def _one(task: Task, stores: Stores, now: datetime, progress: Progress) -> Succe
     what = task.payload["what"]
     began = time.monotonic()
     try:
-        store = stores.open_store(new_model=True)
-        if what != "graph" and (store.model_changed or store.awaits_model):
+        if what != "graph" and stores.has_earlier_model:
             what = "both"
         result: RebuildResult = {"what": what, "seconds": 0.0}
         if what in ("index", "both"):
-            result["passages"] = stores.open_store(new_model=True).rebuild_vectors(progress)
+            result["passages"] = stores.rebuild_vectors(progress)
             result["memories"] = stores.store.rebuild_words(progress)
         if what in ("graph", "both"):
             result["graph_memories"] = stores.rebuild_graph(clock.iso(now), progress)

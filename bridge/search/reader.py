@@ -18,7 +18,7 @@ from jobs.layout import Workspace
 from ..background import Background
 from ..embedding.config import EmbeddingConfig
 from ..embedding.embedder import Embedder
-from ..embedding.factory import create, create_former
+from ..embedding.factory import create, earlier
 from ..interface import envelope
 from ..privacy.masking import trace
 from .index_cache import IndexCache
@@ -53,7 +53,7 @@ class Reader:
         self._create = embedder
         self._lock = Lock()
         self._embedder: Embedder | None = None
-        self._former: Embedder | None = None
+        self._earlier: Embedder | None = None  # of a store that is still to be embedded with the configured model
         self._loading: Background[Embedder] | None = None
         self._cache = IndexCache()
 
@@ -95,27 +95,34 @@ class Reader:
     def embedder(self, snapshot: Snapshot) -> Embedder | None:
         """The embedder of the store's vectors; None if the store is empty.
 
-        Raises JobError: EMBEDDER_MISMATCH when the settings name another one; MODEL_MISSING, MODEL_CORRUPT.
+        If it is not the one that the settings name, but on this machine, it is used, with a warning. Raises JobError:
+        EMBEDDER_MISMATCH when it is not on this machine; MODEL_MISSING, MODEL_CORRUPT.
         """
         if snapshot.embedder_identity is None or snapshot.memory_count == 0:
             return None
+        former = self._earlier_embedder(snapshot.embedder_identity)
+        if former is not None:
+            snapshot.warnings.append(earlier_model_answers(former.identity, self._embedding.identity))
+            return former
         with self._lock:
             if self._embedder is None:
                 loading, self._loading = self._loading, None
                 self._embedder = loading.result() if loading else self._create(self._embedding)
             embedder = self._embedder
-            if snapshot.embedder_identity == embedder.identity:
-                return embedder
-            if self._former is None or self._former.identity != snapshot.embedder_identity:
-                # A store of an earlier version, until the worker has embedded it again.
-                self._former = create_former(snapshot.embedder_identity, self._embedding)
-            former = self._former
-        if former is None:
+        if snapshot.embedder_identity != embedder.identity:
             raise JobError(
                 "EMBEDDER_MISMATCH",
                 f"The store was made with {snapshot.embedder_identity}; the settings name {embedder.identity}.",
             )
-        return former
+        return embedder
+
+    def _earlier_embedder(self, identity: str) -> Embedder | None:
+        """The embedder of a store that is still to be embedded with the configured model; None if this is not so, or if
+        that model is not on this machine."""
+        with self._lock:
+            if self._earlier is None or self._earlier.identity != identity:
+                self._earlier = earlier(identity, self._embedding, self._create)
+            return self._earlier
 
     def _begin_loading(self) -> None:
         """Load the model in a thread while the index is read."""
@@ -151,6 +158,14 @@ class Reader:
         self._begin_loading()
         with self.snapshot() as snapshot:
             return context(snapshot, question, self.embedder(snapshot) if snapshot else None)
+
+
+def earlier_model_answers(former: str, configured: str) -> str:
+    """The warning in an answer that was made with a store's earlier model."""
+    return (
+        f"answers come from the earlier embedding model ({former}) until the memories are embedded with {configured};"
+        " cognee-memory model status shows how far"
+    )
 
 
 _VERBS: dict[Verb, Callable[[Reader, dict[str, Any], datetime], Response]] = {

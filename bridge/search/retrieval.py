@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from jobs import clock
 
 from ..background import Background
-from ..embedding.embedder import Embedder, Vector
+from ..embedding.embedder import Embedder, Vector, embed_query
 from ..interface import envelope
 from ..memory import Memory
 from . import hits
@@ -156,8 +156,7 @@ def score(snapshot: Snapshot, question: Question, embedder: Embedder, numbers: S
 
 def query_vector(question: Question, embedder: Embedder) -> Vector:
     """The embedding of the query, shape (dimensions,)."""
-    vector: Vector = embedder.embed([question.query])[0]
-    return vector
+    return embed_query(embedder, question.query)
 
 
 def _scored(snapshot: Snapshot, question: Question, vector: Vector, candidates: Catalogue) -> list[Scored]:
@@ -321,4 +320,6 @@ def ranking_used(question: Question, floor: float) -> RankingUsed:
     }
     if question.time is not None:
         used["time"] = question.time.reported()
+    if question.query != question.asked:
+        used["searched_for"] = question.query
     return used

@@ -18,7 +18,6 @@ from jobs import clock
 from jobs.finding import Finding, finding
 from jobs.layout import Workspace
 
-from ..embedding.config import is_former
 from ..embedding.embedder import Embedder, Vector, Vectors
 from ..memory import Memory, MemoryKind, Status
 from ..slices import Slices
@@ -276,10 +275,8 @@ class Audit:
         for model, size, count in self._connection.execute(sizes).fetchall():
             if size != dimensions_of(model) * vectors.ITEM_BYTES:
                 yield finding("EMBEDDINGS_MISSIZED", "embeddings", f"In all: {count}.", count=count)
-        recorded = database.meta(self._connection, "embedder")
-        if recorded != embedder.identity:
-            former = recorded is not None and is_former(recorded, embedder.identity)
-            yield finding("MODEL_FORMER" if former else "MODEL_CHANGED", "embedding")
+        if database.meta(self._connection, "embedder") != embedder.identity:
+            yield finding("MODEL_CHANGED", "embedding")
             return
         sample = list(self._sample())
         fresh = embedder.embed([text for _, text in sample])

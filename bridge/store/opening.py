@@ -5,7 +5,6 @@ Importing it loads the reader of queries; the writer and everything else load wh
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
@@ -30,21 +29,28 @@ def require_safe(workspace: Workspace, allow_unsafe_mount: bool) -> None:
     mounts.require_safe(workspace, allow_unsafe_mount)
 
 
-def open_store(
-    workspace: Workspace,
-    embedder: Embedder,
-    *,
-    former: Callable[[str], Embedder | None] = lambda _: None,
-    new_model: bool = False,
-) -> Store:
-    """The store with its one writer. ``former`` gives the embedder of an identity that an earlier version used;
-    ``new_model`` is for the rebuild with a new embedding model.
+def open_store(workspace: Workspace, embedder: Embedder, *, new_model: bool = False) -> Store:
+    """The store with its one writer; ``new_model`` for the rebuild with a new embedding model.
 
     Raises JobError: STORE_BUSY, STORE_NEWER, STORE_UNREADABLE, EMBEDDER_MISMATCH.
     """
     from .sqlite_store import SqliteStore  # imported here: only the child process writes
 
-    return SqliteStore(workspace, embedder, former=former, new_model=new_model)
+    return SqliteStore(workspace, embedder, new_model=new_model)
+
+
+def embedder_of(workspace: Workspace) -> str | None:
+    """The identity of the embedder of the store's vectors; None if nothing was ever stored.
+
+    Raises JobError: STORE_NEWER, STORE_UNREADABLE, STORE_BUSY.
+    """
+    snapshot = reader_of(workspace).snapshot()
+    if snapshot is None:
+        return None
+    try:
+        return snapshot.vectors.embedder
+    finally:
+        snapshot.close()
 
 
 def open_memories(workspace: Workspace) -> AbstractContextManager[Memories]:

@@ -312,23 +312,17 @@ class Store(Memories, Protocol):
         """Whether the vectors are of another model than the embedder's; then only ``rebuild_vectors`` may write."""
 
     @property
-    def embedder(self) -> Embedder:
-        """The embedder of the vectors in force."""
-
-    @property
-    def awaits_model(self) -> bool:
-        """Whether the next ``rebuild_vectors`` changes the embedder from a former one to that of the settings."""
-
-    @property
     def is_rebuilding(self) -> bool:
         """Whether a rebuild is under way."""
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Vectors of the texts, shape (n, dimensions). Each text is embedded once."""
 
-    def rebuild_vectors(self, progress: Progress = ignore_progress) -> int:
-        """Rebuild the vectors, and switch to them. Returns how many. Raises JobError: STORE_BUSY during another
-        rebuild.
+    def rebuild_vectors(self, progress: Progress = ignore_progress, embedder: Embedder | None = None) -> int:
+        """Rebuild the vectors, and switch to them in one transaction. Returns how many.
+
+        Another ``embedder`` replaces the store's from the switch on; until then, what is added is embedded with the
+        present one. Raises JobError: STORE_BUSY during another rebuild.
         """
 
     def rebuild_words(self, progress: Progress = ignore_progress) -> int:

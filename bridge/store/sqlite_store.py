@@ -10,7 +10,7 @@ import contextlib
 import logging
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -48,26 +48,18 @@ _USAGE_KEPT = timedelta(days=90)
 class SqliteStore(SqliteMemories):
     """The open store. It holds a kernel lock, so that a leftover process cannot write at the same time."""
 
-    def __init__(
-        self,
-        workspace: Workspace,
-        embedder: Embedder,
-        *,
-        former: Callable[[str], Embedder | None] = lambda _: None,
-        new_model: bool = False,
-    ) -> None:
+    def __init__(self, workspace: Workspace, embedder: Embedder, *, new_model: bool = False) -> None:
         """Open the store, and repair its indexes.
 
-        ``former`` gives the embedder of an identity that an earlier version used, or None: a store of that model goes
-        on with it until ``rebuild_vectors``. ``new_model`` allows a store of any other embedding model, which only
-        ``rebuild_vectors`` may then change. Raises JobError: STORE_BUSY, STORE_NEWER, STORE_UNREADABLE,
-        EMBEDDER_MISMATCH.
+        ``new_model`` allows a store of another embedding model, which only ``rebuild_vectors`` may then change. Raises
+        JobError: STORE_BUSY, STORE_NEWER, STORE_UNREADABLE, EMBEDDER_MISMATCH.
         """
         self._lock = Lock(workspace.store_lock)
         if not self._lock.acquire():
             raise JobError("STORE_BUSY")
         try:
             self._workspace = workspace
+            self._embedder = embedder
             self._connection = database.open_for_writing(workspace)
             self._identity = files.identity(workspace.memory_db)
         except BaseException:
@@ -78,12 +70,8 @@ class SqliteStore(SqliteMemories):
         self.llm_usage = LlmUsage(self._connection)
         self.is_rebuilding = False
         self._is_open = False
-        recorded = database.meta(self._connection, "embedder")
-        in_force = former(recorded) if recorded not in (None, embedder.identity) else None
-        self._embedder = in_force or embedder
-        self._coming: Embedder | None = None if in_force is None else embedder
-        self._embeddings = EmbeddingCache(self._connection, self._embedder)
-        self._vectors = VectorIndex(workspace, self._connection, self._embedder.dimensions)
+        self._embeddings = EmbeddingCache(self._connection, embedder)
+        self._vectors = VectorIndex(workspace, self._connection, embedder.dimensions)
         self._words = WordIndex(self._connection)
         self._writer = ChangeWriter(self._connection, self._words, self.outbox, self._embeddings.drop)
         try:
@@ -139,14 +127,14 @@ class SqliteStore(SqliteMemories):
         """Quarantine damaged vector files, and rebuild them from the embeddings in memory.db."""
         if self._vectors.is_of_old:
             log.info("the vector files are rebuilt for this version")
-            self._remake_vectors()
+            self.rebuild_vectors()
             return
         damage = self._vectors.damage(closely=closely)
         if damage is not None:
             label = f"vectors-{clock.iso(clock.now())}"
             kept = quarantine.move(self._workspace, label, self._vectors.paths)
             log.warning("the vector files were %s: set aside in %s, and made again", damage, kept)
-            self._remake_vectors()
+            self.rebuild_vectors()
 
     def _mend_words(self, *, closely: bool) -> None:
         """Rebuild the full-text index if its form is outdated or it does not agree with the memories."""
@@ -157,16 +145,6 @@ class SqliteStore(SqliteMemories):
         if not self._words.is_sound(closely=closely):
             log.warning("the full-text index was damaged: it is made again")
             self.rebuild_words()
-
-    @property
-    def embedder(self) -> Embedder:
-        """The embedder of the vectors in force."""
-        return self._embedder
-
-    @property
-    def awaits_model(self) -> bool:
-        """Whether the next ``rebuild_vectors`` changes the embedder from a former one to that of the settings."""
-        return self._coming is not None
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Vectors of the texts, shape (n, dimensions), from the cache or newly embedded."""
@@ -286,26 +264,15 @@ class SqliteStore(SqliteMemories):
         finally:
             self.is_rebuilding = False
 
-    def rebuild_vectors(self, progress: Progress = ignore_progress) -> int:
+    def rebuild_vectors(self, progress: Progress = ignore_progress, embedder: Embedder | None = None) -> int:
         """Write a new generation of the vector files and switch to it. Returns the number of passages.
 
-        Embeddings come from the cache; only missing ones are computed. A new model takes effect in the same
-        transaction; until then, memories are added with the former one. Raises JobError: STORE_BUSY during another
-        rebuild.
+        Embeddings come from the cache; only missing ones are computed. With another ``embedder``, its model takes
+        effect in the transaction of the switch; until then, memories are added with the present one. Raises JobError:
+        STORE_BUSY during another rebuild.
         """
-        embedder = self._coming or self._embedder
-        embeddings = EmbeddingCache(self._connection, embedder)
-        passage_count = self._make_vectors(embeddings, embedder.identity, progress)
-        self._embedder, self._embeddings, self._coming = embedder, embeddings, None
-        self.model_changed = False
-        return passage_count
-
-    def _remake_vectors(self, progress: Progress = ignore_progress) -> None:
-        """Write a new generation with the model in force."""
-        self._make_vectors(self._embeddings, self._embedder.identity, progress)
-        self.model_changed = False
-
-    def _make_vectors(self, embeddings: EmbeddingCache, identity: str, progress: Progress) -> int:
+        target = embedder or self._embedder
+        embeddings = EmbeddingCache(self._connection, target)
         slices = Slices(progress, "making the vector index", self.count())
 
         def embed(texts: Sequence[str]) -> Vectors:
@@ -313,11 +280,16 @@ class SqliteStore(SqliteMemories):
             return embeddings.embed(texts, slices.advance)
 
         def take_over() -> None:
-            """Record the model, inside the transaction of the switch."""
-            database.set_meta(self._connection, "embedder", identity)
+            """Record the new model, inside the transaction of the switch."""
+            database.set_meta(self._connection, "embedder", target.identity)
 
         with self._rebuilding():
-            return self._vectors.rebuild(self.after, embed, slices, take_over)
+            try:
+                return self._vectors.rebuild(self.after, embed, target.dimensions, slices, take_over)
+            finally:
+                # Also if the removal of the former files failed, after the switch.
+                if database.meta(self._connection, "embedder") == target.identity:
+                    self._embedder, self._embeddings, self.model_changed = target, embeddings, False
 
     def rebuild_words(self, progress: Progress = ignore_progress) -> int:
         """Fill a new full-text index and switch to it. Returns how many memories it holds.
@@ -345,7 +317,7 @@ class SqliteStore(SqliteMemories):
             if not full_text.is_damage(error):
                 raise
             self.rebuild_words(progress)
-        self._remake_vectors(progress)
+        self.rebuild_vectors(progress)
         # After a split or merge, a page may keep bytes of deleted rows in its free space.
         self._connection.execute("VACUUM")
         deadline = time.monotonic() + _READERS_PATIENCE_SECONDS

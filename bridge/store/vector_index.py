@@ -56,10 +56,11 @@ class VectorIndex:
 
     def create(self) -> None:
         """Create an empty first generation, inside the transaction that creates the store."""
-        self._note(1, self._append(1, _EMPTY, self._no_rows(), []))
+        self._note(1, self._append(1, _EMPTY, self._no_rows(self._dimensions), []), self._dimensions)
 
-    def _no_rows(self) -> Vectors:
-        return np.empty((0, self._dimensions), dtype=np.float32)
+    @staticmethod
+    def _no_rows(dimensions: int) -> Vectors:
+        return np.empty((0, dimensions), dtype=np.float32)
 
     @property
     def generation(self) -> int:
@@ -82,9 +83,9 @@ class VectorIndex:
             for part, keys in _META.items()
         }
 
-    def _note(self, generation: int, extents: Extents) -> None:
+    def _note(self, generation: int, extents: Extents, dimensions: int) -> None:
         database.set_meta(self._connection, "vector_generation", str(generation))
-        database.set_meta(self._connection, "dimensions", str(self._dimensions))
+        database.set_meta(self._connection, "dimensions", str(dimensions))
         self.commit(extents)
 
     def append(self, passages: Vectors, starts: Sequence[int]) -> Extents:
@@ -140,9 +141,14 @@ class VectorIndex:
         return None if all(checksums[part] == e.checksum for part, e in extents.items()) else "not as it was written"
 
     def rebuild(
-        self, memories_after: MemoriesAfter, embed: Embed, slices: Slices, switching: Callable[[], None]
+        self,
+        memories_after: MemoriesAfter,
+        embed: Embed,
+        dimensions: int,
+        slices: Slices,
+        switching: Callable[[], None],
     ) -> int:
-        """Write the next generation and switch to it. Returns its number of passages.
+        """Write the next generation, of vectors with ``dimensions``, and switch to it. Returns its number of passages.
 
         Other jobs may add memories between slices; these are included before the switch. Its transaction calls
         ``switching``.
@@ -150,7 +156,7 @@ class VectorIndex:
         generation = self.generation + 1
         self._remove(generation)
         try:
-            extents = self._fill(generation, memories_after, embed, slices, switching)
+            extents = self._fill(generation, memories_after, embed, dimensions, slices, switching)
         except BaseException:
             if self.generation != generation:
                 self._remove(generation)  # it may have filled the disk
@@ -167,11 +173,12 @@ class VectorIndex:
         generation: int,
         memories_after: MemoriesAfter,
         embed: Embed,
+        dimensions: int,
         slices: Slices,
         switching: Callable[[], None],
     ) -> Extents:
         """Write all rows of a generation, then switch to it. Returns its extents."""
-        extents = self._append(generation, _EMPTY, self._no_rows(), [])
+        extents = self._append(generation, _EMPTY, self._no_rows(dimensions), [])
         positions: dict[int, tuple[int, int, int]] = {}
         last = 0
         while memories := memories_after(last, _TOGETHER) or self._missed(positions, memories_after):
@@ -195,8 +202,9 @@ class VectorIndex:
             self._connection.execute(
                 "UPDATE memories SET passage_row = 0, passage_count = 0, whole_row = NULL WHERE hidden"
             )
-            self._note(generation, extents)
+            self._note(generation, extents, dimensions)
             switching()
+        self._dimensions = dimensions
         return extents
 
     def _missed(self, places: Mapping[int, object], memories_after: MemoriesAfter) -> list[Memory]:

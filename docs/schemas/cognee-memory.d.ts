@@ -956,6 +956,8 @@ export interface ExplainedRanking {
   relevance_floor: number;
   /** Absent if the query names no time. Ages are measured from this period, and not from `as_of`. */
   time?: TimeUsed;
+  /** The query without its words of courtesy. Absent if it has none. */
+  searched_for?: string;
   /** The time at which ages were measured. */
   as_of: string;
   weights: ScoreWeights;
@@ -1724,6 +1726,8 @@ export interface RankingUsed {
   relevance_floor: number;
   /** Absent if the query names no time. Ages are measured from this period, and not from `as_of`. */
   time?: TimeUsed;
+  /** The query without its words of courtesy. Absent if it has none. */
+  searched_for?: string;
 }
 
 /** Rebuilds derived data. */

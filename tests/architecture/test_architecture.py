@@ -27,7 +27,7 @@ LAYERS = {
         "memory_shapes",
         "text embedding",
         "settings datapoints",
-        "git_index store",
+        "git_index store user_settings",
         "trust",
         "interface graph transfer",
         "search compaction",

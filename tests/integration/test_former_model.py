@@ -9,8 +9,9 @@ from pathlib import Path
 
 from harness import Place, until
 
-from bridge.embedding.config import FORMER_LOCAL_IDENTITY, EmbeddingConfig
-from bridge.embedding.factory import create_former
+from bridge.embedding.config import EmbeddingConfig
+from bridge.embedding.factory import create
+from bridge.embedding.local_models import ENGLISH_FULL
 from bridge.operations import Task
 from bridge.operations.ingest import prepare
 from bridge.store.sqlite_store import SqliteStore
@@ -19,8 +20,7 @@ from jobs import clock
 
 def made_by_an_earlier_version(place: Place, model_cache: Path, texts: list[str]) -> None:
     """Fills the workspace with memories as version 0.4.0 stored them."""
-    former = create_former(FORMER_LOCAL_IDENTITY, EmbeddingConfig(cache_dir=model_cache))
-    assert former is not None
+    former = create(ENGLISH_FULL.config(EmbeddingConfig(cache_dir=model_cache)))
     now = clock.iso(clock.now())
     store = SqliteStore(place.workspace, former)
     try:
@@ -52,14 +52,14 @@ def test_a_workspace_of_an_earlier_version_answers_and_is_embedded_again_by_itse
     made_by_an_earlier_version(
         place, model_cache, ["Loans of books last four weeks.", "The cache is invalidated by hand."]
     )
-    assert model_of(place) == FORMER_LOCAL_IDENTITY
+    assert model_of(place) == ENGLISH_FULL.identity
     assert "four weeks" in first(place, "How long may I keep a book?")
     assert "MODEL_FORMER" in {each["code"] for each in place.json("doctor")["findings"]}
     with place.worker():
         job = place.submit("ingest", {"summary_text": "Reminders are sent on Mondays.", "topic_id": "mails"})
         assert place.ended(job).state == "succeeded"
         assert "Mondays" in first(place, "When do reminders go out?")
-        until(lambda: model_of(place) != FORMER_LOCAL_IDENTITY, "the memories are embedded again")
+        until(lambda: model_of(place) != ENGLISH_FULL.identity, "the memories are embedded again")
         for query, wanted in {
             "How long may I keep a book?": "four weeks",
             "When do reminders go out?": "Mondays",

@@ -273,10 +273,10 @@ def test_a_workspace_of_somebody_else_is_not_read(place: Place, tmp_path: Path) 
     assert "cognee-memory trust" in found["remediation"]
 
 
-def test_a_store_of_another_model_is_refused_with_the_remedy(place: Place) -> None:
+def test_a_store_whose_model_is_not_on_this_machine_is_refused_with_the_remedy(place: Place, tmp_path: Path) -> None:
     other = {
         "EMBEDDING_PROVIDER": "openai", "EMBEDDING_MODEL": "text-embedding-3-small", "EMBEDDING_DIMENSIONS": "1536",
-        "EMBEDDING_API_KEY": "sk-none",
+        "EMBEDDING_API_KEY": "sk-none", "COGNEE_MEMORY_CACHE_DIR": str(tmp_path / "empty"),
     }  # fmt: skip
     done = subprocess.run(
         [sys.executable, SCRIPT, str(place.workspace.root), "session"],

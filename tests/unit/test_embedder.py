@@ -19,10 +19,11 @@ import numpy as np
 import pytest
 
 from bridge.embedding import int8_weights, model_files
-from bridge.embedding.config import FORMER_LOCAL_IDENTITY, EmbeddingConfig
+from bridge.embedding.config import EmbeddingConfig
 from bridge.embedding.embedder import Embedder
-from bridge.embedding.factory import create, create_former
+from bridge.embedding.factory import create, earlier
 from bridge.embedding.local_embedder import FastembedEmbedder, OnnxEmbedder
+from bridge.embedding.local_models import ENGLISH_FULL
 from bridge.embedding.remote_embedder import BATCH_TEXTS, HttpEmbedder, LiteLLMEmbedder, retry_after_seconds
 from bridge.embedding.tokens import word_piece_tokenizer
 from jobs.errors import JobError, Reaction
@@ -120,7 +121,7 @@ def test_the_identity_names_provider_model_and_dimensions(embedder: OnnxEmbedder
 
 
 def test_the_full_weights_have_the_identity_of_earlier_versions(full: OnnxEmbedder) -> None:
-    assert full.identity == FORMER_LOCAL_IDENTITY == "fastembed/sentence-transformers/all-MiniLM-L6-v2/384"
+    assert full.identity == ENGLISH_FULL.identity == "fastembed/sentence-transformers/all-MiniLM-L6-v2/384"
 
 
 def test_8_bit_vectors_are_near_those_of_the_full_weights(embedder: OnnxEmbedder, full: OnnxEmbedder) -> None:
@@ -130,13 +131,13 @@ def test_8_bit_vectors_are_near_those_of_the_full_weights(embedder: OnnxEmbedder
     assert cosines.max() < 1  # they are other vectors
 
 
-def test_a_store_of_another_model_has_no_former_embedder(model_cache: Path) -> None:
+def test_a_store_of_a_local_model_has_its_embedder_whatever_the_settings_name(model_cache: Path) -> None:
     local, remote = EmbeddingConfig(cache_dir=model_cache), EmbeddingConfig(cache_dir=model_cache, provider="openai")
-    assert create_former("openai/text-embedding-3-small/1536", local) is None
-    assert create_former(FORMER_LOCAL_IDENTITY, remote) is None
-    former = create_former(FORMER_LOCAL_IDENTITY, local)
-    assert former is not None
-    assert former.identity == FORMER_LOCAL_IDENTITY
+    assert earlier("openai/text-embedding-3-small/1536", local) is None
+    for config in (local, remote):
+        former = earlier(ENGLISH_FULL.identity, config)
+        assert former is not None
+        assert former.identity == ENGLISH_FULL.identity
 
 
 def test_weights_that_cannot_be_loaded_are_corrupt(model_cache: Path, tmp_path: Path) -> None:
@@ -499,8 +500,8 @@ def test_fastembed_refuses_a_model_that_it_does_not_know(tmp_path: Path) -> None
 LITELLM = """
 import json, sys
 from pathlib import Path
-from bridge.embedding.config import FORMER_LOCAL_IDENTITY, EmbeddingConfig
-from bridge.embedding.factory import create, create_former
+from bridge.embedding.config import EmbeddingConfig
+from bridge.embedding.factory import create
 from jobs.errors import JobError
 made = create(EmbeddingConfig(cache_dir=Path("."), **json.loads(sys.argv[1])))
 try:

@@ -547,61 +547,6 @@ def test_a_rebuild_takes_another_model_over(workspace: Workspace, embedder: Fake
     assert dict(rows_of(workspace, "meta"))["embedder"] == "other/8"
 
 
-def test_a_store_of_a_former_model_goes_on_with_it_until_the_rebuild(
-    workspace: Workspace, embedder: FakeEmbedder
-) -> None:
-    with opened(workspace, embedder) as store:
-        add(store, summary("a"))
-    other = FakeEmbedder(name="other")
-    with opened(workspace, other, former={embedder.identity: embedder}.get) as store:
-        assert (store.awaits_model, store.model_changed, store.embedder) == (True, False, embedder)
-        add(store, summary("b"))
-        assert dict(rows_of(workspace, "meta"))["embedder"] == embedder.identity
-        assert not other.seen
-        store.scrub()  # which rewrites the vectors, but not with another model
-        assert store.awaits_model
-        store.rebuild_vectors()
-        assert (store.awaits_model, store.embedder) == (False, other)
-        add(store, summary("c"))
-    assert dict(rows_of(workspace, "meta"))["embedder"] == other.identity
-    wanted = [other.embed([passage.text])[0] for name in "abc" for passage in passages(summary(name))]
-    assert (mapped_rows(workspace) == np.array(wanted)).all()
-
-
-def test_what_is_stored_while_the_model_changes_is_in_the_new_index(
-    workspace: Workspace, embedder: FakeEmbedder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(slices, "SLICE_SECONDS", 0.0)  # other jobs run at every point at which they may
-    with opened(workspace, embedder) as store:
-        add(store, *(summary(f"m{number}") for number in range(3)))
-    other = FakeEmbedder(name="other")
-    with opened(workspace, other, former={embedder.identity: embedder}.get) as store:
-        names = iter("xyz")
-
-        def progress(_: dict[str, Any]) -> None:
-            if name := next(names, None):
-                add(store, summary(name))
-
-        assert store.rebuild_vectors(progress) == sum(len(passages(memory)) for memory in store.after(0, 100))
-        assert store.count() == 6
-    wanted = {tuple(other.embed([passages(summary(name))[0].text])[0]) for name in "xyz"}
-    assert wanted <= {tuple(row) for row in mapped_rows(workspace)}
-
-
-def test_after_a_change_of_model_that_failed_the_former_one_goes_on(
-    workspace: Workspace, embedder: FakeEmbedder
-) -> None:
-    with opened(workspace, embedder) as store:
-        add(store, summary("a"))
-    former = {embedder.identity: embedder}.get
-    with opened(workspace, FailingEmbedder(name="other"), former=former) as store:
-        with pytest.raises(JobError, match="EMBEDDING_FAILED"):
-            store.rebuild_vectors()
-        assert [memory.number for memory in add(store, summary("b"))] == [2]
-    with opened(workspace, embedder):
-        pass  # it is a store of the former model still
-
-
 class FailingEmbedder(FakeEmbedder):
     """A provider that is out of order."""
 

@@ -89,7 +89,7 @@ def test_the_benchmark_runs_on_data_of_any_folder(
     benchmark: object, data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("sys.argv", ["x", "--data", str(data)])
-    monkeypatch.setattr(judged, "embedder", lambda _: judged.OnceEmbedder(FakeEmbedder(64)))
+    monkeypatch.setattr(judged, "embedder", lambda *_: judged.OnceEmbedder(FakeEmbedder(64)))
     benchmark.main()  # type: ignore[attr-defined]
     out = capsys.readouterr().out
     assert "structured" in out
@@ -100,7 +100,7 @@ def test_the_rankings_are_written_for_other_tools(data: Path, tmp_path: Path, mo
     runs = tmp_path / "runs"
     arguments = ["x", "--data", str(data), "--split", "dev", "--scope", "both", "--runs", str(runs)]
     monkeypatch.setattr("sys.argv", arguments)
-    monkeypatch.setattr(judged, "embedder", lambda _: judged.OnceEmbedder(FakeEmbedder(64)))
+    monkeypatch.setattr(judged, "embedder", lambda *_: judged.OnceEmbedder(FakeEmbedder(64)))
     quality.main()
     files = sorted(runs.glob("*.jsonl"))
     assert len(files) == 2 * 5

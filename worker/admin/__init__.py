@@ -7,5 +7,6 @@ It does not know how answers are printed or sent. In reading order:
 ``new_job``: the defaults of a new job.
 ``job_details``: one job with its copy and its progress.
 ``requests``: cancel, retry, dismiss, and requests to the worker, with their outcome.
+``models``: the embedding models, and how far a change to another one is.
 ``overview``: the overview of a workspace, with advice.
 """

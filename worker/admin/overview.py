@@ -10,12 +10,14 @@ from bridge.search import listing
 from bridge.settings import Settings
 from bridge.trust import files_from_elsewhere
 from jobs import clock, heartbeat, record_cache
+from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.rejected_files import rejections
 from jobs.states import LIVE
 
 from ..version import VERSION
 from ..wording import counted, size, span
+from .models import outdated_model
 from .requests import worker_of
 from .selection import job_rows, waiting
 
@@ -46,7 +48,15 @@ def overview(workspace: Workspace, settings: Settings) -> Overview:
         **listing.counts_or_error(workspace),
         "disk": {"free_bytes": shutil.disk_usage(workspace.root).free, "min_free_bytes": settings.min_free_bytes},
     }
-    return {**status, "advice": advice(status, now, _from_elsewhere(workspace, settings))}
+    earlier = _earlier_model(workspace, settings)
+    return {**status, "advice": advice(status, now, _from_elsewhere(workspace, settings), earlier)}
+
+
+def _earlier_model(workspace: Workspace, settings: Settings) -> str | None:
+    try:
+        return outdated_model(workspace, settings)
+    except JobError:
+        return None  # it is the memory_error
 
 
 def _from_elsewhere(workspace: Workspace, settings: Settings) -> int:
@@ -63,10 +73,11 @@ def oldest_waiting(rows: list[JobRow], now: datetime) -> float | None:
     return round((now - min(times)).total_seconds(), 1) if times else None
 
 
-def advice(status: StatusFields, now: datetime, from_elsewhere: int = 0) -> list[str]:
+def advice(status: StatusFields, now: datetime, from_elsewhere: int = 0, earlier_model: str | None = None) -> list[str]:
     """The next things to do, most urgent first; empty if there is nothing.
 
     ``from_elsewhere`` of the files in the inbox will be rejected, since a repository may have brought them.
+    ``earlier_model``: the store's embedding model, if it is not the configured one.
     """
     worker, jobs, disk = status["worker"], status["jobs"], status["disk"]
     live = sum(jobs["counts"].get(state, 0) for state in LIVE)
@@ -95,6 +106,10 @@ def advice(status: StatusFields, now: datetime, from_elsewhere: int = 0) -> list
     if status["rejected_files"]:
         files = counted(status["rejected_files"], "file")
         lines.append(f"cognee-memory jobs list --state rejected: {files} could not become jobs")
+    if earlier_model is not None:
+        lines.append(
+            f"cognee-memory model status: the memories are still to be embedded with another model than {earlier_model}"
+        )
     memory, error = status["memory"], status["memory_error"]
     if error is not None:
         lines.append(f"cognee-memory doctor: {error['message']}")

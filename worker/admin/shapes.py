@@ -10,7 +10,7 @@ from typing import Literal
 from typing_extensions import TypedDict
 
 from bridge.memory_shapes import MemoryCounts
-from jobs.schema import Cause, Count, ErrorCode, Heartbeat, InFlight, JobError, JobId, JobRecord
+from jobs.schema import Cause, Count, ErrorCode, Heartbeat, InFlight, JobError, JobId, JobRecord, Progress
 
 
 class WorkerStatus(TypedDict):
@@ -54,6 +54,43 @@ class JobDetails(TypedDict):
     """The job file as the worker keeps it; null when it was removed."""
     in_flight: InFlight | None
     """The progress of a running job; null for a job that runs in another job's batch."""
+
+
+class ModelRow(TypedDict):
+    """An embedding model that runs on this machine."""
+
+    name: str
+    identity: str
+    """As a store records it: provider, model and dimensions."""
+    languages: str
+    licence: str
+    size_mb: Count
+    download_mb: Count
+    query_ms: Count
+    """The usual time of embedding a question, in milliseconds, on one processor of a small server."""
+    installed: bool
+    configured: bool
+
+
+class ModelList(TypedDict):
+    """The answer of ``cognee-memory model list``."""
+
+    models: list[ModelRow]
+    configured: str
+    """The identity of the configured model."""
+
+
+class ModelStatus(TypedDict):
+    """The answer of ``cognee-memory model status``."""
+
+    configured: str
+    store: str | None
+    """The identity of the model of the store's vectors; null without a store."""
+    state: Literal["ready", "earlier"]
+    """``earlier``: answers come from the store's earlier model until a rebuild has ended."""
+    job_id: JobId | None
+    """The rebuild that waits or runs."""
+    progress: Progress | None
 
 
 class AskedWorker(TypedDict):

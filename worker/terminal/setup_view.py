@@ -1,7 +1,8 @@
-"""Fetches the embedding model with a progress bar on stderr."""
+"""Fetches an embedding model with a progress bar on stderr."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from rich.console import Console
@@ -24,6 +25,11 @@ def provision_with_bar(cache_dir: Path, source: Path | None) -> Path:
 
     Raises JobError: MODEL_MISSING, MODEL_CORRUPT, DISK_FULL.
     """
+    return with_bar(lambda report: provision.provision(cache_dir, source=source, report=report))
+
+
+def with_bar(install: Callable[[provision.Report], Path]) -> Path:
+    """What ``install`` returns; a bar shows what it reports."""
     console = Console(stderr=True, color_system=color_system())
     columns = (
         TextColumn("{task.description}"),
@@ -38,4 +44,4 @@ def provision_with_bar(cache_dir: Path, source: Path | None) -> Path:
         def report(progress: provision.Progress) -> None:
             bar.update(task, description=progress.step, completed=progress.done, total=progress.total or None)
 
-        return provision.provision(cache_dir, source=source, report=report)
+        return install(report)

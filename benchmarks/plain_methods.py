@@ -1,0 +1,78 @@
+"""What retrieval is compared with as formulas: BM25, one vector per memory, and both together.
+
+Each method gives scores of shape (queries, memories), from titles and texts as they are and the same embedding model.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Callable, Sequence
+from contextlib import closing
+
+import numpy as np
+
+from bridge.embedding.embedder import Embedder
+from bridge.text.terms import STOP_WORDS
+
+from .judged import DEPTH, Collection, Run, texts
+from .metrics import Scores
+
+# Reciprocal rank fusion's constant, as in the paper by Cormack and others, 2009.
+_RANK_CONSTANT = 60
+
+
+def runs(collections: Sequence[Collection], embedder: Embedder) -> dict[str, Run]:
+    """For each method, what it ranks first."""
+    found: dict[str, Run] = {name: {} for name in METHODS}
+    for collection in collections:
+        ids = [memory["id"] for memory in collection.memories]
+        words, meaning = _bm25(collection), _one_vector(collection, embedder)
+        for name, method in METHODS.items():
+            for query, scores in zip(collection.queries, method(words, meaning), strict=True):
+                best = np.argsort(-scores, kind="stable")[:DEPTH]
+                found[name][query["id"]] = [ids[place] for place in best]
+    return found
+
+
+def _bm25(collection: Collection) -> Scores:
+    """SQLite's own BM25 over the texts: Porter stemming, any of the terms, common words left out."""
+    scores = np.zeros((len(collection.queries), len(collection.memories)))
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute("CREATE VIRTUAL TABLE words USING fts5 (body, tokenize = 'porter unicode61')")
+        connection.executemany("INSERT INTO words VALUES (?)", [(text,) for text in texts(collection.memories)])
+        for row, query in enumerate(collection.queries):
+            terms = dict.fromkeys(word.lower() for word in re.findall(r"[^\W_]+", query["query"]))
+            asked = [term for term in terms if term not in STOP_WORDS] or list(terms)
+            match = " OR ".join(f'"{term}"' for term in asked)
+            if match:
+                found = connection.execute("SELECT rowid, -bm25(words) FROM words WHERE words MATCH ?", (match,))
+                for number, score in found:
+                    scores[row, number - 1] = score
+    return scores
+
+
+def _one_vector(collection: Collection, embedder: Embedder) -> Scores:
+    memories = embedder.embed(texts(collection.memories)).astype(np.float64)
+    return embedder.embed([query["query"] for query in collection.queries]).astype(np.float64) @ memories.T
+
+
+def _levelled(scores: Scores) -> Scores:
+    """Each query's scores from 0 to 1."""
+    low, high = scores.min(axis=1, keepdims=True), scores.max(axis=1, keepdims=True)
+    found: Scores = (scores - low) / np.maximum(high - low, 1e-12)
+    return found
+
+
+def _reciprocal(scores: Scores) -> Scores:
+    places = np.argsort(np.argsort(-scores, axis=1, kind="stable"), axis=1)
+    found: Scores = 1 / (_RANK_CONSTANT + 1 + places)
+    return found
+
+
+METHODS: dict[str, Callable[[Scores, Scores], Scores]] = {
+    "BM25 alone": lambda words, meaning: words,
+    "one vector per memory": lambda words, meaning: meaning,
+    "equal-weight fusion of their scores": lambda words, meaning: _levelled(words) + _levelled(meaning),
+    "equal-weight fusion of their ranks": lambda words, meaning: _reciprocal(words) + _reciprocal(meaning),
+}

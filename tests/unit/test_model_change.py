@@ -1,0 +1,183 @@
+"""A store of another model than the settings name: it answers and grows with its own until a rebuild has ended."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_embedder import FakeEmbedder
+
+from bridge.embedding import factory, local_models
+from bridge.embedding.config import EmbeddingConfig
+from bridge.embedding.embedder import Embedder
+from bridge.embedding.local_models import ENGLISH, MULTILINGUAL, LocalModel
+from bridge.graph import open_stores
+from bridge.graph.open_stores import Stores
+from bridge.memory import Content, Memory, Metadata
+from bridge.operations import Task, rebuild
+from bridge.search.reader import Reader
+from bridge.settings import Settings
+from bridge.store import opening
+from jobs.errors import JobError
+from jobs.layout import Workspace
+from jobs.lifecycle import Succeeded
+
+NOW = "2026-11-20T12:00:00Z"
+AS_OF = datetime(2026, 11, 20, 12, tzinfo=UTC)
+OLD = replace(ENGLISH, name="old", provider="fake-old", model="m", dimensions=16)
+NEW = replace(ENGLISH, name="new", provider="fake-new", model="m", dimensions=8)
+
+
+def config(model: LocalModel, folder: Path) -> EmbeddingConfig:
+    return model.config(EmbeddingConfig(cache_dir=folder))
+
+
+class Models:
+    """Stands for the models of this machine. ``missing`` are those whose files are not there."""
+
+    def __init__(self) -> None:
+        self.missing: set[str] = set()
+
+    def create(self, config: EmbeddingConfig, *, bulk: bool = False) -> Embedder:
+        if config.identity in self.missing:
+            raise JobError("MODEL_MISSING")
+        return FakeEmbedder(config.dimensions, config.identity.rpartition("/")[0])
+
+
+@pytest.fixture
+def models(monkeypatch: pytest.MonkeyPatch) -> Models:
+    found = Models()
+    monkeypatch.setattr(local_models, "LOCAL_MODELS", {model.identity: model for model in (OLD, NEW)})
+    monkeypatch.setattr(open_stores, "create", found.create)
+    return found
+
+
+def settings(model: LocalModel) -> Settings:
+    return Settings(
+        embedding_provider=model.provider, embedding_model=model.model, embedding_dimensions=model.dimensions
+    )
+
+
+@pytest.fixture
+def old(workspace: Workspace, models: Models) -> Workspace:
+    """A workspace whose store was made with the old model."""
+    with Stores(workspace, settings(OLD)) as stores:
+        stores.store.add([(memory("a", "apples grow on trees"), "job-a")], NOW)
+    return workspace
+
+
+def memory(memory_id: str, context: str) -> Memory:
+    metadata = Metadata(topic_id="t", status="Active", created_at=NOW, updated_at=NOW)
+    return Memory(memory_id, 0, "summary", metadata, NOW, Content("T", context))
+
+
+def ask(workspace: Workspace, models: Models, model: LocalModel, query: str) -> dict[str, Any]:
+    reader = Reader(workspace, config(model, workspace.root), models.create)
+    return dict(reader.answer("retrieve", {"query": query, "max_results": 5, "max_tokens": 2000}, AS_OF))
+
+
+def warned(answer: dict[str, Any]) -> bool:
+    return any("earlier embedding model" in warning for warning in answer["warnings"])
+
+
+def test_questions_are_answered_by_the_earlier_model_with_a_warning(old: Workspace, models: Models) -> None:
+    before, now = ask(old, models, OLD, "apples on trees"), ask(old, models, NEW, "apples on trees")
+    assert (now["success"], warned(before), warned(now)) == (True, False, True)
+    assert now["results"] == before["results"]
+    assert OLD.identity in now["warnings"][0]
+    assert NEW.identity in now["warnings"][0]
+
+
+def test_without_the_earlier_model_the_error_names_both_and_the_remedy(old: Workspace, models: Models) -> None:
+    models.missing.add(OLD.identity)
+    answer = ask(old, models, NEW, "apples")
+    assert (answer["success"], answer["error_code"]) == (False, "EMBEDDER_MISMATCH")
+    with Stores(old, settings(NEW)) as stores, pytest.raises(JobError, match="EMBEDDER_MISMATCH"):
+        _ = stores.store
+
+
+def test_the_earlier_model_answers_even_if_the_new_one_is_not_installed_yet(old: Workspace, models: Models) -> None:
+    models.missing.add(NEW.identity)
+    assert ask(old, models, NEW, "apples on trees")["results"]
+    with Stores(old, settings(NEW)) as stores:
+        stores.store.add([(memory("b", "bees make honey"), "job-b")], NOW)
+        with pytest.raises(JobError, match="MODEL_MISSING"):
+            stores.rebuild_vectors()
+    assert opening.embedder_of(old) == OLD.identity
+    assert ask(old, models, NEW, "bees honey")["results"][0]["memory_id"] == "b"
+
+
+class Pauses:
+    """The progress of a rebuild: in each pause, another job adds a memory; ``ends_at`` stops the rebuild there."""
+
+    def __init__(self, stores: Stores, ends_at: int | None = None) -> None:
+        self.stores, self.ends_at, self.count = stores, ends_at, 0
+
+    def __call__(self, progress: dict[str, Any]) -> None:
+        self.count += 1
+        if self.count == self.ends_at:
+            raise KeyboardInterrupt
+        if self.count == 1:
+            assert self.stores.store.embed(["x"]).shape == (1, OLD.dimensions)
+            self.stores.store.add([(memory("b", "bees make honey"), "job-b")], NOW)
+
+
+@pytest.fixture
+def eager(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pause after every step of a rebuild."""
+    monkeypatch.setattr("bridge.slices.SLICE_SECONDS", 0.0)
+
+
+def test_a_rebuild_switches_in_one_step_and_takes_along_what_came_meanwhile(
+    old: Workspace, models: Models, eager: None
+) -> None:
+    with Stores(old, settings(NEW)) as stores:
+        assert stores.has_earlier_model
+        assert stores.rebuild_vectors(Pauses(stores)) == 6
+        assert not stores.has_earlier_model
+        stores.store.add([(memory("c", "cats sleep all day"), "job-c")], NOW)
+    assert opening.embedder_of(old) == NEW.identity
+    for query, found in (("apples on trees", "a"), ("bees make honey", "b"), ("cats sleep", "c")):
+        answer = ask(old, models, NEW, query)
+        assert (answer["results"][0]["memory_id"], warned(answer)) == (found, False)
+
+
+def test_an_interrupted_rebuild_leaves_the_earlier_model_and_the_next_one_goes_on(
+    old: Workspace, models: Models, eager: None
+) -> None:
+    with Stores(old, settings(NEW)) as stores, pytest.raises(KeyboardInterrupt):
+        stores.rebuild_vectors(Pauses(stores, ends_at=2))
+    assert opening.embedder_of(old) == OLD.identity
+    answer = ask(old, models, NEW, "bees make honey")
+    assert (answer["results"][0]["memory_id"], warned(answer)) == ("b", True)
+    with Stores(old, settings(NEW)) as stores:
+        assert stores.rebuild_vectors() == 6
+    assert not warned(ask(old, models, NEW, "bees make honey"))
+
+
+def test_the_job_rebuilds_the_graph_too_if_the_model_changes(
+    old: Workspace, models: Models, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graphs: list[str] = []
+    monkeypatch.setattr(Stores, "rebuild_graph", lambda self, now, progress: graphs.append(self.embedder.identity) or 1)
+    task = Task("job", "", {"what": "index"}, None, NOW)
+    with Stores(old, settings(NEW)) as stores:
+        for expected in ("both", "index"):
+            (outcome,) = rebuild.run([task], stores, AS_OF, lambda progress: None).values()
+            assert isinstance(outcome, Succeeded)
+            assert outcome.result["what"] == expected
+    assert graphs == [NEW.identity]
+
+
+def test_only_models_of_this_machine_answer_for_another_one(tmp_path: Path) -> None:
+    base = EmbeddingConfig(
+        cache_dir=tmp_path, provider="openai", model="m", dimensions=4, endpoint="http://x", api_key="k"
+    )
+    found = local_models.config_of(MULTILINGUAL.identity, base)
+    assert found is not None
+    assert (found.identity, found.endpoint, found.api_key) == (MULTILINGUAL.identity, "", "")
+    assert local_models.config_of("openai/other/4", base) is None
+    assert factory.earlier("openai/m/4", base) is None

@@ -1,0 +1,197 @@
+"""The table of quality over several sets, the change beside a baseline, kept embeddings and questions put otherwise."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import urllib.request
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fake_embedder import FakeEmbedder
+
+from benchmarks import commit, judged, peers, quality, robustness
+from benchmarks.embedding_server import serving
+from benchmarks.once_embedder import OnceEmbedder
+from bridge.embedding.embedder import Vectors
+
+
+@pytest.fixture
+def sets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two sets of one conversation each; a question shares a word with the memory that answers it, one has none."""
+    for name, words in (("animals", ["zebra", "quagga", "okapi"]), ("music", ["piano", "cello", "flute"])):
+        folder = tmp_path / "sets" / name
+        folder.mkdir(parents=True)
+        memories = [
+            {"id": word, "conversation": name, "topic": f"The {word}", "text": f"They met a {word} there."}
+            for word in words
+        ]
+        queries = [
+            {"id": f"q-{word}", "conversation": name, "query": f"how old was the {word}?", "relevant": [word]}
+            for word in words
+        ]
+        queries.append({"id": "q-none", "conversation": name, "query": "how tall is Mount Everest", "relevant": []})
+        for file, rows in (("memories", memories), ("queries", queries)):
+            (folder / f"{file}.jsonl").write_text("\n".join(map(json.dumps, rows)) + "\n", "utf-8")
+    monkeypatch.setattr(judged, "create", lambda config, bulk: FakeEmbedder(64))
+    return tmp_path / "sets"
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> None:
+    monkeypatch.setattr("sys.argv", ["x", *arguments])
+    quality.main()
+
+
+def test_all_sets_are_in_one_table_with_their_mean(
+    sets: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(monkeypatch, "--data", str(sets), "--metrics", "nDCG@10", "Recall@1")
+    out = capsys.readouterr().out
+    assert "| method | animals: 3 memories, 3 questions | music: 3 memories, 3 questions | mean of the sets |" in out
+    assert out.count("| cognee-memory retrieve | 1.000 | 1.000 | 1.000 |") == 2
+    assert "| BM25 alone | +0.000 (+0.000 to +0.000) |" in out
+
+
+def test_sets_of_several_folders_must_have_names_of_their_own(sets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(SystemExit, match="have the same name"):
+        run(monkeypatch, "--data", str(sets), str(sets / "music"))
+
+
+def test_a_set_that_loses_beside_a_saved_run_is_named_and_ends_with_1(
+    sets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = tmp_path / "runs"
+    run(monkeypatch, "--data", str(sets), "--runs", str(runs))
+    run(monkeypatch, "--data", str(sets), "--baseline", str(runs))
+    assert "animals: 0 questions better, 0 worse, of 3" in capsys.readouterr().out
+
+    real = judged.run
+    monkeypatch.setattr(
+        judged, "run", lambda *given: {name: [] if "cello" in name else hits for name, hits in real(*given).items()}
+    )
+    with pytest.raises(SystemExit) as ended:
+        run(monkeypatch, "--data", str(sets), "--baseline", str(runs))
+    out = capsys.readouterr().out
+    assert ended.value.code == 1
+    assert "music LOST 0.3333 of nDCG@10" in out
+    assert "animals LOST" not in out
+
+
+def test_a_baseline_that_is_neither_commit_nor_folder_ends_with_a_sentence(
+    sets: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(SystemExit, match="no-such-commit is neither a commit"):
+        run(monkeypatch, "--data", str(sets), "--baseline", "no-such-commit")
+
+
+def test_a_commit_is_run_from_its_own_files(sets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A repository whose commit has another retrieval than this one: it gives the memories as they come."""
+    tree = tmp_path / "repository"
+    for path, text in {
+        "benchmarks/__init__.py": "",
+        "benchmarks/judged.py": "class Shelf:\n"
+        "    def __init__(self, root, memories, embedder):\n"
+        "        self.ids = [row['id'] for row in memories if row['payload']['summary']['topic']]\n"
+        "    def ask(self, query):\n"
+        "        return self.ids\n",
+        "bridge/__init__.py": "",
+        "bridge/settings.py": "class load:\n    embedding = None\n",
+        "bridge/embedding/__init__.py": "",
+        "bridge/embedding/factory.py": "class create:\n"
+        "    identity, dimensions, tokenizer_name, count_tokens = 'none', 0, '', len\n"
+        "    def __init__(self, config, bulk):\n        pass\n",
+    }.items():
+        (tree / path).parent.mkdir(parents=True, exist_ok=True)
+        (tree / path).write_text(text, "utf-8")
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org"]
+    for arguments in (["init", "-q"], ["add", "."], ["commit", "-qm", "another retrieval"]):
+        subprocess.run([*git, *arguments], cwd=tree, check=True)
+    arguments = judged.parser("quality", None).parse_args(["--data", str(sets)])
+    collections = {"animals": judged.collections(sets / "animals", "workspace", arguments)}
+    monkeypatch.setattr(commit, "REPOSITORY", tree)
+    assert commit.runs("HEAD", collections, None) == {
+        "animals": {f"q-{name}": ["zebra", "quagga", "okapi"] for name in ("zebra", "quagga", "okapi")}
+    }
+
+
+class Counting(FakeEmbedder):
+    """Counts the texts that it embeds."""
+
+    texts = 0
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        self.texts += len(texts)
+        return super().embed(texts)
+
+
+def test_a_text_is_embedded_once_in_all_runs_that_name_a_folder(tmp_path: Path) -> None:
+    first, second = Counting(64), Counting(64)
+    vectors = OnceEmbedder(first, tmp_path).embed(["a boat", "a pier", "a boat"])
+    assert first.texts == 2 + 1  # and the text that tells models apart
+    again = OnceEmbedder(second, tmp_path).embed(["a pier", "a boat", "a ramp"])
+    assert second.texts == 1 + 1
+    assert np.array_equal(again[:2], vectors[[1, 0]])
+
+
+def test_a_model_of_the_same_name_with_other_weights_gets_vectors_of_its_own(tmp_path: Path) -> None:
+    class Other(Counting):
+        def embed(self, texts: Sequence[str]) -> Vectors:
+            return -super().embed(texts)
+
+    plain = OnceEmbedder(Counting(64), tmp_path).embed(["a boat"])
+    other = OnceEmbedder(Other(64), tmp_path).embed(["a boat"])
+    assert np.array_equal(other, -plain)
+
+
+def test_the_kept_file_holds_no_text(tmp_path: Path) -> None:
+    OnceEmbedder(FakeEmbedder(64), tmp_path).embed(["a secret pier"])
+    assert b"secret pier" not in (tmp_path / "embeddings.db").read_bytes()
+
+
+def test_a_product_that_is_not_installed_is_left_out_with_a_line(
+    sets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(monkeypatch, "--data", str(sets), "--cache", str(tmp_path / "cache"), "--peers", "all")
+    out = capsys.readouterr().out
+    for name, peer in peers.PEERS.items():
+        assert f"{name} is skipped, it is not installed" in out
+        assert f"| {name} {peer.packages[0].partition('==')[2]}" not in out
+
+
+def test_each_product_has_a_script_and_pinned_packages() -> None:
+    for name, peer in peers.PEERS.items():
+        assert (peers.SCRIPTS / f"{name.replace('-', '_')}_run.py").exists()
+        assert all("==" in package for package in peer.packages)
+
+
+def test_products_get_our_embeddings_over_http() -> None:
+    embedder = FakeEmbedder(64)
+    with serving(embedder) as endpoint:
+        body = json.dumps({"model": "any", "input": ["a boat", "a pier"]}).encode()
+        with urllib.request.urlopen(urllib.request.Request(f"{endpoint}/embeddings", body)) as answer:
+            data = json.load(answer)["data"]
+    assert np.allclose([item["embedding"] for item in data], embedder.embed(["a boat", "a pier"]))
+
+
+def test_a_question_is_put_otherwise_in_the_same_way_each_time() -> None:
+    question = "Why are people logged out after a Restart?"
+    for change in robustness.VARIANTS.values():
+        assert change(question, random.Random("q1")) == change(question, random.Random("q1"))
+    wrong = robustness.misspelled(question, random.Random("q1"))
+    assert sum(a != b for a, b in zip(question.split(), wrong.split(), strict=True)) == 2  # of its four long words
+    assert sorted(robustness.reordered(question, random.Random("q1")).split()) == sorted(question[:-1].split())
+    assert robustness.polite(question).startswith("could you please tell me why are people")
+
+
+def test_the_tables_of_robustness_are_made_of_any_sets(
+    sets: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["x", "--data", str(sets)])
+    robustness.main()
+    out = capsys.readouterr().out
+    assert "| as written | 1.000 | 1.000 |" in out
+    assert "| 4 to 7 words | 1.000 (3) | 1.000 (3) |" in out
+    assert "by chance" in out

@@ -1,0 +1,110 @@
+"""The rebuild that a worker drops by itself."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from fake_embedder import FakeEmbedder
+
+from bridge.embedding.local_models import ENGLISH, MULTILINGUAL, LocalModel
+from bridge.settings import Settings
+from bridge.store.sqlite_store import SqliteStore
+from jobs import spool
+from jobs.layout import Workspace
+from worker.inbox import reembedding
+from worker.inbox.reembedding import Reembedding
+
+
+class Ledger:
+    """The live jobs."""
+
+    def __init__(self) -> None:
+        self.jobs: list[Any] = []
+
+    def live(self) -> list[Any]:
+        return self.jobs
+
+
+@pytest.fixture(autouse=True)
+def installed(monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    found = {ENGLISH.name, MULTILINGUAL.name}
+    monkeypatch.setattr(reembedding, "is_installed", lambda model, cache_dir: model.name in found)
+    return found
+
+
+def store_of(workspace: Workspace, identity: str) -> None:
+    embedder = FakeEmbedder(384)
+    embedder.identity = identity
+    SqliteStore(workspace, embedder).close()
+
+
+def watch(workspace: Workspace, model: LocalModel | None, ledger: Ledger | None = None) -> Reembedding:
+    spool.prepare(workspace.spool)
+    settings = Settings(embedding_provider="openai")
+    if model is not None:
+        settings = Settings(embedding_provider=model.provider, embedding_model=model.model)
+    return Reembedding(workspace, settings, ledger or Ledger())  # type: ignore[arg-type]
+
+
+def dropped(workspace: Workspace) -> list[dict[str, Any]]:
+    return [json.loads(Path(path).read_bytes()) for path in workspace.spool.inbox.glob("*.json")]
+
+
+def later(seconds: float) -> float:
+    return reembedding.time.monotonic() + seconds
+
+
+def test_a_store_of_an_earlier_model_gets_one_rebuild_of_index_and_graph(workspace: Workspace) -> None:
+    store_of(workspace, ENGLISH.identity)
+    found = watch(workspace, MULTILINGUAL)
+    for seconds in (0, 31, 62):
+        found.scan(later(seconds))
+    (job,) = dropped(workspace)
+    assert (job["kind"], job["payload"]) == ("rebuild", {"what": "both"})
+    found.scan(later(4000))  # it has failed, since the store is still the same and no job is left
+    assert len(dropped(workspace)) == 2
+
+
+def test_no_rebuild_is_dropped_beside_another_one(workspace: Workspace) -> None:
+    store_of(workspace, ENGLISH.identity)
+    ledger = Ledger()
+    ledger.jobs = [SimpleNamespace(kind="rebuild")]
+    found = watch(workspace, MULTILINGUAL, ledger)
+    found.scan(later(0))
+    assert dropped(workspace) == []
+    ledger.jobs = [SimpleNamespace(kind="ingest")]
+    found.scan(later(31))
+    assert len(dropped(workspace)) == 1
+
+
+@pytest.mark.parametrize(
+    ("recorded", "configured"),
+    [
+        (MULTILINGUAL.identity, MULTILINGUAL),
+        (None, MULTILINGUAL),
+        ("openai/m/384", MULTILINGUAL),  # it cannot answer meanwhile: a person decides
+        (ENGLISH.identity, None),  # it may cost money
+    ],
+)
+def test_nothing_is_dropped_where_nothing_is_to_do_or_a_person_decides(
+    workspace: Workspace, recorded: str | None, configured: LocalModel | None
+) -> None:
+    if recorded is not None:
+        store_of(workspace, recorded)
+    watch(workspace, configured).scan(later(0))
+    assert dropped(workspace) == []
+
+
+def test_a_model_that_is_not_installed_is_waited_for(workspace: Workspace, installed: set[str]) -> None:
+    store_of(workspace, ENGLISH.identity)
+    installed.discard(MULTILINGUAL.name)
+    found = watch(workspace, MULTILINGUAL)
+    found.scan(later(0))
+    assert dropped(workspace) == []
+    installed.add(MULTILINGUAL.name)
+    found.scan(later(31))
+    assert len(dropped(workspace)) == 1

@@ -1,0 +1,178 @@
+"""The commands ``model list``, ``model use`` and ``model status``, and their views."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bridge import trust
+from bridge.embedding import local_models
+from bridge.embedding.local_models import LocalModel
+from bridge.interface import envelope
+from bridge.interface.submission import require_success
+from bridge.settings import WORKSPACE_ENV, Settings, user_file, variable
+from bridge.store import opening
+from bridge.user_settings import write_user_file, write_workspace_env
+from jobs import client, launch
+from jobs.errors import JobError
+from jobs.layout import Workspace
+
+from ..admin import models
+from .job_commands import submit_job
+from .output import Envelope, facts, say, table
+from .process_commands import stop_worker, workspace_and_settings
+from .progress import Progress
+
+if TYPE_CHECKING:
+    from bridge.embedding.provision import Report
+
+_STOP_SECONDS = 60.0  # a running job may be long; the worker is then restarted by hand
+
+
+def list_models(args: argparse.Namespace) -> Envelope:
+    """The models that can be chosen."""
+    _, settings = workspace_and_settings(args)
+    return envelope.success(**models.model_list(settings))
+
+
+def status(args: argparse.Namespace) -> Envelope:
+    """The configured model, the store's, and the progress of the change."""
+    return envelope.success(**models.model_status(*workspace_and_settings(args)))
+
+
+def use(args: argparse.Namespace) -> Envelope:
+    """Fetch the model, write the setting, restart a running worker, and queue the rebuild that embeds everything.
+
+    Raises JobError: ARGUMENT_INVALID for an unknown model or a setting that would not take effect; what fetching the
+    model, writing the file and stopping the worker raise. Each step may be repeated.
+    """
+    workspace, settings = workspace_and_settings(args)
+    model = local_models.BY_NAME.get(args.name)
+    if model is None:
+        known = ", ".join(local_models.BY_NAME)
+        raise JobError("ARGUMENT_INVALID", f"There is no model {args.name!r}; there are {known}.")
+    values: dict[str, str | int] = {
+        "embedding_provider": model.provider,
+        "embedding_model": model.model,
+        "embedding_dimensions": model.dimensions,
+    }
+    path = _file(workspace, settings, args.here)
+    _require_effect(settings, values, path)
+    _provision(model, settings, Path(args.source) if args.source else None)
+    if settings.embedding.identity != model.identity:
+        (write_workspace_env if args.here else write_user_file)(path, values)
+    settings = trust.settings_of(workspace)
+    had_worker = launch.is_alive(workspace) and stop_worker(workspace, _STOP_SECONDS)  # it has the former settings
+    recorded = opening.embedder_of(workspace)
+    try:
+        job_id = None if recorded in (None, model.identity) else _rebuild(args, workspace, settings, had_worker)
+    finally:
+        if had_worker:
+            launch.start(workspace)
+    result = None
+    if job_id is not None and args.wait:
+        with Progress(workspace.spool, job_id) as seen:
+            record = client.wait(workspace.spool, job_id, args.timeout, seen=seen)
+        require_success(record)
+        result = record.result
+    return envelope.success(
+        model=model.name, identity=model.identity, store=recorded, file=str(path), job_id=job_id, result=result
+    )
+
+
+def _rebuild(args: argparse.Namespace, workspace: Workspace, settings: Settings, had_worker: bool) -> str:
+    """The id of the job that embeds everything: one that waits already, or a new one.
+
+    It is dropped before the worker starts again, which would otherwise drop one itself.
+    """
+    waits = models.model_status(workspace, settings)["job_id"]
+    if waits is not None:
+        return waits
+    quiet = argparse.Namespace(**vars(args) | {"wait": False, "no_start": args.no_start or had_worker})
+    job_id: str = submit_job(quiet, workspace, settings, "rebuild", {"what": "both"})["job_id"]
+    return job_id
+
+
+def _file(workspace: Workspace, settings: Settings, here: bool) -> Path:
+    """The file of the setting. Raises JobError: ARGUMENT_INVALID if the workspace's file would not be read."""
+    if not here:
+        return user_file(settings)
+    if not trust.inspect_trust(workspace, settings.config_folder).trusted:
+        raise JobError(
+            "ARGUMENT_INVALID",
+            "The embedding model is read from the .env of a workspace only if you trust it.",
+            remediation="Look at that file, then run: cognee-memory trust. Or leave out --here.",
+        )
+    return workspace.env_file
+
+
+def _require_effect(settings: Settings, values: dict[str, str | int], path: Path) -> None:
+    """Raises JobError: ARGUMENT_INVALID if another source sets one of the settings to another value, and wins."""
+    stronger = {"environment"} if path.name == ".env" else {"environment", WORKSPACE_ENV}
+    for name, value in values.items():
+        source = settings.sources.get(name)
+        if source in stronger and getattr(settings, name) != value:
+            raise JobError(
+                "ARGUMENT_INVALID",
+                f"{variable(name)} is set by the {source}, which takes precedence over {path.name}."
+                " Nothing was changed.",
+                remediation=f"Remove {variable(name)} there, then repeat the command.",
+            )
+
+
+def _provision(model: LocalModel, settings: Settings, source: Path | None) -> None:
+    from bridge.embedding import multilingual_setup, provision
+
+    from .setup_view import with_bar
+
+    install: Callable[..., Path] = provision.provision
+    if model is local_models.MULTILINGUAL:
+        install = multilingual_setup.provision
+
+    def run(report: Report) -> Path:
+        return install(settings.cache_folder, source=source, report=report)
+
+    with_bar(run)
+
+
+# --- views ---
+
+
+def show_list(answer: Envelope) -> None:
+    """Print the models as a table."""
+    rows = [
+        [
+            f"{row['name']} *" if row["configured"] else row["name"],
+            row["languages"],
+            f"{row['size_mb']} MB" + ("" if row["installed"] else f", {row['download_mb']} MB to fetch"),
+            f"about {row['query_ms']} ms",
+            row["licence"],
+        ]
+        for row in answer["models"]
+    ]
+    table(["model", "languages", "size", "a question", "licence"], rows)
+    if not any(row["configured"] for row in answer["models"]):
+        say(f"Configured is {answer['configured']}.")
+
+
+def show_status(answer: Envelope) -> None:
+    """Print the model in force, and how far a change is."""
+    rows = [("configured", answer["configured"]), ("memories", answer["store"] or "none yet")]
+    if answer["state"] == "earlier":
+        progress = answer["progress"]
+        far = f", {progress['message']} {progress['done']:,} of {progress['total']:,}" if progress else ""
+        job = f"job {answer['job_id']}{far}" if answer["job_id"] else "cognee-memory rebuild --what both starts it"
+        rows.append(("change", f"answers come from the earlier model; {job}"))
+    facts(rows)
+
+
+def show_use(answer: Envelope) -> None:
+    """Print what was changed, and the job that embeds the memories."""
+    say(f"The model {answer['model']} is set in {answer['file']}.")
+    if answer["result"] is not None:
+        say("All memories are embedded with it.")
+    elif answer["job_id"] is not None:
+        say(f"Job {answer['job_id']} embeds the memories with it; until it has ended, the earlier model answers.")
+        say("See how far it is: cognee-memory model status")
