@@ -115,7 +115,7 @@ describe("with memories", () => {
 
   my.it("a memory is explained with its score, and shown with its history", async () => {
     await my.editorAction("Explain the Score").click();
-    const why = await my.rendered("Why");
+    const why = await my.rendered("It is number");
     assert.match(await why.locator("body").textContent(), /total/);
     await my.shot("explanation");
     await my.tab("Loan periods.md").click();
