@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 MODEL_STAMP := $(VENV)/.model
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench soak schemas lock extension test-extension clean
+.PHONY: help setup demo test check bench soak schemas lock extension test-extension e2e-extension clean
 
 help: ## show this
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -93,6 +93,19 @@ test-extension: $(MODULES_STAMP) ## types, lint and unit tests of the extension
 	cd $(EXTENSION) && $(NODE_PATH) COGNEE_MEMORY_PROGRAM="$(wildcard $(CURDIR)/$(BIN)/cognee-memory)" npm test
 	cd $(EXTENSION) && $(NODE_PATH) npm run test:slow
 
+# A real workbench: code-server (600 MB, compiled in part: needs a C++ compiler and libkrb5-dev) and a Chromium.
+CODE_SERVER := $(EXTENSION)/.code-server
+CODE_SERVER_ENTRY ?= $(CURDIR)/$(CODE_SERVER)/node_modules/code-server/out/node/entry.js
+
+$(CODE_SERVER)/.installed: $(NODE_STAMP)
+	mkdir -p $(CODE_SERVER) && echo '{"private": true}' > $(CODE_SERVER)/package.json
+	cd $(CODE_SERVER) && $(NODE_PATH) npm install code-server@4.139.1 --no-audit --no-fund --loglevel=error
+	@touch $@
+
+e2e-extension: extension $(STAMP) $(if $(filter command% environment%,$(origin CODE_SERVER_ENTRY)),,$(CODE_SERVER)/.installed) ## the extension in a real workbench, driven by a browser
+	cd $(EXTENSION) && $(NODE_PATH) COGNEE_CODE_SERVER="$(CODE_SERVER_ENTRY)" \
+		COGNEE_MEMORY_PROGRAM="$(CURDIR)/$(BIN)/cognee-memory" npm run e2e
+
 clean: ## remove the environment and caches
-	rm -rf $(VENV) $(NODE_VENV) $(EXTENSION)/node_modules $(EXTENSION)/dist .pytest_cache .mypy_cache .ruff_cache .hypothesis \
+	rm -rf $(VENV) $(NODE_VENV) $(EXTENSION)/node_modules $(EXTENSION)/dist $(CODE_SERVER) .pytest_cache .mypy_cache .ruff_cache .hypothesis \
 		build *.egg-info

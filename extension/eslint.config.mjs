@@ -3,7 +3,7 @@ import prettier from "eslint-config-prettier";
 import tseslint from "typescript-eslint";
 
 export default tseslint.config(
-  { ignores: ["dist", "node_modules", ".venv"] },
+  { ignores: ["dist", "node_modules", ".venv", ".code-server"] },
   js.configs.recommended,
   ...tseslint.configs.strictTypeChecked,
   { languageOptions: { parserOptions: { projectService: { allowDefaultProject: ["*.mjs", "*.ts"] } } } },

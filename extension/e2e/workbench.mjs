@@ -94,16 +94,13 @@ export function workbench({ page, command }) {
 
     /** The frame of a rendered Markdown document that has this text. */
     async rendered(text) {
-      for (;;) {
+      return until(async () => {
         for (const frame of page.frames()) {
-          const body = await frame
-            .locator("body.vscode-body")
-            .textContent({ timeout: 500 })
-            .catch(() => null);
-          if (body?.includes(text)) return frame;
+          const body = await frame.evaluate(() => document.body?.textContent).catch(() => ""); // it may be going away
+          if (body?.includes(text) && (await frame.locator(".vscode-body").count()) > 0) return frame;
         }
-        await page.waitForTimeout(100);
-      }
+        return undefined;
+      }, `a document with “${text}”`);
     },
 
     editorAction: (name) =>
