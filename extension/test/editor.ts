@@ -122,7 +122,10 @@ export class ChatResponseMarkdownPart {
   }
 }
 export class ChatResponseTurn {
-  constructor(readonly response: readonly unknown[]) {}
+  constructor(
+    readonly response: readonly unknown[],
+    readonly result: { readonly metadata?: unknown } = {},
+  ) {}
 }
 export class CancellationError extends Error {}
 export class McpStdioServerDefinition {

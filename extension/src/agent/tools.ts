@@ -2,13 +2,14 @@
 
 import * as vscode from "vscode";
 import { MemoryError, describe, isAbort } from "../core/error";
-import { NUMBERS, rankingOf } from "../core/settings";
+import { rankingOf } from "../core/settings";
 import { plain } from "../core/text";
 import { Outbox } from "../remember/outbox";
 import { type Services, signalOf } from "../services";
 import { confirmationOf, draftOf } from "./remembered";
 
-const LEAST_TOKENS = 200;
+/** The range of package.json. */
+const MOST_RESULTS = 20;
 
 interface Wanted {
   readonly query?: unknown;
@@ -33,26 +34,27 @@ export class RecallTool implements vscode.LanguageModelTool<Wanted> {
     if (query === "") throw new Error("query must be a text that is not empty.");
     const folders = foldersOf(this.services);
     const settings = this.services.settings();
-    const { least, most } = NUMBERS.maxContextResults;
     const results = typeof input.max_results === "number" ? Math.trunc(input.max_results) : settings.maxResults;
     const tokens = Math.min(settings.maxTokens, tokenizationOptions?.tokenBudget ?? settings.maxTokens);
     const asked = {
       ...rankingOf(settings),
       query,
-      max_results: Math.min(most, Math.max(least, results)),
-      max_tokens: Math.max(LEAST_TOKENS, Math.floor(tokens / folders.length)),
+      max_results: Math.min(MOST_RESULTS, Math.max(1, results)),
+      max_tokens: Math.max(1, Math.floor(tokens / folders.length)),
       ...(input.include_superseded === true ? { include_superseded: true } : {}),
     };
     const signal = signalOf(token);
-    const blocks = await forAgent(() =>
-      Promise.all(
-        folders.map(async (folder) => {
-          const { context } = await this.services.memoryOf(folder).context(asked, signal);
-          if (context === "") return "";
-          return folders.length === 1 ? context : `Folder ${JSON.stringify(folder.name)}:\n\n${context}`;
-        }),
-      ),
+    const answers = await Promise.allSettled(
+      folders.map((folder) => forAgent(() => this.services.memoryOf(folder).context(asked, signal))),
     );
+    const [first] = answers;
+    if (first?.status === "rejected" && answers.every(({ status }) => status === "rejected")) throw first.reason;
+    const blocks = answers.map((answer, index) => {
+      const name = JSON.stringify(folders[index]?.name);
+      if (answer.status === "rejected") return `Folder ${name} did not answer: ${describe(answer.reason)}`;
+      const { context } = answer.value;
+      return context === "" || folders.length === 1 ? context : `Folder ${name}:\n\n${context}`;
+    });
     const text = blocks.filter(Boolean).join("\n\n");
     return textResult(text === "" ? "The memory has nothing that fits this query." : text);
   }
@@ -71,7 +73,7 @@ export class RememberTool implements vscode.LanguageModelTool<unknown> {
       invocationMessage: t("Remembering “{0}”", plain(draft.topic)),
       confirmationMessages: {
         title: t("Remember this?"),
-        message: new vscode.MarkdownString(confirmationOf(draft, folderOf(this.services).name, t)),
+        message: new vscode.MarkdownString(confirmationOf(draft, folderOf(this.services, input).name, t)),
       },
     };
   }
@@ -79,7 +81,7 @@ export class RememberTool implements vscode.LanguageModelTool<unknown> {
   async invoke({ input }: vscode.LanguageModelToolInvocationOptions<unknown>): Promise<vscode.LanguageModelToolResult> {
     const draft = draftOf(input);
     if (typeof draft === "string") throw new Error(draft);
-    const folder = folderOf(this.services);
+    const folder = folderOf(this.services, input);
     const sent = await forAgent(() => Outbox.of(this.services).send(folder, draft));
     return textResult(
       sent === "dropped"
@@ -105,14 +107,16 @@ function foldersOf(services: Services): readonly vscode.WorkspaceFolder[] {
   return folders;
 }
 
-/** The folder into which an agent remembers: that of the active editor, else the first. */
-function folderOf(services: Services): vscode.WorkspaceFolder {
+/**
+ * The folder into which an agent remembers: the one that it names, else the first. It does not follow the editor, so
+ * that what the user confirmed for one folder is not stored in another.
+ */
+function folderOf(services: Services, input: unknown): vscode.WorkspaceFolder {
   const folders = foldersOf(services);
-  const active = vscode.window.activeTextEditor?.document.uri;
-  const ofEditor = active && vscode.workspace.getWorkspaceFolder(active);
-  const chosen = folders.find((each) => each === ofEditor) ?? folders[0];
-  if (chosen === undefined) throw new Error("No folder is open, and a memory belongs to a folder.");
-  return chosen;
+  const named = typeof input === "object" && input !== null && "folder" in input ? input.folder : undefined;
+  const chosen = typeof named === "string" && named !== "" ? folders.find(({ name }) => name === named) : folders[0];
+  if (chosen !== undefined) return chosen;
+  throw new Error(`No folder has this name. Open are: ${folders.map(({ name }) => JSON.stringify(name)).join(", ")}.`);
 }
 
 /** An error's text is what the agent reads: what happened, and what helps. */

@@ -9,6 +9,8 @@ export interface Outcome {
   /** The topic of the first hit; undefined if nothing was found. */
   readonly topic?: string;
   readonly hasDecisions: boolean;
+  /** What the model said, without the memories that were shown beside it. */
+  readonly said?: string;
 }
 
 export interface Followup {
@@ -38,7 +40,12 @@ export function followupsOf(outcome: Outcome, t: Translate): Followup[] {
 /** An outcome that the editor gives back; undefined if it is none of ours. */
 export function outcomeOf(metadata: unknown): Outcome | undefined {
   if (typeof metadata !== "object" || metadata === null) return undefined;
-  const { command, topic, hasDecisions: decided } = metadata as Partial<Record<keyof Outcome, unknown>>;
+  const { command, topic, said, hasDecisions: decided } = metadata as Partial<Record<keyof Outcome, unknown>>;
   if (typeof command !== "string" || typeof decided !== "boolean") return undefined;
-  return { command, hasDecisions: decided, ...(typeof topic === "string" ? { topic } : {}) };
+  return {
+    command,
+    hasDecisions: decided,
+    ...(typeof topic === "string" ? { topic } : {}),
+    ...(typeof said === "string" ? { said } : {}),
+  };
 }

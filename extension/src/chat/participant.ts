@@ -47,7 +47,10 @@ export async function answer(
       return { metadata: outcome };
     }
     const folder = await services.folder();
-    if (folder === undefined) return { metadata: outcome };
+    if (folder === undefined) {
+      stream.markdown(vscode.l10n.t("No folder was chosen, so nothing was looked for."));
+      return { metadata: outcome };
+    }
     const memory = services.memoryOf(folder);
     const exchange = { services, folder, memory, request, question, history, stream, token };
     if (command === "remember") await remember(exchange);
@@ -102,7 +105,7 @@ async function recall(exchange: Exchange, command: string): Promise<Outcome> {
       arguments: [turns],
     });
   }
-  return { command, hasDecisions: decided, ...(first === undefined ? {} : { topic: titleOf(first) }) };
+  return { command, said, hasDecisions: decided, ...(first === undefined ? {} : { topic: titleOf(first) }) };
 }
 
 /** The model's answer. Where it gives none, the passages of the memories take its place. */

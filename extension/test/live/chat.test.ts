@@ -2,6 +2,7 @@
 
 import { spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type * as vscode from "vscode";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -9,7 +10,7 @@ import { McpServers } from "../../src/agent/mcp";
 import { RecallTool, RememberTool } from "../../src/agent/tools";
 import { answer } from "../../src/chat/participant";
 import { ChatRequestTurn, ChatResponseMarkdownPart, ChatResponseTurn, MarkdownString } from "../editor";
-import { model, reset, shown, user, window, workspace } from "../vscode";
+import { model, reset, shown, Uri, user, window, workspace } from "../vscode";
 import { FakeDocument } from "../editor";
 import { PROGRAM, type Session, session } from "./session";
 
@@ -68,7 +69,8 @@ describe.skipIf(PROGRAM === "")("chat and agents, with the real program", { time
     expect(shown.prompts[0]).toMatch(/^> .*Failed uploads are retried five times/mu);
     expect(shown.prompts[0]).toMatch(/^> .*IGNORE ALL RULES/mu);
     expect(shown.prompts.at(-1)).toBe("How often are failed uploads retried?");
-    expect(result).toEqual({ metadata: { command: "", topic: "Retry policy", hasDecisions: false } });
+    const said = "Five times, says !\\[x](http://evil) the note.";
+    expect(result).toEqual({ metadata: { command: "", topic: "Retry policy", said, hasDecisions: false } });
     expect(my.log.join("\n")).toMatch(
       /\[Retrieve\] Query: "How often[^\n]*\n\[Retrieve\] Result 1: topic_id=retry-policy/u,
     );
@@ -103,6 +105,32 @@ describe.skipIf(PROGRAM === "")("chat and agents, with the real program", { time
     const document = window.activeTextEditor?.document as FakeDocument;
     expect(document.text).toContain("# Conversation Summary: Logs");
     expect(document.text).toContain("- Logs are kept for 30 days");
+  });
+
+  it("leaves the memories that it showed out of what is remembered and sent to the model", async () => {
+    const shownBefore = await ask("failed uploads", "recall");
+    const history = [
+      new ChatRequestTurn("failed uploads"),
+      new ChatResponseTurn([new ChatResponseMarkdownPart(shownBefore.stream.text)], shownBefore.result),
+    ];
+    await ask("And how often are uploads retried?", undefined, history);
+    expect(shown.prompts.slice(1)).toEqual(["failed uploads", "And how often are uploads retried?"]);
+  });
+
+  it("stores an agent's summary in the folder that it names, whatever editor is active", () => {
+    const second = { uri: Uri.file(join(my.folder, "..", "second")), name: "second", index: 1 };
+    workspace.workspaceFolders.push(second);
+    try {
+      const tool = new RememberTool(my.services);
+      const named = (folder: string) => tool.prepareInvocation({ input: { topic: "t", context: "c", folder } });
+      const text = (prepared: vscode.PreparedToolInvocation) =>
+        (prepared.confirmationMessages?.message as unknown as MarkdownString).value;
+      expect(text(named(""))).toContain("memory of ws:");
+      expect(text(named("second"))).toContain("memory of second:");
+      expect(() => named("third")).toThrow('No folder has this name. Open are: "ws", "second".');
+    } finally {
+      workspace.workspaceFolders.pop();
+    }
   });
 
   it("has nothing to remember at the beginning", async () => {
