@@ -7,10 +7,10 @@ STAMP := $(VENV)/.installed
 MODEL_STAMP := $(VENV)/.model
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench soak schemas lock clean
+.PHONY: help setup demo test check bench soak schemas lock extension test-extension e2e-extension clean
 
 help: ## show this
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11, 3.12 or 3.13 is needed; this is %s. Say which: make PYTHON=python3.11" % sys.version.split()[0]) if not (3, 11) <= sys.version_info[:2] <= (3, 13) else None'
@@ -61,6 +61,51 @@ COMPILE := $(BIN)/python -m uv pip compile --quiet --universal --python-version 
 lock: $(STAMP) ## resolve the dependencies again: requirements.lock for users, requirements-dev.lock with what tests need
 	$(COMPILE) --output-file requirements.lock
 	$(COMPILE) --extra dev --constraint requirements.lock --output-file requirements-dev.lock
+	$(BIN)/python -m uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+		extension/requirements.in --output-file extension/requirements.lock
+
+# The extension has an environment of its own, with Node: it needs none of the program's dependencies.
+EXTENSION := extension
+NODE_VENV := $(EXTENSION)/.venv
+NODE_STAMP := $(NODE_VENV)/.installed
+MODULES_STAMP := $(EXTENSION)/node_modules/.installed
+NODE_PATH := PATH="$(CURDIR)/$(NODE_VENV)/bin:$$PATH"
+
+$(NODE_STAMP): $(EXTENSION)/requirements.lock
+	@$(PYTHON) -m venv --clear $(NODE_VENV)
+	@echo "Installing Node: downloads 60 MB."
+	@$(NODE_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(EXTENSION)/requirements.lock
+	@touch $@
+
+$(MODULES_STAMP): $(EXTENSION)/package-lock.json $(NODE_STAMP)
+	cd $(EXTENSION) && $(NODE_PATH) npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+extension: $(MODULES_STAMP) ## build the VS Code extension: extension/dist/cognee-chat-memory-*.vsix
+	rm -rf $(EXTENSION)/dist
+	$(NODE_VENV)/bin/python -m tools.extension_bundle $(EXTENSION)/dist/python
+	cd $(EXTENSION) && $(NODE_PATH) npm run package
+
+# With the program of `make setup`, if it is there: without it, the tests that need it are skipped.
+test-extension: $(MODULES_STAMP) ## types, lint and unit tests of the extension
+	cd $(EXTENSION) && $(NODE_PATH) npm run check
+	cd $(EXTENSION) && $(NODE_PATH) npm run lint
+	cd $(EXTENSION) && $(NODE_PATH) COGNEE_MEMORY_PROGRAM="$(wildcard $(CURDIR)/$(BIN)/cognee-memory)" npm test
+	cd $(EXTENSION) && $(NODE_PATH) npm run test:slow
+
+# A real workbench: code-server (600 MB, compiled in part: needs a C++ compiler and libkrb5-dev) and a Chromium.
+CODE_SERVER := $(EXTENSION)/.code-server
+CODE_SERVER_ENTRY ?= $(CURDIR)/$(CODE_SERVER)/node_modules/code-server/out/node/entry.js
+
+$(CODE_SERVER)/.installed: $(NODE_STAMP)
+	mkdir -p $(CODE_SERVER) && echo '{"private": true}' > $(CODE_SERVER)/package.json
+	cd $(CODE_SERVER) && $(NODE_PATH) npm install code-server@4.139.1 --no-audit --no-fund --loglevel=error
+	@touch $@
+
+e2e-extension: extension $(STAMP) $(if $(filter command% environment%,$(origin CODE_SERVER_ENTRY)),,$(CODE_SERVER)/.installed) ## the extension in a real workbench, driven by a browser
+	cd $(EXTENSION) && $(NODE_PATH) COGNEE_CODE_SERVER="$(CODE_SERVER_ENTRY)" \
+		COGNEE_MEMORY_PROGRAM="$(CURDIR)/$(BIN)/cognee-memory" npm run e2e
 
 clean: ## remove the environment and caches
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info
+	rm -rf $(VENV) $(NODE_VENV) $(EXTENSION)/node_modules $(EXTENSION)/dist $(CODE_SERVER) .pytest_cache .mypy_cache .ruff_cache .hypothesis \
+		build *.egg-info

@@ -66,6 +66,8 @@ class MemoryText(MemoryLine):
 
 class Topic(TypedDict):
     topic_id: str
+    title: str
+    """Of its newest memory."""
     memories: Count
     active: Count
     decision_records: Count

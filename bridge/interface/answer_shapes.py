@@ -147,6 +147,8 @@ class RankingUsed(TypedDict):
     """Absent if the query names no time. Ages are measured from this period, and not from ``as_of``."""
     reranker: NotRequired[RerankerUsed]
     """Absent if none is configured, or if it failed; then ``warnings`` says so."""
+    searched_for: NotRequired[str]
+    """The query without its words of courtesy. Absent if it has none."""
 
 
 class RetrievalSuccess(Success):

@@ -85,13 +85,6 @@ def memory(workspace: Workspace, wanted: str) -> MemoryText:
     }
 
 
-def topic_titles(workspace: Workspace, topic_ids: Sequence[str]) -> dict[str, str]:
-    """Topic id -> the title of its newest memory. Unknown ids are left out."""
-    with reader_of(workspace).lists() as lists:
-        newest = [] if lists is None else [(topic_id, lists.page(1, topic_id=topic_id)) for topic_id in topic_ids]
-    return {topic_id: title(found[0]) for topic_id, found in newest if found}
-
-
 def topic_id_of(workspace: Workspace, wanted: str) -> str:
     """The id of the topic with this title, if no topic has it as its id; any other text is returned as an id.
 
@@ -100,10 +93,10 @@ def topic_id_of(workspace: Workspace, wanted: str) -> str:
     """
     titled: list[str] = []
     with suppress(JobError):
-        ids = [topic["topic_id"] for topic in topics(workspace)]
-        if wanted.lower() not in ids:
+        found = topics(workspace)
+        if wanted.lower() not in [topic["topic_id"] for topic in found]:
             named = wanted.strip()[:80].casefold()
-            titled = [each for each, text in topic_titles(workspace, ids).items() if text.casefold() == named]
+            titled = [topic["topic_id"] for topic in found if topic["title"].casefold() == named]
     if len(titled) > 1:
         message = f"{len(titled)} topics have the title {wanted!r}: {', '.join(titled[:5])}."
         raise JobError("ARGUMENT_INVALID", message, remediation="Name one of these ids.")
@@ -199,14 +192,15 @@ def _number(wanted: str) -> int | None:
 def topics(workspace: Workspace) -> list[Topic]:
     """The topics by number of active summaries; from five on, a topic is worth compacting.
 
-    ``memories`` counts all memories of a topic. Size and dates cover what a compaction would merge: the active
-    summaries and the former record.
+    ``title`` is that of a topic's newest memory. ``memories`` counts all memories of a topic. Size and dates cover what
+    a compaction would merge: the active summaries and the former record.
     """
     with reader_of(workspace).lists() as lists:
-        rows = [] if lists is None else lists.topics()
+        rows = [] if lists is None else [(each, lists.page(1, topic_id=each.topic_id)) for each in lists.topics()]
     return [
         {
             "topic_id": topic.topic_id,
+            "title": title(newest[0]) if newest else "",
             "memories": topic.memories,
             "active": topic.active,
             "decision_records": topic.decision_records,
@@ -217,7 +211,7 @@ def topics(workspace: Workspace) -> list[Topic]:
             "newest": topic.newest,
             "worth_compacting": topic.active >= TOPIC_WORTH_COMPACTING,
         }
-        for topic in rows
+        for topic, newest in rows
     ]
 
 

@@ -17,6 +17,7 @@ from jobs.spelling import encodable
 
 from ..argument_table import ARGUMENTS, BLEND_HALF_LIFE, MAX_QUERY_CHARS, PRESETS, Legacy, Preset
 from ..memory import STATUS_WORDS, is_topic_id
+from ..text.courtesy import without_courtesy
 from .asked_time import AskedTime, asked_time
 from .catalogue import Filters
 from .ranking import Period, Ranking, near_a_period
@@ -30,12 +31,14 @@ BOOLEANS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "
 class Question:
     """A checked question.
 
+    ``query``: the text that is searched for, without words of courtesy. ``asked``: the text as it was asked.
     ``include_superseded_reason``: why superseded memories are included; None if they are not. ``floor_is_default``: no
     relevance floor was given, so ``ranking.default_floor`` chooses it from the scores that the query gets.
     ``best_passages``: whether each hit has its best passages. ``time``: the time that the query names.
     """
 
     query: str
+    asked: str
     max_results: int
     max_tokens: int
     ranking: Ranking
@@ -98,7 +101,8 @@ def parse_question(arguments: dict[str, Any], now: datetime) -> Question:
             filters = filters.within(time.period)
     asks_for_all = time is not None and time.asks_for_all and arguments.get("relevance_floor") is None
     return Question(
-        query=query,
+        query=without_courtesy(query),
+        asked=query,
         max_results=int(_number(arguments, "max_results", warnings)),
         max_tokens=int(_number(arguments, "max_tokens", warnings)),
         ranking=ranking,

@@ -345,4 +345,6 @@ def ranking_used(question: Question, floor: float, second: SecondStage | None = 
         used["time"] = question.time.reported()
     if second is not None and (reranker := second.reported()) is not None:
         used["reranker"] = reranker
+    if question.query != question.asked:
+        used["searched_for"] = question.query
     return used

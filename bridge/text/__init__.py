@@ -16,5 +16,6 @@ Pure functions over ``bridge.memory``. It knows neither a store nor a model. In 
 ``function_words``: words without a subject, and endings, in other languages than English.
 ``time_words``: whether a query may name a time.
 ``time_phrase``: the time that a query names.
+``courtesy``: words of courtesy around a question, which are not searched for.
 ``query_words``: the words of a query in a text, and where they are.
 """

@@ -961,6 +961,8 @@ export interface ExplainedRanking {
   time?: TimeUsed;
   /** Absent if none is configured, or if it failed; then `warnings` says so. */
   reranker?: RerankerUsed;
+  /** The query without its words of courtesy. Absent if it has none. */
+  searched_for?: string;
   /** The time at which ages were measured. */
   as_of: string;
   weights: ScoreWeights;
@@ -1734,6 +1736,8 @@ export interface RankingUsed {
   time?: TimeUsed;
   /** Absent if none is configured, or if it failed; then `warnings` says so. */
   reranker?: RerankerUsed;
+  /** The query without its words of courtesy. Absent if it has none. */
+  searched_for?: string;
 }
 
 /** Rebuilds derived data. */
@@ -2178,6 +2182,8 @@ export interface TimeUsed {
 
 export interface Topic {
   topic_id: string;
+  /** Of its newest memory. */
+  title: string;
   memories: number;
   active: number;
   decision_records: number;

@@ -66,11 +66,10 @@ def topics(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
     trust.settings_of(workspace)
     limit = whole(arguments, "limit", TOPICS_SHOWN, 1, MAX_TOPICS)
     rows = listing.topics(workspace)
-    titles = listing.topic_titles(workspace, [row["topic_id"] for row in rows[:limit]])
     lines: list[TopicLine] = [
         {
             "topic_id": row["topic_id"],
-            "title": titles.get(row["topic_id"], ""),
+            "title": row["title"],
             "active": row["active"],
             "decision_records": row["decision_records"],
             "superseded": row["superseded"],

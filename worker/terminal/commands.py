@@ -105,9 +105,7 @@ def memories_show(args: argparse.Namespace) -> Envelope:
 def topics(args: argparse.Namespace) -> Envelope:
     """All topics, largest first, each with the title of its newest memory."""
     workspace, _ = workspace_and_settings(args)
-    rows = listing.topics(workspace)
-    titles = listing.topic_titles(workspace, [row["topic_id"] for row in rows])
-    return envelope.success(topics=[{**row, "title": titles.get(row["topic_id"], "")} for row in rows])
+    return envelope.success(topics=listing.topics(workspace))
 
 
 def history(args: argparse.Namespace) -> Envelope:

@@ -96,10 +96,8 @@ def job_ids(workspace: Workspace, args: argparse.Namespace, prefix: str) -> Foun
 def topics(workspace: Workspace, _: argparse.Namespace, prefix: str) -> Found:
     """The topic ids with this prefix, with their titles and numbers of memories."""
     fitting = [topic for topic in listing.topics(workspace) if topic["topic_id"].startswith(prefix)][:_MOST]
-    titles = listing.topic_titles(workspace, [topic["topic_id"] for topic in fitting])
     return {
-        topic["topic_id"]: f"{clean(titles.get(topic['topic_id'], ''))[:40]}, {counted(topic['memories'], 'memory')}"
-        for topic in fitting
+        topic["topic_id"]: f"{clean(topic['title'])[:40]}, {counted(topic['memories'], 'memory')}" for topic in fitting
     }
 
 

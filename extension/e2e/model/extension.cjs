@@ -1,0 +1,49 @@
+// A chat model for tests. It answers with what its prompt tells: a summary where one is asked for, a tool call where the
+// prompt names a tool, else the first line of the notes that it was given.
+const vscode = require("vscode");
+
+const SUMMARY = `Topic: Loan periods in the library
+Context: We talked about how long books may be kept.
+Decisions:
+- Loans last four weeks, and may be renewed twice.
+Rationale:
+- Two weeks were too short for most readers.
+Open Questions:
+- Do reserved books have a shorter period?
+Next Steps:
+- Change the reminder mails.
+References:
+- docs/loans.md
+`;
+
+exports.activate = async (context) => {
+  const log = vscode.window.createOutputChannel("Fixture Model");
+  context.subscriptions.push(
+    log,
+    vscode.lm.registerLanguageModelChatProvider("fixture", {
+      provideLanguageModelChatInformation: () => [
+        {
+          id: "fixture-1",
+          name: "Fixture One",
+          family: "fixture",
+          version: "1",
+          maxInputTokens: 128000,
+          maxOutputTokens: 8000,
+          isUserSelectable: true,
+          capabilities: { toolCalling: true, imageInput: false },
+        },
+      ],
+      async provideLanguageModelChatResponse(_model, messages, _options, progress) {
+        const text = messages.map((message) => message.content.map((part) => part.value ?? "").join("")).join("\n");
+        log.appendLine(`request: ${messages.length} messages, ${text.length} characters`);
+        log.appendLine(text);
+        const asksForSummary = /Decisions:/.test(text) && /Rationale:/.test(text) && /summar/i.test(text);
+        const answer = asksForSummary && !/answer (the|from)/i.test(text) ? SUMMARY : "The notes say: four weeks.";
+        progress.report(new vscode.LanguageModelTextPart(answer));
+      },
+      provideTokenCount: async (_model, text) => Math.ceil(JSON.stringify(text).length / 4),
+    }),
+  );
+  // The chat view finds a model only if somebody has asked for it.
+  await vscode.lm.selectChatModels({ vendor: "fixture" });
+};

@@ -1,0 +1,202 @@
+// The extension in a real workbench, with the real program: what a person sees and does. `npm run e2e` runs it.
+import assert from "node:assert/strict";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { startHost } from "./host.mjs";
+import { makeFolder, PROGRAM } from "./memory.mjs";
+import { until, workbench } from "./workbench.mjs";
+
+const ROOT = join(import.meta.dirname, "..");
+const [VSIX] = readdirSync(join(ROOT, "dist")).filter((name) => name.endsWith(".vsix"));
+assert(VSIX, "no VSIX in dist/: run `make extension` first");
+assert(PROGRAM, "COGNEE_MEMORY_PROGRAM names the program");
+const vsix = [join(ROOT, "dist", VSIX)];
+
+/** Starts a workbench for the tests of a group; a failed test leaves a picture. */
+function opened({ settings = {}, env = {}, prepare = async () => undefined }) {
+  const my = {};
+  before(async () => {
+    my.folder = makeFolder();
+    await prepare(my.folder);
+    my.host = await startHost({
+      workspace: my.folder.workspace,
+      vsix,
+      settings,
+      env: { ...my.folder.env, COGNEE_MEMORY_PROGRAM: undefined, ...env },
+    });
+    Object.assign(my, workbench(my.host));
+    await my.host.open();
+    await my.openViews();
+  });
+  after(async () => {
+    await my.host?.stop();
+    await my.folder?.end();
+  });
+  my.it = (name, test) =>
+    it(name, async (context) => {
+      try {
+        await test(context);
+      } catch (error) {
+        await my.shot(`failed ${name.slice(0, 60)}`);
+        throw error;
+      }
+    });
+  return my;
+}
+
+describe("without the program", () => {
+  const my = opened({
+    settings: { "cogneeMemory.commandPath": "" },
+    env: { PATH: "/usr/bin:/bin", HOME: "/nonexistent" },
+  });
+
+  my.it("the view says that it is not set up, and has a button for it", async () => {
+    const button = my.pane("Memories").getByRole("button", { name: "Set Up" });
+    await button.waitFor();
+    await my.shot("welcome");
+  });
+
+  my.it("a command says what is missing, and offers to set it up", async () => {
+    await my.command("Memory: Check Health");
+    await my.pane("Health").getByRole("button", { name: "Set Up" }).waitFor();
+    await my.shot("health-not-set-up");
+  });
+});
+
+describe("with memories", () => {
+  const my = opened({
+    settings: { "cogneeMemory.commandPath": PROGRAM },
+    prepare: (folder) => folder.remember(),
+  });
+
+  my.it("the views list topics, memories, jobs and findings", async () => {
+    await my.row("Memories", "Loan periods").waitFor();
+    await my.row("Memories", "Opening hours in winter").waitFor();
+    await my.row("Memories", "Loan periods").click();
+    await until(async () => (await my.pane("Memories").locator(".monaco-list-row").count()) === 5, "two memories");
+    await my.expand("Queue");
+    await my.row("Queue", "Ended last").waitFor();
+    await my.expand("Health");
+    await my.row("Health", "language model").waitFor();
+    await my.shot("views");
+    for (const row of await my.page.locator(".sidebar .pane .monaco-list-row").all()) {
+      assert.match((await row.getAttribute("aria-label")) ?? "", /\w/, "each row has a name for a screen reader");
+      assert.equal(await row.getAttribute("role"), "treeitem");
+    }
+    for (const action of await my.page.locator(".sidebar .pane a.action-label").all()) {
+      assert.match((await action.getAttribute("aria-label")) ?? "", /\w/, "each button has a name for a screen reader");
+    }
+  });
+
+  my.it("recall answers while one types, and opens a memory, with the keyboard alone", async () => {
+    const { keyboard } = my.page;
+    await keyboard.press("Control+P");
+    await my.type("notes.md");
+    await my.choice("notes.md").waitFor();
+    await keyboard.press("Enter");
+    await my.tab("notes.md").waitFor();
+    await keyboard.press("Control+End");
+    await keyboard.press("Control+Alt+M");
+    await my.type("how long may somebody keep a book?");
+    await my.choice("Loan periods").waitFor();
+    await my.shot("recall");
+    await keyboard.press("Enter");
+    await my.tab("Loan periods.md").waitFor();
+    await until(async () => /Loans last (two|four) weeks/.test(await my.editorText()), "the memory's text");
+    for (const name of ["Insert into Editor", "Explain the Score", "Show History of the Topic"]) {
+      await my.editorAction(name).waitFor();
+    }
+    await my.shot("memory");
+    const log = my.host.output("Cognee Memory");
+    assert.match(log, /\[Retrieve\] Query: "how long may somebody keep a book\?"/);
+    assert.match(log, /\[Retrieve\] Result 1: topic_id=loan-periods, final_score=0\.\d{4}, created_at=2026-1\d-\d\d/);
+  });
+
+  my.it("a memory is explained with its score, and shown with its history", async () => {
+    await my.editorAction("Explain the Score").click();
+    const why = await my.rendered("It is number");
+    assert.match(await why.locator("body").textContent(), /total/);
+    await my.shot("explanation");
+    await my.tab("Loan periods.md").click();
+    await my.editorAction("Show History of the Topic").click();
+    await my.rendered("2 memories, the newest first.");
+    await my.shot("history");
+  });
+
+  my.it("the context of a question is inserted where one was writing, with the keyboard alone", async () => {
+    await my.tab("notes.md").click();
+    await my.command("Memory: Insert Context…");
+    await my.type("when does the library close?");
+    await my.page.keyboard.press("Enter");
+    await until(async () => (await my.editorText()).includes("closes at six"), "the notes");
+    await my.shot("inserted");
+    await my.page.keyboard.press("Control+Z");
+  });
+
+  my.it("a topic is compacted as its preview says, and restored", async () => {
+    const row = my.row("Memories", "Loan periods");
+    await my.inline(row, "Compact Memories of a Topic");
+    await my.rendered("This is a preview");
+    await my.choice("Confirm").waitFor();
+    await my.shot("compact");
+    await my.choose("Confirm");
+    await my.toast("Compacted 2 summaries for topic loan-periods.").waitFor();
+    await my.row("Memories", "Decision").waitFor();
+    await my.shot("compacted");
+    await my.press("Compacted 2 summaries", "Undo");
+    await my.toast("Restored 2 summaries").waitFor();
+    await my.row("Memories", "Decision").waitFor({ state: "detached" });
+    await my.shot("restored");
+  });
+
+  my.it("a failed job is shown by its cause, and runs again", async () => {
+    const payload = { decision_record_id: "00000000-0000-4000-8000-000000000000" };
+    my.folder.drop({ schema_version: 1, job_id: "lost-record", kind: "restore", payload });
+    const cause = my.row("Queue", "NOT_FOUND");
+    await cause.waitFor();
+    const job = my.row("Queue", "Undo a compaction");
+    await job.waitFor();
+    await my.shot("queue-failed");
+    await my.inline(job, "Run Again");
+    await until(async () => (await my.folder.program("jobs", "show", "lost-record")).job.generation > 1, "second run");
+    await my.shot("queue-again");
+    await my.inline(my.row("Queue", "NOT_FOUND"), "Dismiss");
+    await my.row("Queue", "NOT_FOUND").waitFor({ state: "detached" });
+  });
+
+  my.it("an old folder is migrated after a preview, and this is undone", async () => {
+    my.folder.putOldText();
+    await my.command("Memory: Migrate Summaries of an Earlier Version…");
+    await my.rendered("Would be migrated");
+    await my.choice("Migrate").waitFor();
+    await my.shot("migrate");
+    await my.choose("Migrate");
+    await my.toast("Migrated 1 summary to DataPoints.").waitFor();
+    await my.row("Memories", "Plan 014 Reading room").waitFor();
+    await my.shot("migrated");
+    await my.press("Migrated 1 summary", "Undo");
+    await my.row("Memories", "Plan 014 Reading room").waitFor({ state: "detached" });
+  });
+
+  my.it("a topic is forgotten after a question that says what goes", async () => {
+    await my.menu(my.row("Memories", "Catalogue import"), "Forget…");
+    await my.dialog.filter({ hasText: "cannot be undone" }).waitFor();
+    await my.shot("forget");
+    await my.answer("Forget the topic “Catalogue import”", "Forget");
+    await my.toast("1 memory was forgotten.").waitFor();
+    await my.row("Memories", "Catalogue import").waitFor({ state: "detached" });
+    await my.shot("forgotten");
+  });
+
+  // The last one: its list stays in front of the window.
+  my.it("activation is measured by the editor", async (test) => {
+    await my.command("Developer: Show Running Extensions");
+    const row = my.page
+      .locator(".runtime-extensions-editor .monaco-list-row")
+      .filter({ hasText: "Cognee Chat Memory" });
+    await row.waitFor();
+    test.diagnostic((await row.first().innerText()).replaceAll(/\s+/g, " "));
+    await my.shot("activation");
+  });
+});

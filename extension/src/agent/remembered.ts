@@ -1,0 +1,62 @@
+/** What an agent gives to be remembered: its input, checked; and what the user is asked to confirm. */
+
+import { escaped } from "../core/text";
+import { type Draft, EMPTY, planOf } from "../remember/summary";
+import type { Translate } from "../recall/hit";
+
+const LISTS = [
+  ["decisions", "decisions"],
+  ["rationale", "rationale"],
+  ["open_questions", "openQuestions"],
+  ["next_steps", "nextSteps"],
+  ["references", "references"],
+] as const;
+
+/** The most characters of all texts together. */
+const LONGEST = 50_000;
+
+/** The draft of an agent's input; a sentence that says what is wrong with it, for the agent. */
+export function draftOf(input: unknown): Draft | string {
+  if (typeof input !== "object" || input === null) return "The input must be an object with topic and context.";
+  const given = input as Record<string, unknown>;
+  const topic = textOf(given["topic"]);
+  const context = textOf(given["context"]);
+  if (topic === "" || context === "") return "topic and context must be texts that are not empty.";
+  const lists: Partial<Record<(typeof LISTS)[number][1], string[]>> = {};
+  for (const [name, field] of LISTS) {
+    const value = given[name];
+    if (value === undefined || value === null) continue;
+    if (!Array.isArray(value) || value.some((each) => typeof each !== "string"))
+      return `${name} must be a list of texts.`;
+    lists[field] = (value as string[]).map((each) => each.trim()).filter(Boolean);
+  }
+  const draft: Draft = { ...EMPTY, topic: topic.replace(/\s+/gu, " "), context, ...lists };
+  const length = JSON.stringify(draft).length;
+  return length > LONGEST ? `The summary has ${length} characters; at most ${LONGEST} are stored. Shorten it.` : draft;
+}
+
+/** All that would be stored, as Markdown in which the texts have no meaning of their own. */
+export function confirmationOf(draft: Draft, folder: string, t: Translate): string {
+  const plan = planOf(draft.references);
+  const lines = [
+    t("Into the memory of {0}:", escaped(folder)),
+    "",
+    `**${escaped(draft.topic)}**`,
+    "",
+    ...draft.context.split(/\r?\n/u).map((line) => `> ${escaped(line)}`),
+  ];
+  const lists: readonly (readonly [string, readonly string[]])[] = [
+    [t("Decisions"), draft.decisions],
+    [t("Rationale"), draft.rationale],
+    [t("Open Questions"), draft.openQuestions],
+    [t("Next Steps"), draft.nextSteps],
+    [t("References"), draft.references],
+    [t("Plan"), plan === null ? [] : [plan]],
+  ];
+  for (const [title, items] of lists) {
+    if (items.length > 0) lines.push("", `**${title}**`, "", ...items.map((item) => `- ${escaped(item)}`));
+  }
+  return lines.join("\n");
+}
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value.trim() : "");

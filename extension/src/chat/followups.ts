@@ -1,0 +1,51 @@
+/** What is offered after an answer: the next questions, and to remember the conversation. */
+
+import type { Translate } from "../recall/hit";
+import { decisionsIn, type Turn } from "../remember/turns";
+
+/** What an answer leaves for the offers after it, as the editor stores it with the conversation. */
+export interface Outcome {
+  readonly command: string;
+  /** The topic of the first hit; undefined if nothing was found. */
+  readonly topic?: string;
+  readonly hasDecisions: boolean;
+  /** What the model said, without the memories that were shown beside it. */
+  readonly said?: string;
+}
+
+export interface Followup {
+  readonly prompt: string;
+  readonly command?: string;
+  readonly label: string;
+}
+
+/** Whether something was decided in these turns, so that it is worth remembering. */
+export const hasDecisions = (turns: readonly Turn[]): boolean => decisionsIn(turns).length > 0;
+
+export function followupsOf(outcome: Outcome, t: Translate): Followup[] {
+  const offers: Followup[] = [];
+  const { command, topic } = outcome;
+  if (topic !== undefined && command !== "history") {
+    offers.push({ prompt: topic, command: "history", label: t("What was decided about it before?") });
+  }
+  if (topic !== undefined && command === "recall") {
+    offers.push({ prompt: t("What did we decide about {0}, and why?", topic), label: t("Answer from these memories") });
+  }
+  if (outcome.hasDecisions && command !== "remember") {
+    offers.push({ prompt: "", command: "remember", label: t("Remember this conversation") });
+  }
+  return offers;
+}
+
+/** An outcome that the editor gives back; undefined if it is none of ours. */
+export function outcomeOf(metadata: unknown): Outcome | undefined {
+  if (typeof metadata !== "object" || metadata === null) return undefined;
+  const { command, topic, said, hasDecisions: decided } = metadata as Partial<Record<keyof Outcome, unknown>>;
+  if (typeof command !== "string" || typeof decided !== "boolean") return undefined;
+  return {
+    command,
+    hasDecisions: decided,
+    ...(typeof topic === "string" ? { topic } : {}),
+    ...(typeof said === "string" ? { said } : {}),
+  };
+}

@@ -1,0 +1,185 @@
+/** The chat participant @memory: recalls, answers from what it found, and offers to remember. */
+
+import * as vscode from "vscode";
+import type { RetrievalHit } from "#types";
+import { Capture } from "../capture/capture";
+import { describe, isAbort } from "../core/error";
+import type { Memory } from "../core/memory";
+import { rankingOf } from "../core/settings";
+import { logLines, titleOf } from "../recall/hit";
+import { uriOf } from "../recall/documents";
+import { draftOfTurns, draftSummary } from "../remember/conversation";
+import { Drafts } from "../remember/drafts";
+import type { Turn } from "../remember/turns";
+import { remedyOf, type Services, signalOf } from "../services";
+import { hasDecisions, type Outcome } from "./followups";
+import { messagesOf } from "./prompt";
+import { listOf, WithoutImages } from "./reply";
+import { turnsOf } from "./turns";
+
+interface Exchange {
+  readonly services: Services;
+  readonly folder: vscode.WorkspaceFolder;
+  readonly memory: Memory;
+  readonly request: vscode.ChatRequest;
+  readonly question: string;
+  readonly history: readonly Turn[];
+  readonly stream: vscode.ChatResponseStream;
+  readonly token: vscode.CancellationToken;
+}
+
+/** Answers one request. An error is shown in the chat, with the button that helps with it. */
+export async function answer(
+  services: Services,
+  request: vscode.ChatRequest,
+  context: vscode.ChatContext,
+  stream: vscode.ChatResponseStream,
+  token: vscode.CancellationToken,
+): Promise<vscode.ChatResult> {
+  const history = turnsOf(context.history);
+  const question = request.prompt.trim();
+  const command = request.command ?? "";
+  let outcome: Outcome = { command, hasDecisions: false };
+  try {
+    if (command === "compact") {
+      stream.markdown(vscode.l10n.t("Choose the topic to compact. You see a preview before anything changes."));
+      void vscode.commands.executeCommand("cognee.compactMemories");
+      return { metadata: outcome };
+    }
+    const folder = await services.folder();
+    if (folder === undefined) {
+      stream.markdown(vscode.l10n.t("No folder was chosen, so nothing was looked for."));
+      return { metadata: outcome };
+    }
+    const memory = services.memoryOf(folder);
+    const exchange = { services, folder, memory, request, question, history, stream, token };
+    if (command === "remember") await remember(exchange);
+    else if (question === "") stream.markdown(vscode.l10n.t("Ask what was decided, for example: “why SQLite?”"));
+    else outcome = await recall(exchange, command);
+  } catch (error) {
+    if (isAbort(error) || token.isCancellationRequested) return { metadata: outcome };
+    services.log.error(`[Chat] ${describe(error)}`);
+    const remedy = remedyOf(error);
+    if (remedy !== undefined) stream.button(remedy);
+    return { errorDetails: { message: describe(error) }, metadata: outcome };
+  }
+  return { metadata: outcome };
+}
+
+async function recall(exchange: Exchange, command: string): Promise<Outcome> {
+  const { services, folder, memory, question, history, stream, token } = exchange;
+  const t = vscode.l10n.t;
+  stream.progress(t("Recalling…"));
+  const settings = services.settings();
+  const asked = {
+    ...rankingOf(settings),
+    query: question,
+    ...(command === "history" ? { include_superseded: true } : {}),
+  };
+  const signal = signalOf(token);
+  const isAnswered = command === "";
+  const [found, block] = await Promise.all([
+    memory.retrieve({ ...asked, best_passages: true }, signal),
+    isAnswered ? memory.context(asked, signal) : undefined,
+  ]);
+  if (settings.logLevel !== "off") {
+    for (const line of logLines(question, found, settings.logLevel === "debug")) services.log.info(line);
+  }
+  for (const warning of found.warnings) services.log.warn(`[Retrieve] ${warning}`);
+  const [first] = found.results;
+  if (first === undefined) {
+    stream.markdown(t("The memory of this folder has nothing about this."));
+  } else {
+    stream.markdown(listOf(found.results, !isAnswered, t));
+    refer(stream, folder, found.results);
+  }
+  let said = "";
+  if (block !== undefined && first !== undefined) said = await answerFrom(exchange, block.context, found.results);
+  const turns: Turn[] = [...history, { role: "user", text: question }, { role: "assistant", text: said }];
+  Capture.of(services).heard(folder, question, said, exchange.request.model);
+  const decided = hasDecisions(turns.filter(({ role }) => role === "user"));
+  if (decided) {
+    stream.button({
+      command: "cognee.rememberConversation",
+      title: t("Remember This Conversation…"),
+      arguments: [turns],
+    });
+  }
+  return { command, said, hasDecisions: decided, ...(first === undefined ? {} : { topic: titleOf(first) }) };
+}
+
+/** The model's answer. Where it gives none, the passages of the memories take its place. */
+async function answerFrom(
+  { services, request, question, history, stream, token }: Exchange,
+  block: string,
+  hits: readonly RetrievalHit[],
+): Promise<string> {
+  const t = vscode.l10n.t;
+  const images = new WithoutImages();
+  let said = "";
+  const say = (piece: string): void => {
+    if (piece === "") return;
+    said += piece;
+    stream.markdown(piece);
+  };
+  try {
+    const messages = messagesOf(question, block, history, request.model.maxInputTokens).map(({ role, text }) =>
+      role === "user" ? vscode.LanguageModelChatMessage.User(text) : vscode.LanguageModelChatMessage.Assistant(text),
+    );
+    const response = await request.model.sendRequest(messages, {}, token);
+    for await (const piece of response.text) {
+      if (token.isCancellationRequested) break;
+      say(images.take(piece));
+    }
+    say(images.end());
+  } catch (error) {
+    if (isAbort(error) || token.isCancellationRequested) return said;
+    services.log.warn(`[Chat] The model gave no answer: ${describe(error)}`);
+    if (said === "") {
+      stream.markdown(`${t("The model gave no answer, so this is what the memories say:")}\n\n`);
+      stream.markdown(listOf(hits, true, t));
+    } else {
+      stream.markdown(`\n\n${t("The model’s answer ends here, because of an error. The output channel has it.")}`);
+    }
+  }
+  return said;
+}
+
+/** The memories as references of the answer, which open as documents. */
+function refer(
+  stream: vscode.ChatResponseStream,
+  { uri }: vscode.WorkspaceFolder,
+  hits: readonly RetrievalHit[],
+): void {
+  for (const hit of hits) {
+    const target = { kind: "memory", folder: uri.fsPath, id: hit.memory_id } as const;
+    stream.reference(uriOf(titleOf(hit), target), new vscode.ThemeIcon("history"));
+  }
+}
+
+/** The draft of a summary, by the model of the request: of the conversation, and of what stands after the command. */
+async function remember({ services, folder, request, question, history, stream, token }: Exchange): Promise<void> {
+  const t = vscode.l10n.t;
+  const turns: readonly Turn[] = question === "" ? history : [...history, { role: "user", text: question }];
+  if (turns.length === 0) {
+    stream.markdown(t("There is nothing to remember yet. Write it after /remember, or talk with @memory first."));
+    stream.button({ command: "cognee.rememberDecision", title: t("Remember a Decision…") });
+    return;
+  }
+  stream.progress(t("{0} writes the summary…", request.model.name));
+  let draft = draftOfTurns(turns);
+  try {
+    draft = await draftSummary(turns, request.model, token);
+  } catch (error) {
+    if (isAbort(error) || token.isCancellationRequested) return;
+    services.log.warn(`[Chat] The model wrote no summary: ${describe(error)}`);
+    stream.markdown(`${t("The model wrote no summary, so the draft has the conversation itself.")}\n\n`);
+  }
+  await Drafts.of(services).open(draft, folder);
+  Capture.of(services).wasRemembered(folder); // the user decides about this conversation now
+  stream.markdown(
+    t(
+      "A draft is open in the editor. Read and change it, then press “Remember This Summary”. Nothing is stored before.",
+    ),
+  );
+}

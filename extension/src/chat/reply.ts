@@ -1,0 +1,54 @@
+/** What the chat shows of memories: a line for each hit, and their notes. What a memory says is text. */
+
+import type { RetrievalHit } from "#types";
+import { escaped, day } from "../core/text";
+import { badge, dateOf, passageOf, titleOf, type Translate } from "../recall/hit";
+
+const LONGEST_TITLE = 120;
+const LONGEST_PASSAGE = 400;
+
+/** “**Summary: {topic}** (created {date}, relevance score: {score})”, with the status of what is not active. */
+export function lineOf(hit: RetrievalHit, t: Translate): string {
+  const title = escaped(cut(titleOf(hit), LONGEST_TITLE));
+  const facts = [
+    t("created {0}", day(dateOf(hit)) || t("at an unknown time")),
+    t("relevance score: {0}", hit.final_score.toFixed(2)),
+  ];
+  const status = badge(hit.memory_type, hit.status, t);
+  const name = hit.memory_type === "legacy" ? `[${t("Legacy")}] ${title}` : t("Summary: {0}", title);
+  return `**${name}** (${facts.join(", ")})${status === "" ? "" : ` — ${status}`}`;
+}
+
+/** The lines of all hits, as a list; with the passage of each that fits best if `withPassages`. */
+export function listOf(hits: readonly RetrievalHit[], withPassages: boolean, t: Translate): string {
+  const items = hits.map((hit) => {
+    const passage = withPassages ? escaped(cut(passageOf(hit), LONGEST_PASSAGE)) : "";
+    return `- ${lineOf(hit, t)}${passage === "" ? "" : `\n\n  > ${passage}\n`}`;
+  });
+  return `${items.join("\n")}\n\n`;
+}
+
+/**
+ * A model's answer in pieces, without images: their address could carry what a memory says to another machine. A sign
+ * at the end of a piece waits for the next one.
+ */
+export class WithoutImages {
+  private held = "";
+
+  take(piece: string): string {
+    const text = this.held + piece;
+    this.held = text.endsWith("!") ? "!" : "";
+    return text.slice(0, text.length - this.held.length).replaceAll("![", "!\\[");
+  }
+
+  end(): string {
+    const rest = this.held;
+    this.held = "";
+    return rest;
+  }
+}
+
+function cut(text: string, longest: number): string {
+  const characters = Array.from(text);
+  return characters.length <= longest ? text : `${characters.slice(0, longest - 1).join("")}…`;
+}

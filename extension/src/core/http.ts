@@ -1,0 +1,53 @@
+/** Questions to a running worker, over HTTP on this machine. Node keeps the connection open between questions. */
+
+import { readFile } from "node:fs/promises";
+import type { Heartbeat, Routes } from "#types";
+import { MemoryError } from "./error";
+
+/** The routes whose answers have an envelope with `success`. */
+type Route = keyof Routes & (`GET /v1/${string}` | `POST /v1/${string}`);
+type Body<R extends Route> = Routes[R] extends { body: infer B } ? B : undefined;
+type Answer<R extends Route> = Routes[R] extends { answer: infer A } ? A : never;
+
+/** The address of a worker, and the file with its token, which changes at each start. */
+export interface Address {
+  readonly url: string;
+  readonly tokenFile: string;
+}
+
+/** Where a worker answers; null if HTTP is switched off or has no address yet. */
+export function address(beat: Heartbeat | null): Address | null {
+  return beat?.http?.url ? { url: beat.http.url, tokenFile: beat.http.token_file } : null;
+}
+
+/**
+ * Sends a request. `path` replaces the route's own path where that has a parameter. Throws MemoryError with the
+ * answer's code and remedy; another error if the worker is not there (any more).
+ */
+export async function request<R extends Route>(
+  worker: Address,
+  route: R,
+  body: Body<R>,
+  signal: AbortSignal,
+  path: string = route.slice(route.indexOf(" ") + 1),
+): Promise<Answer<R>> {
+  const token = (await readFile(worker.tokenFile, "utf8")).trim();
+  const method = route.slice(0, route.indexOf(" "));
+  const response = await fetch(worker.url + path, {
+    method,
+    headers: {
+      Authorization: `Bearer ${token}`,
+      ...(method === "POST" ? { "Content-Type": "application/json" } : {}),
+    },
+    ...(method === "POST" ? { body: JSON.stringify(body ?? {}) } : {}),
+    signal,
+  });
+  const answer = (await response.json()) as {
+    success: boolean;
+    error: string;
+    error_code: string;
+    remediation: string;
+  };
+  if (answer.success) return answer as Answer<R>;
+  throw new MemoryError(answer.error_code, answer.error, answer.remediation);
+}

@@ -1,0 +1,13 @@
+/** Where the job protocol's files are in a workspace. */
+
+import { join } from "node:path";
+
+export const JOBS = ".cognee_jobs";
+
+export const inbox = (workspace: string): string => join(workspace, JOBS);
+export const results = (workspace: string): string => join(workspace, JOBS, "results");
+export const rejected = (workspace: string): string => join(workspace, JOBS, "rejected");
+export const heartbeatFile = (workspace: string): string => join(workspace, JOBS, "worker", "heartbeat.json");
+export const recordFile = (workspace: string, jobId: string): string => join(results(workspace), `${jobId}.json`);
+/** Made by the program when the folder becomes this user's; a file that waited before is not run unasked. */
+export const ownerFile = (workspace: string): string => join(workspace, JOBS, ".owner");

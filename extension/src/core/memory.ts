@@ -1,0 +1,161 @@
+/** The memory of one workspace folder: ask it, and give it jobs. HTTP where a worker runs, else the command line. */
+
+import { randomUUID } from "node:crypto";
+import type {
+  ContextRequest,
+  ContextSuccess,
+  ExplainRequest,
+  ExplainSuccess,
+  JobFile,
+  Kind,
+  NewJob,
+  Results,
+  RetrievalSuccess,
+  RetrieveRequest,
+  Routes,
+} from "#types";
+import { drop } from "./drop";
+import { MemoryError } from "./error";
+import { livingWorker } from "./heartbeat";
+import { address, request } from "./http";
+import { command, type Program } from "./program";
+import { ended, resultOf } from "./records";
+
+/** Codes after which the command line may still answer: the worker has changed or gone since its heartbeat was read. */
+export const WORKER_CHANGED: ReadonlySet<string> = new Set([
+  "HTTP_UNAUTHORIZED",
+  "NOT_READY",
+  "HTTP_BUSY",
+  "HTTP_NO_ROUTE",
+  "WORKSPACE_MOVED",
+]);
+const SUBMITTED_BY = "vscode";
+
+type Question = "retrieve" | "explain" | "context";
+interface Bodies {
+  retrieve: RetrieveRequest;
+  explain: ExplainRequest;
+  context: ContextRequest;
+}
+interface Answers {
+  retrieve: RetrievalSuccess;
+  explain: ExplainSuccess;
+  context: ContextSuccess;
+}
+
+export class Memory {
+  /**
+   * `program` finds the program; it throws MemoryError PROGRAM_NOT_FOUND if it is not set up. `wake` is called when the
+   * memory was used and no worker lives; it returns at once.
+   */
+  constructor(
+    readonly workspace: string,
+    private readonly program: () => Promise<Program>,
+    private readonly now: () => number = Date.now,
+    private readonly wake: (memory: Memory) => void = () => undefined,
+  ) {}
+
+  // --- questions ---
+
+  retrieve(body: RetrieveRequest, signal: AbortSignal): Promise<RetrievalSuccess> {
+    return this.ask("retrieve", body, signal);
+  }
+
+  explain(body: ExplainRequest, signal: AbortSignal): Promise<ExplainSuccess> {
+    return this.ask("explain", body, signal);
+  }
+
+  context(body: ContextRequest, signal: AbortSignal): Promise<ContextSuccess> {
+    return this.ask("context", body, signal);
+  }
+
+  private async ask<Q extends Question>(question: Q, body: Bodies[Q], signal: AbortSignal): Promise<Answers[Q]> {
+    const worker = address(livingWorker(this.workspace, this.now()));
+    if (worker !== null) {
+      try {
+        return (await request(worker, `POST /v1/${question}` as const, body as never, signal)) as Answers[Q];
+      } catch (error) {
+        signal.throwIfAborted();
+        if (error instanceof MemoryError && !WORKER_CHANGED.has(error.code)) throw error;
+      }
+    }
+    const answer = await this.command<Answers[Q]>([question], questionArguments(body), signal);
+    this.wakeUnlessLiving(); // for the next question
+    return answer;
+  }
+
+  // --- what only a worker answers ---
+
+  /** A request to the worker; starts one if none runs. `path` replaces the route's path where that has a parameter. */
+  async request<R extends Extract<keyof Routes, `GET /v1/${string}` | `POST /v1/${string}`>>(
+    route: R,
+    body: Routes[R] extends { body: infer B } ? B : undefined,
+    signal: AbortSignal,
+    path?: string,
+  ): Promise<Routes[R] extends { answer: infer A } ? A : never> {
+    let worker = address(livingWorker(this.workspace, this.now()));
+    if (worker === null) {
+      await this.startWorker(signal);
+      worker = address(livingWorker(this.workspace, this.now()));
+    }
+    if (worker === null) {
+      throw new MemoryError("WORKER_NOT_RUNNING", "No worker answers in this folder.", "Run “Memory: Check Health”.");
+    }
+    return request(worker, route, body as never, signal, path);
+  }
+
+  /** Runs a command of the program for this workspace, and returns its JSON. */
+  async command<Answer>(verb: readonly string[], args: readonly string[], signal: AbortSignal): Promise<Answer> {
+    return command<Answer>(await this.program(), this.workspace, verb, args, signal);
+  }
+
+  /** Makes the folder this user's, and starts a worker unless one runs. */
+  async startWorker(signal: AbortSignal): Promise<void> {
+    if (livingWorker(this.workspace, this.now()) === null) await this.command(["worker", "start"], [], signal);
+  }
+
+  /** Starts a worker in the background unless one lives. */
+  wakeUnlessLiving(): void {
+    if (livingWorker(this.workspace, this.now()) === null) this.wake(this);
+  }
+
+  // --- jobs ---
+
+  /** Drops a job without waiting for anything but the file. Returns its id. */
+  async drop<K extends Kind>(job: NewJob<K>): Promise<string> {
+    const file = jobFile(job);
+    await drop(this.workspace, file as JobFile);
+    this.wakeUnlessLiving();
+    return file.job_id;
+  }
+
+  /** Drops a job, starts a worker if needed, and waits for the result. When the signal comes, the job goes on. */
+  async run<K extends Kind>(job: NewJob<K>, signal: AbortSignal): Promise<Results[K]> {
+    await this.startWorker(signal); // before the first drop, so that the folder is this user's
+    const jobId = await this.drop(job);
+    await this.startWorker(signal); // the worker may have exited meanwhile
+    return resultOf<K>(await ended<K>(this.workspace, jobId, signal));
+  }
+}
+
+/** The job file of a new job: with an id of its own, unless it has one. */
+export function jobFile<K extends Kind>(job: NewJob<K>): JobFile<K> {
+  return {
+    submitted_by: SUBMITTED_BY,
+    ...job,
+    schema_version: 1,
+    job_id: job.job_id ?? `${SUBMITTED_BY}-${randomUUID()}`,
+  };
+}
+
+/** The command line's arguments for the body of a question. Best passages are left out: only HTTP has them. */
+export function questionArguments(body: RetrieveRequest | ExplainRequest | ContextRequest): string[] {
+  const { query, ids, ...rest } = body as Record<string, string | number | boolean | number[] | null | undefined>;
+  const flags = Object.entries(rest).flatMap(([name, value]) => {
+    const flag = `--${name.replaceAll("_", "-")}`;
+    if (name === "best_passages" || value === undefined || value === null || value === false) return [];
+    return value === true ? [flag] : [`${flag}=${value.toString()}`];
+  });
+  if (Array.isArray(ids) && ids.length > 0) flags.push("--id", ...ids.map(String));
+  return typeof query === "string" ? [...flags, "--", query] : flags;
+}

@@ -1,0 +1,89 @@
+/** The extension's settings: their names, ranges and defaults, and the values that hold after clamping. */
+
+import type { RetrieveRequest } from "#types";
+
+/** The numbers that a user may set. The ranges of package.json are the same; a test compares them. */
+export const NUMBERS = {
+  "ranking.alpha": { least: 0.6, most: 0.95, preset: null },
+  "ranking.halfLifeDays": { least: 0.5, most: 90, preset: null },
+  relevanceFloor: { least: 0, most: 1, preset: null },
+  maxContextResults: { least: 1, most: 50, preset: 5 },
+  maxContextTokens: { least: 100, most: 100_000, preset: 2000 },
+  "capture.idleMinutes": { least: 5, most: 240, preset: 30 },
+} as const;
+
+type NumberName = keyof typeof NUMBERS;
+
+export interface Settings {
+  readonly commandPath: string;
+  /** Null: the preset decides. */
+  readonly alpha: number | null;
+  readonly halfLifeDays: number | null;
+  readonly relevanceFloor: number | null;
+  readonly preset: "contract" | "long-lived";
+  readonly mode: "product" | "blend";
+  readonly maxResults: number;
+  readonly maxTokens: number;
+  readonly captureEnabled: boolean;
+  readonly captureIdleMinutes: number;
+  readonly logLevel: "off" | "info" | "debug";
+}
+
+/** Reads a setting by its name without the prefix `cogneeMemory.`; undefined if it is not set. */
+export type Read = (name: string) => unknown;
+
+/** The settings, with one sentence in `warnings` for each value that was not usable as it is. */
+export function readSettings(read: Read): { readonly settings: Settings; readonly warnings: readonly string[] } {
+  const warnings: string[] = [];
+  const number = (name: NumberName): number | null => {
+    const { least, most, preset } = NUMBERS[name];
+    const value = read(name);
+    if (value === undefined || value === null) return preset;
+    if (typeof value !== "number" || !Number.isFinite(value)) {
+      warnings.push(`cogneeMemory.${name} is not a number; the default is used.`);
+      return preset;
+    }
+    const clamped = Math.min(most, Math.max(least, value));
+    if (clamped !== value) {
+      warnings.push(`cogneeMemory.${name} is ${value}, outside ${least} to ${most}; ${clamped} is used.`);
+    }
+    return clamped;
+  };
+  const choice = <T extends string>(name: string, choices: readonly [T, ...T[]]): T => {
+    const value = read(name);
+    if (value === undefined || value === null) return choices[0];
+    const found = choices.find((each) => each === value);
+    if (found === undefined) {
+      warnings.push(`cogneeMemory.${name} is none of ${choices.join(", ")}; ${choices[0]} is used.`);
+    }
+    return found ?? choices[0];
+  };
+  const path = read("commandPath");
+  const settings: Settings = {
+    commandPath: typeof path === "string" ? path.trim() : "",
+    alpha: number("ranking.alpha"),
+    halfLifeDays: number("ranking.halfLifeDays"),
+    relevanceFloor: number("relevanceFloor"),
+    preset: choice("ranking.preset", ["long-lived", "contract"]),
+    mode: choice("ranking.mode", ["product", "blend"]),
+    maxResults: number("maxContextResults") ?? 5,
+    maxTokens: number("maxContextTokens") ?? 2000,
+    captureEnabled: read("capture.enabled") === true,
+    captureIdleMinutes: number("capture.idleMinutes") ?? 30,
+    logLevel: choice("logLevel", ["info", "off", "debug"]),
+  };
+  return { settings, warnings };
+}
+
+/** The ranking and the limits that the settings give to a question. */
+export function rankingOf(settings: Settings): Omit<RetrieveRequest, "query"> {
+  return {
+    preset: settings.preset,
+    max_results: settings.maxResults,
+    max_tokens: settings.maxTokens,
+    ...(settings.mode === "blend" ? { ranking_mode: "blend" as const } : {}),
+    ...(settings.alpha === null ? {} : { alpha: settings.alpha }),
+    ...(settings.halfLifeDays === null ? {} : { half_life_days: settings.halfLifeDays }),
+    ...(settings.relevanceFloor === null ? {} : { relevance_floor: settings.relevanceFloor }),
+  };
+}

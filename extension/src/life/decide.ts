@@ -1,0 +1,24 @@
+/** What is to be done about a folder's worker. */
+
+import type { Heartbeat } from "#types";
+import { isAtLeast } from "../setup/version";
+
+/** Whether a folder's files wait for a worker: a job file in the inbox, and none lives. */
+export function isAwaited(inbox: readonly string[], worker: Heartbeat | null): boolean {
+  return worker === null && inbox.some((name) => name.endsWith(".json") && !name.startsWith("."));
+}
+
+/** Whether a worker is to be restarted: it is older than the program. A later one belongs to another window. */
+export function isOutdated(worker: Heartbeat | null, version: string): boolean {
+  return worker !== null && !isAtLeast(worker.version, version);
+}
+
+/**
+ * The address of the page in the browser; null if its port was changed on the way from a remote machine, since the
+ * worker answers only to its own. `external` is what the editor made of `url`.
+ */
+export function pageAddress(url: string, external: string): string | null {
+  const [inside, outside] = [new URL(url), new URL(external)];
+  const isLocal = ["127.0.0.1", "localhost"].includes(outside.hostname);
+  return isLocal && outside.port === inside.port ? `${outside.origin}/${inside.hash}` : null;
+}

@@ -1,0 +1,80 @@
+/** Questions to the user that more than one operation asks. */
+
+import * as vscode from "vscode";
+import { topicsOf } from "../recall/reads";
+import { subjectOfTopic, type TopicSubject } from "../recall/subject";
+import { age, plain } from "../core/text";
+import { type Services, signalOf } from "../services";
+
+/** The folder of a subject, or the one that the user means. */
+export async function folderOf(
+  services: Services,
+  path: string | undefined,
+): Promise<vscode.WorkspaceFolder | undefined> {
+  const named = services.folders().find(({ uri }) => uri.fsPath === path);
+  return named ?? (await services.folder());
+}
+
+/** Lets the user choose a topic; those with something to merge first, if `toCompact`. Undefined if there is none. */
+export async function chooseTopic(
+  services: Services,
+  folder: vscode.WorkspaceFolder,
+  title: string,
+  toCompact: boolean,
+): Promise<TopicSubject | undefined> {
+  const t = vscode.l10n.t;
+  const topics = await reading((signal) => topicsOf(services.memoryOf(folder), signal));
+  const offered = toCompact
+    ? topics
+        .filter((topic) => topic.active + topic.decision_records > 1)
+        .sort(
+          (one, other) => Number(other.worth_compacting) - Number(one.worth_compacting) || other.active - one.active,
+        )
+    : topics;
+  if (offered.length === 0) {
+    void vscode.window.showInformationMessage(
+      toCompact ? t("No topic has two memories to merge.") : t("Nothing is remembered yet."),
+    );
+    return undefined;
+  }
+  const items = offered.map((topic) => ({
+    label: plain(topic.title, 100),
+    description: [
+      t("{0} active", topic.active),
+      topic.superseded > 0 ? t("{0} superseded", topic.superseded) : "",
+      age(topic.newest, Date.now(), vscode.env.language),
+    ]
+      .filter(Boolean)
+      .join(" · "),
+    detail: topic.worth_compacting ? t("Worth compacting") : "",
+    topic,
+  }));
+  const picked = await vscode.window.showQuickPick(items, {
+    title,
+    placeHolder: t("Which topic?"),
+    matchOnDescription: true,
+  });
+  return picked && subjectOfTopic(folder.uri.fsPath, picked.topic);
+}
+
+/** A short read, shown in the status bar. */
+export function reading<T>(read: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const options = { location: vscode.ProgressLocation.Window, title: vscode.l10n.t("Reading the memory…") };
+  return Promise.resolve(vscode.window.withProgress(options, (_, token) => read(signalOf(token))));
+}
+
+/**
+ * Asks a question about a document that is open: the list stays while the user reads. True for the first answer.
+ */
+export async function confirmReading(question: string, yes: string, detail: string): Promise<boolean> {
+  const items = [
+    { label: yes, detail, isYes: true },
+    { label: vscode.l10n.t("Cancel"), detail: vscode.l10n.t("Nothing is changed."), isYes: false },
+  ];
+  const picked = await vscode.window.showQuickPick(items, {
+    title: question,
+    placeHolder: vscode.l10n.t("The document shows what would happen. Escape leaves everything as it is."),
+    ignoreFocusOut: true,
+  });
+  return picked?.isYes === true;
+}

@@ -1,0 +1,127 @@
+/** “Compact Memories” and “Undo a Compaction”. */
+
+import * as vscode from "vscode";
+import type { AppliedCompaction, CompactionPreview } from "#types";
+import { MemoryError } from "../core/error";
+import { compactionsOf } from "../recall/reads";
+import { documentsOf } from "../recall/register";
+import { isSubject } from "../recall/subject";
+import { day, plain } from "../core/text";
+import type { Services } from "../services";
+import { chooseTopic, confirmReading, folderOf, reading } from "./choices";
+import { compactionDocument, conflictSentence } from "./compaction-document";
+import { runJob } from "./job";
+
+/** The topic has changed since its preview: a new preview is made. */
+const STALE: ReadonlySet<string> = new Set(["PREVIEW_STALE"]);
+
+/** Previews, asks, and applies exactly the preview; makes a new one if the topic has changed meanwhile. */
+export async function compact(services: Services, value: unknown): Promise<void> {
+  const t = vscode.l10n.t;
+  const subject = isSubject(value) ? value : undefined;
+  const folder = await folderOf(services, subject?.folder);
+  if (folder === undefined) return;
+  const topicId = subject?.topicId ?? (await chooseTopic(services, folder, t("Compact Memories"), true))?.topicId;
+  if (topicId === undefined) return;
+  for (let isStale = false; ; isStale = true) {
+    const preview = (await runJob(
+      services,
+      folder,
+      { kind: "compact", payload: { topic_id: topicId, preview: true } },
+      isStale ? t("The topic has changed. Making a new preview…") : t("Making a preview…"),
+    )) as CompactionPreview;
+    const count = preview.summaries.length;
+    const title = t("Compaction of {0}", preview.decision_record.topic);
+    await documentsOf(services).report(title, compactionDocument(preview, t));
+    const question = t("Compact {0} summaries into DecisionRecord? This will mark them as superseded.", count);
+    const detail = [
+      isStale ? t("The topic has changed: this is a new preview.") : "",
+      preview.conflicts.length === 1 ? t("1 conflict.") : t("{0} conflicts.", preview.conflicts.length),
+      ...preview.warnings.map((warning) => plain(warning)),
+      t("The document shows what it becomes. You can undo it."),
+    ];
+    if (!(await confirmReading(question, t("Confirm"), detail.filter(Boolean).join(" ")))) return;
+    try {
+      const applied = (await runJob(
+        services,
+        folder,
+        { kind: "compact", payload: { topic_id: topicId, preview_digest: preview.preview_digest } },
+        t("Compacting…"),
+        STALE,
+      )) as AppliedCompaction;
+      const message = t("Compacted {0} summaries for topic {1}.", applied.superseded.length, plain(applied.topic_id));
+      void offerUndo(services, folder, `${message} ${conflictSentence(applied.conflicts.length, t)}`.trim(), applied);
+      return;
+    } catch (error) {
+      if (!(error instanceof MemoryError && STALE.has(error.code))) throw error;
+    }
+  }
+}
+
+async function offerUndo(
+  services: Services,
+  folder: vscode.WorkspaceFolder,
+  message: string,
+  applied: AppliedCompaction,
+): Promise<void> {
+  const [open, undo] = [vscode.l10n.t("Open Record"), vscode.l10n.t("Undo")];
+  const chosen = await vscode.window.showInformationMessage(message, open, undo);
+  try {
+    if (chosen === undo) await restoreRecord(services, folder, applied.decision_record_id);
+    if (chosen === open) {
+      const target = { kind: "memory", folder: folder.uri.fsPath, id: applied.decision_record_id } as const;
+      await documentsOf(services).open(applied.topic_id, target);
+    }
+  } catch (error) {
+    await services.show(error);
+  }
+}
+
+/** Undoes a compaction: of the record of a tree item, or one that the user chooses. */
+export async function restore(services: Services, value: unknown): Promise<void> {
+  const t = vscode.l10n.t;
+  const subject = isSubject(value) ? value : undefined;
+  const folder = await folderOf(services, subject?.folder);
+  if (folder === undefined) return;
+  const compactions = await reading((signal) => compactionsOf(services.memoryOf(folder), undefined, signal));
+  const inForce = compactions.filter(({ restored_at }) => restored_at === null);
+  let chosen = inForce.find(
+    ({ decision_record_id }) => subject?.kind === "memory" && decision_record_id === subject.id,
+  );
+  if (chosen === undefined) {
+    if (inForce.length === 0) {
+      void vscode.window.showInformationMessage(t("There is no compaction to undo."));
+      return;
+    }
+    const items = inForce.map((compaction) => ({
+      label: compaction.topic_id,
+      description: t("{0} memories, on {1}", compaction.superseded.length, day(compaction.applied_at)),
+      compaction,
+    }));
+    const picked = await vscode.window.showQuickPick(items, {
+      title: t("Undo a Compaction"),
+      placeHolder: t("Which one?"),
+    });
+    chosen = picked?.compaction;
+  }
+  if (chosen === undefined) return;
+  const yes = t("Undo");
+  const question = t("Undo the compaction of {0}?", chosen.topic_id);
+  const detail = t(
+    "{0} memories get their former status again, and the decision record is withdrawn. Nothing is deleted.",
+    chosen.superseded.length,
+  );
+  if ((await vscode.window.showWarningMessage(question, { modal: true, detail }, yes)) !== yes) return;
+  await restoreRecord(services, folder, chosen.decision_record_id);
+}
+
+async function restoreRecord(services: Services, folder: vscode.WorkspaceFolder, recordId: string): Promise<void> {
+  const t = vscode.l10n.t;
+  const job = { kind: "restore", payload: { decision_record_id: recordId } } as const;
+  const { restored, skipped, topic_id } = await runJob<"restore">(services, folder, job, t("Undoing the compaction…"));
+  const left =
+    skipped.length === 0 ? "" : t("{0} were left as they are, because they have changed since.", skipped.length);
+  void vscode.window.showInformationMessage(
+    `${t("Restored {0} summaries of topic {1}.", restored.length, plain(topic_id))} ${left}`.trim(),
+  );
+}

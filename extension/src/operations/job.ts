@@ -1,0 +1,65 @@
+/** A job that the user waits for: with its progress, and a cancel that asks the worker to cancel it. */
+
+import { randomUUID } from "node:crypto";
+import * as vscode from "vscode";
+import type { InFlight, Kind, NewJob, Results } from "#types";
+import { describe, MemoryError } from "../core/error";
+import { livingWorker } from "../core/heartbeat";
+import { request } from "../core/requests";
+import { plain } from "../core/text";
+import type { Services } from "../services";
+import { Changes } from "../views/changes";
+
+/** How long a job that was asked to cancel may take to end before it is no longer waited for. */
+const CANCEL_MS = 15_000;
+
+/**
+ * Runs a job and returns its result. Throws MemoryError with the record's error, or CANCELLED. A failure that the caller
+ * deals with by itself (`expected`: its codes) is dismissed, so that the queue does not show it to the user.
+ */
+export async function runJob<K extends Kind>(
+  services: Services,
+  folder: vscode.WorkspaceFolder,
+  job: NewJob<K>,
+  title: string,
+  expected: ReadonlySet<string> = new Set(),
+): Promise<Results[K]> {
+  const memory = services.memoryOf(folder);
+  const jobId = `vscode-${randomUUID()}`;
+  return vscode.window.withProgress(
+    { location: vscode.ProgressLocation.Notification, title, cancellable: true },
+    async (progress, token) => {
+      const wait = new AbortController();
+      let timer: NodeJS.Timeout | undefined;
+      const cancelled = token.onCancellationRequested(() => {
+        timer = setTimeout(() => wait.abort(), CANCEL_MS);
+        void request(memory, "cancel", [jobId], AbortSignal.timeout(CANCEL_MS)).catch((error: unknown) => {
+          services.log.warn(`[Job] ${jobId} was not cancelled: ${describe(error)}`);
+        });
+      });
+      const beats = Changes.of(services).onDidChange((change) => {
+        if (change.what !== "heartbeat" || change.folder !== folder) return;
+        const inFlight = livingWorker(memory.workspace, Date.now())?.in_flight.find((each) => each.job_id === jobId);
+        if (inFlight !== undefined) progress.report({ message: progressText(inFlight) });
+      });
+      services.log.info(`[Job] ${jobId}: ${job.kind}`);
+      try {
+        return await memory.run<K>({ ...job, job_id: jobId }, wait.signal);
+      } catch (error) {
+        if (error instanceof MemoryError && expected.has(error.code))
+          await request(memory, "dismiss", [jobId], wait.signal);
+        throw error;
+      } finally {
+        clearTimeout(timer);
+        cancelled.dispose();
+        beats.dispose();
+      }
+    },
+  );
+}
+
+function progressText({ progress }: InFlight): string {
+  if (progress === null) return "";
+  const counts = progress.total > 0 ? `${progress.done}/${progress.total}` : "";
+  return [counts, plain(progress.message)].filter(Boolean).join(" ");
+}

@@ -1,0 +1,124 @@
+/** “Migrate Summaries of an Earlier Version” and “Undo a Migration”. */
+
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import * as vscode from "vscode";
+import type { Migration, UndoneMigration } from "#types";
+import { documentsOf } from "../recall/register";
+import { day } from "../core/text";
+import type { Services } from "../services";
+import { confirmReading } from "./choices";
+import { runJob } from "./job";
+import { migrationDocument } from "./migration-document";
+
+/** Shows what would happen, asks, and migrates. */
+export async function migrate(services: Services): Promise<void> {
+  const t = vscode.l10n.t;
+  const folder = await services.folder();
+  if (folder === undefined) return;
+  const dryRun = (await runJob(
+    services,
+    folder,
+    { kind: "migrate", payload: { dry_run: true } },
+    t("Looking at the summaries of earlier versions…"),
+  )) as Migration;
+  if (dryRun.found === 0) {
+    void vscode.window.showInformationMessage(t("This folder has no summaries of an earlier version."));
+    return;
+  }
+  await documentsOf(services).report(t("Migration: what would happen"), migrationDocument(dryRun, t));
+  if (dryRun.migrated === 0) {
+    void vscode.window.showInformationMessage(t("There is nothing (more) to migrate. The document says why."));
+    return;
+  }
+  const question = t(
+    "Migrate Plan 014 summaries to DataPoints? This will enable metadata-driven ranking and compaction.",
+  );
+  const detail = [
+    dryRun.migrated === 1 ? t("1 summary would be migrated.") : t("{0} summaries would be migrated.", dryRun.migrated),
+    dryRun.failed === 0 ? "" : t("{0} would fail.", dryRun.failed),
+    t("You can undo it."),
+  ];
+  if (!(await confirmReading(question, t("Migrate"), detail.filter(Boolean).join(" ")))) return;
+  const done = (await runJob(services, folder, { kind: "migrate", payload: {} }, t("Migrating…"))) as Migration;
+  const failed = done.failed === 0 ? "" : t("{0} failed.", done.failed);
+  const message =
+    done.migrated === 1
+      ? t("Migrated 1 summary to DataPoints.")
+      : t("Migrated {0} summaries to DataPoints.", done.migrated);
+  services.log.info(`[Migrate] Migrated ${done.migrated} summaries. Receipt: ${done.receipt ?? "none"}`);
+  const undo = t("Undo");
+  const { receipt } = done;
+  const text = `${message} ${failed} ${receipt === null ? "" : t("Receipt: {0}.", receipt)}`
+    .replace(/\s+/gu, " ")
+    .trim();
+  void (async () => {
+    try {
+      const chosen = await vscode.window.showInformationMessage(text, ...(receipt === null ? [] : [undo]));
+      if (chosen === undo && receipt !== null) await undoReceipt(services, folder, receipt);
+    } catch (error) {
+      await services.show(error);
+    }
+  })();
+}
+
+/** Undoes a migration that the user chooses by its receipt. */
+export async function undoMigration(services: Services): Promise<void> {
+  const t = vscode.l10n.t;
+  const folder = await services.folder();
+  if (folder === undefined) return;
+  const receipts = await receiptsIn(folder.uri.fsPath);
+  if (receipts.length === 0) {
+    void vscode.window.showInformationMessage(t("There is no migration to undo."));
+    return;
+  }
+  const items = receipts.map(({ id, at }) => ({ label: t("Migration of {0}", day(at)), description: id, id }));
+  const picked = await vscode.window.showQuickPick(items, {
+    title: t("Undo a Migration"),
+    placeHolder: t("Which one?"),
+  });
+  if (picked === undefined) return;
+  const yes = t("Undo");
+  const detail = t(
+    "The memories that it added are removed, except those that were merged or changed since. The texts of the earlier version stay.",
+  );
+  if ((await vscode.window.showWarningMessage(t("Undo this migration?"), { modal: true, detail }, yes)) !== yes) return;
+  await undoReceipt(services, folder, picked.id);
+}
+
+async function undoReceipt(services: Services, folder: vscode.WorkspaceFolder, receipt: string): Promise<void> {
+  const t = vscode.l10n.t;
+  const job = { kind: "migrate", payload: { undo: receipt } } as const;
+  const { undone, kept } = (await runJob(services, folder, job, t("Undoing the migration…"))) as UndoneMigration;
+  const left = kept.length === 0 ? "" : t("{0} were kept, because they were merged or changed since.", kept.length);
+  const removed = undone === 1 ? t("Removed 1 migrated memory.") : t("Removed {0} migrated memories.", undone);
+  void vscode.window.showInformationMessage(`${removed} ${left}`.trim());
+}
+
+interface Receipt {
+  readonly id: string;
+  readonly at: string;
+}
+
+/** The migrations of a workspace that were not undone, the newest first. */
+export async function receiptsIn(workspace: string): Promise<Receipt[]> {
+  const folder = join(workspace, ".cognee_memory", "receipts");
+  let names: string[];
+  try {
+    names = (await readdir(folder)).filter((name) => name.endsWith(".json") && !name.startsWith("."));
+  } catch {
+    return []; // nothing was migrated here
+  }
+  const receipts = await Promise.all(names.map((name) => receiptOf(join(folder, name))));
+  return receipts.flatMap((each) => each ?? []).sort((one, other) => other.at.localeCompare(one.at));
+}
+
+/** Null for a migration that was undone, and for a receipt that cannot be read. */
+async function receiptOf(path: string): Promise<Receipt | null> {
+  try {
+    const receipt = JSON.parse(await readFile(path, "utf8")) as { receipt: string; begun_at: string; undone: unknown };
+    return receipt.undone === null ? { id: receipt.receipt, at: receipt.begun_at } : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,149 @@
+/** Opens memories, explanations, histories and reports as read-only documents, and makes their texts. */
+
+import * as vscode from "vscode";
+import type { ExplainRequest } from "#types";
+import { describe, MemoryError } from "../core/error";
+import type { Memory } from "../core/memory";
+import { readRecord } from "../core/records";
+import { rankingOf } from "../core/settings";
+import { type Services, signalOf } from "../services";
+import { explanation } from "./explanation";
+import { historyDocument, type TopicHistory } from "./history";
+import { compactionsOf, memoriesOf, memoryText } from "./reads";
+import { addressOf, type Asked, SCHEME, type Target, targetOf } from "./target";
+import { escaped, inert, withoutMark } from "../core/text";
+
+const REPORTS_KEPT = 20;
+const HISTORY_MEMORIES = 100;
+/** Of so many memories of a history, the texts are shown as well. */
+const HISTORY_TEXTS = 12;
+
+export class Documents implements vscode.TextDocumentContentProvider, vscode.Disposable {
+  private readonly changed = new vscode.EventEmitter<vscode.Uri>();
+  readonly onDidChange = this.changed.event;
+  private readonly reports = new Map<number, string>();
+  private latestReport = 0;
+
+  constructor(private readonly services: Services) {}
+
+  dispose(): void {
+    this.changed.dispose();
+    this.reports.clear();
+  }
+
+  /** Opens a document as text, read-only. */
+  async open(title: string, target: Target): Promise<void> {
+    const uri = uriOf(title, target);
+    this.changed.fire(uri);
+    await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uri), { preview: true });
+  }
+
+  /** Opens a document as rendered Markdown, or as text where the editor cannot render it. */
+  async openRendered(title: string, target: Target): Promise<void> {
+    const uri = uriOf(title, target);
+    this.changed.fire(uri);
+    try {
+      await vscode.commands.executeCommand("markdown.showPreview", uri);
+    } catch {
+      await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uri), { preview: true });
+    }
+  }
+
+  /** Shows a text that a command made, as rendered Markdown. */
+  async report(title: string, markdown: string): Promise<void> {
+    const id = ++this.latestReport;
+    this.reports.set(id, markdown);
+    this.reports.delete(id - REPORTS_KEPT);
+    await this.openRendered(title, { kind: "report", id });
+  }
+
+  /** Reads the open documents of a folder again: a memory may have changed or gone. */
+  refresh(folder: string): void {
+    for (const { uri } of vscode.workspace.textDocuments) {
+      const target = uri.scheme === SCHEME ? targetOf(uri.query) : undefined;
+      if (target !== undefined && "folder" in target && target.folder === folder) this.changed.fire(uri);
+    }
+  }
+
+  async provideTextDocumentContent(uri: vscode.Uri, token: vscode.CancellationToken): Promise<string> {
+    try {
+      return await this.text(targetOf(uri.query), signalOf(token));
+    } catch (error) {
+      return `# ${vscode.l10n.t("This cannot be shown")}\n\n${escaped(describe(error))}\n`;
+    }
+  }
+
+  /** The memory of the folder that an address names: only one that is open in this window, and trusted. */
+  memoryAt(path: string): Memory {
+    const folder = this.services.folders().find((each) => each.uri.fsPath === path);
+    if (folder === undefined || !vscode.workspace.isTrusted) {
+      throw new MemoryError(
+        "NO_FOLDER",
+        vscode.l10n.t("The folder of this memory is not open in this window, or is not trusted."),
+        vscode.l10n.t("Open the folder, and recall the memory again."),
+      );
+    }
+    return this.services.memoryOf(folder);
+  }
+
+  private async text(target: Target | undefined, signal: AbortSignal): Promise<string> {
+    switch (target?.kind) {
+      case "memory": {
+        const { summary_text } = await memoryText(this.memoryAt(target.folder), target.id, signal);
+        return inert(withoutMark(summary_text));
+      }
+      case "explanation":
+        return explanation(
+          await this.memoryAt(target.folder).explain(this.explainRequest(target.number, target.asked), signal),
+          target.number,
+          vscode.l10n.t,
+        );
+      case "history":
+        return historyDocument(await this.history(this.memoryAt(target.folder), target.topicId, signal), vscode.l10n.t);
+      case "job": {
+        const record = readRecord(this.memoryAt(target.folder).workspace, target.jobId);
+        return record === null ? vscode.l10n.t("This job has no record (any more).") : JSON.stringify(record, null, 2);
+      }
+      case "report":
+        return this.reports.get(target.id) ?? vscode.l10n.t("This report is not kept any more. Run the command again.");
+      case undefined:
+        throw new MemoryError("ADDRESS_UNKNOWN", vscode.l10n.t("This is no address of a memory."));
+    }
+  }
+
+  private explainRequest(number: number, asked: Asked | undefined): ExplainRequest {
+    if (asked === undefined) return { ids: [number] };
+    return {
+      ...rankingOf(this.services.settings()),
+      query: asked.query,
+      ids: [number],
+      ...(asked.asOf ? { as_of: asked.asOf } : {}),
+    };
+  }
+
+  private async history(memory: Memory, topicId: string, signal: AbortSignal): Promise<TopicHistory> {
+    const [page, compactions] = await Promise.all([
+      memoriesOf(memory, { topicId, limit: HISTORY_MEMORIES }, signal),
+      compactionsOf(memory, topicId, signal),
+    ]);
+    const texts = await Promise.all(
+      page.memories.slice(0, HISTORY_TEXTS).map((each) => memoryText(memory, each.memory_id, signal)),
+    );
+    return {
+      topicId,
+      memories: page.memories,
+      total: page.total,
+      texts: new Map(texts.map((each) => [each.memory_id, each])),
+      compactions,
+    };
+  }
+}
+
+export function uriOf(title: string, target: Target): vscode.Uri {
+  return vscode.Uri.from({ scheme: SCHEME, ...addressOf(title, target) });
+}
+
+/** What an open document of this scheme shows. */
+export function targetOfUri(uri: vscode.Uri | undefined): Target | undefined {
+  return uri?.scheme === SCHEME ? targetOf(uri.query) : undefined;
+}

@@ -1,0 +1,74 @@
+/** A hit of a question, as a row of a list and as lines of the log. */
+
+import type { MemoryType, RetrievalHit, RetrievalSuccess, Status } from "#types";
+import { age, day, plain } from "../core/text";
+
+/** Words that the editor translates. */
+export type Translate = (text: string, ...values: (string | number)[]) => string;
+
+export interface Row {
+  readonly label: string;
+  readonly description: string;
+  readonly detail: string;
+}
+
+/** The status beside a memory; empty for an active one, and for a legacy one, which has none. */
+export function badge(type: MemoryType, status: Status | null, t: Translate): string {
+  if (type === "legacy" || status === null || status === "Active") return "";
+  if (status === "DecisionRecord") return t("Decision");
+  return status === "Superseded" ? t("Superseded") : t("Draft");
+}
+
+/** The title of a memory: its topic, or a legacy text's first line. */
+export function titleOf(hit: Pick<RetrievalHit, "topic" | "summary_text">): string {
+  return hit.topic ?? hit.summary_text.trim().split("\n")[0] ?? "";
+}
+
+/** The date of a memory: that of what it is about, else that of its making. */
+export const dateOf = (hit: Pick<RetrievalHit, "source_created_at" | "created_at">): string | null =>
+  hit.source_created_at ?? hit.created_at;
+
+/** A hit as a row: its topic; its age, status and score; its best passage. */
+export function rowOf(hit: RetrievalHit, now: number, language: string, t: Translate): Row {
+  const isLegacy = hit.memory_type === "legacy";
+  const status = badge(hit.memory_type, hit.status, t);
+  const description = [
+    isLegacy ? "" : age(dateOf(hit), now, language),
+    status === "" ? "" : `[${status}]`,
+    t("score {0}", hit.final_score.toFixed(2)),
+  ];
+  return {
+    label: isLegacy ? `[${t("Legacy")}] ${plain(titleOf(hit), 100)}` : plain(titleOf(hit), 100),
+    description: description.filter(Boolean).join(" · "),
+    detail: plain(passageOf(hit), 300),
+  };
+}
+
+/** What of a memory fits best: a passage if the answer has one, else its first decision, else its text. */
+export function passageOf(hit: RetrievalHit): string {
+  const [passage] = hit.best_passages ?? [];
+  const [decision] = hit.decisions ?? [];
+  return passage ?? decision ?? hit.summary_text;
+}
+
+/** A question and its hits as the log has them; with the parts of each score if `withParts`. */
+export function logLines(query: string, answer: RetrievalSuccess, withParts: boolean): string[] {
+  const hits = answer.results.map((hit, index) => {
+    const fields = [
+      `topic_id=${hit.topic_id ?? "none"}`,
+      `final_score=${hit.final_score.toFixed(4)}`,
+      `created_at=${day(dateOf(hit)) || "unknown"}`,
+    ];
+    if (withParts) {
+      fields.push(
+        `memory=${hit.memory_number}`,
+        `semantic_score=${hit.semantic_score.toFixed(4)}`,
+        `recency_multiplier=${hit.recency_multiplier.toFixed(4)}`,
+        `status_multiplier=${hit.status_multiplier}`,
+        `status=${hit.status ?? "none"}`,
+      );
+    }
+    return `[Retrieve] Result ${index + 1}: ${fields.join(", ")}`;
+  });
+  return [`[Retrieve] Query: ${JSON.stringify(query)}`, ...hits];
+}

@@ -1,0 +1,68 @@
+/** What the extension reads of a memory beside questions: topics, memories, past compactions. */
+
+import type { History, MemoriesPage, MemoryText, QueueStatus, Topic } from "#types";
+import type { Memory } from "../core/memory";
+import { queryOf, send } from "../core/read";
+
+export async function topicsOf(memory: Memory, signal: AbortSignal): Promise<readonly Topic[]> {
+  const request = { route: "GET /v1/topics", path: "/v1/topics", verb: ["topics"], args: [] } as const;
+  return (await send(memory, request, signal)).topics;
+}
+
+/** A page of a topic's memories, or of all memories; `after` is the `next` of the page before. */
+export function memoriesOf(
+  memory: Memory,
+  { topicId, limit, after }: { readonly topicId?: string; readonly limit: number; readonly after?: string },
+  signal: AbortSignal,
+): Promise<MemoriesPage> {
+  const args = [`--limit=${limit}`];
+  if (topicId !== undefined) args.push(`--topic-id=${topicId}`);
+  if (after !== undefined) args.push(`--after=${after}`);
+  return send(
+    memory,
+    {
+      route: "GET /v1/memories",
+      path: `/v1/memories${queryOf({ topic_id: topicId, limit, after })}`,
+      verb: ["memories", "list"],
+      args,
+    },
+    signal,
+  );
+}
+
+/** One memory with its text, by its id or number. */
+export async function memoryText(memory: Memory, id: string, signal: AbortSignal): Promise<MemoryText> {
+  const answer = await send(
+    memory,
+    {
+      route: "GET /v1/memories/{memory}",
+      path: `/v1/memories/${encodeURIComponent(id)}`,
+      verb: ["memories", "show"],
+      args: ["--", id],
+    },
+    signal,
+  );
+  return answer.memory;
+}
+
+/** The last compactions, newest first; of one topic if it is given. */
+export async function compactionsOf(
+  memory: Memory,
+  topicId: string | undefined,
+  signal: AbortSignal,
+): Promise<History["compactions"]> {
+  const limit = 200;
+  const args = [`--limit=${limit}`];
+  if (topicId !== undefined) args.push(`--topic-id=${topicId}`);
+  const answer = await send(
+    memory,
+    { route: "GET /v1/history", path: `/v1/history${queryOf({ topic_id: topicId, limit })}`, verb: ["history"], args },
+    signal,
+  );
+  return answer.compactions;
+}
+
+export function statusOf(memory: Memory, signal: AbortSignal): Promise<QueueStatus> {
+  const request = { route: "GET /v1/status", path: "/v1/status", verb: ["status"], args: [] } as const;
+  return send(memory, request, signal);
+}

@@ -1,0 +1,205 @@
+/** Gives summaries to a folder's memory without waiting for it. What cannot be dropped is kept and tried again. */
+
+import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import * as vscode from "vscode";
+import type { JobOf, Summary } from "#types";
+import { describe, MemoryError } from "../core/error";
+import { livingWorker } from "../core/heartbeat";
+import { ownerFile } from "../core/layout";
+import { plain } from "../core/text";
+import type { Services } from "../services";
+import { StatusBar } from "../status/bar";
+import { type Cause, type KeptJob, KeptJobs } from "./kept";
+import { idOf, type Session, sessionAt } from "./session";
+import { type Draft, summaryOf } from "./summary";
+
+const SESSION = "cognee.session";
+
+/** `dropped`: its file is in the inbox. `kept`: it could not be dropped (yet), and will be tried again. */
+export type Sent = "dropped" | "kept";
+
+export class Outbox implements vscode.Disposable {
+  private readonly kept: KeptJobs;
+  private readonly disposal = new AbortController();
+  private readonly subscriptions: vscode.Disposable;
+  /** The sending of each folder's first jobs, which waits for a worker. */
+  private readonly firsts = new Map<string, Promise<unknown>>();
+
+  private static readonly ofServices = new WeakMap<Services, Outbox>();
+
+  /** The outbox of this window, disposed with the extension. */
+  static of(services: Services): Outbox {
+    let outbox = Outbox.ofServices.get(services);
+    if (outbox === undefined) {
+      outbox = new Outbox(services);
+      Outbox.ofServices.set(services, outbox);
+      services.context.subscriptions.push(outbox);
+    }
+    return outbox;
+  }
+
+  private constructor(private readonly services: Services) {
+    this.kept = new KeptJobs(vscode.Uri.joinPath(services.context.globalStorageUri, "kept").fsPath);
+    const again = (): void => void this.sendKept().catch((error: unknown) => services.log.error(describe(error)));
+    this.subscriptions = vscode.Disposable.from(
+      services.programs.onDidChange(again),
+      vscode.workspace.onDidGrantWorkspaceTrust(again),
+      vscode.workspace.onDidChangeWorkspaceFolders(again),
+    );
+  }
+
+  dispose(): void {
+    this.disposal.abort();
+    this.subscriptions.dispose();
+  }
+
+  /**
+   * Drops a summary into a folder's memory, or keeps it: `folder` is null if none is open. Returns when it is on the
+   * disk. Throws MemoryError NOT_KEPT if not even that is possible; then the caller keeps the text on the screen.
+   */
+  async send(folder: vscode.WorkspaceFolder | null, draft: Draft, by: KeptJob["by"] = "user"): Promise<Sent> {
+    const summary = summaryOf(draft, await this.session(by === "capture"));
+    const kept = (cause: Cause, reason: string): KeptJob => ({
+      job: jobOf(summary),
+      topic: draft.topic,
+      folder: folder?.uri.fsPath ?? null,
+      cause,
+      reason,
+      by,
+    });
+    const t = vscode.l10n.t;
+    if (folder === null) return this.keep(kept("no-folder", t("No folder was open.")));
+    if (!vscode.workspace.isTrusted) return this.keep(kept("restricted", t("The workspace was in Restricted Mode.")));
+    const job = kept("first", t("The folder's memory is being prepared."));
+    if (!isPrepared(folder)) {
+      await this.keep(job, false);
+      this.sendFirst(folder);
+      return "kept";
+    }
+    try {
+      await this.drop(folder, job);
+      return "dropped";
+    } catch (error) {
+      return this.keep({ ...job, cause: "error", reason: describe(error) });
+    }
+  }
+
+  /** Drops what was kept for the folders of this window. Returns how many could not be dropped. */
+  async sendKept(): Promise<number> {
+    const all = await this.kept.all();
+    if (vscode.workspace.isTrusted) {
+      for (const each of all) {
+        const folder = this.services.folders().find(({ uri }) => uri.fsPath === each.folder);
+        if (folder === undefined) continue;
+        if (isPrepared(folder)) await this.sendOne(folder, each).catch((error: unknown) => this.log(error));
+        else this.sendFirst(folder);
+      }
+    }
+    return this.count();
+  }
+
+  /** What is kept now. */
+  waiting(): Promise<KeptJob[]> {
+    return this.kept.all();
+  }
+
+  /** Drops a kept job into a folder. Throws what prevents it; the job is kept then. */
+  async sendOne(folder: vscode.WorkspaceFolder, kept: KeptJob): Promise<void> {
+    if (!isPrepared(folder)) await this.services.memoryOf(folder).startWorker(this.disposal.signal);
+    await this.drop(folder, kept);
+    await this.discard(kept);
+  }
+
+  async discard(kept: KeptJob): Promise<void> {
+    await this.kept.remove(kept.job.job_id);
+    await this.count();
+  }
+
+  private async drop(folder: vscode.WorkspaceFolder, { job, topic, by }: KeptJob): Promise<void> {
+    const jobId = await this.services.memoryOf(folder).drop<"ingest">(job);
+    this.services.log.info(`[Remember] ${jobId} is in the inbox of ${folder.uri.fsPath}`);
+    StatusBar.of(this.services).follow({ jobId, folder: folder.uri.fsPath, topic, by });
+  }
+
+  private async keep(kept: KeptJob, isTold = true): Promise<Sent> {
+    try {
+      await this.kept.add(kept);
+    } catch (error) {
+      throw new MemoryError(
+        "NOT_KEPT",
+        vscode.l10n.t("“{0}” could not be written: {1}.", plain(kept.topic, 100), describe(error)),
+        vscode.l10n.t("Make room on the disk, then remember it again."),
+      );
+    }
+    await this.count();
+    if (!isTold) return "kept";
+    this.services.log.warn(`[Remember] ${kept.job.job_id} is kept: ${kept.reason}`);
+    const again = vscode.l10n.t("Remember Again…");
+    const message = vscode.l10n.t("“{0}” is kept, not remembered yet: {1}", plain(kept.topic, 100), plain(kept.reason));
+    void vscode.window.showWarningMessage(message, again).then((pressed) => {
+      if (pressed === again) void vscode.commands.executeCommand("cognee.dropKept");
+    });
+    return "kept";
+  }
+
+  /**
+   * Sends a folder's kept jobs when a worker has made the folder this user's: a file that waits there before is not
+   * run unasked.
+   */
+  private sendFirst(folder: vscode.WorkspaceFolder): void {
+    const path = folder.uri.fsPath;
+    if (this.firsts.has(path) || this.disposal.signal.aborted) return;
+    const memory = this.services.memoryOf(folder);
+    const sending = (async () => {
+      await memory.startWorker(this.disposal.signal);
+      for (const each of await this.kept.all()) if (each.folder === path) await this.sendOne(folder, each);
+    })()
+      .catch((error: unknown) => this.services.show(error)) // the jobs are kept, and the status bar says so
+      .finally(() => {
+        this.firsts.delete(path);
+        return this.count();
+      });
+    this.firsts.set(path, sending);
+    void this.count();
+  }
+
+  /** Counts what this window can send: a window of another folder has its own. */
+  private async count(): Promise<number> {
+    const paths = new Set(this.services.folders().map(({ uri }) => uri.fsPath));
+    const ours = (await this.kept.all()).filter(({ folder }) => folder === null || paths.has(folder));
+    const preparing = ours.filter(({ folder }) => folder !== null && this.firsts.has(folder)).length;
+    const stuck = ours.length - preparing;
+    StatusBar.of(this.services).setKept({ stuck, preparing });
+    return stuck;
+  }
+
+  private async session(ends: boolean): Promise<string> {
+    const state = this.services.context.workspaceState;
+    const session = sessionAt(state.get<Session>(SESSION), new Date());
+    // what follows a captured conversation is another session
+    await state.update(SESSION, ends ? { ...session, usedAt: 0 } : session);
+    return idOf(session);
+  }
+
+  private log(error: unknown): void {
+    this.services.log.error(describe(error));
+  }
+}
+
+/** Whether a drop is accepted: the folder is this user's since a worker ran there. */
+function isPrepared(folder: vscode.WorkspaceFolder): boolean {
+  const path = folder.uri.fsPath;
+  return livingWorker(path, Date.now()) !== null || existsSync(ownerFile(path));
+}
+
+function jobOf(summary: Summary): JobOf<"ingest"> {
+  return {
+    schema_version: 1,
+    job_id: `vscode-${randomUUID()}`,
+    kind: "ingest",
+    payload: { summary },
+    submitted_at: new Date().toISOString(),
+    submitted_by: "vscode",
+  };
+}

@@ -1,0 +1,78 @@
+/** The question for a topic: what the user types, completed from the topics that the memory knows. */
+
+import * as vscode from "vscode";
+import { describe } from "../core/error";
+import { age, plain } from "../core/text";
+import { topicsOf } from "../recall/reads";
+import type { Services } from "../services";
+
+export interface Topic {
+  readonly title: string;
+  /** The id of a known topic; a new topic gets one from its title. */
+  readonly id?: string;
+}
+
+interface TopicItem extends vscode.QuickPickItem {
+  readonly topic: Topic;
+}
+
+/** Undefined if the user leaves the question. Without the program, there is no completion, and the question works. */
+export function askTopic(
+  services: Services,
+  folder: vscode.WorkspaceFolder | null,
+  { title, step, totalSteps }: { readonly title: string; readonly step?: number; readonly totalSteps?: number },
+): Promise<Topic | undefined> {
+  const pick = vscode.window.createQuickPick<TopicItem>();
+  pick.title = title;
+  pick.step = step;
+  pick.totalSteps = totalSteps;
+  pick.placeholder = vscode.l10n.t("The topic: a new one, or one that is known");
+  pick.matchOnDescription = true;
+  let known: TopicItem[] = [];
+  let typed = "";
+  const show = (): void => {
+    pick.items = itemsOf(typed, known);
+  };
+  return new Promise((resolve) => {
+    const reading = new AbortController();
+    const finish = (topic: Topic | undefined): void => {
+      resolve(topic);
+      reading.abort();
+      pick.dispose();
+    };
+    pick.onDidChangeValue((value) => {
+      typed = value;
+      show();
+    });
+    pick.onDidAccept(() => {
+      const topic = (pick.activeItems[0] ?? pick.items[0])?.topic;
+      if (topic !== undefined && topic.title !== "") finish(topic);
+    });
+    pick.onDidHide(() => finish(undefined));
+    pick.show();
+    if (folder === null || !vscode.workspace.isTrusted) return;
+    pick.busy = true;
+    topicsOf(services.memoryOf(folder), reading.signal)
+      .then((topics) => {
+        known = topics.map((topic) => ({
+          label: plain(topic.title, 100),
+          description: age(topic.newest, Date.now(), vscode.env.language),
+          topic: { title: topic.title, id: topic.topic_id },
+        }));
+        if (!reading.signal.aborted) show();
+      })
+      .catch((error: unknown) => services.log.debug(`[Remember] No completion of topics: ${describe(error)}`))
+      .finally(() => {
+        if (!reading.signal.aborted) pick.busy = false;
+      });
+  });
+}
+
+/** A new topic comes first, unless a known one has this title. */
+function itemsOf(value: string, known: readonly TopicItem[]): TopicItem[] {
+  const title = value.replace(/\s+/gu, " ").trim();
+  const isKnown = known.some((each) => each.topic.title.toLowerCase() === title.toLowerCase());
+  if (title === "" || isKnown) return [...known];
+  const label = plain(title, 100);
+  return [{ label, description: vscode.l10n.t("New topic"), alwaysShow: true, topic: { title } }, ...known];
+}

@@ -1,0 +1,164 @@
+/** What every part of the extension needs: the folders' memories, the settings, the log. Made once, at activation. */
+
+import * as vscode from "vscode";
+import { describe, isAbort, MemoryError } from "./core/error";
+import { Memory } from "./core/memory";
+import type { Program } from "./core/program";
+import { readSettings, type Settings } from "./core/settings";
+import { plain } from "./core/text";
+
+export const SECTION = "cogneeMemory";
+const LONGEST_MESSAGE = 2000;
+
+/** The program can be used now or not any more; or the extension's own was installed, perhaps in place of a former one. */
+export type ProgramChange = "found" | "installed";
+
+/** Finds the program, and offers to set it up. */
+export interface Programs {
+  /** Throws MemoryError PROGRAM_NOT_FOUND, PROGRAM_TOO_OLD or COMMAND_PATH_WRONG. */
+  find(): Promise<Program>;
+  readonly onDidChange: vscode.Event<ProgramChange>;
+}
+
+export class Services {
+  private readonly memories = new Map<string, Memory>();
+
+  constructor(
+    readonly context: vscode.ExtensionContext,
+    readonly log: vscode.LogOutputChannel,
+    readonly programs: Programs,
+    private readonly wake: (memory: Memory) => void,
+  ) {}
+
+  settings(): Settings {
+    const section = vscode.workspace.getConfiguration(SECTION);
+    const { settings, warnings } = readSettings((name) => section.get(name));
+    for (const warning of warnings) this.log.warn(warning);
+    return settings;
+  }
+
+  /** The folders of the window that can have a memory: on this machine's disk. */
+  folders(): readonly vscode.WorkspaceFolder[] {
+    return (vscode.workspace.workspaceFolders ?? []).filter((folder) => folder.uri.scheme === "file");
+  }
+
+  memoryOf(folder: vscode.WorkspaceFolder): Memory {
+    const path = folder.uri.fsPath;
+    let memory = this.memories.get(path);
+    if (memory === undefined) {
+      memory = new Memory(
+        path,
+        () => this.programs.find(),
+        Date.now,
+        (used) => this.wake(used),
+      );
+      this.memories.set(path, memory);
+    }
+    return memory;
+  }
+
+  /**
+   * The folder that a command means: that of the active editor, the only one, or the one that the user picks.
+   * Undefined if the user picks none. Throws MemoryError NO_FOLDER, NOT_TRUSTED.
+   */
+  async folder(): Promise<vscode.WorkspaceFolder | undefined> {
+    if (!vscode.workspace.isTrusted) {
+      throw new MemoryError(
+        "NOT_TRUSTED",
+        vscode.l10n.t("This workspace is in Restricted Mode, so its memory is not used."),
+        vscode.l10n.t("Trust the workspace first: “Workspaces: Manage Workspace Trust”."),
+      );
+    }
+    const folders = this.folders();
+    const active = vscode.window.activeTextEditor?.document.uri;
+    const ofEditor = active && vscode.workspace.getWorkspaceFolder(active);
+    if (ofEditor !== undefined && folders.includes(ofEditor)) return ofEditor;
+    if (folders.length <= 1) {
+      if (folders[0] !== undefined) return folders[0];
+      throw new MemoryError(
+        "NO_FOLDER",
+        vscode.l10n.t("No folder is open, and a memory belongs to a folder."),
+        vscode.l10n.t("Open a folder first."),
+      );
+    }
+    const picked = await vscode.window.showQuickPick(
+      folders.map((folder) => ({ label: folder.name, description: folder.uri.fsPath, folder })),
+      { placeHolder: vscode.l10n.t("Whose memory?") },
+    );
+    return picked?.folder;
+  }
+
+  /** Registers a command whose errors are shown with their remedy, and logged. */
+  command(name: string, handler: (...args: never[]) => unknown): vscode.Disposable {
+    return vscode.commands.registerCommand(name, async (...args: unknown[]) => {
+      try {
+        return await handler(...(args as never[]));
+      } catch (error) {
+        await this.show(error);
+        return undefined;
+      }
+    });
+  }
+
+  /** Shows an error and the buttons that help with it. */
+  async show(error: unknown): Promise<void> {
+    if (isAbort(error)) return;
+    this.log.error(describe(error));
+    const remedy = remedyOf(error);
+    const chosen = await vscode.window.showErrorMessage(
+      plain(describe(error), LONGEST_MESSAGE),
+      ...(remedy === undefined ? [] : [remedy.title]),
+      vscode.l10n.t("Show Log"),
+    );
+    if (chosen === undefined) return;
+    if (remedy !== undefined && chosen === remedy.title)
+      await vscode.commands.executeCommand(remedy.command, ...((remedy.arguments ?? []) as unknown[]));
+    else this.log.show();
+  }
+}
+
+interface Remedy {
+  readonly title: () => string;
+  readonly command: string;
+  readonly args?: readonly string[];
+}
+
+const setUp: Remedy = { title: () => vscode.l10n.t("Set Up"), command: "cognee.setUp" };
+const setUpAgain: Remedy = { title: () => vscode.l10n.t("Set Up Again"), command: "cognee.setUp" };
+const health: Remedy = { title: () => vscode.l10n.t("Check Health"), command: "cognee.checkHealth" };
+
+/** Commands that mend the cause of an error. */
+const REMEDIES: Readonly<Record<string, Remedy>> = {
+  PROGRAM_NOT_FOUND: setUp,
+  PROGRAM_TOO_OLD: setUp,
+  COMMAND_PATH_WRONG: {
+    title: () => vscode.l10n.t("Open Setting"),
+    command: "workbench.action.openSettings",
+    args: [`${SECTION}.commandPath`],
+  },
+  MODEL_MISSING: setUp,
+  SETUP_CANCELLED: setUpAgain,
+  SETUP_FAILED: setUpAgain,
+  NO_NETWORK: setUpAgain,
+  NO_PERMISSION: setUpAgain,
+  HASH_MISMATCH: setUpAgain,
+  WORKSPACE_NOT_TRUSTED: { title: () => vscode.l10n.t("Trust This Memory…"), command: "cognee.trust" },
+  NOT_TRUSTED: { title: () => vscode.l10n.t("Manage Trust"), command: "workbench.trust.manage" },
+  WORKER_START_FAILED: health,
+  WORKER_NOT_RUNNING: health,
+};
+
+/** The command that mends the cause of an error, as a button. */
+export function remedyOf(error: unknown): vscode.Command | undefined {
+  const remedy = error instanceof MemoryError ? REMEDIES[error.code] : undefined;
+  if (remedy === undefined) return undefined;
+  return { title: remedy.title(), command: remedy.command, arguments: [...(remedy.args ?? [])] };
+}
+
+/** An AbortSignal that follows VS Code's cancellation token. */
+export function signalOf(token: vscode.CancellationToken): AbortSignal {
+  const controller = new AbortController();
+  if (token.isCancellationRequested) controller.abort();
+  token.onCancellationRequested(() => controller.abort());
+  return controller.signal;
+}

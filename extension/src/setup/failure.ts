@@ -1,0 +1,118 @@
+/** Why a step of the set-up failed, from what its program printed: a stable code, a sentence, and what to do next. */
+
+import { MemoryError } from "../core/error";
+
+/** The free space that a set-up needs: 2 GB for the packages, and their downloads. */
+export const NEEDED_BYTES = 3_000_000_000;
+
+interface Cause {
+  readonly code: string;
+  readonly signs: RegExp;
+  readonly message: string;
+  readonly remedy: string;
+}
+
+/** The first cause with a sign in the output is taken: a full disk may also look like a broken download. */
+const CAUSES: readonly Cause[] = [
+  {
+    code: "DISK_FULL",
+    signs: /No space left on device|\bENOSPC\b|Errno 28\b|WinError 112\b|not enough space on the disk|DISK_FULL/i,
+    message: "The disk is full.",
+    remedy: "Free 3 GB, then set up again. What was downloaded is kept.",
+  },
+  {
+    code: "HASH_MISMATCH",
+    signs: /DO NOT MATCH THE HASHES|Hash mismatch|MODEL_CORRUPT/i,
+    message: "A download is not the file that this version expects, so it was not installed.",
+    remedy: "Set up again. If it fails again, the package index or a proxy changes files: ask its administrator.",
+  },
+  {
+    code: "VENV_MISSING",
+    signs: /ensurepip is not available|No module named '?(ensurepip|venv)|ensurepip.*returned non-zero/i,
+    message: "This Python cannot make environments.",
+    remedy: "Install its venv module (Debian and Ubuntu: sudo apt install python3-venv), or uv, then set up again.",
+  },
+  {
+    code: "NO_NETWORK",
+    signs: new RegExp(
+      [
+        "Temporary failure in name resolution|Name or service not known|getaddrinfo|nodename nor servname",
+        "ConnectTimeoutError|ReadTimeoutError|Read timed out|NewConnectionError|Connection(Reset|Refused|Aborted)?Error",
+        "ProxyError|SSLError|CERTIFICATE_VERIFY_FAILED|ProtocolError|Network is unreachable|Max retries exceeded",
+        "error sending request|dns error|tcp connect error|Failed to fetch|operation timed out|MODEL_MISSING",
+      ].join("|"),
+      "i",
+    ),
+    message: "The packages or the model could not be downloaded.",
+    remedy:
+      "Check the network, and a proxy or a mirror in pip's configuration, then set up again. What was downloaded is kept.",
+  },
+  {
+    code: "NO_PERMISSION",
+    signs: /Permission denied|\bEACCES\b|\bEPERM\b|Operation not permitted|Access is denied|WinError 5\b/i,
+    message: "A file could not be written or run, because the system does not permit it.",
+    remedy: "See in the log which file it is. On Windows, a virus scanner may hold it: then set up again.",
+  },
+  {
+    code: "NO_PACKAGE",
+    signs:
+      /No matching distribution found|is not a supported wheel|no wheels with a matching|has no wheels|no solution found/i,
+    message: "A package is not available for this machine or this Python.",
+    remedy:
+      "Check that the package index can be reached, and use a 64-bit Python 3.11 to 3.13 on Linux (glibc), macOS or Windows.",
+  },
+];
+
+/** The error of a program that ended without success. `doing` is what it was to do, such as "install the packages". */
+export function failureOf(doing: string, output: string): MemoryError {
+  const cause = CAUSES.find((each) => each.signs.test(output));
+  const kept = "The former program, if there was one, is still in use.";
+  if (cause !== undefined) return new MemoryError(cause.code, `${cause.message} ${kept}`, cause.remedy);
+  const last = output.trim().split("\n").at(-1)?.trim() ?? "";
+  return new MemoryError(
+    "SETUP_FAILED",
+    `Set-up could not ${doing}${last === "" ? "" : `: ${last}`}. ${kept}`.replace("..", "."),
+    "See the log for all of its output, then set up again.",
+  );
+}
+
+/** The error if the disk has too little space; undefined if it has enough. */
+export function tooFull(freeBytes: number): MemoryError | undefined {
+  if (freeBytes >= NEEDED_BYTES) return undefined;
+  const free = (freeBytes / 1e9).toFixed(1);
+  return new MemoryError(
+    "DISK_FULL",
+    `Set-up needs 3 GB, and the disk has ${free} GB free. Nothing was changed.`,
+    "Free some space, then set up again.",
+  );
+}
+
+/** The error if no interpreter is usable. `seen` are versions that were found and are not supported. */
+export function noPython(seen: readonly string[]): MemoryError {
+  const remedy = "Install Python 3.13 from python.org or your package manager, or install uv, then set up again.";
+  if (seen.length === 0) {
+    return new MemoryError("PYTHON_NOT_FOUND", "Set-up needs Python 3.11, 3.12 or 3.13, and found no Python.", remedy);
+  }
+  const versions = [...new Set(seen)].join(", ");
+  return new MemoryError(
+    "PYTHON_NOT_SUPPORTED",
+    `Set-up needs a 64-bit Python 3.11, 3.12 or 3.13, and found only ${versions}.`,
+    remedy,
+  );
+}
+
+export function cancelled(): MemoryError {
+  return new MemoryError(
+    "SETUP_CANCELLED",
+    "Set-up was cancelled. What was downloaded is kept, and nothing else was changed.",
+    "Set up again to continue.",
+  );
+}
+
+export function alreadyRunning(): MemoryError {
+  return new MemoryError(
+    "SETUP_RUNNING",
+    "Another window is setting up the memory.",
+    "Wait until it has finished, and use this window again.",
+  );
+}

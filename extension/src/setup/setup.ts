@@ -1,0 +1,146 @@
+/** The command “Set Up” and the update of the extension's own environment, with progress, cancel and log. */
+
+import * as vscode from "vscode";
+import { describe, MemoryError } from "../core/error";
+import { SECTION, signalOf, type ProgramChange, type Services } from "../services";
+import { readBundle } from "./bundle";
+import type { Environments } from "./environments";
+import type { Finder } from "./finder";
+import { Installer } from "./installer";
+import type { Machine } from "./places";
+import { isOutdated } from "./plan";
+import { errorOf, fetchModel, type Watch } from "./step";
+
+const IS_SET_UP = "cognee.isSetUp";
+/** What the context key was when the editor was closed: views show it before the program was looked for. */
+const WAS_SET_UP = "program.isSetUp";
+
+export class SetUp implements vscode.Disposable {
+  private running: Promise<void> | undefined;
+  private isSetUp: boolean | undefined;
+  private wasUpdateLookedFor = false;
+  private readonly disposal = new AbortController();
+
+  constructor(
+    private readonly machine: Machine,
+    private readonly environments: Environments,
+    private readonly bundleFolder: string,
+    private readonly finder: Finder,
+    private readonly changed: vscode.EventEmitter<ProgramChange>,
+    private readonly log: vscode.LogOutputChannel,
+  ) {}
+
+  dispose(): void {
+    this.disposal.abort();
+  }
+
+  start(services: Services): vscode.Disposable {
+    const look = (): void => void this.look(services).catch((error: unknown) => this.log.error(describe(error)));
+    void setContext(services.context.globalState.get<boolean>(WAS_SET_UP, false));
+    look();
+    return vscode.Disposable.from(
+      services.command("cognee.setUp", () => this.setUp(services)),
+      vscode.workspace.onDidChangeConfiguration((event) => {
+        if (event.affectsConfiguration(`${SECTION}.commandPath`)) look();
+      }),
+      vscode.workspace.onDidGrantWorkspaceTrust(look),
+      // Another window may have set it up, or the user did in a terminal.
+      vscode.window.onDidChangeWindowState(({ focused }) => {
+        if (focused && this.isSetUp === false) look();
+      }),
+    );
+  }
+
+  /** Looks whether the program is there, and offers the update of the extension's own environment. */
+  private async look(services: Services): Promise<void> {
+    if (!vscode.workspace.isTrusted || this.running !== undefined) return;
+    const found = await this.finder.find().catch((error: unknown) => {
+      if (error instanceof MemoryError) return undefined;
+      throw error;
+    });
+    const isNews = this.isSetUp !== undefined && this.isSetUp !== (found !== undefined);
+    await this.tell(services, found !== undefined);
+    if (isNews) this.changed.fire("found");
+    if (found?.isOwn !== true || this.wasUpdateLookedFor) return;
+    this.wasUpdateLookedFor = true;
+    await this.offerUpdate();
+  }
+
+  private async offerUpdate(): Promise<void> {
+    const bundle = await readBundle(this.bundleFolder);
+    if (!isOutdated(bundle, await this.environments.stock())) {
+      await this.environments.removeOutdated(Date.now());
+      return;
+    }
+    const update = vscode.l10n.t("Update");
+    const chosen = await vscode.window.showInformationMessage(
+      vscode.l10n.t(
+        "The memory's program can be updated to version {0}. You can go on working meanwhile.",
+        bundle.version,
+      ),
+      update,
+    );
+    if (chosen === update) await vscode.commands.executeCommand("cognee.setUp");
+  }
+
+  /** Makes the program usable: one that is there gets its model, otherwise the extension's own is installed. */
+  setUp(services: Services): Promise<void> {
+    this.running ??= this.setUpOnce(services).finally(() => (this.running = undefined));
+    return this.running;
+  }
+
+  private async setUpOnce(services: Services): Promise<void> {
+    if (!vscode.workspace.isTrusted) {
+      throw new MemoryError(
+        "NOT_TRUSTED",
+        vscode.l10n.t("This workspace is in Restricted Mode, so nothing is installed or started."),
+        vscode.l10n.t("Trust the workspace, or open another one, then set up again."),
+      );
+    }
+    const found = await this.finder.find().catch((error: unknown) => {
+      if (error instanceof MemoryError && error.code !== "COMMAND_PATH_WRONG") return undefined;
+      throw error;
+    });
+    const isUsers = found?.isOwn === false;
+    const bundle = isUsers ? undefined : await readBundle(this.bundleFolder);
+    const options = {
+      location: vscode.ProgressLocation.Notification,
+      title: vscode.l10n.t("Setting up the memory"),
+      cancellable: true,
+    };
+    await vscode.window.withProgress(options, async (progress, token) => {
+      const signal = AbortSignal.any([signalOf(token), this.disposal.signal]);
+      const watch: Watch = {
+        report: (message, increment) => progress.report({ increment, ...(message === "" ? {} : { message }) }),
+        log: (line) => this.log.info(`[Set-up] ${line}`),
+      };
+      if (bundle !== undefined) {
+        await new Installer(this.machine, this.environments, bundle).install(watch, signal);
+      } else if (found !== undefined) {
+        await this.fetchModel(found.path, watch, signal);
+      }
+    });
+    await this.tell(services, true);
+    this.changed.fire(isUsers ? "found" : "installed");
+    void vscode.window.showInformationMessage(vscode.l10n.t("The memory is set up."));
+  }
+
+  private async fetchModel(program: string, watch: Watch, signal: AbortSignal): Promise<void> {
+    const { home, environment } = this.machine;
+    try {
+      await fetchModel(program, { watch, signal, cwd: home, environment });
+    } catch (error) {
+      throw errorOf(error, signal);
+    }
+  }
+
+  private async tell(services: Services, isSetUp: boolean): Promise<void> {
+    await setContext(isSetUp);
+    this.isSetUp = isSetUp;
+    await services.context.globalState.update(WAS_SET_UP, isSetUp);
+  }
+}
+
+function setContext(isSetUp: boolean): Thenable<unknown> {
+  return vscode.commands.executeCommand("setContext", IS_SET_UP, isSetUp);
+}

@@ -1,0 +1,202 @@
+/** The item of the status bar: follows the jobs that were dropped, by their records, and says how they are doing. */
+
+import { basename, dirname } from "node:path";
+import * as vscode from "vscode";
+import { MemoryError } from "../core/error";
+import { results } from "../core/layout";
+import { plain } from "../core/text";
+import type { Services } from "../services";
+import { Changes } from "../views/changes";
+import { Pause } from "../views/pause";
+import { type Followed, FollowedJobs, outcomeOf } from "./followed";
+import { FAILED, type Follow, type Kept, tallyOf } from "./tally";
+
+/** How long a success is shown; longer where it can be undone. */
+const SHOWN_MS = 15_000;
+const CAPTURE_SHOWN_MS = 120_000;
+const LONGEST_MESSAGE = 1000;
+
+export class StatusBar implements vscode.Disposable {
+  private readonly item: vscode.StatusBarItem;
+  private readonly followed: FollowedJobs;
+  private readonly follows = new Map<string, Follow>();
+  /** Failures that a message has told: job and generation. */
+  private readonly told = new Set<string>();
+  private readonly timers = new Set<NodeJS.Timeout>();
+  private readonly subscriptions: vscode.Disposable;
+  private readonly tell = new Pause(() => this.tellFailures());
+  private kept: Kept = { stuck: 0, preparing: 0 };
+
+  private static readonly ofServices = new WeakMap<Services, StatusBar>();
+
+  /** The status bar of this window, disposed with the extension. */
+  static of(services: Services): StatusBar {
+    let bar = StatusBar.ofServices.get(services);
+    if (bar === undefined) {
+      bar = new StatusBar(services);
+      StatusBar.ofServices.set(services, bar);
+      services.context.subscriptions.push(bar);
+    }
+    return bar;
+  }
+
+  private constructor(private readonly services: Services) {
+    const storage = services.context.storageUri;
+    this.followed = new FollowedJobs(storage === undefined ? null : `${storage.fsPath}/followed.json`);
+    this.item = vscode.window.createStatusBarItem("cognee.status", vscode.StatusBarAlignment.Right, 90);
+    this.item.name = vscode.l10n.t("Memory");
+    this.item.command = "cognee.showStatus";
+    for (const job of this.followed.all) this.follows.set(job.jobId, { ...job, outcome: outcomeOf(job) });
+    this.removeEnded();
+    this.subscriptions = vscode.Disposable.from(
+      this.item,
+      this.tell,
+      Changes.of(services).onDidChange(({ folder, what, path }) => {
+        const isRecords = dirname(path) === results(folder.uri.fsPath);
+        if (isRecords) this.look(folder.uri.fsPath, basename(path, ".json"));
+        else if (what === "heartbeat") this.look(folder.uri.fsPath);
+      }),
+      vscode.workspace.onDidChangeWorkspaceFolders(() => this.show()),
+    );
+    this.show();
+    this.tell.begin();
+  }
+
+  dispose(): void {
+    for (const timer of this.timers) clearTimeout(timer);
+    this.subscriptions.dispose();
+  }
+
+  /** Follows a job from its drop to its end. */
+  follow(job: Followed): void {
+    this.followed.add(job);
+    this.follows.set(job.jobId, { ...job, outcome: outcomeOf(job) });
+    this.show();
+  }
+
+  setKept(kept: Kept): void {
+    this.kept = kept;
+    this.show();
+  }
+
+  get keptCount(): number {
+    return this.kept.stuck;
+  }
+
+  get jobs(): readonly Follow[] {
+    return [...this.follows.values()];
+  }
+
+  /** What was captured last and can be undone. */
+  get captured(): Followed | null {
+    return this.followed.captured;
+  }
+
+  forgetCaptured(): void {
+    const { captured } = this.followed;
+    this.followed.forgetCaptured();
+    if (captured !== null) this.remove([captured.jobId]);
+  }
+
+  /** Follows jobs no more, such as failures that the user has seen. */
+  remove(jobIds: readonly string[]): void {
+    for (const jobId of jobIds) this.follows.delete(jobId);
+    this.followed.remove(new Set(jobIds));
+    this.show();
+  }
+
+  /** Reads the records of a folder's jobs, or of one of them. */
+  look(folder: string, jobId?: string): void {
+    let hasChanged = false;
+    const one = jobId === undefined ? undefined : this.follows.get(jobId);
+    const looked = jobId === undefined ? this.follows.values() : one === undefined ? [] : [one];
+    for (const follow of looked) {
+      if (follow.folder !== folder || follow.outcome.state === "succeeded") continue;
+      const outcome = outcomeOf(follow);
+      const { state, generation } = follow.outcome;
+      if (outcome.state === state && outcome.generation === generation) continue;
+      hasChanged = true;
+      this.follows.set(follow.jobId, { ...follow, outcome });
+      this.services.log.info(`[Job] ${follow.jobId}: ${outcome.state}`);
+      if (outcome.state === "succeeded") this.removeLater(follow);
+    }
+    if (!hasChanged) return;
+    this.removeGone();
+    this.show();
+    this.tell.begin();
+  }
+
+  private removeLater(follow: Follow): void {
+    this.followed.remove(new Set([follow.jobId])); // after a reload, a success is no news
+    const timer = setTimeout(
+      () => {
+        this.timers.delete(timer);
+        this.remove([follow.jobId]);
+      },
+      follow.by === "capture" ? CAPTURE_SHOWN_MS : SHOWN_MS,
+    );
+    this.timers.add(timer);
+  }
+
+  private removeGone(): void {
+    this.remove(
+      this.jobs
+        .filter(({ outcome }) => outcome.state === "gone" || outcome.state === "cancelled")
+        .map((job) => job.jobId),
+    );
+  }
+
+  /** What ended while no window was open: only a failure is still news. */
+  private removeEnded(): void {
+    const ended = new Set(["gone", "cancelled", "succeeded"]);
+    const done = this.jobs.filter(({ outcome }) => ended.has(outcome.state)).map(({ jobId }) => jobId);
+    for (const jobId of done) this.follows.delete(jobId);
+    this.followed.remove(new Set(done));
+  }
+
+  private show(): void {
+    const { text, tooltip, severity } = tallyOf(this.jobs, this.kept, vscode.l10n.t);
+    this.item.text = text;
+    this.item.tooltip = tooltip;
+    this.item.accessibilityInformation = { label: `${text.replace(/^\$\([^)]*\)\s*/u, "")}. ${tooltip}` };
+    this.item.backgroundColor =
+      severity === "none" ? undefined : new vscode.ThemeColor(`statusBarItem.${severity}Background`);
+    if (this.services.folders().length > 0 || this.kept.stuck > 0) this.item.show();
+    else this.item.hide();
+  }
+
+  /** Tells failures once, all of a burst in one message, with the remedy and a button that runs them again. */
+  private tellFailures(): void {
+    const failed = this.jobs.filter(
+      ({ jobId, outcome }) => FAILED.has(outcome.state) && !this.told.has(`${jobId} ${outcome.generation}`),
+    );
+    const [first] = failed;
+    if (first === undefined) return;
+    for (const { jobId, outcome } of failed) this.told.add(`${jobId} ${outcome.generation}`);
+    void this.tellFailure(first, failed).catch((error: unknown) => this.services.show(error));
+  }
+
+  private async tellFailure(first: Follow, failed: readonly Follow[]): Promise<void> {
+    const t = vscode.l10n.t;
+    const { error, state } = first.outcome;
+    const what =
+      failed.length === 1
+        ? t("“{0}” was not remembered.", plain(first.topic, 100))
+        : t("{0} summaries were not remembered.", failed.length);
+    const why = error === null ? t("The job is {0}.", state) : `${error.message} ${error.remediation}`;
+    const [again, see, hide] = [t("Run Again"), t("Show Queue"), t("Leave It")];
+    const pressed = await vscode.window.showErrorMessage(plain(`${what} ${why}`, LONGEST_MESSAGE), again, see, hide);
+    if (pressed === again) await runAgain(this.services, failed);
+    else if (pressed === see) await vscode.commands.executeCommand("cognee.queue.focus");
+    else if (pressed === hide) this.remove(failed.map(({ jobId }) => jobId));
+  }
+}
+
+/** Asks the program to run failed jobs again; the status bar goes on to follow them. */
+export async function runAgain(services: Services, failed: readonly Follow[]): Promise<void> {
+  const { askFor } = await import("./requests");
+  const skipped = await askFor(services, "retry", failed, vscode.l10n.t("Running again…"));
+  const bar = StatusBar.of(services);
+  for (const folder of new Set(failed.map((each) => each.folder))) bar.look(folder);
+  if (skipped.length > 0) throw new MemoryError("NOT_RETRIED", skipped.join(" "));
+}

@@ -1,0 +1,136 @@
+/** The view “Health”: the findings of `doctor`, when it is shown or asked for. */
+
+import * as vscode from "vscode";
+import type { Findings, FoundTrouble } from "#types";
+import { describe, MemoryError, NOT_SET_UP } from "../core/error";
+import { run } from "../core/program";
+import { plain } from "../core/text";
+import { type Services, signalOf } from "../services";
+import { commandOf, type Fix, fixOf, rowOfFinding, rowOfRemedy } from "./findings";
+import { itemOf } from "./row";
+
+export type HealthItem =
+  | { readonly kind: "folder"; readonly folder: vscode.WorkspaceFolder }
+  | { readonly kind: "finding"; readonly folder: vscode.WorkspaceFolder; readonly finding: FoundTrouble }
+  | { readonly kind: "remedy"; readonly folder: vscode.WorkspaceFolder; readonly finding: FoundTrouble }
+  | { readonly kind: "error"; readonly folder: vscode.WorkspaceFolder; readonly error: unknown };
+
+export class HealthTree implements vscode.TreeDataProvider<HealthItem>, vscode.Disposable {
+  private readonly changed = new vscode.EventEmitter<undefined>();
+  readonly onDidChangeTreeData = this.changed.event;
+  private readonly view: vscode.TreeView<HealthItem>;
+  private readonly subscriptions: vscode.Disposable;
+  private checking = new AbortController();
+
+  constructor(private readonly services: Services) {
+    this.view = vscode.window.createTreeView("cognee.health", { treeDataProvider: this });
+    this.subscriptions = vscode.Disposable.from(
+      this.view,
+      this.changed,
+      vscode.workspace.onDidChangeWorkspaceFolders(() => this.refresh()),
+      vscode.workspace.onDidGrantWorkspaceTrust(() => this.refresh()),
+      services.command("cognee.refreshHealth", () => this.refresh()),
+      services.command("cognee.checkHealth", async () => {
+        await vscode.commands.executeCommand("cognee.health.focus");
+        this.refresh();
+      }),
+      services.command("cognee.fixFinding", (item?: HealthItem) => this.fix(item ?? this.view.selection[0])),
+    );
+  }
+
+  dispose(): void {
+    this.checking.abort();
+    this.subscriptions.dispose();
+  }
+
+  refresh(): void {
+    this.checking.abort();
+    this.checking = new AbortController();
+    this.changed.fire(undefined);
+  }
+
+  getTreeItem(item: HealthItem): vscode.TreeItem {
+    const folder = item.folder.uri.toString();
+    if (item.kind === "folder")
+      return itemOf({ id: folder, label: item.folder.name, icon: "root-folder", children: "open" });
+    if (item.kind === "error") {
+      const label = plain(describe(item.error), 300);
+      return itemOf({ id: `error:${folder}`, label, tooltip: describe(item.error), icon: "error" });
+    }
+    const row = item.kind === "remedy" ? rowOfRemedy(item.finding) : rowOfFinding(item.finding, vscode.l10n.t);
+    return itemOf({ ...row, id: `${folder}|${row.id}` });
+  }
+
+  async getChildren(item?: HealthItem): Promise<HealthItem[]> {
+    if (!vscode.workspace.isTrusted) return [];
+    if (item === undefined) {
+      const folders = this.services.folders();
+      if (folders.length > 1) return folders.map((folder) => ({ kind: "folder", folder }));
+      return folders[0] === undefined ? [] : this.findings(folders[0]);
+    }
+    if (item.kind === "folder") return this.findings(item.folder);
+    if (item.kind !== "finding" || item.finding.level === "ok") return [];
+    return [{ ...item, kind: "remedy" }];
+  }
+
+  private async findings(folder: vscode.WorkspaceFolder): Promise<HealthItem[]> {
+    const { signal } = this.checking;
+    try {
+      const { findings } = await diagnose(this.services, folder.uri.fsPath, signal);
+      return findings.map((finding) => ({ kind: "finding", folder, finding }));
+    } catch (error) {
+      if (signal.aborted || (error instanceof MemoryError && NOT_SET_UP.has(error.code))) return [];
+      return [{ kind: "error", folder, error }];
+    }
+  }
+
+  private async fix(item: HealthItem | undefined): Promise<void> {
+    const fix = item?.kind === "finding" || item?.kind === "remedy" ? fixOf(item.finding) : null;
+    if (item === undefined || !("finding" in item) || fix === null) return;
+    if (fix.by === "extension") await vscode.commands.executeCommand(fix.command);
+    else if (!(await this.runFix(item.folder, item.finding, fix))) return;
+    this.refresh();
+  }
+
+  private async runFix(
+    folder: vscode.WorkspaceFolder,
+    finding: FoundTrouble,
+    fix: Extract<Fix, { by: "program" }>,
+  ): Promise<boolean> {
+    const yes = vscode.l10n.t("Run");
+    const question = vscode.l10n.t("Run “{0}” in {1}?", commandOf(fix), folder.name);
+    const detail = `${plain(finding.message, 1000)}\n\n${plain(finding.remedy, 1000)}`;
+    if ((await vscode.window.showWarningMessage(question, { modal: true, detail }, yes)) !== yes) return false;
+    await vscode.window.withProgress(
+      { location: vscode.ProgressLocation.Notification, title: commandOf(fix), cancellable: true },
+      async (_, token) => {
+        const signal = signalOf(token);
+        if (fix.verb[0] === "doctor") await diagnose(this.services, folder.uri.fsPath, signal, fix.args);
+        else await this.services.memoryOf(folder).command(fix.verb, fix.args, signal);
+      },
+    );
+    return true;
+  }
+}
+
+/** Runs doctor. Its exit code says whether it found an error, so the answer counts and not the code. */
+export async function diagnose(
+  services: Services,
+  workspace: string,
+  signal: AbortSignal,
+  args: readonly string[] = [],
+): Promise<Findings> {
+  const program = await services.programs.find();
+  const output = await run(program.path, ["doctor", "--json", "--workspace", workspace, ...args], signal);
+  try {
+    const answer = JSON.parse(output.stdout) as Partial<Findings>;
+    if (Array.isArray(answer.findings)) return answer as Findings;
+  } catch {
+    // no answer: said below
+  }
+  throw new MemoryError(
+    "PROGRAM_FAILED",
+    vscode.l10n.t("cognee-memory doctor ended with {0} and no answer.", output.code),
+    plain(output.stderr, 500),
+  );
+}

@@ -1,0 +1,175 @@
+/** The view “Queue”: live by the events of the job files. */
+
+import * as vscode from "vscode";
+import type { InFlight } from "#types";
+import { livingWorker } from "../core/heartbeat";
+import { request, type Verb } from "../core/requests";
+import { documentsOf } from "../recall/register";
+import { plain } from "../core/text";
+import { type Services, signalOf } from "../services";
+import type { Change, Changes } from "./changes";
+import { type Job, Jobs } from "./jobs";
+import { Pause } from "./pause";
+import { childrenOf, jobsOf, type QueueNode, rowOf, topOf } from "./queue";
+import { itemOf } from "./row";
+
+/** A row in the folder that it belongs to. Without a node, it is the folder's own row. */
+export interface QueueItem {
+  readonly folder: vscode.WorkspaceFolder;
+  readonly node: QueueNode | null;
+}
+
+export class QueueTree implements vscode.TreeDataProvider<QueueItem>, vscode.Disposable {
+  private readonly changed = new vscode.EventEmitter<undefined>();
+  readonly onDidChangeTreeData = this.changed.event;
+  private readonly folders = new Map<string, { readonly jobs: Jobs; readonly loaded: Promise<void> }>();
+  private inFlight = "";
+  private readonly pause = new Pause(() => this.show());
+  private readonly view: vscode.TreeView<QueueItem>;
+  private readonly subscriptions: vscode.Disposable;
+  private readonly stop = new AbortController();
+
+  constructor(
+    private readonly services: Services,
+    changes: Changes,
+  ) {
+    this.view = vscode.window.createTreeView("cognee.queue", { treeDataProvider: this, canSelectMany: true });
+    this.subscriptions = vscode.Disposable.from(
+      this.view,
+      this.changed,
+      this.pause,
+      changes.onDidChange((change) => void this.follow(change)),
+      vscode.workspace.onDidChangeWorkspaceFolders(() => this.reload()),
+      this.view.onDidChangeVisibility(({ visible }) => visible && this.reload()),
+      services.command("cognee.retryJob", (item?: QueueItem, all?: QueueItem[]) => this.act("retry", item, all)),
+      services.command("cognee.cancelJob", (item?: QueueItem, all?: QueueItem[]) => this.act("cancel", item, all)),
+      services.command("cognee.dismissJob", (item?: QueueItem, all?: QueueItem[]) => this.act("dismiss", item, all)),
+      services.command("cognee.openJob", (item?: QueueItem) => this.open(item)),
+    );
+  }
+
+  dispose(): void {
+    this.stop.abort();
+    this.subscriptions.dispose();
+  }
+
+  getTreeItem(item: QueueItem): vscode.TreeItem {
+    const { folder, node } = item;
+    if (node === null)
+      return itemOf({ id: folder.uri.toString(), label: folder.name, icon: "root-folder", children: "open" });
+    const row = rowOf(node, Date.now(), vscode.env.language, vscode.l10n.t);
+    const command = row.command === undefined ? {} : { command: { ...row.command, arguments: [item] } };
+    return itemOf({ ...row, ...command, id: `${folder.uri.toString()}|${row.id}` });
+  }
+
+  async getChildren(item?: QueueItem): Promise<QueueItem[]> {
+    if (!vscode.workspace.isTrusted) return [];
+    if (item === undefined) {
+      const folders = this.services.folders();
+      if (folders.length !== 1) return folders.map((folder) => ({ folder, node: null }));
+      return folders[0] === undefined ? [] : this.top(folders[0]);
+    }
+    if (item.node === null) return this.top(item.folder);
+    return childrenOf(item.node, this.running(item.folder)).map((node) => ({ folder: item.folder, node }));
+  }
+
+  private async top(folder: vscode.WorkspaceFolder): Promise<QueueItem[]> {
+    const jobs = (await this.jobsIn(folder)).all();
+    return topOf(jobs).map((node) => ({ folder, node }));
+  }
+
+  private async jobsIn(folder: vscode.WorkspaceFolder): Promise<Jobs> {
+    const path = folder.uri.fsPath;
+    let known = this.folders.get(path);
+    if (known === undefined) {
+      const jobs = new Jobs(path);
+      known = { jobs, loaded: jobs.load(this.stop.signal) };
+      this.folders.set(path, known);
+    }
+    await known.loaded;
+    this.countFailures();
+    return known.jobs;
+  }
+
+  private running(folder: vscode.WorkspaceFolder): readonly InFlight[] {
+    return livingWorker(folder.uri.fsPath, Date.now())?.in_flight ?? [];
+  }
+
+  /** Follows a file that changed. A heartbeat matters only for the progress of what runs. */
+  private async follow({ folder, what, path }: Change): Promise<void> {
+    const jobs = this.folders.get(folder.uri.fsPath)?.jobs;
+    if (jobs === undefined) return; // nothing is shown yet
+    if (what === "jobs") await jobs.update(path);
+    else if (!this.view.visible || !this.hasProgressed(folder)) return;
+    this.pause.begin();
+  }
+
+  private hasProgressed(folder: vscode.WorkspaceFolder): boolean {
+    const now = JSON.stringify(this.running(folder).map(({ job_id, progress }) => [job_id, progress]));
+    const hasProgressed = now !== this.inFlight;
+    this.inFlight = now;
+    return hasProgressed;
+  }
+
+  private show(): void {
+    this.countFailures();
+    this.changed.fire(undefined);
+  }
+
+  private reload(): void {
+    this.folders.clear();
+    this.changed.fire(undefined);
+  }
+
+  private countFailures(): void {
+    const rows = [...this.folders.values()].flatMap(({ jobs }) => topOf(jobs.all()));
+    const failed = rows.flatMap((node) => (node.kind === "cause" ? node.jobs : [])).length;
+    this.view.badge =
+      failed === 0 ? undefined : { value: failed, tooltip: vscode.l10n.t("{0} jobs of the memory failed", failed) };
+  }
+
+  // --- commands ---
+
+  /** Carries out a request about the jobs of the rows, and says which of them it could not be carried out for. */
+  private async act(verb: Verb, item: QueueItem | undefined, all: readonly QueueItem[] | undefined): Promise<void> {
+    const items = all !== undefined && all.length > 0 ? all : item === undefined ? [...this.view.selection] : [item];
+    const [first] = items;
+    if (first === undefined) return;
+    const jobs = items
+      .filter(({ folder }) => folder === first.folder)
+      .flatMap(({ node }) => (node === null ? [] : [...jobsOf(node)]))
+      .filter(({ state }) => SUITS[verb].has(state));
+    if (jobs.length === 0) return;
+    const skipped = await vscode.window.withProgress({ location: { viewId: "cognee.queue" } }, (_, token) =>
+      request(
+        this.services.memoryOf(first.folder),
+        verb,
+        jobs.map(({ id }) => id),
+        signalOf(token),
+      ),
+    );
+    this.reload();
+    if (skipped.length > 0) {
+      void vscode.window.showWarningMessage(
+        vscode.l10n.t(
+          "{0} of {1} jobs were left as they are: {2}",
+          skipped.length,
+          jobs.length,
+          plain(skipped.join(" "), 1000),
+        ),
+      );
+    }
+  }
+
+  private async open(item: QueueItem | undefined): Promise<void> {
+    const { folder, node } = item ?? this.view.selection[0] ?? {};
+    if (folder === undefined || node?.kind !== "job") return;
+    await documentsOf(this.services).open(node.job.id, { kind: "job", folder: folder.uri.fsPath, jobId: node.job.id });
+  }
+}
+
+const SUITS: Readonly<Record<Verb, ReadonlySet<Job["state"]>>> = {
+  retry: new Set(["failed", "expired", "cancelled", "rejected"]),
+  cancel: new Set(["queued", "running", "retrying"]),
+  dismiss: new Set(["succeeded", "failed", "expired", "cancelled", "rejected"]),
+};

@@ -1,0 +1,104 @@
+/** Workers of the real program, started by what the extension does in a folder. */
+
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { describe as text } from "../../src/core/error";
+import { livingWorker } from "../../src/core/heartbeat";
+import { Memory } from "../../src/core/memory";
+import { ended } from "../../src/core/records";
+import { Workers } from "../../src/life/workers";
+import type { Services } from "../../src/services";
+
+const editor = vi.hoisted(() => ({ workspace: { isTrusted: true } }));
+vi.mock("vscode", () => editor);
+
+const path = process.env["COGNEE_MEMORY_PROGRAM"] ?? "";
+const signal = AbortSignal.timeout(120_000);
+
+let workspace = "";
+let workers: Workers;
+let memory: Memory;
+let shown: string[];
+let starts: number;
+
+beforeEach(() => {
+  workspace = mkdtempSync(join(tmpdir(), "life-"));
+  editor.workspace.isTrusted = true;
+  [shown, starts] = [[], 0];
+  const find = () => {
+    starts += 1;
+    return Promise.resolve({ path, version: "0.4.0" });
+  };
+  memory = new Memory(workspace, find, Date.now, (used) => workers.wake(used));
+  workers = new Workers({
+    log: { info: () => undefined, error: () => undefined },
+    folders: () => [{}],
+    memoryOf: () => memory,
+    programs: { find: () => Promise.resolve({ path, version: "0.4.0" }) },
+    show: (error: unknown) => Promise.resolve(void shown.push(text(error))),
+  } as unknown as Services);
+});
+afterEach(async () => {
+  if (livingWorker(workspace, Date.now()) !== null) await memory.command(["worker", "stop"], [], signal);
+  workers.dispose();
+  rmSync(workspace, { recursive: true, force: true });
+});
+
+describe.skipIf(path === "")("workers, with COGNEE_MEMORY_PROGRAM", () => {
+  it("start once when jobs are dropped, and run them", { timeout: 120_000 }, async () => {
+    await memory.startWorker(signal);
+    await memory.command(["worker", "stop"], [], signal);
+    starts = 0;
+    const ids = await Promise.all([1, 2, 3].map(() => memory.drop({ kind: "check", payload: {} })));
+    const records = await Promise.all(ids.map((id) => ended(workspace, id, signal)));
+    expect(records.map((record) => record.state)).toEqual(["succeeded", "succeeded", "succeeded"]);
+    expect(starts).toBe(1);
+  });
+
+  it("start for jobs that have waited since the editor was closed", { timeout: 120_000 }, async () => {
+    await memory.startWorker(signal);
+    await memory.command(["worker", "stop"], [], signal);
+    const job = { schema_version: 1, job_id: "waited", kind: "check", payload: {} };
+    writeFileSync(join(workspace, ".cognee_jobs", "waited.json"), JSON.stringify(job));
+    await workers.lookAtAll();
+    expect((await ended(workspace, "waited", signal)).state).toBe("succeeded");
+  });
+
+  it("say once that a folder is not trusted", { timeout: 120_000 }, async () => {
+    mkdirSync(join(workspace, ".cognee_memory"));
+    writeFileSync(join(workspace, ".cognee_memory", "memory.db"), "somebody's");
+    await vi.waitFor(() => {
+      workers.wake(memory);
+      expect(shown).toHaveLength(1);
+    }, 60_000);
+    // The third start begins only when the second has failed.
+    await vi.waitFor(() => {
+      workers.wake(memory);
+      expect(starts).toBe(3);
+    }, 60_000);
+    expect(shown).toHaveLength(1);
+    expect(shown[0]).toMatch(/trust/i);
+  });
+
+  it("are replaced when the program was installed again", { timeout: 120_000 }, async () => {
+    await memory.startWorker(signal);
+    const former = livingWorker(workspace, Date.now())?.pid;
+    await workers.restartAll();
+    const pid = livingWorker(workspace, Date.now())?.pid;
+    expect(pid).toBeTypeOf("number");
+    expect(pid).not.toBe(former);
+    expect(shown).toEqual([]);
+  });
+
+  it("are not started in Restricted Mode", async () => {
+    editor.workspace.isTrusted = false;
+    mkdirSync(join(workspace, ".cognee_jobs"));
+    writeFileSync(join(workspace, ".cognee_jobs", "cloned.json"), "{}");
+    await workers.lookAtAll();
+    await workers.restartAll();
+    workers.wake(memory);
+    expect(starts).toBe(0);
+  });
+});

@@ -1,0 +1,70 @@
+/** A temporary workspace with the real program, for tests of the parts together. */
+
+import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type * as vscode from "vscode";
+import type { Memory } from "../../src/core/memory";
+import { registerOperations } from "../../src/operations/register";
+import { registerRecall } from "../../src/recall/register";
+import { type Programs, Services } from "../../src/services";
+import { registerViews } from "../../src/views/register";
+import { Uri, workspace } from "../vscode";
+
+/** The program to test with; without it, these tests are skipped. */
+export const PROGRAM = process.env["COGNEE_MEMORY_PROGRAM"] ?? "";
+
+export interface Session {
+  readonly services: Services;
+  readonly memory: Memory;
+  readonly folder: string;
+  readonly log: string[];
+  end(): Promise<void>;
+}
+
+/** Opens a temporary folder as the only one of the window, with recall, views and operations registered. */
+export function session(program = PROGRAM): Session {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), "cognee memory ")));
+  process.env["COGNEE_MEMORY_CONFIG_DIR"] = join(root, "config");
+  const log: string[] = [];
+  const note = (text: string): void => void log.push(text);
+  const subscriptions: { dispose(): void }[] = [];
+  const state = new Map<string, unknown>();
+  const context = {
+    subscriptions,
+    globalStorageUri: Uri.file(join(root, "global")),
+    storageUri: Uri.file(join(root, "storage")),
+    workspaceState: {
+      get: (key: string) => state.get(key),
+      update: (key: string, value: unknown) => Promise.resolve(void state.set(key, value)),
+    },
+  } as unknown as vscode.ExtensionContext;
+  const channel = {
+    info: note,
+    warn: note,
+    error: note,
+    debug: note,
+    show: note,
+  } as unknown as vscode.LogOutputChannel;
+  const programs = {
+    find: () => Promise.resolve({ path: program, version: "0.4.0" }),
+    onDidChange: () => ({ dispose: () => undefined }),
+  } as unknown as Programs;
+  const folder = join(root, "ws");
+  workspace.workspaceFolders = [{ uri: Uri.file(folder), name: "ws", index: 0 }];
+  // The tests start workers themselves, so that each knows whether one lives.
+  const services = new Services(context, channel, programs, () => undefined);
+  const registered = [registerRecall(services), registerViews(services), registerOperations(services)];
+  const memory = services.memoryOf(workspace.workspaceFolders[0] as unknown as vscode.WorkspaceFolder);
+  return {
+    services,
+    memory,
+    folder,
+    log,
+    end: async () => {
+      for (const each of [...registered, ...subscriptions]) each.dispose();
+      await memory.command(["worker", "stop"], [], AbortSignal.timeout(60_000)).catch(() => undefined);
+      rmSync(root, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}

@@ -1,0 +1,88 @@
+import { describe, expect, it } from "vitest";
+import type { RetrievalHit, RetrievalSuccess } from "#types";
+import { logLines, rowOf } from "../../src/recall/hit";
+import { l10n } from "../vscode";
+
+const NOW = Date.parse("2026-11-20T12:00:00Z");
+
+const hit: RetrievalHit = {
+  score: 0.7777,
+  final_score: 0.7777,
+  relevance_score: 0.7777,
+  semantic_score: 0.8,
+  vector_score: 0.8,
+  lexical_score: 0.8,
+  recency_multiplier: 0.9721,
+  recency_score: 0.9721,
+  status_multiplier: 1,
+  memory_id: "852330de-6723-5492-8ce0-7e0bc93e5acc",
+  memory_number: 12,
+  memory_type: "summary",
+  summary_text: "# Conversation Summary: Retry policy",
+  text: "# Conversation Summary: Retry policy",
+  tokens: 10,
+  topic: "Retry policy",
+  topic_id: "retry-policy",
+  plan_id: null,
+  session_id: null,
+  status: "Active",
+  source_created_at: null,
+  created_at: "2026-11-17T10:00:00Z",
+  updated_at: null,
+  importance: null,
+  decisions: ["Five retries"],
+};
+
+const legacy: RetrievalHit = {
+  ...hit,
+  memory_type: "legacy",
+  summary_text: "User asked: which port?\nAssistant answered: 8127",
+  topic: null,
+  topic_id: null,
+  status: null,
+  created_at: null,
+};
+delete (legacy as Partial<RetrievalHit>).decisions;
+
+const row = (each: RetrievalHit) => rowOf(each, NOW, "en", l10n.t);
+
+describe("a hit in the list", () => {
+  it("shows topic, age, score and what fits best", () => {
+    expect(row(hit)).toEqual({ label: "Retry policy", description: "3 days ago · score 0.78", detail: "Five retries" });
+    expect(row({ ...hit, best_passages: ["Six"] }).detail).toBe("Six");
+  });
+
+  it.each([
+    ["DecisionRecord", "[Decision]"],
+    ["Superseded", "[Superseded]"],
+    ["Draft", "[Draft]"],
+  ] as const)("has a badge for the status %s", (status, badge) => {
+    expect(row({ ...hit, status }).description).toBe(`3 days ago · ${badge} · score 0.78`);
+  });
+
+  it("has a label and no badge if it is legacy", () => {
+    expect(row(legacy)).toEqual({
+      label: "[Legacy] User asked: which port?",
+      description: "score 0.78",
+      detail: "User asked: which port? Assistant answered: 8127",
+    });
+  });
+});
+
+describe("the log", () => {
+  const answer = { results: [hit, legacy] } as unknown as RetrievalSuccess;
+
+  it("has the question and the ranking", () => {
+    expect(logLines('why "five"\nretries', answer, false)).toEqual([
+      '[Retrieve] Query: "why \\"five\\"\\nretries"',
+      "[Retrieve] Result 1: topic_id=retry-policy, final_score=0.7777, created_at=2026-11-17",
+      "[Retrieve] Result 2: topic_id=none, final_score=0.7777, created_at=unknown",
+    ]);
+  });
+
+  it("has the parts of the score at the level debug", () => {
+    expect(logLines("q", answer, true)[1]).toContain(
+      "semantic_score=0.8000, recency_multiplier=0.9721, status_multiplier=1",
+    );
+  });
+});

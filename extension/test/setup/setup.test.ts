@@ -1,0 +1,149 @@
+/** The command “Set Up” as the editor runs it. The programs are shell scripts. */
+
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { Environments } from "../../src/setup/environments";
+import { Finder } from "../../src/setup/finder";
+import type { Machine } from "../../src/setup/places";
+import { SetUp } from "../../src/setup/setup";
+import type { ProgramChange, Services } from "../../src/services";
+
+const editor = vi.hoisted(() => {
+  const state = {
+    context: new Map<string, unknown>(),
+    messages: [] as string[],
+    executed: [] as string[],
+    answer: undefined as string | undefined,
+    cancel: undefined as (() => void) | undefined,
+  };
+  const event = () => ({ dispose: () => undefined });
+  const vscode = {
+    l10n: { t: (text: string, ...values: string[]) => text.replace(/\{(\d)\}/g, (_, n) => values[Number(n)] ?? "") },
+    workspace: { isTrusted: true, onDidChangeConfiguration: event, onDidGrantWorkspaceTrust: event },
+    window: {
+      onDidChangeWindowState: event,
+      showInformationMessage: (message: string) => {
+        state.messages.push(message);
+        return Promise.resolve(state.answer);
+      },
+      withProgress: (_options: unknown, task: (progress: unknown, token: unknown) => Promise<unknown>) =>
+        task(
+          { report: () => undefined },
+          {
+            isCancellationRequested: false,
+            onCancellationRequested: (listener: () => void) => (state.cancel = listener),
+          },
+        ),
+    },
+    commands: {
+      executeCommand: (command: string, key?: string, value?: unknown) => {
+        if (command === "setContext" && key !== undefined) state.context.set(key, value);
+        else state.executed.push(command);
+        return Promise.resolve();
+      },
+    },
+    ProgressLocation: { Notification: 15 },
+    Disposable: { from: () => ({ dispose: () => undefined }) },
+  };
+  return { state, vscode };
+});
+vi.mock("vscode", () => editor.vscode);
+
+let folder = "";
+let changes: ProgramChange[];
+let setUp: SetUp;
+let services: Services;
+let environments: Environments;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "setup-"));
+  mkdirSync(join(folder, "bin"));
+  changes = [];
+  Object.assign(editor.state, { messages: [], executed: [], answer: undefined });
+  editor.state.context.clear();
+  editor.vscode.workspace.isTrusted = true;
+  const machine: Machine = { platform: "linux", home: folder, environment: { PATH: join(folder, "bin") } };
+  environments = new Environments(join(folder, "env"));
+  const finder = new Finder(machine, environments, () => "", new Map());
+  const memory = new Map<string, unknown>();
+  services = {
+    context: {
+      globalState: {
+        get: (key: string, otherwise: unknown) => memory.get(key) ?? otherwise,
+        update: (key: string, value: unknown) => Promise.resolve(memory.set(key, value)),
+      },
+    },
+    command: () => ({ dispose: () => undefined }),
+  } as unknown as Services;
+  const changed = { fire: (change: ProgramChange) => changes.push(change) };
+  const log = { info: () => undefined, error: (line: string) => editor.state.messages.push(line) };
+  setUp = new SetUp(machine, environments, join(folder, "bundle"), finder, changed as never, log as never);
+});
+afterEach(() => {
+  setUp.dispose();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function program(path: string, setup: string): void {
+  writeFileSync(path, `#!/bin/sh\n[ "$1" = --version ] && echo "version: 0.4.0" && exit\n${setup}\n`, { mode: 0o755 });
+}
+
+describe.skipIf(process.platform === "win32")("Set Up", () => {
+  it("fetches the model for a program that is installed", async () => {
+    program(join(folder, "bin", "cognee-memory"), `echo "$@" > ${folder}/asked`);
+    await setUp.setUp(services);
+    expect(readFileSync(join(folder, "asked"), "utf8")).toBe("setup --json\n");
+    expect(editor.state.context.get("cognee.isSetUp")).toBe(true);
+    expect(changes).toEqual(["found"]);
+    expect(editor.state.messages).toEqual(["The memory is set up."]);
+  });
+
+  it("runs once, though it is called twice", async () => {
+    program(join(folder, "bin", "cognee-memory"), `echo x >> ${folder}/asked`);
+    await Promise.all([setUp.setUp(services), setUp.setUp(services)]);
+    expect(readFileSync(join(folder, "asked"), "utf8")).toBe("x\n");
+  });
+
+  it("says what is missing if the extension carries no program", async () => {
+    await expect(setUp.setUp(services)).rejects.toMatchObject({ code: "BUNDLE_MISSING" });
+    expect(editor.state.context.get("cognee.isSetUp")).toBeUndefined();
+  });
+
+  it("has a code and a remedy for a cancel", async () => {
+    program(
+      join(folder, "bin", "cognee-memory"),
+      `/usr/bin/mkfifo ${folder}/pipe; echo started > ${folder}/asked; /bin/cat ${folder}/pipe`,
+    );
+    const run = setUp.setUp(services);
+    await vi.waitFor(() => expect(existsSync(join(folder, "asked"))).toBe(true));
+    editor.state.cancel?.();
+    await expect(run).rejects.toMatchObject({ code: "SETUP_CANCELLED", remediation: "Set up again to continue." });
+  });
+
+  it("runs nothing in Restricted Mode", async () => {
+    program(join(folder, "bin", "cognee-memory"), `echo x > ${folder}/asked`);
+    editor.vscode.workspace.isTrusted = false;
+    await expect(setUp.setUp(services)).rejects.toMatchObject({ code: "NOT_TRUSTED" });
+    expect(existsSync(join(folder, "asked"))).toBe(false);
+  });
+
+  it("offers the update of its own environment at activation, and runs it only if it is wanted", async () => {
+    const bin = join(folder, "env", "a1", "bin");
+    mkdirSync(bin, { recursive: true });
+    program(join(bin, "cognee-memory"), "");
+    await environments.complete("a1", "former build");
+    await environments.use("a1");
+    mkdirSync(join(folder, "bundle"));
+    const bundle = { build: "new build", version: "0.5.0", wheel: "w", lock: "l", packages: 1, modules: [] };
+    writeFileSync(join(folder, "bundle", "bundle.json"), JSON.stringify(bundle));
+    editor.state.answer = "Update";
+    setUp.start(services);
+    await vi.waitFor(() => expect(editor.state.executed).toEqual(["cognee.setUp"]));
+    expect(editor.state.messages).toEqual([
+      "The memory's program can be updated to version 0.5.0. You can go on working meanwhile.",
+    ]);
+    expect(editor.state.context.get("cognee.isSetUp")).toBe(true);
+  });
+});

@@ -1,0 +1,68 @@
+import { describe, expect, it } from "vitest";
+import type { InFlight, JobError } from "#types";
+import type { Job } from "../../src/views/jobs";
+import { childrenOf, type QueueNode, rowOf, topOf } from "../../src/views/queue";
+import { l10n } from "../vscode";
+
+const NOW = Date.parse("2026-11-20T12:00:00Z");
+const error = (code: string): JobError => ({
+  code,
+  message: `It was ${code}.`,
+  remediation: "Do this.",
+  retryable: false,
+});
+const job = (id: string, state: Job["state"], more: Partial<Job> = {}): Job => ({
+  id,
+  kind: "ingest",
+  state,
+  error: null,
+  attempt: 1,
+  maxAttempts: 4,
+  at: "2026-11-20T11:58:00Z",
+  nextAttemptAt: null,
+  ...more,
+});
+const row = (node: QueueNode) => rowOf(node, NOW, "en", l10n.t);
+
+describe("the queue", () => {
+  it("shows what runs, waits and failed by cause, the most frequent first", () => {
+    const top = topOf([
+      job("a", "succeeded"),
+      job("b", "failed", { error: error("DISK_FULL") }),
+      job("c", "failed", { error: error("JOB_TIMEOUT") }),
+      job("d", "rejected", { error: error("JOB_TIMEOUT") }),
+      job("e", "retrying", { error: error("STORE_BUSY") }),
+      job("f", "running"),
+      job("g", "waiting"),
+    ]);
+    expect(top.map((node) => [row(node).label, row(node).description])).toEqual([
+      ["Running", "1"],
+      ["Waiting", "2"],
+      ["It was JOB_TIMEOUT.", "2 · JOB_TIMEOUT"],
+      ["It was DISK_FULL.", "1 · DISK_FULL"],
+      ["Ended last", "1"],
+    ]);
+    expect(row(top[2] as QueueNode).tooltip).toBe("It was JOB_TIMEOUT.\n\nDo this.");
+  });
+
+  it("is empty without jobs, so that the welcome text is shown", () => expect(topOf([])).toEqual([]));
+
+  it("shows the progress of a running job", () => {
+    const [running] = topOf([job("f", "running", { kind: "migrate" })]);
+    const inFlight = [
+      { job_id: "f", kind: "migrate", jobs: 1, seconds: 3, progress: { done: 1, total: 3, message: "texts" } },
+    ];
+    const [child] = childrenOf(running as QueueNode, inFlight as InFlight[]);
+    expect(row(child as QueueNode)).toMatchObject({
+      label: "Migrate",
+      description: "runs 33 % · texts · 2 minutes ago",
+    });
+  });
+
+  it("shows a hundred jobs of a cause, and counts the others", () => {
+    const failed = Array.from({ length: 130 }, (_, n) => job(`j${n}`, "failed", { error: error("DISK_FULL") }));
+    const [cause] = topOf(failed);
+    const children = childrenOf(cause as QueueNode, []);
+    expect([children.length, row(children.at(-1) as QueueNode).label]).toEqual([101, "and 30 more"]);
+  });
+});

@@ -1,0 +1,39 @@
+"""What the VS Code extension has in common with the program."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tools import extension_bundle, extension_icon
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+EXTENSION = ROOT / "extension"
+
+
+def test_the_extension_has_the_version_of_the_program_that_it_carries() -> None:
+    manifest = json.loads((EXTENSION / "package.json").read_text(encoding="utf-8"))
+    assert manifest["version"] == extension_bundle.version_of(ROOT)
+
+
+def test_it_has_the_licence_of_the_project() -> None:
+    assert (EXTENSION / "LICENSE").read_text(encoding="utf-8") == (ROOT / "LICENSE").read_text(encoding="utf-8")
+
+
+def test_its_icon_is_the_one_that_the_script_draws() -> None:
+    assert (EXTENSION / "media" / "icon.png").read_bytes() == extension_icon.png()
+
+
+def test_the_packages_of_the_lock_are_counted_for_the_progress() -> None:
+    lock = "a-b==1.0 \\\n    --hash=sha256:00\nc.d==2 ; sys_platform == 'win32' \\\n    --hash=sha256:11\n# x==1\n"
+    assert extension_bundle.package_count(lock) == 2
+
+
+def test_the_name_of_a_build_changes_with_each_of_its_files(tmp_path: Path) -> None:
+    wheel, lock = tmp_path / "wheel", tmp_path / "lock"
+    wheel.write_text("a")
+    lock.write_text("b")
+    before = extension_bundle.build_of([wheel, lock])
+    assert extension_bundle.build_of([wheel, lock]) == before
+    lock.write_text("c")
+    assert extension_bundle.build_of([wheel, lock]) != before
