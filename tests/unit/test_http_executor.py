@@ -26,7 +26,7 @@ class FakeReader:
     problem = False
     held: threading.Event | None = None
 
-    def __init__(self, workspace: Workspace, embedding: Any) -> None:
+    def __init__(self, workspace: Workspace, embedding: Any, embedder: Any = None) -> None:
         self.embedding = embedding
 
     def answer(self, verb: str, arguments: dict[str, Any], now: datetime) -> dict[str, Any]:
