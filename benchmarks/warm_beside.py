@@ -20,6 +20,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+import psutil
+
 from bridge.settings import inherited_environment
 from jobs.layout import Workspace
 
@@ -42,6 +44,7 @@ class Server:
         self._process, self._port = process, port
         self.taken: list[float] = []
         self.rates: list[float] = []
+        self.processor: list[float] = []
 
     def ask(self, seed: int) -> list[float]:
         """The milliseconds of each question of a seed, one after another over one connection."""
@@ -67,6 +70,11 @@ class Server:
         for client in clients:
             client.join()
         self.rates.append(sum(SEEDS[seed] for seed in seeds) / (time.perf_counter() - began))
+
+    def processor_seconds(self) -> float:
+        """The processor time of the process so far."""
+        times = psutil.Process(self._process.pid).cpu_times()
+        return float(times.user + times.system)
 
     @property
     def own_mib(self) -> float:
@@ -111,6 +119,8 @@ def main(argv: Sequence[str] = ()) -> None:
             "p50",
             "p95",
             "ratio of p50",
+            "processor time of a question",
+            "ratio",
             "questions/s",
             "ratio",
             "own MiB",
@@ -127,7 +137,9 @@ def measured(workspace: Workspace, size: int, embedding: str, other: Path) -> li
         time.sleep(_COPY_SECONDS)
         for _ in range(ROUNDS):
             for server in servers:
+                began = server.processor_seconds()
                 server.taken += server.ask(3)
+                server.processor.append((server.processor_seconds() - began) / SEEDS[3] * 1000)
             for server in servers:
                 server.ask_at_once()
         their = servers[1]
@@ -138,6 +150,8 @@ def measured(workspace: Workspace, size: int, embedding: str, other: Path) -> li
                 f"{statistics.median(server.taken):.1f} ms",
                 f"{statistics.quantiles(server.taken, n=20)[-1]:.1f} ms",
                 f"{statistics.median(server.taken) / statistics.median(their.taken):.2f}",
+                f"{statistics.median(server.processor):.1f} ms",
+                f"{statistics.median(server.processor) / statistics.median(their.processor):.2f}",
                 f"{statistics.median(server.rates):.0f}",
                 f"{statistics.median(server.rates) / statistics.median(their.rates):.2f}",
                 f"{server.own_mib:.0f}",

@@ -9,6 +9,7 @@ the modules and packages of the memory:
 ``user_settings``: writes settings into the user's file or a workspace's.
 ``git_index``: what git tracks in the workspace's own folders.
 ``trust``: whether this user created the workspace, or trusts it.
+``trust_kept``: the trust of a process that asks often, checked whole when a file that decides it changed.
 ``text``: a memory as text, and what is embedded and indexed of it.
 ``privacy``: secrets, keys and texts kept out of what is stored, shown or logged.
 ``embedding``: the local and the remote embedders.

@@ -276,6 +276,12 @@ def marked_folders(workspace: Workspace, config_folder: Path) -> dict[Path, str]
     }
 
 
+def entry_of_all_marks(workspace: Workspace, config_folder: Path, state: TrustState) -> Path | None:
+    """The entry in the user's list that alone decided the state; None if a folder has no mark or another one."""
+    marks = {_read_marker(workspace, folder) for folder in _guarded(workspace)}
+    return _list_entry(config_folder, state.owner) if state.owner is not None and marks == {state.owner} else None
+
+
 def unlist(workspace: Workspace, config_folder: Path, owner: str) -> bool:
     """Remove an id from the user's list, after the workspace's folders were deleted. Returns whether it was removed.
 

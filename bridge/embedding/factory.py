@@ -16,15 +16,16 @@ from .model_files import DIMENSIONS, find, has_int8
 _HTTP_PROVIDERS = ("openai", "openai_compatible", "ollama")
 
 
-def create(config: EmbeddingConfig, *, bulk: bool = False) -> Embedder:
-    """The embedder that the settings name. ``bulk`` uses all processors; the vectors are the same.
+def create(config: EmbeddingConfig, *, bulk: bool = False, stays: bool = False) -> Embedder:
+    """The embedder that the settings name. ``bulk`` uses all processors; ``stays`` is for a process of many queries,
+    which may load for longer. The vectors are the same.
 
     Raises JobError: MODEL_MISSING, EMBEDDING_CONFIG. For the local model, MODEL_CORRUPT is raised at the first use.
     """
     if config.is_local:
         if config.dimensions != DIMENSIONS:
             raise wrong_dimensions(config, DIMENSIONS)
-        return _local(config, bulk=bulk)
+        return _local(config, bulk=bulk, stays=stays)
     if config.provider == MULTILINGUAL.provider:
         return _multilingual(config, bulk=bulk)
     from . import remote_embedder
@@ -40,13 +41,13 @@ def create(config: EmbeddingConfig, *, bulk: bool = False) -> Embedder:
     return remote_embedder.LiteLLMEmbedder(config)
 
 
-def _local(config: EmbeddingConfig, *, bulk: bool) -> Embedder:
+def _local(config: EmbeddingConfig, *, bulk: bool, stays: bool) -> Embedder:
     from .local_embedder import OnnxEmbedder
 
     folder, full = _model_folder(config), config.has_full_weights
     if bulk:
-        return OnnxEmbedder(folder, threads=processors(), full_weights=full)
-    return OnnxEmbedder(folder, intra_op_threads=min(2, processors()), full_weights=full)
+        return OnnxEmbedder(folder, threads=processors(), full_weights=full, prepacked=True)
+    return OnnxEmbedder(folder, intra_op_threads=min(2, processors()), full_weights=full, prepacked=stays)
 
 
 def _model_folder(config: EmbeddingConfig) -> Path:

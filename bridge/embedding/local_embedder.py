@@ -33,20 +33,31 @@ class OnnxEmbedder:
     tokenizer_name = WordPieceTokenizer.name
 
     def __init__(
-        self, folder: Path, threads: int = 1, intra_op_threads: int = 1, *, full_weights: bool = False
+        self,
+        folder: Path,
+        threads: int = 1,
+        intra_op_threads: int = 1,
+        *,
+        full_weights: bool = False,
+        prepacked: bool = False,
     ) -> None:
         """Loads the model in ``folder`` in the background. While it cannot be loaded, each use raises JobError:
-        MODEL_CORRUPT."""
+        MODEL_CORRUPT.
+
+        ``prepacked``: arrange the 8-bit weights for this processor, for a process of many texts. The sums of integers
+        are exact, so the vectors are the same. With the full weights it has no effect: it would change the last bits.
+        """
         self._threads = threads
         self._intra_op_threads = intra_op_threads
         self._tokens = word_piece_tokenizer(folder)
         model = model_files.FULL_WEIGHTS if full_weights else model_files.NAME
         self.identity = EmbeddingConfig(cache_dir=folder, model=model).identity
         self._graph = folder / (model_files.GRAPH if full_weights else model_files.INT8_GRAPH).name
+        self._prepacked = prepacked and not full_weights
         self._loading = self._load()
 
     def _load(self) -> Background[Any]:
-        return Background(lambda: _session(self._graph, self._intra_op_threads))
+        return Background(lambda: _session(self._graph, self._intra_op_threads, self._prepacked))
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """The texts' vectors of length 1, shape (n, 384). Raises JobError: MODEL_CORRUPT."""
@@ -75,14 +86,14 @@ class OnnxEmbedder:
         return vector
 
 
-def _session(graph: Path, threads: int) -> Any:
+def _session(graph: Path, threads: int, prepacked: bool) -> Any:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3  # its warnings go to stderr and do not help a user
-    # A query runs in a new process, where prepacking and optimising cost more than they save. With the full weights
+    # A query may run in a new process, where prepacking and optimising cost more than they save. With the full weights
     # they would also change the last bits. The arena would keep the memory of the longest text.
-    options.add_session_config_entry("session.disable_prepacking", "1")
+    options.add_session_config_entry("session.disable_prepacking", "0" if prepacked else "1")
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.enable_cpu_mem_arena = False
     options.intra_op_num_threads, options.inter_op_num_threads = threads, 1

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _ROWS_AT_ONCE = 4096
+_GATHERED = 256
 _LARGEST = 127
 _LONGEST_ROW = 1.01  # a longer one, or NaN, means a damaged file
 _ROUNDING = 1e-5  # more than float32 arithmetic on vectors of length 1 can add to a bound
@@ -82,8 +83,20 @@ def refined_cosines(
     is_open[firsts] = True  # the first passage is the whole text
     cosines = np.full(len(places), -1.0)
     with np.errstate(all="ignore"):
-        cosines[is_open] = rows[places[is_open]] @ vector
+        cosines[is_open] = _cosines(rows, places[is_open], vector)
     return np.maximum.reduceat(cosines, firsts), cosines[firsts]
+
+
+def _cosines(rows: Vectors, places: NDArray[np.intp], vector: Vector) -> Vector:
+    """The dot products of some rows. A few hundred at once are still in the processor's cache when they are compared;
+    to copy all first takes twice the time."""
+    cosines = np.empty(len(places), np.float32)
+    gathered = np.empty((min(len(places), _GATHERED), rows.shape[1]), np.float32)
+    for start in range(0, len(places), _GATHERED):
+        some = places[start : start + _GATHERED]
+        part = np.take(rows, some, axis=0, out=gathered[: len(some)], mode="clip")  # "raise" would copy once more
+        cosines[start : start + len(some)] = part @ vector
+    return cosines
 
 
 def copied(rows: Vectors) -> CoarseRows | None:

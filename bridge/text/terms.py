@@ -12,7 +12,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 
 from .function_words import OtherLanguage, content_runs, function_words, is_grammar, other_language, stem
 
@@ -127,6 +127,11 @@ def query_terms(query: str) -> list[Term]:
 
     Drops contractions, possessive endings and stop words. At most ``MAX_TERMS``, names first.
     """
+    return list(_query_terms(query))
+
+
+@lru_cache(maxsize=16)  # a search needs them several times
+def _query_terms(query: str) -> tuple[Term, ...]:
     query = unicodedata.normalize("NFKC", query)
     by_match: dict[str, Term] = {}
     for term in [*_all_terms(_SHORTENED.sub("", _NEGATED.sub(" ", query)))] or _all_terms(query):
@@ -140,7 +145,7 @@ def query_terms(query: str) -> list[Term]:
     if len(terms) > MAX_TERMS:
         kept = set(sorted(range(len(terms)), key=lambda index: not terms[index].is_name)[:MAX_TERMS])
         terms = [term for index, term in enumerate(terms) if index in kept]
-    return terms
+    return tuple(terms)
 
 
 def _all_terms(query: str) -> Iterator[Term]:

@@ -30,6 +30,7 @@ LAYERS = {
         "settings datapoints",
         "git_index store user_settings",
         "trust",
+        "trust_kept",
         "interface graph transfer",
         "search compaction",
         "forgetting job_targets",

@@ -14,8 +14,9 @@ from hypothesis import given, strategies as st
 from bridge.embedding.config import EmbeddingConfig
 from bridge.embedding.embedder import Vectors, normalised
 from bridge.memory import Content, Memory, Metadata
-from bridge.search import index_cache, snapshot as search
-from bridge.search.coarse_vectors import CoarseRows, copied
+from bridge.search import coarse_vectors, index_cache, snapshot as search
+from bridge.search.catalogue import Catalogue
+from bridge.search.coarse_vectors import CoarseRows, copied, refined_cosines
 from bridge.search.estimate import exact_top
 from bridge.search.index_cache import CoarseCopy
 from bridge.search.reader import Reader
@@ -48,6 +49,27 @@ def test_no_product_is_farther_from_the_true_one_than_the_bound(count: int, seed
 def test_a_row_of_zeros_has_the_product_zero() -> None:
     vectors = np.zeros((2, 8), np.float32)
     assert copy_of(vectors).products(rows(1, 1, 8)[0], 2)[0].tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("gathered", [1, 7, 10_000])
+def test_refined_cosines_are_those_of_a_whole_comparison(monkeypatch: pytest.MonkeyPatch, gathered: int) -> None:
+    monkeypatch.setattr(coarse_vectors, "_GATHERED", gathered)
+    vectors, query = rows(90, 1), rows(1, 2)[0]
+    memories = 30
+    some = Catalogue(
+        number=np.arange(memories) + 1,
+        passage_row=np.arange(memories) * 3,
+        passage_count=np.full(memories, 3),
+        whole_row=np.full(memories, -1),
+        status=np.ones(memories, np.int8),
+        legacy=np.zeros(memories, np.bool_),
+        dated=np.full(memories, np.nan),
+    ).take(np.arange(0, memories, 2))
+    products, error = copy_of(vectors).products(query, len(vectors))
+    best, whole = refined_cosines(vectors, products, error, query, some)
+    exact = (vectors.astype(np.float64) @ query).reshape(memories, 3)[::2]
+    assert np.allclose(best, exact.max(axis=1), atol=1e-6)
+    assert np.allclose(whole, exact[:, 0], atol=1e-6)
 
 
 @pytest.mark.parametrize("damage", [np.nan, np.inf, 5.0])

@@ -91,6 +91,21 @@ def test_threads_that_share_a_run_change_no_bit(model_cache: Path) -> None:
         assert all((found.embed([text]) == wanted).all() for found in shared), text[:50]
 
 
+def test_weights_arranged_for_the_processor_change_no_bit(model_cache: Path) -> None:
+    folder = model_files.find(model_cache)
+    plain = OnnxEmbedder(folder)
+    arranged = [OnnxEmbedder(folder, intra_op_threads=count, prepacked=True) for count in (1, 2)]
+    for text in [*TEXTS, "x", "E1042", TOO_LONG, *(TOO_LONG[: 37 * number] for number in range(1, 40))]:
+        wanted = plain.embed([text])
+        assert all((found.embed([text]) == wanted).all() for found in arranged), text[:50]
+
+
+def test_the_full_weights_are_never_arranged_since_their_last_bits_would_change(model_cache: Path) -> None:
+    folder = model_files.find(model_cache)
+    plain, asked = (OnnxEmbedder(folder, full_weights=True, prepacked=wanted) for wanted in (False, True))
+    assert (plain.embed(TEXTS) == asked.embed(TEXTS)).all()
+
+
 def test_a_text_is_cut_after_512_tokens(embedder: OnnxEmbedder) -> None:
     assert embedder.count_tokens(TOO_LONG) > 600
     longer, cut = embedder.embed([TOO_LONG + " And something else entirely.", TOO_LONG])

@@ -18,11 +18,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bridge import trust
+from bridge.embedding.factory import create
 from bridge.interface import envelope
 from bridge.interface.question_arguments import with_settings
 from bridge.privacy.log_lines import fields
 from bridge.search.reader import Reader, Verb, failure
 from bridge.settings import Settings
+from bridge.trust_kept import KeptTrust
 from jobs import clock, files
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -32,6 +34,7 @@ from ..monitoring.counters import COUNTS, Counters
 
 if TYPE_CHECKING:
     from bridge.embedding.config import EmbeddingConfig
+    from bridge.embedding.embedder import Embedder
     from bridge.interface.answer_shapes import Response
     from bridge.reranking.config import RerankConfig
 
@@ -53,6 +56,7 @@ class RequestExecutor:
         """``ready`` is called once, when the model is loaded."""
         self.workspace = workspace
         self._job_folder = files.identity(workspace.spool.root)
+        self._trust = KeptTrust(workspace)
         self._in_use: _InUse | None = None
         self._ready = ready
         self._is_ready = threading.Event()
@@ -163,14 +167,14 @@ class RequestExecutor:
         with self._renewing:
             in_use = self._in_use
             # The first call does not know the settings files yet, so the second call reads the settings again.
-            stamp = None if in_use is None else _stamp(self.workspace, in_use.settings)
+            stamp = None if in_use is None else _stamp(self._trust, self.workspace, in_use.settings)
             if in_use is None or in_use.stamp != stamp:
                 settings = trust.settings_of(self.workspace)
                 same = in_use is not None and _models(in_use.settings) == _models(settings)
                 reader = (
                     in_use.reader
                     if in_use is not None and same
-                    else Reader(self.workspace, settings.embedding, reranking=settings.reranking)
+                    else Reader(self.workspace, settings.embedding, _embedder, reranking=settings.reranking)
                 )
                 in_use = self._in_use = _InUse(settings, stamp, reader)
             return in_use
@@ -179,6 +183,10 @@ class RequestExecutor:
 def _models(settings: Settings) -> tuple[EmbeddingConfig, RerankConfig | None]:
     """What a ``Reader`` is made for."""
     return settings.embedding, settings.reranking
+
+
+def _embedder(config: EmbeddingConfig) -> Embedder:
+    return create(config, stays=True)
 
 
 def _considered(answer: Mapping[str, Any]) -> int | None:
@@ -197,11 +205,11 @@ class _InUse:
     reader: Reader
 
 
-def _stamp(workspace: Workspace, settings: Settings) -> _Stamp:
+def _stamp(kept: KeptTrust, workspace: Workspace, settings: Settings) -> _Stamp:
     """Changes when the settings or the trust may have changed. Raises JobError: WORKSPACE_NOT_TRUSTED."""
     folder = settings.config_folder
     files = (workspace.env_file, folder / "config.toml")
-    return trust.require_trusted(workspace, folder).trusted, [_written(path) for path in files]
+    return kept.require_trusted(folder).trusted, [_written(path) for path in files]
 
 
 def _written(path: Path) -> tuple[int, int] | None:
