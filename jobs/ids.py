@@ -18,9 +18,9 @@ def is_job_id(text: str) -> bool:
 
 
 def new_job_id() -> str:
-    """A new UUIDv7 (RFC 9562): later ids sort after earlier ones, to the millisecond."""
-    millis = time.time_ns() // 1_000_000
-    value = (millis & (2**48 - 1)) << 80 | int.from_bytes(os.urandom(10), "big")
-    value = value & ~(0xF << 76) | 0x7 << 76
-    value = value & ~(0x3 << 62) | 0x2 << 62
+    """A new UUIDv7 (RFC 9562, with method 3 of section 6.2): later ids sort after earlier ones, to a quarter of a
+    microsecond. The inbox is read by name, so jobs of one client run in the order of their drops."""
+    millis, rest = divmod(time.time_ns(), 1_000_000)
+    value = (millis & (2**48 - 1)) << 80 | 0x7 << 76 | (rest * 4096 // 1_000_000) << 64
+    value |= 0x2 << 62 | int.from_bytes(os.urandom(8), "big") >> 2
     return str(uuid.UUID(int=value))

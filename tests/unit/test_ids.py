@@ -44,12 +44,13 @@ def test_a_new_id_is_a_uuid_of_version_7() -> None:
 
 
 def test_ids_made_later_sort_later(monkeypatch: pytest.MonkeyPatch) -> None:
-    moments = iter([1_000, 1_001, 1_700_000_000_000, 1_700_000_000_001])
-    monkeypatch.setattr(time, "time_ns", lambda: next(moments) * 1_000_000)
-    made = [new_job_id() for _ in range(4)]
+    day = 1_700_000_000_000_000_000
+    moments = iter([1_000_000_000, 1_001_000_000, day, day + 300, day + 999_999, day + 1_000_000])
+    monkeypatch.setattr(time, "time_ns", lambda: next(moments))
+    made = [new_job_id() for _ in range(6)]
     assert made == sorted(made)
 
 
-def test_ids_made_in_the_same_millisecond_differ(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ids_made_at_the_same_moment_differ(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(time, "time_ns", lambda: 1)
     assert len({new_job_id() for _ in range(1000)}) == 1000
