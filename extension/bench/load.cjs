@@ -10,9 +10,13 @@ const nothing = new Proxy(function () {}, {
   apply: () => nothing,
   construct: () => ({ event: nothing, dispose: nothing, subscriptions: [] }),
 });
-const NAMES = ["Disposable", "EventEmitter", "RelativePattern", "StatusBarAlignment", "ThemeIcon", "Uri"];
+const NAMES =
+  "CancellationError CancellationTokenSource ChatRequestTurn ChatResponseMarkdownPart CodeLens Disposable EventEmitter " +
+  "LanguageModelChatMessage LanguageModelTextPart LanguageModelToolResult MarkdownString McpStdioServerDefinition " +
+  "ProgressLocation QuickPickItemKind Range RelativePattern StatusBarAlignment ThemeColor ThemeIcon TreeItem " +
+  "TreeItemCollapsibleState Uri";
 const PARTS = ["chat", "commands", "env", "l10n", "languages", "lm", "window", "workspace"];
-const editor = Object.fromEntries([...NAMES, ...PARTS].map((name) => [name, nothing]));
+const editor = Object.fromEntries([...NAMES.split(" "), ...PARTS].map((name) => [name, nothing]));
 editor.workspace = { workspaceFolders: [], getConfiguration: () => ({ get: (_, preset) => preset }) };
 editor.workspace = new Proxy(editor.workspace, { get: (own, key) => own[key] ?? nothing });
 const context = { subscriptions: [], asAbsolutePath: () => "/", globalStorageUri: nothing, extensionUri: nothing };
