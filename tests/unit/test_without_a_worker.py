@@ -19,7 +19,18 @@ from worker.cli import made, main
 
 NEEDS = made().needs
 # They are no command about a workspace, end with it, or fetch something.
-NOT_HERE = {"demo", "setup", "mcp", "open", "doctor", "worker", "worker run", "worker start", "worker restart"}
+NOT_HERE = {
+    "demo",
+    "setup",
+    "model use",
+    "mcp",
+    "open",
+    "doctor",
+    "worker",
+    "worker run",
+    "worker start",
+    "worker restart",
+}
 
 # What else is to be said, so that the command could do its work.
 ARGUMENTS = {

@@ -44,6 +44,23 @@ exports.activate = async (context) => {
       provideTokenCount: async (_model, text) => Math.ceil(JSON.stringify(text).length / 4),
     }),
   );
+  const invoke = async (name, input) => {
+    const offered = vscode.lm.tools.filter((tool) => tool.name.startsWith("cognee_")).map((tool) => tool.name);
+    const { content } = await vscode.lm.invokeTool(name, { input, toolInvocationToken: undefined });
+    const text = content.map((part) => part.value ?? "").join("");
+    log.appendLine(`tools: ${offered.sort().join(", ")}\nanswer: ${text}`);
+    void vscode.window.showInformationMessage(`Tool answer: ${text.replaceAll(/\s+/g, " ").slice(0, 300)}`);
+  };
+  context.subscriptions.push(
+    vscode.commands.registerCommand("fixture.recall", () => invoke("cognee_recall", { query: "loan periods" })),
+    vscode.commands.registerCommand("fixture.remember", () =>
+      invoke("cognee_remember", {
+        topic: "Returned by an agent",
+        context: "An agent stored this.",
+        decisions: ["Books are returned at the desk"],
+      }),
+    ),
+  );
   // The chat view finds a model only if somebody has asked for it.
   await vscode.lm.selectChatModels({ vendor: "fixture" });
 };
