@@ -139,14 +139,16 @@ describe("remembering, the chat and agents", () => {
   });
 
   step("a conversation that ends is captured, and this is undone", async () => {
-    await say("@memory ", "we decided to buy 20 new chairs for the reading room, is there a supplier?");
+    await say("@memory ", "We decided to buy 20 new chairs for the reading room. Is there a supplier?");
     await until(async () => /nothing about this|relevance score/.test(await lastAnswer().innerText()), "an answer");
     await say("@memory ", "let's move on: what did we say about the catalogue import?");
     await lastAnswer().filter({ hasText: "Catalogue import" }).waitFor();
-    await statusBar(/Captured|Remembered|remembered/).waitFor();
+    await my.row("Memories", "Chairs for the reading room").waitFor();
+    await statusBar("Chairs for the reading room").waitFor();
     await my.shot("captured");
     await my.command("Memory: Forget What Was Captured Last");
     await my.toast("is not remembered any more").waitFor();
+    await my.row("Memories", "Chairs for the reading room").waitFor({ state: "detached" });
     await my.shot("capture-undone");
   });
 });

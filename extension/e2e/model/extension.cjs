@@ -16,6 +16,12 @@ References:
 - docs/loans.md
 `;
 
+const CAPTURED = `Topic: Chairs for the reading room
+Context: We talked about seats.
+Decisions:
+- We buy 20 new chairs for the reading room.
+`;
+
 exports.activate = async (context) => {
   const log = vscode.window.createOutputChannel("Fixture Model");
   context.subscriptions.push(
@@ -38,7 +44,12 @@ exports.activate = async (context) => {
         log.appendLine(`request: ${messages.length} messages, ${text.length} characters`);
         log.appendLine(text);
         const asksForSummary = /Decisions:/.test(text) && /Rationale:/.test(text) && /summar/i.test(text);
-        const answer = asksForSummary && !/answer (the|from)/i.test(text) ? SUMMARY : "The notes say: four weeks.";
+        const answer =
+          asksForSummary && !/answer (the|from)/i.test(text)
+            ? /20 new chairs/.test(text)
+              ? CAPTURED
+              : SUMMARY
+            : "The notes say: four weeks.";
         progress.report(new vscode.LanguageModelTextPart(answer));
       },
       provideTokenCount: async (_model, text) => Math.ceil(JSON.stringify(text).length / 4),
