@@ -49,7 +49,11 @@ export function workbench({ page, command }) {
       await row.click({ button: "right" });
       const item = page.locator(".monaco-menu .action-item").filter({ hasText: name }).first();
       await item.waitFor();
-      await item.click();
+      // The editor ignores a click in the first moment of a menu.
+      await until(async () => {
+        if (await item.isVisible()) await item.click({ timeout: 1000 }).catch(() => undefined);
+        return !(await item.isVisible());
+      }, `the menu to close after “${name}”`);
     },
 
     async type(text) {
