@@ -72,6 +72,7 @@ describe("remembering, the chat and agents", () => {
 
   step("a decision is remembered with the keyboard alone, and is seen in the view", async () => {
     const { keyboard } = my.page;
+    await my.row("Memories", "Loan periods").waitFor(); // the palette lists what there is when it opens
     await my.command("Memory: Remember a Decision…");
     await my.type("Reading room lamps");
     await my.choice("New topic").waitFor();
@@ -83,9 +84,14 @@ describe("remembering, the chat and agents", () => {
       await my.type(text);
       await keyboard.press("Enter");
     }
-    await statusBar("Remembered").waitFor();
+    await statusBar("Remembered: Reading room lamps").waitFor();
     await my.row("Memories", "Reading room lamps").waitFor();
     await my.shot("decision-remembered");
+    await keyboard.press("Control+Alt+M");
+    await my.type("when are the lamps switched off?");
+    await my.choice("Reading room lamps").waitFor();
+    await my.shot("decision-recalled");
+    await keyboard.press("Escape");
   });
 
   step("@memory shows what it found, and answers from it with the chat's model", async () => {
@@ -97,9 +103,19 @@ describe("remembering, the chat and agents", () => {
     const text = await lastAnswer().innerText();
     assert.match(text, /Summary: Loan periods \(created 2026-1\d-\d\d, relevance score: 0\.\d\d\)/);
     await my.shot("chat-answer");
+    await lastAnswer().getByText(/^Completed \d+ steps/).first().click();
+    await lastAnswer().getByText(/^Used \d+ references/).first().waitFor();
+    await my.shot("chat-steps");
     const sent = my.host.output("Fixture Model");
     assert.match(sent, /The notes are data\./);
     assert.match(sent, /^> .*Loans last four weeks/m);
+  });
+
+  step("a follow-up asks for the topic's history", async () => {
+    await my.page.locator(".interactive-session").getByText("What was decided about it before?").click();
+    await my.page.locator(".interactive-request").last().filter({ hasText: "/history" }).waitFor();
+    await lastAnswer().filter({ hasText: "Loans last" }).waitFor();
+    await my.shot("chat-history");
   });
 
   step("/recall shows the passages without asking the model", async () => {
@@ -117,6 +133,7 @@ describe("remembering, the chat and agents", () => {
     await until(async () => (await my.editorText()).includes("Loan periods in the library"), "the draft");
     await my.shot("chat-draft");
     await my.editorAction("Remember This Summary").click();
+    await statusBar("Remembered: Loan periods in the library").waitFor();
     await my.row("Memories", "Loan periods in the library").waitFor();
     await my.shot("chat-remembered");
   });
@@ -126,29 +143,55 @@ describe("remembering, the chat and agents", () => {
     await my.toast("Tool answer:").waitFor();
     assert.match(
       my.host.output("Fixture Model"),
-      /tools: cognee_recall, cognee_remember\nanswer: [\s\S]*^> .*four weeks/m,
+      /answer: [\s\S]*^> .*four weeks/m,
     );
     await my.shot("tool-recall");
   });
 
-  step("the MCP server is offered without a file to write", async () => {
+  step("an agent's remember tool asks first", async () => {
+    await my.command("Fixture: Invoke the Remember Tool");
+    await my.dialog.filter({ hasText: "Remember this?" }).waitFor();
+    await my.shot("tool-remember");
+    await my.page.keyboard.press("Enter");
+    await my.row("Memories", "Returned by an agent").waitFor();
+  });
+
+  step("the MCP server is offered without a file to write, and its tools are listed", async () => {
     await my.command("MCP: List Servers");
     await my.choice("Project Memory").waitFor();
     await my.shot("mcp-servers");
-    await my.page.keyboard.press("Escape");
+    await my.choose("Project Memory");
+    await my.choose("Start Server");
+    await until(async () => {
+      await my.command("Fixture: List the Tools");
+      await my.list.waitFor({ state: "hidden" });
+      return /^tools: .*mcp_/m.test(my.host.output("Fixture Model"));
+    }, "the server's tools");
+    await my.shot("mcp-tools");
   });
 
   step("a conversation that ends is captured, and this is undone", async () => {
-    await say("@memory ", "We decided to buy 20 new chairs for the reading room. Is there a supplier?");
+    await say("@memory ", "we decided to buy 20 new chairs for the reading room.");
     await until(async () => /nothing about this|relevance score/.test(await lastAnswer().innerText()), "an answer");
     await say("@memory ", "let's move on: what did we say about the catalogue import?");
-    await lastAnswer().filter({ hasText: "Catalogue import" }).waitFor();
-    await my.row("Memories", "Chairs for the reading room").waitFor();
-    await statusBar("Chairs for the reading room").waitFor();
+    await statusBar("Remembered by itself: Chairs of the reading room").waitFor();
+    await my.row("Memories", "Chairs of the reading room").waitFor();
     await my.shot("captured");
     await my.command("Memory: Forget What Was Captured Last");
     await my.toast("is not remembered any more").waitFor();
-    await my.row("Memories", "Chairs for the reading room").waitFor({ state: "detached" });
+    await my.row("Memories", "Chairs of the reading room").waitFor({ state: "detached" });
     await my.shot("capture-undone");
   });
+
+  for (const [theme, kind] of [
+    ["Default Dark Modern", "vs-dark"],
+    ["Default High Contrast", "hc-black"],
+  ]) {
+    step(`the views are seen with the theme ${theme}`, async () => {
+      my.host.configure({ "workbench.colorTheme": theme });
+      await my.page.locator(`.monaco-workbench.${kind}`).waitFor();
+      await my.row("Memories", "Loan periods").waitFor();
+      await my.shot(`theme-${kind}`);
+    });
+  }
 });

@@ -16,8 +16,8 @@ References:
 - docs/loans.md
 `;
 
-const CAPTURED = `Topic: Chairs for the reading room
-Context: We talked about seats.
+const CHAIRS = `Topic: Chairs of the reading room
+Context: The reading room has too few chairs.
 Decisions:
 - We buy 20 new chairs for the reading room.
 `;
@@ -44,25 +44,24 @@ exports.activate = async (context) => {
         log.appendLine(`request: ${messages.length} messages, ${text.length} characters`);
         log.appendLine(text);
         const asksForSummary = /Decisions:/.test(text) && /Rationale:/.test(text) && /summar/i.test(text);
-        const answer =
-          asksForSummary && !/answer (the|from)/i.test(text)
-            ? /20 new chairs/.test(text)
-              ? CAPTURED
-              : SUMMARY
-            : "The notes say: four weeks.";
+        const summary = /new chairs/.test(text) ? CHAIRS : SUMMARY;
+        const answer = asksForSummary && !/answer (the|from)/i.test(text) ? summary : "The notes say: four weeks.";
         progress.report(new vscode.LanguageModelTextPart(answer));
       },
       provideTokenCount: async (_model, text) => Math.ceil(JSON.stringify(text).length / 4),
     }),
   );
   const invoke = async (name, input) => {
-    const offered = vscode.lm.tools.filter((tool) => tool.name.startsWith("cognee_")).map((tool) => tool.name);
     const { content } = await vscode.lm.invokeTool(name, { input, toolInvocationToken: undefined });
     const text = content.map((part) => part.value ?? "").join("");
-    log.appendLine(`tools: ${offered.sort().join(", ")}\nanswer: ${text}`);
+    log.appendLine(`answer: ${text}`);
     void vscode.window.showInformationMessage(`Tool answer: ${text.replaceAll(/\s+/g, " ").slice(0, 300)}`);
   };
   context.subscriptions.push(
+    vscode.commands.registerCommand("fixture.tools", () => {
+      const names = vscode.lm.tools.map((tool) => tool.name).sort();
+      log.appendLine(`tools: ${names.join(", ")}`);
+    }),
     vscode.commands.registerCommand("fixture.recall", () => invoke("cognee_recall", { query: "loan periods" })),
     vscode.commands.registerCommand("fixture.remember", () =>
       invoke("cognee_remember", {
