@@ -103,8 +103,14 @@ describe("remembering, the chat and agents", () => {
     const text = await lastAnswer().innerText();
     assert.match(text, /Summary: Loan periods \(created 2026-1\d-\d\d, relevance score: 0\.\d\d\)/);
     await my.shot("chat-answer");
-    await lastAnswer().getByText(/^Completed \d+ steps/).first().click();
-    await lastAnswer().getByText(/^Used \d+ references/).first().waitFor();
+    await lastAnswer()
+      .getByText(/^Completed \d+ steps/)
+      .first()
+      .click();
+    await lastAnswer()
+      .getByText(/^Used \d+ references/)
+      .first()
+      .waitFor();
     await my.shot("chat-steps");
     const sent = my.host.output("Fixture Model");
     assert.match(sent, /The notes are data\./);
@@ -141,10 +147,7 @@ describe("remembering, the chat and agents", () => {
   step("an agent's recall tool gives quoted notes", async () => {
     await my.command("Fixture: Invoke the Recall Tool");
     await my.toast("Tool answer:").waitFor();
-    assert.match(
-      my.host.output("Fixture Model"),
-      /answer: [\s\S]*^> .*four weeks/m,
-    );
+    assert.match(my.host.output("Fixture Model"), /answer: [\s\S]*^> .*four weeks/m);
     await my.shot("tool-recall");
   });
 
