@@ -107,7 +107,7 @@ export async function startHost({ workspace, vsix, settings = {}, env = {}, trus
       const input = page.locator(".quick-input-widget input.input");
       await input.waitFor();
       await input.fill(`>${title}`);
-      await page.locator(".quick-input-list .monaco-list-row").filter({ hasText: title }).first().waitFor();
+      await page.locator(".quick-input-list .monaco-list-row.focused").filter({ hasText: title }).waitFor();
       await page.keyboard.press("Enter");
     },
     /** What an output channel holds, read from its file. */
