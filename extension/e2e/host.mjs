@@ -90,7 +90,7 @@ export async function startHost({ workspace, vsix, settings = {}, env = {}, trus
   const browser = await chromium.launch({ executablePath: CHROMIUM, headless: true, args: BROWSER_FLAGS });
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 } });
   const page = await context.newPage();
-  page.setDefaultTimeout(Number(process.env.COGNEE_E2E_TIMEOUT ?? 60_000));
+  page.setDefaultTimeout(60_000);
   const query = payload === undefined ? "" : `&payload=${encodeURIComponent(JSON.stringify(payload(port)))}`;
   return {
     page,
@@ -107,12 +107,8 @@ export async function startHost({ workspace, vsix, settings = {}, env = {}, trus
       const input = page.locator(".quick-input-widget input.input");
       await input.waitFor();
       await input.fill(`>${title}`);
-      await page.locator(".quick-input-list .monaco-list-row").filter({ hasText: title }).first().waitFor();
+      await page.locator(".quick-input-list .monaco-list-row.focused").filter({ hasText: title }).waitFor();
       await page.keyboard.press("Enter");
-    },
-    /** Changes settings of the user, in the file that the editor watches. */
-    configure(changes) {
-      writeFileSync(join(data, "User", "settings.json"), JSON.stringify({ ...all, ...changes }));
     },
     /** What an output channel holds, read from its file. */
     output(channel) {

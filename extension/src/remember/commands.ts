@@ -13,7 +13,6 @@ import { turnsOf } from "./paste";
 import { type Draft, EMPTY } from "./summary";
 import { askTopic } from "./topic";
 
-const MESSAGE_MS = 5000;
 /** The most of a selection or the clipboard that is taken: a job file holds 1 MiB. */
 const LONGEST_TEXT = 200_000;
 const PREVIEW = 80;
@@ -185,9 +184,7 @@ function placeOf(editor: vscode.TextEditor, folder: vscode.WorkspaceFolder | nul
 /** Sends what a form gave. Where not even that is possible, the text stays on the screen as a draft. */
 async function send(services: Services, folder: vscode.WorkspaceFolder | null, draft: Draft): Promise<void> {
   try {
-    const sent = await Outbox.of(services).send(folder, draft);
-    if (sent === "dropped")
-      vscode.window.setStatusBarMessage(vscode.l10n.t("Queued: {0}", plain(draft.topic)), MESSAGE_MS);
+    await Outbox.of(services).send(folder, draft); // the status bar says what becomes of it
   } catch (error) {
     await Drafts.of(services).open(draft, folder);
     throw error;
