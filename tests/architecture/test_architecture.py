@@ -33,7 +33,7 @@ LAYERS = {
         "trust_kept",
         "interface graph transfer",
         "search compaction",
-        "forgetting job_targets",
+        "forgetting job_targets capture",
         "operations",
         "retrieve ingest compact migrate_summaries",
     ),

@@ -1,0 +1,8 @@
+"""Capture: from the transcripts that an agent's tools keep on this machine to summaries that can be stored.
+
+It reads files of the user and computes; it stores nothing, and knows neither jobs nor cognee. In reading order:
+
+``session``: a session's turns, and what a reader reports besides, as values.
+``readers``: one reader for each tool's transcripts, behind one interface.
+``segment``: a part of a session about one subject, and the summary made of it, as values.
+"""

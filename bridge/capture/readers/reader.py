@@ -1,0 +1,51 @@
+"""The interface of a reader of one tool's transcripts, and the folders in which it looks."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from ..session import Findings, Transcript, Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """The user's folders, in which tools keep their files, and the environment that may move them."""
+
+    folder: Path
+    environment: Mapping[str, str]
+    platform: str = sys.platform
+
+    @classmethod
+    def of_this_user(cls) -> Home:
+        """The home of the user who runs this process."""
+        return cls(Path.home(), os.environ)
+
+
+class Reader(Protocol):
+    """Reads the transcripts of one tool. It opens regular files of this user only, follows no symbolic link out of the
+    tool's folders, and holds no more than one record in memory.
+    """
+
+    tool: str
+    """Its name on the command line: ``claude-code``."""
+
+    def roots(self, home: Home) -> list[Path]:
+        """The folders below which this tool keeps transcripts, whether or not they exist."""
+
+    def transcripts(self, home: Home, workspace: Path) -> Iterator[Transcript]:
+        """The sessions that may have run in this folder, in no order; cheap, without reading them whole.
+
+        A session that ran elsewhere as well may be among them: each turn says in which folder it was said.
+        """
+
+    def turns(self, transcript: Transcript, findings: Findings) -> Iterator[Turn]:
+        """The session's turns in order, and everything else in ``findings``.
+
+        An unknown record is counted and skipped; a last record without its end is left for the next time. Raises
+        OSError when the transcript is gone or cannot be read.
+        """

@@ -1,0 +1,76 @@
+"""A session as values: a conversation of a person and an assistant in one tool, as its transcript tells it.
+
+A turn holds what was said, and of tool calls only counts and the paths of touched files: no tool output and no file
+contents. Times are ISO 8601 text in UTC with ``Z``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+Speaker = Literal["user", "assistant"]
+
+# Why a subject certainly ends before a turn: the person cleared the context, or the tool replaced the conversation so
+# far by a summary of its own (which is not a turn, since nobody said it).
+Marker = Literal["cleared", "compacted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """Where a session is kept: a file, or a row of a tool's database.
+
+    ``version`` changes whenever the session may have changed, such as size and time of the file. ``title`` is the
+    tool's own name of the session, if it keeps one. ``size`` is in bytes; None where a database holds many sessions.
+    """
+
+    tool: str
+    session_id: str
+    path: Path
+    version: str
+    size: int | None = None
+    modified_at: str | None = None
+    title: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What one speaker said before the other spoke again.
+
+    ``place`` is where the turn begins in the transcript, such as ``line 12``. ``folder`` and ``branch`` are those in
+    which it was said, if the tool records them. ``part`` is empty for the conversation itself, and the id of a side
+    chain or sub-agent otherwise. ``files`` are the paths that tool calls touched, as the tool wrote them; ``tools``
+    counts the calls by the tool's name. ``marker`` says that something ended right before this turn.
+    """
+
+    speaker: Speaker
+    text: str
+    place: str
+    at: str | None = None
+    folder: str | None = None
+    branch: str | None = None
+    part: str = ""
+    files: tuple[str, ...] = ()
+    tools: Mapping[str, int] = field(default_factory=dict)
+    marker: Marker | None = None
+
+
+@dataclass(slots=True)
+class Findings:
+    """What a reader met besides turns. It fills this while it reads.
+
+    ``unknown`` counts records of a kind that the reader does not know, by kind. ``damaged`` counts records that cannot
+    be read at all. ``unfinished`` is whether the last record is only half written: it is read the next time.
+    ``left_out`` counts what was left out on purpose, by reason, such as ``tool output``. ``newer`` is the transcript's
+    format version, if it is newer than those the reader was tested with.
+    """
+
+    bytes_read: int = 0
+    unknown: Counter[str] = field(default_factory=Counter)
+    damaged: int = 0
+    unfinished: bool = False
+    left_out: Counter[str] = field(default_factory=Counter)
+    newer: str | None = None
