@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..memory import Memory, Status
-from .values import Addition, AppliedJob, Compaction, Extraction, Plan
+from .values import Addition, AppliedJob, CapturedSession, CaptureSource, Compaction, Extraction, Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +67,8 @@ class Change:
     extractions_to_drop: list[str] = field(default_factory=list)
     extractions: list[KeptExtraction] = field(default_factory=list)
     imported_extractions: list[Mapping[str, Any]] = field(default_factory=list)
+    captured_sessions: list[CapturedSession] = field(default_factory=list)
+    capture_sources: list[CaptureSource] = field(default_factory=list)
     additions: list[Addition] = field(default_factory=list)
     added: list[Memory] = field(default_factory=list)
 
@@ -148,3 +150,13 @@ class Change:
     def import_extraction(self, row: Mapping[str, Any]) -> None:
         """Store an extraction from an export, and enqueue the memory for the graph."""
         self.imported_extractions.append(row)
+
+    # --- captured sessions ---
+
+    def record_session(self, session: CapturedSession) -> None:
+        """Record what is captured from a session, instead of what was recorded before."""
+        self.captured_sessions.append(session)
+
+    def record_source(self, source: CaptureSource) -> None:
+        """Record where a memory was captured from, unless it is recorded. Deleting the memory deletes it."""
+        self.capture_sources.append(source)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from ..memory import Memory
-from . import compaction_history, extractions, forgettings, numbering, rows
+from . import capture_history, compaction_history, extractions, forgettings, numbering, rows
 from .change import Change, StatusChange
 from .outbox import Outbox
 from .values import Addition
@@ -35,6 +35,10 @@ class ChangeWriter:
         self._memories(change)
         self._history(change)
         self._extractions(change)
+        for session in change.captured_sessions:
+            capture_history.record_session(self._connection, session)
+        for source in change.capture_sources:
+            capture_history.record_source(self._connection, source)
 
     def _memories(self, change: Change) -> None:
         at = change.at
@@ -48,6 +52,7 @@ class ChangeWriter:
         for memory_id in change.dropped:
             self._take_out(memory_id, at)
             self._connection.execute("DELETE FROM memories WHERE id = ?", (memory_id,))
+        capture_history.drop_sources(self._connection, change.dropped)
         for memory_id in change.hidden:
             self._connection.execute("UPDATE memories SET hidden = 1 WHERE id = ?", (memory_id,))
             self._take_out(memory_id, at)

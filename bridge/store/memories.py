@@ -12,6 +12,7 @@ from jobs.layout import Workspace
 
 from ..memory import Memory
 from . import applied_jobs, database, numbering, rows
+from .capture_history import CaptureReader
 from .compaction_history import CompactionReader
 from .extractions import ExtractionReader
 from .forgettings import ForgettingReader
@@ -26,6 +27,7 @@ class SqliteMemories:
         self.compactions = CompactionReader(connection)
         self.extractions = ExtractionReader(connection)
         self.forgettings = ForgettingReader(connection)
+        self.captures = CaptureReader(connection)
 
     @property
     def workspace_id(self) -> str:

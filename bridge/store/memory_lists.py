@@ -8,8 +8,9 @@ from collections.abc import Sequence
 
 from ..memory import Memory
 from . import compaction_history, rows
+from .capture_history import CaptureReader
 from .protocol_reading import Entry, TopicRow
-from .values import Compaction
+from .values import CapturedSession, CaptureSource, Compaction
 
 _HIGHEST = 2**63 - 1
 
@@ -91,6 +92,14 @@ class SqliteLists:
     def history(self, limit: int, topic_id: str | None = None) -> list[tuple[Compaction, int | None]]:
         """The last ``limit`` compactions, the newest first, each with its record's number or None."""
         return compaction_history.newest(self._connection, limit, topic_id)
+
+    def captured_sessions(self) -> list[CapturedSession]:
+        """What was captured from the sessions of other tools, the last captured first."""
+        return CaptureReader(self._connection).sessions()
+
+    def capture_source(self, memory_id: str) -> CaptureSource | None:
+        """Where a captured memory comes from; None for any other memory."""
+        return CaptureReader(self._connection).source(memory_id)
 
     def outbox_entries(self) -> int:
         """How many deliveries to the knowledge graph are pending."""

@@ -216,6 +216,39 @@ def _note_costs(connection: sqlite3.Connection) -> None:
     connection.executescript("BEGIN IMMEDIATE;" + _COSTS)
 
 
+_CAPTURES = """
+-- what was captured from which session of which tool: ids, digests and paths, never texts
+CREATE TABLE captured_sessions (
+    tool TEXT NOT NULL,
+    session_id TEXT NOT NULL,
+    path TEXT NOT NULL,
+    version TEXT NOT NULL,
+    state TEXT NOT NULL,
+    captured_at TEXT NOT NULL,
+    segments TEXT NOT NULL,
+    PRIMARY KEY (tool, session_id)
+) WITHOUT ROWID;
+CREATE TABLE captured_memories (
+    memory_id TEXT PRIMARY KEY,
+    tool TEXT NOT NULL,
+    session_id TEXT NOT NULL,
+    path TEXT NOT NULL,
+    first_place TEXT NOT NULL,
+    last_place TEXT NOT NULL,
+    method TEXT NOT NULL,
+    confidence REAL NOT NULL,
+    evidence TEXT NOT NULL,
+    captured_at TEXT NOT NULL,
+    job_id TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX captured_memories_session ON captured_memories (tool, session_id);
+"""
+
+
+def _record_captures(connection: sqlite3.Connection) -> None:
+    connection.executescript("BEGIN IMMEDIATE;" + _CAPTURES)
+
+
 # The migration at index n upgrades the database from format n to n + 1.
 MIGRATIONS: list[Callable[[sqlite3.Connection], None]] = [
     _create,
@@ -223,6 +256,7 @@ MIGRATIONS: list[Callable[[sqlite3.Connection], None]] = [
     _make_catalogue,
     _link_lineage,
     _note_costs,
+    _record_captures,
 ]
 FORMAT = len(MIGRATIONS)
 
@@ -240,6 +274,9 @@ CREATE TEMP TABLE llm_usage (day, job_id, calls, prompt_tokens, completion_token
 """
 _WITH_COSTS = MIGRATIONS.index(_note_costs) + 1
 _WITHOUT_COSTS = "CREATE TEMP VIEW llm_usage AS SELECT *, NULL AS cost_usd FROM main.llm_usage"
+
+_WITH_CAPTURES = MIGRATIONS.index(_record_captures) + 1
+_WITHOUT_CAPTURES = _CAPTURES.replace("CREATE TABLE", "CREATE TEMP TABLE").split("CREATE INDEX")[0]
 
 
 def bring_up(connection: sqlite3.Connection, path: Path) -> None:
@@ -272,6 +309,8 @@ def show_as_present(connection: sqlite3.Connection, found: int) -> None:
         connection.executescript(_WITHOUT_LINEAGE)
     elif found < _WITH_COSTS:
         connection.executescript(_WITHOUT_COSTS)
+    if found < _WITH_CAPTURES:
+        connection.executescript(_WITHOUT_CAPTURES)
 
 
 def _back_up(connection: sqlite3.Connection, path: Path, number: int) -> None:

@@ -20,7 +20,19 @@ from ..embedding.embedder import Embedder, Vectors
 from ..memory import Memory, Status
 from ..slices import Progress, ignore_progress
 from .change import Change
-from .values import AppliedJob, Begun, Call, Compaction, Extraction, Known, OutboxEntry, Plan, Spent
+from .values import (
+    AppliedJob,
+    Begun,
+    Call,
+    CapturedSession,
+    CaptureSource,
+    Compaction,
+    Extraction,
+    Known,
+    OutboxEntry,
+    Plan,
+    Spent,
+)
 
 # --- reading ---
 
@@ -91,6 +103,22 @@ class Forgettings(Protocol):
         """The plans of the forgettings that are not done."""
 
 
+class Captures(Protocol):
+    """What was captured from the sessions of other tools."""
+
+    def session(self, tool: str, session_id: str) -> CapturedSession | None:
+        """What was captured from a session; None if nothing was yet."""
+
+    def sessions(self) -> list[CapturedSession]:
+        """All sessions, the last captured first."""
+
+    def source(self, memory_id: str) -> CaptureSource | None:
+        """Where a captured memory comes from; None for any other memory."""
+
+    def memories_of(self, tool: str, session_id: str) -> list[str]:
+        """The ids of all memories that were captured from a session and still exist, superseded ones included."""
+
+
 class Memories(Protocol):
     """Reads memories. Hidden ones (originals, and withdrawn records) are left out, unless a method says otherwise."""
 
@@ -109,6 +137,10 @@ class Memories(Protocol):
     @property
     def forgettings(self) -> Forgettings:
         """The forgettings."""
+
+    @property
+    def captures(self) -> Captures:
+        """What was captured from sessions."""
 
     def is_applied(self, job: AppliedJob) -> bool:
         """Whether the job's effect is committed."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from ..text.terms import Term
-    from .values import Addition, AppliedJob, Compaction, Sizes
+    from .values import Addition, AppliedJob, CapturedSession, CaptureSource, Compaction, Sizes
 
 # --- changes, for a local index ---
 
@@ -178,6 +178,12 @@ class MemoryLists(Protocol):
 
         Each has its record's number, or None if there is no such memory any more.
         """
+
+    def captured_sessions(self) -> list[CapturedSession]:
+        """What was captured from the sessions of other tools, the last captured first."""
+
+    def capture_source(self, memory_id: str) -> CaptureSource | None:
+        """Where a captured memory comes from; None for any other memory."""
 
     def outbox_entries(self) -> int:
         """How many deliveries to the knowledge graph are pending."""

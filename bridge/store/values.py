@@ -114,6 +114,58 @@ class Sizes:
     llm_today: Spent
 
 
+# --- captured sessions ---
+
+CaptureState = Literal["kept", "withdrawn", "forgotten"]
+
+
+@dataclass(frozen=True, slots=True)
+class CapturedSegment:
+    """A part of a captured session: how many turns it has, the SHA-256 of these, and the memory that was made of it;
+    None where it held nothing to keep."""
+
+    turns: int
+    digest: str
+    memory_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CapturedSession:
+    """What was captured from a session of a tool.
+
+    ``version`` is that of the transcript when all of it had been captured, and empty before. ``state``: ``withdrawn``
+    after its capture was undone, ``forgotten`` after it was forgotten; neither is captured again by itself.
+    """
+
+    tool: str
+    session_id: str
+    path: str
+    version: str
+    state: CaptureState
+    captured_at: str
+    segments: tuple[CapturedSegment, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureSource:
+    """Where a captured memory comes from: the session, its transcript, and the places at which its part begins and
+    ends. ``method`` is how it was summarised, ``confidence`` (0 to 1) how sure the choice of its sentences is.
+    ``evidence`` has, for sections of the memory, the section, the index of the sentence, and its place.
+    """
+
+    memory_id: str
+    tool: str
+    session_id: str
+    path: str
+    first_place: str
+    last_place: str
+    method: str
+    confidence: float
+    evidence: tuple[tuple[str, int, str], ...]
+    captured_at: str
+    job_id: str
+
+
 # --- compactions ---
 
 KeptBecause = Literal["forgotten", "status_changed", "merged"]

@@ -1,0 +1,103 @@
+"""What is kept of a session's turns: those said in the workspace's folder, without private parts and secrets.
+
+A person marks a private part with ``<private>`` and ``</private>``; without the end it reaches to the end of the turn.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from ..privacy import redaction
+from .session import Findings, Turn
+
+_PRIVATE = re.compile(r"<private>.*?(?:</private>|\Z)", re.IGNORECASE | re.DOTALL)
+PRIVATE = "private part"
+ELSEWHERE = "turn of another folder"
+IGNORED = "ignored file"
+
+
+@dataclass(slots=True)
+class TurnFilter:
+    """Filters and cleans turns. ``redactions`` counts the replaced secrets by kind.
+
+    ``is_ignored`` says of a path relative to the workspace whether the memory must not name it. ``any_folder`` is for a
+    transcript that a person named: it says nothing of folders.
+    """
+
+    root: Path
+    redacts: bool = True
+    is_ignored: Callable[[str], bool] = lambda _: False
+    any_folder: bool = False
+    redactions: Counter[str] = field(default_factory=Counter)
+
+    def kept(self, turns: Iterable[Turn], findings: Findings) -> Iterator[Turn]:
+        """The turns to keep, cleaned. What is left out is counted in ``findings``."""
+        roots = {_normal(self.root), _normal(self.root.resolve())}
+        for turn in turns:
+            if not self.any_folder and not _is_inside(turn.folder, roots):
+                findings.left_out[ELSEWHERE] += 1
+                continue
+            text, private = _PRIVATE.subn("", turn.text)
+            findings.left_out[PRIVATE] += private
+            files = self._files(turn.files, roots, findings)
+            text = self._without_secrets(text).strip()
+            if text or files or turn.marker:
+                branch = None if turn.branch is None else self._without_secrets(turn.branch)
+                yield replace(turn, text=text, files=files, branch=branch)
+
+    def _without_secrets(self, text: str) -> str:
+        if not self.redacts:
+            return text
+        clean = redaction.redact(text)
+        self.redactions.update(clean.counts)
+        return clean.text
+
+    def _files(self, files: Sequence[str], roots: set[str], findings: Findings) -> tuple[str, ...]:
+        """The paths relative to the workspace; those outside of it, and ignored ones, are left out."""
+        kept = dict[str, None]()
+        for path in files:
+            relative = _relative(path, roots)
+            if relative is None or self.is_ignored(relative):
+                findings.left_out[IGNORED] += 1
+            else:
+                kept[relative] = None
+        return tuple(kept)
+
+
+def digest(turns: Iterable[Turn]) -> str:
+    """The SHA-256 of what the turns say, in hex; equal for equal speakers, texts, markers and files."""
+    sha256 = hashlib.sha256()
+    for turn in turns:
+        for part in (turn.speaker, turn.marker or "", turn.text, *turn.files):
+            sha256.update(len(part).to_bytes(8, "big") + part.encode("utf-8", "surrogatepass"))
+    return sha256.hexdigest()
+
+
+def _normal(path: Path | str) -> str:
+    return os.path.normcase(os.path.normpath(path))
+
+
+def _is_inside(folder: str | None, roots: set[str]) -> bool:
+    """Whether a folder is one of the roots or below one. A turn without a folder is not."""
+    if folder is None:
+        return False
+    normal = _normal(folder)
+    return any(normal == root or normal.startswith(root.rstrip(os.sep) + os.sep) for root in roots)
+
+
+def _relative(path: str, roots: set[str]) -> str | None:
+    """A path relative to the workspace, with ``/``; None outside of it. A relative path is taken as one inside."""
+    if not os.path.isabs(path):
+        normal = os.path.normpath(path)
+        return None if normal.startswith("..") else normal.replace(os.sep, "/")
+    normal = os.path.normpath(path)
+    for root in roots:
+        if _is_inside(normal, {root}) and os.path.normcase(normal) != root:
+            return normal[len(root.rstrip(os.sep)) + 1 :].replace(os.sep, "/")
+    return None

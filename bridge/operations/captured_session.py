@@ -1,0 +1,250 @@
+"""Capturing one session: from its transcript to memories in the store, segment by segment.
+
+A segment is one memory. A session that grew is read again; its segments that are the same stay, and a segment that
+changed is a new memory that supersedes the former one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from ..capture.growth import split_known
+from ..capture.kept_turns import TurnFilter, digest
+from ..capture.segment import Embed, Segment, SegmentSummary
+from ..capture.session import Findings, Transcript, Turn
+from ..memory import Memory, Metadata, slug
+from ..store.change import StatusChange
+from ..store.protocol import Memories
+from ..store.values import Addition, CapturedSegment, CapturedSession, CaptureSource
+from ..text.identity import content_id
+from ..text.sections import normalise
+
+if TYPE_CHECKING:
+    from ..capture.readers.reader import Reader
+    from ..store.protocol import Store
+
+_STORED_TOGETHER = 16  # memories of one transaction
+
+Summarise = Callable[[Segment], SegmentSummary]
+Cut = Callable[[Iterator[Turn], Embed], Iterator[Segment]]
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A memory made of a segment. ``memory`` has its number once it is stored.
+
+    ``supersedes`` are the ids of the memories of the same session that it replaces. ``is_new`` is whether this capture
+    adds it: another session may have said the same before.
+    """
+
+    memory: Memory
+    summary: SegmentSummary
+    segment: CapturedSegment
+    first_place: str
+    last_place: str
+    is_new: bool
+    supersedes: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class SessionCapture:
+    """The capture of one session, in progress. ``made`` has its new memories; ``read_turns`` counts those kept."""
+
+    transcript: Transcript
+    former: CapturedSession | None
+    findings: Findings = field(default_factory=Findings)
+    redactions: Counter[str] = field(default_factory=Counter)
+    unchanged: int = 0
+    made: list[Made] = field(default_factory=list)
+    read_turns: int = 0
+    empty_segments: int = 0
+    forgotten_segments: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What the capture of a session needs: how turns are filtered, cut and summarised, and the embedding of texts."""
+
+    turn_filter: TurnFilter
+    cut: Cut
+    summarise: Summarise
+    embed: Embed
+
+
+def segments_of(
+    capture: SessionCapture, reader: Reader, tools: Tools, known: Sequence[CapturedSegment]
+) -> Iterator[tuple[Segment, CapturedSegment]]:
+    """The new and changed segments of the session, each with its record, whose memory is not known yet.
+
+    Sets the counts of ``capture``. Raises OSError when the transcript cannot be read.
+    """
+    kept = tools.turn_filter.kept(reader.turns(capture.transcript, capture.findings), capture.findings)
+    unchanged, rest = split_known(_counted(kept, capture), [(each.turns, each.digest) for each in known])
+    capture.unchanged = unchanged
+    for segment in tools.cut(rest, tools.embed):
+        yield segment, CapturedSegment(len(segment.turns), digest(segment.turns), None)
+
+
+def _counted(turns: Iterator[Turn], capture: SessionCapture) -> Iterator[Turn]:
+    for turn in turns:
+        capture.read_turns += 1
+        yield turn
+
+
+def memory_of(segment: Segment, summary: SegmentSummary, transcript: Transcript, workspace_id: str, now: str) -> Memory:
+    """The memory of a segment, without a number. Its age begins with the segment's last turn."""
+    content = normalise(summary.content)
+    times = [turn.at for turn in segment.turns if turn.at]
+    created = times[-1] if times else transcript.modified_at or now
+    plans = content.references.plans
+    known = Metadata(
+        topic_id=slug(content.topic),
+        session_id=f"{transcript.tool}/{transcript.session_id}"[:256],
+        plan_id=plans[0][:256] if len(plans) == 1 else None,
+        status="Active",
+        created_at=created,
+        updated_at=created,
+        importance=summary.importance,
+    )
+    memory = Memory("", 0, "summary", known, now, content)
+    return replace(memory, id=content_id(workspace_id, memory))
+
+
+def made_of(
+    segment: Segment,
+    record: CapturedSegment,
+    capture: SessionCapture,
+    former: CapturedSegment | None,
+    store: Memories,
+    tools: Tools,
+    now: str,
+) -> Made | None:
+    """What becomes of a segment; None if it holds nothing to keep, or its memory was forgotten.
+
+    ``former`` is the segment that stood in its place before, if there was one.
+    """
+    if former is not None and former.memory_id is not None and store.forgotten_at(former.memory_id) is not None:
+        capture.forgotten_segments += 1
+        return None
+    summary = tools.summarise(segment)
+    if not summary.content.topic or not summary.content.context:
+        capture.empty_segments += 1
+        return None
+    memory = memory_of(segment, summary, capture.transcript, store.workspace_id, now)
+    twin = None if store.known(memory.id) else store.same_as(memory)
+    if twin is not None:
+        memory = replace(memory, id=twin)
+    known = store.known(memory.id)
+    if known is None and store.forgotten_at(memory.id) is not None:
+        capture.forgotten_segments += 1
+        return None
+    if known is not None:
+        memory = replace(memory, number=known.number)
+    record = replace(record, memory_id=memory.id)
+    places = segment.turns[0].place, segment.turns[-1].place
+    return Made(memory, summary, record, *places, is_new=known is None)
+
+
+def capture_session(
+    capture: SessionCapture,
+    reader: Reader,
+    tools: Tools,
+    store: Store,
+    job_id: str,
+    now: str,
+    pause: Callable[[], None],
+) -> None:
+    """Store the memories of a session, a transaction for each few segments. Raises OSError, and JobError of the store.
+
+    A capture that is cut off continues with the segments that are not stored: they are recorded with each transaction,
+    and the transcript's version only with the last one. ``pause`` is called between transactions.
+    """
+    former = capture.former.segments if capture.former else ()
+    found = segments_of(capture, reader, tools, former)
+    done: list[CapturedSegment] | None = None
+    while True:
+        part = list(islice(found, _STORED_TOGETHER))
+        if done is None:  # only now, since the first segment tells how many are unchanged
+            done = list(former[: capture.unchanged])
+        made = [
+            made_of(segment, record, capture, _at(former, len(done) + index), store, tools, now)
+            for index, (segment, record) in enumerate(part)
+        ]
+        done += [
+            each.segment if each else replace(record, memory_id=_forgotten_id(_at(former, len(done) + index), store))
+            for index, (each, (_, record)) in enumerate(zip(made, part, strict=True))
+        ]
+        is_last = len(part) < _STORED_TOGETHER
+        _store(capture, [each for each in made if each], done, store, job_id, now, is_last=is_last)
+        pause()
+        if is_last:
+            return
+
+
+def _at(segments: Sequence[CapturedSegment], index: int) -> CapturedSegment | None:
+    return segments[index] if index < len(segments) else None
+
+
+def _forgotten_id(former: CapturedSegment | None, store: Memories) -> str | None:
+    """The id of the forgotten memory of a segment's place: kept, so that it stays forgotten when it grows."""
+    if former is None or former.memory_id is None or store.forgotten_at(former.memory_id) is None:
+        return None
+    return former.memory_id
+
+
+def _store(
+    capture: SessionCapture,
+    made: Sequence[Made],
+    done: Sequence[CapturedSegment],
+    store: Store,
+    job_id: str,
+    now: str,
+    *,
+    is_last: bool,
+) -> None:
+    transcript = capture.transcript
+    former = capture.former.segments if capture.former else ()
+    replaced = superseded(former, done, store) if is_last else []
+    unique = {each.memory.id: each for each in made if each.is_new}
+    session = CapturedSession(
+        transcript.tool, transcript.session_id, str(transcript.path), transcript.version if is_last else "",
+        "kept", now, tuple(done) if is_last else (*done, *former[len(done) :]),
+    )  # fmt: skip
+    with store.change(now) as change:
+        change.set_statuses(StatusChange(each, "Superseded", now) for each in replaced)
+        change.record_session(session)
+        for each in made:
+            change.record_source(_source(each, transcript, job_id, now))
+        change.add(Addition(each.memory, job_id) for each in unique.values())
+    numbers = {memory.id: memory for memory in change.added}
+    capture.made += [replace(each, memory=numbers.get(each.memory.id, each.memory)) for each in made]
+    if replaced and capture.made:
+        capture.made[-1] = replace(capture.made[-1], supersedes=tuple(replaced))
+
+
+def superseded(former: Sequence[CapturedSegment], present: Sequence[CapturedSegment], store: Memories) -> list[str]:
+    """The ids of the session's former memories that it does not have any more, if nobody has set their status since."""
+    still = {each.memory_id for each in present}
+    gone = dict.fromkeys(each.memory_id for each in former if each.memory_id and each.memory_id not in still)
+    replaced = []
+    for memory_id in gone:
+        known = store.known(memory_id)
+        if known is not None and not known.hidden and known.status == "Active" and known.status_set_at is None:
+            replaced.append(memory_id)
+    return replaced
+
+
+def _source(made: Made, transcript: Transcript, job_id: str, now: str) -> CaptureSource:
+    counts: Counter[str] = Counter()
+    evidence = []
+    for each in made.summary.evidence:
+        evidence.append((each.section, counts[each.section], each.place))
+        counts[each.section] += 1
+    return CaptureSource(
+        made.memory.id, transcript.tool, transcript.session_id, str(transcript.path), made.first_place, made.last_place,
+        made.summary.method, made.summary.confidence, tuple(evidence), now, job_id,
+    )  # fmt: skip

@@ -1,0 +1,92 @@
+"""The tables ``captured_sessions`` and ``captured_memories``: what was captured from which session, and where each
+captured memory comes from.
+
+They hold ids, digests, places and paths of transcripts, never texts.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable
+from typing import Any
+
+from .values import CapturedSegment, CapturedSession, CaptureSource
+
+_SESSION = "tool, session_id, path, version, state, captured_at, segments"
+_SOURCE = (
+    "memory_id, tool, session_id, path, first_place, last_place, method, confidence, evidence, captured_at, job_id"
+)
+
+
+class CaptureReader:
+    """Reads the tables through one connection."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def session(self, tool: str, session_id: str) -> CapturedSession | None:
+        """What was captured from a session; None if nothing was yet."""
+        query = f"SELECT {_SESSION} FROM captured_sessions WHERE tool = ? AND session_id = ?"  # noqa: S608 - a constant
+        row = self._connection.execute(query, (tool, session_id)).fetchone()
+        return None if row is None else _session(row)
+
+    def sessions(self) -> list[CapturedSession]:
+        """All sessions, the last captured first."""
+        query = f"SELECT {_SESSION} FROM captured_sessions ORDER BY captured_at DESC, tool, session_id"  # noqa: S608 - a constant
+        return [_session(row) for row in self._connection.execute(query)]
+
+    def source(self, memory_id: str) -> CaptureSource | None:
+        """Where a captured memory comes from; None for any other memory."""
+        query = f"SELECT {_SOURCE} FROM captured_memories WHERE memory_id = ?"  # noqa: S608 - a constant
+        row = self._connection.execute(query, (memory_id,)).fetchone()
+        return None if row is None else _source(row)
+
+    def memories_of(self, tool: str, session_id: str) -> list[str]:
+        """The ids of all memories that were captured from a session and still exist, superseded ones included."""
+        query = (
+            "SELECT memory_id FROM captured_memories JOIN memories ON id = memory_id"
+            " WHERE tool = ? AND captured_memories.session_id = ? ORDER BY number"
+        )
+        return [memory_id for (memory_id,) in self._connection.execute(query, (tool, session_id))]
+
+
+# --- writing, inside a transaction ---
+
+
+def record_session(connection: sqlite3.Connection, session: CapturedSession) -> None:
+    """Record what is captured from a session, instead of what was recorded before."""
+    segments = [[each.turns, each.digest, each.memory_id] for each in session.segments]
+    connection.execute(
+        "INSERT OR REPLACE INTO captured_sessions VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (session.tool, session.session_id, session.path, session.version, session.state, session.captured_at,
+         json.dumps(segments)),
+    )  # fmt: skip
+
+
+def record_source(connection: sqlite3.Connection, source: CaptureSource) -> None:
+    """Record where a memory comes from. The first source stays: a resumed session repeats what another one said."""
+    connection.execute(
+        "INSERT OR IGNORE INTO captured_memories VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (source.memory_id, source.tool, source.session_id, source.path, source.first_place, source.last_place,
+         source.method, source.confidence, json.dumps(source.evidence), source.captured_at, source.job_id),
+    )  # fmt: skip
+
+
+def drop_sources(connection: sqlite3.Connection, memory_ids: Iterable[str]) -> None:
+    """Delete where these memories come from."""
+    connection.executemany("DELETE FROM captured_memories WHERE memory_id = ?", [(each,) for each in memory_ids])
+
+
+def _session(row: tuple[Any, ...]) -> CapturedSession:
+    tool, session_id, path, version, state, captured_at, segments = row
+    made = tuple(CapturedSegment(turns, digest, memory_id) for turns, digest, memory_id in json.loads(segments))
+    return CapturedSession(tool, session_id, path, version, state, captured_at, made)
+
+
+def _source(row: tuple[Any, ...]) -> CaptureSource:
+    memory_id, tool, session_id, path, first, last, method, confidence, evidence, captured_at, job_id = row
+    places = tuple((section, index, place) for section, index, place in json.loads(evidence))
+    return CaptureSource(
+        memory_id, tool, session_id, path, first, last, method, confidence, places, captured_at, job_id
+    )
