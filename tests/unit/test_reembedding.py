@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,8 +12,9 @@ from typing import Any
 import pytest
 from fake_embedder import FakeEmbedder
 
+from bridge import trust
 from bridge.embedding.local_models import ENGLISH, MULTILINGUAL, LocalModel
-from bridge.settings import Settings
+from bridge.settings import load
 from bridge.store.sqlite_store import SqliteStore
 from jobs import spool
 from jobs.layout import Workspace
@@ -36,6 +39,11 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     return found
 
 
+@pytest.fixture(autouse=True)
+def adopted(workspace: Workspace) -> None:
+    trust.adopt(workspace, load().config_folder)
+
+
 def store_of(workspace: Workspace, identity: str) -> None:
     embedder = FakeEmbedder(384)
     embedder.identity = identity
@@ -44,9 +52,10 @@ def store_of(workspace: Workspace, identity: str) -> None:
 
 def watch(workspace: Workspace, model: LocalModel | None, ledger: Ledger | None = None) -> Reembedding:
     spool.prepare(workspace.spool)
-    settings = Settings(embedding_provider="openai")
+    embedding = {"embedding_provider": "openai"}
     if model is not None:
-        settings = Settings(embedding_provider=model.provider, embedding_model=model.model)
+        embedding = {"embedding_provider": model.provider, "embedding_model": model.model}
+    settings = replace(load(), **embedding)
     return Reembedding(workspace, settings, ledger or Ledger())  # type: ignore[arg-type]
 
 
@@ -97,6 +106,17 @@ def test_nothing_is_dropped_where_nothing_is_to_do_or_a_person_decides(
         store_of(workspace, recorded)
     watch(workspace, configured).scan(later(0))
     assert dropped(workspace) == []
+
+
+def test_a_store_from_elsewhere_is_not_even_opened(workspace: Workspace) -> None:
+    store_of(workspace, ENGLISH.identity)
+    database = (workspace.memory / "memory.db").read_bytes()
+    shutil.rmtree(workspace.memory)
+    workspace.memory.mkdir()
+    (workspace.memory / "memory.db").write_bytes(database)
+    watch(workspace, MULTILINGUAL).scan(later(0))
+    assert dropped(workspace) == []
+    assert [path.name for path in workspace.memory.iterdir()] == ["memory.db"], "reading would create files beside it"
 
 
 def test_a_model_that_is_not_installed_is_waited_for(workspace: Workspace, installed: set[str]) -> None:

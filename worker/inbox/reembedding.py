@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import time
 
+from bridge import trust
 from bridge.embedding.local_models import LOCAL_MODELS, is_installed
 from bridge.settings import Settings
 from bridge.store import opening
@@ -29,6 +30,7 @@ class Reembedding:
 
     def __init__(self, workspace: Workspace, settings: Settings, ledger: Ledger) -> None:
         self._workspace = workspace
+        self._settings = settings
         self._embedding = settings.embedding
         self._ledger = ledger
         self._next_look = self._next_job = time.monotonic()
@@ -52,6 +54,7 @@ class Reembedding:
         if wanted is None or any(record.kind == "rebuild" for record in self._ledger.live()):
             return False
         try:
+            trust.require_trusted(self._workspace, self._settings.config_folder)  # reading creates files beside a store
             recorded = opening.embedder_of(self._workspace)
         except JobError:
             return False  # each job reports it
