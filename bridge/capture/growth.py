@@ -12,7 +12,8 @@ from .session import Turn
 def split_known(turns: Iterable[Turn], known: Sequence[tuple[int, str]]) -> tuple[int, Iterator[Turn]]:
     """How many of the known segments are unchanged, and the turns after them.
 
-    ``known`` has the number of turns and the digest of each segment that was captured before. The last known segment is never among them: it may go on. So at most one segment's turns are held in memory.
+    ``known`` has the number of turns and the digest of each segment that was captured before. The last one is never
+    among the unchanged: it may go on. So at most one segment's turns are held in memory.
     """
     rest = iter(turns)
     for index, (count, known_digest) in enumerate(known[:-1]):

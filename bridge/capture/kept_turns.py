@@ -93,7 +93,7 @@ def _is_inside(folder: str | None, roots: set[str]) -> bool:
 
 def _relative(path: str, roots: set[str]) -> str | None:
     """A path relative to the workspace, with ``/``; None outside of it. A relative path is taken as one inside."""
-    if not os.path.isabs(path):
+    if not Path(path).is_absolute():
         normal = os.path.normpath(path)
         return None if normal.startswith("..") else normal.replace(os.sep, "/")
     normal = os.path.normpath(path)

@@ -13,14 +13,14 @@ from dataclasses import replace
 
 from pydantic import BaseModel
 
-from ..memory import Content
 from ..text.sections import one_line
-from .segment import Evidence, Segment, SegmentSummary
+from .segment import Evidence, Section, Segment, SegmentSummary
 from .session import Turn
 
 MAX_CHARACTERS = 24_000  # of a segment, that the model reads: about 6,000 tokens
 _MAX_ITEMS = 12  # of one section
 _MAX_ITEM = 400  # characters
+_MAX_CONTEXT = 4000
 _MIN_QUOTE = 12  # characters; a shorter one stands in too many turns to support anything
 
 SYSTEM = """\
@@ -59,21 +59,35 @@ def summarise(segment: Segment, by_rules: SegmentSummary, ask: Ask) -> SegmentSu
     """The summary of the model, completed by that of the rules. Raises what ``ask`` raises."""
     answer = ask(SYSTEM, conversation_text(segment.turns), ModelSummary)
     turns = [(_plain(turn.text), turn.place) for turn in segment.turns]
-    kept: dict[str, tuple[str, ...]] = {}
     evidence: list[Evidence] = []
     wanted = supported = 0
-    for section in ("decisions", "rationale", "open_questions", "next_steps"):
-        items = getattr(answer, section)[:_MAX_ITEMS]
-        found = [(_item(each.text), place) for each in items if (place := _place(each.quote, turns)) and each.text]
-        wanted, supported = wanted + len(items), supported + len(found)
-        kept[section] = tuple(dict.fromkeys(text for text, _ in found))
-        evidence += [Evidence(section, text, place) for text, place in dict(found).items()]  # type: ignore[arg-type]
+
+    def kept(section: Section, items: Sequence[QuotedItem]) -> tuple[str, ...]:
+        """The items whose quote stands in the transcript."""
+        nonlocal wanted, supported
+        found: dict[str, str] = {}
+        for each in items[:_MAX_ITEMS]:
+            wanted += 1
+            place, text = _place(each.quote, turns), _item(each.text)
+            if place is not None and text:
+                supported += 1
+                found.setdefault(text, place)
+        evidence.extend(Evidence(section, text, place) for text, place in found.items())
+        return tuple(found)
+
+    lists = replace(
+        by_rules.content,
+        decisions=kept("decisions", answer.decisions),
+        rationale=kept("rationale", answer.rationale),
+        open_questions=kept("open_questions", answer.open_questions),
+        next_steps=kept("next_steps", answer.next_steps),
+    )
     first = segment.turns[0].place
     topic, context = _item(answer.topic)[:100] or by_rules.content.topic, answer.context.strip()
-    content = replace(by_rules.content, topic=topic, context=context or by_rules.content.context, **kept)
+    content = replace(lists, topic=topic, context=(context or by_rules.content.context)[:_MAX_CONTEXT])
     evidence = [Evidence("topic", topic, first), Evidence("context", content.context, first), *evidence]
     confidence = round(supported / wanted, 2) if wanted else by_rules.confidence
-    return SegmentSummary(_bounded(content), by_rules.importance, confidence, "model", tuple(evidence))
+    return SegmentSummary(content, by_rules.importance, confidence, "model", tuple(evidence))
 
 
 def conversation_text(turns: Sequence[Turn]) -> str:
@@ -111,7 +125,3 @@ def _place(quote: str, turns: Sequence[tuple[str, str]]) -> str | None:
 def _item(text: str) -> str:
     line = one_line(text)
     return line if len(line) <= _MAX_ITEM else line[: _MAX_ITEM - 1].rstrip() + "…"
-
-
-def _bounded(content: Content) -> Content:
-    return replace(content, context=content.context[:4000])

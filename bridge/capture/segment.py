@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 # Vectors of the texts, shape (n, dimensions), each of length 1.
 Embed = Callable[[Sequence[str]], "Vectors"]
 
+Section = Literal["topic", "context", "decisions", "rationale", "open_questions", "next_steps"]
+
 # Why a segment begins where it does.
 Cut = Literal["start", "silence", "subject", "marker", "size"]
 
@@ -33,7 +35,7 @@ class Segment:
 class Evidence:
     """A sentence of a summary, and the place in the transcript where it stands."""
 
-    section: Literal["topic", "context", "decisions", "rationale", "open_questions", "next_steps"]
+    section: Section
     text: str
     place: str
 
