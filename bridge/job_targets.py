@@ -112,7 +112,11 @@ def _restore(workspace: Workspace, lists: MemoryLists | None, payload: Payload) 
 
 def _forget(workspace: Workspace, lists: MemoryLists | None, payload: Payload) -> JobError | None:
     """A forgotten memory may be forgotten again, so a UUID that is not in the store is left to the job."""
-    topic_id = payload.get("topic_id")
+    topic_id, session = payload.get("topic_id"), payload.get("session")
+    if session is not None:
+        captured = [f"{each.tool}/{each.session_id}" for each in lists.captured_sessions()] if lists else []
+        missing = f"Nothing was captured from {session!r}.{_NOT_SUBMITTED}"
+        return None if session in captured else JobError("SESSION_NOT_FOUND", missing)
     if topic_id is not None:
         found = lists is not None and lists.related([], topic_id)
         return None if found else similar_ids.not_found(topic_id, list(_topics(lists)), so=_NOT_SUBMITTED)

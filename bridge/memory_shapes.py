@@ -5,7 +5,7 @@ Import it under TYPE_CHECKING, as ``interface/answer_shapes``.
 
 from __future__ import annotations
 
-from typing import NotRequired
+from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -62,6 +62,46 @@ class MemoryText(MemoryLine):
     """Whether it is the hidden original of a migrated memory. Queries do not find it."""
     migrated_from: str | None
     migrated_to: list[str]
+    captured_from: CapturedFrom | None
+    """Where it comes from, if it was captured from a session of another tool."""
+
+
+class CapturedFrom(TypedDict):
+    """Where a captured memory comes from."""
+
+    tool: str
+    session_id: str
+    path: str
+    """The transcript."""
+    first_place: str
+    last_place: str
+    """Where its part begins and ends in the transcript."""
+    method: str
+    """``rules`` or ``model``: what chose its sentences."""
+    confidence: Share
+    captured_at: Moment
+    evidence: list[SentencePlace]
+
+
+class SentencePlace(TypedDict):
+    """The place in the transcript of a sentence: of the ``index``-th of a section, from 0."""
+
+    section: str
+    index: Count
+    place: str
+
+
+class SessionLine(TypedDict):
+    """A captured session."""
+
+    tool: str
+    session_id: str
+    path: str
+    """The transcript; empty once the session was forgotten."""
+    state: Literal["kept", "withdrawn", "forgotten"]
+    captured_at: Moment
+    memories: Count
+    memory_ids: list[str]
 
 
 class Topic(TypedDict):

@@ -165,6 +165,12 @@ class Settings:
     embedding_api_key: str | None = _setting(
         None, "Key for the embedding provider.", env="EMBEDDING_API_KEY", secret=True
     )
+    capture_ignore: str = _setting(
+        "", "Files that a captured memory must not name, besides those of .gitignore: patterns separated by blanks."
+    )
+    capture_with_llm: bool = _setting(
+        False, "Whether the language model summarises captured sessions. It may cost money: look at a preview first."
+    )
     rerank_model: str | None = _setting(
         None,
         "A model that judges the first hits again: a cross-encoder's folder, or its name at the endpoint. Unset: off.",

@@ -219,6 +219,14 @@ ERRORS: dict[str, ErrorKind] = _table(
         "MEMORY_NOT_FOUND", _G, "There is no memory with that id.", "List the memories: cognee-memory memories list.",
     ),
     ErrorKind(
+        "CAPTURE_OFF", _G, "The tool's sessions may not be captured in this workspace: nobody has enabled that.",
+        "To see what it would keep: cognee-memory capture preview. To enable it: cognee-memory capture enable TOOL.",
+    ),
+    ErrorKind(
+        "SESSION_NOT_FOUND", _G, "Nothing was captured from that session.",
+        "List the captured sessions: cognee-memory capture list.",
+    ),
+    ErrorKind(
         "TOPIC_NOT_FOUND", _G, "There is no topic with that id.", "List the topics: cognee-memory topics.",
     ),
     ErrorKind(

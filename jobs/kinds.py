@@ -50,6 +50,9 @@ class KindSpec:
         return "".join(part.capitalize() for part in self.name.split("_"))
 
 
+# The tools whose transcripts can be captured, as the command line names them.
+CAPTURE_TOOLS = ("claude-code", "codex", "vscode", "cursor", "opencode", "gemini-cli")
+
 KINDS: tuple[KindSpec, ...] = (
     KindSpec(
         "ingest", "Ingest", priority=0, batched=True, holds_text=True,
@@ -73,6 +76,11 @@ KINDS: tuple[KindSpec, ...] = (
     KindSpec(
         "import", "Import", length="long",
         words=("renumbered", "kept", "duplicate", "conflict", "forgotten", "failed"),
+    ),
+    KindSpec(
+        "capture", "Capture", length="long",
+        words=(*CAPTURE_TOOLS, "export", "captured", "unchanged", "withdrawn", "forgotten", "empty", "failed", "rules",
+               "model"),
     ),
     KindSpec("rebuild", "Rebuild", length="long", words=("index", "graph", "both")),
     KindSpec("graph", "EmptyPayload", length="long"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
@@ -24,7 +24,7 @@ from pydantic.alias_generators import to_camel
 from pydantic.config import JsonDict
 
 from . import clock
-from .kinds import KINDS, Kind
+from .kinds import CAPTURE_TOOLS, KINDS, Kind
 
 
 def _timestamp(text: str) -> str:
@@ -222,6 +222,9 @@ class Cognify(Model):
         return self
 
 
+_CAPTURED = ("tools", "session", "transcript", "file", "since", "include", "exclude", "limit")
+
+
 class Migrate(Model):
     """Migrates the memories of earlier versions, shows what a migration would do, or undoes one."""
 
@@ -264,17 +267,20 @@ class Restore(Model):
 
 
 class Forget(Model):
-    """Exactly one of ``memory_ids`` and ``topic_id``: the memories to delete."""
+    """Exactly one of ``memory_ids``, ``topic_id`` and ``session``: the memories to delete."""
 
-    model_config = ConfigDict(json_schema_extra={"oneOf": [_has("memory_ids"), _has("topic_id")]})
+    model_config = ConfigDict(json_schema_extra={"oneOf": [_has("memory_ids"), _has("topic_id"), _has("session")]})
 
     memory_ids: Annotated[list[ShortText], Field(min_length=1)] | None = None
     topic_id: TopicId | None = None
+    session: ShortText | None = Field(
+        default=None, description="A captured session, as tool/id. It is not captured again."
+    )
 
     @model_validator(mode="after")
     def _one_target(self) -> Forget:
-        if (self.memory_ids is None) == (self.topic_id is None):
-            raise ValueError("exactly one of memory_ids and topic_id must be given")
+        if sum(target is not None for target in (self.memory_ids, self.topic_id, self.session)) != 1:
+            raise ValueError("exactly one of memory_ids, topic_id and session must be given")
         return self
 
 
@@ -296,6 +302,58 @@ class Import(Model):
     """Imports an export file."""
 
     path: FilledText = Field(description="A file inside the workspace.")
+
+
+if TYPE_CHECKING:
+    CaptureTool = str
+else:
+    CaptureTool = Literal[CAPTURE_TOOLS]  # the JSON Schemas list the names
+
+Pattern = Annotated[str, Field(strict=True, min_length=1, max_length=1024)]
+
+
+class Capture(Model):
+    """Captures sessions of other tools as memories, shows what a capture would keep, or undoes one."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "not": {
+                "anyOf": [
+                    {"allOf": [_has("undo"), {"anyOf": [_has(name) for name in _CAPTURED]}]},
+                    {"allOf": [_has("file"), {"anyOf": [_has("tools"), _has("session"), _has("transcript")]}]},
+                ]
+            }
+        }
+    )
+
+    tools: Annotated[list[CaptureTool], Field(min_length=1)] | None = Field(
+        default=None, description="From which tools; by default, from all that are enabled for the workspace."
+    )
+    session: ShortText | None = Field(default=None, description="The id of one session, as its tool names it.")
+    transcript: Pattern | None = Field(default=None, description="The path of one transcript of these tools.")
+    file: FilledText | None = Field(default=None, description="An exported conversation: a file inside the workspace.")
+    since: Timestamp | None = Field(default=None, description="Only transcripts that were changed since. ISO 8601.")
+    include: Annotated[list[Pattern], Field(min_length=1)] | None = Field(
+        default=None, description="Only sessions whose tool/id, path or title matches one of these patterns (* and ?)."
+    )
+    exclude: Annotated[list[Pattern], Field(min_length=1)] | None = Field(
+        default=None, description="Not the sessions whose tool/id, path or title matches one of these patterns."
+    )
+    limit: Annotated[StrictInt, Field(ge=1)] | None = Field(
+        default=None, description="The most sessions to read, the oldest first."
+    )
+    again: StrictBool | None = Field(default=False, description="Also capture sessions whose capture was undone.")
+    dry_run: StrictBool | None = False
+    reason: ShortText | None = Field(default=None, description="Why a hook submitted it, such as session_end.")
+    undo: ShortText | None = Field(default=None, description="The id of the receipt of a capture to take back.")
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Capture:
+        if self.undo is not None and any(getattr(self, name) is not None for name in _CAPTURED):
+            raise ValueError("undo goes without a choice of sessions: it takes the whole capture back")
+        if self.file is not None and (self.tools or self.session or self.transcript):
+            raise ValueError("file goes without tools, session and transcript")
+        return self
 
 
 class Rebuild(Model):

@@ -447,6 +447,115 @@ MigrateResult = TypeAliasType(
 )
 
 
+class CapturedMemory(TypedDict):
+    """A memory of a part of a session; in a dry run, the memory that it would be."""
+
+    memory_id: str
+    memory_number: Number | None
+    """Null in a dry run, unless the memory is stored already."""
+    topic: str
+    topic_id: str
+    created_at: Moment | None
+    """The time of the part's last turn."""
+    decisions: Count
+    importance: Share | None
+    confidence: Share
+    """How sure the choice of its sentences is."""
+    method: Literal["rules", "model"]
+    is_new: bool
+    """Whether this capture added it. A resumed session repeats what an earlier one said."""
+    first_place: str
+    last_place: str
+    """Where its part begins and ends in the transcript."""
+    supersedes: list[str]
+    """The ids of the session's memories that this capture replaced; named once, at the last memory."""
+    summary_text: str | None
+    """In a dry run, the text that would be stored. Null otherwise, and beyond 60,000 characters of all texts."""
+
+
+class CapturedSessionItem(TypedDict):
+    """A session, and what became of it."""
+
+    tool: str
+    session_id: str
+    title: str | None
+    """The tool's own name of the session."""
+    path: str
+    modified_at: Moment | None
+    outcome: Literal["captured", "unchanged", "withdrawn", "forgotten", "empty", "failed"]
+    """``withdrawn``: its capture was undone. ``empty``: there was nothing to keep."""
+    reason: str | None
+    turns: Count
+    """Turns that were read and belong to this workspace."""
+    memories: list[CapturedMemory]
+    left_out: dict[str, Count]
+    """What was left out on purpose, such as tool output, by reason."""
+    unknown: dict[str, Count]
+    """Records of a kind that this version does not know, by kind. They were skipped."""
+    damaged: Count
+    """Records that cannot be read."""
+    unfinished: bool
+    """Whether the last record was only half written. It is read the next time."""
+    newer: str | None
+    """The transcript's format version, if it is newer than those known."""
+
+
+class Captured(TypedDict):
+    """What a capture did, or in a dry run would do.
+
+    ``captured``, ``unchanged``, ``withdrawn``, ``forgotten``, ``empty`` and ``failed`` add up to ``sessions``.
+    """
+
+    dry_run: bool
+    sessions: Count
+    captured: Count
+    unchanged: Count
+    withdrawn: Count
+    forgotten: Count
+    empty: Count
+    failed: Count
+    remaining: Count
+    """Sessions beyond the limit of this run."""
+    memories: Count
+    """Memories added."""
+    superseded: Count
+    """Memories of sessions that grew, which new ones replaced."""
+    bytes_read: Count
+    model_calls: Count
+    """Calls of the language model; in a dry run, those that a capture would make."""
+    model_tokens: Count
+    """An estimate of their tokens. ``cognee-memory status`` has the provider's report."""
+    items: Annotated[list[CapturedSessionItem], Field(max_length=200)]
+    """The sessions that were read come first."""
+    items_omitted: Count
+    receipt: str | None
+    """The id of the receipt, with which the capture can be undone. Null in a dry run."""
+    redactions: Redactions | None
+    """Secrets that were replaced, or would be. Null where the setting is off."""
+    warnings: list[str]
+
+
+class UndoneCapture(TypedDict):
+    """The result of undoing a capture. Undoing it again gives the same result."""
+
+    receipt: str
+    undone: Count
+    """Memories removed."""
+    kept: Annotated[list[KeptMemory], Field(max_length=200)]
+    """Memories that were changed after the capture."""
+    revived: list[str]
+    """Memories that the capture had superseded: they are Active again."""
+
+
+CaptureResult = TypeAliasType(
+    "CaptureResult",
+    Annotated[
+        Captured | UndoneCapture,
+        Field(description="The capture, or its dry run; or the capture that was undone."),
+    ],
+)
+
+
 class CheckResult(TypedDict):
     """The findings of a full read of every store. Nothing was changed."""
 

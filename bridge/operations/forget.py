@@ -17,6 +17,7 @@ from jobs.errors import JobError
 from jobs.lifecycle import Failed, Succeeded
 from jobs.model import Job, Record, canonical_json
 from jobs.scrub import JOB_FILES
+from jobs.spelling import nearest
 
 from ..compaction import narrative, record_draft
 from ..forgetting import consequences, leftovers
@@ -28,7 +29,7 @@ from ..graph.open_stores import Stores
 from ..memory import Content, Memory, Metadata
 from ..store.change import StatusChange
 from ..store.protocol import Memories
-from ..store.values import AppliedJob, Plan
+from ..store.values import AppliedJob, CapturedSession, Plan
 from ..text.identity import content_id, memory_id
 from ..text.passages import passages, whole_text
 from . import Outcomes, Progress, Task
@@ -43,14 +44,14 @@ _OUT_OF_REACH = "Out of reach: what was exported, and any backup or version hist
 def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
     """Delete the memories of each job and the copies of their texts.
 
-    The payload has either ``memory_ids`` or ``topic_id``. The result lists the forgotten ids, the decision records that
-    were rebuilt or removed, the memories that got their former status back, the counts of scrubbed and ended jobs and
-    of removed files, warnings, and the job files for the worker to scrub.
+    The payload has one of ``memory_ids``, ``topic_id`` and ``session``. The result lists the forgotten ids, the
+    decision records that were rebuilt or removed, the memories that got their former status back, the counts of
+    scrubbed and ended jobs and of removed files, warnings, and the job files for the worker to scrub.
 
-    A job fails with MEMORY_NOT_FOUND or TOPIC_NOT_FOUND; then nothing was forgotten. It also fails when the graph
-    rejects a deletion, or with STORE_BUSY when a reader holds the log of memory.db; then the memories are forgotten and
-    copies may remain. A second run takes the recorded plan and continues the removal, with what other unfinished
-    forgettings still have to remove.
+    A job fails with MEMORY_NOT_FOUND, TOPIC_NOT_FOUND or SESSION_NOT_FOUND; then nothing was forgotten. It also fails
+    when the graph rejects a deletion, or with STORE_BUSY when a reader holds the log of memory.db; then the memories
+    are forgotten and copies may remain. A second run takes the recorded plan and continues the removal, with what other
+    unfinished forgettings still have to remove.
     """
     return {task.job_id: _one(task, stores, now, progress) for task in tasks}
 
@@ -81,7 +82,11 @@ def _begin(task: Task, applied: AppliedJob, stores: Stores, now: datetime) -> Pl
     """
     store, at = stores.store, clock.iso(now)
     workspace_id = store.workspace_id
-    scope = consequences.scope(store, task.payload.get("memory_ids"), task.payload.get("topic_id"))
+    session = None if task.payload.get("session") is None else _captured(store, task.payload["session"])
+    memory_ids = (
+        store.captures.memories_of(session.tool, session.session_id) if session else task.payload.get("memory_ids")
+    )
+    scope = consequences.scope(store, memory_ids, task.payload.get("topic_id"))
 
     def naming(topic_id: str, content: Content) -> str:
         """The id of a decision record with this topic and content."""
@@ -111,9 +116,22 @@ def _begin(task: Task, applied: AppliedJob, stores: Stores, now: datetime) -> Pl
         for made in changes.compactions:
             change.record_compaction(made)
         change.clear_topics(topics)
+        if session is not None:
+            change.record_session(replace(session, state="forgotten", path="", version=""))
         change.begin_forgetting(applied, task.accepted_at, plan)
         change.add(changes.additions)
     return plan
+
+
+def _captured(store: Memories, name: str) -> CapturedSession:
+    """The captured session of this name, tool/id. Raises JobError: SESSION_NOT_FOUND, with the nearest."""
+    tool, _, session_id = name.partition("/")
+    found = store.captures.session(tool, session_id)
+    if found is not None:
+        return found
+    near = nearest(name, [f"{each.tool}/{each.session_id}" for each in store.captures.sessions()], 3, 0.5)
+    hint = f" The nearest: {', '.join(near)}." if near else ""
+    raise JobError("SESSION_NOT_FOUND", f"Nothing was captured from {name!r}.{hint}", details={"nearest": near})
 
 
 def _ids_of_their_own(store: Memories, going: Sequence[Memory]) -> list[str]:

@@ -18,8 +18,17 @@ from ..text.memory_json import labels_of
 from .hits import summary_text
 
 if TYPE_CHECKING:
-    from ..memory_shapes import CountsOrError, MemoryCounts, MemoryLine, MemoryText, PastCompaction, Topic
-    from ..store.values import Compaction
+    from ..memory_shapes import (
+        CapturedFrom,
+        CountsOrError,
+        MemoryCounts,
+        MemoryLine,
+        MemoryText,
+        PastCompaction,
+        SessionLine,
+        Topic,
+    )
+    from ..store.values import CaptureSource, Compaction
 
 TOPIC_WORTH_COMPACTING = 5
 
@@ -73,6 +82,7 @@ def memory(workspace: Workspace, wanted: str) -> MemoryText:
     number = _number(wanted)
     with reader_of(workspace).lists() as lists:
         entry = None if lists is None else lists.entry(wanted if number is None else number)
+        source = None if lists is None or entry is None else lists.capture_source(entry.memory.id)
     if entry is None:
         raise JobError("MEMORY_NOT_FOUND", f"There is no memory {wanted!r} in {workspace.root}.")
     return {
@@ -82,6 +92,21 @@ def memory(workspace: Workspace, wanted: str) -> MemoryText:
         "hidden": entry.hidden,
         "migrated_from": entry.migrated_from,
         "migrated_to": list(entry.migrated_to),
+        "captured_from": None if source is None else _captured_from(source),
+    }
+
+
+def _captured_from(source: CaptureSource) -> CapturedFrom:
+    return {
+        "tool": source.tool,
+        "session_id": source.session_id,
+        "path": source.path,
+        "first_place": source.first_place,
+        "last_place": source.last_place,
+        "method": source.method,
+        "confidence": source.confidence,
+        "captured_at": source.captured_at,
+        "evidence": [{"section": section, "index": index, "place": place} for section, index, place in source.evidence],
     }
 
 
@@ -157,6 +182,25 @@ def _past(made: Compaction, number: int | None) -> PastCompaction:
         "restored": list(came.restored) if came else [],
         "skipped": [{"memory_id": each.memory_id, "reason": each.reason} for each in came.skipped] if came else [],
     }
+
+
+def captured_sessions(workspace: Workspace) -> list[SessionLine]:
+    """The captured sessions, the last captured first, with the memories that still exist."""
+    with reader_of(workspace).lists() as lists:
+        found = [] if lists is None else lists.captured_sessions()
+        ids = {} if lists is None else {each: lists.captured_memories(each.tool, each.session_id) for each in found}
+    return [
+        {
+            "tool": each.tool,
+            "session_id": each.session_id,
+            "path": each.path,
+            "state": each.state,
+            "captured_at": each.captured_at,
+            "memories": len(ids[each]),
+            "memory_ids": ids[each],
+        }
+        for each in found
+    ]
 
 
 def titles(workspace: Workspace, memory_ids: Sequence[str], topic_id: str | None) -> list[str]:

@@ -97,6 +97,10 @@ class SqliteLists:
         """What was captured from the sessions of other tools, the last captured first."""
         return CaptureReader(self._connection).sessions()
 
+    def captured_memories(self, tool: str, session_id: str) -> list[str]:
+        """The ids of the memories that were captured from a session and still exist."""
+        return CaptureReader(self._connection).memories_of(tool, session_id)
+
     def capture_source(self, memory_id: str) -> CaptureSource | None:
         """Where a captured memory comes from; None for any other memory."""
         return CaptureReader(self._connection).source(memory_id)

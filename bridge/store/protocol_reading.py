@@ -182,6 +182,9 @@ class MemoryLists(Protocol):
     def captured_sessions(self) -> list[CapturedSession]:
         """What was captured from the sessions of other tools, the last captured first."""
 
+    def captured_memories(self, tool: str, session_id: str) -> list[str]:
+        """The ids of the memories that were captured from a session and still exist, superseded ones included."""
+
     def capture_source(self, memory_id: str) -> CaptureSource | None:
         """Where a captured memory comes from; None for any other memory."""
 

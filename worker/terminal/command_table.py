@@ -39,6 +39,15 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "worker status": ("process_commands.status", "queue_views.worker"),
     "worker logs": ("process_commands.logs", "queue_views.logs"),
     "completion": ("commands.completion", "display.script"),
+    # --- capture ---
+    "capture preview": ("kinds.capture.preview", _OF_A_JOB),
+    "capture run": ("kinds.capture.run", _OF_A_JOB),
+    "capture undo": ("kinds.capture.undo", _OF_A_JOB),
+    "capture enable": ("capture_commands.enable", "capture_commands.show_set"),
+    "capture disable": ("capture_commands.disable", "capture_commands.show_set"),
+    "capture status": ("capture_commands.status", "capture_commands.show_status"),
+    "capture list": ("capture_commands.list_sessions", "capture_commands.show_list"),
+    "capture forget": ("capture_commands.forget", _OF_A_JOB),
     # --- recall and look ---
     "retrieve": ("questions.retrieve", "display.retrieve"),
     "explain": ("questions.explain", "display.explain"),

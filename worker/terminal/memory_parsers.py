@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from bridge.interface.arguments import add_explain_options, add_ingest_options, add_question_options
 
+from .capture_parsers import capture
 from .command_line import CommandLineBuilder, limit, waiting
 
 
@@ -304,6 +305,7 @@ def purge(builder: CommandLineBuilder) -> None:
 REMEMBER: dict[str, Callable[[CommandLineBuilder], None]] = {
     "ingest": ingest,
     "cognify": cognify,
+    "capture": capture,
     "migrate": migrate,
     "import": import_,
 }

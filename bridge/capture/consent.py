@@ -1,0 +1,56 @@
+"""The tools from which a workspace may capture. Capture is off until the user enables it, per tool and workspace.
+
+The list is a file in the user's configuration folder, named by the workspace's owner id, so that no repository can
+enable anything, and a moved workspace keeps what its user enabled. A damaged file means: nothing is enabled.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from jobs import clock, files
+from jobs.errors import JobError
+from jobs.layout import Workspace
+
+from .. import trust
+
+
+def enabled_tools(workspace: Workspace, config_folder: Path) -> frozenset[str]:
+    """The names of the enabled tools; none in a workspace that is not this user's."""
+    path = _path(workspace, config_folder)
+    if path is None:
+        return frozenset()
+    try:
+        tools = json.loads(path.read_bytes())["tools"]
+        return frozenset(tool for tool in tools if isinstance(tool, str))
+    except (OSError, ValueError, KeyError, TypeError):
+        return frozenset()
+
+
+def set_enabled(workspace: Workspace, config_folder: Path, tool: str, enabled: bool) -> frozenset[str]:
+    """Enable or disable a tool. Returns the enabled ones. Raises JobError: CONFIG_UNWRITABLE, WORKSPACE_NOT_TRUSTED.
+
+    The workspace's folders are created if they do not exist yet.
+    """
+    trust.adopt(workspace, config_folder)
+    path = _path(workspace, config_folder)
+    assert path is not None
+    tools = enabled_tools(workspace, config_folder)
+    tools = tools | {tool} if enabled else tools - {tool}
+    entry = {"tools": sorted(tools), "path": str(workspace.root), "written_at": clock.iso(clock.now())}
+    try:
+        files.make_folder(path.parent, links=True)
+        files.replace(path, json.dumps(entry).encode())
+    except OSError as error:
+        raise JobError("CONFIG_UNWRITABLE", f"{path.parent} cannot be written: {error.strerror}.") from error
+    return tools
+
+
+def _path(workspace: Workspace, config_folder: Path) -> Path | None:
+    """The workspace's file; None for a workspace that is not this user's, or not a workspace yet."""
+    try:
+        owner = trust.inspect_trust(workspace, config_folder).owner
+    except OSError:
+        return None
+    return None if owner is None else config_folder / "captures" / f"{owner}.json"

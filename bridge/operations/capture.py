@@ -1,0 +1,443 @@
+"""capture: makes memories of the sessions that other tools keep as transcripts, previews that, or undoes it.
+
+It reads the transcripts of the tools that the user has enabled for this workspace, the oldest first, and stores the
+memories of one session after the other. So the next attempt continues one that was cut off. What was captured and did
+not change is not read again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from fnmatch import fnmatchcase
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from jobs import clock, paths
+from jobs.errors import JobError
+from jobs.kinds import CAPTURE_TOOLS
+from jobs.lifecycle import Failed, Succeeded
+
+from ..capture import boundaries, consent, ignored_files, model_summary, summary
+from ..capture.kept_turns import TurnFilter
+from ..capture.readers import registry
+from ..capture.readers.reader import Home
+from ..capture.segment import Segment, SegmentSummary
+from ..capture.session import Transcript
+from ..graph.open_stores import Stores
+from ..privacy import redaction
+from ..search.hits import summary_text
+from ..slices import Slices
+from ..store.change import StatusChange
+from ..store.protocol import Memories
+from ..store.values import AppliedJob, CapturedSession
+from ..transfer import receipts
+from . import Outcomes, Progress, Task, captured_session
+from .captured_session import Made, SessionCapture, Tools
+
+if TYPE_CHECKING:
+    from ..interface.result_shapes import Captured, CapturedMemory, CapturedSessionItem, KeptMemory, UndoneCapture
+
+Outcome = Literal["captured", "unchanged", "withdrawn", "forgotten", "empty", "failed"]
+
+MAX_ITEMS = 200  # sessions in a result; the receipt has all memories
+MAX_TEXTS = 60_000  # characters of texts in the result of a dry run
+EXPORT = "export"  # the tool of a file that a person named
+
+
+def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
+    """Run each job's capture, preview or undo.
+
+    The payload names ``tools`` (default: the enabled ones), one ``session`` or ``transcript`` of theirs, or a ``file``
+    inside the workspace; and ``since``, ``include``, ``exclude``, ``limit`` (sessions), ``again`` (also what was
+    undone), ``dry_run``; or ``undo``, the id of a receipt. The result counts the sessions by outcome, and has an item
+    for each of the first ones, the receipt's id, redactions, usage of the language model, and warnings.
+
+    A transcript that cannot be read is an item with the outcome ``failed``, not a failed job. A job fails with
+    CAPTURE_OFF when a tool that it would read is not enabled, with RECEIPT_NOT_FOUND, or with an error of the stores.
+    """
+    return {task.job_id: _one(task, stores, clock.iso(now), progress) for task in tasks}
+
+
+def _one(task: Task, stores: Stores, now: str, progress: Progress) -> Succeeded | Failed:
+    try:
+        if task.payload.get("undo"):
+            return Succeeded(_undo(task, stores, now, progress))
+        return Succeeded(CaptureRun(task, stores, now, progress).run())
+    except JobError as error:
+        return Failed(error)
+
+
+@dataclass(slots=True)
+class Item:
+    """A session, and what became of it."""
+
+    transcript: Transcript
+    outcome: Outcome = "captured"
+    reason: str | None = None
+    capture: SessionCapture | None = None
+
+
+@dataclass(slots=True)
+class CaptureRun:
+    """One capture in progress."""
+
+    task: Task
+    stores: Stores
+    now: str
+    progress: Progress
+    items: list[Item] = field(default_factory=list)
+    warnings: dict[str, None] = field(default_factory=dict)
+    remaining: int = 0
+    model_calls: int = 0
+    model_tokens: int = 0
+
+    @property
+    def is_preview(self) -> bool:
+        """Whether nothing is to be changed."""
+        return bool(self.task.payload.get("dry_run"))
+
+    def run(self) -> Captured:
+        """Capture, or preview it. Returns the result."""
+        found = sorted(self._wanted(), key=lambda each: (each.modified_at or "", each.tool, each.session_id))
+        if not self.is_preview:
+            self._write_receipt(None)
+        limit = self.task.payload.get("limit")
+        slices = Slices(self.progress, "reading sessions", len(found))
+        worked = 0
+        for transcript in found:
+            if limit is not None and worked >= limit:
+                self.remaining += 1
+                continue
+            item = self._session(transcript)
+            worked += item.outcome not in ("unchanged", "withdrawn", "forgotten")
+            slices.advance(1)
+        if self.is_preview:
+            return self._result(None)
+        self._write_receipt(self.now)
+        with self.stores.store.change(self.now, [AppliedJob(self.task.job_id, self.task.sha256)]):
+            pass  # records the job as applied: from here on a cancellation is too late
+        if any(made.is_new for made in self._made()):
+            self.stores.deliver_all(self.progress)
+        return self._result(self.task.job_id)
+
+    # --- which sessions ---
+
+    def _wanted(self) -> Iterator[Transcript]:
+        """The sessions that the job asks for. Raises JobError: CAPTURE_OFF, and as ``paths.open_inside``."""
+        payload = self.task.payload
+        if payload.get("file"):
+            yield self._exported(payload["file"])
+            return
+        home, root = Home.of_this_user(), self.stores.workspace.root
+        enabled = consent.enabled_tools(self.stores.workspace, self.stores.settings.config_folder)
+        tools = payload.get("tools") or (CAPTURE_TOOLS if self.is_preview and not enabled else sorted(enabled))
+        if not self.is_preview and (off := [tool for tool in tools if tool not in enabled]):
+            raise JobError(
+                "CAPTURE_OFF",
+                f"Capture from {off[0]} is not enabled for {root}. Nothing was read.",
+                remediation=f"To see what it would keep: cognee-memory capture preview --tool {off[0]}. To enable it:"
+                f" cognee-memory capture enable {off[0]}.",
+            )
+        for tool in tools:
+            yield from filter(self._is_wanted, registry.reader_of(tool).transcripts(home, root))
+
+    def _exported(self, name: str) -> Transcript:
+        paths.open_inside(self.stores.workspace.root, name).close()
+        path = self.stores.workspace.root / name
+        status = path.stat()
+        version = f"{status.st_size}-{status.st_mtime_ns}"
+        modified = clock.iso(datetime.fromtimestamp(status.st_mtime, tz=clock.now().tzinfo))
+        return Transcript(EXPORT, name, path, version, status.st_size, modified, Path(name).stem)
+
+    def _is_wanted(self, transcript: Transcript) -> bool:
+        payload = self.task.payload
+        if payload.get("session") not in (None, transcript.session_id):
+            return False
+        if payload.get("transcript") and Path(payload["transcript"]).resolve() != transcript.path.resolve():
+            return False
+        since, modified = payload.get("since"), transcript.modified_at
+        if since and modified and clock.parse(modified) < clock.parse(since):
+            return False
+        names = [f"{transcript.tool}/{transcript.session_id}", str(transcript.path), transcript.title or ""]
+
+        def matches(patterns: Sequence[str]) -> bool:
+            return any(fnmatchcase(name, pattern) for name in names for pattern in patterns)
+
+        include, exclude = payload.get("include"), payload.get("exclude")
+        return not (include and not matches(include)) and not (exclude and matches(exclude))
+
+    # --- one session ---
+
+    def _session(self, transcript: Transcript) -> Item:
+        item = Item(transcript)
+        self.items.append(item)
+        if self.is_preview:
+            with self.stores.open_for_reading() as store:
+                self._judge(item, store)
+                if item.outcome == "captured":
+                    self._try(item, lambda: self._preview(item, store))
+        else:
+            self._judge(item, self.stores.store)
+            if item.outcome == "captured":
+                self._try(item, lambda: self._capture(item))
+        if item.capture is not None and item.outcome == "captured":
+            _set_outcome(item, item.capture)
+        return item
+
+    def _judge(self, item: Item, store: Memories) -> None:
+        """Set the outcome of a session that need not be read, and prepare the capture of any other one."""
+        transcript = item.transcript
+        former = store.captures.session(transcript.tool, transcript.session_id)
+        if former is not None and former.state == "forgotten":
+            item.outcome, item.reason = "forgotten", "It was forgotten, and stays so."
+        elif former is not None and former.state == "withdrawn" and not self.task.payload.get("again"):
+            item.outcome, item.reason = "withdrawn", "Its capture was undone. To capture it again: --again."
+        elif former is not None and former.state == "kept" and former.version == transcript.version:
+            item.outcome = "unchanged"
+        else:
+            item.capture = SessionCapture(transcript, former if former and former.state == "kept" else None)
+
+    def _try(self, item: Item, work: Callable[[], None]) -> None:
+        try:
+            work()
+        except OSError as error:
+            item.outcome, item.reason = "failed", f"The transcript cannot be read: {error.strerror or error}."
+
+    def _tools(self, capture: SessionCapture) -> Tools:
+        settings, workspace = self.stores.settings, self.stores.workspace
+        turn_filter = TurnFilter(
+            workspace.root,
+            redacts=settings.redact_secrets,
+            is_ignored=ignored_files.ignored(workspace.root, settings.capture_ignore.split()),
+            any_folder=capture.transcript.tool == EXPORT,
+            redactions=capture.redactions,
+        )
+        return Tools(turn_filter, boundaries.segments, self._summarise, self.stores.embedder.embed)
+
+    def _capture(self, item: Item) -> None:
+        capture = item.capture
+        assert capture is not None
+        reader = registry.reader_of(item.transcript.tool)
+        pause = partial(self.progress, {"done": len(self.items), "total": 0, "message": "reading sessions"})
+        captured_session.capture_session(
+            capture, reader, self._tools(capture), self.stores.store, self.task.job_id, self.now, pause
+        )
+
+    def _preview(self, item: Item, store: Memories) -> None:
+        """What the capture would make, without storing it."""
+        capture = item.capture
+        assert capture is not None
+        former = capture.former.segments if capture.former else ()
+        tools = self._tools(capture)
+        present = None
+        reader = registry.reader_of(item.transcript.tool)
+        for segment, record in captured_session.segments_of(capture, reader, tools, former):
+            if present is None:
+                present = list(former[: capture.unchanged])
+            place = former[len(present)] if len(present) < len(former) else None
+            made = captured_session.made_of(segment, record, capture, place, store, tools, self.now)
+            present.append(record if made is None else made.segment)
+            if made is not None:
+                capture.made.append(made)
+        if present is not None and capture.made:
+            gone = tuple(captured_session.superseded(former, present, store))
+            capture.made[-1] = replace(capture.made[-1], supersedes=gone)
+
+    # --- summaries ---
+
+    def _summarise(self, segment: Segment) -> SegmentSummary:
+        """By the rules; then by the language model, if the settings name one and have it capture."""
+        by_rules = summary.summarise(segment, self.stores.embedder.embed)
+        if not self.stores.settings.capture_with_llm or not by_rules.content.topic:
+            return by_rules
+        self.model_calls += 1
+        self.model_tokens += model_summary.estimated_tokens(segment.turns)
+        if self.is_preview:
+            return by_rules
+        try:
+            ask = self.stores.asker(self.task.job_id)
+            return model_summary.summarise(segment, by_rules, ask)
+        except JobError as error:
+            self.warnings[f"The language model did not summarise: {error.message} Rules did."] = None
+            return by_rules
+
+    # --- the result and the receipt ---
+
+    def _made(self) -> Iterator[Made]:
+        for item in self.items:
+            if item.capture is not None:
+                yield from item.capture.made
+
+    def _write_receipt(self, finished_at: str | None) -> None:
+        """Before anything is stored, and again at the end. An undo of a capture that was cut off reads the store."""
+        receipt = {
+            "receipt": self.task.job_id,
+            "made_by": "capture",
+            "job_sha256": self.task.sha256,
+            "begun_at": self.task.accepted_at,
+            "finished_at": finished_at,
+            "items": [] if finished_at is None else list(map(_noted, self.items)),
+            "undone": None,
+        }
+        receipts.write(self.stores.workspace, receipt)
+
+    def _result(self, receipt: str | None) -> Captured:
+        counts = Counter(item.outcome for item in self.items)
+        made = list(self._made())
+        changed = [item for item in self.items if item.outcome not in ("unchanged", "withdrawn", "forgotten")]
+        rest = [item for item in self.items if item not in changed]
+        shown = [*changed, *rest][:MAX_ITEMS]
+        left = [MAX_TEXTS if self.is_preview else 0]
+        return {
+            "dry_run": self.is_preview,
+            "sessions": len(self.items),
+            "captured": counts["captured"],
+            "unchanged": counts["unchanged"],
+            "withdrawn": counts["withdrawn"],
+            "forgotten": counts["forgotten"],
+            "empty": counts["empty"],
+            "failed": counts["failed"],
+            "remaining": self.remaining,
+            "memories": len({each.memory.id for each in made if each.is_new}),
+            "superseded": sum(len(each.supersedes) for each in made),
+            "bytes_read": sum(item.capture.findings.bytes_read for item in self.items if item.capture),
+            "model_calls": self.model_calls,
+            "model_tokens": self.model_tokens,
+            "items": [_line(item, left) for item in shown],
+            "items_omitted": len(self.items) - len(shown),
+            "receipt": receipt,
+            "redactions": redaction.total(*(item.capture.redactions for item in self.items if item.capture))
+            if self.stores.settings.redact_secrets
+            else None,
+            "warnings": list(self.warnings),
+        }
+
+
+def _set_outcome(item: Item, capture: SessionCapture) -> None:
+    if any(made.is_new for made in capture.made) or capture.made:
+        return
+    if capture.forgotten_segments:
+        item.outcome, item.reason = "forgotten", "Its memories were forgotten, and stay so."
+    elif capture.unchanged or (capture.former is not None and capture.former.segments):
+        item.outcome = "unchanged"
+    elif not capture.read_turns and capture.findings.left_out:
+        item.outcome, item.reason = "empty", "Nothing was said in this folder."
+    else:
+        item.outcome, item.reason = "empty", "Too little was said to be worth keeping."
+
+
+def _line(item: Item, texts_left: list[int]) -> CapturedSessionItem:
+    transcript, capture = item.transcript, item.capture
+    findings = capture.findings if capture else None
+    return {
+        "tool": transcript.tool,
+        "session_id": transcript.session_id,
+        "title": transcript.title,
+        "path": str(transcript.path),
+        "modified_at": transcript.modified_at,
+        "outcome": item.outcome,
+        "reason": item.reason,
+        "turns": capture.read_turns if capture else 0,
+        "memories": [_memory(made, texts_left) for made in capture.made] if capture else [],
+        "left_out": {name: count for name, count in findings.left_out.items() if count} if findings else {},
+        "unknown": dict(findings.unknown) if findings else {},
+        "damaged": findings.damaged if findings else 0,
+        "unfinished": findings.unfinished if findings else False,
+        "newer": findings.newer if findings else None,
+    }
+
+
+def _memory(made: Made, texts_left: list[int]) -> CapturedMemory:
+    memory, content = made.memory, made.memory.content
+    assert content is not None
+    text = summary_text(memory)
+    texts_left[0] -= len(text)
+    return {
+        "memory_id": memory.id,
+        "memory_number": memory.number or None,
+        "topic": content.topic,
+        "topic_id": memory.metadata.topic_id or "",
+        "created_at": memory.metadata.created_at,
+        "decisions": len(content.decisions),
+        "importance": memory.metadata.importance,
+        "confidence": made.summary.confidence,
+        "method": made.summary.method,
+        "is_new": made.is_new,
+        "first_place": made.first_place,
+        "last_place": made.last_place,
+        "supersedes": list(made.supersedes),
+        "summary_text": text if texts_left[0] >= 0 else None,
+    }
+
+
+def _noted(item: Item) -> dict[str, Any]:
+    """An item of the receipt. It holds no words of the session."""
+    made = item.capture.made if item.capture else []
+    return {
+        "tool": item.transcript.tool,
+        "session_id": item.transcript.session_id,
+        "outcome": item.outcome,
+        "memories": [
+            {"memory_id": each.memory.id, "memory_number": each.memory.number or None, "supersedes": each.supersedes}
+            for each in made
+            if each.is_new
+        ],
+    }
+
+
+# --- undoing ---
+
+
+def _undo(task: Task, stores: Stores, now: str, progress: Progress) -> UndoneCapture:
+    """Remove the memories that a capture added, except those that changed since, and give what they superseded its
+    status back. Idempotent. The sessions are then captured again only on request.
+
+    Raises JobError: RECEIPT_NOT_FOUND.
+    """
+    receipt = receipts.load(stores.workspace, task.payload["undo"])
+    if receipt.get("made_by") != "capture":
+        raise JobError("RECEIPT_NOT_FOUND", f"The receipt {receipt['receipt']!r} is of a migration.",
+                       remediation=f"Undo it: cognee-memory migrate --undo {receipt['receipt']}.")  # fmt: skip
+    receipt_id, store = receipt["receipt"], stores.store
+    ids = store.brought_by(receipt_id, receipt["begun_at"])
+    kept = {each: why for each in ids if (why := _reason_to_keep(each, store))}
+    going = [each for each in ids if each not in kept]
+    sessions = _sessions_of(going, store)
+    supersedes = [each for item in receipt["items"] for memory in item["memories"] for each in memory["supersedes"]]
+    revived = [each for each in supersedes if _was_superseded(each, store)]
+    with store.change(now, [AppliedJob(task.job_id, task.sha256)]) as change:
+        change.drop(going)
+        change.set_statuses(StatusChange(each, "Active", now) for each in revived)
+        for session in sessions:
+            change.record_session(replace(session, state="withdrawn", segments=()))
+    left: list[KeptMemory] = [{"memory_id": each, "reason": reason} for each, reason in kept.items()]
+    earlier = receipt["undone"]["removed"] if receipt["undone"] else []
+    removed = [*earlier, *going]
+    receipts.write(stores.workspace, receipt | {"undone": {"at": now, "job_id": task.job_id, "removed": removed}})
+    stores.deliver_all(progress)
+    return {"receipt": receipt_id, "undone": len(removed), "kept": left[:MAX_ITEMS], "revived": revived}
+
+
+def _reason_to_keep(memory_id: str, store: Memories) -> str | None:
+    known = store.known(memory_id)
+    merged = store.compactions.merged_into(memory_id)
+    if merged:
+        return f"It was merged into the decision record #{merged[0][1]}: restore that first."
+    if known is not None and known.status_set_at is not None and known.status != "Superseded":
+        return "Its status was changed since."
+    return None
+
+
+def _sessions_of(memory_ids: Sequence[str], store: Memories) -> list[CapturedSession]:
+    sources = [source for each in memory_ids if (source := store.captures.source(each)) is not None]
+    names = dict.fromkeys((source.tool, source.session_id) for source in sources)
+    return [found for name in names if (found := store.captures.session(*name)) is not None]
+
+
+def _was_superseded(memory_id: str, store: Memories) -> bool:
+    known = store.known(memory_id)
+    return known is not None and known.status == "Superseded" and not store.compactions.merged_into(memory_id)

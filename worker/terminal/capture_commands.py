@@ -1,0 +1,114 @@
+"""The commands of ``capture`` that need no job, and ``capture forget``: consent, and the captured sessions."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from typing import Any
+
+from bridge.capture import consent
+from bridge.interface import envelope
+from bridge.search import listing
+from jobs.errors import JobError
+from jobs.kinds import CAPTURE_TOOLS
+
+from ..wording import counted
+from . import output as terminal
+from .job_commands import submit_for_target
+from .output import Envelope, say, table
+from .process_commands import workspace_and_settings
+
+
+def enable(args: argparse.Namespace) -> Envelope:
+    """Enable a tool; returns the enabled ones."""
+    return _set(args, enabled=True)
+
+
+def disable(args: argparse.Namespace) -> Envelope:
+    """Disable a tool; returns the enabled ones."""
+    return _set(args, enabled=False)
+
+
+def _set(args: argparse.Namespace, *, enabled: bool) -> Envelope:
+    workspace, settings = workspace_and_settings(args)
+    tools = consent.set_enabled(workspace, settings.config_folder, args.tool, enabled)
+    return envelope.success(enabled=sorted(tools), tool=args.tool)
+
+
+def show_set(answer: Envelope) -> None:
+    """Print whether the tool is enabled now, and what to do next."""
+    if answer["tool"] in answer["enabled"]:
+        say(f"Capture from {answer['tool']} is enabled for this workspace. Capture: cognee-memory capture run")
+    else:
+        say(f"Capture from {answer['tool']} is disabled. What was captured stays: cognee-memory capture list")
+
+
+def status(args: argparse.Namespace) -> Envelope:
+    """Each tool, whether it is enabled, and how much was captured from it."""
+    workspace, settings = workspace_and_settings(args)
+    enabled = consent.enabled_tools(workspace, settings.config_folder)
+    sessions = listing.captured_sessions(workspace)
+    counts = Counter(session["tool"] for session in sessions if session["state"] == "kept")
+    memories = Counter(dict.fromkeys(CAPTURE_TOOLS, 0))
+    for session in sessions:
+        memories[session["tool"]] += session["memories"]
+    tools = [
+        {"tool": tool, "enabled": tool in enabled, "sessions": counts[tool], "memories": memories[tool]}
+        for tool in CAPTURE_TOOLS
+    ]
+    return envelope.success(tools=tools)
+
+
+def show_status(answer: Envelope) -> None:
+    """Print a line for each tool."""
+    rows = [
+        (each["tool"], "on" if each["enabled"] else "off", str(each["sessions"] or ""), str(each["memories"] or ""))
+        for each in answer["tools"]
+    ]
+    table(("tool", "capture", "sessions", "memories"), rows, right=("sessions", "memories"))
+
+
+def list_sessions(args: argparse.Namespace) -> Envelope:
+    """The captured sessions, the last captured first."""
+    workspace, _ = workspace_and_settings(args)
+    sessions = [each for each in listing.captured_sessions(workspace) if args.tool in (None, each["tool"])]
+    return envelope.success(sessions=sessions)
+
+
+def show_list(answer: Envelope) -> None:
+    """Print a line for each session."""
+    rows = [
+        (f"{each['tool']}/{each['session_id']}", each["captured_at"][:10], str(each["memories"]),
+         "" if each["state"] == "kept" else each["state"], each["path"])
+        for each in answer["sessions"]
+    ]  # fmt: skip
+    if rows:
+        table(("session", "captured", "memories", "", "transcript"), rows, right=("memories",), wraps=("transcript",))
+    else:
+        say("Nothing was captured in this workspace yet. To see what could be: cognee-memory capture preview")
+
+
+def forget(args: argparse.Namespace) -> Envelope:
+    """Submit the job that forgets a session, after the user has confirmed it; returns its envelope.
+
+    Raises JobError: SESSION_NOT_FOUND, ARGUMENT_INVALID for a beginning that several sessions have, NOT_CONFIRMED.
+    """
+    workspace, settings = workspace_and_settings(args)
+    session = _named(listing.captured_sessions(workspace), args.session)
+    name = f"{session['tool']}/{session['session_id']}"
+    if not args.yes:
+        titles = listing.titles(workspace, session["memory_ids"], None)
+        unconfirmed = "Forgetting cannot be undone; not confirmed."
+        terminal.confirm(args.json, titles, "memory", f"Forget what was captured from {name} for good?", unconfirmed)
+    return submit_for_target(args, workspace, settings, "forget", {"session": name})
+
+
+def _named(sessions: list[Any], wanted: str) -> Any:
+    found = [each for each in sessions if f"{each['tool']}/{each['session_id']}".startswith(wanted)]
+    exact = [each for each in found if f"{each['tool']}/{each['session_id']}" == wanted]
+    if len(exact or found) == 1:
+        return (exact or found)[0]
+    if found:
+        message = f"{counted(len(found), 'session')} begin with {wanted!r}."
+        raise JobError("ARGUMENT_INVALID", message, remediation="Give more of the id: cognee-memory capture list.")
+    raise JobError("SESSION_NOT_FOUND", f"Nothing was captured from {wanted!r}.")

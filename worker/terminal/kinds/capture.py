@@ -1,0 +1,143 @@
+"""The commands ``capture preview``, ``capture run`` and ``capture undo``: submit the job, and print what it kept."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from bridge import trust
+from jobs.ids import new_job_id
+
+from ...wording import counted
+from .. import import_copy
+from ..job_commands import submit_job, without_none
+from ..output import Envelope, notes, say, table
+from ..process_commands import workspace_and_settings
+
+
+def run(args: argparse.Namespace) -> Envelope:
+    """Submit the capture; returns its envelope."""
+    return _submit(args, {"again": args.again or None})
+
+
+def preview(args: argparse.Namespace) -> Envelope:
+    """Submit the dry run; returns its envelope. The texts are kept only with ``--text``, or for a program."""
+    answer = _submit(args, {"dry_run": True})
+    if not args.text and not args.json and answer.get("result"):
+        for item in answer["result"]["items"]:
+            for memory in item["memories"]:
+                memory["summary_text"] = None
+    return answer
+
+
+def undo(args: argparse.Namespace) -> Envelope:
+    """Submit the undo; returns its envelope."""
+    workspace, settings = workspace_and_settings(args)
+    return submit_job(args, workspace, settings, "capture", {"undo": args.undo})
+
+
+def _submit(args: argparse.Namespace, more: dict[str, Any]) -> Envelope:
+    workspace, settings = workspace_and_settings(args)
+    trust.adopt(workspace, settings.config_folder)  # creates the workspace's folders, which a copied file needs
+    job_id = new_job_id()
+    payload = {
+        "file": None if args.file is None else import_copy.reachable(workspace, args.file, job_id),
+        "tools": args.tools,
+        "session": args.session,
+        "since": args.since,
+        "include": args.include,
+        "exclude": args.exclude,
+        "limit": args.limit,
+        **more,
+    }
+    answer = submit_job(args, workspace, settings, "capture", without_none(payload), job_id=job_id)
+    if answer.get("state") == "succeeded":
+        import_copy.discard(workspace, job_id)
+    return answer
+
+
+def show(answer: Envelope) -> None:
+    """Print the sessions with their memories, the counts, and what to do next; or the result of an undo."""
+    result = answer["result"]
+    if "undone" in result:
+        say(f"{counted(result['undone'], 'memory')} removed, {len(result['revived'])} active again.")
+        for kept in result["kept"]:
+            say(f"  left  {kept['memory_id']}: {kept['reason']}")
+        return
+    rows = [row for item in result["items"] if item["outcome"] != "unchanged" for row in _rows(item)]
+    if rows:
+        table(("session", "of", "memory", "topic", "decisions", ""), rows, right=("memory", "decisions"),
+              wraps=("topic", ""), optional_columns=("of",))  # fmt: skip
+    if result["items_omitted"]:
+        say(f"… and {counted(result['items_omitted'], 'more session')}")
+    _texts(result)
+    _summary(result)
+    _skipped(result)
+    notes(result["warnings"])
+    if result["dry_run"]:
+        if result["model_calls"]:
+            say(f"The language model would be called {counted(result['model_calls'], 'time')}, for about"
+                f" {result['model_tokens']} tokens.")  # fmt: skip
+        say("Nothing was changed." + (" Keep it: cognee-memory capture run" if result["memories"] else ""))
+    elif result["memories"]:
+        say(f"Undo: cognee-memory capture undo {result['receipt']}")
+
+
+def _rows(item: dict[str, Any]) -> list[tuple[str, ...]]:
+    name = f"{item['tool']}/{item['session_id'][:8]}"
+    if not item["memories"]:
+        return [
+            (name, (item["modified_at"] or "")[:10], "", item["title"] or "", "", item["reason"] or item["outcome"])
+        ]
+    rows = []
+    for memory in item["memories"]:
+        number = f"#{memory['memory_number']}" if memory["memory_number"] else ""
+        what = "" if memory["is_new"] else "stored already"
+        if memory["supersedes"]:
+            what = f"replaces {counted(len(memory['supersedes']), 'memory')}"
+        of = (memory["created_at"] or "")[:10]
+        rows.append((name, of, number, memory["topic"][:60], str(memory["decisions"] or ""), what))
+        name = ""
+    return rows
+
+
+def _texts(result: dict[str, Any]) -> None:
+    for item in result["items"]:
+        for memory in item["memories"]:
+            if memory["summary_text"]:
+                say("")
+                say(memory["summary_text"].rstrip())
+                say(f"({item['path']}, {memory['first_place']} to {memory['last_place']})")
+
+
+def _summary(result: dict[str, Any]) -> None:
+    names = ("captured", "unchanged", "empty", "withdrawn", "forgotten", "failed", "remaining")
+    parts = [f"{result[name]} {name}" for name in names if result[name] or name == "captured"]
+    would_be = "would be " if result["dry_run"] else ""
+    added = f"{counted(result['memories'], 'memory')} {'to add' if result['dry_run'] else 'added'}"
+    if result["superseded"]:
+        added += f", {result['superseded']} replaced"
+    if result["sessions"]:
+        say(f"{counted(result['sessions'], 'session')} of this workspace: {would_be}{', '.join(parts)}; {added}.")
+    else:
+        say("No sessions of this workspace were found.")
+
+
+def _skipped(result: dict[str, Any]) -> None:
+    """What the readers left out or could not read, over all sessions."""
+    left_out: dict[str, int] = {}
+    unknown = damaged = 0
+    newer = set()
+    for item in result["items"]:
+        for name, count in item["left_out"].items():
+            left_out[name] = left_out.get(name, 0) + count
+        unknown += sum(item["unknown"].values())
+        damaged += item["damaged"]
+        if item["newer"]:
+            newer.add(f"{item['tool']} {item['newer']}")
+    if left_out:
+        say("Left out: " + ", ".join(f"{count} × {name}" for name, count in sorted(left_out.items())) + ".")
+    if unknown or damaged:
+        say(f"Skipped: {unknown} records of unknown kinds, {damaged} damaged ones. The transcripts are unchanged.")
+    if newer:
+        say(f"Written by newer versions than known: {', '.join(sorted(newer))}.")
