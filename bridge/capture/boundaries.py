@@ -1,0 +1,151 @@
+"""Where a session is cut into segments, parts about one subject. Pure, streaming, in bounded memory.
+
+A cut is before an exchange, for one of four reasons. *Marker*: the person cleared the context, or the tool replaced it.
+*Silence*: hours without a turn. *Subject*: the texts before and after are unlike, and less alike than around, as in
+TextTiling (Hearst, 1997), with embeddings instead of words. *Size*: a segment would hold too much; it is cut where its
+two sides are least alike.
+
+Every decision depends on what is before it and on a few complete exchanges after the cut. So a session that grew has
+the same segments as before, apart from the last one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from jobs import clock
+
+from .exchanges import Exchange, begins_exchange, prose
+from .gaps import Gaps
+from .segment import Cut, Embed, Segment
+from .session import Turn
+
+_AHEAD = 2  # gaps after a cut that must not be deeper; so many more exchanges must be complete
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """``turns`` and ``characters`` are the most that a segment holds, and so the most that is in memory, besides one
+    turn. ``prose`` is the most characters of sentences, since one summary can say only so much. ``silence_hours`` without a turn end a segment. ``window`` is how many characters on each side of a gap are
+    compared, and the fewest of a segment that ends because of its subject. ``unlike``: how different the two sides are,
+    0 to 2, from which on the subject has changed. ``least`` is the fewest characters of an exchange that begins one.
+    """
+
+    turns: int = 400
+    characters: int = 200_000
+    prose: int = 10_000
+    silence_hours: float = 4.0
+    window: int = 600
+    unlike: float = 0.9
+    least: int = 40
+
+
+DEFAULTS = Limits()
+
+
+def segments(turns: Iterable[Turn], embed: Embed, limits: Limits = DEFAULTS) -> Iterator[Segment]:
+    """The session's segments in order. Turns of side chains stay with the exchange in which they ran, without text."""
+    current, last_at = Exchange(), None
+    held = _Held(embed, limits)
+    for turn in turns:
+        at = None if turn.part else _time(turn.at)
+        hard = None if turn.part else _hard_cut(turn, at, last_at, limits)
+        if current.turns and (hard or begins_exchange(turn, current) or _is_over((current,), turn, limits)):
+            held.exchanges.append(current)
+            current = Exchange()
+        if hard:
+            yield from held.all(hard)
+        elif _is_over((*held.exchanges, current), turn, limits):
+            yield from held.until_fits(current, turn)
+        current.add(turn)
+        last_at = at or last_at
+    if current.turns:
+        held.exchanges.append(current)
+    yield from held.all("start", is_complete=False)
+
+
+class _Held:
+    """The exchanges since the last cut. It gives the segments that they make."""
+
+    def __init__(self, embed: Embed, limits: Limits) -> None:
+        self.exchanges: list[Exchange] = []
+        self._embed, self._limits = embed, limits
+        self._index = 0
+        self._cut: Cut = "start"  # why the next segment begins
+
+    def all(self, next_cut: Cut, is_complete: bool = True) -> Iterator[Segment]:
+        """All segments; the next one begins because of ``next_cut``. The last exchange may still grow."""
+        yield from self._by_subject(is_complete)
+        if self.exchanges:
+            yield self._take(len(self.exchanges), next_cut)
+
+    def until_fits(self, current: Exchange, turn: Turn) -> Iterator[Segment]:
+        """Segments until what remains fits with the turn."""
+        yield from self._by_subject(is_complete=True)
+        while self.exchanges and _is_over((*self.exchanges, current), turn, self._limits):
+            yield self._take(self._largest_gap(), "size")
+
+    def _by_subject(self, is_complete: bool) -> Iterator[Segment]:
+        if len(self.exchanges) < 2 + _AHEAD:
+            return
+        gaps = self._gaps(self.exchanges if is_complete else self.exchanges[:-1])
+        begin, cuts = 0, []
+        for gap in range(1, gaps.count):
+            begins = self.exchanges[gap].first.speaker == "user" and gaps.length(gap, gap + 1) >= self._limits.least
+            if not begins or gaps.length(begin, gap) < self._limits.window:
+                continue
+            difference = gaps.difference(gap, begin, _AHEAD)
+            if difference is not None and difference > self._limits.unlike:
+                cuts.append(gap - begin)
+                begin = gap
+        for length in cuts:
+            yield self._take(length, "subject")
+
+    def _largest_gap(self) -> int:
+        """The number of exchanges before the gap whose sides are least alike, in the second half by length."""
+        held = self.exchanges
+        sizes = [exchange.prose for exchange in held]
+        later = [gap for gap in range(1, len(held)) if 2 * sum(sizes[:gap]) >= sum(sizes)]
+        gaps = self._gaps(held)
+        known = [(found, gap) for gap in later if (found := gaps.similarity(gap, 0)) is not None]
+        return min(known)[1] if known else len(held)
+
+    def _gaps(self, exchanges: list[Exchange]) -> Gaps:
+        return Gaps([exchange.subject() for exchange in exchanges], self._embed, self._limits.window)
+
+    def _take(self, count: int, next_cut: Cut) -> Segment:
+        turns = tuple(turn for exchange in self.exchanges[:count] for turn in exchange.turns)
+        segment = Segment(self._index, turns, self._cut)
+        del self.exchanges[:count]
+        self._index, self._cut = self._index + 1, next_cut
+        return segment
+
+
+def _hard_cut(turn: Turn, at: datetime | None, last_at: datetime | None, limits: Limits) -> Cut | None:
+    """Why a subject certainly ends before a turn; None if it need not."""
+    if turn.marker is not None:
+        return "marker"
+    if at is not None and last_at is not None and (at - last_at).total_seconds() > limits.silence_hours * 3600:
+        return "silence"
+    return None
+
+
+def _is_over(exchanges: Iterable[Exchange], turn: Turn, limits: Limits) -> bool:
+    """Whether the exchanges would hold too much with one turn more."""
+    held = [exchange for exchange in exchanges if exchange.spoken]
+    if not held or turn.part:
+        return False
+    return (
+        sum(len(exchange.turns) for exchange in held) >= limits.turns
+        or sum(exchange.characters for exchange in held) + len(turn.text) > limits.characters
+        or sum(exchange.prose for exchange in held) + prose(turn) > limits.prose
+    )
+
+
+def _time(text: str | None) -> datetime | None:
+    try:
+        return clock.parse(text) if text else None
+    except ValueError:
+        return None

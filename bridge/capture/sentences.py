@@ -1,0 +1,130 @@
+"""The sentences of a turn: what was said as prose, without code, tool output, tables, traces and lists of files.
+
+Each sentence stands in the turn's text as it is, apart from white space. No language is assumed beyond its stops.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..text import passages
+from ..text.sections import newlines, one_line
+from .session import Speaker, Turn
+
+MAX_CHARACTERS = 320  # of a sentence; a longer one is cut into parts, at a comma or a blank
+_MIN_LETTERS = 6
+
+_FENCE = re.compile(r"^\s*(?:>\s*)?(```+|~~~+)")
+# Blocks that tools put into what a person says, and a person's parts that are to be private.
+_BLOCK = re.compile(
+    r"<(private|system-reminder|command-\w+|local-command-\w+|environment_\w+|user_instructions|tool_\w+|bash-\w+"
+    r"|function_\w+|thinking|details)\b[^>]*>.*?(?:</\1\s*>|\Z)",
+    re.DOTALL | re.IGNORECASE,
+)
+_BULLET = re.compile(r"^\s*(?:[-*+•–]|\(?\d{1,2}[.)]|\[[ xX]?\])\s+(?:\[[ xX]?\]\s+)?")
+# Lines that are no prose: headings, tables, rules, quotations, prompts of a shell, patches, traces, dated log lines.
+_NO_PROSE = re.compile(
+    r"\s*(?:#{1,6}\s|\||[-=*_]{3,}\s*$|>|\$ |%s|@@ |[+-]{2,3} \S|diff --git|index [0-9a-f]{6,}"
+    r"|Traceback \(|File \"[^\"]+\", line \d|at \S+ ?\(|at \S+:\d+|\.{3} \d+ more|Caused by:|goroutine \d|panic: |\^+\s*$"
+    r"|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\d\d:\d\d:\d\d[.,\s]|\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE)\b[\]: ]"
+    r"|(?:import|from|def|class|return|const|let|var|function|public|private|fn|use|package|func|if|for|while)\b.*[;{:(]\s*$"
+    r"|</?\w[\w-]*(?:\s[^>]*)?>\s*$|[\[{}\]()]+[,;]?\s*$|\"[\w-]+\":\s)" % re.escape("% ")
+)
+_PATH_WORD = re.compile(r"[\w@.~-]*[/\\][\w@./\\~-]*|[\w-]+\.[A-Za-z]\w{0,5}(?::\d+)*")
+_LOWER_START = re.compile(r"(?<![\s.][A-Za-z])(?<!e\.g)(?<!i\.e)(?<!etc)(?<!vs)(?<!cf)(?<=\w)[.!?]+\s+(?=[a-z])")
+_CODE_SIGNS = re.compile(r"[{}\[\]<>=;|\\$&^~@#_()]")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence on one line, who said it, and where. ``turn`` counts the turns of its segment, ``order`` the sentences
+    of its turn, from 0; ``remaining`` is how many follow there."""
+
+    text: str
+    speaker: Speaker
+    turn: int
+    order: int
+    remaining: int
+    place: str
+
+    @property
+    def is_question(self) -> bool:
+        """Whether it ends as a question does."""
+        return self.text.rstrip("\"')*_ ").endswith(("?", "？", "؟"))
+
+
+def of_turn(turn: Turn, number: int) -> list[Sentence]:
+    """The sentences of a turn, which is the ``number``-th of its segment."""
+    texts = list(sentences(turn.text))
+    return [
+        Sentence(text, turn.speaker, number, order, len(texts) - order - 1, turn.place)
+        for order, text in enumerate(texts)
+    ]
+
+
+def sentences(text: str) -> Iterator[str]:
+    """The sentences of the prose in a text, in order, each on one line."""
+    for paragraph in _paragraphs(text):
+        for long in passages.sentences(paragraph):
+            start = 0
+            for stop in [*(found.end() for found in _LOWER_START.finditer(long)), len(long)]:
+                yield from (part for part in _parts(one_line(long[start:stop])) if _says_something(part))
+                start = stop
+
+
+def _paragraphs(text: str) -> Iterator[str]:
+    """Runs of lines of prose, each joined by blanks. A list's item is a paragraph without its bullet."""
+    joined: list[str] = []
+    fence = ""
+    for line in _BLOCK.sub("\n", newlines(text)).split("\n"):
+        mark = _FENCE.match(line)
+        if fence:
+            fence = "" if mark and mark[1].startswith(fence) else fence
+            continue
+        item = _BULLET.match(line)
+        body = line[item.end() :] if item else line
+        if mark:
+            fence = mark[1]
+        prose = not mark and bool(body.strip()) and not _NO_PROSE.match(line) and not _is_code(body)
+        if (item or not prose) and joined:
+            yield " ".join(joined)
+            joined = []
+        if prose:
+            joined.append(body)
+    if joined:
+        yield " ".join(joined)
+
+
+def _is_code(line: str) -> bool:
+    """Whether a line is rather code or a list of files than prose."""
+    words = line.split()
+    if len(words) <= 3 and any(_PATH_WORD.fullmatch(word.strip("`'\",:;()[]*")) for word in words):
+        return not any(word.isalpha() for word in words) or len(words) < 3
+    paths = sum(bool(_PATH_WORD.fullmatch(word.strip("`'\",:;()[]*"))) for word in words)
+    signs = len(_CODE_SIGNS.findall(line))
+    letters = sum(character.isalpha() or character.isspace() for character in line)
+    return (
+        paths * 2 > len(words)
+        or signs * 8 > len(line)
+        or letters * 2 < len(line)
+        or line.rstrip().endswith((";", "{", "};", "){"))
+    )
+
+
+def _parts(sentence: str) -> Iterator[str]:
+    while len(sentence) > MAX_CHARACTERS:
+        stop = max(sentence.rfind(mark, MAX_CHARACTERS // 2, MAX_CHARACTERS) for mark in (", ", "; ", "，", "、"))
+        if stop < 0:
+            stop = sentence.rfind(" ", MAX_CHARACTERS // 2, MAX_CHARACTERS)
+        stop = MAX_CHARACTERS if stop < 0 else stop + 1
+        yield sentence[:stop].strip()
+        sentence = sentence[stop:].strip()
+    yield sentence
+
+
+def _says_something(sentence: str) -> bool:
+    return sum(map(str.isalpha, sentence)) >= _MIN_LETTERS or (
+        not sentence.isascii() and sum(map(str.isalpha, sentence)) >= _MIN_LETTERS // 2
+    )
