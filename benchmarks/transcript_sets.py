@@ -84,7 +84,7 @@ def dialseg(source: Path, _: dict[str, Row]) -> Iterator[Row]:
         if line.startswith("call_id_"):
             if turns:
                 yield {"id": name, "conversation": name, "summary": "", "turns": turns}
-            name, turns = line.strip(), []
+            name, turns = line.strip(), list[Row]()
         elif text:
             turns.append({"speaker": _side(turns), "text": text, "subject": int(subject)})
 
