@@ -91,8 +91,10 @@ def dialseg(source: Path, _: dict[str, Row]) -> Iterator[Row]:
 
 def tiage(source: Path, _: dict[str, Row]) -> Iterator[Row]:
     """Each dialogue; a turn labelled 1 begins a subject."""
-    for name, dialogue in json.loads(source.read_text("utf-8")).items():
-        turns, subject = list[Row](), 0
+    dialogues: dict[str, list[tuple[str, str]]] = json.loads(source.read_text("utf-8"))
+    for name, dialogue in dialogues.items():
+        turns: list[Row] = []
+        subject = 0
         for text, label in dialogue:
             subject += label == "1"
             turns.append({"speaker": _side(turns), "text": text, "subject": subject})

@@ -33,10 +33,10 @@ def _pattern(*alternatives: str) -> re.Pattern[str]:
 _DECIDED = _pattern(
     rf"\b(?:we|i|they|team)(?:['’]ve| have| had)? {_ADVERB}{_CHOSEN}\b",
     r"\b(?:it was|was|is|been) (?:decided|agreed|settled)\b",
-    r"^\W*(?:the )?(?:final )?(?:decision|resolution|verdict|conclusion)(?: is| was)?\s*[:–—-]",
+    r"^\W*(?:the )?(?:final )?(?:decision|conclusion)(?: is| was)?\s*[:–—-]",
     r"\b(?:the|our|my) (?:final )?(?:decision|choice) (?:is|was) (?!how|whether|up to|yours|genuinely)",
     rf"\bwe(?:['’]ll| will| are going to|['’]re going to) {_ADVERB}{_CHOOSE}",
-    r"\b(?:going|sticking|staying) with\b",
+    r"\b(?:sticking|staying) with\b|\b(?:i['’]m|we['’]re|i am|we are) going with\b(?! this)|^\W*going with\b",
     r"\b(?:entschieden|beschlossen|wir (?:nehmen|verwenden|nutzen|benutzen|bleiben bei|behalten)|nehmen wir)\b",
     r"\b(?:lass(?:t)? uns|stattdessen|(?:nous avons|on a|j['’]ai) (?:décidé|choisi)|on (?:garde|prend|utilise"
     r"|part sur))\b",
@@ -46,7 +46,8 @@ _DECIDED = _pattern(
 _PERSON = _pattern(
     rf"\b(?:let['’]?s|lets|let us) {_ADVERB}{_CHOOSE}",
     _OPENING + r"(?:use|go with|stick (?:with|to)|keep|drop|prefer|avoid|default to|rename|never|always|defer|leave)\b",
-    _OPENING + r"only (?:use|support|allow|show|run)\b|\b(?:be|make) sure (?:to (?:keep|use|never|always)|.* only )",
+    _OPENING + r"only (?:use|support|allow|show|run)\b|\b(?:be|make) sure (?:to (?:keep|use|never|always)"
+    r"|.* (?:only|always|never) )",
     _OPENING
     + r"(?:don['’]?t|do not) (?:use|add|store|support|include|call|keep|make|commit|ever|rely|put|create|change)\b",
     r"\b(?:i|we)(?:['’]d| would)? (?:really |strongly )?(?:prefer|rather|insist)\b|\b(?:don['’]?t|do not"
@@ -63,12 +64,12 @@ _PERSON = _pattern(
     r"\b(?:niemals|toujours|jamais|siempre|nunca|plutôt que|en lugar de|en vez de)\b",
 )
 # What the assistant says of its own choice.
-_OWN = r"(?:kept|left|used|made|put|chose|dropped|removed|switched|replaced|went|avoided|did(?:n['’]?t| \W*not\W*))"
+_OWN = r"(?:kept|left|used|made|put|chose|dropped|removed|switched|replaced|went|avoided)"
 _ASSISTANT = _pattern(
     rf"\bi(?:['’]ve| have)? {_OWN}\b.*\b(?:instead of|rather than|because|since|so that|to avoid|on purpose"
     rf"|as you asked)\b",
-    rf"\bi (?:deliberately|intentionally|explicitly|purposely) \W*{_OWN}|\b{_OWN}\b.*\b(?:deliberately"
-    rf"|intentionally)\b",
+    rf"\bi (?:deliberately|intentionally|explicitly|purposely) \W*(?:{_OWN}|did(?:n['’]?t| \W*not\b))",
+    rf"\b{_OWN}\b.*\b(?:deliberately|intentionally)\b",
     r"\bdeliberately (?:preserved|left|kept|omitted|avoided|skipped)\b",
 )
 # Signs that nothing is decided, or that somebody judges a decision instead of making it.
@@ -78,12 +79,15 @@ _UNDECIDED = _pattern(
     r"\b(?:if you (?:want|prefer|like|['’]d)|let me know|not sure|unclear|tbd|to be decided|undecided|either)\b"
     r"|\bi think we\b",
     r"\b(?:option|alternative|approach) (?:[a-d1-9]|one|two|three)\s*[:(–—-]",
+    r"^(?:use gh\b|use the (?:command|tool)|(?:can|will|should)(?:n['’]?t)? (?:you|we)\b|explain|tell me|show me)",
+    r"\byet, just\b",
     r"^(?:if|when|unless|suppose|imagine|what|why|how|is|are|does|do|did|for example"
     r"|e\.g\.)\b(?! not\b)(?!.*\b(?:should|must)\b)",
     r"\b(?:hasn['’]?t|haven['’]?t|not|never|before|until|once|as if) (?:been |we |you |i )*(?:decided|agreed"
     r"|settled|chosen)\b",
-    r"\bshould (?:be (?:able|fine|ok|okay|good|enough|possible|there|safe|ready|easy)|not be needed|have|work"
+    r"\bshould (?:resolve|be (?:able|fine|ok|okay|good|enough|possible|there|safe|ready|easy)|not be needed|have|work"
     r"|now)\b(?! (?:a|an|the)\b)",
+    r"\bmust be (?:off|wrong|broken|missing)\b|\bwe should pick\b",
     r"\bneeds? to be (?:fixed|done|checked|tested|reviewed|updated|addressed)\b",
     r"\b(?:good|excellent|great|nice|smart|sound|sensible|standout)[\w\s-]{0,20} (?:decision|choice)",
 )

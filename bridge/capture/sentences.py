@@ -27,11 +27,11 @@ _BULLET = re.compile(r"^\s*(?:[-*+•–]|\(?\d{1,2}[.)]|\[[ xX]?\])\s+(?:\[[ xX
 # Lines that are no prose: headings, tables, rules, quotations, prompts of a shell, patches, traces, dated log lines.
 _NO_PROSE = re.compile(
     r"\s*(?:#{1,6}\s|\||[-=*_]{3,}\s*$|>|[$%❯»] |@@ |[+-]{2,3} \S|diff --git|index [0-9a-f]{6,}|\d+(?:→|:|\t)"
-    r"|Traceback \(|File \"[^\"]+\", line \d|at \S+ ?\(|at \S+:\d+|\.{3} \d+ more|Caused by:|goroutine \d|panic: |\^+\s*$|//|/\*"
-    r"|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\d\d:\d\d:\d\d[.,\s]|\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE)\b[\]: ]"
-    r"|time=|level=|\[Request interrupted|\[Image|(?:import|from|def|class|return|const|let|var|function|public|private|fn|use"
-    r"|package|func|if|for|while)\b.*[;{:(]\s*$"
-    r"|</?\w[\w-]*(?:\s[^>]*)?>\s*$|[\[{}\]()]+[,;]?\s*$|\"[\w-]+\":\s)"
+    r"|Traceback \(|File \"[^\"]+\", line \d|at \S+[.(/<]\S* ?\(?|\.{3} \d+ more|Caused by:|goroutine \d|panic: |\^+\s*$"
+    r"|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d[.,\s]|\[\d\d/\d\d/|\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE)\b[\]: ]"
+    r"|time=|level=|//|/\*|\[Request interrupted|\[Image"
+    r"|(?:import|from|def|class|return|const|let|var|function|public|private|fn|use|package|func|if|for|while)\b"
+    r".*[;{:(]\s*$|</?\w[\w-]*(?:\s[^>]*)?>\s*$|[\[{}\]()]+[,;]?\s*$|\"[\w-]+\":\s)"
 )
 _PATCH_START = re.compile(r"\s*(?:diff --git |@@ -\d)")
 _PATCH_LINE = re.compile(r"[ \t+@\\-]|$|(?:diff|index|new file|deleted file|rename|similarity|Binary files)\b")
