@@ -1,8 +1,8 @@
 """How well questions find their session after capture without a model, beside other forms of the same sessions.
 
 ``python -m benchmarks.capture_quality --data DIR... [--cache FOLDER] [--methods NAME...]``. A ``DIR`` has
-``sessions.jsonl`` and ``queries.jsonl`` (see ``transcript_sets``), or is a folder of such. Each form of a session is one
-memory or several; a hit on any of them is a hit on the session. All memories have one date, so that recency says
+``sessions.jsonl`` and ``queries.jsonl`` (see ``transcript_sets``), or is a folder of such. Each form of a session is
+one memory or several; a hit on any of them is a hit on the session. All memories have one date, so that recency says
 nothing.
 """
 
