@@ -76,7 +76,7 @@ def qmsum(source: Path, known: dict[str, Row]) -> Iterator[Row]:
         yield _session(row, turns)
 
 
-def dialseg(source: Path, _: dict[str, Row]) -> Iterator[Row]:
+def dialseg(source: Path, known: dict[str, Row]) -> Iterator[Row]:
     """Each dialogue: a line with its name, then a line ``SUBJECT TEXT`` for each turn."""
     name, turns = "", list[Row]()
     for line in [*source.read_text("utf-8").splitlines(), "call_id_end"]:
@@ -84,15 +84,17 @@ def dialseg(source: Path, _: dict[str, Row]) -> Iterator[Row]:
         if line.startswith("call_id_"):
             if turns:
                 yield {"id": name, "conversation": name, "summary": "", "turns": turns}
-            name, turns = line.strip(), []
+            name, turns = line.strip(), list[Row]()
         elif text:
             turns.append({"speaker": _side(turns), "text": text, "subject": int(subject)})
 
 
-def tiage(source: Path, _: dict[str, Row]) -> Iterator[Row]:
+def tiage(source: Path, known: dict[str, Row]) -> Iterator[Row]:
     """Each dialogue; a turn labelled 1 begins a subject."""
-    for name, dialogue in json.loads(source.read_text("utf-8")).items():
-        turns, subject = list[Row](), 0
+    dialogues: dict[str, list[tuple[str, str]]] = json.loads(source.read_text("utf-8"))
+    for name, dialogue in dialogues.items():
+        turns: list[Row] = []
+        subject = 0
         for text, label in dialogue:
             subject += label == "1"
             turns.append({"speaker": _side(turns), "text": text, "subject": subject})

@@ -28,9 +28,10 @@ _AHEAD = 2  # gaps after a cut that must not be deeper; so many more exchanges m
 @dataclass(frozen=True, slots=True)
 class Limits:
     """``turns`` and ``characters`` are the most that a segment holds, and so the most that is in memory, besides one
-    turn. ``prose`` is the most characters of sentences, since one summary can say only so much. ``silence_hours`` without a turn end a segment. ``window`` is how many characters on each side of a gap are
-    compared, and the fewest of a segment that ends because of its subject. ``unlike``: how different the two sides are,
-    0 to 2, from which on the subject has changed. ``least`` is the fewest characters of an exchange that begins one.
+    turn. ``prose`` is the most characters of sentences, since one summary can say only so much. ``silence_hours``
+    without a turn end a segment. ``window`` is how many characters on each side of a gap are compared, and the fewest
+    of a segment that ends because of its subject. ``unlike``: how different the two sides are, 0 to 2, from which on
+    the subject has changed. ``least`` is the fewest characters of an exchange that begins one.
     """
 
     turns: int = 400

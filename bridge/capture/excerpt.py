@@ -68,11 +68,16 @@ def excerpt(found: Sequence[Sentence], embed: Embed, budget: int = BUDGET) -> Ex
 def _candidates(found: Sequence[Sentence]) -> list[Sentence]:
     """The sentences to choose from, without repetitions. Of too many: the person's, and those that end a turn."""
     unique = list({sentence.text.lower(): sentence for sentence in reversed(found)}.values())[::-1]
-    unique = [sentence for sentence in unique if len(sentence.text) >= _LEAST_CHARACTERS]
+    unique = [sentence for sentence in unique if _length(sentence.text) >= _LEAST_CHARACTERS]
     if len(unique) <= MOST_COMPARED:
         return unique
     ranked = sorted(unique, key=lambda one: (one.speaker != "user", min(one.order, one.remaining)))[:MOST_COMPARED]
     return sorted(ranked, key=lambda one: (one.turn, one.order))
+
+
+def _length(text: str) -> int:
+    """The length as if in a Latin script: a character of a script without blanks says as much as three letters."""
+    return len(text) + 2 * sum(character > "\u2e80" for character in text)
 
 
 def _similarities(vectors: Floats) -> Floats:

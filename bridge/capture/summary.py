@@ -132,16 +132,14 @@ def _importance(
 
 
 def _joined(sentences: Iterable[Sentence]) -> str:
-    """The sentences one after another; those of another turn begin a line."""
-    lines: list[str] = []
+    """The sentences one after another. One begins a line if it is of another turn, or if none ended before it."""
+    text = ""
     last: int | None = None
     for sentence in sentences:
-        if sentence.turn == last:
-            lines[-1] += f" {sentence.text}"
-        else:
-            lines.append(sentence.text)
+        goes_on = sentence.turn == last and text.rstrip("\"')*_`").endswith((".", "!", "?", "。", "！", "？"))
+        text += f"{' ' if goes_on else chr(10)}{sentence.text}"
         last = sentence.turn
-    return "\n".join(lines)
+    return text.strip()
 
 
 def _texts(sentences: Iterable[Sentence]) -> tuple[str, ...]:
