@@ -1,0 +1,265 @@
+"""Reads the transcripts of Claude Code: ``~/.claude/projects/<folder>/<session>.jsonl``.
+
+``<folder>`` is the path in which the session began, with ``-`` for each character but ASCII letters and digits.
+Sub-agents have files of their own: ``<session>/subagents/agent-*.jsonl``, and before version 2.1 ``agent-*.jsonl``
+beside the sessions; before version 2.0 they are side chains within the session's file.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from ..session import Findings, Transcript, Turn
+from . import claude_code_text, json_lines, transcript_file
+from .claude_code_chain import Chain, SideChains, is_linked, rewound_nodes
+from .claude_code_heads import Head, head_of
+from .reader import Home
+from .turn_builder import Said, TurnBuilder, moment
+from .versions import is_newer
+
+TESTED = "2.1.330"
+REWOUND = "rewound turn"
+
+_MAX_NAME = 200  # characters of a folder's name; a hash follows what is longer
+_PEEK = 16 * 1024
+_TITLE = re.compile(rb'"(?:customTitle|aiTitle)":"((?:[^"\\]|\\.){1,300})"')
+_SESSION = re.compile(rb'"sessionId":"([^"\\]{1,100})"')
+# Records about a session that say nothing: what Claude Code 1.0 to 2.1 writes besides messages.
+_SILENT = frozenset(
+    "summary custom-title ai-title agent-name agent-color agent-setting tag mode permission-mode last-prompt pr-link"
+    " queue-operation file-history-snapshot file-history-delta attribution-snapshot content-replacement progress"
+    " api-request api-request-shape api-request-blob api-request-resumed atis-latch cost-state tools-used"
+    " worktree-state relocated bridge-session history-suppression isolation-latch session-owner dev-mods memory-mode"
+    " observer-ref frame-link continued-in resume-head-vouch derived-from data-flow-records data-flow-incomplete"
+    " fork-context-ref artifact-comment-monitor artifact-autoreact-ledger ended-by-model repl-mode"
+    " hybrid-organization host-row".split()
+)
+
+
+class ClaudeCode:
+    """Reads the transcripts of Claude Code."""
+
+    tool = "claude-code"
+
+    def roots(self, home: Home) -> list[Path]:
+        """The folder of all projects. ``CLAUDE_CONFIG_DIR`` moves it."""
+        moved = home.environment.get("CLAUDE_CONFIG_DIR")
+        return [(Path(moved) if moved else home.folder / ".claude") / "projects"]
+
+    def transcripts(self, home: Home, workspace: Path) -> Iterator[Transcript]:
+        """The sessions that began in this folder, below it, or above it."""
+        for root in self.roots(home):
+            for project in transcript_file.folders(root):
+                if not _may_be_of(project.name, workspace):
+                    continue
+                for path in transcript_file.files(project, ".jsonl"):
+                    if path.name.startswith("agent-"):
+                        continue
+                    found = transcript_file.described(
+                        self.tool, path.stem, [path, *_agent_files(path)], _title(path, root)
+                    )
+                    if found is not None:
+                        yield found
+
+    def turns(self, transcript: Transcript, findings: Findings) -> Iterator[Turn]:
+        """The session's turns, then those of its sub-agents. What was rewound away is left out.
+
+        A session that was resumed as a fork begins with a copy of the other session's turns; nothing marks them.
+        """
+        path = transcript.path
+        yield from _Conversation(path, findings).turns()
+        for agent in _agent_files(path):
+            try:
+                yield from _Conversation(agent, findings, part=agent.stem.removeprefix("agent-")).turns()
+            except FileNotFoundError:
+                continue  # removed since the folder was listed
+
+
+READER = ClaudeCode()
+
+
+class _Conversation:
+    """One file: a session's, or that of one of its sub-agents, whose name is the part of all turns then."""
+
+    def __init__(self, path: Path, findings: Findings, part: str = "") -> None:
+        self._path, self._findings, self._part = path, findings, part
+        self._builder = TurnBuilder()
+        self._side_chains = SideChains()
+        self._said: tuple[str, set[str]] = ("", set())  # the message of the last record, and its texts so far
+
+    def turns(self) -> Iterator[Turn]:
+        with transcript_file.opened(self._path, _root_of(self._path)) as file:
+            rewound = frozenset[int]()
+            if not self._part:
+                rewound = rewound_nodes(json_lines.lines(file, Findings()))
+                file.seek(0)
+            chain = Chain() if rewound else None
+            for number, line in json_lines.lines(file, self._findings):
+                head = head_of(line)
+                if chain is not None and is_linked(head) and chain.add(head, line) in rewound:
+                    self._findings.left_out[REWOUND] += head.kind in ("user", "assistant")
+                    continue
+                yield from self._record(number, line, head)
+            yield from self._builder.finish()
+
+    def _record(self, number: int, line: bytes, head: Head) -> Iterator[Turn]:
+        left_out = self._findings.left_out
+        if head.kind == "tool output":
+            left_out[claude_code_text.TOOL_OUTPUT] += 1
+            self._is_side_chain(head, line)
+            return
+        if head.kind == "other" and head.name in _SILENT:
+            return
+        if head.kind == "attachment" and head.name != "queued_command":
+            left_out[claude_code_text.OWN_TEXT] += 1
+            return
+        record = json_lines.record(line, self._findings)
+        if record is None:
+            return
+        self._note_version(record.get("version"))
+        part = self._part or self._side_chain(record, head, line)
+        match record.get("type"):
+            case "user":
+                yield from self._of_user(record, number, part)
+            case "assistant":
+                yield from self._of_assistant(record, number, part)
+            case "attachment":
+                text = claude_code_text.of_attachment(record, left_out)
+                yield from self._add("user", text, record, number, part)
+            case "system":
+                if record.get("subtype") == "compact_boundary" and not part:
+                    yield from self._builder.mark("compacted")
+            case kind:
+                if kind not in _SILENT:
+                    self._findings.unknown[str(kind)[:80]] += 1
+
+    def _of_user(self, record: dict[str, Any], number: int, part: str) -> Iterator[Turn]:
+        words = claude_code_text.of_user(record, self._findings.left_out)
+        if not part and (words.clears or words.compacts):
+            yield from self._builder.mark("cleared" if words.clears else "compacted")
+        yield from self._add("user", words.text, record, number, part)
+
+    def _of_assistant(self, record: dict[str, Any], number: int, part: str) -> Iterator[Turn]:
+        """A streamed message comes in several records with one id, of which one may repeat another's text."""
+        reply = claude_code_text.of_assistant(record, self._findings.left_out)
+        message = record.get("message")
+        message_id = str(message.get("id") or "") if isinstance(message, dict) else ""
+        text = reply.text
+        if self._said[0] != message_id or not message_id:
+            self._said = (message_id, set())
+        if text in self._said[1]:
+            text = ""
+        self._said[1].add(text)
+        yield from self._add("assistant", text, record, number, part, reply)
+
+    def _add(
+        self,
+        speaker: Any,
+        text: str,
+        record: dict[str, Any],
+        number: int,
+        part: str,
+        reply: claude_code_text.Reply | None = None,
+    ) -> Iterator[Turn]:
+        folder, branch = record.get("cwd"), record.get("gitBranch")
+        yield from self._builder.add(
+            Said(
+                speaker,
+                text,
+                f"line {number}" if not self._part else f"{self._path.name} line {number}",
+                moment(record.get("timestamp")),
+                folder if isinstance(folder, str) and folder else None,
+                branch if isinstance(branch, str) and branch else None,
+                part,
+                reply.files if reply else (),
+                reply.tools if reply else (),
+            )
+        )
+
+    def _side_chain(self, record: dict[str, Any], head: Head, line: bytes) -> str:
+        if record.get("isSidechain") is not True:
+            return ""
+        agent = record.get("agentId")
+        return agent if isinstance(agent, str) and agent else self._side_chains.name_of(head, line)
+
+    def _is_side_chain(self, head: Head, line: bytes) -> None:
+        """Remember a record that is not parsed, since later ones may name it."""
+        if head.is_side and not self._part:
+            self._side_chains.name_of(head, line)
+
+    def _note_version(self, version: Any) -> None:
+        if self._findings.newer is None and is_newer(version, TESTED):
+            self._findings.newer = str(version)[:40]
+
+
+# --- folders and files ---
+
+
+def _may_be_of(name: str, workspace: Path) -> bool:
+    """Whether a project's folder may hold sessions of the workspace, told by its name."""
+    for path in {workspace, workspace.resolve()}:
+        for form in {unicodedata.normalize(form, str(path)) for form in ("NFC", "NFD")}:
+            encoded = _encoded(form)
+            if _is_at_or_below(name, encoded) or name in {_encoded(str(above)) for above in Path(form).parents}:
+                return True
+    return False
+
+
+def _is_at_or_below(name: str, encoded: str) -> bool:
+    name, encoded = name.lower(), encoded.lower()
+    if len(encoded) > _MAX_NAME:
+        return name.startswith(encoded[:_MAX_NAME])
+    return name == encoded or name.startswith(encoded.rstrip("-") + "-")
+
+
+def _encoded(path: str) -> str:
+    """Characters outside of the basic plane are two of JavaScript's."""
+    return "".join(
+        character if character.isascii() and character.isalnum() else "-" * (2 if ord(character) > 0xFFFF else 1)
+        for character in path
+    )
+
+
+def _root_of(path: Path) -> Path:
+    """The folder of all projects, from a session's file or that of a sub-agent."""
+    return path.parents[3] if path.parent.name == "subagents" else path.parents[1]
+
+
+def _agent_files(path: Path) -> list[Path]:
+    """The files of a session's sub-agents."""
+    own = list(transcript_file.files(path.with_suffix("") / "subagents", ".jsonl"))
+    try:
+        beside = _agents_beside(path.parent, path.parent.stat().st_mtime_ns).get(path.stem, [])
+    except OSError:
+        beside = []
+    return own + beside
+
+
+@lru_cache(maxsize=8)
+def _agents_beside(project: Path, _changed: int) -> dict[str, list[Path]]:
+    """The files of sub-agents in a project's folder, by session. ``_changed`` is when the folder was."""
+    found: dict[str, list[Path]] = {}
+    for path in transcript_file.files(project, ".jsonl"):
+        if not path.name.startswith("agent-"):
+            continue
+        try:
+            session = _SESSION.search(transcript_file.read_start(path, project.parent, _PEEK))
+        except OSError:
+            continue
+        if session is not None:
+            found.setdefault(session[1].decode("utf-8", "replace"), []).append(path)
+    return found
+
+
+def _title(path: Path, root: Path) -> str | None:
+    """The session's name, which Claude Code repeats near the end of the file."""
+    try:
+        found = _TITLE.findall(transcript_file.read_end(path, root, _PEEK))
+    except OSError:
+        return None
+    return json_lines.parsed(b'"' + found[-1] + b'"', Findings()) if found else None

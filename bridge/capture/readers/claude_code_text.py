@@ -1,0 +1,162 @@
+"""What was said in a Claude Code record: the words of the person or the assistant, without what the tool added.
+
+Claude Code puts its own notes into messages of the user: reminders, the output of commands, notifications, summaries.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Any, NamedTuple
+
+from .turn_builder import strings
+
+TOOL_OUTPUT = "tool output"
+THINKING = "thinking"
+OWN_TEXT = "text by the tool"
+COMMAND = "command"
+SUMMARY = "summary by the tool"
+IMAGE = "image or document"
+
+_WRAPPED = re.compile(
+    r"<(system-reminder|ide_opened_file|ide_selection|ide_diagnostics|local-command-caveat|local-command-stdout"
+    r"|local-command-stderr|bash-input|bash-stdout|bash-stderr|task-notification|user-prompt-submit-hook"
+    r"|post-tool-use-hook|session-start-hook|mcp-resource-update|mcp-polling-update|teammate-message|fork-boilerplate"
+    r"|channel-message|tick|new-diagnostics)(?:\s[^>]*)?>.*?(?:</\1>|\Z)",
+    re.DOTALL,
+)
+_MEMORY = re.compile(r"</?user-memory-input>")
+_COMMAND = re.compile(r"<command-name>\s*(/?[^<]{0,200}?)\s*</command-name>")
+_ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
+_INTERRUPTED = re.compile(r"\[Request interrupted by user[^\]]{0,40}\]")
+_REJECTION = "the user said:"
+_MEMORY_NOTE = "\n\nNote: "
+_CLEARING = frozenset({"/clear", "/new", "/reset", "clear"})
+_CONTINUED = "This session is being continued from a previous conversation"
+
+
+class Words(NamedTuple):
+    """What a record says, and the command that it is, if it is one."""
+
+    text: str = ""
+    clears: bool = False
+    compacts: bool = False
+
+
+def of_user(record: dict[str, Any], left_out: Counter[str]) -> Words:
+    """What the person said in a record of the user."""
+    message = record.get("message")
+    content = message.get("content") if isinstance(message, dict) else None
+    blocks = _blocks(content)
+    texts = [block["text"] for block in blocks if block.get("type") == "text" and isinstance(block.get("text"), str)]
+    if record.get("isCompactSummary") is True or (texts and texts[0].startswith(_CONTINUED)):
+        left_out[SUMMARY] += 1
+        return Words(compacts=True)
+    if _is_by_tool(record):
+        left_out[OWN_TEXT] += 1
+        return Words()
+    results = [block for block in blocks if block.get("type") == "tool_result"]
+    left_out[TOOL_OUTPUT] += len(results)
+    left_out[IMAGE] += sum(block.get("type") in ("image", "document") for block in blocks)
+    said = [_without_notes(text, left_out) for text in texts]
+    said += [_rejection(result) for result in results] + _answers(record.get("toolUseResult"))
+    command = _COMMAND.search("\n".join(texts))
+    if command is None:
+        return Words("\n\n".join(filter(None, said)))
+    return _command(command[1], "\n".join(texts), left_out)
+
+
+def of_attachment(record: dict[str, Any], left_out: Counter[str]) -> str:
+    """What the person said while the assistant was at work, which Claude Code keeps as an attachment."""
+    attachment = record["attachment"] if isinstance(record.get("attachment"), dict) else {}
+    if attachment.get("commandMode") == "bash" or _is_by_tool(attachment):
+        left_out[COMMAND if attachment.get("commandMode") == "bash" else OWN_TEXT] += 1
+        return ""
+    texts = (block.get("text") for block in _blocks(attachment.get("prompt")))
+    return "\n\n".join(filter(None, (_without_notes(text, left_out) for text in strings(texts))))
+
+
+class Reply(NamedTuple):
+    """What a record of the assistant says, and which tools it calls on which files."""
+
+    text: str
+    tools: tuple[str, ...]
+    files: tuple[str, ...]
+
+
+def of_assistant(record: dict[str, Any], left_out: Counter[str]) -> Reply:
+    """What the assistant said in a record. A plan and a question that it shows to the person count as said."""
+    message = record.get("message")
+    if not isinstance(message, dict) or record.get("isApiErrorMessage") or message.get("model") == "<synthetic>":
+        left_out[OWN_TEXT] += 1
+        return Reply("", (), ())
+    texts: list[str] = []
+    tools: list[str] = []
+    files: list[str] = []
+    for block in _blocks(message.get("content")):
+        match block.get("type"):
+            case "text":
+                texts += strings([block.get("text")])
+            case "tool_use" | "server_tool_use" | "mcp_tool_use":
+                given = block["input"] if isinstance(block.get("input"), dict) else {}
+                tools += strings([block.get("name")])
+                files += strings([given.get("file_path"), given.get("notebook_path")])
+                if block.get("name") == "ExitPlanMode":
+                    texts += strings([given.get("plan")])
+            case "thinking" | "redacted_thinking":
+                left_out[THINKING] += 1
+            case _:
+                left_out[TOOL_OUTPUT] += 1
+    return Reply("\n\n".join(texts), tuple(tools), tuple(files))
+
+
+def _blocks(content: Any) -> list[dict[str, Any]]:
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+
+
+def _is_by_tool(record: dict[str, Any]) -> bool:
+    """Whether the tool wrote the text, not the person."""
+    origin = record.get("origin")
+    return (
+        record.get("isMeta") is True
+        or record.get("isVisibleInTranscriptOnly") is True
+        or (isinstance(origin, dict) and origin.get("kind") not in (None, "human"))
+        or record.get("promptSource") == "system"
+    )
+
+
+def _without_notes(text: str, left_out: Counter[str]) -> str:
+    said, notes = _WRAPPED.subn("", text)
+    said, interruptions = _INTERRUPTED.subn("", said)
+    left_out[OWN_TEXT] += notes + interruptions
+    return _MEMORY.sub("", said).strip()
+
+
+def _command(name: str, text: str, left_out: Counter[str]) -> Words:
+    """A slash command says something if it has arguments."""
+    left_out[COMMAND] += 1
+    arguments = _ARGUMENTS.search(text)
+    said = arguments[1].strip() if arguments else ""
+    name = f"/{name.removeprefix('/')}"
+    if name in _CLEARING:
+        return Words(clears=True)
+    return Words(f"{name} {said}" if said else "")
+
+
+def _rejection(result: dict[str, Any]) -> str:
+    """What the person said when they rejected a call."""
+    for block in _blocks(result.get("content")) if result.get("is_error") else ():
+        _, found, said = str(block.get("text", "")).partition(_REJECTION)
+        if found:
+            return said.partition(_MEMORY_NOTE)[0].strip()
+    return ""
+
+
+def _answers(result: Any) -> list[str]:
+    """The questions that the assistant asked by a tool, each with the person's answer."""
+    answers = result.get("answers") if isinstance(result, dict) else None
+    if not isinstance(answers, dict):
+        return []
+    return [f"{question} {answer}" for question, answer in answers.items() if isinstance(answer, str) and answer]

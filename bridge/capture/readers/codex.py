@@ -1,0 +1,254 @@
+"""Reads the transcripts of Codex CLI: ``~/.codex/sessions/YYYY/MM/DD/rollout-*.jsonl``, and the archived ones.
+
+A record is ``{timestamp, type, payload}``; before version 0.32 it was the payload alone. A sub-agent has a file of its
+own, all turns of which have its id as their part. Files that Codex has compressed (``.jsonl.zst``) are not read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ..session import Findings, Transcript, Turn
+from . import codex_text, json_lines, transcript_file
+from .reader import Home
+from .turn_builder import Said, TurnBuilder, moment
+from .versions import is_newer
+
+TESTED = "0.169.0"
+REWOUND = "rewound turn"
+
+_PEEK = 64 * 1024
+_FOLDER = re.compile(rb'"cwd":\s*("(?:[^"\\]|\\.){1,4000}")')
+_SESSION = re.compile(r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$")
+_HEAD = re.compile(
+    rb'\0*\{"timestamp":\s*"[^"\\]{1,40}",\s*(?:"ordinal":\s*\d{1,12},\s*)?"type":\s*"(\w{1,60})",\s*'
+    rb'"payload":\s*\{(?:"type":\s*"(\w{1,60})")?'
+)
+# Kinds of records and of their payloads that say nothing, as Codex 0.32 to 0.169 writes them.
+_SILENT = frozenset(
+    "session_state turn_state state world_state token_usage_record security_risk_score dynamic_tools_updated"
+    " inter_agent_communication inter_agent_communication_metadata realtime_item event_msg".split()
+)
+_OUTPUTS = frozenset(
+    "function_call_output custom_tool_call_output local_shell_call_output tool_search_output mcp_tool_call_output"
+    " image_generation_call".split()
+)
+_CALLS = frozenset("function_call custom_tool_call local_shell_call web_search_call tool_search_call".split())
+_THOUGHTS = frozenset({"reasoning", "ghost_snapshot", "compaction", "compaction_summary", "context_compaction"})
+
+
+class Codex:
+    """Reads the transcripts of Codex CLI, and of Codex in editors, which keeps the same files."""
+
+    tool = "codex"
+
+    def roots(self, home: Home) -> list[Path]:
+        """The folders of present and archived sessions. ``CODEX_HOME`` moves them."""
+        moved = home.environment.get("CODEX_HOME")
+        base = Path(moved) if moved else home.folder / ".codex"
+        return [base / "sessions", base / "archived_sessions"]
+
+    def transcripts(self, home: Home, workspace: Path) -> Iterator[Transcript]:
+        """The sessions that began in this folder, below it, or above it."""
+        places = {workspace, workspace.resolve()}
+        for root in self.roots(home):
+            for path in transcript_file.files_below(root, ".jsonl"):
+                if not path.name.startswith("rollout-") or not _may_be_of(path, root, places):
+                    continue
+                session = _SESSION.search(path.stem)
+                found = transcript_file.described(self.tool, session[1] if session else path.stem, [path])
+                if found is not None:
+                    yield found
+
+    def turns(self, transcript: Transcript, findings: Findings) -> Iterator[Turn]:
+        """The session's turns. What was rolled back is left out.
+
+        A session that was forked from another begins with a copy of its turns.
+        """
+        with transcript_file.opened(transcript.path, _root_of(transcript.path)) as file:
+            rewound = _rewound(json_lines.lines(file, Findings()))
+            file.seek(0)
+            yield from _Rollout(findings, rewound).turns(json_lines.lines(file, findings))
+
+
+READER = Codex()
+
+
+class _Rollout:
+    """A session's records in order. ``rewound`` has the numbers of the prompts that were rolled back."""
+
+    def __init__(self, findings: Findings, rewound: frozenset[int]) -> None:
+        self._findings, self._rewound = findings, rewound
+        self._builder = TurnBuilder()
+        self._folder: str | None = None
+        self._branch: str | None = None
+        self._part = ""
+        self._prompts = 0
+        self._reply: Said | None = None  # the last message of the assistant
+        self._is_first = True
+
+    def turns(self, lines: Iterator[tuple[int, bytes]]) -> Iterator[Turn]:
+        for number, line in lines:
+            kind, payload_kind = _head_of(line)
+            if kind == "event_msg" or kind in _SILENT:
+                continue
+            if kind == "response_item" and payload_kind in _OUTPUTS:
+                self._findings.left_out[codex_text.TOOL_OUTPUT] += 1
+                continue
+            if kind == "response_item" and payload_kind in _THOUGHTS:
+                self._findings.left_out[codex_text.THINKING] += 1
+                continue
+            record = json_lines.record(line, self._findings)
+            if record is not None:
+                yield from self._record(number, record)
+        yield from self._add_reply()
+        yield from self._builder.finish()
+
+    def _record(self, number: int, record: dict[str, Any]) -> Iterator[Turn]:
+        payload = record.get("payload")
+        if not isinstance(payload, dict):
+            yield from self._bare(number, record)
+            return
+        match record.get("type"):
+            case "session_meta":
+                self._session(payload)
+            case "turn_context":
+                self._folder = _text(payload.get("cwd")) or self._folder
+            case "response_item":
+                yield from self._item(number, payload, moment(record.get("timestamp")))
+            case "compacted":
+                yield from self._compacted(payload)
+            case kind:
+                if kind not in _SILENT:
+                    self._findings.unknown[str(kind)[:80]] += 1
+
+    def _bare(self, number: int, record: dict[str, Any]) -> Iterator[Turn]:
+        """A record of a version before 0.32: the session without a type, or an item."""
+        if "type" in record:
+            yield from self._item(number, record, moment(record.get("timestamp")))
+        elif "record_type" not in record and "id" in record:
+            self._session(record)
+        elif "record_type" not in record:
+            self._findings.unknown["record without a type"] += 1
+
+    def _session(self, payload: dict[str, Any]) -> None:
+        """A fork has a copy of the other session's record after its own; the first one is the session's."""
+        if not self._is_first:
+            return
+        self._is_first = False
+        self._folder = _text(payload.get("cwd"))
+        git = payload.get("git")
+        self._branch = _text(git.get("branch")) if isinstance(git, dict) else None
+        source = payload.get("source")
+        if isinstance(source, dict) and "subagent" in source:
+            self._part = _text(payload.get("id")) or "sub-agent"
+        version = payload.get("cli_version")
+        if is_newer(version, TESTED):
+            self._findings.newer = str(version)[:40]
+
+    def _item(self, number: int, payload: dict[str, Any], at: str | None) -> Iterator[Turn]:
+        left_out, kind = self._findings.left_out, payload.get("type")
+        speaker: Any = "assistant"
+        text, files, tools = "", (), ()
+        if kind == "message" and payload.get("role") == "user":
+            speaker = "user"
+            text = codex_text.of_user(payload, left_out)
+            self._prompts += bool(text)
+            self._folder = self._folder or codex_text.folder_of(payload)
+        elif kind == "message" and payload.get("role") == "assistant":
+            text = codex_text.of_assistant(payload)
+        elif kind == "message":  # of the system or the developer
+            left_out[codex_text.OWN_TEXT] += 1
+        elif kind in _CALLS:
+            tools = (_text(payload.get("name")) or str(kind).removesuffix("_call"),)
+            files = codex_text.touched_files(payload)
+        elif kind in _OUTPUTS:
+            left_out[codex_text.TOOL_OUTPUT] += 1
+        elif kind in _THOUGHTS:
+            left_out[codex_text.THINKING] += 1
+        else:
+            self._findings.unknown[str(kind)[:80]] += 1
+        if self._prompts in self._rewound:
+            left_out[REWOUND] += bool(text)
+            return
+        said = Said(speaker, text, f"line {number}", at, self._folder, self._branch, self._part, files, tools)
+        yield from self._add_reply()
+        if speaker == "assistant" and text:
+            self._reply = said
+        else:
+            yield from self._builder.add(said)
+
+    def _add_reply(self) -> Iterator[Turn]:
+        """Add the last message of the assistant, which is no summary for a compaction then."""
+        if self._reply is not None:
+            yield from self._builder.add(self._reply)
+            self._reply = None
+
+    def _compacted(self, payload: dict[str, Any]) -> Iterator[Turn]:
+        """Codex lets the assistant write a summary in a message, and replaces the conversation so far by it."""
+        summary = payload.get("message")
+        if self._reply is not None and isinstance(summary, str) and self._reply.text.strip() in summary:
+            self._reply = None
+        yield from self._add_reply()
+        yield from self._builder.mark("compacted")
+        self._findings.left_out["summary by the tool"] += 1
+
+
+def _rewound(lines: Iterator[tuple[int, bytes]]) -> frozenset[int]:
+    """The numbers, counted from 1, of the prompts that were rolled back: each rollback says how many of the last."""
+    rewound = set[int]()
+    live: list[int] = []
+    prompts = 0
+    for _, line in lines:
+        kind, payload_kind = _head_of(line)
+        is_message = (kind == "response_item" or not kind) and b'"role":"user"' in line[:400].replace(b" ", b"")
+        if kind == "event_msg" and payload_kind == "thread_rolled_back":
+            payload = (json_lines.record(line, Findings()) or {}).get("payload")
+            count = payload.get("num_turns") if isinstance(payload, dict) else None
+            if isinstance(count, int) and count > 0:
+                rewound.update(live[-count:])
+                del live[-count:]
+        elif is_message and _is_prompt(line):
+            prompts += 1
+            live.append(prompts)
+    return frozenset(rewound)
+
+
+def _is_prompt(line: bytes) -> bool:
+    record = json_lines.record(line, Findings()) or {}
+    payload = record.get("payload", record)
+    if not isinstance(payload, dict) or payload.get("type") != "message" or payload.get("role") != "user":
+        return False
+    return bool(codex_text.of_user(payload, Findings().left_out))
+
+
+def _head_of(line: bytes) -> tuple[str, str]:
+    """The kind of a record and of its payload, as far as its beginning tells."""
+    head = _HEAD.match(line)
+    return (head[1].decode(), (head[2] or b"").decode()) if head else ("", "")
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _may_be_of(path: Path, root: Path, places: set[Path]) -> bool:
+    """Whether the session began in one of the folders, below, or above; also if it does not say where."""
+    try:
+        start = transcript_file.read_start(path, root, _PEEK)
+    except OSError:
+        return False
+    found = _FOLDER.search(start)
+    folder = json_lines.parsed(found[1], Findings()) if found else None
+    if not isinstance(folder, str):
+        return True
+    began = Path(folder)
+    return any(began.is_relative_to(place) or place.is_relative_to(began) for place in places)
+
+
+def _root_of(path: Path) -> Path:
+    """The folder of all sessions, from the file of one."""
+    return next((above for above in path.parents if above.name in ("sessions", "archived_sessions")), path.parent)

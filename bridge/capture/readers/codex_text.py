@@ -1,0 +1,85 @@
+"""What was said in a Codex record: the words of the person or the assistant, without what the tool added.
+
+Codex sends its instructions, the environment and notices as messages of the user, each wrapped in a tag of its own.
+Newer versions say of each text where it is from.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Any
+
+from .turn_builder import strings
+
+TOOL_OUTPUT = "tool output"
+THINKING = "thinking"
+OWN_TEXT = "text by the tool"
+IMAGE = "image or document"
+
+# A text that is one element from its beginning to its end, in tags that only a program writes.
+_WRAPPED = re.compile(
+    r"\s*<([a-z]+(?:[_ ][a-z]+)+|INSTRUCTIONS|image|skill|context|heartbeat)\b[^>]*>.*</\1>\s*", re.DOTALL
+)
+_HEADED = re.compile(r"\s*# AGENTS\.md instructions\b")
+# The extension for editors puts the open files before what the person wrote.
+_REQUEST = re.compile(
+    r"\A\s*# (?:Context from my IDE setup|Files mentioned by the user)\b.*?^#+ My request for Codex:",
+    re.DOTALL | re.MULTILINE,
+)
+_CWD = re.compile(r"<environment_context>.{0,200}?<cwd>([^<]{1,4000})</cwd>", re.DOTALL)
+_IMAGE_TAG = re.compile(r"<image\b[^>]*>|</image>")
+_TOUCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.{1,1000}?)\s*$", re.MULTILINE)
+
+
+def of_user(payload: dict[str, Any], left_out: Counter[str]) -> str:
+    """What the person said in a message of the user."""
+    said = []
+    content = payload.get("content")
+    kinds = _kinds(payload)
+    for number, item in enumerate(content if isinstance(content, list) else [content]):
+        text = item.get("text") if isinstance(item, dict) else item
+        if not isinstance(text, str):
+            left_out[IMAGE] += 1
+            continue
+        kind = kinds[number] if number < len(kinds) else None
+        if (kind is not None and not kind.startswith("user.")) or is_by_tool(text):
+            left_out[OWN_TEXT] += 1
+            continue
+        said.append(_IMAGE_TAG.sub("", _REQUEST.sub("", text)).strip())
+    return "\n\n".join(filter(None, said))
+
+
+def of_assistant(payload: dict[str, Any]) -> str:
+    """What the assistant said in a message."""
+    content = payload.get("content")
+    items = content if isinstance(content, list) else [content]
+    return "\n\n".join(strings(item.get("text") if isinstance(item, dict) else item for item in items))
+
+
+def is_by_tool(text: str) -> bool:
+    """Whether Codex wrote the text of a message of the user."""
+    return bool(_WRAPPED.fullmatch(text) or _HEADED.match(text))
+
+
+def folder_of(payload: dict[str, Any]) -> str | None:
+    """The folder that Codex names among the environment, for versions that say it nowhere else."""
+    found = _CWD.search(of_assistant(payload))
+    return found[1] if found else None
+
+
+def touched_files(call: dict[str, Any]) -> tuple[str, ...]:
+    """The files of a patch that a tool call applies: as its input, or as an argument of a shell command."""
+    text = call.get("input") or call.get("arguments") or call.get("action")
+    if isinstance(text, dict):
+        text = "\n".join(strings(text["command"])) if isinstance(text.get("command"), list) else ""
+    if not isinstance(text, str) or "*** " not in text:
+        return ()
+    return tuple(dict.fromkeys(_TOUCHED.findall(text.replace("\\n", "\n"))))
+
+
+def _kinds(payload: dict[str, Any]) -> list[str | None]:
+    """What newer versions say of each text; empty for older ones."""
+    metadata = payload.get("internal_chat_message_metadata_passthrough")
+    kinds = metadata.get("content_item_kinds") if isinstance(metadata, dict) else None
+    return [kind if isinstance(kind, str) else None for kind in kinds] if isinstance(kinds, list) else []

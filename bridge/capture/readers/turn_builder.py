@@ -1,0 +1,127 @@
+"""Joins the records of a transcript to turns: what one speaker said before the other spoke again.
+
+Each part of a session, such as a sub-agent, has turns of its own. A turn also ends where the folder or the day changes,
+where something was cleared or compacted, and when it becomes too long to hold.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from jobs import clock
+
+from ..session import Marker, Speaker, Turn
+
+MAX_CHARACTERS = 200_000
+MAX_FILES = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What one record adds: a text, the files and tools of its calls, and where and when it was said."""
+
+    speaker: Speaker
+    text: str
+    place: str
+    at: str | None = None
+    folder: str | None = None
+    branch: str | None = None
+    part: str = ""
+    files: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Open:
+    first: Said
+    marker: Marker | None
+    texts: list[str] = field(default_factory=list)
+    files: dict[str, None] = field(default_factory=dict)
+    tools: Counter[str] = field(default_factory=Counter)
+    characters: int = 0
+
+    def add(self, said: Said) -> None:
+        if said.text:
+            self.texts.append(said.text)
+            self.characters += len(said.text)
+        self.files.update(dict.fromkeys(said.files[: MAX_FILES - len(self.files)]))
+        self.tools.update(said.tools)
+
+    def continues(self, said: Said) -> bool:
+        first = self.first
+        return (
+            (first.speaker, first.folder, (first.at or "")[:10]) == (said.speaker, said.folder, (said.at or "")[:10])
+        ) and self.characters + len(said.text) <= MAX_CHARACTERS
+
+    def turn(self) -> Turn:
+        first = self.first
+        text = "\n\n".join(self.texts)
+        return Turn(
+            first.speaker,
+            text,
+            first.place,
+            first.at,
+            first.folder,
+            first.branch,
+            first.part,
+            tuple(self.files),
+            dict(self.tools),
+            self.marker,
+        )
+
+
+class TurnBuilder:
+    """Gives the turns of a session in the order in which they end."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, _Open] = {}
+        self._marker: Marker | None = None
+
+    def add(self, said: Said) -> Iterator[Turn]:
+        """Add what a record says. Gives the turn that this ends, if any."""
+        said = replace(said, text=said.text.replace("\0", "").strip())
+        if not (said.text or said.files or said.tools):
+            return
+        present = self._open.get(said.part)
+        if present is not None and not present.continues(said):
+            yield self._open.pop(said.part).turn()
+            present = None
+        if present is None:
+            marker = None
+            if not said.part:
+                marker, self._marker = self._marker, None
+            present = self._open[said.part] = _Open(said, marker)
+        present.add(said)
+
+    def mark(self, marker: Marker) -> Iterator[Turn]:
+        """Note that something ended here, and end the open turn of the conversation itself."""
+        if "" in self._open:
+            yield self._open.pop("").turn()
+        self._marker = marker
+
+    def finish(self) -> Iterator[Turn]:
+        """The turns that are still open."""
+        for present in self._open.values():
+            yield present.turn()
+        self._open.clear()
+
+
+def moment(value: Any) -> str | None:
+    """A record's time as ISO 8601 text in UTC: from such a text, or from seconds or milliseconds since 1970."""
+    try:
+        if isinstance(value, str):
+            return clock.iso(clock.parse(value))
+        if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
+            return clock.iso(datetime.fromtimestamp(value / 1000 if value > 1e11 else value, UTC))
+    except (ValueError, OverflowError, OSError):
+        pass
+    return None
+
+
+def strings(values: Iterable[Any]) -> tuple[str, ...]:
+    """Those of the values that are texts with something in them."""
+    return tuple(value for value in values if isinstance(value, str) and value)
