@@ -300,6 +300,10 @@ def variable(name: str) -> str:
     return _FIELDS[name].metadata["env"] or PREFIX + name.upper()
 
 
+USER_HOME = "MEMORY_USER_HOME"
+"""The variable in which the worker's child finds the user's home, since its own HOME is a folder for cognee."""
+
+
 def load(
     overrides: Mapping[str, Any] | None = None,
     *,

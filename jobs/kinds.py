@@ -51,7 +51,7 @@ class KindSpec:
 
 
 # The tools whose transcripts can be captured, as the command line names them.
-CAPTURE_TOOLS = ("claude-code", "codex", "vscode", "cursor", "opencode", "gemini-cli")
+CAPTURE_TOOLS = ("claude-code", "codex")
 
 KINDS: tuple[KindSpec, ...] = (
     KindSpec(

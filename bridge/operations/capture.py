@@ -135,13 +135,10 @@ class CaptureRun:
         home, root = Home.of_this_user(), self.stores.workspace.root
         enabled = consent.enabled_tools(self.stores.workspace, self.stores.settings.config_folder)
         tools = payload.get("tools") or (CAPTURE_TOOLS if self.is_preview and not enabled else sorted(enabled))
-        if not self.is_preview and (off := [tool for tool in tools if tool not in enabled]):
-            raise JobError(
-                "CAPTURE_OFF",
-                f"Capture from {off[0]} is not enabled for {root}. Nothing was read.",
-                remediation=f"To see what it would keep: cognee-memory capture preview --tool {off[0]}. To enable it:"
-                f" cognee-memory capture enable {off[0]}.",
-            )
+        off = [tool for tool in tools if tool not in enabled]
+        if not self.is_preview and (off or not tools):
+            which = f"Capture from {off[0]}" if off else "Capture"
+            raise JobError("CAPTURE_OFF", f"{which} is not enabled for {root}. Nothing was read.")
         for tool in tools:
             yield from filter(self._is_wanted, registry.reader_of(tool).transcripts(home, root))
 

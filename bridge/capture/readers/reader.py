@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from ...settings import USER_HOME
 from ..session import Findings, Transcript, Turn
 
 
@@ -22,8 +23,8 @@ class Home:
 
     @classmethod
     def of_this_user(cls) -> Home:
-        """The home of the user who runs this process."""
-        return cls(Path.home(), os.environ)
+        """The home of the user who runs this process, or whose worker runs it."""
+        return cls(Path(os.environ.get(USER_HOME) or Path.home()), os.environ)
 
 
 class Reader(Protocol):
