@@ -21,6 +21,7 @@ export class Guard implements vscode.Disposable {
   private readonly timers = new Map<string, NodeJS.Timeout>();
   private readonly starts = new Map<string, readonly number[]>();
   private readonly subscription: vscode.Disposable;
+  private isDisposed = false;
 
   constructor(
     private readonly services: Services,
@@ -36,6 +37,7 @@ export class Guard implements vscode.Disposable {
     this.subscription.dispose();
     for (const timer of this.timers.values()) clearTimeout(timer);
     this.timers.clear();
+    this.isDisposed = true;
   }
 
   private listen(folder: vscode.WorkspaceFolder): void {
@@ -52,6 +54,7 @@ export class Guard implements vscode.Disposable {
     const memory = this.services.memoryOf(folder);
     const path = memory.workspace;
     const names = await readdir(inbox(path)).catch((): string[] => []);
+    if (this.isDisposed) return;
     const worker = livingWorker(path, Date.now());
     if (worker !== null) this.listen(folder); // it is late: the machine is busy
     if (!isMissed(latestHeartbeat(path), worker, isAwaited(names, worker) || memory.hasOpenJobs())) return;

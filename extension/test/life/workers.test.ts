@@ -95,7 +95,7 @@ describe.skipIf(path === "")("workers, with COGNEE_MEMORY_PROGRAM", () => {
 
   it("are not started in Restricted Mode", async () => {
     editor.isTrusted = false;
-    mkdirSync(join(workspace, ".cognee_jobs"));
+    mkdirSync(join(workspace, ".cognee_jobs"), { recursive: true });
     writeFileSync(join(workspace, ".cognee_jobs", "cloned.json"), "{}");
     await workers.lookAtAll();
     await workers.restartAll();
