@@ -1,6 +1,6 @@
 /** The worker is another one, or gone, or answers no HTTP: each question is answered all the same. */
 
-import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { address } from "../../src/core/http";
@@ -81,6 +81,10 @@ describe.skipIf(PROGRAM === "")("another worker", { timeout: 2 * MINUTES }, () =
       write(Date.now(), url);
       expect(address(my.folder, Date.now())).toBeNull();
     }
+    renameSync(heartbeatFile(my.folder), `${heartbeatFile(my.folder)}.of somebody else`);
+    symlinkSync(`${heartbeatFile(my.folder)}.of somebody else`, heartbeatFile(my.folder));
+    expect(latestHeartbeat(my.folder)).toBeNull();
+    rmSync(heartbeatFile(my.folder));
     write(Date.now() + 3_600_000, "http://127.0.0.1:9");
     expect(livingWorker(my.folder, Date.now())).toBeNull();
     expect(await topics(my.memory)).toEqual(["Retry policy"]);

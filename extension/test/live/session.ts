@@ -30,11 +30,14 @@ export interface Options {
   readonly hasLife?: boolean;
   /** The root of another session, whose folder this window opens too. */
   readonly beside?: string;
+  /** Is called with the root before anything is watched in it. */
+  prepare?(root: string): void;
 }
 
 /** Opens a temporary folder as the only one of the window, with recall, views and operations registered. */
-export function session({ program = PROGRAM, hasLife = false, beside }: Options = {}): Session {
+export function session({ program = PROGRAM, hasLife = false, beside, prepare }: Options = {}): Session {
   const root = beside ?? realpathSync(mkdtempSync(join(tmpdir(), "cognee memory ")));
+  prepare?.(root);
   process.env["COGNEE_MEMORY_CONFIG_DIR"] = join(root, "config");
   const log: string[] = [];
   const note = (text: string): void => void log.push(text);
