@@ -1,5 +1,6 @@
 /** Drops a job file into a workspace's inbox: the whole file appears at once, and survives a power cut. */
 
+import { randomUUID } from "node:crypto";
 import { mkdir, open, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -12,13 +13,13 @@ const ATTEMPTS = 6;
 const FIRST_PAUSE_MS = 10;
 
 /**
- * Writes `.<job_id>.tmp`, syncs it, and renames it to `<job_id>.json`. An equal file that is dropped again is accepted
- * once. Throws the error of the file system, such as ENOSPC; then no file of this job remains.
+ * Writes a hidden file, syncs it, and renames it to `<job_id>.json`. An equal file that is dropped again, as by another
+ * window at the same time, is accepted once. Throws the error of the file system, such as ENOSPC; then no file of this job remains.
  */
 export async function drop(workspace: string, job: JobFile): Promise<void> {
   const folder = inbox(workspace);
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const part = join(folder, `.${job.job_id}.tmp`);
+  const part = join(folder, `.${job.job_id}.${randomUUID()}.tmp`);
   try {
     const file = await open(part, "w", 0o600);
     try {
