@@ -1,8 +1,9 @@
 /** What the worker of a workspace says of itself. A cloned or shared folder may hold a file of somebody else's. */
 
-import { lstatSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import type { Heartbeat } from "#types";
 import { heartbeatFile } from "./layout";
+import { isOwnFile } from "./own";
 
 /** A worker that has not written for this long is gone. It writes every 2 seconds. */
 const OLDEST_MS = 30_000;
@@ -11,9 +12,7 @@ const OLDEST_MS = 30_000;
 export function latestHeartbeat(workspace: string): Heartbeat | null {
   const file = heartbeatFile(workspace);
   try {
-    const status = lstatSync(file);
-    const isOwn = process.getuid === undefined || status.uid === process.getuid();
-    const beat: unknown = status.isFile() && isOwn ? JSON.parse(readFileSync(file, "utf8")) : null;
+    const beat: unknown = isOwnFile(file) ? JSON.parse(readFileSync(file, "utf8")) : null;
     return typeof beat === "object" ? (beat as Heartbeat | null) : null;
   } catch {
     return null; // no worker has run here, or the file is being replaced on Windows
