@@ -332,9 +332,9 @@ describe.skipIf(PROGRAM === "")("stored by the real program", { timeout: 2 * MIN
       answer(
         my.services,
         { prompt: "press here", command, model } as unknown as vscode.ChatRequest,
-        { history: [] } as unknown as vscode.ChatContext,
+        { history: [] },
         stream,
-        token as unknown as vscode.CancellationToken,
+        token,
       );
     await ask("recall");
     await ask("history");

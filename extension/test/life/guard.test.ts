@@ -51,7 +51,9 @@ beforeEach(() => {
   } as unknown as Services;
   guard = new Guard(
     services,
-    () => void woken++,
+    () => {
+      woken++;
+    },
     (_, error) => void told.push(text(error)),
   );
 });

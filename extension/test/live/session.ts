@@ -31,7 +31,7 @@ export interface Options {
   /** The root of another session, whose folder this window opens too. */
   readonly beside?: string;
   /** Is called with the root before anything is watched in it. */
-  prepare?(root: string): void;
+  readonly prepare?: (root: string) => void;
 }
 
 /** Opens a temporary folder as the only one of the window, with recall, views and operations registered. */
