@@ -11,11 +11,12 @@ import { type Draft, EMPTY } from "../../src/remember/summary";
 import { commands, FakeDocument, reset, shown, user, window, workspace } from "../vscode";
 import { PROGRAM, type Session, session } from "../live/session";
 
-const MINUTES = 60_000;
-const soon = () => AbortSignal.timeout(MINUTES);
+/** Much longer than anything takes; the machine may be busy. */
+const LONG = 180_000;
+const soon = () => AbortSignal.timeout(LONG);
 const isRoot = process.getuid?.() === 0;
 
-describe.skipIf(PROGRAM === "" || !isRoot)("a full disk (root mounts one)", { timeout: 2 * MINUTES }, () => {
+describe.skipIf(PROGRAM === "" || !isRoot)("a full disk (root mounts one)", { timeout: 2 * LONG }, () => {
   let my: Session;
   let cannotMount = "";
   const folder = () => workspace.workspaceFolders[0] as unknown as vscode.WorkspaceFolder;
@@ -54,7 +55,7 @@ describe.skipIf(PROGRAM === "" || !isRoot)("a full disk (root mounts one)", { ti
     if (cannotMount !== "") return;
     my.services.context.subscriptions.push(registerRemember(my.services));
     await my.memory.startWorker(soon());
-  }, 2 * MINUTES);
+  }, 2 * LONG);
   beforeEach((test) => {
     reset();
     if (cannotMount !== "") test.skip(cannotMount);
@@ -64,7 +65,7 @@ describe.skipIf(PROGRAM === "" || !isRoot)("a full disk (root mounts one)", { ti
     await my.memory.command(["worker", "stop"], [], soon()).catch(() => undefined);
     for (const place of [my.folder, join(my.root, "global")]) spawnSync("umount", ["-l", place]);
     await my.end();
-  }, MINUTES);
+  }, LONG);
 
   it("of the folder: the summary is kept and offered again, and stored when there is room", async () => {
     fill(my.folder);
@@ -84,7 +85,7 @@ describe.skipIf(PROGRAM === "" || !isRoot)("a full disk (root mounts one)", { ti
     user.presses = ["Remember Again"];
     await commands.executeCommand("cognee.dropKept");
     expect(kept()).toEqual([]);
-    await expect.poll(bar, { timeout: MINUTES }).toBe("$(check) Remembered: Kept for later");
+    await expect.poll(bar, { timeout: LONG }).toBe("$(check) Remembered: Kept for later");
     expect(await topics()).toEqual(["Kept for later"]);
   });
 
@@ -106,7 +107,7 @@ describe.skipIf(PROGRAM === "" || !isRoot)("a full disk (root mounts one)", { ti
     rmSync(filler(my.folder));
     rmSync(filler(join(my.root, "global")));
     await commands.executeCommand("cognee.saveSummary");
-    await expect.poll(bar, { timeout: MINUTES }).toMatch(/Remembered: On the screen/u);
+    await expect.poll(bar, { timeout: LONG }).toMatch(/Remembered: On the screen/u);
     expect((await topics()).sort()).toEqual(["Kept for later", "On the screen"]);
   });
 
@@ -115,14 +116,14 @@ describe.skipIf(PROGRAM === "" || !isRoot)("a full disk (root mounts one)", { ti
     await my.memory.command(["worker", "restart"], [], soon());
     user.presses = [undefined];
     expect(await Outbox.of(my.services).send(folder(), draft("Rejected first"))).toBe("dropped");
-    await expect.poll(() => shown.messages.join("\n"), { timeout: MINUTES }).toContain("Rejected first");
+    await expect.poll(() => shown.messages.join("\n"), { timeout: LONG }).toContain("Rejected first");
     expect(shown.messages.join("\n")).toMatch(/“Rejected first” was not remembered\. .*[Ff]ree/u);
     expect(bar()).toBe("$(error) Memory: failed");
 
     expect(spawnSync("mount", ["-o", "remount,size=400m", my.folder]).status).toBe(0);
     user.picks = [(items) => items.find(({ label }) => label.includes("Run again"))];
     await commands.executeCommand("cognee.showStatus");
-    await expect.poll(bar, { timeout: MINUTES }).toMatch(/Remembered: Rejected first/u);
+    await expect.poll(bar, { timeout: LONG }).toMatch(/Remembered: Rejected first/u);
     expect(await topics()).toContain("Rejected first");
     expect((await topics()).length).toBe(3);
   });

@@ -36,7 +36,8 @@ import { rowOf as rowOfJobs, topOf } from "../../src/views/queue";
 import { commands, l10n, model, reset, shown, textOf, user } from "../vscode";
 import { PROGRAM, type Session, session } from "../live/session";
 
-const MINUTES = 60_000;
+/** Much longer than anything takes; the machine may be busy. */
+const LONG = 180_000;
 const NOW = Date.parse("2026-11-20T12:00:00Z");
 const t = l10n.t;
 
@@ -253,7 +254,7 @@ describe("what is shown as one line", () => {
   });
 });
 
-describe.skipIf(PROGRAM === "")("stored by the real program", { timeout: 2 * MINUTES }, () => {
+describe.skipIf(PROGRAM === "")("stored by the real program", { timeout: 2 * LONG }, () => {
   let my: Session;
   const tree = (id: string) => shown.trees.get(id)?.provider as vscode.TreeDataProvider<unknown>;
   const document = (nth = -1) => textOf(shown.rendered.at(nth));
@@ -275,22 +276,22 @@ describe.skipIf(PROGRAM === "")("stored by the real program", { timeout: 2 * MIN
       const topic = LINES.slice(0, 12).join(" ");
       const decisions = [`${n}: ${HOSTILE.replaceAll("\n", " ")}`, ...LINES.map((line) => line.replaceAll("\n", " "))];
       const summary = { topic, topic_id: "hostile", context: `${n} ${HOSTILE}`, decisions, next_steps: [HOSTILE] };
-      await my.memory.run({ kind: "ingest", payload: { summary } }, AbortSignal.timeout(2 * MINUTES));
+      await my.memory.run({ kind: "ingest", payload: { summary } }, AbortSignal.timeout(LONG));
     }
     const conversation = { user_message: HOSTILE, assistant_message: HOSTILE };
-    await my.memory.run({ kind: "ingest", payload: { conversation } }, AbortSignal.timeout(2 * MINUTES));
-  }, 3 * MINUTES);
+    await my.memory.run({ kind: "ingest", payload: { conversation } }, AbortSignal.timeout(LONG));
+  }, 2 * LONG);
   beforeEach(reset);
   afterAll(async () => {
     user.settings.clear();
     await my.end();
-  }, MINUTES);
+  }, LONG);
 
   it("is text in the list, the views, and all documents that they open", async () => {
     await commands.executeCommand("cognee.recall");
     const [list] = shown.lists;
     list?.value.fire("press here");
-    await vi.waitFor(() => expect(list?.items.length).toBeGreaterThan(1), MINUTES);
+    await vi.waitFor(() => expect(list?.items.length).toBeGreaterThan(1), LONG);
     for (const each of list?.items as { label: string; description: string; detail: string; subject: object }[]) {
       expectPlain(each.label, each.description, each.detail);
       await commands.executeCommand("cognee.openMemory", each.subject);
