@@ -146,6 +146,7 @@ const REMEDIES: Readonly<Record<string, Remedy>> = {
   NOT_TRUSTED: { title: () => vscode.l10n.t("Manage Trust"), command: "workbench.trust.manage" },
   WORKER_START_FAILED: health,
   WORKER_NOT_RUNNING: health,
+  WORKER_KILLED: health,
 };
 
 /** The command that mends the cause of an error, as a button. */
