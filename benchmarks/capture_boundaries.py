@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bridge.capture.boundaries import segments
+from bridge.capture.boundaries import DEFAULTS, Limits, segments
 from bridge.capture.segment import Embed
 from bridge.capture.session import Turn
 from bridge.settings import load
@@ -30,6 +30,7 @@ from .judged import Row
 
 _NEAR = 1  # turns between a cut and one that counts as found
 _SEED = 5
+_UNBOUNDED = Limits(turns=10**9, characters=10**9, prose=10**9)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,8 @@ def main() -> None:
         lengths = [len(session["turns"]) for session in sessions]
         mean = max(2, round(sum(lengths) / (sum(map(len, right)) + len(sessions))))
         forms: dict[str, list[tuple[int, ...]]] = {
-            "capture": [found_cuts(session, embedder.embed) for session in sessions],
+            "capture, by subject alone": [found_cuts(session, embedder.embed, _UNBOUNDED) for session in sessions],
+            "capture, also by size": [found_cuts(session, embedder.embed, DEFAULTS) for session in sessions],
             "no cut": [() for _ in sessions],
             f"every {mean} turns (the mean of the right cuts)": [tuple(range(mean, n, mean)) for n in lengths],
             "every 10 turns": [tuple(range(10, n, 10)) for n in lengths],
@@ -83,10 +85,10 @@ def joined(sessions: Sequence[Row], most: int) -> list[Row]:
     return together
 
 
-def found_cuts(session: Row, embed: Embed) -> tuple[int, ...]:
+def found_cuts(session: Row, embed: Embed, limits: Limits) -> tuple[int, ...]:
     """The turns, counted from 0, before which capture cuts."""
     turns = (Turn(turn["speaker"], turn["text"], "") for turn in session["turns"])
-    ends = np.cumsum([len(segment.turns) for segment in segments(turns, embed)])
+    ends = np.cumsum([len(segment.turns) for segment in segments(turns, embed, limits)])
     return tuple(int(end) for end in ends[:-1])
 
 

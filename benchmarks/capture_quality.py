@@ -74,9 +74,14 @@ def found_sets(given: list[Path]) -> dict[str, Path]:
 def turns_of(session: Row) -> list[Turn]:
     """The session's turns, each at its number."""
     return [
-        Turn(turn["speaker"], turn["text"], f"turn {number}", turn.get("at"))
+        Turn(turn["speaker"], _text(turn), f"turn {number}", turn.get("at"))
         for number, turn in enumerate(session["turns"], 1)
     ]
+
+
+def _text(turn: Row) -> str:
+    """What was said, with the name of who said it, if the set knows it: questions ask for people by name."""
+    return f"{turn['name']}: {turn['text']}" if "name" in turn else str(turn["text"])
 
 
 def captured(session: Row, embed: Embed) -> list[Content]:
@@ -96,17 +101,17 @@ def human_summary(session: Row, _: Embed) -> list[Content]:
 
 
 def first_message(session: Row, _: Embed) -> list[Content]:
-    return [_content(session["turns"][0]["text"])]
+    return [_content(_text(session["turns"][0]))]
 
 
 def each_turn(session: Row, _: Embed) -> list[Content]:
     """Each turn as a memory of its own."""
-    return [_content(turn["text"]) for turn in session["turns"] if turn["text"].strip()]
+    return [_content(_text(turn)) for turn in session["turns"] if turn["text"].strip()]
 
 
 def beginning(characters: int) -> Form:
     """The first characters of the transcript as one memory."""
-    return lambda session, _: [_content("\n".join(turn["text"] for turn in session["turns"])[:characters])]
+    return lambda session, _: [_content("\n".join(map(_text, session["turns"]))[:characters])]
 
 
 def _content(context: str) -> Content:

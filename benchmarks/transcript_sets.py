@@ -6,7 +6,7 @@ JSON file for each conversation), ``qmsum`` (a clone of Yale-LILY/QMSum), ``dial
 sessions, as ``judged`` describes; only those sessions are read.
 
 The form: ``sessions.jsonl`` has ``id, conversation, summary`` (of people; perhaps empty) and ``turns``, each with
-``speaker, text`` and perhaps ``at`` and ``subject`` (the number of the subject that people found it to be about).
+``speaker, text`` and perhaps ``name`` (the speaker's), ``at`` and ``subject`` (the number of the subject that people found it to be about).
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ def locomo(source: Path, known: dict[str, Row]) -> Iterator[Row]:
             turns = [
                 {
                     "speaker": "user" if turn["speaker"] == conversation["speaker_a"] else "assistant",
-                    "text": f"{turn['speaker']}: {turn['text']}",
+                    "name": turn["speaker"],
+                    "text": turn["text"],
                     "at": at,
                 }
                 for turn in said
@@ -70,7 +71,7 @@ def qmsum(source: Path, known: dict[str, Row]) -> Iterator[Row]:
             for first, last in topic["relevant_text_span"]:
                 subjects |= dict.fromkeys(range(int(first), int(last) + 1), number)
         turns = [
-            {"speaker": "user", "text": f"{turn['speaker']}: {turn['content']}", "subject": subjects.get(place, -1)}
+            {"speaker": "user", "name": turn["speaker"], "text": turn["content"], "subject": subjects.get(place, -1)}
             for place, turn in enumerate(meeting["meeting_transcripts"])
         ]
         yield _session(row, turns)

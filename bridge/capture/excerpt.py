@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..compaction.lexicon import stem
 from ..text.terms import STOP_WORDS
 from .segment import Embed
 from .sentences import Sentence
@@ -104,7 +105,5 @@ class _Words:
 
 
 def _words(text: str) -> frozenset[str]:
-    from ..compaction.lexicon import stem
-
     words = (word.lower() for word in _WORD.findall(text))
     return frozenset(stem(word) for word in words if len(word) > 2 and word not in STOP_WORDS)

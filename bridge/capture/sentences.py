@@ -20,7 +20,7 @@ _FENCE = re.compile(r"^\s*(?:>\s*)?(```+|~~~+)")
 # Blocks that tools put into what a person says, and a person's parts that are to be private.
 _BLOCK = re.compile(
     r"<(private|system-reminder|command-\w+|local-command-\w+|environment_\w+|user_instructions|tool[_-]\w+|bash-\w+"
-    r"|function_\w+|ide_\w+|task-notification|think|thinking|details)\b[^>]*>.*?(?:</\1\s*>|\Z)",
+    r"|function_\w+|ide_\w+|task-notification|think|thinking|details)\b[^>]{0,300}>.*?(?:</\1\s*>|\Z)",
     re.DOTALL | re.IGNORECASE,
 )
 _BULLET = re.compile(r"^\s*(?:[-*+•–]|\(?\d{1,2}[.)]|\[[ xX]?\])\s+(?:\[[ xX]?\]\s+)?")
@@ -32,7 +32,7 @@ _NO_PROSE = re.compile(
     r"|\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE)\b[\]: ]"
     r"|time=|level=|//|/\*|\[Request interrupted|\[Image"
     r"|(?:import|from|def|class|return|const|let|var|function|public|private|fn|use|package|func|if|for|while)\b"
-    r".*[;{:(]\s*$|</?\w[\w-]*(?:\s[^>]*)?>\s*$|[\[{}\]()]+[,;]?\s*$|\"[\w-]+\":\s)"
+    r".*[;{:(]\s*$|</?\w[\w-]{0,60}(?:\s[^>]{0,300})?>\s*$|[\[{}\]()]+[,;]?\s*$|\"[\w-]+\":\s)"
 )
 _PATCH_START = re.compile(r"\s*(?:diff --git |@@ -\d)")
 _PATCH_LINE = re.compile(r"[ \t+@\\-]|$|(?:diff|index|new file|deleted file|rename|similarity|Binary files)\b")

@@ -40,8 +40,9 @@ def summarise(segment: Segment, embed: Embed, budget: int = BUDGET) -> SegmentSu
     said = [sentence for number, turn in enumerate(spoken) for sentence in of_turn(turn, number)]
     telling = [sentence for sentence in said if not cues.is_passing(sentence.text)] or said
     topic = _topic(said)
-    kept = excerpt(telling, embed, budget)
     items = _items(telling, spoken)
+    listed = {sentence for found in items.values() for sentence in found}
+    kept = excerpt([sentence for sentence in telling if sentence not in listed], embed, budget)
     return SegmentSummary(
         content=Content(
             topic=_title(topic, kept),

@@ -33,7 +33,7 @@ from ..search.hits import summary_text
 from ..slices import Slices
 from ..store.change import StatusChange
 from ..store.protocol import Memories
-from ..store.values import AppliedJob, CapturedSession
+from ..store.values import AppliedJob, CapturedSegment, CapturedSession
 from ..transfer import receipts
 from . import Outcomes, Progress, Task, captured_session
 from .captured_session import Made, SessionCapture, Tools
@@ -196,7 +196,7 @@ class CaptureRun:
         elif former is not None and former.state == "kept" and former.version == transcript.version:
             item.outcome = "unchanged"
         else:
-            item.capture = SessionCapture(transcript, former if former and former.state == "kept" else None)
+            item.capture = SessionCapture(transcript, former)
 
     def _try(self, item: Item, work: Callable[[], None]) -> None:
         try:
@@ -410,7 +410,13 @@ def _undo(task: Task, stores: Stores, now: str, progress: Progress) -> UndoneCap
         change.drop(going)
         change.set_statuses(StatusChange(each, "Active", now) for each in revived)
         for session in sessions:
-            change.record_session(replace(session, state="withdrawn", segments=()))
+            remaining = [
+                each
+                for each in store.captures.memories_of(session.tool, session.session_id)
+                if each in kept or each not in ids
+            ]
+            left_over = tuple(CapturedSegment(0, "", each) for each in remaining)  # a later capture replaces these
+            change.record_session(replace(session, state="withdrawn", version="", segments=left_over))
     left: list[KeptMemory] = [{"memory_id": each, "reason": reason} for each, reason in kept.items()]
     earlier = receipt["undone"]["removed"] if receipt["undone"] else []
     removed = [*earlier, *going]
