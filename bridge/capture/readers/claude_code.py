@@ -135,7 +135,7 @@ class _Conversation:
                 if record.get("subtype") == "compact_boundary" and not part:
                     yield from self._builder.mark("compacted")
             case kind:
-                if kind not in _SILENT:
+                if str(kind) not in _SILENT:
                     self._findings.unknown[str(kind)[:80]] += 1
 
     def _of_user(self, record: dict[str, Any], number: int, part: str) -> Iterator[Turn]:

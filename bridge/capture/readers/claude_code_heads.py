@@ -60,16 +60,16 @@ def _kind(line: bytes, chain: re.Match[bytes]) -> tuple[Kind, str]:
     if chain["other"] == b"message":
         return "assistant", "assistant"
     if chain["other"] == b"attachment":
-        name = _ATTACHMENT.match(line, chain.end())
-        return ("attachment", name[1].decode()) if name else ("unclear", "")
+        attachment = _ATTACHMENT.match(line, chain.end())
+        return ("attachment", attachment[1].decode()) if attachment else ("unclear", "")
     name = (chain["type"] or b"").decode()
     if name == "user":
         if _OUTPUT.match(line, chain.end()) and not _may_hold_words(line):
             return "tool output", name
         return "user", name
-    if name in ("assistant", "system"):
-        return ("assistant" if name == "assistant" else "system"), name
-    return "other", name
+    if name == "assistant":
+        return "assistant", name
+    return ("system" if name == "system" else "other"), name
 
 
 def _may_hold_words(line: bytes) -> bool:

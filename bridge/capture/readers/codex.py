@@ -122,7 +122,7 @@ class _Rollout:
             case "compacted":
                 yield from self._compacted(payload)
             case kind:
-                if kind not in _SILENT:
+                if str(kind) not in _SILENT:
                     self._findings.unknown[str(kind)[:80]] += 1
 
     def _bare(self, number: int, record: dict[str, Any]) -> Iterator[Turn]:
@@ -150,9 +150,11 @@ class _Rollout:
             self._findings.newer = str(version)[:40]
 
     def _item(self, number: int, payload: dict[str, Any], at: str | None) -> Iterator[Turn]:
-        left_out, kind = self._findings.left_out, payload.get("type")
+        left_out, kind = self._findings.left_out, str(payload.get("type"))
         speaker: Any = "assistant"
-        text, files, tools = "", (), ()
+        text = ""
+        files: tuple[str, ...] = ()
+        tools: tuple[str, ...] = ()
         if kind == "message" and payload.get("role") == "user":
             speaker = "user"
             text = codex_text.of_user(payload, left_out)
@@ -163,14 +165,14 @@ class _Rollout:
         elif kind == "message":  # of the system or the developer
             left_out[codex_text.OWN_TEXT] += 1
         elif kind in _CALLS:
-            tools = (_text(payload.get("name")) or str(kind).removesuffix("_call"),)
+            tools = (_text(payload.get("name")) or kind.removesuffix("_call"),)
             files = codex_text.touched_files(payload)
         elif kind in _OUTPUTS:
             left_out[codex_text.TOOL_OUTPUT] += 1
         elif kind in _THOUGHTS:
             left_out[codex_text.THINKING] += 1
         else:
-            self._findings.unknown[str(kind)[:80]] += 1
+            self._findings.unknown[kind[:80]] += 1
         if self._prompts in self._rewound:
             left_out[REWOUND] += bool(text)
             return

@@ -20,11 +20,11 @@ NOT_UTF8 = "record with bytes that are not UTF-8, which were replaced"
 
 
 def lines(
-    file: BinaryIO, findings: Findings, limit: int = LIMIT, *, takes_last: bool = False
+    file: BinaryIO, findings: Findings, limit: int = LIMIT, *, takes_all: bool = False
 ) -> Iterator[tuple[int, bytes]]:
     """Each line with its number, counted from 1, from the file's position to where it ends now.
 
-    ``takes_last``: also a last line without its end, as people's own files have it.
+    ``takes_all``: also blank lines, and a last line without its end, as people's own files have it.
     """
     remaining = os.fstat(file.fileno()).st_size - file.tell()
     number = 0
@@ -32,8 +32,8 @@ def lines(
         number += 1
         remaining -= len(line)
         findings.bytes_read += len(line)
-        if line.endswith(b"\n") or (takes_last and len(line) <= limit):
-            if not line.isspace():
+        if line.endswith(b"\n") or (takes_all and len(line) <= limit):
+            if takes_all or not line.isspace():
                 yield number, line
             continue
         skipped, is_complete = _skip_line(file, remaining) if len(line) > limit else (0, False)

@@ -99,9 +99,7 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
     try:
-        return entry.is_dir(follow_symlinks=False) and not entry.is_junction()
-    except AttributeError:  # Python 3.11 knows no junctions
-        return entry.is_dir(follow_symlinks=False)
+        return plain_files.is_real_folder(entry.stat(follow_symlinks=False))
     except OSError:
         return False
 

@@ -1,0 +1,132 @@
+"""Reads a conversation from a file that a person exported: Markdown, plain text, JSON or JSON Lines.
+
+The form is recognised by what the file holds, not by its name. A file with several conversations is one transcript, in
+which each of them begins with the marker "cleared". It has no folder, so a person names the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from ..session import Findings, Transcript, Turn
+from . import export_json, export_markdown, json_elements, json_lines, transcript_file
+from .reader import Home
+from .turn_builder import Said, TurnBuilder
+
+_PEEK = 64 * 1024
+_BOM = b"\xef\xbb\xbf"
+
+
+class Exports:
+    """Reads exported conversations."""
+
+    tool = "export"
+
+    def roots(self, home: Home) -> list[Path]:
+        """None: a person names the file."""
+        return []
+
+    def transcripts(self, home: Home, workspace: Path) -> Iterator[Transcript]:
+        """None: a person names the file."""
+        return iter(())
+
+    def turns(self, transcript: Transcript, findings: Findings) -> Iterator[Turn]:
+        """The turns of all conversations in the file, in its order."""
+        with transcript_file.opened(transcript.path, transcript.path.parent) as file:
+            builder = TurnBuilder()
+            for number, conversation in enumerate(_conversations(file, findings)):
+                if number:
+                    yield from builder.mark("cleared")
+                for said in conversation:
+                    yield from builder.add(said)
+            yield from builder.finish()
+
+
+READER = Exports()
+
+
+def _conversations(file: BinaryIO, findings: Findings) -> Iterator[Iterator[Said]]:
+    start = file.read(_PEEK)
+    skipped = len(_BOM) if start.startswith(_BOM) else 0
+    start = start[skipped:]
+    first = start.lstrip()[:1]
+    offset = skipped + len(start) - len(start.lstrip())
+    if first == b"[":
+        file.seek(offset + 1)
+        yield from _of_elements(json_elements.elements(file, findings), findings)
+    elif first == b"{" and _is_json_lines(file, offset):
+        file.seek(offset)
+        yield _of_lines(file, findings)
+    elif first == b"{":
+        file.seek(offset)
+        yield from _of_object(file, findings)
+    else:
+        file.seek(skipped)
+        is_terminal = export_markdown.is_terminal(start.decode("utf-8", "replace"))
+        yield export_markdown.said(_texts(file, findings), findings.left_out, is_terminal)
+
+
+def _of_elements(elements: Iterator[Any], findings: Findings) -> Iterator[Iterator[Said]]:
+    """An array of conversations, or one of messages."""
+    for number, element in enumerate(elements, start=1):
+        if export_json.is_conversation(element) or isinstance(element, list):
+            yield export_json.said(element, f"conversation {number}, ", findings)
+        else:
+            yield _messages(element, number, elements, findings)
+            return
+
+
+def _messages(first: Any, number: int, others: Iterator[Any], findings: Findings) -> Iterator[Said]:
+    yield from export_json.said_in(first, f"message {number}", findings)
+    for place, message in enumerate(others, start=number + 1):
+        yield from export_json.said_in(message, f"message {place}", findings)
+
+
+def _of_lines(file: BinaryIO, findings: Findings) -> Iterator[Said]:
+    for number, line in json_lines.lines(file, findings, takes_all=True):
+        record = None if line.isspace() else json_lines.record(line, findings)
+        if record is None:
+            continue
+        if export_json.is_conversation(record):
+            yield from export_json.said(record, f"line {number}, ", findings)
+        else:
+            yield from export_json.said_in(record, f"line {number}", findings)
+
+
+def _of_object(file: BinaryIO, findings: Findings) -> Iterator[Iterator[Said]]:
+    """One object: a conversation, or one that has a list of conversations."""
+    data = file.read(json_elements.LIMIT + 1)
+    findings.bytes_read += len(data)
+    if len(data) > json_elements.LIMIT:
+        findings.left_out[json_lines.OVERSIZED] += 1
+        return
+    value = json_lines.parsed(data, findings)
+    if not isinstance(value, dict):
+        findings.damaged += 1
+        return
+    inner = value.get("conversations")
+    if isinstance(inner, list):
+        yield from _of_elements(iter(inner), findings)
+    else:
+        yield export_json.said(value, "", findings)
+
+
+def _is_json_lines(file: BinaryIO, offset: int) -> bool:
+    """Whether the first line is an object of its own: one that more lines follow, or a message."""
+    file.seek(offset)
+    first = json_lines.parsed(file.readline(json_lines.LIMIT), Findings())
+    if not isinstance(first, dict):
+        return False
+    return bool(file.read(_PEEK).strip()) or not (export_json.is_conversation(first) or "conversations" in first)
+
+
+def _texts(file: BinaryIO, findings: Findings) -> Iterator[tuple[int, str]]:
+    for number, line in json_lines.lines(file, findings, takes_all=True):
+        try:
+            text = line.decode("utf-8")
+        except UnicodeDecodeError:
+            findings.left_out[json_lines.NOT_UTF8] += 1
+            text = line.decode("utf-8", "replace")
+        yield number, text.rstrip("\r\n")

@@ -1,0 +1,55 @@
+"""Transcripts for tests: fixtures put where a tool keeps them, and read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bridge.capture.readers.reader import Home
+from bridge.capture.readers.registry import reader_of
+from bridge.capture.session import Findings, Transcript, Turn
+
+FIXTURES = Path(__file__).parent / "fixtures" / "transcripts"
+WORKSPACE = Path("/home/ana/shop")
+PROJECT = "-home-ana-shop"
+SESSION = "5e551001-0000-4000-8000-000000000001"
+
+
+def home_in(folder: Path) -> Home:
+    """A home whose environment moves nothing."""
+    return Home(folder, {})
+
+
+def claude_file(home: Path, fixture: str, name: str = f"{SESSION}.jsonl", project: str = PROJECT) -> Path:
+    """A fixture as a session of Claude Code."""
+    return placed(home / ".claude" / "projects" / project / name, f"claude-code/{fixture}")
+
+
+def codex_file(home: Path, fixture: str, session: str = "01a20000-0000-7000-8000-000000000001") -> Path:
+    """A fixture as a session of Codex."""
+    name = f"rollout-2026-08-04T10-00-00-{session}.jsonl"
+    return placed(home / ".codex" / "sessions" / "2026" / "08" / "04" / name, f"codex/{fixture}")
+
+
+def placed(path: Path, fixture: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes((FIXTURES / fixture).read_bytes())
+    return path
+
+
+def only_transcript(tool: str, home: Path, workspace: Path = WORKSPACE) -> Transcript:
+    """The one transcript of the tool in this home."""
+    (found,) = reader_of(tool).transcripts(home_in(home), workspace)
+    return found
+
+
+def read(tool: str, transcript: Transcript | Path) -> tuple[list[Turn], Findings]:
+    """All turns of a transcript, or of a file as one, and what else the reader met."""
+    if isinstance(transcript, Path):
+        transcript = Transcript(tool, transcript.stem, transcript, "1")
+    findings = Findings()
+    return list(reader_of(tool).turns(transcript, findings)), findings
+
+
+def lines_of(turns: list[Turn]) -> list[str]:
+    """What was said, one line for each turn."""
+    return [f"{turn.part + ' ' if turn.part else ''}{turn.speaker}: {turn.text}" for turn in turns]
