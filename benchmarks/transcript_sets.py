@@ -6,7 +6,8 @@ JSON file for each conversation), ``qmsum`` (a clone of Yale-LILY/QMSum), ``dial
 sessions, as ``judged`` describes; only those sessions are read.
 
 The form: ``sessions.jsonl`` has ``id, conversation, summary`` (of people; perhaps empty) and ``turns``, each with
-``speaker, text`` and perhaps ``name`` (the speaker's), ``at`` and ``subject`` (the number of the subject that people found it to be about).
+``speaker, text`` and perhaps ``name`` (the speaker's), ``at`` and ``subject`` (the number of the subject that it is
+about, as people found).
 """
 
 from __future__ import annotations

@@ -26,6 +26,7 @@ BUDGET = 1600  # characters; what this is worth, docs/benchmarks.md says
 MOST_COMPARED = 400  # sentences, since each is compared with each
 _LEAST_CHARACTERS = 25
 _LENGTH_POWER = 0.9  # how much a sentence's length counts against it
+_PERSON_WEIGHT = 1.25  # of what the person says, beside the assistant: requests are short, and say what it is about
 _WORD = re.compile(r"[^\W_]+")
 
 Floats = NDArray[np.float32]
@@ -49,12 +50,13 @@ def excerpt(found: Sequence[Sentence], embed: Embed, budget: int = BUDGET) -> Ex
     similar = _similarities(embed([sentence.text for sentence in candidates]))
     words = _Words([_words(sentence.text) for sentence in candidates])
     lengths = np.array([len(sentence.text) + 1 for sentence in candidates], np.float64)
+    weights = np.array([_PERSON_WEIGHT if sentence.speaker == "user" else 1.0 for sentence in candidates])
     nearest = np.zeros(len(candidates), np.float32)
     chosen: list[int] = []
     left = float(budget)
     while True:
         gains = np.maximum(similar - nearest, 0).mean(axis=1) + words.gains()
-        gains = np.where(lengths <= left, gains / lengths**_LENGTH_POWER, -1.0)
+        gains = np.where(lengths <= left, gains * weights / lengths**_LENGTH_POWER, -1.0)
         gains[chosen] = -1.0
         best = int(gains.argmax())
         if gains[best] <= 0:

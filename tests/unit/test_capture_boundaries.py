@@ -161,3 +161,15 @@ def test_a_session_without_turns_has_no_segment() -> None:
 def test_an_unreadable_time_is_no_silence() -> None:
     turns = [Turn("user", BREAD, "1", "2026-01-01T00:00:00Z"), Turn("user", BREAD, "2", "yesterday")]
     assert len(cut(turns)) == 1
+
+
+def test_a_long_answer_stays_with_its_question() -> None:
+    long = ". ".join(f"{TOKENS} {number}" for number in range(40))
+    turns = [
+        *talk((BREAD, 4)),
+        Turn("user", f"{TOKENS}?", "1"),
+        Turn("assistant", long, "2"),
+        Turn("user", f"{BREAD}?", "3"),
+    ]
+    found = cut(turns, replace(DEFAULTS, prose=1500))
+    assert [[turn.place for turn in one.turns][-2:] for one in found[-2:]] == [["1", "2"], ["3"]]

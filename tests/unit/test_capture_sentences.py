@@ -38,7 +38,7 @@ def test_items_of_a_list_are_sentences_without_their_bullets_and_lines_of_a_para
         "at Object.run (/srv/app/index.js:3:14)",
         "2026-01-01 12:00:00 INFO the worker has started",
         "[21:28:04.005] Compiled successfully in seconds",
-        "diff --git a/x.py b/x.py\n--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n unchanged words\n-before it was so\n+now it is so",
+        "diff --git a/x.py b/x.py\n@@ -1 +1 @@\n unchanged words\n-before it was so\n+now it is so",
         "src/app/main.py",
         "tests/unit/test_a.py, tests/unit/test_b.py",
         "const answer = await fetch(address);",
