@@ -90,6 +90,7 @@ class CaptureRun:
     now: str
     progress: Progress
     items: list[Item] = field(default_factory=list)
+    noted_before: list[dict[str, Any]] = field(default_factory=list)
     warnings: dict[str, None] = field(default_factory=dict)
     remaining: int = 0
     model_calls: int = 0
@@ -104,6 +105,8 @@ class CaptureRun:
         """Capture, or preview it. Returns the result."""
         found = sorted(self._wanted(), key=lambda each: (each.modified_at or "", each.tool, each.session_id))
         if not self.is_preview:
+            if self.task.job_id in receipts.ids(self.stores.workspace):
+                self.noted_before = receipts.load(self.stores.workspace, self.task.job_id)["items"]
             self._write_receipt(None)
         limit = self.task.payload.get("limit")
         slices = Slices(self.progress, "reading sessions", len(found))
@@ -181,6 +184,8 @@ class CaptureRun:
             self._judge(item, self.stores.store)
             if item.outcome == "captured":
                 self._try(item, lambda: self._capture(item))
+                if item.capture is not None and any(made.supersedes for made in item.capture.made):
+                    self._write_receipt(None)
         if item.capture is not None and item.outcome == "captured":
             _set_outcome(item, item.capture)
         return item
@@ -270,14 +275,15 @@ class CaptureRun:
                 yield from item.capture.made
 
     def _write_receipt(self, finished_at: str | None) -> None:
-        """Before anything is stored, and again at the end. An undo of a capture that was cut off reads the store."""
+        """Before anything is stored, after each session that replaced memories, and at the end. It keeps what an
+        earlier attempt has noted, so that an undo knows everything that was replaced."""
         receipt = {
             "receipt": self.task.job_id,
             "made_by": "capture",
             "job_sha256": self.task.sha256,
             "begun_at": self.task.accepted_at,
             "finished_at": finished_at,
-            "items": [] if finished_at is None else list(map(_noted, self.items)),
+            "items": [*self.noted_before, *map(_noted, self.items)],
             "undone": None,
         }
         receipts.write(self.stores.workspace, receipt)
@@ -315,11 +321,11 @@ class CaptureRun:
 
 
 def _set_outcome(item: Item, capture: SessionCapture) -> None:
-    if any(made.is_new for made in capture.made) or capture.made:
+    if any(made.is_new or made.supersedes for made in capture.made):
         return
     if capture.forgotten_segments:
         item.outcome, item.reason = "forgotten", "Its memories were forgotten, and stay so."
-    elif capture.unchanged or (capture.former is not None and capture.former.segments):
+    elif capture.made or capture.unchanged or (capture.former is not None and capture.former.segments):
         item.outcome = "unchanged"
     elif not capture.read_turns and capture.findings.left_out:
         item.outcome, item.reason = "empty", "Nothing was said in this folder."

@@ -21,6 +21,9 @@ from bridge.store.protocol import Store
 from bridge.store.values import (
     Addition,
     AppliedJob,
+    CapturedSegment,
+    CapturedSession,
+    CaptureSource,
     Compaction,
     ExtractedEdge,
     ExtractedNode,
@@ -410,6 +413,28 @@ class StoreConformance:
         begun = place.reopen().forgettings.begun(JOB, EARLY)
         assert begun is not None
         assert (begun.is_done, begun.plan, place.store.forgettings.unfinished()) == (True, replace(plan, files=()), [])
+
+    # --- what was captured ---
+
+    def test_what_was_captured_from_a_session_is_kept_until_its_memory_is_dropped(self, place: Place) -> None:
+        place.put(summary(A), summary(B))
+        segments = (CapturedSegment(3, "digest", A), CapturedSegment(1, "other", None))
+        session = CapturedSession("codex", "s", "/a.jsonl", "9-1", "kept", NOW, segments)
+        source = CaptureSource(A, "codex", "s", "/a.jsonl", "line 1", "line 9", "rules", 0.5,
+                               (("context", 0, "line 2"),), NOW, "job")  # fmt: skip
+        with place.store.change(NOW) as change:
+            change.record_session(session)
+            change.record_source(source)
+        captures = place.reopen().captures
+        assert (captures.session("codex", "s"), captures.source(A), captures.source(B)) == (session, source, None)
+        assert captures.session("codex", "other") is None
+        assert (captures.sessions(), captures.memories_of("codex", "s")) == ([session], [A])
+        with place.store.change(LATER) as change:
+            change.drop([A])
+            change.record_session(replace(session, state="forgotten"))
+        captures = place.reopen().captures
+        assert (captures.source(A), captures.memories_of("codex", "s")) == (None, [])
+        assert captures.sessions() == [replace(session, state="forgotten")]
 
     # --- what cognee found ---
 

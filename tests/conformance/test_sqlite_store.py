@@ -144,6 +144,15 @@ class NeverFinishesAForgetting(SqliteStore):
         super()._commit(change)
 
 
+class KeepsTheSourceOfADroppedMemory(SqliteStore):
+    def _commit(self, change: Change) -> None:
+        sources = [source for each in change.dropped if (source := self.captures.source(each)) is not None]
+        super()._commit(change)
+        if sources:
+            with self.change(change.at) as again:
+                again.capture_sources += sources
+
+
 class IsNeverInPlace(SqliteStore):
     def is_in_place(self) -> bool:
         return False
@@ -178,6 +187,7 @@ FAULTS = {
     ChangesItsId: "a_workspace_keeps_its_id",
     DropsTheRecordAlone: "a_compaction_is_found_by_its_record_its_preview_and_its_job",
     NeverFinishesAForgetting: "a_forgetting_is_unfinished_until_all_are_finished",
+    KeepsTheSourceOfADroppedMemory: "what_was_captured_from_a_session_is_kept_until_its_memory_is_dropped",
     EmbedsAgain: "each_text_is_embedded_once",
     IsNeverInPlace: "an_open_store_is_in_place",
     LosesALabel: "a_memory_comes_back_as_it_was_given",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 from datetime import datetime
+from typing import Any
 
 from bridge.text.query_words import QueryWords
 from bridge.text.template import readable
@@ -196,10 +197,19 @@ def memory(answer: Envelope) -> None:
             ("made of", memory["migrated_from"] or ""),
             ("became", ", ".join(memory["migrated_to"])),
             ("merged", counted(len(memory["sources"]), "memory") if memory["sources"] else ""),
+            ("captured", _captured_from(memory["captured_from"])),
         ]
     )
     say()
     say(readable(memory["summary_text"]).rstrip("\n"))
+
+
+def _captured_from(source: dict[str, Any] | None) -> str:
+    """From which session and place a memory was captured; empty for any other memory."""
+    if source is None:
+        return ""
+    places = f"{source['path']}, {source['first_place']} to {source['last_place']}"
+    return f"{source['captured_at'][:10]} from {source['tool']} by {source['method']}: {places}"
 
 
 def topics(answer: Envelope) -> None:
