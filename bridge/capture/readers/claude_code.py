@@ -101,7 +101,7 @@ class _Conversation:
             chain = Chain() if rewound else None
             for number, line in json_lines.lines(file, self._findings):
                 head = head_of(line)
-                if chain is not None and is_linked(head) and chain.add(head, line) in rewound:
+                if chain is not None and is_linked(head) and chain.add(head) in rewound:
                     self._findings.left_out[REWOUND] += head.kind in ("user", "assistant")
                     continue
                 yield from self._record(number, line, head)
@@ -109,9 +109,9 @@ class _Conversation:
 
     def _record(self, number: int, line: bytes, head: Head) -> Iterator[Turn]:
         left_out = self._findings.left_out
-        if head.kind == "tool output":
-            left_out[claude_code_text.TOOL_OUTPUT] += 1
-            self._is_side_chain(head, line)
+        if head.kind in ("tool output", "thinking"):
+            left_out[claude_code_text.TOOL_OUTPUT if head.kind == "tool output" else claude_code_text.THINKING] += 1
+            self._note_side_chain(head)
             return
         if head.kind == "other" and head.name in _SILENT:
             return
@@ -122,7 +122,7 @@ class _Conversation:
         if record is None:
             return
         self._note_version(record.get("version"))
-        part = self._part or self._side_chain(record, head, line)
+        part = self._part or self._side_chain(record, head)
         match record.get("type"):
             case "user":
                 yield from self._of_user(record, number, part)
@@ -181,16 +181,16 @@ class _Conversation:
             )
         )
 
-    def _side_chain(self, record: dict[str, Any], head: Head, line: bytes) -> str:
+    def _side_chain(self, record: dict[str, Any], head: Head) -> str:
         if record.get("isSidechain") is not True:
             return ""
         agent = record.get("agentId")
-        return agent if isinstance(agent, str) and agent else self._side_chains.name_of(head, line)
+        return agent if isinstance(agent, str) and agent else self._side_chains.name_of(head)
 
-    def _is_side_chain(self, head: Head, line: bytes) -> None:
+    def _note_side_chain(self, head: Head) -> None:
         """Remember a record that is not parsed, since later ones may name it."""
         if head.is_side and not self._part:
-            self._side_chains.name_of(head, line)
+            self._side_chains.name_of(head)
 
     def _note_version(self, version: Any) -> None:
         if self._findings.newer is None and is_newer(version, TESTED):

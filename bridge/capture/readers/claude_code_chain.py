@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeVar
 
-from .claude_code_heads import Head, head_of, uuid_of
+from .claude_code_heads import Head, head_of
 
 _Value = TypeVar("_Value")
 
@@ -26,15 +26,14 @@ class Chain:
         self._before: list[int] = []  # node -> the node before it
         self._last = -1
 
-    def add(self, head: Head, line: bytes) -> int:
+    def add(self, head: Head) -> int:
         """The node of the next record of the conversation; -1 before the first prompt."""
         node = self._last if head.parent is None else self._nodes.get(head.parent, self._last)
         if head.kind == "user":
             self._before.append(node)
             node = len(self._before) - 1
-        uuid = uuid_of(line)
-        if uuid is not None:
-            _remember(self._nodes, uuid, node)
+        if head.uuid is not None:
+            _remember(self._nodes, head.uuid, node)
         self._last = node
         return node
 
@@ -53,7 +52,7 @@ def rewound_nodes(lines: Iterable[tuple[int, bytes]]) -> frozenset[int]:
     for _, line in lines:
         head = head_of(line)
         if is_linked(head):
-            chain.add(head, line)
+            chain.add(head)
     return chain.rewound()
 
 
@@ -68,14 +67,13 @@ class SideChains:
     def __init__(self) -> None:
         self._names: dict[bytes, str] = {}
 
-    def name_of(self, head: Head, line: bytes) -> str:
+    def name_of(self, head: Head) -> str:
         """The name of the next record's side chain: the id of its first record."""
-        uuid = uuid_of(line)
         name = self._names.get(head.parent) if head.parent else None
         if name is None:
-            name = (uuid or b"side chain").strip(b'"').decode("utf-8", "replace")
-        if uuid is not None:
-            _remember(self._names, uuid, name)
+            name = (head.uuid or b"side chain").strip(b'"').decode("utf-8", "replace")
+        if head.uuid is not None:
+            _remember(self._names, head.uuid, name)
         return name
 
 

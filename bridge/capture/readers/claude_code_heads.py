@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
-Kind = Literal["user", "assistant", "attachment", "system", "tool output", "other", "unclear"]
+Kind = Literal["user", "assistant", "attachment", "system", "tool output", "thinking", "other", "unclear"]
 
 _ID = rb'"[^"\\]{1,64}"'
 _SCALAR = rb'(?:"[^"\\]{0,200}"|true|false|null|-?[\d.]{1,20})'
@@ -26,18 +26,23 @@ _ATTACHMENT = re.compile(rb'\{"type":"(\w{1,60})"')
 _UNCHAINED = re.compile(rb'\0*\{"type":"([\w-]{1,60})"')
 _UUID = re.compile(rb'"uuid":(' + _ID + rb')(?:,"timestamp":"|,"level":|\}|,"isMeta":)')
 
+_CONTENT = b'"content":['
+_THOUGHT = (b'{"type":"thinking"', b'{"type":"redacted_thinking"')
+
 # What a person said inside of a tool's result: why they rejected the call, or how they answered the assistant.
-_SAID_IN_RESULT = (b"the user said:", b'"answers":{')
+_REJECTION = b"the user said:"
+_QUESTIONS = b'"toolUseResult":{"questions":'
 _RESULT_START = 2_000
 
 
 class Head(NamedTuple):
-    """The kind of a record, the record before it, and whether it is of a side chain.
+    """The kind of a record, its id, that of the record before it, and whether it is of a side chain.
 
-    ``name`` is the record's own name of its kind, or that of an attachment.
+    ``name`` is the record's own name of its kind, or that of an attachment. Ids are in quotes.
     """
 
     kind: Kind
+    uuid: bytes | None = None
     parent: bytes | None = None
     is_side: bool = False
     name: str = ""
@@ -51,20 +56,21 @@ def head_of(line: bytes) -> Head:
         if alone is None or alone[1] in (b"user", b"assistant", b"attachment", b"system"):
             return Head("unclear")
         return Head("other", name=alone[1].decode())
-    parent, is_side = chain[1] or chain[2], chain[3] == b"true"
-    kind, name = _kind(line, chain)
-    return Head(kind, parent, is_side, name)
+    before, before_compaction, side, _, _ = chain.groups()
+    uuid, end = _uuid(line)
+    kind, name = _kind(line, chain, end)
+    return Head(kind, uuid, before or before_compaction, side == b"true", name)
 
 
-def _kind(line: bytes, chain: re.Match[bytes]) -> tuple[Kind, str]:
+def _kind(line: bytes, chain: re.Match[bytes], uuid_end: int) -> tuple[Kind, str]:
     if chain["other"] == b"message":
-        return "assistant", "assistant"
+        return ("thinking" if _is_thinking(line, chain.end()) else "assistant"), "assistant"
     if chain["other"] == b"attachment":
         attachment = _ATTACHMENT.match(line, chain.end())
         return ("attachment", attachment[1].decode()) if attachment else ("unclear", "")
     name = (chain["type"] or b"").decode()
     if name == "user":
-        if _OUTPUT.match(line, chain.end()) and not _may_hold_words(line):
+        if _OUTPUT.match(line, chain.end()) and not _may_hold_words(line, uuid_end):
             return "tool output", name
         return "user", name
     if name == "assistant":
@@ -72,13 +78,25 @@ def _kind(line: bytes, chain: re.Match[bytes]) -> tuple[Kind, str]:
     return ("system" if name == "system" else "other"), name
 
 
-def _may_hold_words(line: bytes) -> bool:
-    """Whether a tool's result may hold what a person said."""
-    start = line[:_RESULT_START]
-    return _SAID_IN_RESULT[0] in start or (b'"toolUseResult":{"questions":' in line and _SAID_IN_RESULT[1] in line)
+def _may_hold_words(line: bytes, uuid_end: int) -> bool:
+    """Whether a tool's result may hold what a person said. The tool's own form of it follows the record's id."""
+    if line.find(_REJECTION, 0, _RESULT_START) >= 0:
+        return True
+    return line.find(_QUESTIONS, uuid_end, uuid_end + 200) >= 0 or uuid_end < 0
 
 
-def uuid_of(line: bytes) -> bytes | None:
-    """The record's own id, in quotes; None if it cannot be told without parsing."""
-    found = _UUID.search(line)
-    return found[1] if found else None
+def _is_thinking(line: bytes, start: int) -> bool:
+    """Whether a message of the assistant holds thinking alone."""
+    content = line.find(_CONTENT, start, start + 1_000)
+    return line.startswith(_THOUGHT, content + len(_CONTENT)) and line.find(b'{"type":"t', content + 20) < 0
+
+
+def _uuid(line: bytes) -> tuple[bytes | None, int]:
+    """The record's own id and where it ends; None and -1 if it cannot be told without parsing."""
+    position = line.find(b'"uuid":"')
+    while position >= 0:  # not a regular expression: its search is slower over long outputs
+        found = _UUID.match(line, position)
+        if found:
+            return found[1], found.end()
+        position = line.find(b'"uuid":"', position + 8)
+    return None, -1

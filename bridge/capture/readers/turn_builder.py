@@ -6,9 +6,10 @@ where something was cleared or compacted, and when it becomes too long to hold.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,6 +19,8 @@ from ..session import Marker, Speaker, Turn
 
 MAX_CHARACTERS = 200_000
 MAX_FILES = 1_000
+
+_AS_WANTED = re.compile(r"20\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +48,10 @@ class _Open:
     characters: int = 0
 
     def add(self, said: Said) -> None:
-        if said.text:
-            self.texts.append(said.text)
-            self.characters += len(said.text)
+        text = said.text.replace("\0", "").strip()
+        if text:
+            self.texts.append(text)
+            self.characters += len(text)
         self.files.update(dict.fromkeys(said.files[: MAX_FILES - len(self.files)]))
         self.tools.update(said.tools)
 
@@ -83,7 +87,6 @@ class TurnBuilder:
 
     def add(self, said: Said) -> Iterator[Turn]:
         """Add what a record says. Gives the turn that this ends, if any."""
-        said = replace(said, text=said.text.replace("\0", "").strip())
         if not (said.text or said.files or said.tools):
             return
         present = self._open.get(said.part)
@@ -114,6 +117,8 @@ def moment(value: Any) -> str | None:
     """A record's time as ISO 8601 text in UTC: from such a text, or from seconds or milliseconds since 1970."""
     try:
         if isinstance(value, str):
+            if _AS_WANTED.fullmatch(value):  # the most frequent form, a fifth of the time of parsing it
+                return value.replace(".000Z", "Z")
             return clock.iso(clock.parse(value))
         if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
             return clock.iso(datetime.fromtimestamp(value / 1000 if value > 1e11 else value, UTC))
