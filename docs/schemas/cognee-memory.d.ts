@@ -10,6 +10,7 @@ export type Kind =
   | "set_status"
   | "ask"
   | "import"
+  | "capture"
   | "rebuild"
   | "graph"
   | "check"
@@ -49,6 +50,7 @@ export interface Payloads {
   set_status: SetStatusPayload;
   ask: AskPayload;
   import: ImportPayload;
+  capture: CapturePayload;
   rebuild: RebuildPayload;
   graph: GraphPayload;
   check: CheckPayload;
@@ -66,6 +68,7 @@ export interface Results {
   set_status: SetStatusResult;
   ask: AskResult;
   import: ImportResult;
+  capture: CaptureResult;
   rebuild: RebuildResult;
   graph: GraphResult;
   check: CheckResult;
@@ -569,6 +572,139 @@ export interface Bucket {
   took_ms: Spread | null;
 }
 
+/** Captures sessions of other tools as memories, shows what a capture would keep, or undoes one. */
+export interface CapturePayload {
+  /** From which tools; by default, from all that are enabled for the workspace. */
+  tools?: ("claude-code" | "codex")[] | null;
+  /** The id of one session, as its tool names it. */
+  session?: string | null;
+  /** The path of one transcript of these tools. */
+  transcript?: string | null;
+  /** An exported conversation: a file inside the workspace. */
+  file?: string | null;
+  /** Only transcripts that were changed since. ISO 8601. */
+  since?: string | null;
+  /** Only sessions whose tool/id, path or title matches one of these patterns (* and ?). */
+  include?: string[] | null;
+  /** Not the sessions whose tool/id, path or title matches one of these patterns. */
+  exclude?: string[] | null;
+  /** The most sessions to read, the oldest first. */
+  limit?: number | null;
+  /** Also capture sessions whose capture was undone. Default: false. */
+  again?: boolean | null;
+  /** Default: false. */
+  dry_run?: boolean | null;
+  /** Why a hook submitted it, such as session_end. */
+  reason?: string | null;
+  /** The id of the receipt of a capture to take back. */
+  undo?: string | null;
+}
+
+/** The capture, or its dry run; or the capture that was undone. */
+export type CaptureResult = Captured | UndoneCapture;
+
+/**
+ * What a capture did, or in a dry run would do.
+ *
+ * `captured`, `unchanged`, `withdrawn`, `forgotten`, `empty` and `failed` add up to `sessions`.
+ */
+export interface Captured {
+  dry_run: boolean;
+  sessions: number;
+  captured: number;
+  unchanged: number;
+  withdrawn: number;
+  forgotten: number;
+  empty: number;
+  failed: number;
+  /** Sessions beyond the limit of this run. */
+  remaining: number;
+  /** Memories added. */
+  memories: number;
+  /** Memories of sessions that grew, which new ones replaced. */
+  superseded: number;
+  bytes_read: number;
+  /** Calls of the language model; in a dry run, those that a capture would make. */
+  model_calls: number;
+  /** An estimate of their tokens. `cognee-memory status` has the provider's report. */
+  model_tokens: number;
+  /** The sessions that were read come first. */
+  items: CapturedSessionItem[];
+  items_omitted: number;
+  /** The id of the receipt, with which the capture can be undone. Null in a dry run. */
+  receipt: string | null;
+  /** Secrets that were replaced, or would be. Null where the setting is off. */
+  redactions: Redactions | null;
+  warnings: string[];
+}
+
+/** Where a captured memory comes from. */
+export interface CapturedFrom {
+  tool: string;
+  session_id: string;
+  /** The transcript. */
+  path: string;
+  first_place: string;
+  /** Where its part begins and ends in the transcript. */
+  last_place: string;
+  /** `rules` or `model`: what chose its sentences. */
+  method: string;
+  confidence: number;
+  captured_at: string;
+  evidence: SentencePlace[];
+}
+
+/** A memory of a part of a session; in a dry run, the memory that it would be. */
+export interface CapturedMemory {
+  memory_id: string;
+  /** Null in a dry run, unless the memory is stored already. */
+  memory_number: number | null;
+  topic: string;
+  topic_id: string;
+  /** The time of the part's last turn. */
+  created_at: string | null;
+  decisions: number;
+  importance: number | null;
+  /** How sure the choice of its sentences is. */
+  confidence: number;
+  method: "rules" | "model";
+  /** Whether this capture added it. A resumed session repeats what an earlier one said. */
+  is_new: boolean;
+  first_place: string;
+  /** Where its part begins and ends in the transcript. */
+  last_place: string;
+  /** The ids of the session's memories that this capture replaced; named once, at the last memory. */
+  supersedes: string[];
+  /** In a dry run, the text that would be stored. Null otherwise, and beyond 60,000 characters of all texts. */
+  summary_text: string | null;
+}
+
+/** A session, and what became of it. */
+export interface CapturedSessionItem {
+  tool: string;
+  session_id: string;
+  /** The tool's own name of the session. */
+  title: string | null;
+  path: string;
+  modified_at: string | null;
+  /** `withdrawn`: its capture was undone. `empty`: there was nothing to keep. */
+  outcome: "captured" | "unchanged" | "withdrawn" | "forgotten" | "empty" | "failed";
+  reason: string | null;
+  /** Turns that were read and belong to this workspace. */
+  turns: number;
+  memories: CapturedMemory[];
+  /** What was left out on purpose, such as tool output, by reason. */
+  left_out: { [name: string]: number };
+  /** Records of a kind that this version does not know, by kind. They were skipped. */
+  unknown: { [name: string]: number };
+  /** Records that cannot be read. */
+  damaged: number;
+  /** Whether the last record was only half written. It is read the next time. */
+  unfinished: boolean;
+  /** The transcript's format version, if it is newer than those known. */
+  newer: string | null;
+}
+
 /** Why jobs failed, were rejected, expired, or wait for another attempt. */
 export interface Cause {
   state: State;
@@ -782,6 +918,7 @@ export type ErrorCode =
   | "BACKLOG_FULL"
   | "CANCELLED"
   | "CANCEL_TOO_LATE"
+  | "CAPTURE_OFF"
   | "CHILD_DIED"
   | "CHILD_START_FAILED"
   | "CHILD_TOO_LARGE"
@@ -845,6 +982,7 @@ export type ErrorCode =
   | "RECEIPT_NOT_FOUND"
   | "RESTORE_BLOCKED"
   | "SCHEMA_VERSION_UNSUPPORTED"
+  | "SESSION_NOT_FOUND"
   | "SETTING_INVALID"
   | "STORE_BUSY"
   | "STORE_MOUNT_UNSAFE"
@@ -1119,11 +1257,13 @@ export interface Findings {
   took_ms: number;
 }
 
-/** Exactly one of `memory_ids` and `topic_id`: the memories to delete. */
+/** Exactly one of `memory_ids`, `topic_id` and `session`: the memories to delete. */
 export interface ForgetPayload {
   memory_ids?: string[] | null;
   /** A UUID, or a slug such as plan-014-summaries. */
   topic_id?: string | null;
+  /** A captured session, as tool/id. It is not captured again. */
+  session?: string | null;
 }
 
 /** What was forgotten, including memories that had been forgotten before. */
@@ -1519,6 +1659,8 @@ export interface MemoryText {
   hidden: boolean;
   migrated_from: string | null;
   migrated_to: string[];
+  /** Where it comes from, if it was captured from a session of another tool. */
+  captured_from: CapturedFrom | null;
 }
 
 /** A memory as it was before it was merged. */
@@ -2015,6 +2157,13 @@ export interface ScoreWeights {
   rerank?: number;
 }
 
+/** The place in the transcript of a sentence: of the `index`-th of a section, from 0. */
+export interface SentencePlace {
+  section: string;
+  index: number;
+  place: string;
+}
+
 /** The token, for a browser that has sent a ticket. */
 export interface Session {
   success: true;
@@ -2201,6 +2350,17 @@ export interface Topic {
 export interface Topics {
   success: true;
   topics: Topic[];
+}
+
+/** The result of undoing a capture. Undoing it again gives the same result. */
+export interface UndoneCapture {
+  receipt: string;
+  /** Memories removed. */
+  undone: number;
+  /** Memories that were changed after the capture. */
+  kept: KeptMemory[];
+  /** Memories that the capture had superseded: they are Active again. */
+  revived: string[];
 }
 
 /** The result of undoing a migration. Undoing it again gives the same result. */
