@@ -54,7 +54,7 @@ def segments(turns: Iterable[Turn], embed: Embed, limits: Limits = DEFAULTS) -> 
     for turn in turns:
         at = None if turn.part else _time(turn.at)
         hard = None if turn.part else _hard_cut(turn, at, last_at, limits)
-        if current.turns and (hard or begins_exchange(turn, current) or _is_too_large((current,), turn, limits)):
+        if current.spoken and (hard or begins_exchange(turn, current) or _is_too_large((current,), turn, limits)):
             held.exchanges.append(current)
             current = Exchange()
         if hard:
@@ -80,7 +80,7 @@ class _Held:
     def all(self, next_cut: Cut, is_complete: bool = True) -> Iterator[Segment]:
         """All segments; the next one begins because of ``next_cut``. The last exchange may still grow."""
         yield from self._by_subject(is_complete)
-        if self.exchanges:
+        if any(exchange.spoken for exchange in self.exchanges):  # a side chain alone is no segment
             yield self._take(len(self.exchanges), next_cut)
 
     def until_fits(self, current: Exchange, turn: Turn) -> Iterator[Segment]:

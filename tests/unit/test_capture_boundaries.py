@@ -173,3 +173,16 @@ def test_a_long_answer_stays_with_its_question() -> None:
     ]
     found = cut(turns, replace(DEFAULTS, prose=1500))
     assert [[turn.place for turn in one.turns][-2:] for one in found[-2:]] == [["1", "2"], ["3"]]
+
+
+def test_a_side_chain_alone_is_no_segment_and_belongs_to_what_follows() -> None:
+    side = Turn("assistant", TOKENS, "1", part="agent", files=("a.py",))
+    assert cut([side]) == []
+    (one,) = cut([side, Turn("user", BREAD, "2", marker="cleared")])
+    assert [turn.place for turn in one.turns] == ["1", "2"]
+
+
+@settings(max_examples=100, deadline=None)
+@given(_turns)
+def test_every_segment_has_a_turn_that_was_spoken(told: list[tuple[str, str, int, str, str | None]]) -> None:
+    assert all(any(not turn.part for turn in one.turns) for one in cut(conversation(told), SMALL))
