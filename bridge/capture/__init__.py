@@ -11,5 +11,6 @@ It reads files of the user and computes; it stores nothing, and knows neither jo
 ``kept_turns``: which turns are kept, without private parts and secrets.
 ``ignored_files``: which files a memory must not name.
 ``growth``: which segments of a session that grew are unchanged.
+``consent``: the tools from which a workspace may capture.
 ``model_summary``: a segment's summary by a language model, as far as the transcript supports it.
 """

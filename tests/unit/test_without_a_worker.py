@@ -35,6 +35,10 @@ NOT_HERE = {
 # What else is to be said, so that the command could do its work.
 ARGUMENTS = {
     "ask": "question",
+    "capture disable": "codex",
+    "capture enable": "codex",
+    "capture forget": "codex/session --yes",
+    "capture undo": "receipt",
     "cognify": "text",
     "compact": "topic",
     "completion": "bash",

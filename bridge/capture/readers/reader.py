@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from ...settings import USER_HOME
+from ...settings import USER_HOME, inherited_environment
 from ..session import Findings, Transcript, Turn
 
 
@@ -24,7 +23,8 @@ class Home:
     @classmethod
     def of_this_user(cls) -> Home:
         """The home of the user who runs this process, or whose worker runs it."""
-        return cls(Path(os.environ.get(USER_HOME) or Path.home()), os.environ)
+        environment = inherited_environment()
+        return cls(Path(environment.get(USER_HOME) or Path.home()), environment)
 
 
 class Reader(Protocol):
