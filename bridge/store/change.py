@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..memory import Memory, Status
-from .values import Addition, AppliedJob, Compaction, Extraction, Plan
+from .values import Addition, AppliedJob, Compaction, Extraction, Feedback, Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +67,7 @@ class Change:
     extractions_to_drop: list[str] = field(default_factory=list)
     extractions: list[KeptExtraction] = field(default_factory=list)
     imported_extractions: list[Mapping[str, Any]] = field(default_factory=list)
+    feedback: list[Feedback] = field(default_factory=list)
     additions: list[Addition] = field(default_factory=list)
     added: list[Memory] = field(default_factory=list)
 
@@ -148,3 +149,11 @@ class Change:
     def import_extraction(self, row: Mapping[str, Any]) -> None:
         """Store an extraction from an export, and enqueue the memory for the graph."""
         self.imported_extractions.append(row)
+
+    # --- feedback ---
+
+    def give_feedback(self, given: Feedback) -> None:
+        """Store a feedback instead of an earlier one of the same person on the memory; a later one is kept. Feedback on
+        an unknown memory is left out. A memory's feedback is deleted with it.
+        """
+        self.feedback.append(given)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from ..memory import Memory
-from . import compaction_history, extractions, forgettings, numbering, rows
+from . import compaction_history, extractions, feedback, forgettings, numbering, rows
 from .change import Change, StatusChange
 from .outbox import Outbox
 from .values import Addition
@@ -35,6 +35,8 @@ class ChangeWriter:
         self._memories(change)
         self._history(change)
         self._extractions(change)
+        for given in change.feedback:
+            feedback.give(self._connection, given)
 
     def _memories(self, change: Change) -> None:
         at = change.at

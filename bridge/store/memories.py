@@ -11,11 +11,11 @@ from jobs import clock
 from jobs.layout import Workspace
 
 from ..memory import Memory
-from . import applied_jobs, database, numbering, rows
+from . import applied_jobs, database, feedback, numbering, rows
 from .compaction_history import CompactionReader
 from .extractions import ExtractionReader
 from .forgettings import ForgettingReader
-from .values import AppliedJob, Known
+from .values import AppliedJob, Feedback, Known
 
 
 class SqliteMemories:
@@ -97,6 +97,10 @@ class SqliteMemories:
         """The ids of the memories that an original was converted to."""
         query = "SELECT id FROM memories WHERE migrated_from = ?"
         return [converted for (converted,) in self._connection.execute(query, (memory_id,))]
+
+    def feedback(self, memory_id: str) -> list[Feedback]:
+        """The feedback on a memory that was not withdrawn, the latest first."""
+        return feedback.of_memory(self._connection, memory_id)
 
     def records(self) -> list[tuple[Memory, bool]]:
         """All decision records by number, each with whether it is hidden."""

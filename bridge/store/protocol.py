@@ -20,7 +20,7 @@ from ..embedding.embedder import Embedder, Vectors
 from ..memory import Memory, Status
 from ..slices import Progress, ignore_progress
 from .change import Change
-from .values import AppliedJob, Begun, Call, Compaction, Extraction, Known, OutboxEntry, Plan, Spent
+from .values import AppliedJob, Begun, Call, Compaction, Extraction, Feedback, Known, OutboxEntry, Plan, Spent
 
 # --- reading ---
 
@@ -144,6 +144,9 @@ class Memories(Protocol):
 
     def conversions_of(self, memory_id: str) -> list[str]:
         """The ids of the memories that an original was converted to."""
+
+    def feedback(self, memory_id: str) -> list[Feedback]:
+        """The feedback on a memory that was not withdrawn, the latest first."""
 
     def records(self) -> list[tuple[Memory, bool]]:
         """All decision records by number, each with whether it is hidden."""
