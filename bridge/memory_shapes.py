@@ -5,7 +5,7 @@ Import it under TYPE_CHECKING, as ``interface/answer_shapes``.
 
 from __future__ import annotations
 
-from typing import NotRequired
+from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -54,6 +54,31 @@ class MemoryLine(TypedDict):
     stored_at: Moment
 
 
+class FeedbackCounts(TypedDict):
+    """How many said that a memory helped, and how many that it is wrong."""
+
+    helpful: Count
+    wrong: Count
+
+
+class FeedbackGiven(TypedDict):
+    """What somebody said of a memory."""
+
+    by: str
+    verdict: Literal["helpful", "wrong"]
+    at: Moment
+    query: str | None
+    """The question for which the memory was found."""
+    note: str | None
+
+
+class MemoryFeedback(FeedbackCounts):
+    """The feedback on a memory that was not withdrawn."""
+
+    given: list[FeedbackGiven]
+    """The latest first."""
+
+
 class MemoryText(MemoryLine):
     summary_text: str
     sources: list[str]
@@ -62,6 +87,7 @@ class MemoryText(MemoryLine):
     """Whether it is the hidden original of a migrated memory. Queries do not find it."""
     migrated_from: str | None
     migrated_to: list[str]
+    feedback: MemoryFeedback
 
 
 class Topic(TypedDict):

@@ -18,8 +18,17 @@ from ..text.memory_json import labels_of
 from .hits import summary_text
 
 if TYPE_CHECKING:
-    from ..memory_shapes import CountsOrError, MemoryCounts, MemoryLine, MemoryText, PastCompaction, Topic
-    from ..store.values import Compaction
+    from ..memory_shapes import (
+        CountsOrError,
+        FeedbackGiven,
+        MemoryCounts,
+        MemoryFeedback,
+        MemoryLine,
+        MemoryText,
+        PastCompaction,
+        Topic,
+    )
+    from ..store.values import Compaction, Feedback
 
 TOPIC_WORTH_COMPACTING = 5
 
@@ -73,6 +82,7 @@ def memory(workspace: Workspace, wanted: str) -> MemoryText:
     number = _number(wanted)
     with reader_of(workspace).lists() as lists:
         entry = None if lists is None else lists.entry(wanted if number is None else number)
+        given = [] if lists is None or entry is None else lists.feedback(entry.memory.id)
     if entry is None:
         raise JobError("MEMORY_NOT_FOUND", f"There is no memory {wanted!r} in {workspace.root}.")
     return {
@@ -82,7 +92,18 @@ def memory(workspace: Workspace, wanted: str) -> MemoryText:
         "hidden": entry.hidden,
         "migrated_from": entry.migrated_from,
         "migrated_to": list(entry.migrated_to),
+        "feedback": _feedback(given),
     }
+
+
+def _feedback(given: Sequence[Feedback]) -> MemoryFeedback:
+    shown: list[FeedbackGiven] = [
+        {"by": one.by, "verdict": one.verdict, "at": one.at, "query": one.query, "note": one.note}
+        for one in given
+        if one.verdict != "withdrawn"
+    ]
+    verdicts = [one["verdict"] for one in shown]
+    return {"helpful": verdicts.count("helpful"), "wrong": verdicts.count("wrong"), "given": shown}
 
 
 def topic_id_of(workspace: Workspace, wanted: str) -> str:

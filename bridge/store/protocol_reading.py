@@ -48,7 +48,6 @@ CatalogueRow = tuple[int, int, int, int, int, int, float | None]
 the memory begins, in seconds since 1970 (None: not known)."""
 
 
-
 class Votes(NamedTuple):
     """How many said that a memory helped, and how many that it is wrong."""
 

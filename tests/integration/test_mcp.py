@@ -154,7 +154,7 @@ def unused(model_cache: Path, tmp_path: Path) -> Iterator[Place]:
         until(lambda: not is_held(place.spool.lock) and not is_held(place.workspace.store_lock), "both have gone")
 
 
-CHANGING = ("memory_ingest", "memory_mark_outdated", "memory_compact_preview")
+CHANGING = ("memory_ingest", "memory_feedback", "memory_mark_outdated", "memory_compact_preview")
 
 
 # --- what a client finds out first ---
@@ -455,6 +455,7 @@ FITTING: dict[str, dict[str, Any]] = {
     "memory_recent": {},
     "memory_topics": {},
     "memory_ingest": {"summary": SUMMARY},
+    "memory_feedback": {"memory_number": 1, "verdict": "helpful"},
     "memory_mark_outdated": {"memory_number": 1},
     "memory_job_status": {"job_id": "some-job"},
     "memory_compact_preview": {"topic_id": "sign-in"},
