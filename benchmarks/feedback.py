@@ -40,7 +40,7 @@ def main() -> None:
         for noise in arguments.noise:
             rows: dict[float, list[str]] = {weight: [] for weight in WEIGHTS}
             for given in sets.values():
-                dice = random.Random(arguments.seed)  # noqa: S311 - a simulation
+                dice = random.Random(arguments.seed)
                 runs = measured(given, embedder, voters == "one voter", noise, dice)
                 for weight, cell in cells(given, runs).items():
                     rows[weight].append(cell)
