@@ -322,8 +322,8 @@ class ReadingConformance:
     def test_feedback_is_counted_by_memory_and_a_change_of_it_is_one_of_the_catalogue(self, written: Written) -> None:
         written.add(summary("a"), summary("b"), summary("c"), summary("hidden"))
         for memory_id, by, verdict in (
-            ("a", "x", "helpful"), ("a", "y", "wrong"), ("a", "z", "helpful"), ("b", "x", "withdrawn"), ("c", "x", "wrong"),
-            ("hidden", "x", "wrong"),
+            ("a", "x", "helpful"), ("a", "y", "wrong"), ("a", "z", "helpful"), ("b", "x", "withdrawn"),
+            ("c", "x", "wrong"), ("hidden", "x", "wrong"),
         ):  # fmt: skip
             assert changes(written, lambda: written.give(Feedback(memory_id, by, verdict, STORED))) == "everything"  # noqa: B023
         written.hide("hidden")
