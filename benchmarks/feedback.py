@@ -4,7 +4,7 @@
 questions are asked first. Of what each is shown, relevant memories are voted helpful and the others wrong, and a share
 of the votes (the noise) is turned round. Then the other half is asked and judged; and the same with the halves swapped.
 ``one voter``: a later vote on a memory replaces the earlier one, as of one person. ``all vote``: each question has a
-voter of its own.
+voter of its own. ``the same questions``: the half that gave the votes is asked again.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from .judged import Collection, Row, Run
 
 WEIGHTS = (0.0, 0.05, 0.1, 0.2, 0.35, 0.5)
 SHOWN = 5  # hits of an answer that are voted on
+CASES = (("one voter", False), ("all vote", False), ("all vote", True))
 _NDCG = [metrics.METRICS.index("nDCG@10")]
 
 
@@ -36,16 +37,17 @@ def main() -> None:
     sets = {
         name: judged.collections(folder, "workspace", arguments) for name, folder in judged.forms(arguments).items()
     }
-    for voters in ("one voter", "all vote"):
+    for voters, is_again in CASES:
+        asked = "the same questions" if is_again else "other questions"
         for noise in arguments.noise:
             rows: dict[float, list[str]] = {weight: [] for weight in WEIGHTS}
             for given in sets.values():
                 dice = random.Random(arguments.seed)
-                runs = measured(given, embedder, voters == "one voter", noise, dice)
+                runs = measured(given, embedder, voters == "one voter", noise, dice, is_again=is_again)
                 for weight, cell in cells(given, runs).items():
                     rows[weight].append(cell)
             table.show(
-                f"nDCG@10 after feedback, {voters}, {noise:.0%} noise: gained (paired, 95 % intervals)",
+                f"nDCG@10 after feedback, {voters}, {asked}, {noise:.0%} noise: gained (paired, 95 % intervals)",
                 ["weight", *sets],
                 [[f"{weight:g}", *found] for weight, found in rows.items()],
             )
@@ -53,9 +55,15 @@ def main() -> None:
 
 
 def measured(
-    collections: Sequence[Collection], embedder: Embedder, is_one: bool, noise: float, dice: random.Random
+    collections: Sequence[Collection],
+    embedder: Embedder,
+    is_one: bool,
+    noise: float,
+    dice: random.Random,
+    *,
+    is_again: bool,
 ) -> dict[float, Run]:
-    """For each weight, what each question finds after the feedback of the other half."""
+    """For each weight, what each question finds after the feedback of the other half, or of its own."""
     runs: dict[float, Run] = {weight: {} for weight in WEIGHTS}
     halves = [halved(collection.queries, dice) for collection in collections]
     for first in (0, 1):
@@ -63,7 +71,7 @@ def measured(
             for shelf, parts in zip(filled, halves, strict=True):
                 shelf.give(votes(parts[first], shelf, is_one, noise, dice))
                 for weight in WEIGHTS:
-                    for query in parts[1 - first]:
+                    for query in parts[first if is_again else 1 - first]:
                         runs[weight][query["id"]] = shelf.ask(query["query"], feedback_weight=weight)
     return runs
 

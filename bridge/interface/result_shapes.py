@@ -283,7 +283,7 @@ class ImportResult(TypedDict):
     findings: Count
     """Added entries of what cognee found in texts."""
     feedback: Count
-    """Entries of feedback on memories that are stored here. A later one by the same person was kept."""
+    """Added entries of feedback. A later one of the same person was kept."""
     details: Annotated[list[ImportDetail], Field(max_length=100)]
     redactions: Redactions | None
     """Secrets that were replaced in the memories that were added. Null where the setting is off."""

@@ -348,9 +348,10 @@ class ImportRun:
             change.import_compaction(without_texts(values) | {"topic_id": line.topic_id if is_its_topic else ""})
             self._counts["compactions"] += 1
         elif isinstance(line, ExportedFeedback):
-            if self._stores.store.known(values["memory_id"]) is None:
+            feedback = Feedback(**values)
+            if not self._is_new_feedback(feedback):
                 return
-            change.give_feedback(Feedback(**values))
+            change.give_feedback(feedback)
             self._counts["feedback"] += 1
         else:
             if not self._is_new_extraction(values["memory_id"], change):
@@ -372,6 +373,13 @@ class ImportRun:
         if any(each["memory_id"] == memory_id for each in change.imported_extractions):
             return False
         return store.known(memory_id) is not None and not store.extractions.known([memory_id])
+
+    def _is_new_feedback(self, feedback: Feedback) -> bool:
+        """Whether its memory is here, and has no feedback as late of the same person."""
+        store = self._stores.store
+        here = store.feedback(feedback.memory_id, withdrawn=True)
+        is_known = any(each.by == feedback.by and each.at >= feedback.at for each in here)
+        return store.known(feedback.memory_id) is not None and not is_known
 
     def _translated(self, value: Any) -> Any:
         """The JSON value with the ids of this store."""

@@ -68,6 +68,7 @@ class Change:
     extractions: list[KeptExtraction] = field(default_factory=list)
     imported_extractions: list[Mapping[str, Any]] = field(default_factory=list)
     feedback: list[Feedback] = field(default_factory=list)
+    feedback_to_clear: list[tuple[str, str]] = field(default_factory=list)
     additions: list[Addition] = field(default_factory=list)
     added: list[Memory] = field(default_factory=list)
 
@@ -157,3 +158,7 @@ class Change:
         an unknown memory is left out. A memory's feedback is deleted with it.
         """
         self.feedback.append(given)
+
+    def clear_feedback(self, given: Iterable[Feedback]) -> None:
+        """Delete the questions and the notes of feedback, and keep the verdicts."""
+        self.feedback_to_clear += [(one.memory_id, one.by) for one in given]

@@ -37,6 +37,8 @@ class ChangeWriter:
         self._extractions(change)
         for given in change.feedback:
             feedback.give(self._connection, given)
+        for memory_id, by in change.feedback_to_clear:
+            feedback.clear_words(self._connection, memory_id, by)
 
     def _memories(self, change: Change) -> None:
         at = change.at

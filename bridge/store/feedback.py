@@ -5,6 +5,7 @@ A withdrawn one keeps its row, so that an older job that is tried again does not
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from sqlite3 import Connection
 
 from .values import Feedback
@@ -12,10 +13,17 @@ from .values import Feedback
 _COLUMNS = 'memory_id, "by", verdict, at, query, note'
 
 
-def of_memory(connection: Connection, memory_id: str) -> list[Feedback]:
-    """The feedback on a memory that was not withdrawn, the latest first."""
-    query = f"SELECT {_COLUMNS} FROM feedback WHERE memory_id = ? AND verdict <> 'withdrawn' ORDER BY at DESC, \"by\""  # noqa: S608 - a constant
-    return [Feedback(*row) for row in connection.execute(query, (memory_id,))]
+def of_memory(connection: Connection, memory_id: str, *, withdrawn: bool = False) -> list[Feedback]:
+    """The feedback on a memory, the latest first; with ``withdrawn``, also what was withdrawn."""
+    query = f'SELECT {_COLUMNS} FROM feedback WHERE memory_id = ? ORDER BY at DESC, "by"'  # noqa: S608 - a constant
+    found = (Feedback(*row) for row in connection.execute(query, (memory_id,)))
+    return [one for one in found if withdrawn or one.verdict != "withdrawn"]
+
+
+def with_words(connection: Connection) -> Iterator[Feedback]:
+    """All feedback with a question or a note."""
+    query = f"SELECT {_COLUMNS} FROM feedback WHERE coalesce(query, note) IS NOT NULL"  # noqa: S608 - a constant
+    return (Feedback(*row) for row in connection.execute(query))
 
 
 def votes(connection: Connection, after: int) -> list[tuple[int, int, int]]:
@@ -42,3 +50,9 @@ def give(connection: Connection, given: Feedback) -> None:
         " WHERE excluded.at >= feedback.at",
         (given.memory_id, given.by, given.verdict, given.at, given.query, given.note),
     )
+
+
+def clear_words(connection: Connection, memory_id: str, by: str) -> None:
+    """Delete the question and the note of a feedback. Inside a transaction."""
+    where = 'memory_id = ? AND "by" = ?'
+    connection.execute(f"UPDATE feedback SET query = NULL, note = NULL WHERE {where}", (memory_id, by))  # noqa: S608 - a constant

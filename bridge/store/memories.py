@@ -98,9 +98,13 @@ class SqliteMemories:
         query = "SELECT id FROM memories WHERE migrated_from = ?"
         return [converted for (converted,) in self._connection.execute(query, (memory_id,))]
 
-    def feedback(self, memory_id: str) -> list[Feedback]:
-        """The feedback on a memory that was not withdrawn, the latest first."""
-        return feedback.of_memory(self._connection, memory_id)
+    def feedback(self, memory_id: str, *, withdrawn: bool = False) -> list[Feedback]:
+        """The feedback on a memory, the latest first; with ``withdrawn``, also what was withdrawn."""
+        return feedback.of_memory(self._connection, memory_id, withdrawn=withdrawn)
+
+    def feedback_with_words(self) -> Iterator[Feedback]:
+        """All feedback with a question or a note."""
+        return feedback.with_words(self._connection)
 
     def records(self) -> list[tuple[Memory, bool]]:
         """All decision records by number, each with whether it is hidden."""

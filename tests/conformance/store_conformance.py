@@ -117,6 +117,19 @@ class StoreConformance:
         store = place.reopen()
         assert store.feedback(A) == [given[2], given[0]]
         assert (store.feedback(B), store.feedback(D)) == ([], [])
+        assert store.feedback(B, withdrawn=True) == [given[5]]
+
+    def test_feedback_can_lose_its_words_and_keep_its_verdict(self, place: Place) -> None:
+        place.put(summary(A))
+        given = [Feedback(A, "x", "wrong", NOW, "why?", "So."), Feedback(A, "y", "wrong", NOW, None, "Mine.")]
+        with place.store.change(NOW) as change:
+            for one in given:
+                change.give_feedback(one)
+        assert list(place.store.feedback_with_words()) == given
+        with place.store.change(LATER) as change:
+            change.clear_feedback(given[:1])
+        assert place.reopen().feedback(A) == [Feedback(A, "x", "wrong", NOW), given[1]]
+        assert list(place.store.feedback_with_words()) == given[1:]
 
     def test_feedback_goes_with_its_memory(self, place: Place) -> None:
         place.put(summary(A))

@@ -96,6 +96,12 @@ class KeepsEveryFeedbackThatCame(SqliteStore):
         super()._commit(change)
 
 
+class KeepsTheWordsOfFeedback(SqliteStore):
+    def _commit(self, change: Change) -> None:
+        change.feedback_to_clear.clear()
+        super()._commit(change)
+
+
 class KeepsFeedbackOfNothing(SqliteStore):
     def __init__(self, workspace: Workspace, embedder: FakeEmbedder) -> None:
         super().__init__(workspace, embedder)
@@ -185,6 +191,7 @@ FAULTS = {
     LastWriterWins: "a_status_loses_against_one_that_was_asked_for_later",
     ForgetsWhichJobSetAStatus: "of_the_same_moment_a_job_sets_a_status_once",
     KeepsEveryFeedbackThatCame: "the_last_feedback_of_each_person_is_kept_however_late_an_earlier_one_comes",
+    KeepsTheWordsOfFeedback: "feedback_can_lose_its_words_and_keep_its_verdict",
     KeepsFeedbackOfNothing: "feedback_goes_with_its_memory",
     FindsWhatIsHidden: "a_hidden_memory_is_kept_and_not_found",
     GivesAReturningMemoryANewNumber: "a_hidden_memory_comes_back_under_its_number",

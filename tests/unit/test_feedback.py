@@ -145,6 +145,20 @@ def test_a_forgotten_memory_takes_its_feedback_with_it(stores: Stores) -> None:
     assert found.error.code == "MEMORY_FORGOTTEN"
 
 
+def test_a_note_on_another_memory_that_quotes_a_forgotten_one_loses_its_words_and_keeps_its_verdict(
+    stores: Stores,
+) -> None:
+    long = "Seventeen quokkas guard the spool at night."
+    stores.store.add([(memory("c", long), None)], AT)
+    give(stores, "1", verdict="wrong", note=f"No: {long}", query="the spool?")
+    give(stores, "2", memory_id=B, note="Short and true.")
+    task = Task("forget", "0" * 64, {"memory_ids": ["c"]}, LATER, LATER)
+    assert isinstance(run("forget", [task], stores, NOW, ignore_progress)["forget"], Succeeded)
+    assert [(each.verdict, each.note, each.query) for each in stores.store.feedback(A)] == [("wrong", None, None)]
+    assert [each.note for each in stores.store.feedback(B)] == ["Short and true."]
+    assert b"quokkas" not in stores.workspace.memory_db.read_bytes()
+
+
 def test_a_memory_that_is_stored_again_after_it_was_hidden_begins_without_feedback(stores: Stores) -> None:
     give(stores)
     with stores.store.change(LATER) as change:

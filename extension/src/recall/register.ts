@@ -60,7 +60,8 @@ export function registerRecall(services: Services): vscode.Disposable {
     const subject = await subjectOf(value);
     if (subject.kind !== "memory") return;
     await documents.memoryAt(subject.folder).drop(feedbackJob(subject, verdict));
-    const said = verdict === "helpful" ? t("Noted: this helped.") : t("Noted: this is wrong. The memory stays as it is.");
+    const said =
+      verdict === "helpful" ? t("Noted: this helped.") : t("Noted: this is wrong. The memory stays as it is.");
     vscode.window.setStatusBarMessage(said, MESSAGE_MS);
   };
 
