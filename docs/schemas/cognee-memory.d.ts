@@ -1356,7 +1356,7 @@ export interface ImportResult {
   compactions: number;
   /** Added entries of what cognee found in texts. */
   findings: number;
-  /** Entries of feedback on memories that are stored here. A later one by the same person was kept. */
+  /** Added entries of feedback. A later one of the same person was kept. */
   feedback: number;
   details: ImportDetail[];
   /** Secrets that were replaced in the memories that were added. Null where the setting is off. */

@@ -39,7 +39,7 @@ function Parts({ hit, item, ranking }) {
       <${Meter} label="= relevance" value=${relevance} text=${score(relevance)} />
       <${Meter} label=${blend ? "and recency" : "× recency"} value=${recency} text=${score(recency)} tone="recency" />
       <${Meter} label="× status" value=${status} most=${HIGHEST_STATUS} text=${score(status)} tone="status" />
-      ${feedback !== undefined && html`<${Meter} label="× feedback" value=${feedback} most=${HIGHEST_FEEDBACK} text=${score(feedback)} tone="status" />`}
+      ${feedback !== undefined && html`<${Meter} label="× feedback" value=${feedback} most=${HIGHEST_FEEDBACK} text=${score(feedback)} tone="part" />`}
       <${Meter} label="= score" value=${total} text=${score(total)} tone="total" />
     </div>
     <p class="formula"><code>${blend

@@ -127,7 +127,7 @@ function Hit({ hit, rank, query, answer }) {
       <${Meter} label="words" value=${hit.lexical_score} text=${hit.lexical_score.toFixed(2)} tone="part" />
       <${Meter} label="Recency" value=${hit.recency_multiplier} text=${hit.recency_multiplier.toFixed(2)} tone="recency" />
       <${Meter} label="Status" value=${hit.status_multiplier} most=${HIGHEST_STATUS} text=${`× ${hit.status_multiplier.toFixed(1)}`} tone="status" />
-      ${hit.feedback_multiplier !== undefined && html`<${Meter} label="Feedback" value=${hit.feedback_multiplier} most=${HIGHEST_FEEDBACK} text=${`× ${hit.feedback_multiplier.toFixed(2)}`} tone="status" />`}
+      ${hit.feedback_multiplier !== undefined && html`<${Meter} label="Feedback" value=${hit.feedback_multiplier} most=${HIGHEST_FEEDBACK} text=${`× ${hit.feedback_multiplier.toFixed(2)}`} tone="part" />`}
       <button class="quiet" aria-expanded=${why} onClick=${() => setWhy(!why)}>${why ? "Close" : "Why?"}</button>
     </div>
     ${why && html`<${Explanation} hit=${hit} rank=${rank} query=${query} answer=${answer} />`}
