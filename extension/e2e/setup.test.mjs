@@ -119,7 +119,7 @@ describe("set-up with a Python that is too old", { skip: !canMount && "needs uns
     await message.waitFor();
     await my.shot("setup-python-too-old");
     assert.match(await message.innerText(), /3\.11, 3\.12 or 3\.13.*[Ii]nstall/s);
-    await message.getByRole("button", { name: "Show Log" }).waitFor();
+    await message.getByRole("button", { name: "Set Up Again", exact: true }).waitFor();
   });
 });
 
@@ -155,6 +155,7 @@ describe("set-up from the package alone", { skip: !isWhole && "COGNEE_MEMORY_REA
       test.diagnostic(`${Math.round((Date.now() - began) / 1000)} s`);
       assert.match(my.log(), /— clear/, "what was cancelled is removed");
       assert.match(my.log(), /— switch/);
+      await my.row("Health", "language model").waitFor(); // the checks run by themselves
       await my.shot("setup-done");
       const [name, ...others] = readdirSync(my.environments(), { withFileTypes: true }).filter((each) =>
         each.isDirectory(),
