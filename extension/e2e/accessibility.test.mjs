@@ -20,6 +20,8 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
  * them, and a row's label and description are in spans without a space between them.
  */
 const OF_THE_EDITOR = ["aria-allowed-attr", "nested-interactive", "label-content-name-mismatch"];
+/** The page around a rendered document is the editor's, and has no landmarks. */
+const LANDMARKS = ["region", "landmark-one-main"];
 
 /** What breaks a rule inside an element: the rule, and the beginning of the element's source. */
 async function violations(frame, selector, except = []) {
@@ -88,10 +90,10 @@ describe("the rules of axe-core", () => {
   my.it("are kept by the documents", async () => {
     await my.tab("Loan periods.md").waitFor();
     await my.editorAction("Explain the Score").click();
-    assert.deepEqual(await violations(await my.rendered("It is number"), "body"), []);
+    assert.deepEqual(await violations(await my.rendered("It is number"), "body", LANDMARKS), []);
     await my.tab("Loan periods.md").click();
     await my.editorAction("Show History of the Topic").click();
-    assert.deepEqual(await violations(await my.rendered("2 memories, the newest first."), "body"), []);
+    assert.deepEqual(await violations(await my.rendered("2 memories, the newest first."), "body", LANDMARKS), []);
   });
 
   my.it("are kept by the walkthrough", async () => {
@@ -134,6 +136,7 @@ describe("the keyboard alone", () => {
     await my.page.locator(".statusbar-item").filter({ hasText: "Memory" }).first().waitFor();
     await my.command("Memory: Focus on Memories View");
     await my.row("Memories", "Loan periods").waitFor();
+    await my.command("Memory: Focus on Memories View"); // the editor leaves the focus beside a list that was empty
     await until(async () => {
       if (await focused("Loan periods").isVisible()) return true;
       await press("ArrowDown");
