@@ -6,22 +6,24 @@ const folder = new URL("..", import.meta.url).pathname;
 const ALWAYS = [
   "CHANGELOG.md",
   "LICENSE",
-  "README.md",
   "media/icon.png",
   "media/memory.svg",
   "media/walkthrough/chat.md",
+  "media/walkthrough/chat.png",
+  "media/walkthrough/compact.png",
   "media/walkthrough/install.md",
   "media/walkthrough/recall.md",
+  "media/walkthrough/recall.png",
   "media/walkthrough/remember.md",
   "package.json",
   "package.nls.json",
 ];
 const BUILT =
-  /^dist\/(extension\.cjs|python\/(bundle\.json|requirements\.lock|cognee_memory-[\d.]+-py3-none-any\.whl))$/;
+  /^dist\/(README\.md|extension\.cjs|python\/(bundle\.json|requirements\.lock|cognee_memory-[\d.]+-py3-none-any\.whl))$/;
 
 describe("the package", () => {
   it("contains what it needs and nothing else", { timeout: 60_000 }, async () => {
-    const files = await listFiles({ cwd: folder, packageManager: PackageManager.None });
+    const files = await listFiles({ cwd: folder, packageManager: PackageManager.None, readmePath: "dist/README.md" });
     const listed = files.map((file) => file.replaceAll("\\", "/"));
     expect(listed.filter((file) => !BUILT.test(file)).sort()).toEqual(ALWAYS);
   });
