@@ -58,6 +58,8 @@ describe("without the program", () => {
   });
 
   my.it("the walkthrough shows its pictures", async () => {
+    const size = my.page.viewportSize();
+    await my.page.setViewportSize({ width: 1800, height: 900 }); // a narrow one has no place for them
     await my.command("Welcome: Open Walkthrough...");
     await my.type("Get Started with Project Memory");
     await my.choose("Get Started with Project Memory");
@@ -73,6 +75,7 @@ describe("without the program", () => {
       }, `the pictures of “${step}”`);
       await my.shot(`walkthrough-${count}`);
     }
+    await my.page.setViewportSize(size);
   });
 
   my.it("a command says what is missing, and offers to set it up", async () => {
