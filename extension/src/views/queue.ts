@@ -164,6 +164,7 @@ function kindName(kind: NonNullable<Job["kind"]>, t: Translate): string {
   const names: Readonly<Record<NonNullable<Job["kind"]>, string>> = {
     ingest: t("Remember"),
     cognify: t("Find entities and relations"),
+    capture: t("Capture sessions"),
     migrate: t("Migrate"),
     compact: t("Compact"),
     restore: t("Undo a compaction"),
