@@ -6,7 +6,8 @@ JSON file for each conversation), ``qmsum`` (a clone of Yale-LILY/QMSum), ``dial
 sessions, as ``judged`` describes; only those sessions are read.
 
 The form: ``sessions.jsonl`` has ``id, conversation, summary`` (of people; perhaps empty) and ``turns``, each with
-``speaker, text`` and perhaps ``at`` and ``subject`` (the number of the subject that people found it to be about).
+``speaker, text`` and perhaps ``name`` (the speaker's), ``at`` and ``subject`` (the number of the subject that it is
+about, as people found).
 """
 
 from __future__ import annotations
@@ -52,7 +53,8 @@ def locomo(source: Path, known: dict[str, Row]) -> Iterator[Row]:
             turns = [
                 {
                     "speaker": "user" if turn["speaker"] == conversation["speaker_a"] else "assistant",
-                    "text": f"{turn['speaker']}: {turn['text']}",
+                    "name": turn["speaker"],
+                    "text": turn["text"],
                     "at": at,
                 }
                 for turn in said
@@ -70,13 +72,13 @@ def qmsum(source: Path, known: dict[str, Row]) -> Iterator[Row]:
             for first, last in topic["relevant_text_span"]:
                 subjects |= dict.fromkeys(range(int(first), int(last) + 1), number)
         turns = [
-            {"speaker": "user", "text": f"{turn['speaker']}: {turn['content']}", "subject": subjects.get(place, -1)}
+            {"speaker": "user", "name": turn["speaker"], "text": turn["content"], "subject": subjects.get(place, -1)}
             for place, turn in enumerate(meeting["meeting_transcripts"])
         ]
         yield _session(row, turns)
 
 
-def dialseg(source: Path, _: dict[str, Row]) -> Iterator[Row]:
+def dialseg(source: Path, known: dict[str, Row]) -> Iterator[Row]:
     """Each dialogue: a line with its name, then a line ``SUBJECT TEXT`` for each turn."""
     name, turns = "", list[Row]()
     for line in [*source.read_text("utf-8").splitlines(), "call_id_end"]:
@@ -84,15 +86,17 @@ def dialseg(source: Path, _: dict[str, Row]) -> Iterator[Row]:
         if line.startswith("call_id_"):
             if turns:
                 yield {"id": name, "conversation": name, "summary": "", "turns": turns}
-            name, turns = line.strip(), []
+            name, turns = line.strip(), list[Row]()
         elif text:
             turns.append({"speaker": _side(turns), "text": text, "subject": int(subject)})
 
 
-def tiage(source: Path, _: dict[str, Row]) -> Iterator[Row]:
+def tiage(source: Path, known: dict[str, Row]) -> Iterator[Row]:
     """Each dialogue; a turn labelled 1 begins a subject."""
-    for name, dialogue in json.loads(source.read_text("utf-8")).items():
-        turns, subject = list[Row](), 0
+    dialogues: dict[str, list[tuple[str, str]]] = json.loads(source.read_text("utf-8"))
+    for name, dialogue in dialogues.items():
+        turns: list[Row] = []
+        subject = 0
         for text, label in dialogue:
             subject += label == "1"
             turns.append({"speaker": _side(turns), "text": text, "subject": subject})

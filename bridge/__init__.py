@@ -21,6 +21,7 @@ the modules and packages of the memory:
 ``argument_table``: the arguments of the queries, with ranges, defaults and help.
 ``compaction``: the merge of a topic's memories into a draft of a decision record.
 ``forgetting``: the consequences of a forgetting, and the files that quote forgotten memories.
+``capture``: transcripts of other tools, and the summaries that are made of them.
 ``transfer``: exports, imports, and the conversion of memories of earlier versions.
 ``job_targets``: the memories and topics that a new job names, checked before it is submitted.
 ``operations``: the work of each kind of job.

@@ -130,6 +130,11 @@ class Settings:
         f"Weight of relevance in the blend mode, {ARGUMENTS['alpha'].shown_range}.",
         workspace=True,
     )
+    feedback_weight: float = _setting(
+        ARGUMENTS["feedback_weight"].default,
+        f"How much feedback on memories raises or lowers their scores, {ARGUMENTS['feedback_weight'].shown_range}.",
+        workspace=True,
+    )
     relevance_floor: float | None = _setting(
         None,
         "Minimum semantic_score of a hit. Unset: about 0.2, or half of the best hit's if that is lower.",
@@ -298,6 +303,10 @@ def user_file(settings: Settings) -> Path:
 def variable(name: str) -> str:
     """The environment variable of a setting."""
     return _FIELDS[name].metadata["env"] or PREFIX + name.upper()
+
+
+USER_HOME = "MEMORY_USER_HOME"
+"""The variable in which the worker's child finds the user's home, since its own HOME is a folder for cognee."""
 
 
 def load(

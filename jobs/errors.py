@@ -220,7 +220,7 @@ ERRORS: dict[str, ErrorKind] = _table(
     ),
     ErrorKind(
         "CAPTURE_OFF", _G, "The tool's sessions may not be captured in this workspace: nobody has enabled that.",
-        "To see what it would keep: cognee-memory capture preview. To enable it: cognee-memory capture enable TOOL.",
+        "To see what it would keep: cognee-memory capture preview. To enable one: cognee-memory capture enable --help.",
     ),
     ErrorKind(
         "SESSION_NOT_FOUND", _G, "Nothing was captured from that session.",

@@ -5,8 +5,12 @@ It reads files of the user and computes; it stores nothing, and knows neither jo
 ``session``: a session's turns, and what a reader reports besides, as values.
 ``readers``: one reader for each tool's transcripts, behind one interface.
 ``segment``: a part of a session about one subject, and the summary made of it, as values.
+``sentences``: what was said as prose, without code and output.
+``exchanges``, ``gaps``, ``boundaries``: where a session is cut into segments.
+``cues``, ``excerpt``, ``named``, ``summary``: a segment's summary without a language model.
 ``kept_turns``: which turns are kept, without private parts and secrets.
 ``ignored_files``: which files a memory must not name.
 ``growth``: which segments of a session that grew are unchanged.
+``consent``: the tools from which a workspace may capture.
 ``model_summary``: a segment's summary by a language model, as far as the transcript supports it.
 """

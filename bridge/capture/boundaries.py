@@ -28,9 +28,11 @@ _AHEAD = 2  # gaps after a cut that must not be deeper; so many more exchanges m
 @dataclass(frozen=True, slots=True)
 class Limits:
     """``turns`` and ``characters`` are the most that a segment holds, and so the most that is in memory, besides one
-    turn. ``prose`` is the most characters of sentences, since one summary can say only so much. ``silence_hours`` without a turn end a segment. ``window`` is how many characters on each side of a gap are
-    compared, and the fewest of a segment that ends because of its subject. ``unlike``: how different the two sides are,
-    0 to 2, from which on the subject has changed. ``least`` is the fewest characters of an exchange that begins one.
+    turn. ``prose`` is the most characters of sentences, unless one exchange alone has more: a summary can say only so
+    much. ``silence_hours`` without a turn end a segment. ``window`` is how many characters on each side of a gap are
+    compared, and the fewest of a segment that ends because of its subject. ``unlike``: how different the two sides
+    are, 0 to 2, from which on the subject has changed. ``least`` is the fewest characters of an exchange that begins
+    one.
     """
 
     turns: int = 400
@@ -52,7 +54,7 @@ def segments(turns: Iterable[Turn], embed: Embed, limits: Limits = DEFAULTS) -> 
     for turn in turns:
         at = None if turn.part else _time(turn.at)
         hard = None if turn.part else _hard_cut(turn, at, last_at, limits)
-        if current.turns and (hard or begins_exchange(turn, current) or _is_over((current,), turn, limits)):
+        if current.spoken and (hard or begins_exchange(turn, current) or _is_too_large((current,), turn, limits)):
             held.exchanges.append(current)
             current = Exchange()
         if hard:
@@ -78,14 +80,15 @@ class _Held:
     def all(self, next_cut: Cut, is_complete: bool = True) -> Iterator[Segment]:
         """All segments; the next one begins because of ``next_cut``. The last exchange may still grow."""
         yield from self._by_subject(is_complete)
-        if self.exchanges:
+        if any(exchange.spoken for exchange in self.exchanges):  # a side chain alone is no segment
             yield self._take(len(self.exchanges), next_cut)
 
     def until_fits(self, current: Exchange, turn: Turn) -> Iterator[Segment]:
         """Segments until what remains fits with the turn."""
         yield from self._by_subject(is_complete=True)
         while self.exchanges and _is_over((*self.exchanges, current), turn, self._limits):
-            yield self._take(self._largest_gap(), "size")
+            alone = _is_over((current,), turn, self._limits)  # it gets a segment of its own
+            yield self._take(len(self.exchanges) if alone else self._largest_gap(), "size")
 
     def _by_subject(self, is_complete: bool) -> Iterator[Segment]:
         if len(self.exchanges) < 2 + _AHEAD:
@@ -133,15 +136,21 @@ def _hard_cut(turn: Turn, at: datetime | None, last_at: datetime | None, limits:
 
 
 def _is_over(exchanges: Iterable[Exchange], turn: Turn, limits: Limits) -> bool:
-    """Whether the exchanges would hold too much with one turn more."""
+    """Whether the exchanges with one turn more would be too much for one summary, or too large."""
     held = [exchange for exchange in exchanges if exchange.spoken]
     if not held or turn.part:
         return False
-    return (
-        sum(len(exchange.turns) for exchange in held) >= limits.turns
-        or sum(exchange.characters for exchange in held) + len(turn.text) > limits.characters
-        or sum(exchange.prose for exchange in held) + prose(turn) > limits.prose
-    )
+    said = sum(exchange.prose for exchange in held) + prose(turn)
+    return said > limits.prose or _is_too_large(held, turn, limits)
+
+
+def _is_too_large(exchanges: Iterable[Exchange], turn: Turn, limits: Limits) -> bool:
+    """Whether the exchanges with one turn more would hold too much. An exchange alone is cut only then."""
+    held = [exchange for exchange in exchanges if exchange.spoken]
+    if not held or turn.part:
+        return False
+    turns, characters = sum(len(exchange.turns) for exchange in held), sum(exchange.characters for exchange in held)
+    return turns >= limits.turns or characters + len(turn.text) > limits.characters
 
 
 def _time(text: str | None) -> datetime | None:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..compaction.lexicon import stem
 from ..text.terms import STOP_WORDS
 from .segment import Embed
 from .sentences import Sentence
@@ -25,6 +26,7 @@ BUDGET = 1600  # characters; what this is worth, docs/benchmarks.md says
 MOST_COMPARED = 400  # sentences, since each is compared with each
 _LEAST_CHARACTERS = 25
 _LENGTH_POWER = 0.9  # how much a sentence's length counts against it
+_PERSON_WEIGHT = 1.25  # of what the person says, beside the assistant: requests are short, and say what it is about
 _WORD = re.compile(r"[^\W_]+")
 
 Floats = NDArray[np.float32]
@@ -48,12 +50,13 @@ def excerpt(found: Sequence[Sentence], embed: Embed, budget: int = BUDGET) -> Ex
     similar = _similarities(embed([sentence.text for sentence in candidates]))
     words = _Words([_words(sentence.text) for sentence in candidates])
     lengths = np.array([len(sentence.text) + 1 for sentence in candidates], np.float64)
+    weights = np.array([_PERSON_WEIGHT if sentence.speaker == "user" else 1.0 for sentence in candidates])
     nearest = np.zeros(len(candidates), np.float32)
     chosen: list[int] = []
     left = float(budget)
     while True:
         gains = np.maximum(similar - nearest, 0).mean(axis=1) + words.gains()
-        gains = np.where(lengths <= left, gains / lengths**_LENGTH_POWER, -1.0)
+        gains = np.where(lengths <= left, gains * weights / lengths**_LENGTH_POWER, -1.0)
         gains[chosen] = -1.0
         best = int(gains.argmax())
         if gains[best] <= 0:
@@ -68,11 +71,16 @@ def excerpt(found: Sequence[Sentence], embed: Embed, budget: int = BUDGET) -> Ex
 def _candidates(found: Sequence[Sentence]) -> list[Sentence]:
     """The sentences to choose from, without repetitions. Of too many: the person's, and those that end a turn."""
     unique = list({sentence.text.lower(): sentence for sentence in reversed(found)}.values())[::-1]
-    unique = [sentence for sentence in unique if len(sentence.text) >= _LEAST_CHARACTERS]
+    unique = [sentence for sentence in unique if _length(sentence.text) >= _LEAST_CHARACTERS]
     if len(unique) <= MOST_COMPARED:
         return unique
     ranked = sorted(unique, key=lambda one: (one.speaker != "user", min(one.order, one.remaining)))[:MOST_COMPARED]
     return sorted(ranked, key=lambda one: (one.turn, one.order))
+
+
+def _length(text: str) -> int:
+    """The length as if in a Latin script: a character of a script without blanks says as much as three letters."""
+    return len(text) + 2 * sum(character > "\u2e80" for character in text)
 
 
 def _similarities(vectors: Floats) -> Floats:
@@ -99,7 +107,5 @@ class _Words:
 
 
 def _words(text: str) -> frozenset[str]:
-    from ..compaction.lexicon import stem
-
     words = (word.lower() for word in _WORD.findall(text))
     return frozenset(stem(word) for word in words if len(word) > 2 and word not in STOP_WORDS)

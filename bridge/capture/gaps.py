@@ -54,6 +54,8 @@ class Gaps:
         return 1 - here + (left - here + right - here) / 2
 
     def _similarity(self, gap: int, begin: int) -> float | None:
+        if gap >= self.count:
+            return None
         before, _ = self._mean(range(gap - 1, begin - 1, -1))
         after, is_full = self._mean(range(gap, len(self._lengths)))
         return float(before @ after) if is_full else None

@@ -11,13 +11,13 @@ from ..text.references import classify
 from .session import Turn
 
 MOST = 20  # of each kind; the most frequent ones
-_FENCED = re.compile(r"^\s*(```|~~~).*?(?:^\s*\1\s*$|\Z)", re.MULTILINE | re.DOTALL)
+_FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 # In prose, only what is clearly a reference: a path with a slash and an ending, a known name in code marks, an issue.
 _NAMED = re.compile(
-    r"(?<![\w/@:.-])@?(?P<path>(?:[\w.@~-]+/)+[\w@-]+(?:\.[\w-]+)*\.[A-Za-z]\w{0,5})(?![\w/])"
+    r"(?<![\w/@:.-])@?(?P<path>(?:[\w.@~-]{1,100}/){1,30}[\w@-]+(?:\.[\w-]+)*\.[A-Za-z]\w{0,5})(?![\w/])"
     r"|`(?P<file>[\w-]+(?:\.[\w-]+)*\.(?:py|pyi|ts|tsx|js|jsx|mjs|cjs|go|rs|java|kt|swift|c|h|cc|cpp|hpp|cs|rb|php|sh|sql|md|rst|txt"
     r"|json|jsonl|yaml|yml|toml|ini|cfg|lock|html|css|scss|vue|svelte|proto|tf|ipynb))`"
-    r"|(?P<issue>https?://[^\s)>\]]+/(?:issues|pull|merge_requests)/\d+|(?<![\w&/])(?:[\w.-]+/[\w.-]+)?#\d{1,6}\b"
+    r"|(?P<issue>https?://[^\s)>\]]{1,200}/(?:issues|pull|merge_requests)/\d+|(?<![\w&/])(?:[\w.-]+/[\w.-]+)?#\d{1,6}\b"
     r"|\b(?:issue|PR|pull request|bug) #?\d{1,6}\b|\bGH-\d+\b)"
     r"|\b(?P<plan>[Pp]lan[ _-]\d{1,4})\b"
     r"|(?<![\w/.-])(?P<branch>(?:feature|feat|fix|bugfix|hotfix|release|chore)/[\w./-]*[\w-])"

@@ -19,19 +19,24 @@ _MIN_LETTERS = 6
 _FENCE = re.compile(r"^\s*(?:>\s*)?(```+|~~~+)")
 # Blocks that tools put into what a person says, and a person's parts that are to be private.
 _BLOCK = re.compile(
-    r"<(private|system-reminder|command-\w+|local-command-\w+|environment_\w+|user_instructions|tool_\w+|bash-\w+"
-    r"|function_\w+|thinking|details)\b[^>]*>.*?(?:</\1\s*>|\Z)",
+    r"<(private|system-reminder|command-\w+|local-command-\w+|environment_\w+|user_instructions|tool[_-]\w+|bash-\w+"
+    r"|function_\w+|ide_\w+|task-notification|think|thinking|details)\b[^>]{0,300}>.*?(?:</\1\s*>|\Z)",
     re.DOTALL | re.IGNORECASE,
 )
 _BULLET = re.compile(r"^\s*(?:[-*+•–]|\(?\d{1,2}[.)]|\[[ xX]?\])\s+(?:\[[ xX]?\]\s+)?")
 # Lines that are no prose: headings, tables, rules, quotations, prompts of a shell, patches, traces, dated log lines.
 _NO_PROSE = re.compile(
-    r"\s*(?:#{1,6}\s|\||[-=*_]{3,}\s*$|>|\$ |%s|@@ |[+-]{2,3} \S|diff --git|index [0-9a-f]{6,}"
-    r"|Traceback \(|File \"[^\"]+\", line \d|at \S+ ?\(|at \S+:\d+|\.{3} \d+ more|Caused by:|goroutine \d|panic: |\^+\s*$"
-    r"|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\d\d:\d\d:\d\d[.,\s]|\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE)\b[\]: ]"
-    r"|(?:import|from|def|class|return|const|let|var|function|public|private|fn|use|package|func|if|for|while)\b.*[;{:(]\s*$"
-    r"|</?\w[\w-]*(?:\s[^>]*)?>\s*$|[\[{}\]()]+[,;]?\s*$|\"[\w-]+\":\s)" % re.escape("% ")
+    r"\s*(?:#{1,6}\s|\||[-=*_]{3,}\s*$|>|[$%❯»] |@@ |[+-]{2,3} \S|diff --git|index [0-9a-f]{6,}|\d+(?:→|:|\t)"
+    r"|Traceback \(|File \"[^\"]+\", line \d|at \S+[.(/<]\S* ?\(?|\.{3} \d+ more|Caused by:|goroutine \d|panic: "
+    r"|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d[.,\s]|\[\d\d/\d\d/|\^+\s*$"
+    r"|\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE)\b[\]: ]"
+    r"|time=|level=|//|/\*|API Error|\[Request interrupted|\[Image"
+    r"|(?:import|from|def|class|return|const|let|var|function|public|private|fn|use|package|func|if|for|while)\b"
+    r".*[;{:(]\s*$|</?\w[\w-]{0,60}(?:\s[^>]{0,300})?>\s*$|[\[{}\]()]+[,;]?\s*$|\"[\w-]+\":\s)"
 )
+_PATCH_START = re.compile(r"\s*(?:diff --git |@@ -\d)")
+_PATCH_LINE = re.compile(r"[ \t+@\\-]|$|(?:diff|index|new file|deleted file|rename|similarity|Binary files)\b")
+_TRACE = re.compile(r"\s*(?:Traceback \(|File \"[^\"]+\", line \d)")  # lines indented below are code
 _PATH_WORD = re.compile(r"[\w@.~-]*[/\\][\w@./\\~-]*|[\w-]+\.[A-Za-z]\w{0,5}(?::\d+)*")
 _LOWER_START = re.compile(r"(?<![\s.][A-Za-z])(?<!e\.g)(?<!i\.e)(?<!etc)(?<!vs)(?<!cf)(?<=\w)[.!?]+\s+(?=[a-z])")
 _CODE_SIGNS = re.compile(r"[{}\[\]<>=;|\\$&^~@#_()]")
@@ -77,17 +82,26 @@ def sentences(text: str) -> Iterator[str]:
 def _paragraphs(text: str) -> Iterator[str]:
     """Runs of lines of prose, each joined by blanks. A list's item is a paragraph without its bullet."""
     joined: list[str] = []
-    fence = ""
+    fence, in_patch, in_trace = "", False, False
     for line in _BLOCK.sub("\n", newlines(text)).split("\n"):
         mark = _FENCE.match(line)
         if fence:
             fence = "" if mark and mark[1].startswith(fence) else fence
             continue
+        in_patch = bool(_PATCH_START.match(line)) or (in_patch and bool(_PATCH_LINE.match(line)))
+        in_trace = bool(_TRACE.match(line)) or (in_trace and line.startswith((" ", "\t")))
         item = _BULLET.match(line)
         body = line[item.end() :] if item else line
         if mark:
             fence = mark[1]
-        prose = not mark and bool(body.strip()) and not _NO_PROSE.match(line) and not _is_code(body)
+        prose = (
+            not mark
+            and not in_patch
+            and not in_trace
+            and bool(body.strip())
+            and not _NO_PROSE.match(line)
+            and not _is_code(body)
+        )
         if (item or not prose) and joined:
             yield " ".join(joined)
             joined = []

@@ -40,8 +40,9 @@ def summarise(segment: Segment, embed: Embed, budget: int = BUDGET) -> SegmentSu
     said = [sentence for number, turn in enumerate(spoken) for sentence in of_turn(turn, number)]
     telling = [sentence for sentence in said if not cues.is_passing(sentence.text)] or said
     topic = _topic(said)
-    kept = excerpt(telling, embed, budget)
     items = _items(telling, spoken)
+    listed = {sentence for found in items.values() for sentence in found}
+    kept = excerpt([sentence for sentence in telling if sentence not in listed], embed, budget)
     return SegmentSummary(
         content=Content(
             topic=_title(topic, kept),
@@ -132,16 +133,14 @@ def _importance(
 
 
 def _joined(sentences: Iterable[Sentence]) -> str:
-    """The sentences one after another; those of another turn begin a line."""
-    lines: list[str] = []
+    """The sentences one after another. One begins a line if it is of another turn, or if none ended before it."""
+    text = ""
     last: int | None = None
     for sentence in sentences:
-        if sentence.turn == last:
-            lines[-1] += f" {sentence.text}"
-        else:
-            lines.append(sentence.text)
+        goes_on = sentence.turn == last and text.rstrip("\"')*_`").endswith((".", "!", "?", "。", "！", "？"))
+        text += f"{' ' if goes_on else chr(10)}{sentence.text}"
         last = sentence.turn
-    return "\n".join(lines)
+    return text.strip()
 
 
 def _texts(sentences: Iterable[Sentence]) -> tuple[str, ...]:

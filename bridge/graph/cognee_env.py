@@ -10,7 +10,7 @@ from pathlib import Path
 from jobs.layout import Workspace
 
 from ..embedding.model_files import hub_cache, model_folder
-from ..settings import Settings, as_environment
+from ..settings import USER_HOME, Settings, as_environment
 from . import llm
 
 # An empty file. Naming it explicitly keeps cognee from searching for a .env, which would override the environment.
@@ -68,6 +68,7 @@ def cognee_environment(settings: Settings, workspace: Workspace, inherited: dict
         "COGNEE_REPOS_DIR": str(workspace.cognee_system / "repos"),
         # The graph's engine creates a folder in the user's home, and has no setting against it.
         "HOME": str(workspace.cognee_system / "home"),
+        USER_HOME: str(Path.home()),
     }
     if settings.embedding.is_local:
         environment |= {"HF_HUB_OFFLINE": "1", "HF_HUB_CACHE": str(hub_cache(model_folder(settings.cache_folder)))}

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from fnmatch import fnmatchcase
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from hashlib import file_digest
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from jobs import clock, paths
 from jobs.errors import JobError
@@ -33,12 +34,14 @@ from ..search.hits import summary_text
 from ..slices import Slices
 from ..store.change import StatusChange
 from ..store.protocol import Memories
-from ..store.values import AppliedJob, CapturedSession
+from ..store.values import AppliedJob, CapturedSegment, CapturedSession
 from ..transfer import receipts
 from . import Outcomes, Progress, Task, captured_session
 from .captured_session import Made, SessionCapture, Tools
 
 if TYPE_CHECKING:
+    from io import BufferedReader
+
     from ..interface.result_shapes import Captured, CapturedMemory, CapturedSessionItem, KeptMemory, UndoneCapture
 
 Outcome = Literal["captured", "unchanged", "withdrawn", "forgotten", "empty", "failed"]
@@ -90,6 +93,7 @@ class CaptureRun:
     now: str
     progress: Progress
     items: list[Item] = field(default_factory=list)
+    noted_before: list[dict[str, Any]] = field(default_factory=list)
     warnings: dict[str, None] = field(default_factory=dict)
     remaining: int = 0
     model_calls: int = 0
@@ -104,6 +108,8 @@ class CaptureRun:
         """Capture, or preview it. Returns the result."""
         found = sorted(self._wanted(), key=lambda each: (each.modified_at or "", each.tool, each.session_id))
         if not self.is_preview:
+            if self.task.job_id in receipts.ids(self.stores.workspace):
+                self.noted_before = receipts.load(self.stores.workspace, self.task.job_id)["items"]
             self._write_receipt(None)
         limit = self.task.payload.get("limit")
         slices = Slices(self.progress, "reading sessions", len(found))
@@ -135,19 +141,23 @@ class CaptureRun:
         home, root = Home.of_this_user(), self.stores.workspace.root
         enabled = consent.enabled_tools(self.stores.workspace, self.stores.settings.config_folder)
         tools = payload.get("tools") or (CAPTURE_TOOLS if self.is_preview and not enabled else sorted(enabled))
-        if not self.is_preview and (off := [tool for tool in tools if tool not in enabled]):
-            raise JobError(
-                "CAPTURE_OFF",
-                f"Capture from {off[0]} is not enabled for {root}. Nothing was read.",
-                remediation=f"To see what it would keep: cognee-memory capture preview --tool {off[0]}. To enable it:"
-                f" cognee-memory capture enable {off[0]}.",
-            )
+        off = [tool for tool in tools if tool not in enabled]
+        if not self.is_preview and (off or not tools):
+            which = f"Capture from {off[0]}" if off else "Capture"
+            raise JobError("CAPTURE_OFF", f"{which} is not enabled for {root}. Nothing was read.")
         for tool in tools:
             yield from filter(self._is_wanted, registry.reader_of(tool).transcripts(home, root))
 
     def _exported(self, name: str) -> Transcript:
-        paths.open_inside(self.stores.workspace.root, name).close()
-        path = self.stores.workspace.root / name
+        """The conversation in a file of the workspace, or in the copy of one from elsewhere, which is named by its
+        content, since the copy has another name each time. Raises as ``paths.open_inside``."""
+        workspace = self.stores.workspace
+        path = workspace.root / PurePath(name)
+        if path.parent == workspace.imports:
+            with paths.open_inside(workspace.imports, path.name) as file:
+                name = file_digest(cast("BufferedReader", file), "sha256").hexdigest()[:16]
+        else:
+            paths.open_inside(workspace.root, name).close()
         status = path.stat()
         version = f"{status.st_size}-{status.st_mtime_ns}"
         modified = clock.iso(datetime.fromtimestamp(status.st_mtime, tz=clock.now().tzinfo))
@@ -184,6 +194,8 @@ class CaptureRun:
             self._judge(item, self.stores.store)
             if item.outcome == "captured":
                 self._try(item, lambda: self._capture(item))
+                if item.capture is not None and any(made.supersedes for made in item.capture.made):
+                    self._write_receipt(None)
         if item.capture is not None and item.outcome == "captured":
             _set_outcome(item, item.capture)
         return item
@@ -199,7 +211,7 @@ class CaptureRun:
         elif former is not None and former.state == "kept" and former.version == transcript.version:
             item.outcome = "unchanged"
         else:
-            item.capture = SessionCapture(transcript, former if former and former.state == "kept" else None)
+            item.capture = SessionCapture(transcript, former)
 
     def _try(self, item: Item, work: Callable[[], None]) -> None:
         try:
@@ -273,14 +285,15 @@ class CaptureRun:
                 yield from item.capture.made
 
     def _write_receipt(self, finished_at: str | None) -> None:
-        """Before anything is stored, and again at the end. An undo of a capture that was cut off reads the store."""
+        """Before anything is stored, after each session that replaced memories, and at the end. It keeps what an
+        earlier attempt has noted, so that an undo knows everything that was replaced."""
         receipt = {
             "receipt": self.task.job_id,
             "made_by": "capture",
             "job_sha256": self.task.sha256,
             "begun_at": self.task.accepted_at,
             "finished_at": finished_at,
-            "items": [] if finished_at is None else list(map(_noted, self.items)),
+            "items": [*self.noted_before, *map(_noted, self.items)],
             "undone": None,
         }
         receipts.write(self.stores.workspace, receipt)
@@ -318,11 +331,11 @@ class CaptureRun:
 
 
 def _set_outcome(item: Item, capture: SessionCapture) -> None:
-    if any(made.is_new for made in capture.made) or capture.made:
+    if any(made.is_new or made.supersedes for made in capture.made):
         return
     if capture.forgotten_segments:
         item.outcome, item.reason = "forgotten", "Its memories were forgotten, and stay so."
-    elif capture.unchanged or (capture.former is not None and capture.former.segments):
+    elif capture.made or capture.unchanged or (capture.former is not None and capture.former.segments):
         item.outcome = "unchanged"
     elif not capture.read_turns and capture.findings.left_out:
         item.outcome, item.reason = "empty", "Nothing was said in this folder."
@@ -413,7 +426,13 @@ def _undo(task: Task, stores: Stores, now: str, progress: Progress) -> UndoneCap
         change.drop(going)
         change.set_statuses(StatusChange(each, "Active", now) for each in revived)
         for session in sessions:
-            change.record_session(replace(session, state="withdrawn", segments=()))
+            remaining = [
+                each
+                for each in store.captures.memories_of(session.tool, session.session_id)
+                if each in kept or each not in ids
+            ]
+            left_over = tuple(CapturedSegment(0, "", each) for each in remaining)  # a later capture replaces these
+            change.record_session(replace(session, state="withdrawn", version="", segments=left_over))
     left: list[KeptMemory] = [{"memory_id": each, "reason": reason} for each, reason in kept.items()]
     earlier = receipt["undone"]["removed"] if receipt["undone"] else []
     removed = [*earlier, *going]

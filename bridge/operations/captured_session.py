@@ -227,13 +227,13 @@ def _store(
 
 
 def superseded(former: Sequence[CapturedSegment], present: Sequence[CapturedSegment], store: Memories) -> list[str]:
-    """The ids of the session's former memories that it does not have any more, if nobody has set their status since."""
+    """The ids of the session's former memories that it does not have any more and that are still Active."""
     still = {each.memory_id for each in present}
     gone = dict.fromkeys(each.memory_id for each in former if each.memory_id and each.memory_id not in still)
     replaced = []
     for memory_id in gone:
         known = store.known(memory_id)
-        if known is not None and not known.hidden and known.status == "Active" and known.status_set_at is None:
+        if known is not None and not known.hidden and known.status == "Active":
             replaced.append(memory_id)
     return replaced
 

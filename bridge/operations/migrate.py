@@ -351,6 +351,9 @@ def _undo(task: Task, stores: Stores, now: str, progress: Progress) -> UndoneMig
     """
     receipt = receipts.load(stores.workspace, task.payload["undo"])
     receipt_id = receipt["receipt"]
+    if receipt.get("made_by", "migrate") != "migrate":
+        message, remedy = f"The receipt {receipt_id!r} is of a capture.", "Undo it: cognee-memory capture undo RECEIPT."
+        raise JobError("RECEIPT_NOT_FOUND", message, remediation=remedy)
     statuses = _brought(receipt, stores.store)
     ids, kept = list(statuses), dict[str, str]()
     slices = Slices(progress, "taking the migration back", len(ids))

@@ -8,8 +8,10 @@ export type Kind =
   | "restore"
   | "forget"
   | "set_status"
+  | "feedback"
   | "ask"
   | "import"
+  | "capture"
   | "rebuild"
   | "graph"
   | "check"
@@ -47,8 +49,10 @@ export interface Payloads {
   restore: RestorePayload;
   forget: ForgetPayload;
   set_status: SetStatusPayload;
+  feedback: FeedbackPayload;
   ask: AskPayload;
   import: ImportPayload;
+  capture: CapturePayload;
   rebuild: RebuildPayload;
   graph: GraphPayload;
   check: CheckPayload;
@@ -64,8 +68,10 @@ export interface Results {
   restore: RestoreResult;
   forget: ForgetResult;
   set_status: SetStatusResult;
+  feedback: FeedbackResult;
   ask: AskResult;
   import: ImportResult;
+  capture: CaptureResult;
   rebuild: RebuildResult;
   graph: GraphResult;
   check: CheckResult;
@@ -246,6 +252,8 @@ export interface RetrieveRequest {
   recency_floor?: number;
   /** 0.6 to 0.95; what is outside is taken for the nearest of these, with a warning. */
   alpha?: number;
+  /** 0 to 0.5; what is outside is taken for the nearest of these, with a warning. */
+  feedback_weight?: number;
   /** When ages are measured; now, where it is not given. */
   as_of?: string;
   preset?: "contract" | "long-lived";
@@ -279,6 +287,8 @@ export interface ExplainRequest {
   recency_floor?: number;
   /** 0.6 to 0.95; what is outside is taken for the nearest of these, with a warning. */
   alpha?: number;
+  /** 0 to 0.5; what is outside is taken for the nearest of these, with a warning. */
+  feedback_weight?: number;
   /** When ages are measured; now, where it is not given. */
   as_of?: string;
   preset?: "contract" | "long-lived";
@@ -315,6 +325,8 @@ export interface ContextRequest {
   recency_floor?: number;
   /** 0.6 to 0.95; what is outside is taken for the nearest of these, with a warning. */
   alpha?: number;
+  /** 0 to 0.5; what is outside is taken for the nearest of these, with a warning. */
+  feedback_weight?: number;
   /** When ages are measured; now, where it is not given. */
   as_of?: string;
   preset?: "contract" | "long-lived";
@@ -569,6 +581,139 @@ export interface Bucket {
   took_ms: Spread | null;
 }
 
+/** Captures sessions of other tools as memories, shows what a capture would keep, or undoes one. */
+export interface CapturePayload {
+  /** From which tools; by default, from all that are enabled for the workspace. */
+  tools?: ("claude-code" | "codex")[] | null;
+  /** The id of one session, as its tool names it. */
+  session?: string | null;
+  /** The path of one transcript of these tools. */
+  transcript?: string | null;
+  /** An exported conversation: a file inside the workspace. */
+  file?: string | null;
+  /** Only transcripts that were changed since. ISO 8601. */
+  since?: string | null;
+  /** Only sessions whose tool/id, path or title matches one of these patterns (* and ?). */
+  include?: string[] | null;
+  /** Not the sessions whose tool/id, path or title matches one of these patterns. */
+  exclude?: string[] | null;
+  /** The most sessions to read, the oldest first. */
+  limit?: number | null;
+  /** Also capture sessions whose capture was undone. Default: false. */
+  again?: boolean | null;
+  /** Default: false. */
+  dry_run?: boolean | null;
+  /** Why a hook submitted it, such as session_end. */
+  reason?: string | null;
+  /** The id of the receipt of a capture to take back. */
+  undo?: string | null;
+}
+
+/** The capture, or its dry run; or the capture that was undone. */
+export type CaptureResult = Captured | UndoneCapture;
+
+/**
+ * What a capture did, or in a dry run would do.
+ *
+ * `captured`, `unchanged`, `withdrawn`, `forgotten`, `empty` and `failed` add up to `sessions`.
+ */
+export interface Captured {
+  dry_run: boolean;
+  sessions: number;
+  captured: number;
+  unchanged: number;
+  withdrawn: number;
+  forgotten: number;
+  empty: number;
+  failed: number;
+  /** Sessions beyond the limit of this run. */
+  remaining: number;
+  /** Memories added. */
+  memories: number;
+  /** Memories of sessions that grew, which new ones replaced. */
+  superseded: number;
+  bytes_read: number;
+  /** Calls of the language model; in a dry run, those that a capture would make. */
+  model_calls: number;
+  /** An estimate of their tokens. `cognee-memory status` has the provider's report. */
+  model_tokens: number;
+  /** The sessions that were read come first. */
+  items: CapturedSessionItem[];
+  items_omitted: number;
+  /** The id of the receipt, with which the capture can be undone. Null in a dry run. */
+  receipt: string | null;
+  /** Secrets that were replaced, or would be. Null where the setting is off. */
+  redactions: Redactions | null;
+  warnings: string[];
+}
+
+/** Where a captured memory comes from. */
+export interface CapturedFrom {
+  tool: string;
+  session_id: string;
+  /** The transcript. */
+  path: string;
+  first_place: string;
+  /** Where its part begins and ends in the transcript. */
+  last_place: string;
+  /** `rules` or `model`: what chose its sentences. */
+  method: string;
+  confidence: number;
+  captured_at: string;
+  evidence: SentencePlace[];
+}
+
+/** A memory of a part of a session; in a dry run, the memory that it would be. */
+export interface CapturedMemory {
+  memory_id: string;
+  /** Null in a dry run, unless the memory is stored already. */
+  memory_number: number | null;
+  topic: string;
+  topic_id: string;
+  /** The time of the part's last turn. */
+  created_at: string | null;
+  decisions: number;
+  importance: number | null;
+  /** How sure the choice of its sentences is. */
+  confidence: number;
+  method: "rules" | "model";
+  /** Whether this capture added it. A resumed session repeats what an earlier one said. */
+  is_new: boolean;
+  first_place: string;
+  /** Where its part begins and ends in the transcript. */
+  last_place: string;
+  /** The ids of the session's memories that this capture replaced; named once, at the last memory. */
+  supersedes: string[];
+  /** In a dry run, the text that would be stored. Null otherwise, and beyond 60,000 characters of all texts. */
+  summary_text: string | null;
+}
+
+/** A session, and what became of it. */
+export interface CapturedSessionItem {
+  tool: string;
+  session_id: string;
+  /** The tool's own name of the session. */
+  title: string | null;
+  path: string;
+  modified_at: string | null;
+  /** `withdrawn`: its capture was undone. `empty`: there was nothing to keep. */
+  outcome: "captured" | "unchanged" | "withdrawn" | "forgotten" | "empty" | "failed";
+  reason: string | null;
+  /** Turns that were read and belong to this workspace. */
+  turns: number;
+  memories: CapturedMemory[];
+  /** What was left out on purpose, such as tool output, by reason. */
+  left_out: { [name: string]: number };
+  /** Records of a kind that this version does not know, by kind. They were skipped. */
+  unknown: { [name: string]: number };
+  /** Records that cannot be read. */
+  damaged: number;
+  /** Whether the last record was only half written. It is read the next time. */
+  unfinished: boolean;
+  /** The transcript's format version, if it is newer than those known. */
+  newer: string | null;
+}
+
 /** Why jobs failed, were rejected, expired, or wait for another attempt. */
 export interface Cause {
   state: State;
@@ -782,6 +927,7 @@ export type ErrorCode =
   | "BACKLOG_FULL"
   | "CANCELLED"
   | "CANCEL_TOO_LATE"
+  | "CAPTURE_OFF"
   | "CHILD_DIED"
   | "CHILD_START_FAILED"
   | "CHILD_TOO_LARGE"
@@ -845,6 +991,7 @@ export type ErrorCode =
   | "RECEIPT_NOT_FOUND"
   | "RESTORE_BLOCKED"
   | "SCHEMA_VERSION_UNSUPPORTED"
+  | "SESSION_NOT_FOUND"
   | "SETTING_INVALID"
   | "STORE_BUSY"
   | "STORE_MOUNT_UNSAFE"
@@ -898,6 +1045,8 @@ export interface ExplainItem {
   matches: ExplainedMatches;
   /** Null unless it was requested. */
   pack_context: PackContext | null;
+  /** Absent if nobody gave any. */
+  feedback?: FeedbackCounts;
 }
 
 /** The request as the program read it. */
@@ -957,6 +1106,8 @@ export interface ExplainedRanking {
    * the best one if lower.
    */
   relevance_floor: number;
+  /** Absent if feedback does not count. */
+  feedback_weight?: number;
   /** Absent if the query names no time. Ages are measured from this period, and not from `as_of`. */
   time?: TimeUsed;
   /** Absent if none is configured, or if it failed; then `warnings` says so. */
@@ -977,7 +1128,7 @@ export interface ExplainedRetrieval {
 
 /** `total` is the score that retrieval gives for the same query and `as_of`, digit for digit. */
 export interface ExplainedScore {
-  /** (base + semantic_boost + rerank) * recency * (1 + kind_bonus), or the blend. Null without a query. */
+  /** (base + semantic_boost + rerank) * recency * (1 + kind_bonus) * feedback, or the blend. Null without a query. */
   total: number | null;
   components: ScoreComponents;
 }
@@ -989,6 +1140,8 @@ export interface ExportCounts {
   compaction?: number | null;
   /** Default: 0. */
   cognified?: number | null;
+  /** Default: 0. */
+  feedback?: number | null;
 }
 
 /** The last line. Without it, a file was cut off. */
@@ -1021,6 +1174,7 @@ export type ExportLine =
   | ExportedLegacy
   | ExportedCompaction
   | ExportedFinding
+  | ExportedFeedback
   | ExportEnd;
 
 /** What was merged into a record, and whether that was taken back: ids, digests and counts. */
@@ -1042,6 +1196,19 @@ export interface ExportedCompaction {
   restored_at?: string | null;
   restored_by?: string | null;
   restored?: TakenBack | null;
+}
+
+/** What somebody said of a memory. */
+export interface ExportedFeedback {
+  type: "feedback";
+  /** A UUID. */
+  memory_id: string;
+  by: string;
+  verdict: "helpful" | "wrong" | "withdrawn";
+  /** ISO 8601; without an offset it is UTC. */
+  at: string;
+  query?: string | null;
+  note?: string | null;
 }
 
 /** What cognee found in a text, by a language model. */
@@ -1108,6 +1275,43 @@ export interface ExportedSummary {
   metadata: SummaryMetadata;
 }
 
+/** How many said that a memory helped, and how many that it is wrong. */
+export interface FeedbackCounts {
+  helpful: number;
+  wrong: number;
+}
+
+/** What somebody said of a memory. */
+export interface FeedbackGiven {
+  by: string;
+  verdict: "helpful" | "wrong";
+  at: string;
+  /** The question for which the memory was found. */
+  query: string | null;
+  note: string | null;
+}
+
+/** Says whether a memory helped. A later feedback of the same `by` on the memory replaces it. */
+export interface FeedbackPayload {
+  memory_id: string;
+  /** withdrawn takes the earlier feedback back. */
+  verdict: "helpful" | "wrong" | "withdrawn";
+  /** The question for which the memory was found. */
+  query?: string | null;
+  note?: string | null;
+  /** Who gives it: person, agent, or a name. Default: "person". */
+  by?: string | null;
+}
+
+/** The feedback, and all that was given on the memory. */
+export interface FeedbackResult {
+  memory_id: string;
+  memory_number: number;
+  verdict: "helpful" | "wrong" | "withdrawn";
+  by: string;
+  feedback: FeedbackCounts;
+}
+
 export interface Findings {
   success: true;
   /** Whether no finding is an error. */
@@ -1119,11 +1323,13 @@ export interface Findings {
   took_ms: number;
 }
 
-/** Exactly one of `memory_ids` and `topic_id`: the memories to delete. */
+/** Exactly one of `memory_ids`, `topic_id` and `session`: the memories to delete. */
 export interface ForgetPayload {
   memory_ids?: string[] | null;
   /** A UUID, or a slug such as plan-014-summaries. */
   topic_id?: string | null;
+  /** A captured session, as tool/id. It is not captured again. */
+  session?: string | null;
 }
 
 /** What was forgotten, including memories that had been forgotten before. */
@@ -1290,6 +1496,8 @@ export interface ImportResult {
   compactions: number;
   /** Added entries of what cognee found in texts. */
   findings: number;
+  /** Added entries of feedback. A later one of the same person was kept. */
+  feedback: number;
   details: ImportDetail[];
   /** Secrets that were replaced in the memories that were added. Null where the setting is off. */
   redactions: Redactions | null;
@@ -1481,6 +1689,14 @@ export interface MemoryCounts {
   graph_lag: number;
 }
 
+/** The feedback on a memory that was not withdrawn. */
+export interface MemoryFeedback {
+  helpful: number;
+  wrong: number;
+  /** The latest first. */
+  given: FeedbackGiven[];
+}
+
 /** A memory in a list. */
 export interface MemoryLine {
   memory_id: string;
@@ -1519,6 +1735,9 @@ export interface MemoryText {
   hidden: boolean;
   migrated_from: string | null;
   migrated_to: string[];
+  /** Where it comes from, if it was captured from a session of another tool. */
+  captured_from: CapturedFrom | null;
+  feedback: MemoryFeedback;
 }
 
 /** A memory as it was before it was merged. */
@@ -1732,6 +1951,8 @@ export interface RankingUsed {
    * the best one if lower.
    */
   relevance_floor: number;
+  /** Absent if feedback does not count. */
+  feedback_weight?: number;
   /** Absent if the query names no time. Ages are measured from this period, and not from `as_of`. */
   time?: TimeUsed;
   /** Absent if none is configured, or if it failed; then `warnings` says so. */
@@ -1913,7 +2134,10 @@ export interface RetrievalFailure {
  * A legacy memory has null metadata, except its importance, and none of the structured fields.
  */
 export interface RetrievalHit {
-  /** The hits are ordered by it: semantic_score * recency_multiplier * status_multiplier, or the blend. */
+  /**
+   * The hits are ordered by it: semantic_score * recency_multiplier * status_multiplier, or the blend; times
+   * feedback_multiplier, if there is one.
+   */
   score: number;
   /** Alias of `score`. */
   final_score: number;
@@ -1929,6 +2153,8 @@ export interface RetrievalHit {
   /** Alias of `recency_multiplier`. */
   recency_score: number;
   status_multiplier: number;
+  /** The factor of the feedback. Absent if its weight is 0. */
+  feedback_multiplier?: number;
   /** The reranker's judgement, which is then half of semantic_score. Absent without a reranker. */
   rerank_score?: number;
   memory_id: string;
@@ -1955,6 +2181,8 @@ export interface RetrievalHit {
   references?: string[];
   /** One or two decisions, and another passage if it matches better; absent unless `best_passages` asks for them. */
   best_passages?: string[];
+  /** Absent if nobody gave any. */
+  feedback?: FeedbackCounts;
   /** The ids of the memories that a decision record merged. Absent in all other hits. */
   compaction_source?: string[];
 }
@@ -2001,6 +2229,8 @@ export interface ScoreComponents {
   kind_bonus: number;
   /** The part of meaning in semantic_score: weight * vector_score. */
   semantic_boost: number | null;
+  /** feedback_multiplier. Absent if its weight is 0. */
+  feedback?: number;
   /** The reranker's part in semantic_score: weight * rerank_score. Absent if no reranker judged the memory. */
   rerank?: number;
 }
@@ -2013,6 +2243,13 @@ export interface ScoreWeights {
   base: number;
   semantic_boost: number;
   rerank?: number;
+}
+
+/** The place in the transcript of a sentence: of the `index`-th of a section, from 0. */
+export interface SentencePlace {
+  section: string;
+  index: number;
+  place: string;
 }
 
 /** The token, for a browser that has sent a ticket. */
@@ -2201,6 +2438,17 @@ export interface Topic {
 export interface Topics {
   success: true;
   topics: Topic[];
+}
+
+/** The result of undoing a capture. Undoing it again gives the same result. */
+export interface UndoneCapture {
+  receipt: string;
+  /** Memories removed. */
+  undone: number;
+  /** Memories that were changed after the capture. */
+  kept: KeptMemory[];
+  /** Memories that the capture had superseded: they are Active again. */
+  revived: string[];
 }
 
 /** The result of undoing a migration. Undoing it again gives the same result. */

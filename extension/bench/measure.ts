@@ -8,7 +8,6 @@ import { readFileSync, watch } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { JobFile } from "#types";
-import { livingWorker } from "../src/core/heartbeat";
 import { address, type Address } from "../src/core/http";
 import { results } from "../src/core/layout";
 import { Memory } from "../src/core/memory";
@@ -92,6 +91,6 @@ async function recall(memory: Memory, worker: Address): Promise<Times> {
 
 const [what, workspace = ""] = process.argv.slice(2);
 const memory = new Memory(workspace, () => Promise.reject(new Error("the worker answers")));
-const worker = address(livingWorker(workspace, Date.now()));
+const worker = address(workspace, Date.now());
 if (worker === null) throw new Error("no worker");
 process.stdout.write(JSON.stringify(what === "drops" ? await drops(memory) : await recall(memory, worker)));

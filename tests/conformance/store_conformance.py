@@ -21,10 +21,14 @@ from bridge.store.protocol import Store
 from bridge.store.values import (
     Addition,
     AppliedJob,
+    CapturedSegment,
+    CapturedSession,
+    CaptureSource,
     Compaction,
     ExtractedEdge,
     ExtractedNode,
     Extraction,
+    Feedback,
     Plan,
     Restored,
     Source,
@@ -101,6 +105,43 @@ class StoreConformance:
         assert [place.reopen().get(memory.id) for memory in given] == added
         assert list(place.store.select([A, B, D]).values()) == added[:2]
         assert place.store.get(D) is None
+
+    def test_the_last_feedback_of_each_person_is_kept_however_late_an_earlier_one_comes(self, place: Place) -> None:
+        place.put(summary(A), summary(B))
+        given = [
+            Feedback(A, "x", "helpful", NOW, "why?", "It held."), Feedback(A, "y", "wrong", EARLY),
+            Feedback(A, "y", "helpful", LATER), Feedback(A, "y", "wrong", NOW),
+            Feedback(B, "x", "wrong", EARLY), Feedback(B, "x", "withdrawn", LATER), Feedback(B, "x", "helpful", NOW),
+            Feedback(D, "x", "helpful", NOW),
+        ]  # fmt: skip
+        for one in given:
+            with place.store.change(LATER) as change:
+                change.give_feedback(one)
+        store = place.reopen()
+        assert store.feedback(A) == [given[2], given[0]]
+        assert (store.feedback(B), store.feedback(D)) == ([], [])
+        assert store.feedback(B, withdrawn=True) == [given[5]]
+
+    def test_feedback_can_lose_its_words_and_keep_its_verdict(self, place: Place) -> None:
+        place.put(summary(A))
+        given = [Feedback(A, "x", "wrong", NOW, "why?", "So."), Feedback(A, "y", "wrong", NOW, None, "Mine.")]
+        with place.store.change(NOW) as change:
+            for one in given:
+                change.give_feedback(one)
+        assert list(place.store.feedback_with_words()) == given
+        with place.store.change(LATER) as change:
+            change.clear_feedback(given[:1])
+        assert place.reopen().feedback(A) == [Feedback(A, "x", "wrong", NOW), given[1]]
+        assert list(place.store.feedback_with_words()) == given[1:]
+
+    def test_feedback_goes_with_its_memory(self, place: Place) -> None:
+        place.put(summary(A))
+        with place.store.change(NOW) as change:
+            change.give_feedback(Feedback(A, "x", "helpful", NOW))
+        with place.store.change(LATER) as change:
+            change.drop([A])
+        place.put(summary(A))
+        assert place.store.feedback(A) == []
 
     def test_a_change_that_fails_changes_nothing(self, place: Place) -> None:
         place.put(summary(A))
@@ -410,6 +451,28 @@ class StoreConformance:
         begun = place.reopen().forgettings.begun(JOB, EARLY)
         assert begun is not None
         assert (begun.is_done, begun.plan, place.store.forgettings.unfinished()) == (True, replace(plan, files=()), [])
+
+    # --- what was captured ---
+
+    def test_what_was_captured_from_a_session_is_kept_until_its_memory_is_dropped(self, place: Place) -> None:
+        place.put(summary(A), summary(B))
+        segments = (CapturedSegment(3, "digest", A), CapturedSegment(1, "other", None))
+        session = CapturedSession("codex", "s", "/a.jsonl", "9-1", "kept", NOW, segments)
+        source = CaptureSource(A, "codex", "s", "/a.jsonl", "line 1", "line 9", "rules", 0.5,
+                               (("context", 0, "line 2"),), NOW, "job")  # fmt: skip
+        with place.store.change(NOW) as change:
+            change.record_session(session)
+            change.record_source(source)
+        captures = place.reopen().captures
+        assert (captures.session("codex", "s"), captures.source(A), captures.source(B)) == (session, source, None)
+        assert captures.session("codex", "other") is None
+        assert (captures.sessions(), captures.memories_of("codex", "s")) == ([session], [A])
+        with place.store.change(LATER) as change:
+            change.drop([A])
+            change.record_session(replace(session, state="forgotten"))
+        captures = place.reopen().captures
+        assert (captures.source(A), captures.memories_of("codex", "s")) == (None, [])
+        assert captures.sessions() == [replace(session, state="forgotten")]
 
     # --- what cognee found ---
 

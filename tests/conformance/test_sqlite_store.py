@@ -87,6 +87,27 @@ class ForgetsWhichJobSetAStatus(SqliteStore):
         return super()._is_past(last, asked_at, applied) and last != asked_at
 
 
+class KeepsEveryFeedbackThatCame(SqliteStore):
+    def _commit(self, change: Change) -> None:
+        for given in change.feedback:
+            self._connection.execute(
+                'DELETE FROM feedback WHERE memory_id = ? AND "by" = ?', (given.memory_id, given.by)
+            )
+        super()._commit(change)
+
+
+class KeepsTheWordsOfFeedback(SqliteStore):
+    def _commit(self, change: Change) -> None:
+        change.feedback_to_clear.clear()
+        super()._commit(change)
+
+
+class KeepsFeedbackOfNothing(SqliteStore):
+    def __init__(self, workspace: Workspace, embedder: FakeEmbedder) -> None:
+        super().__init__(workspace, embedder)
+        self._connection.execute("DROP TRIGGER memories_feedback")
+
+
 class FindsWhatIsHidden(SqliteStore):
     def ids(self) -> list[str]:
         return self.all_ids()
@@ -144,6 +165,15 @@ class NeverFinishesAForgetting(SqliteStore):
         super()._commit(change)
 
 
+class KeepsTheSourceOfADroppedMemory(SqliteStore):
+    def _commit(self, change: Change) -> None:
+        sources = [source for each in change.dropped if (source := self.captures.source(each)) is not None]
+        super()._commit(change)
+        if sources:
+            with self.change(change.at) as again:
+                again.capture_sources += sources
+
+
 class IsNeverInPlace(SqliteStore):
     def is_in_place(self) -> bool:
         return False
@@ -169,6 +199,9 @@ FAULTS = {
     TellsTheGraphNoStatus: "a_changed_status_is_pending_for_the_graph",
     LastWriterWins: "a_status_loses_against_one_that_was_asked_for_later",
     ForgetsWhichJobSetAStatus: "of_the_same_moment_a_job_sets_a_status_once",
+    KeepsEveryFeedbackThatCame: "the_last_feedback_of_each_person_is_kept_however_late_an_earlier_one_comes",
+    KeepsTheWordsOfFeedback: "feedback_can_lose_its_words_and_keep_its_verdict",
+    KeepsFeedbackOfNothing: "feedback_goes_with_its_memory",
     FindsWhatIsHidden: "a_hidden_memory_is_kept_and_not_found",
     GivesAReturningMemoryANewNumber: "a_hidden_memory_comes_back_under_its_number",
     LeavesNoTombstone: "a_forgotten_id_comes_back_by_a_later_job_alone",
@@ -178,6 +211,7 @@ FAULTS = {
     ChangesItsId: "a_workspace_keeps_its_id",
     DropsTheRecordAlone: "a_compaction_is_found_by_its_record_its_preview_and_its_job",
     NeverFinishesAForgetting: "a_forgetting_is_unfinished_until_all_are_finished",
+    KeepsTheSourceOfADroppedMemory: "what_was_captured_from_a_session_is_kept_until_its_memory_is_dropped",
     EmbedsAgain: "each_text_is_embedded_once",
     IsNeverInPlace: "an_open_store_is_in_place",
     LosesALabel: "a_memory_comes_back_as_it_was_given",

@@ -138,7 +138,7 @@ def test_the_help_of_the_whole_names_every_command_and_the_exit_codes() -> None:
     ("arguments", "near"),
     [
         (["wroker"], "'worker'"),
-        (["list"], "'model list' or 'memories list' or 'jobs list'"),
+        (["list"], "'model list' or 'capture list' or 'memories list'"),
         (["retry", "x"], "'jobs retry'"),
         (["jobs", "lst"], "'list'"),
         (["jobs", "list", "--stat", "failed", "--limt", "3"], "'--limit'"),

@@ -35,12 +35,17 @@ NOT_HERE = {
 # What else is to be said, so that the command could do its work.
 ARGUMENTS = {
     "ask": "question",
+    "capture disable": "codex",
+    "capture enable": "codex",
+    "capture forget": "codex/session --yes",
+    "capture undo": "receipt",
     "cognify": "text",
     "compact": "topic",
     "completion": "bash",
     "context": "question",
     "explain": "question",
     "export": "--out out.jsonl",
+    "feedback": "m helpful",
     "forget": "--topic-id t --yes",
     "import": "in.jsonl",
     "ingest": "question answer",

@@ -6,6 +6,7 @@ queries as any other client does, and does not know how they are carried out. In
 ``command_line``: builds parsers, with the help and options that commands share.
 ``memory_parsers``: the parsers of the memory's commands.
 ``capture_parsers``: the parser of ``capture``.
+``capture_commands``: its commands for consent, for lists of sessions and for forgetting one.
 ``queue_parsers``: the parsers of the commands of the worker, the queue and the program.
 ``command_table``: the function and the view of each command.
 ``commands``: the commands of the memory and the program.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from bridge.capture import consent
 from bridge.interface import envelope
@@ -17,6 +18,9 @@ from . import output as terminal
 from .job_commands import submit_for_target
 from .output import Envelope, say, table
 from .process_commands import workspace_and_settings
+
+if TYPE_CHECKING:
+    from bridge.memory_shapes import SessionLine
 
 
 def enable(args: argparse.Namespace) -> Envelope:
@@ -91,24 +95,28 @@ def show_list(answer: Envelope) -> None:
 def forget(args: argparse.Namespace) -> Envelope:
     """Submit the job that forgets a session, after the user has confirmed it; returns its envelope.
 
-    Raises JobError: SESSION_NOT_FOUND, ARGUMENT_INVALID for a beginning that several sessions have, NOT_CONFIRMED.
+    Raises JobError: SESSION_NOT_FOUND; ARGUMENT_INVALID for a beginning that several sessions have, NOT_CONFIRMED.
     """
     workspace, settings = workspace_and_settings(args)
-    session = _named(listing.captured_sessions(workspace), args.session)
-    name = f"{session['tool']}/{session['session_id']}"
+    name, memory_ids = _named(listing.captured_sessions(workspace), args.session)
     if not args.yes:
-        titles = listing.titles(workspace, session["memory_ids"], None)
+        titles = listing.titles(workspace, memory_ids, None)
         unconfirmed = "Forgetting cannot be undone; not confirmed."
         terminal.confirm(args.json, titles, "memory", f"Forget what was captured from {name} for good?", unconfirmed)
     return submit_for_target(args, workspace, settings, "forget", {"session": name})
 
 
-def _named(sessions: list[Any], wanted: str) -> Any:
-    found = [each for each in sessions if f"{each['tool']}/{each['session_id']}".startswith(wanted)]
-    exact = [each for each in found if f"{each['tool']}/{each['session_id']}" == wanted]
-    if len(exact or found) == 1:
-        return (exact or found)[0]
-    if found:
+def _named(sessions: Sequence[SessionLine], wanted: str) -> tuple[str, list[str]]:
+    """The session's name, tool/id, from it or its beginning, and the ids of its memories. An unknown one is left to the
+    job: another job may be capturing it."""
+    found = {name: each["memory_ids"] for each in sessions if (name := _name(each)).startswith(wanted)}
+    if wanted in found or not found:
+        return wanted, found.get(wanted, [])
+    if len(found) > 1:
         message = f"{counted(len(found), 'session')} begin with {wanted!r}."
         raise JobError("ARGUMENT_INVALID", message, remediation="Give more of the id: cognee-memory capture list.")
-    raise JobError("SESSION_NOT_FOUND", f"Nothing was captured from {wanted!r}.")
+    return next(iter(found.items()))
+
+
+def _name(session: SessionLine) -> str:
+    return f"{session['tool']}/{session['session_id']}"

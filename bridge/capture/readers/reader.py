@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from ...settings import USER_HOME, inherited_environment
 from ..session import Findings, Transcript, Turn
 
 
@@ -22,8 +22,9 @@ class Home:
 
     @classmethod
     def of_this_user(cls) -> Home:
-        """The home of the user who runs this process."""
-        return cls(Path.home(), os.environ)
+        """The home of the user who runs this process, or whose worker runs it."""
+        environment = inherited_environment()
+        return cls(Path(environment.get(USER_HOME) or Path.home()), environment)
 
 
 class Reader(Protocol):

@@ -10,10 +10,6 @@ from .reader import Reader
 _MODULES = {
     "claude-code": "claude_code",
     "codex": "codex",
-    "vscode": "vscode_chat",
-    "cursor": "cursor",
-    "opencode": "opencode",
-    "gemini-cli": "gemini_cli",
     "export": "exports",
 }
 

@@ -1,10 +1,13 @@
 /** Drops a job file into a workspace's inbox: the whole file appears at once, and survives a power cut. */
 
+import { randomUUID } from "node:crypto";
 import { mkdir, open, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { JobFile } from "#types";
+import { MemoryError } from "./error";
 import { inbox } from "./layout";
+import { isOwnFolder } from "./own";
 
 /** Errors of a rename that pass on Windows, where a virus scanner may hold the file for a moment. */
 const PASSING = new Set(["EPERM", "EACCES", "EBUSY"]);
@@ -12,13 +15,21 @@ const ATTEMPTS = 6;
 const FIRST_PAUSE_MS = 10;
 
 /**
- * Writes `.<job_id>.tmp`, syncs it, and renames it to `<job_id>.json`. An equal file that is dropped again is accepted
- * once. Throws the error of the file system, such as ENOSPC; then no file of this job remains.
+ * Writes a hidden file, syncs it, and renames it to `<job_id>.json`. An equal file that is dropped again, as by another
+ * window at the same time, is accepted once. Throws the error of the file system, such as ENOSPC, or MemoryError
+ * WORKSPACE_NOT_TRUSTED for an inbox of another user; then no file of this job remains.
  */
 export async function drop(workspace: string, job: JobFile): Promise<void> {
   const folder = inbox(workspace);
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const part = join(folder, `.${job.job_id}.tmp`);
+  if (!isOwnFolder(folder)) {
+    throw new MemoryError(
+      "WORKSPACE_NOT_TRUSTED",
+      `${folder} belongs to another user, or is a link. Nothing was written to it.`,
+      "Use a folder of your own.",
+    );
+  }
+  const part = join(folder, `.${job.job_id}.${randomUUID()}.tmp`);
   try {
     const file = await open(part, "w", 0o600);
     try {

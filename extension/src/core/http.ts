@@ -1,8 +1,10 @@
 /** Questions to a running worker, over HTTP on this machine. Node keeps the connection open between questions. */
 
 import { readFile } from "node:fs/promises";
-import type { Heartbeat, Routes } from "#types";
+import type { Routes } from "#types";
 import { MemoryError } from "./error";
+import { livingWorker } from "./heartbeat";
+import { tokenFile } from "./layout";
 
 /** The routes whose answers have an envelope with `success`. */
 type Route = keyof Routes & (`GET /v1/${string}` | `POST /v1/${string}`);
@@ -15,9 +17,13 @@ export interface Address {
   readonly tokenFile: string;
 }
 
-/** Where a worker answers; null if HTTP is switched off or has no address yet. */
-export function address(beat: Heartbeat | null): Address | null {
-  return beat?.http?.url ? { url: beat.http.url, tokenFile: beat.http.token_file } : null;
+/** An address on this machine; the token is sent to no other. */
+const HERE = /^http:\/\/(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?$/u;
+
+/** Where the worker that lives at `now` answers; null without one, or if HTTP is switched off or has no address yet. */
+export function address(workspace: string, now: number): Address | null {
+  const url = livingWorker(workspace, now)?.http?.url;
+  return typeof url === "string" && HERE.test(url) ? { url, tokenFile: tokenFile(workspace) } : null;
 }
 
 /**

@@ -19,7 +19,7 @@ import { MemoryError } from "./error";
 import { livingWorker } from "./heartbeat";
 import { address, request } from "./http";
 import { command, type Program } from "./program";
-import { ended, resultOf } from "./records";
+import { ended, readRecord, resultOf } from "./records";
 
 /** Codes after which the command line may still answer: the worker has changed or gone since its heartbeat was read. */
 export const WORKER_CHANGED: ReadonlySet<string> = new Set([
@@ -44,6 +44,9 @@ interface Answers {
 }
 
 export class Memory {
+  /** Jobs that were dropped here, of which it is not known yet that they have ended. */
+  private readonly dropped = new Set<string>();
+
   /**
    * `program` finds the program; it throws MemoryError PROGRAM_NOT_FOUND if it is not set up. `wake` is called when the
    * memory was used and no worker lives; it returns at once.
@@ -70,7 +73,7 @@ export class Memory {
   }
 
   private async ask<Q extends Question>(question: Q, body: Bodies[Q], signal: AbortSignal): Promise<Answers[Q]> {
-    const worker = address(livingWorker(this.workspace, this.now()));
+    const worker = address(this.workspace, this.now());
     if (worker !== null) {
       try {
         return (await request(worker, `POST /v1/${question}` as const, body as never, signal)) as Answers[Q];
@@ -93,10 +96,10 @@ export class Memory {
     signal: AbortSignal,
     path?: string,
   ): Promise<Routes[R] extends { answer: infer A } ? A : never> {
-    let worker = address(livingWorker(this.workspace, this.now()));
+    let worker = address(this.workspace, this.now());
     if (worker === null) {
       await this.startWorker(signal);
-      worker = address(livingWorker(this.workspace, this.now()));
+      worker = address(this.workspace, this.now());
     }
     if (worker === null) {
       throw new MemoryError("WORKER_NOT_RUNNING", "No worker answers in this folder.", "Run “Memory: Check Health”.");
@@ -125,8 +128,17 @@ export class Memory {
   async drop<K extends Kind>(job: NewJob<K>): Promise<string> {
     const file = jobFile(job);
     await drop(this.workspace, file as JobFile);
+    this.dropped.add(file.job_id);
     this.wakeUnlessLiving();
     return file.job_id;
+  }
+
+  /** Whether a job that was dropped here and that a worker accepted has not ended. */
+  hasOpenJobs(): boolean {
+    for (const jobId of this.dropped) {
+      if (readRecord(this.workspace, jobId)?.success !== null) this.dropped.delete(jobId);
+    }
+    return this.dropped.size > 0;
   }
 
   /** Drops a job, starts a worker if needed, and waits for the result. When the signal comes, the job goes on. */

@@ -2,7 +2,6 @@
 
 import type { Routes } from "#types";
 import { MemoryError } from "./error";
-import { livingWorker } from "./heartbeat";
 import { address, request } from "./http";
 import { type Memory, WORKER_CHANGED } from "./memory";
 
@@ -24,7 +23,7 @@ export async function send<R extends Route>(
   { route, path, body, verb, args }: Request<R>,
   signal: AbortSignal,
 ): Promise<Answer<R>> {
-  const worker = address(livingWorker(memory.workspace, Date.now()));
+  const worker = address(memory.workspace, Date.now());
   if (worker !== null) {
     try {
       return await request(worker, route, body as never, signal, path);

@@ -8,6 +8,16 @@ export function isAwaited(inbox: readonly string[], worker: Heartbeat | null): b
   return worker === null && inbox.some((name) => name.endsWith(".json") && !name.startsWith("."));
 }
 
+/**
+ * Whether a worker is missed: the last one ended without saying so, as when it was killed, and left work. `latest` is its
+ * last heartbeat, `isWaiting` whether files or jobs of this window wait.
+ */
+export function isMissed(latest: Heartbeat | null, worker: Heartbeat | null, isWaiting: boolean): boolean {
+  if (worker !== null || latest?.state === "stopped") return false;
+  const { queued, running, retrying } = latest?.counts ?? { queued: 0, running: 0, retrying: 0 };
+  return isWaiting || queued + running + retrying > 0;
+}
+
 /** Whether a worker is to be restarted: it is older than the program. A later one belongs to another window. */
 export function isOutdated(worker: Heartbeat | null, version: string): boolean {
   return worker !== null && !isAtLeast(worker.version, version);

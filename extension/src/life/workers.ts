@@ -8,6 +8,7 @@ import { inbox } from "../core/layout";
 import type { Memory } from "../core/memory";
 import type { Services } from "../services";
 import { isAwaited, isOutdated } from "./decide";
+import { Guard } from "./guard";
 
 export class Workers implements vscode.Disposable {
   private readonly starting = new Map<string, Promise<void>>();
@@ -15,9 +16,18 @@ export class Workers implements vscode.Disposable {
   private readonly shown = new Map<string, string>();
   private readonly disposal = new AbortController();
 
-  constructor(private readonly services: Services) {}
+  private readonly guard: Guard;
+
+  constructor(private readonly services: Services) {
+    this.guard = new Guard(
+      services,
+      (memory) => this.wake(memory),
+      (workspace, error) => this.tell(workspace, error),
+    );
+  }
 
   dispose(): void {
+    this.guard.dispose();
     this.disposal.abort();
   }
 

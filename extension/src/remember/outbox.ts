@@ -1,12 +1,12 @@
 /** Gives summaries to a folder's memory without waiting for it. What cannot be dropped is kept and tried again. */
 
 import { randomUUID } from "node:crypto";
-import { existsSync } from "node:fs";
 import * as vscode from "vscode";
 import type { JobOf, Summary } from "#types";
 import { describe, MemoryError } from "../core/error";
 import { livingWorker } from "../core/heartbeat";
 import { ownerFile } from "../core/layout";
+import { isOwnFile } from "../core/own";
 import { plain } from "../core/text";
 import type { Services } from "../services";
 import { StatusBar } from "../status/bar";
@@ -190,7 +190,7 @@ export class Outbox implements vscode.Disposable {
 /** Whether a drop is accepted: the folder is this user's since a worker ran there. */
 function isPrepared(folder: vscode.WorkspaceFolder): boolean {
   const path = folder.uri.fsPath;
-  return livingWorker(path, Date.now()) !== null || existsSync(ownerFile(path));
+  return livingWorker(path, Date.now()) !== null || isOwnFile(ownerFile(path));
 }
 
 function jobOf(summary: Summary): JobOf<"ingest"> {

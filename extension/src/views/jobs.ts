@@ -27,6 +27,9 @@ const REASON = ".reason.json";
 export class Jobs {
   private readonly byFile = new Map<string, Job>();
 
+  /** The latest read of a file that goes on: reads of one file may end in another order than they began. */
+  private readonly reads = new Map<string, symbol>();
+
   constructor(private readonly workspace: string) {}
 
   /** Each job once: its record counts more than its file in the inbox or in `rejected/`. */
@@ -54,7 +57,11 @@ export class Jobs {
 
   /** Reads a file that was made, changed or removed. */
   async update(path: string): Promise<void> {
+    const turn = Symbol(path);
+    this.reads.set(path, turn);
     const job = await this.read(path);
+    if (this.reads.get(path) !== turn) return; // a read that began later sees what is at least as new
+    this.reads.delete(path);
     if (job === "busy") return; // it is being replaced; another event follows
     if (job === null) this.byFile.delete(path);
     else this.byFile.set(path, job);

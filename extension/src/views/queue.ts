@@ -169,6 +169,7 @@ function kindName(kind: NonNullable<Job["kind"]>, t: Translate): string {
     restore: t("Undo a compaction"),
     forget: t("Forget"),
     set_status: t("Set a status"),
+    feedback: t("Give feedback"),
     ask: t("Ask the graph"),
     import: t("Import"),
     rebuild: t("Rebuild"),

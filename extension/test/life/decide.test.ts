@@ -1,6 +1,6 @@
 import type { Heartbeat } from "#types";
 import { describe, expect, it } from "vitest";
-import { isAwaited, isOutdated, pageAddress } from "../../src/life/decide";
+import { isAwaited, isMissed, isOutdated, pageAddress } from "../../src/life/decide";
 
 const worker = (version: string) => ({ version }) as Heartbeat;
 
@@ -10,6 +10,17 @@ describe("a folder's worker", () => {
     expect(isAwaited(["a.json"], worker("0.4.0"))).toBe(false);
     expect(isAwaited([".a.tmp", ".hidden.json", "results", "worker"], null)).toBe(false);
     expect(isAwaited([], null)).toBe(false);
+  });
+
+  it("is missed if it ended without saying so and left work", () => {
+    const latest = (state: string, running: number) =>
+      ({ state, counts: { queued: 0, running, retrying: 0 } }) as Heartbeat;
+    expect(isMissed(latest("ready", 1), null, false)).toBe(true);
+    expect(isMissed(latest("ready", 0), null, true)).toBe(true);
+    expect(isMissed(null, null, true)).toBe(true);
+    expect(isMissed(latest("ready", 0), null, false)).toBe(false);
+    expect(isMissed(latest("stopped", 1), null, true)).toBe(false);
+    expect(isMissed(latest("ready", 1), latest("ready", 1), true)).toBe(false);
   });
 
   it("is replaced by a later program, never by a former one", () => {

@@ -3,6 +3,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type * as vscode from "vscode";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { describe as text } from "../../src/core/error";
 import { livingWorker } from "../../src/core/heartbeat";
@@ -10,9 +11,7 @@ import { Memory } from "../../src/core/memory";
 import { ended } from "../../src/core/records";
 import { Workers } from "../../src/life/workers";
 import type { Services } from "../../src/services";
-
-const editor = vi.hoisted(() => ({ workspace: { isTrusted: true } }));
-vi.mock("vscode", () => editor);
+import { Uri, workspace as editor } from "../vscode";
 
 const path = process.env["COGNEE_MEMORY_PROGRAM"] ?? "";
 const signal = AbortSignal.timeout(120_000);
@@ -25,7 +24,7 @@ let starts: number;
 
 beforeEach(() => {
   workspace = mkdtempSync(join(tmpdir(), "life-"));
-  editor.workspace.isTrusted = true;
+  editor.isTrusted = true;
   [shown, starts] = [[], 0];
   const find = () => {
     starts += 1;
@@ -34,7 +33,8 @@ beforeEach(() => {
   memory = new Memory(workspace, find, Date.now, (used) => workers.wake(used));
   workers = new Workers({
     log: { info: () => undefined, error: () => undefined },
-    folders: () => [{}],
+    context: { subscriptions: [] as vscode.Disposable[] },
+    folders: () => [{ uri: Uri.file(workspace) }],
     memoryOf: () => memory,
     programs: { find: () => Promise.resolve({ path, version: "0.4.0" }) },
     show: (error: unknown) => Promise.resolve(void shown.push(text(error))),
@@ -43,6 +43,7 @@ beforeEach(() => {
 afterEach(async () => {
   if (livingWorker(workspace, Date.now()) !== null) await memory.command(["worker", "stop"], [], signal);
   workers.dispose();
+  editor.isTrusted = true;
   rmSync(workspace, { recursive: true, force: true });
 });
 
@@ -93,8 +94,8 @@ describe.skipIf(path === "")("workers, with COGNEE_MEMORY_PROGRAM", () => {
   });
 
   it("are not started in Restricted Mode", async () => {
-    editor.workspace.isTrusted = false;
-    mkdirSync(join(workspace, ".cognee_jobs"));
+    editor.isTrusted = false;
+    mkdirSync(join(workspace, ".cognee_jobs"), { recursive: true });
     writeFileSync(join(workspace, ".cognee_jobs", "cloned.json"), "{}");
     await workers.lookAtAll();
     await workers.restartAll();

@@ -23,7 +23,7 @@ async function recallWith(script: string) {
   const program = join(folder, "program");
   writeFileSync(program, `#!/bin/sh\n${script}\n`);
   chmodSync(program, 0o700);
-  open = session(program);
+  open = session({ program });
   await commands.executeCommand("cognee.recall");
   const list = shown.lists[0];
   if (list === undefined) throw new Error("no list");

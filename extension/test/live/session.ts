@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type * as vscode from "vscode";
 import type { Memory } from "../../src/core/memory";
+import { registerLife } from "../../src/life/register";
 import { registerOperations } from "../../src/operations/register";
 import { registerRecall } from "../../src/recall/register";
 import { type Programs, Services } from "../../src/services";
@@ -17,14 +18,26 @@ export const PROGRAM = process.env["COGNEE_MEMORY_PROGRAM"] ?? "";
 export interface Session {
   readonly services: Services;
   readonly memory: Memory;
+  readonly root: string;
   readonly folder: string;
   readonly log: string[];
   end(): Promise<void>;
 }
 
+export interface Options {
+  readonly program?: string;
+  /** Workers are started as in the editor: when they are needed. Else the test starts them, and knows whether one lives. */
+  readonly hasLife?: boolean;
+  /** The root of another session, whose folder this window opens too. */
+  readonly beside?: string;
+  /** Is called with the root before anything is watched in it. */
+  readonly prepare?: (root: string) => void;
+}
+
 /** Opens a temporary folder as the only one of the window, with recall, views and operations registered. */
-export function session(program = PROGRAM): Session {
-  const root = realpathSync(mkdtempSync(join(tmpdir(), "cognee memory ")));
+export function session({ program = PROGRAM, hasLife = false, beside, prepare }: Options = {}): Session {
+  const root = beside ?? realpathSync(mkdtempSync(join(tmpdir(), "cognee memory ")));
+  prepare?.(root);
   process.env["COGNEE_MEMORY_CONFIG_DIR"] = join(root, "config");
   const log: string[] = [];
   const note = (text: string): void => void log.push(text);
@@ -33,7 +46,7 @@ export function session(program = PROGRAM): Session {
   const context = {
     subscriptions,
     globalStorageUri: Uri.file(join(root, "global")),
-    storageUri: Uri.file(join(root, "storage")),
+    storageUri: Uri.file(join(root, beside === undefined ? "storage" : "storage of the other window")),
     workspaceState: {
       get: (key: string) => state.get(key),
       update: (key: string, value: unknown) => Promise.resolve(void state.set(key, value)),
@@ -52,17 +65,24 @@ export function session(program = PROGRAM): Session {
   } as unknown as Programs;
   const folder = join(root, "ws");
   workspace.workspaceFolders = [{ uri: Uri.file(folder), name: "ws", index: 0 }];
-  // The tests start workers themselves, so that each knows whether one lives.
-  const services = new Services(context, channel, programs, () => undefined);
-  const registered = [registerRecall(services), registerViews(services), registerOperations(services)];
+  const life = registerLife();
+  const services = new Services(context, channel, programs, life.wake);
+  const registered: { dispose(): void }[] = [
+    registerRecall(services),
+    registerViews(services),
+    registerOperations(services),
+  ];
+  if (hasLife) registered.push(life.start(services));
   const memory = services.memoryOf(workspace.workspaceFolders[0] as unknown as vscode.WorkspaceFolder);
   return {
     services,
     memory,
+    root,
     folder,
     log,
     end: async () => {
       for (const each of [...registered, ...subscriptions]) each.dispose();
+      if (beside !== undefined) return; // the other session ends the worker
       await memory.command(["worker", "stop"], [], AbortSignal.timeout(60_000)).catch(() => undefined);
       rmSync(root, { recursive: true, force: true, maxRetries: 5 });
     },

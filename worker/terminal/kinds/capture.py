@@ -89,7 +89,7 @@ def _rows(item: dict[str, Any]) -> list[tuple[str, ...]]:
         return [
             (name, (item["modified_at"] or "")[:10], "", item["title"] or "", "", item["reason"] or item["outcome"])
         ]
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for memory in item["memories"]:
         number = f"#{memory['memory_number']}" if memory["memory_number"] else ""
         what = "" if memory["is_new"] else "stored already"

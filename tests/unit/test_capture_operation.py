@@ -1,0 +1,368 @@
+"""Capturing sessions, previewing that, undoing and forgetting it: over a real store and real transcripts, without
+cognee."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_embedder import FakeEmbedder
+
+from bridge import trust
+from bridge.capture import consent
+from bridge.graph.open_stores import Stores
+from bridge.operations import Task, capture, forget, migrate
+from bridge.search import listing
+from bridge.settings import USER_HOME, Settings, load
+from bridge.slices import Progress, ignore_progress
+from jobs.errors import JobError
+from jobs.layout import Workspace
+from jobs.lifecycle import Failed, Succeeded
+
+NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
+BEGAN = datetime(2026, 11, 20, 9, tzinfo=UTC)
+SESSION = "5f0c1111-2222-4333-8444-555566667777"
+TOKEN = "ghp_" + "a1B2" * 9
+
+TALK = (
+    ("user", "The uploader gives up at the first 503 from the gateway. How should we retry?"),
+    ("assistant", "The gateway recovers within a minute, so a bounded exponential backoff fits this case well."),
+    ("user", "Let's use five attempts with full jitter, because the gateway recovers within a minute."),
+    ("assistant", "Done: retry.ts now retries five times with full jitter, and all of the tests pass."),
+)
+MORE = (
+    ("user", "We also decided that a 429 respects the header Retry-After before the next attempt is made."),
+    ("assistant", "The header is respected now: the wait is the larger one of the header and of the backoff."),
+)
+
+
+class WithoutGraph(Stores):
+    def deliver_all(self, progress: Progress = ignore_progress) -> int:
+        return 0
+
+
+class Bench:
+    """A workspace, the home of its user with transcripts of Claude Code, and jobs that are run."""
+
+    def __init__(self, root: Path, home: Path) -> None:
+        root.mkdir()
+        self.workspace, self.home = Workspace(root), home
+        self.config = load().config_folder
+        trust.adopt(self.workspace, self.config)
+        self.embedder = FakeEmbedder()
+        self.open()
+
+    def open(self, **settings: Any) -> None:
+        self.stores = WithoutGraph(self.workspace, Settings(config_dir=self.config, **settings))
+        self.stores._embedder = self.embedder
+
+    def transcript(self, session: str = SESSION) -> Path:
+        encoded = "".join(c if c.isascii() and c.isalnum() else "-" for c in str(self.workspace.root))
+        folder = self.home / ".claude" / "projects" / encoded
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder / f"{session}.jsonl"
+
+    def write(
+        self, turns: Sequence[tuple[str, str]] = TALK, session: str = SESSION, folder: Path | None = None
+    ) -> Path:
+        path, parent = self.transcript(session), None
+        lines = []
+        for number, (speaker, text) in enumerate(turns):
+            record = {
+                "type": speaker, "uuid": f"u{number}", "parentUuid": parent, "isSidechain": False,
+                "cwd": str(folder or self.workspace.root), "sessionId": session, "version": "2.1.330",
+                "gitBranch": "main", "timestamp": f"{BEGAN + timedelta(seconds=40 * number):%Y-%m-%dT%H:%M:%S.000Z}",
+                "message": {"role": speaker, "id": f"m{number}", "content": [{"type": "text", "text": text}]},
+            }  # fmt: skip
+            parent = f"u{number}"
+            lines.append(json.dumps(record))
+        path.write_text("\n".join(lines) + "\n", "utf-8")
+        return path
+
+    def enable(self) -> None:
+        consent.set_enabled(self.workspace, self.config, "claude-code", True)
+
+    def outcome(self, job_id: str, operation: Any = capture, **payload: Any) -> Succeeded | Failed:
+        task = Task(job_id, "a" * 64, payload, None, "2026-11-23T12:00:00Z")
+        found: Succeeded | Failed = operation.run([task], self.stores, NOW, ignore_progress)[job_id]
+        return found
+
+    def run(self, job_id: str, operation: Any = capture, **payload: Any) -> dict[str, Any]:
+        outcome = self.outcome(job_id, operation, **payload)
+        assert isinstance(outcome, Succeeded), outcome
+        return outcome.result
+
+    def fails(self, job_id: str, operation: Any = capture, **payload: Any) -> JobError:
+        outcome = self.outcome(job_id, operation, **payload)
+        assert isinstance(outcome, Failed), outcome
+        return outcome.error
+
+    def memories(self) -> list[tuple[int, str | None]]:
+        found = [(line["memory_number"], line["status"]) for line in listing.memories(self.workspace, 100)]
+        return sorted(found, key=lambda each: each[0])
+
+
+@pytest.fixture
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
+    monkeypatch.setenv(USER_HOME, str(tmp_path / "home"))
+    monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
+    made = Bench(tmp_path / "project", tmp_path / "home")
+    yield made
+    made.stores.__exit__(None, None, None)
+
+
+def text_of(result: dict[str, Any]) -> str:
+    (item,) = result["items"]
+    (memory,) = item["memories"]
+    return str(memory["summary_text"])
+
+
+# --- consent ---
+
+
+def test_nothing_is_read_until_a_tool_is_enabled_for_the_workspace(bench: Bench) -> None:
+    bench.write()
+    assert bench.fails("a").code == bench.fails("b", tools=["claude-code"]).code == "CAPTURE_OFF"
+    bench.enable()
+    assert bench.fails("c", tools=["claude-code", "codex"]).code == "CAPTURE_OFF"
+    assert bench.run("d")["memories"] == 1
+
+
+def test_another_workspace_of_the_same_user_is_not_enabled_with_it(bench: Bench, tmp_path: Path) -> None:
+    bench.enable()
+    other = Bench(tmp_path / "other", bench.home)
+    other.write()
+    assert other.fails("a").code == "CAPTURE_OFF"
+    other.stores.__exit__(None, None, None)
+
+
+def test_a_damaged_list_enables_nothing(bench: Bench) -> None:
+    bench.enable()
+    (path,) = (bench.config / "captures").iterdir()
+    path.write_bytes(b"{")
+    bench.write()
+    assert bench.fails("a").code == "CAPTURE_OFF"
+
+
+# --- what is kept ---
+
+
+def test_a_preview_shows_exactly_the_text_that_is_stored_and_changes_nothing(bench: Bench) -> None:
+    bench.write()
+    shown = bench.run("a", dry_run=True)
+    assert (shown["memories"], shown["receipt"], bench.memories()) == (1, None, [])
+    bench.enable()
+    bench.run("b")
+    assert listing.memory(bench.workspace, "1")["summary_text"] == text_of(shown)
+
+
+def test_a_captured_memory_says_from_where_it_comes(bench: Bench) -> None:
+    path = bench.write()
+    bench.enable()
+    bench.run("a")
+    memory = listing.memory(bench.workspace, "1")
+    source = memory["captured_from"]
+    assert source is not None
+    assert (source["tool"], source["session_id"], source["path"]) == ("claude-code", SESSION, str(path))
+    assert (source["first_place"], source["last_place"], source["method"]) == ("line 1", "line 4", "rules")
+    assert {"section": "decisions", "index": 0, "place": "line 3"} in source["evidence"]
+    assert memory["session_id"] == f"claude-code/{SESSION}"
+    assert memory["created_at"] == "2026-11-20T09:02:00Z", "its age begins with the last turn"
+
+
+def test_private_parts_secrets_and_ignored_files_are_not_kept(bench: Bench) -> None:
+    (bench.workspace.root / ".gitignore").write_text("*.env\n")
+    talk = [*TALK, ("user", f"Use <private>the salary of Ann is 70000</private> the token {TOKEN} for the gateway.")]
+    bench.write(talk)
+    shown = bench.run("a", dry_run=True)
+    assert "salary" not in json.dumps(shown)
+    assert TOKEN not in json.dumps(shown)
+    assert shown["redactions"] is not None
+    assert shown["redactions"]["total"] == 1
+    assert shown["items"][0]["left_out"]["private part"] == 1
+
+
+def test_what_was_said_in_another_folder_does_not_enter(bench: Bench, tmp_path: Path) -> None:
+    (tmp_path / "project-two").mkdir()
+    bench.write(folder=tmp_path / "project-two")
+    bench.enable()
+    result = bench.run("a")
+    assert (result["memories"], result["empty"]) == (0, 1)
+    assert result["items"][0]["left_out"]["turn of another folder"] == len(TALK)
+
+
+def test_what_was_said_in_a_folder_below_enters(bench: Bench) -> None:
+    bench.write(folder=bench.workspace.root / "src")
+    bench.enable()
+    assert bench.run("a")["memories"] == 1
+
+
+# --- again ---
+
+
+def test_again_is_nothing(bench: Bench) -> None:
+    bench.write()
+    bench.enable()
+    bench.run("a")
+    again = bench.run("b")
+    assert (again["memories"], again["unchanged"], again["bytes_read"]) == (0, 1, 0), "it is not even read"
+    bench.transcript().touch()
+    again = bench.run("c")
+    assert (again["memories"], again["unchanged"], bench.memories()) == (0, 1, [(1, "Active")])
+
+
+def test_a_session_that_grew_supersedes_its_earlier_memory(bench: Bench) -> None:
+    bench.write()
+    bench.enable()
+    bench.run("a")
+    bench.write([*TALK, *MORE])
+    grown = bench.run("b")
+    assert (grown["memories"], grown["superseded"]) == (1, 1)
+    assert bench.memories() == [(1, "Superseded"), (2, "Active")]
+
+
+def test_a_status_that_a_person_set_is_not_changed_by_a_session_that_grew(bench: Bench) -> None:
+    bench.write()
+    bench.enable()
+    bench.run("a")
+    (memory_id,) = bench.stores.store.ids()
+    bench.stores.store.set_status(memory_id, "Draft", "2026-11-23T13:00:00Z", "2026-11-23T13:00:00Z")
+    bench.write([*TALK, *MORE])
+    bench.run("b")
+    assert bench.memories() == [(1, "Draft"), (2, "Active")]
+
+
+def test_a_resumed_session_that_repeats_another_one_adds_nothing(bench: Bench) -> None:
+    bench.write()
+    bench.write(session="6f0c1111-2222-4333-8444-555566667777")
+    bench.enable()
+    result = bench.run("a")
+    assert (result["sessions"], result["memories"], bench.memories()) == (2, 1, [(1, "Active")])
+
+
+def test_a_capture_that_was_cut_off_continues(bench: Bench) -> None:
+    bench.write()
+    bench.write([("user", "Which database should the billing service use from now on, and why?"), *MORE[1:]], "7f0c")
+    bench.enable()
+
+    def stop(_: dict[str, Any]) -> None:
+        raise KeyboardInterrupt
+
+    task = Task("a", "a" * 64, {}, None, "2026-11-23T12:00:00Z")
+    with pytest.raises(KeyboardInterrupt):
+        capture.run([task], bench.stores, NOW, stop)
+    assert len(bench.memories()) == 1
+    result = bench.run("a")
+    assert (len(bench.memories()), result["unchanged"]) == (2, 1)
+    assert bench.run("undo", undo="a")["undone"] == 2, "the receipt covers both attempts"
+
+
+# --- undo and forget ---
+
+
+def test_an_undo_removes_what_a_capture_added_and_revives_what_it_superseded(bench: Bench) -> None:
+    bench.write()
+    bench.enable()
+    bench.run("a")
+    bench.write([*TALK, *MORE])
+    bench.run("b")
+    undone = bench.run("c", undo="b")
+    assert (undone["undone"], len(undone["revived"]), bench.memories()) == (1, 1, [(1, "Active")])
+    assert bench.run("d", undo="b")["undone"] == 1, "undoing it again gives the same"
+    assert bench.run("e")["withdrawn"] == 1, "it is not captured again by itself"
+    again = bench.run("f", again=True)
+    assert (again["memories"], bench.memories()) == (1, [(1, "Superseded"), (3, "Active")])
+
+
+def test_an_undo_keeps_what_a_person_changed(bench: Bench) -> None:
+    bench.write()
+    bench.enable()
+    bench.run("a")
+    (memory_id,) = bench.stores.store.ids()
+    bench.stores.store.set_status(memory_id, "Draft", "2026-11-23T13:00:00Z", "2026-11-23T13:00:00Z")
+    undone = bench.run("b", undo="a")
+    assert (undone["undone"], [each["memory_id"] for each in undone["kept"]]) == (0, [memory_id])
+
+
+def test_the_receipts_of_captures_and_migrations_are_not_mixed_up(bench: Bench) -> None:
+    bench.write()
+    bench.enable()
+    bench.run("a")
+    assert bench.fails("b", migrate, undo="a").code == "RECEIPT_NOT_FOUND"
+    assert bench.memories() == [(1, "Active")]
+
+
+def test_a_forgotten_session_leaves_no_word_and_stays_forgotten_when_it_grows(bench: Bench) -> None:
+    bench.write()
+    bench.enable()
+    bench.run("a")
+    bench.run("f", forget, session=f"claude-code/{SESSION}")
+    assert bench.memories() == []
+    assert b"full jitter" not in b"".join(p.read_bytes() for p in bench.workspace.memory.rglob("*") if p.is_file())
+    bench.write([*TALK, *MORE])
+    result = bench.run("b", again=True)
+    assert (result["forgotten"], result["memories"], bench.memories()) == (1, 0, [])
+
+
+def test_one_forgotten_memory_of_a_session_stays_forgotten_when_it_grows(bench: Bench) -> None:
+    bench.write()
+    bench.enable()
+    bench.run("a")
+    bench.run("f", forget, memory_ids=bench.stores.store.ids())
+    bench.write([*TALK, *MORE])
+    result = bench.run("b")
+    assert (result["forgotten"], bench.memories()) == (1, [])
+
+
+def test_an_unknown_session_cannot_be_forgotten(bench: Bench) -> None:
+    bench.write()
+    bench.enable()
+    bench.run("a")
+    error = bench.fails("b", forget, session="claude-code/5f0c1111")
+    assert (error.code, error.details["nearest"]) == ("SESSION_NOT_FOUND", [f"claude-code/{SESSION}"])
+
+
+# --- choice and faults ---
+
+
+def test_sessions_can_be_chosen_by_id_pattern_time_and_number(bench: Bench) -> None:
+    for session in ("aaaa", "bbbb", "cccc"):
+        bench.write(session=session)
+    chosen = {
+        "session": ("bbbb", 1), "include": (["claude-code/c*"], 1), "exclude": (["*/a*"], 2),
+        "since": ("2999-01-01T00:00:00Z", 0), "transcript": (str(bench.transcript("aaaa")), 1), "limit": (2, 2),
+    }  # fmt: skip
+    for name, (value, count) in chosen.items():
+        found = bench.run(f"choice-{name}", dry_run=True, **{name: value})
+        assert found["sessions"] == count, name
+    assert bench.run("limit", dry_run=True, limit=2)["remaining"] == 1
+
+
+def test_a_path_outside_of_the_tools_folders_is_no_transcript(bench: Bench, tmp_path: Path) -> None:
+    bench.enable()
+    elsewhere = tmp_path / "secret.jsonl"
+    elsewhere.write_bytes(bench.write().read_bytes())
+    assert bench.run("a", transcript=str(elsewhere))["sessions"] == 0
+
+
+def test_a_transcript_that_cannot_be_read_does_not_stop_the_others(bench: Bench) -> None:
+    bench.write(session="aaaa")
+    bench.transcript("bbbb").write_bytes(b"\xff\xfe not JSON\n{half")
+    bench.enable()
+    result = bench.run("a")
+    assert (result["captured"], result["memories"]) == (1, 1)
+    (bad,) = [item for item in result["items"] if item["session_id"] == "bbbb"]
+    assert bad["outcome"] == "empty"
+    assert bad["damaged"] or bad["unfinished"]
+
+
+def test_an_export_inside_the_workspace_is_captured_without_consent(bench: Bench) -> None:
+    lines = [f"**{'User' if who == 'user' else 'Assistant'}:** {text}" for who, text in TALK]
+    (bench.workspace.root / "chat.md").write_text("\n\n".join(lines), "utf-8")
+    result = bench.run("a", file="chat.md")
+    assert (result["memories"], result["items"][0]["tool"]) == (1, "export")
+    assert bench.fails("b", file="../elsewhere.md").code != ""
