@@ -95,10 +95,15 @@ def _counted(turns: Iterator[Turn], capture: SessionCapture) -> Iterator[Turn]:
         yield turn
 
 
+def _spoken(segment: Segment) -> Sequence[Turn]:
+    """The turns of the conversation itself: those of sub-agents come after it, whenever they ran."""
+    return [turn for turn in segment.turns if not turn.part] or segment.turns
+
+
 def memory_of(segment: Segment, summary: SegmentSummary, transcript: Transcript, workspace_id: str, now: str) -> Memory:
     """The memory of a segment, without a number. Its age begins with the segment's last turn."""
     content = normalise(summary.content)
-    times = [turn.at for turn in segment.turns if turn.at]
+    times = [turn.at for turn in _spoken(segment) if turn.at]
     created = times[-1] if times else transcript.modified_at or now
     plans = content.references.plans
     known = Metadata(
@@ -145,7 +150,8 @@ def made_of(
     if known is not None:
         memory = replace(memory, number=known.number)
     record = replace(record, memory_id=memory.id)
-    places = segment.turns[0].place, segment.turns[-1].place
+    spoken = _spoken(segment)
+    places = spoken[0].place, spoken[-1].place
     return Made(memory, summary, record, *places, is_new=known is None)
 
 

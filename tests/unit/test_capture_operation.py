@@ -201,6 +201,20 @@ def test_what_was_said_in_a_folder_below_enters(bench: Bench) -> None:
     assert bench.run("a")["memories"] == 1
 
 
+def test_sub_agents_change_neither_the_time_nor_the_places_of_a_memory(bench: Bench) -> None:
+    path = bench.write()
+    agent = path.with_suffix("") / "subagents" / "agent-a1.jsonl"
+    agent.parent.mkdir(parents=True)
+    record = json.loads(path.read_text("utf-8").splitlines()[0])
+    agent.write_text(json.dumps(record | {"isSidechain": True, "agentId": "a1", "timestamp": "2026-11-21T00:00:00Z"}))
+    bench.enable()
+    bench.run("a")
+    memory = listing.memory(bench.workspace, "1")
+    assert memory["created_at"] == "2026-11-20T09:02:00Z"
+    assert memory["captured_from"] is not None
+    assert memory["captured_from"]["last_place"] == "line 4"
+
+
 # --- again ---
 
 

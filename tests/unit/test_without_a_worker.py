@@ -23,6 +23,8 @@ NOT_HERE = {
     "demo",
     "setup",
     "model use",
+    "capture install",
+    "capture uninstall",
     "mcp",
     "open",
     "doctor",
