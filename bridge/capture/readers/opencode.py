@@ -93,7 +93,9 @@ def _turns(session: _Session, messages: _Messages, findings: Findings) -> Iterat
         if said == opencode_text.COMPACTED:
             yield from builder.mark("compacted")
             continue
-        yield from builder.add(replace(said, place=f"message {number}", folder=said.folder or session.folder, part=part))
+        yield from builder.add(
+            replace(said, place=f"message {number}", folder=said.folder or session.folder, part=part)
+        )
     yield from builder.finish()
 
 
@@ -124,7 +126,9 @@ def _in_database(path: Path, root: Path, places: set[Path]) -> Iterator[Transcri
     with foreign_database.opened(path, root) as database:
         if any(not needed <= database.columns(table) for table, needed in _NEEDED.items()):
             return
-        for session_id, folder, title, updated in database.rows("SELECT id, directory, title, time_updated FROM session"):
+        for session_id, folder, title, updated in database.rows(
+            "SELECT id, directory, title, time_updated FROM session"
+        ):
             if not isinstance(folder, str) or not _is_inside(folder, places):
                 continue
             query = "SELECT count(*), max(time_updated) FROM part WHERE session_id = ?"

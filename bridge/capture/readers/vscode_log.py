@@ -57,8 +57,6 @@ def replay(file: BinaryIO, findings: Findings) -> dict[str, Any]:
             except DamagedLogError:
                 findings.damaged += 1
                 is_damaged = True
-    if not oversized:
-        del findings.left_out[json_lines.OVERSIZED]
     if session is None:
         raise OSError(errno.EIO, "not read: it has no beginning, or is only half written", file.name)
     return session

@@ -44,7 +44,9 @@ def said(request: Any, findings: Findings) -> Iterator[Said]:
     state = request.get("modelState")
     answered_at = moment(state.get("completedAt")) if isinstance(state, dict) else None
     events = request.get("editedFileEvents")
-    edited = [_path_of(each.get("uri")) for each in events if isinstance(each, dict)] if isinstance(events, list) else []
+    edited = (
+        [_path_of(each.get("uri")) for each in events if isinstance(each, dict)] if isinstance(events, list) else []
+    )
     text, files, tools = _answered(request.get("response"), findings)
     yield Said(
         "assistant",
