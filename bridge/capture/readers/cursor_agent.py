@@ -65,8 +65,8 @@ def _meta(value: Any) -> dict[str, Any]:
 
 
 def _blob(database: ForeignDatabase, blob_id: str, findings: Findings) -> bytes | None:
-    query = f"SELECT length(data), iif(length(data) > {MAX_VALUE}, NULL, CAST(data AS BLOB)) FROM blobs WHERE id = ?"
-    for size, data in database.rows(query, (blob_id,)):
+    query = "SELECT length(data), iif(length(data) > ?, NULL, CAST(data AS BLOB)) FROM blobs WHERE id = ?"
+    for size, data in database.rows(query, (MAX_VALUE, blob_id)):
         if data is not None:
             findings.bytes_read += size
             return bytes(data)

@@ -1,7 +1,8 @@
 """A conversation of Cursor's editor, called composer: its record lists its messages, called bubbles, in order.
 
-The lists of a workspace's composers are in the table ``composerHeaders``, and before that in the workspace's own
-database. The records are values of ``cursorDiskKV``, with the keys ``composerData:<id>`` and ``bubbleId:<id>:<id>``.
+The list of a workspace's composers is in the table ``composerHeaders``, before that in one value for all workspaces,
+and before version 3 in the workspace's own database. The records are values of ``cursorDiskKV``, with the keys
+``composerData:<id>`` and ``bubbleId:<id>:<id>``.
 """
 
 from __future__ import annotations
@@ -38,11 +39,16 @@ class Composer:
 
 
 def listed(database: ForeignDatabase, workspace_id: str) -> dict[str, Composer]:
-    """The composers of a workspace, by id."""
+    """The composers of a workspace, by id, from the table and from the value for all workspaces."""
+    found = {
+        each["composerId"]: _composer(each)
+        for each in _all_composers(database, "composer.composerHeaders")
+        if isinstance(each.get("workspaceIdentifier"), dict) and each["workspaceIdentifier"].get("id") == workspace_id
+    }
     if not database.columns("composerHeaders") >= _HEADERS:
-        return {}
+        return found
     query = "SELECT composerId, lastUpdatedAt, value FROM composerHeaders WHERE workspaceId = ?"
-    return {
+    return found | {
         composer_id: _composer({"lastUpdatedAt": updated, "name": (_parsed(value) or {}).get("name")})
         for composer_id, updated, value in database.rows(query, (workspace_id,))
         if isinstance(composer_id, str)
@@ -50,16 +56,16 @@ def listed(database: ForeignDatabase, workspace_id: str) -> dict[str, Composer]:
 
 
 def listed_by_workspace(database: ForeignDatabase) -> dict[str, Composer]:
-    """The same from the workspace's own database, as older versions keep it."""
+    """The same from the workspace's own database, as versions before 3 keep it."""
+    return {each["composerId"]: _composer(each) for each in _all_composers(database, "composer.composerData")}
+
+
+def _all_composers(database: ForeignDatabase, key: str) -> list[dict[str, Any]]:
     if not database.columns("ItemTable") >= {"key", "value"}:
-        return {}
-    rows = database.rows("SELECT value FROM ItemTable WHERE key = 'composer.composerData'")
-    composers = (_parsed(rows[0][0]) or {}).get("allComposers") if rows else None
-    return {
-        each["composerId"]: _composer(each)
-        for each in (composers if isinstance(composers, list) else [])
-        if isinstance(each, dict) and isinstance(each.get("composerId"), str)
-    }
+        return []
+    rows = database.rows("SELECT value FROM ItemTable WHERE key = ?", (key,))
+    record = _parsed(rows[0][0]) if rows else None
+    return [each for each in _dicts((record or {}).get("allComposers")) if isinstance(each.get("composerId"), str)]
 
 
 def size_of(database: ForeignDatabase, composer_id: str) -> int | None:
@@ -112,7 +118,8 @@ def _said(bubble: dict[str, Any], place: str, part: str, findings: Findings) -> 
     if bubble.get("thinking"):
         findings.left_out[THINKING] += 1
     call = bubble.get("toolFormerData")
-    tools, files = (), ()
+    tools: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
     if isinstance(call, dict) and call.get("name"):
         findings.left_out[TOOL_OUTPUT] += 1
         tools, files = strings([call["name"]]), strings(_files(call))
@@ -142,8 +149,8 @@ def _composer(record: dict[str, Any]) -> Composer:
 
 
 def _value(database: ForeignDatabase, key: str, findings: Findings) -> dict[str, Any] | None:
-    query = f"SELECT length(value), iif(length(value) > {MAX_VALUE}, NULL, value) FROM cursorDiskKV WHERE key = ?"
-    for size, data in database.rows(query, (key,)):
+    query = "SELECT length(value), iif(length(value) > ?, NULL, value) FROM cursorDiskKV WHERE key = ?"
+    for size, data in database.rows(query, (MAX_VALUE, key)):
         if size is not None and data is None:
             findings.left_out[json_lines.OVERSIZED] += 1
         elif data is not None:

@@ -7,7 +7,6 @@ mode that no tool has open is read as immutable, since SQLite would otherwise cr
 from __future__ import annotations
 
 import errno
-import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -87,7 +86,7 @@ def _status(path: Path) -> list[tuple[int, int] | None]:
     found: list[tuple[int, int] | None] = []
     for each in (path, _beside(path, "-wal")):
         try:
-            status = os.stat(each)
+            status = each.stat()
             found.append((status.st_size, status.st_mtime_ns))
         except OSError:
             found.append(None)

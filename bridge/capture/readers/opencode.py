@@ -30,6 +30,10 @@ _NEEDED = {
     "part": {"id", "message_id", "session_id", "time_updated", "data"},
 }
 
+_SESSIONS = "SELECT id, directory, title, time_updated FROM session"
+_MESSAGE = "SELECT id, length(data), iif(length(data) > ?, NULL, data) FROM message WHERE id = ?"
+_PARTS = "SELECT id, length(data), iif(length(data) > ?, NULL, data) FROM part WHERE message_id = ? ORDER BY id"
+
 
 @dataclass(frozen=True, slots=True)
 class _Session:
@@ -129,12 +133,12 @@ def _in_database(path: Path, root: Path, places: set[Path]) -> Iterator[Transcri
         for session_id, folder, title, updated in database.rows(
             "SELECT id, directory, title, time_updated FROM session"
         ):
-            if not isinstance(folder, str) or not _is_inside(folder, places):
+            if not isinstance(session_id, str) or not isinstance(folder, str) or not _is_inside(folder, places):
                 continue
             query = "SELECT count(*), max(time_updated) FROM part WHERE session_id = ?"
             ((parts, newest),) = database.rows(query, (session_id,))
             version = f"{updated}-{parts}-{newest}"
-            modified = moment(max(updated or 0, newest or 0))
+            modified = moment(max((each for each in (updated, newest) if isinstance(each, int)), default=None))
             yield Transcript("opencode", session_id, path, version, None, modified, title or None, folder)
 
 
@@ -154,16 +158,14 @@ def _from_database(database: ForeignDatabase, session_id: str, findings: Finding
 def _messages_of(database: ForeignDatabase, session_id: str, findings: Findings) -> _Messages:
     query = "SELECT id FROM message WHERE session_id = ? ORDER BY time_created, id"
     for (message_id,) in database.rows(query, (session_id,)):
-        message = _values(database, "SELECT id, length(data), data FROM message WHERE id = ?", message_id, findings)
+        message = _values(database, _MESSAGE, message_id, findings)
         if message:
-            query = f"SELECT id, length(data), iif(length(data) > {MAX_VALUE}, NULL, data) FROM part"
-            parts = _values(database, f"{query} WHERE message_id = ? ORDER BY id", message_id, findings)
-            yield message[0], parts
+            yield message[0], _values(database, _PARTS, message_id, findings)
 
 
 def _values(database: ForeignDatabase, query: str, message_id: str, findings: Findings) -> list[dict[str, Any]]:
     found = []
-    for row_id, size, data in database.rows(query, (message_id,)):
+    for row_id, size, data in database.rows(query, (MAX_VALUE, message_id)):
         if data is None:
             findings.left_out[json_lines.OVERSIZED] += 1
             continue

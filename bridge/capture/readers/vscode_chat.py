@@ -1,5 +1,5 @@
-"""Reads the sessions of VS Code's chat: ``<user folder>/User/workspaceStorage/<id>/chatSessions/*.jsonl``, and ``.json``
-of versions before 1.109.
+"""Reads the sessions of VS Code's chat: ``<user folder>/workspaceStorage/<id>/chatSessions/*.jsonl``, and ``.json`` of
+versions before 1.109.
 
 They are read for VS Code, its Insiders, VSCodium and builds of its sources on the desktop, and for servers that run on
 this machine. Sessions of a window without a folder belong to no workspace and are not read.

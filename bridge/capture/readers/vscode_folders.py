@@ -1,8 +1,8 @@
 """Where VS Code and its relatives keep what belongs to a workspace, and which folder that workspace is.
 
-``<user folder>/workspaceStorage/<id>`` belongs to one workspace. On a desktop, ``workspace.json`` in it names the folder
-as a URI. A server that people use in the browser writes none there, but the id is a hash of the URI, so the URI of a
-folder can be checked. It begins with the address under which people open the server.
+``<user folder>/workspaceStorage/<id>`` belongs to one workspace. On a desktop, ``workspace.json`` in it names the
+folder as a URI. A server that people use in the browser writes none there, but the id is a hash of the URI, so that it
+shows which folder it is. The URI begins with the address under which people open the server.
 """
 
 from __future__ import annotations
@@ -75,12 +75,10 @@ def local_path(uri: Any, is_server: bool = False) -> str | None:
             return None
         scheme, authority, path = parts.scheme, parts.netloc, unquote(parts.path)
     elif isinstance(uri, dict):
-        scheme, authority, path = uri.get("scheme"), uri.get("authority") or "", uri.get("path")
+        scheme, authority, path = str(uri.get("scheme")), uri.get("authority") or "", str(uri.get("path") or "")
     else:
         return None
-    if not isinstance(path, str) or not path:
-        return None
-    if not (scheme == "file" and not authority) and not (scheme == "vscode-remote" and is_server):
+    if not path or not (scheme == "file" and not authority) and not (scheme == "vscode-remote" and is_server):
         return None
     return path[1:] if _DRIVE.match(path) else path
 

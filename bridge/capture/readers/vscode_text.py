@@ -38,7 +38,7 @@ def said(request: Any, findings: Findings) -> Iterator[Said]:
     asked_at = moment(request.get("timestamp"))
     text = _asked(request.get("message"))
     if request.get("isSystemInitiated") or request.get("hiddenFromTranscript"):
-        findings.left_out[OWN_TEXT] += bool(text)
+        findings.left_out[OWN_TEXT] += 1
     else:
         yield Said("user", text, "", asked_at)
     state = request.get("modelState")
