@@ -1,4 +1,4 @@
-"""Reads the transcripts of Gemini CLI: ``~/.gemini/tmp/<project>/chats/session-*.jsonl``, and ``.json`` of old versions.
+"""Reads the transcripts of Gemini CLI: ``~/.gemini/tmp/<project>/chats/*.jsonl``, and ``.json`` of older versions.
 
 A file of JSON Lines is a log: a message is written again when it grows, ``$set`` changes the session, and ``$rewindTo``
 takes messages back. Until version 0.38 a file was one JSON object with all messages. The project's folder is named

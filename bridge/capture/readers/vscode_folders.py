@@ -78,7 +78,8 @@ def local_path(uri: Any, is_server: bool = False) -> str | None:
         scheme, authority, path = str(uri.get("scheme")), uri.get("authority") or "", str(uri.get("path") or "")
     else:
         return None
-    if not path or not (scheme == "file" and not authority) and not (scheme == "vscode-remote" and is_server):
+    is_here = (scheme == "file" and not authority) or (scheme == "vscode-remote" and is_server)
+    if not path or not is_here:
         return None
     return path[1:] if _DRIVE.match(path) else path
 
