@@ -1,4 +1,4 @@
-"""Cursor's conversations: those of the editor and of the agent in the terminal, in the forms that public readers show."""
+"""Cursor's conversations, of the editor and of the agent in the terminal: read in the forms that public readers show."""
 
 from __future__ import annotations
 
@@ -268,12 +268,12 @@ def test_a_folder_below_is_found_if_its_name_and_the_record_agree(
 @pytest.mark.parametrize(
     "root", [b"", b"\x0a", b"\x0a\x20short", b"\xff" * 30, b"\x0b\x0a\x20" + bytes(32), b"\x09\x0d\x01"]
 )
-def test_a_damaged_root_ends_the_conversation(tmp_path: Path, root: bytes) -> None:
+def test_a_root_without_messages_is_an_error_and_not_an_empty_conversation(tmp_path: Path, root: bytes) -> None:
     path = store(tmp_path, MESSAGES)
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE blobs SET data = ? WHERE id = 'root'", (root,))
-    turns, _ = read("cursor", only_transcript("cursor", tmp_path))
-    assert turns == []
+    with pytest.raises(OSError, match="unknown form"):
+        read("cursor", only_transcript("cursor", tmp_path))
 
 
 def test_a_conversation_without_a_root_is_an_error(tmp_path: Path) -> None:

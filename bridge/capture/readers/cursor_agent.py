@@ -34,7 +34,10 @@ _FILE_TOOLS = frozenset({"Read", "Write", "Edit", "StrReplace", "Delete", "EditN
 
 def said(database: ForeignDatabase, session_id: str, findings: Findings) -> Iterator[Said | None]:
     """What was said, in order. Raises OSError if the conversation has no root that can be read."""
-    for number, message_id in enumerate(_message_ids(_root(database, session_id)), 1):
+    message_ids = list(_message_ids(_root(database, session_id)))
+    if not message_ids:
+        raise _unreadable(session_id)
+    for number, message_id in enumerate(message_ids, 1):
         data = _blob(database, message_id, findings)
         message = json_lines.parsed(data, findings) if data else None
         if isinstance(message, dict):
@@ -52,7 +55,11 @@ def _root(database: ForeignDatabase, session_id: str) -> bytes:
             data = _blob(database, root, Findings()) if isinstance(root, str) else None
             if data is not None:
                 return data
-    raise OSError(errno.EIO, f"not read: the conversation {session_id} has no beginning, or is in an unknown form")
+    raise _unreadable(session_id)
+
+
+def _unreadable(session_id: str) -> OSError:
+    return OSError(errno.EIO, f"not read: the conversation {session_id} has no messages, or is in an unknown form")
 
 
 def _meta(value: Any) -> dict[str, Any]:
