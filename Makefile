@@ -7,10 +7,10 @@ STAMP := $(VENV)/.installed
 MODEL_STAMP := $(VENV)/.model
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench soak schemas lock extension test-extension e2e-extension clean
+.PHONY: help setup demo test check bench soak schemas lock extension test-extension e2e-extension e2e-setup clean
 
 help: ## show this
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
+	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11, 3.12 or 3.13 is needed; this is %s. Say which: make PYTHON=python3.11" % sys.version.split()[0]) if not (3, 11) <= sys.version_info[:2] <= (3, 13) else None'
@@ -102,9 +102,14 @@ $(CODE_SERVER)/.installed: $(NODE_STAMP)
 	cd $(CODE_SERVER) && $(NODE_PATH) npm install code-server@4.139.1 --no-audit --no-fund --loglevel=error
 	@touch $@
 
-e2e-extension: extension $(STAMP) $(if $(filter command% environment%,$(origin CODE_SERVER_ENTRY)),,$(CODE_SERVER)/.installed) ## the extension in a real workbench, driven by a browser
+CODE_SERVER_STAMP := $(if $(filter command% environment%,$(origin CODE_SERVER_ENTRY)),,$(CODE_SERVER)/.installed)
+
+e2e-extension: extension $(STAMP) $(CODE_SERVER_STAMP) ## the extension in a real workbench, driven by a browser
 	cd $(EXTENSION) && $(NODE_PATH) COGNEE_CODE_SERVER="$(CODE_SERVER_ENTRY)" \
 		COGNEE_MEMORY_PROGRAM="$(CURDIR)/$(BIN)/cognee-memory" npm run e2e
+
+e2e-setup: extension $(CODE_SERVER_STAMP) ## the extension's set-up whole, from its package and an empty home: downloads 640 MB
+	cd $(EXTENSION) && $(NODE_PATH) COGNEE_CODE_SERVER="$(CODE_SERVER_ENTRY)" npm run e2e:setup
 
 clean: ## remove the environment and caches
 	rm -rf $(VENV) $(NODE_VENV) $(EXTENSION)/node_modules $(EXTENSION)/dist $(CODE_SERVER) .pytest_cache .mypy_cache .ruff_cache .hypothesis \

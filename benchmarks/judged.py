@@ -25,6 +25,7 @@ from bridge.operations import Task
 from bridge.operations.ingest import prepare
 from bridge.search.reader import Reader
 from bridge.store.sqlite_store import SqliteStore
+from bridge.store.values import Feedback, Verdict
 from jobs import clock
 from jobs.layout import Workspace
 from jobs.parse import parse_job
@@ -123,6 +124,15 @@ def texts(memories: Sequence[Row]) -> list[str]:
     return [f"{memory['topic']}\n{memory['text']}" for memory in memories]
 
 
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """Feedback on a memory, by its id in the set."""
+
+    memory: str
+    by: str
+    is_helpful: bool
+
+
 class Shelf:
     """A workspace that holds a collection, filled by the ingest operation's own preparation and the store."""
 
@@ -130,6 +140,7 @@ class Shelf:
         self._workspace = Workspace(root)
         self._workspace.memory.mkdir(parents=True, mode=0o700)
         self._ids: dict[str, str] = {}
+        self._embedder = embedder
         self._reader = Reader(self._workspace, EmbeddingConfig(cache_dir=root), lambda _: embedder)
         store = SqliteStore(self._workspace, embedder)
         try:
@@ -144,6 +155,18 @@ class Shelf:
                     found.append((memory, task.job_id))
                     self._ids[memory.id] = row["id"]
             store.add(found, clock.iso(DAY))
+        finally:
+            store.close()
+
+    def give(self, votes: Sequence[Vote]) -> None:
+        """Record feedback, in this order."""
+        own = {theirs: memory_id for memory_id, theirs in self._ids.items()}
+        store = SqliteStore(self._workspace, self._embedder)
+        try:
+            with store.change(clock.iso(DAY)) as change:
+                for vote in votes:
+                    verdict: Verdict = "helpful" if vote.is_helpful else "wrong"
+                    change.give_feedback(Feedback(own[vote.memory], vote.by, verdict, clock.iso(DAY)))
         finally:
             store.close()
 

@@ -96,6 +96,10 @@ ARGUMENTS = {
         "number", "WEIGHT", "weight of relevance in the blend mode (default {default}, {range})",
         (0.6, 0.95), default=0.8, setting="alpha",
     ),
+    "feedback_weight": Argument(
+        "number", "WEIGHT", "how much feedback on memories counts (default {default}: nothing, {range})",
+        (0, 0.5), default=0, setting="feedback_weight",
+    ),
     "as_of": Argument("time", "TIME", "compute ages at this time instead of now"),
     "preset": _choice(
         Preset, f"a named half-life and recency floor (default {DEFAULT_PRESET})", None, "ranking_preset"

@@ -137,6 +137,15 @@ def _set_status(workspace: Workspace, lists: MemoryLists | None, payload: Payloa
     )
 
 
+def _feedback(workspace: Workspace, lists: MemoryLists | None, payload: Payload) -> JobError | None:
+    entry = lists.entry(payload["memory_id"]) if lists else None
+    if entry is None:
+        return _no_memory(payload["memory_id"])
+    if not entry.hidden:
+        return None
+    return JobError("ARGUMENT_INVALID", f"Memory #{entry.memory.number} is hidden: nobody finds it.{_NOT_SUBMITTED}")
+
+
 def _has(lists: MemoryLists | None, memory_id: str) -> bool:
     return lists is not None and lists.entry(memory_id) is not None
 
@@ -150,4 +159,5 @@ _CHECKS: Mapping[str, Callable[[Workspace, MemoryLists | None, Payload], JobErro
     "restore": _restore,
     "forget": _forget,
     "set_status": _set_status,
+    "feedback": _feedback,
 }

@@ -54,6 +54,31 @@ class MemoryLine(TypedDict):
     stored_at: Moment
 
 
+class FeedbackCounts(TypedDict):
+    """How many said that a memory helped, and how many that it is wrong."""
+
+    helpful: Count
+    wrong: Count
+
+
+class FeedbackGiven(TypedDict):
+    """What somebody said of a memory."""
+
+    by: str
+    verdict: Literal["helpful", "wrong"]
+    at: Moment
+    query: str | None
+    """The question for which the memory was found."""
+    note: str | None
+
+
+class MemoryFeedback(FeedbackCounts):
+    """The feedback on a memory that was not withdrawn."""
+
+    given: list[FeedbackGiven]
+    """The latest first."""
+
+
 class MemoryText(MemoryLine):
     summary_text: str
     sources: list[str]
@@ -64,6 +89,7 @@ class MemoryText(MemoryLine):
     migrated_to: list[str]
     captured_from: CapturedFrom | None
     """Where it comes from, if it was captured from a session of another tool."""
+    feedback: MemoryFeedback
 
 
 class CapturedFrom(TypedDict):

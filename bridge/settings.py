@@ -130,6 +130,11 @@ class Settings:
         f"Weight of relevance in the blend mode, {ARGUMENTS['alpha'].shown_range}.",
         workspace=True,
     )
+    feedback_weight: float = _setting(
+        ARGUMENTS["feedback_weight"].default,
+        f"How much feedback on memories raises or lowers their scores, {ARGUMENTS['feedback_weight'].shown_range}.",
+        workspace=True,
+    )
     relevance_floor: float | None = _setting(
         None,
         "Minimum semantic_score of a hit. Unset: about 0.2, or half of the best hit's if that is lower.",

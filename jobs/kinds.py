@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 _SOON, _SLOW = 20, -10  # priorities: a person waits for the answer; work on the whole store waits for all other jobs
 _STATUSES = ("Draft", "Active", "Superseded", "DecisionRecord")
+VERDICTS = ("helpful", "wrong", "withdrawn")
 _MEMORY_TYPES = ("legacy", "summary", "decision_record")
 
 
@@ -51,7 +52,7 @@ class KindSpec:
 
 
 # The tools whose transcripts can be captured, as the command line names them.
-CAPTURE_TOOLS = ("claude-code", "codex")
+CAPTURE_TOOLS = ("claude-code", "codex", "cursor", "gemini-cli", "opencode", "vscode")
 
 KINDS: tuple[KindSpec, ...] = (
     KindSpec(
@@ -72,6 +73,7 @@ KINDS: tuple[KindSpec, ...] = (
     KindSpec("restore", "Restore", priority=10, words=("forgotten", "status_changed", "merged")),
     KindSpec("forget", "Forget", priority=10, length="long"),
     KindSpec("set_status", "SetStatus", priority=10, words=_STATUSES),
+    KindSpec("feedback", "Feedback", priority=10, holds_text=True, words=VERDICTS),
     KindSpec("ask", "Ask", priority=_SOON, holds_text=True, words=(*_STATUSES, *_MEMORY_TYPES)),
     KindSpec(
         "import", "Import", length="long",

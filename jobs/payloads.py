@@ -291,6 +291,20 @@ class SetStatus(Model):
     status: IngestStatus
 
 
+class Feedback(Model):
+    """Says whether a memory helped. A later feedback of the same ``by`` on the memory replaces it."""
+
+    memory_id: ShortText
+    verdict: Literal["helpful", "wrong", "withdrawn"] = Field(description="withdrawn takes the earlier feedback back.")
+    query: Annotated[str, Field(strict=True, min_length=1, max_length=1000)] | None = Field(
+        default=None, description="The question for which the memory was found."
+    )
+    note: Annotated[str, Field(strict=True, min_length=1, max_length=1000)] | None = None
+    by: Annotated[str, Field(strict=True, min_length=1, max_length=100)] | None = Field(
+        default="person", description="Who gives it: person, agent, or a name."
+    )
+
+
 class Ask(Model):
     """Asks the knowledge graph a question."""
 

@@ -112,6 +112,8 @@ def _broken_rules(value: Envelope) -> Iterator[str]:
         yield "a semantic_score is below the floor"
     if {"rerank_score" in hit for hit in hits} - {"reranker" in ranking}:
         yield "a rerank_score is there without a reranker, or is missing"
+    if {"feedback_multiplier" in hit for hit in hits} - {"feedback_weight" in ranking}:
+        yield "a feedback_multiplier is there without a weight, or is missing"
     for place, hit in enumerate(hits):
         yield from (f"results[{place}]: {broken}" for broken in _broken_rules_of(hit, ranking))
 
@@ -159,4 +161,4 @@ def recomputed(hit: Envelope, ranking: Envelope) -> float:
         score = relevance * recency * hit["status_multiplier"]
     else:
         score = (ranking["alpha"] * relevance + (1 - ranking["alpha"]) * recency) * hit["status_multiplier"]
-    return float(f"{score:.10g}")
+    return float(f"{score * hit.get('feedback_multiplier', 1.0):.10g}")

@@ -130,7 +130,7 @@ def explain_mixed() -> ExplainSuccess:
         NOON,
     )
     subjects = [
-        explanation._Subject(memory, rank if rank <= asked.limit else None, factors)
+        explanation._Subject(memory, rank if rank <= asked.limit else None, factors, factors.votes)
         for rank, (memory, factors) in enumerate(scored(asked.question), 1)
     ]
     terms = {42: ["upload", "retry"]}

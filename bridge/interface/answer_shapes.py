@@ -17,6 +17,7 @@ from jobs.states import State
 
 from ..argument_table import ARGUMENTS, Preset, RankingMode
 from ..memory import MemoryKind, Status
+from ..memory_shapes import FeedbackCounts
 
 
 def _within(argument: str) -> Any:
@@ -51,7 +52,8 @@ class ReportedScore(TypedDict):
     """A score and its factors."""
 
     score: Score
-    """The hits are ordered by it: semantic_score * recency_multiplier * status_multiplier, or the blend."""
+    """The hits are ordered by it: semantic_score * recency_multiplier * status_multiplier, or the blend; times
+    feedback_multiplier, if there is one."""
     final_score: Score
     """Alias of ``score``."""
     relevance_score: Score
@@ -66,6 +68,8 @@ class ReportedScore(TypedDict):
     recency_score: Share
     """Alias of ``recency_multiplier``."""
     status_multiplier: Score
+    feedback_multiplier: NotRequired[Score]
+    """The factor of the feedback. Absent if its weight is 0."""
     rerank_score: NotRequired[Share]
     """The reranker's judgement, which is then half of semantic_score. Absent without a reranker."""
 
@@ -105,6 +109,8 @@ class RetrievalHit(AnyHit):
     references: NotRequired[list[str]]
     best_passages: NotRequired[list[str]]
     """One or two decisions, and another passage if it matches better; absent unless ``best_passages`` asks for them."""
+    feedback: NotRequired[FeedbackCounts]
+    """Absent if nobody gave any."""
     compaction_source: NotRequired[list[str]]
     """The ids of the memories that a decision record merged. Absent in all other hits."""
 
@@ -143,6 +149,8 @@ class RankingUsed(TypedDict):
     relevance_floor: Share
     """The lowest ``semantic_score`` of a hit, without the reranker's part. Unless requested: the default, or half of
     the best one if lower."""
+    feedback_weight: NotRequired[Annotated[float, _within("feedback_weight")]]
+    """Absent if feedback does not count."""
     time: NotRequired[TimeUsed]
     """Absent if the query names no time. Ages are measured from this period, and not from ``as_of``."""
     reranker: NotRequired[RerankerUsed]
@@ -227,6 +235,8 @@ class ScoreComponents(TypedDict):
     """status_multiplier - 1: above 0 for a decision record, below for what is superseded."""
     semantic_boost: Share | None
     """The part of meaning in semantic_score: weight * vector_score."""
+    feedback: NotRequired[Score]
+    """feedback_multiplier. Absent if its weight is 0."""
     rerank: NotRequired[Share]
     """The reranker's part in semantic_score: weight * rerank_score. Absent if no reranker judged the memory."""
 
@@ -235,7 +245,7 @@ class ExplainedScore(TypedDict):
     """``total`` is the score that retrieval gives for the same query and ``as_of``, digit for digit."""
 
     total: Score | None
-    """(base + semantic_boost + rerank) * recency * (1 + kind_bonus), or the blend. Null without a query."""
+    """(base + semantic_boost + rerank) * recency * (1 + kind_bonus) * feedback, or the blend. Null without a query."""
     components: ScoreComponents
 
 
@@ -277,6 +287,8 @@ class ExplainItem(TypedDict):
     matches: ExplainedMatches
     pack_context: PackContext | None
     """Null unless it was requested."""
+    feedback: NotRequired[FeedbackCounts]
+    """Absent if nobody gave any."""
 
 
 ExplainProblemCode = Literal["INVALID_ARGUMENT", "NOT_FOUND", "PROJECT_MISMATCH"]

@@ -133,7 +133,8 @@ _QUESTION_GROUPS = {
     "limits": ("max_results", "max_tokens"),
     "filters": ("status", "topic_id", "plan_id", "since", "until", "time_phrase", "include_superseded"),
     "ranking": (
-        "preset", "half_life_days", "recency_floor", "relevance_floor", "ranking_mode", "alpha", "legacy", "as_of",
+        "preset", "half_life_days", "recency_floor", "relevance_floor", "ranking_mode", "alpha", "feedback_weight",
+        "legacy", "as_of",
     ),
 }  # fmt: skip
 

@@ -15,6 +15,7 @@ from jobs.kinds import KINDS, Kind
 from jobs.schema import Count, Digest, FoundTrouble, Moment, Number, Redactions, Seconds, Share
 
 from ..memory import MemoryKind, Status
+from ..memory_shapes import FeedbackCounts
 from ..store.values import KeptBecause
 from .json_schema import Shape
 
@@ -53,6 +54,16 @@ class IngestResult(SetStatusResult):
     """Secrets that were replaced before anything was stored. Null where the setting is off."""
     ingested_chars: Count
     timings_ms: IngestTimings
+
+
+class FeedbackResult(TypedDict):
+    """The feedback, and all that was given on the memory."""
+
+    memory_id: str
+    memory_number: Number
+    verdict: Literal["helpful", "wrong", "withdrawn"]
+    by: str
+    feedback: FeedbackCounts
 
 
 class RebuildResult(TypedDict):
@@ -271,6 +282,8 @@ class ImportResult(TypedDict):
     """Entries added to the history of compactions."""
     findings: Count
     """Added entries of what cognee found in texts."""
+    feedback: Count
+    """Added entries of feedback. A later one of the same person was kept."""
     details: Annotated[list[ImportDetail], Field(max_length=100)]
     redactions: Redactions | None
     """Secrets that were replaced in the memories that were added. Null where the setting is off."""

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from fnmatch import fnmatchcase
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from hashlib import file_digest
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from jobs import clock, paths
 from jobs.errors import JobError
@@ -39,6 +40,8 @@ from . import Outcomes, Progress, Task, captured_session
 from .captured_session import Made, SessionCapture, Tools
 
 if TYPE_CHECKING:
+    from io import BufferedReader
+
     from ..interface.result_shapes import Captured, CapturedMemory, CapturedSessionItem, KeptMemory, UndoneCapture
 
 Outcome = Literal["captured", "unchanged", "withdrawn", "forgotten", "empty", "failed"]
@@ -146,8 +149,15 @@ class CaptureRun:
             yield from filter(self._is_wanted, registry.reader_of(tool).transcripts(home, root))
 
     def _exported(self, name: str) -> Transcript:
-        paths.open_inside(self.stores.workspace.root, name).close()
-        path = self.stores.workspace.root / name
+        """The conversation in a file of the workspace, or in the copy of one from elsewhere, which is named by its
+        content, since the copy has another name each time. Raises as ``paths.open_inside``."""
+        workspace = self.stores.workspace
+        path = workspace.root / PurePath(name)
+        if path.parent == workspace.imports:
+            with paths.open_inside(workspace.imports, path.name) as file:
+                name = file_digest(cast("BufferedReader", file), "sha256").hexdigest()[:16]
+        else:
+            paths.open_inside(workspace.root, name).close()
         status = path.stat()
         version = f"{status.st_size}-{status.st_mtime_ns}"
         modified = clock.iso(datetime.fromtimestamp(status.st_mtime, tz=clock.now().tzinfo))

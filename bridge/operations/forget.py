@@ -7,6 +7,7 @@ names them.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
@@ -29,7 +30,7 @@ from ..graph.open_stores import Stores
 from ..memory import Content, Memory, Metadata
 from ..store.change import StatusChange
 from ..store.protocol import Memories
-from ..store.values import AppliedJob, CapturedSession, Plan
+from ..store.values import AppliedJob, CapturedSession, Feedback, Plan
 from ..text.identity import content_id, memory_id
 from ..text.passages import passages, whole_text
 from . import Outcomes, Progress, Task
@@ -103,6 +104,7 @@ def _begin(task: Task, applied: AppliedJob, stores: Stores, now: datetime) -> Pl
     earlier = leftovers.of_earlier(stores.workspace, ids, store.extractions.data_ids(), workspace_id)
     plan = _plan(scope, changes, left, leftovers.of_files(stores.workspace, targets), earlier)
     embedded = list(_embedded(store, going))
+    telling = [given for given in store.feedback_with_words() if targets.in_bytes(_encoded(given))]
 
     gone = [memory.id for memory in going]
     with store.change(at, [applied]) as change:
@@ -112,6 +114,7 @@ def _begin(task: Task, applied: AppliedJob, stores: Stores, now: datetime) -> Pl
             change.discard_deliveries(gone)
             change.drop_extractions(gone)
         change.forget_embeddings(embedded)
+        change.clear_feedback(telling)
         change.set_statuses(StatusChange(each, status, at) for each, status in changes.revived.items())
         for made in changes.compactions:
             change.record_compaction(made)
@@ -151,6 +154,11 @@ def _said(memory: Memory) -> list[str]:
     if memory.kind != "decision_record" or memory.content is None:
         return texts(memory)
     return [*narrative.own_lines(memory), *texts(replace(memory, content=replace(memory.content, context="")))]
+
+
+def _encoded(given: Feedback) -> bytes:
+    """The words of a feedback, as a file has them."""
+    return json.dumps([given.query, given.note], ensure_ascii=False).encode()
 
 
 def _embedded(store: Memories, going: Sequence[Memory]) -> Iterator[str]:

@@ -26,11 +26,11 @@ from ..privacy import redaction
 from ..slices import AdaptiveBatch, Slices
 from ..store.change import Change
 from ..store.history_digests import without_texts
-from ..store.values import Addition, AppliedJob, data_id_of
+from ..store.values import Addition, AppliedJob, Feedback, data_id_of
 from ..text.identity import content_id
 from ..text.sections import normalise
 from ..transfer import export_file
-from ..transfer.export_lines import ExportedCompaction, ExportedFinding, ExportedMemory, ExportedRecord
+from ..transfer.export_lines import ExportedCompaction, ExportedFeedback, ExportedMemory, ExportedRecord, Follower
 from . import Outcomes, Progress, Task, redactions
 from .rejected_texts import store_together
 
@@ -47,8 +47,8 @@ def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress
     """Import each job's file.
 
     The payload has ``path``, a file inside the workspace. The result counts the memories of the file by what became of
-    them (added, unchanged, duplicates, conflicts, forgotten, failed, renumbered, kept), the compactions and findings,
-    and has details, redactions and warnings.
+    them (added, unchanged, duplicates, conflicts, forgotten, failed, renumbered, kept), the compactions, findings and
+    feedback, and has details, redactions and warnings.
 
     A job fails with IMPORT_INVALID and the line number when the file is not a whole export; then nothing was stored,
     unless the file changed during the import. It also fails as ``paths.open_inside``, or with an error of the stores;
@@ -137,6 +137,7 @@ class ImportRun:
             "kept": self._counts["kept"],
             "compactions": self._counts["compactions"],
             "findings": self._counts["findings"],
+            "feedback": self._counts["feedback"],
             "details": self._details,
             "redactions": redactions(self._stores, self._redactions),
             "warnings": list(self._warnings(checked)),
@@ -144,14 +145,14 @@ class ImportRun:
         }
 
     def _store_lines(self, file: BinaryIO, slices: Slices, *, records: bool) -> None:
-        """Store the file's decision records, compactions and findings (``records``), or its other memories."""
+        """Store the file's records, compactions, findings and feedback (``records``), or its other memories."""
         portion = AdaptiveBatch(_FIRST, _TOGETHER)
         batch: list[tuple[int, Addition]] = []
-        others: list[ExportedCompaction | ExportedFinding] = []
+        others: list[Follower] = []
         for number, line in export_file.lines(file):
             if isinstance(line, ExportedMemory) and isinstance(line, ExportedRecord) == records:
                 batch.append((number, self._without_secrets(export_file.addition_of(line))))
-            elif isinstance(line, (ExportedCompaction, ExportedFinding)) and records:
+            elif isinstance(line, Follower) and records:
                 others.append(line)
             else:
                 slices.advance()
@@ -324,16 +325,16 @@ class ImportRun:
 
     # --- what was done with them ---
 
-    def _store_others(self, others: Sequence[ExportedCompaction | ExportedFinding]) -> None:
-        """Store compactions and findings of memories that are here, each once."""
+    def _store_others(self, others: Sequence[Follower]) -> None:
+        """Store compactions, findings and feedback of memories that are here, each once."""
         if not others:
             return
         with self._stores.store.change(self._now) as change:
             for line in others:
                 self._store_other(line, change)
 
-    def _store_other(self, line: ExportedCompaction | ExportedFinding, change: Change) -> None:
-        """Add one compaction or finding to the change, unless the store has it."""
+    def _store_other(self, line: Follower, change: Change) -> None:
+        """Add one compaction, finding or feedback to the change, unless the store has it."""
         values = self._translated(line.model_dump(exclude={"type"}))
         counts: dict[str, int] = {}
         if self._stores.settings.redact_secrets:
@@ -346,6 +347,12 @@ class ImportRun:
             is_its_topic = record is not None and record.metadata.topic_id == line.topic_id
             change.import_compaction(without_texts(values) | {"topic_id": line.topic_id if is_its_topic else ""})
             self._counts["compactions"] += 1
+        elif isinstance(line, ExportedFeedback):
+            feedback = Feedback(**values)
+            if not self._is_new_feedback(feedback):
+                return
+            change.give_feedback(feedback)
+            self._counts["feedback"] += 1
         else:
             if not self._is_new_extraction(values["memory_id"], change):
                 return
@@ -366,6 +373,13 @@ class ImportRun:
         if any(each["memory_id"] == memory_id for each in change.imported_extractions):
             return False
         return store.known(memory_id) is not None and not store.extractions.known([memory_id])
+
+    def _is_new_feedback(self, feedback: Feedback) -> bool:
+        """Whether its memory is here, and has no feedback as late of the same person."""
+        store = self._stores.store
+        here = store.feedback(feedback.memory_id, withdrawn=True)
+        is_known = any(each.by == feedback.by and each.at >= feedback.at for each in here)
+        return store.known(feedback.memory_id) is not None and not is_known
 
     def _translated(self, value: Any) -> Any:
         """The JSON value with the ids of this store."""

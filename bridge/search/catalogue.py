@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..store.protocol_reading import STATUSES
+from ..store.protocol_reading import STATUSES, Votes
 
 if TYPE_CHECKING:
     from ..store.protocol_reading import CatalogueRow, StoreSnapshot
-    from .ranking import Period
+    from .ranking import Period, VoteColumns
 
 _SHOWN = ("DecisionRecord", "Active", None)
 
@@ -68,6 +68,9 @@ class Catalogue:
     legacy: NDArray[np.bool_]
     dated: NDArray[np.float64]
     """The date from which the age counts, in seconds since 1970; NaN if unknown."""
+    helpful: NDArray[np.int32]
+    wrong: NDArray[np.int32]
+    """How many said that the memory helped, and how many that it is wrong."""
 
     def __len__(self) -> int:
         return len(self.number)
@@ -79,6 +82,15 @@ class Catalogue:
     def and_then(self, more: Catalogue) -> Catalogue:
         """These rows, followed by those of ``more``."""
         return Catalogue(*(np.concatenate([getattr(part, c.name) for part in (self, more)]) for c in fields(self)))
+
+    @property
+    def votes(self) -> VoteColumns:
+        """The columns of the feedback."""
+        return self.helpful, self.wrong
+
+    def votes_at(self, index: int) -> Votes:
+        """The feedback of one row."""
+        return Votes(int(self.helpful[index]), int(self.wrong[index]))
 
     @cached_property
     def _by_number(self) -> NDArray[np.intp]:
@@ -123,16 +135,27 @@ class Catalogue:
 
 def read(store: StoreSnapshot, after: int = 0) -> Catalogue:
     """The memories with a number higher than ``after``, without the hidden ones."""
-    return _columns(store.catalogue(after))
+    found = _columns(store.catalogue(after))
+    votes = store.votes(after)
+    if votes:
+        rated = found.indexes(np.array([number for number, _ in votes], np.int64))
+        found.helpful[rated] = [given.helpful for _, given in votes]
+        found.wrong[rated] = [given.wrong for _, given in votes]
+    return found
 
 
 def _columns(rows: Sequence[CatalogueRow]) -> Catalogue:
     if not rows:
         empty = np.empty(0, np.int64)
+        none = empty.astype(np.int32)
         return Catalogue(
-            empty, empty, empty, empty, empty.astype(np.int8), empty.astype(np.bool_), empty.astype(np.float64)
-        )
+            empty, empty, empty, empty, empty.astype(np.int8), empty.astype(np.bool_), empty.astype(np.float64),
+            none, none,
+        )  # fmt: skip
     # One float64 table is the fastest way. None becomes NaN; integers stay exact up to 2**53.
     table = np.fromiter(chain.from_iterable(rows), np.float64, len(rows) * len(rows[0])).reshape(len(rows), -1).T
     number, row, count, whole = table[:4].astype(np.int64)
-    return Catalogue(number, row, count, whole, table[4].astype(np.int8), table[5].astype(np.bool_), table[6].copy())
+    return Catalogue(
+        number, row, count, whole, table[4].astype(np.int8), table[5].astype(np.bool_), table[6].copy(),
+        np.zeros(len(rows), np.int32), np.zeros(len(rows), np.int32),
+    )  # fmt: skip

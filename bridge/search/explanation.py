@@ -18,6 +18,7 @@ from jobs.layout import Workspace
 from ..embedding.embedder import Embedder
 from ..interface import envelope
 from ..memory import Memory, MemoryKind
+from ..store.protocol_reading import Votes
 from . import context
 from .explain_request import ExplainRequest, listed, problem, problem_of, wanted_ids
 from .listing import title
@@ -51,6 +52,7 @@ class _Subject:
     memory: Memory
     rank: int | None
     scored: Factors | None
+    votes: Votes
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +129,8 @@ def _find(
 ) -> _Findings:
     if asked.query is None or embedder is None:
         memories = {memory.number: memory for memory in snapshot.memories(_shown(snapshot, asked.ids))}
-        subjects = [_Subject(memories[number], None, None) for number in asked.ids if number in memories]
+        votes = snapshot.votes(list(memories))
+        subjects = [_Subject(memories[number], None, None, votes[number]) for number in asked.ids if number in memories]
         return _Findings(subjects, asked.question.relevance_floor, asked.question)
     question = asked.question
     choice = context.choice(question) if asked.include_pack_context else 0
@@ -138,12 +141,15 @@ def _find(
     best = ranked.hits
     noted = (more[0].hits if more else best)[:choice]
     block = context.pack(snapshot, question, noted, embedder.count_tokens) if choice else context.NOTHING
-    hits = [_Subject(memory, position, scored) for position, (memory, scored) in enumerate(best[: asked.limit], 1)]
+    hits = [
+        _Subject(memory, position, scored, scored.votes)
+        for position, (memory, scored) in enumerate(best[: asked.limit], 1)
+    ]
     numbers = {hit.memory.number for hit in hits}
     others = [number for number in asked.ids if number not in numbers]
     rest = score(snapshot, question, embedder, others, second) if others else []
     return _Findings(
-        hits + [_Subject(memory, None, scored) for memory, scored in rest],
+        hits + [_Subject(memory, None, scored, scored.votes) for memory, scored in rest],
         ranked.floor,
         question,
         block,
@@ -164,7 +170,7 @@ def _item(
     source: Literal["query", "id_lookup", "query+id_lookup"] = "id_lookup"
     if subject.rank is not None:
         source = "query+id_lookup" if memory.number in asked.ids else "query"
-    return {
+    item: ExplainItem = {
         "id": memory.number,
         "kind": _KINDS[memory.kind],
         "title": title(memory),
@@ -173,12 +179,15 @@ def _item(
         "retrieval": {"source": source, "rank": subject.rank},
         "score": {
             "total": None if scored is None else scored.score,
-            "components": components(memory, scored.query_match if scored else None, ranking),
+            "components": components(memory, scored.query_match if scored else None, ranking, subject.votes),
         },
         # Every memory of the workspace belongs to the project; requests for other projects were rejected.
         "matches": {"query_terms": terms.get(memory.number, []), "project_match": True},
         "pack_context": _pack_context(asked.question, memory, block) if asked.include_pack_context else None,
     }
+    if any(subject.votes):
+        item["feedback"] = {"helpful": subject.votes.helpful, "wrong": subject.votes.wrong}
+    return item
 
 
 def _pack_context(question: Question, memory: Memory, block: context.Block) -> PackContext:

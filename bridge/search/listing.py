@@ -21,14 +21,16 @@ if TYPE_CHECKING:
     from ..memory_shapes import (
         CapturedFrom,
         CountsOrError,
+        FeedbackGiven,
         MemoryCounts,
+        MemoryFeedback,
         MemoryLine,
         MemoryText,
         PastCompaction,
         SessionLine,
         Topic,
     )
-    from ..store.values import CaptureSource, Compaction
+    from ..store.values import CaptureSource, Compaction, Feedback
 
 TOPIC_WORTH_COMPACTING = 5
 
@@ -83,6 +85,7 @@ def memory(workspace: Workspace, wanted: str) -> MemoryText:
     with reader_of(workspace).lists() as lists:
         entry = None if lists is None else lists.entry(wanted if number is None else number)
         source = None if lists is None or entry is None else lists.capture_source(entry.memory.id)
+        given = [] if lists is None or entry is None else lists.feedback(entry.memory.id)
     if entry is None:
         raise JobError("MEMORY_NOT_FOUND", f"There is no memory {wanted!r} in {workspace.root}.")
     return {
@@ -93,6 +96,7 @@ def memory(workspace: Workspace, wanted: str) -> MemoryText:
         "migrated_from": entry.migrated_from,
         "migrated_to": list(entry.migrated_to),
         "captured_from": None if source is None else _captured_from(source),
+        "feedback": _feedback(given),
     }
 
 
@@ -108,6 +112,16 @@ def _captured_from(source: CaptureSource) -> CapturedFrom:
         "captured_at": source.captured_at,
         "evidence": [{"section": section, "index": index, "place": place} for section, index, place in source.evidence],
     }
+
+
+def _feedback(given: Sequence[Feedback]) -> MemoryFeedback:
+    shown: list[FeedbackGiven] = [
+        {"by": one.by, "verdict": one.verdict, "at": one.at, "query": one.query, "note": one.note}
+        for one in given
+        if one.verdict != "withdrawn"
+    ]
+    verdicts = [one["verdict"] for one in shown]
+    return {"helpful": verdicts.count("helpful"), "wrong": verdicts.count("wrong"), "given": shown}
 
 
 def topic_id_of(workspace: Workspace, wanted: str) -> str:

@@ -86,6 +86,7 @@ def parse_question(arguments: dict[str, Any], now: datetime) -> Question:
         recency_floor=_number(arguments, "recency_floor", warnings, floor),
         alpha=_number(arguments, "alpha", warnings),
         as_of=as_of,
+        feedback_weight=_number(arguments, "feedback_weight", warnings),
     )
     filters, reason = _filters(arguments, query)
     time = asked_time(query, _choice(arguments, "time_phrase"), as_of)

@@ -6,6 +6,7 @@
                with a reranker, for the first hits: 0.5 * (0.6 * vector + 0.4 * lexical) + 0.5 * rerank
     recency  = floor + (1 - floor) * 0.5 ** (age / half-life)
     score    = semantic * recency * status, or (alpha * semantic + (1 - alpha) * recency) * status
+               with a weight of feedback: times 1 + weight * (helpful - wrong) / (helpful + wrong + 4)
 
 ``age`` is counted from ``as_of`` on; if the question names a time, from that period in both directions.
 
@@ -34,7 +35,7 @@ from jobs import clock
 
 from ..argument_table import RankingMode
 from ..memory import Memory
-from ..store.protocol_reading import STATUSES
+from ..store.protocol_reading import STATUSES, Votes
 
 if TYPE_CHECKING:
     from ..interface.answer_shapes import ReportedScore, ScoreComponents, ScoreWeights
@@ -81,6 +82,11 @@ PERIOD_HALF_LIVES = (1.0, 30.0)
 # The newest or oldest memory is looked for among those with this share of the best relevance.
 FIT_SHARE = 0.8
 
+# Votes that count as given before the first one, half of them helpful. The share of helpful ones is then the mean of a
+# beta distribution, (helpful + 2) / (votes + 4): Agresti and Coull, "Approximate is better than exact for interval
+# estimation of binomial proportions" (1998). One vote moves a score by a fifth of the weight, many by less than it.
+PRIOR_VOTES = 4
+
 # Constants for other modules.
 COMPONENT_WEIGHTS: ScoreWeights = {"base": LEXICAL_WEIGHT, "semantic_boost": VECTOR_WEIGHT}
 """The maximum of each component of the relevance."""
@@ -91,9 +97,11 @@ RERANKED_WEIGHTS: ScoreWeights = {
 }
 """The same for a memory that a reranker judged."""
 ABOVE_ANY_SCORE = 2 * max(STATUS_MULTIPLIERS.values())
-"""Higher than any score, since relevance and recency are at most 1."""
+"""Higher than any score, since relevance and recency are at most 1, and the weight of feedback is below 1."""
+NO_VOTES = Votes(0, 0)
 
 Scores = NDArray[np.float64]
+VoteColumns = tuple[NDArray[np.integer[Any]], NDArray[np.integer[Any]]]  # helpful and wrong ones
 _Numbers = TypeVar("_Numbers", float, Scores)
 
 
@@ -115,6 +123,7 @@ class Ranking:
     alpha: float
     as_of: datetime
     period: Period | None = None
+    feedback_weight: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,13 +139,16 @@ class Relevance:
 
 @dataclass(frozen=True, slots=True)
 class Factors:
-    """A score and its factors. ``age_days`` is None for a memory without a date."""
+    """A score and its factors. ``age_days`` is None for a memory without a date, ``feedback_multiplier`` where
+    feedback has no weight."""
 
     query_match: Relevance
     recency_multiplier: float
     status_multiplier: float
     age_days: float | None
     score: float
+    votes: Votes = NO_VOTES
+    feedback_multiplier: float | None = None
 
     def reported(self) -> ReportedScore:
         """The score and its factors as a hit shows them, with the contract's aliases."""
@@ -153,6 +165,8 @@ class Factors:
         }
         if self.query_match.rerank_score is not None:
             reported["rerank_score"] = self.query_match.rerank_score
+        if self.feedback_multiplier is not None:
+            reported["feedback_multiplier"] = self.feedback_multiplier
         return reported
 
 
@@ -340,6 +354,23 @@ def status_word(memory: Memory) -> str:
     return memory.metadata.status or "legacy"
 
 
+# --- feedback ---
+
+
+def feedback_multiplier(votes: Votes, weight: float) -> float:
+    """1 + weight * (2 * share - 1), with the share of helpful votes after PRIOR_VOTES; 1 without votes.
+
+    Above 1 - weight and below 1 + weight, however many there are.
+    """
+    return rounded(1.0 + weight * ((votes.helpful - votes.wrong) / (votes.helpful + votes.wrong + PRIOR_VOTES)))
+
+
+def feedback_multipliers(votes: VoteColumns, weight: float) -> Scores:
+    """The columns of ``feedback_multiplier``."""
+    helpful, wrong = votes
+    return 1.0 + weight * ((helpful - wrong) / (helpful + wrong + PRIOR_VOTES))
+
+
 # --- the score ---
 
 
@@ -350,28 +381,42 @@ def combined(semantic: _Numbers, recency: _Numbers, status: _Numbers, ranking: R
     return (ranking.alpha * semantic + (1 - ranking.alpha) * recency) * status
 
 
-def factors(memory: Memory, found: Relevance, ranking: Ranking) -> Factors:
-    """The score of a memory from its relevance, with its factors."""
+def factors(memory: Memory, found: Relevance, ranking: Ranking, votes: Votes = NO_VOTES) -> Factors:
+    """The score of a memory from its relevance and its feedback, with its factors."""
     age = age_days(memory, ranking)
     recency = recency_multiplier(age, ranking.half_life_days, ranking.recency_floor)
     status = STATUS_MULTIPLIERS[status_word(memory)]
-    return Factors(found, recency, status, age, rounded(combined(found.semantic_score, recency, status, ranking)))
+    feedback = feedback_multiplier(votes, ranking.feedback_weight) if ranking.feedback_weight else None
+    score = _rated(combined(found.semantic_score, recency, status, ranking), feedback)
+    return Factors(found, recency, status, age, score, votes, feedback)
 
 
-def scores(semantic: Scores, dated: Scores, status: NDArray[np.integer[Any]], ranking: Ranking) -> Scores:
+def _rated(score: float, feedback: float | None) -> float:
+    return rounded(score if feedback is None else score * feedback)
+
+
+def scores(
+    semantic: Scores, dated: Scores, status: NDArray[np.integer[Any]], votes: VoteColumns, ranking: Ranking
+) -> Scores:
     """The columns of ``factors(...).score``. ``dated``: seconds since 1970 or NaN; ``status``: the status codes."""
     recency = recency_multipliers(ages_in_days(dated, ranking), ranking.half_life_days, ranking.recency_floor)
-    return combined(semantic, recency, _STATUS_MULTIPLIERS[status], ranking)
+    return _all_rated(combined(semantic, recency, _STATUS_MULTIPLIERS[status], ranking), votes, ranking)
+
+
+def _all_rated(found: Scores, votes: VoteColumns, ranking: Ranking) -> Scores:
+    return found * feedback_multipliers(votes, ranking.feedback_weight) if ranking.feedback_weight else found
 
 
 def ageless_score(scored: Factors, ranking: Ranking) -> float:
     """The score that the memory has if age counts for nothing."""
-    return rounded(combined(scored.query_match.semantic_score, 1.0, scored.status_multiplier, ranking))
+    ageless = combined(scored.query_match.semantic_score, 1.0, scored.status_multiplier, ranking)
+    return _rated(ageless, scored.feedback_multiplier)
 
 
-def ageless_scores(semantic: Scores, status: NDArray[np.integer[Any]], ranking: Ranking) -> Scores:
+def ageless_scores(semantic: Scores, status: NDArray[np.integer[Any]], votes: VoteColumns, ranking: Ranking) -> Scores:
     """The columns of ``ageless_score``; ``status``: the status codes."""
-    return combined(semantic, np.ones(len(semantic)), _STATUS_MULTIPLIERS[status], ranking)
+    ageless = combined(semantic, np.ones(len(semantic)), _STATUS_MULTIPLIERS[status], ranking)
+    return _all_rated(ageless, votes, ranking)
 
 
 def loses_by_age(memory: Factors, to: Factors, ranking: Ranking) -> bool:
@@ -379,8 +424,8 @@ def loses_by_age(memory: Factors, to: Factors, ranking: Ranking) -> bool:
     return ageless_score(memory, ranking) >= CLEARLY_BETTER * ageless_score(to, ranking)
 
 
-def components(memory: Memory, found: Relevance | None, ranking: Ranking) -> ScoreComponents:
-    """A score as sums for ``explain``: (base + semantic_boost + rerank) * recency * (1 + kind_bonus).
+def components(memory: Memory, found: Relevance | None, ranking: Ranking, votes: Votes = NO_VOTES) -> ScoreComponents:
+    """A score as sums for ``explain``: (base + semantic_boost + rerank) * recency * (1 + kind_bonus) * feedback.
 
     ``found`` is the relevance, to which ``base``, ``semantic_boost`` and, if a reranker judged the memory, ``rerank``
     add up; without a query, relevance and parts are None.
@@ -402,6 +447,8 @@ def components(memory: Memory, found: Relevance | None, ranking: Ranking) -> Sco
     }
     if judged is not None:
         parts["rerank"] = judged
+    if ranking.feedback_weight:
+        parts["feedback"] = feedback_multiplier(votes, ranking.feedback_weight)
     return parts
 
 

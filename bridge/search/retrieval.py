@@ -184,13 +184,13 @@ def _scored(snapshot: Snapshot, question: Question, vector: Vector, candidates: 
     numbers = candidates.number.tolist()
     memories = {memory.number: memory for memory in snapshot.memories(numbers)}
     return [
-        (memories[number], factors(memories[number], relevance, question.ranking))
-        for number, relevance in zip(numbers, relevances, strict=True)
+        (memories[number], factors(memories[number], relevance, question.ranking, candidates.votes_at(at)))
+        for at, (number, relevance) in enumerate(zip(numbers, relevances, strict=True))
     ]
 
 
 def _estimated(candidates: Catalogue, semantic: Scores, ranking: Ranking) -> Scores:
-    return scores(semantic, candidates.dated, candidates.status, ranking)
+    return scores(semantic, candidates.dated, candidates.status, candidates.votes, ranking)
 
 
 def _preferred(candidates: Catalogue, semantic: Scores, question: Question) -> Scores:
@@ -229,7 +229,8 @@ def _best_ageless(estimate: Estimate, least: Scores, most: Scores, question: Que
     """The indexes of the candidates that may rank first of those with the highest score if age counts for nothing."""
     legacy, status = estimate.candidates.legacy, estimate.candidates.status
     eligible = np.flatnonzero(~legacy) if question.legacy == "append" else np.arange(len(estimate))
-    lower, upper = (ageless_scores(bound, status, question.ranking) for bound in (estimate.least, estimate.most))
+    votes = estimate.candidates.votes
+    lower, upper = (ageless_scores(each, status, votes, question.ranking) for each in (estimate.least, estimate.most))
     return top(top(eligible, lower, upper, 1), least, most, 1)
 
 
@@ -341,6 +342,8 @@ def ranking_used(question: Question, floor: float, second: SecondStage | None = 
         "alpha": ranking.alpha,
         "relevance_floor": floor,
     }
+    if ranking.feedback_weight:
+        used["feedback_weight"] = ranking.feedback_weight
     if question.time is not None:
         used["time"] = question.time.reported()
     if second is not None and (reranker := second.reported()) is not None:

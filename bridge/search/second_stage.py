@@ -46,7 +46,7 @@ class SecondStage:
             self.warnings.append(error.warning)
             return list(scored)
         return [
-            (memory, factors(memory, reranked(first.query_match, share), ranking))
+            (memory, factors(memory, reranked(first.query_match, share), ranking, first.votes))
             for (memory, first), share in zip(scored, found.tolist(), strict=True)
         ]
 

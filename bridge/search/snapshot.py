@@ -38,7 +38,7 @@ from .ranking import (
 )
 
 if TYPE_CHECKING:
-    from ..store.protocol_reading import StoreSnapshot
+    from ..store.protocol_reading import StoreSnapshot, Votes
 
 # With more passages than this, the search has two stages: whole texts and words choose the candidates, and only the
 # passages of these are compared.
@@ -141,6 +141,11 @@ class Snapshot:
     def known_memories(self, numbers: Sequence[int]) -> list[KnownMemory]:
         """The memories with these numbers, with their texts to show, in no particular order."""
         return self._edition.memories.read(self._store, numbers)
+
+    def votes(self, numbers: Sequence[int]) -> dict[int, Votes]:
+        """Number -> feedback of each of these memories, which must not be hidden."""
+        indexes = self.catalogue.indexes(np.array(numbers, np.int64)).tolist()
+        return {number: self.catalogue.votes_at(index) for number, index in zip(numbers, indexes, strict=True)}
 
     # --- words ---
 

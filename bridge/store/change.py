@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..memory import Memory, Status
-from .values import Addition, AppliedJob, CapturedSession, CaptureSource, Compaction, Extraction, Plan
+from .values import Addition, AppliedJob, CapturedSession, CaptureSource, Compaction, Extraction, Feedback, Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +69,9 @@ class Change:
     imported_extractions: list[Mapping[str, Any]] = field(default_factory=list)
     captured_sessions: list[CapturedSession] = field(default_factory=list)
     capture_sources: list[CaptureSource] = field(default_factory=list)
+
+    feedback: list[Feedback] = field(default_factory=list)
+    feedback_to_clear: list[tuple[str, str]] = field(default_factory=list)
     additions: list[Addition] = field(default_factory=list)
     added: list[Memory] = field(default_factory=list)
 
@@ -160,3 +163,15 @@ class Change:
     def record_source(self, source: CaptureSource) -> None:
         """Record where a memory was captured from, unless it is recorded. Deleting the memory deletes it."""
         self.capture_sources.append(source)
+
+    # --- feedback ---
+
+    def give_feedback(self, given: Feedback) -> None:
+        """Store a feedback instead of an earlier one of the same person on the memory; a later one is kept. Feedback on
+        an unknown memory is left out. A memory's feedback is deleted with it.
+        """
+        self.feedback.append(given)
+
+    def clear_feedback(self, given: Iterable[Feedback]) -> None:
+        """Delete the questions and the notes of feedback, and keep the verdicts."""
+        self.feedback_to_clear += [(one.memory_id, one.by) for one in given]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from ..memory import Memory
-from . import capture_history, compaction_history, extractions, forgettings, numbering, rows
+from . import capture_history, compaction_history, extractions, feedback, forgettings, numbering, rows
 from .change import Change, StatusChange
 from .outbox import Outbox
 from .values import Addition
@@ -39,6 +39,11 @@ class ChangeWriter:
             capture_history.record_session(self._connection, session)
         for source in change.capture_sources:
             capture_history.record_source(self._connection, source)
+
+        for given in change.feedback:
+            feedback.give(self._connection, given)
+        for memory_id, by in change.feedback_to_clear:
+            feedback.clear_words(self._connection, memory_id, by)
 
     def _memories(self, change: Change) -> None:
         at = change.at

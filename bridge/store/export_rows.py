@@ -14,6 +14,7 @@ from .values import Addition
 TABLES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "compaction": ("compactions ORDER BY seq", ("sources", "conflicts", "restored")),
     "cognified": ("cognified ORDER BY memory_id", ("found",)),
+    "feedback": ('feedback ORDER BY memory_id, "by"', ()),
 }
 _OWN = ("seq",)  # columns without a meaning in another store
 

@@ -11,12 +11,12 @@ from jobs import clock
 from jobs.layout import Workspace
 
 from ..memory import Memory
-from . import applied_jobs, database, numbering, rows
+from . import applied_jobs, database, feedback, numbering, rows
 from .capture_history import CaptureReader
 from .compaction_history import CompactionReader
 from .extractions import ExtractionReader
 from .forgettings import ForgettingReader
-from .values import AppliedJob, Known
+from .values import AppliedJob, Feedback, Known
 
 
 class SqliteMemories:
@@ -99,6 +99,14 @@ class SqliteMemories:
         """The ids of the memories that an original was converted to."""
         query = "SELECT id FROM memories WHERE migrated_from = ?"
         return [converted for (converted,) in self._connection.execute(query, (memory_id,))]
+
+    def feedback(self, memory_id: str, *, withdrawn: bool = False) -> list[Feedback]:
+        """The feedback on a memory, the latest first; with ``withdrawn``, also what was withdrawn."""
+        return feedback.of_memory(self._connection, memory_id, withdrawn=withdrawn)
+
+    def feedback_with_words(self) -> Iterator[Feedback]:
+        """All feedback with a question or a note."""
+        return feedback.with_words(self._connection)
 
     def records(self) -> list[tuple[Memory, bool]]:
         """All decision records by number, each with whether it is hidden."""

@@ -7,10 +7,10 @@ import sqlite3
 from collections.abc import Sequence
 
 from ..memory import Memory
-from . import compaction_history, rows
+from . import compaction_history, feedback, rows
 from .capture_history import CaptureReader
 from .protocol_reading import Entry, TopicRow
-from .values import CapturedSession, CaptureSource, Compaction
+from .values import CapturedSession, CaptureSource, Compaction, Feedback
 
 _HIGHEST = 2**63 - 1
 
@@ -53,6 +53,10 @@ class SqliteLists:
             "SELECT id FROM memories WHERE migrated_from = ? ORDER BY number", (memory.id,)
         )
         return Entry(memory, bool(hidden), migrated_from, tuple(str(each) for (each,) in conversions))
+
+    def feedback(self, memory_id: str) -> list[Feedback]:
+        """The feedback on a memory that was not withdrawn, the latest first."""
+        return feedback.of_memory(self._connection, memory_id)
 
     def related(self, memory_ids: Sequence[str], topic_id: str | None) -> list[Memory]:
         """These memories and those of the topic, with originals and conversions, hidden ones included, by rising

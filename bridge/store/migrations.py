@@ -249,6 +249,31 @@ def _record_captures(connection: sqlite3.Connection) -> None:
     connection.executescript("BEGIN IMMEDIATE;" + _CAPTURES)
 
 
+_FEEDBACK = """
+-- the last word of each person on a memory
+CREATE TABLE feedback (
+    memory_id TEXT NOT NULL,
+    "by" TEXT NOT NULL,
+    verdict TEXT NOT NULL,
+    at TEXT NOT NULL,
+    query TEXT,
+    note TEXT,
+    PRIMARY KEY (memory_id, "by")
+) WITHOUT ROWID;
+CREATE TRIGGER memories_feedback AFTER DELETE ON memories
+    BEGIN DELETE FROM feedback WHERE memory_id = OLD.id; END;
+-- the counts are a part of the catalogue
+CREATE TRIGGER feedback_given AFTER INSERT ON feedback
+    BEGIN UPDATE meta SET value = hex(randomblob(8)) WHERE key = 'catalogue_version'; END;
+CREATE TRIGGER feedback_changed AFTER UPDATE ON feedback
+    BEGIN UPDATE meta SET value = hex(randomblob(8)) WHERE key = 'catalogue_version'; END;
+"""
+
+
+def _keep_feedback(connection: sqlite3.Connection) -> None:
+    connection.executescript("BEGIN IMMEDIATE;" + _FEEDBACK)
+
+
 # The migration at index n upgrades the database from format n to n + 1.
 MIGRATIONS: list[Callable[[sqlite3.Connection], None]] = [
     _create,
@@ -257,6 +282,7 @@ MIGRATIONS: list[Callable[[sqlite3.Connection], None]] = [
     _link_lineage,
     _note_costs,
     _record_captures,
+    _keep_feedback,
 ]
 FORMAT = len(MIGRATIONS)
 
@@ -274,6 +300,8 @@ CREATE TEMP TABLE llm_usage (day, job_id, calls, prompt_tokens, completion_token
 """
 _WITH_COSTS = MIGRATIONS.index(_note_costs) + 1
 _WITHOUT_COSTS = "CREATE TEMP VIEW llm_usage AS SELECT *, NULL AS cost_usd FROM main.llm_usage"
+_WITH_FEEDBACK = MIGRATIONS.index(_keep_feedback) + 1
+_WITHOUT_FEEDBACK = 'CREATE TEMP TABLE feedback (memory_id TEXT, "by", verdict, at, query, note)'
 
 _WITH_CAPTURES = MIGRATIONS.index(_record_captures) + 1
 _WITHOUT_CAPTURES = _CAPTURES.replace("CREATE TABLE", "CREATE TEMP TABLE").split("CREATE INDEX")[0]
@@ -311,6 +339,9 @@ def show_as_present(connection: sqlite3.Connection, found: int) -> None:
         connection.executescript(_WITHOUT_COSTS)
     if found < _WITH_CAPTURES:
         connection.executescript(_WITHOUT_CAPTURES)
+
+    if found < _WITH_FEEDBACK:
+        connection.executescript(_WITHOUT_FEEDBACK)
 
 
 def _back_up(connection: sqlite3.Connection, path: Path, number: int) -> None:

@@ -28,6 +28,7 @@ from .values import (
     CaptureSource,
     Compaction,
     Extraction,
+    Feedback,
     Known,
     OutboxEntry,
     Plan,
@@ -176,6 +177,12 @@ class Memories(Protocol):
 
     def conversions_of(self, memory_id: str) -> list[str]:
         """The ids of the memories that an original was converted to."""
+
+    def feedback(self, memory_id: str, *, withdrawn: bool = False) -> list[Feedback]:
+        """The feedback on a memory, the latest first; with ``withdrawn``, also what was withdrawn."""
+
+    def feedback_with_words(self) -> Iterator[Feedback]:
+        """All feedback with a question or a note."""
 
     def records(self) -> list[tuple[Memory, bool]]:
         """All decision records by number, each with whether it is hidden."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from ..text.terms import Term
-    from .values import Addition, AppliedJob, CapturedSession, CaptureSource, Compaction, Sizes
+    from .values import Addition, AppliedJob, CapturedSession, CaptureSource, Compaction, Feedback, Sizes
 
 # --- changes, for a local index ---
 
@@ -46,6 +46,13 @@ STATUSES: tuple[Status | None, ...] = ("DecisionRecord", "Active", "Superseded",
 CatalogueRow = tuple[int, int, int, int, int, int, float | None]
 """number, passage_row, passage_count, whole_row (-1: not known), status code, is legacy (0 or 1), and when the age of
 the memory begins, in seconds since 1970 (None: not known)."""
+
+
+class Votes(NamedTuple):
+    """How many said that a memory helped, and how many that it is wrong."""
+
+    helpful: int
+    wrong: int
 
 
 class FullTextDamaged(Exception):
@@ -84,6 +91,11 @@ class StoreSnapshot(Protocol):
 
     def catalogue(self, after: int = 0) -> Sequence[CatalogueRow]:
         """The memories with a number above ``after``, by rising passage row. Hidden ones are left out."""
+
+    def votes(self, after: int = 0) -> Sequence[tuple[int, Votes]]:
+        """Number and feedback of the memories that have any and a number above ``after``, by rising number. Hidden ones
+        are left out. It is a part of the catalogue: a change of it is a change of that.
+        """
 
     def numbers(self, topic_id: str | None = None, plan_id: str | None = None) -> list[int]:
         """The numbers of the memories of a topic, of a plan, of both, or of all, in no order; hidden ones may be
@@ -161,6 +173,9 @@ class MemoryLists(Protocol):
     def entry(self, wanted: str | int) -> Entry | None:
         """A memory by id (text) or by number, hidden ones included."""
 
+    def feedback(self, memory_id: str) -> list[Feedback]:
+        """The feedback on a memory, hidden or not, that was not withdrawn; the latest first."""
+
     def related(self, memory_ids: Sequence[str], topic_id: str | None) -> list[Memory]:
         """These memories and those of the topic, with their originals and conversions, hidden ones included.
 
@@ -194,8 +209,8 @@ class MemoryLists(Protocol):
 
 # --- an export ---
 
-EXPORTED_TYPES = ("compaction", "cognified")
-"""What an export has besides memories: the history of compactions, and the extractions."""
+EXPORTED_TYPES = ("compaction", "cognified", "feedback")
+"""What an export has besides memories: the history of compactions, the extractions, and the feedback."""
 
 
 class ExportRows(Protocol):

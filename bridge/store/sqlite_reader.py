@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from jobs.layout import Workspace
 
 from ..memory import Memory, plan_key
-from . import database, full_text, rows
+from . import database, feedback, full_text, rows
 from .database import failing_clearly
 from .protocol_reading import (
     STATUSES,
@@ -22,6 +22,7 @@ from .protocol_reading import (
     FullTextDamaged,
     Position,
     VectorState,
+    Votes,
 )
 
 if TYPE_CHECKING:
@@ -160,6 +161,11 @@ class SqliteSnapshot:
         )
         found = self._connection.execute(query, arguments).fetchall()
         return [(*row[:6], rows.dated(*row[6:])) for row in found] if is_older else found
+
+    @failing_clearly()
+    def votes(self, after: int = 0) -> Sequence[tuple[int, Votes]]:
+        """Number and feedback of the visible memories that have any and a number above ``after``, by rising number."""
+        return [(number, Votes(*counts)) for number, *counts in feedback.votes(self._connection, after)]
 
     @failing_clearly()
     def numbers(self, topic_id: str | None = None, plan_id: str | None = None) -> list[int]:

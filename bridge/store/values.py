@@ -54,6 +54,23 @@ class Known:
     migrated_from: str | None
 
 
+# --- feedback ---
+
+Verdict = Literal["helpful", "wrong", "withdrawn"]
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """What somebody said of a memory, with the question for which it was found. ``at`` is when it was asked for."""
+
+    memory_id: str
+    by: str
+    verdict: Verdict
+    at: str
+    query: str | None = None
+    note: str | None = None
+
+
 # --- the outbox and the language model ---
 
 Action = Literal["write", "status", "delete"]

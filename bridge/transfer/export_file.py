@@ -23,11 +23,10 @@ from ..text.memory_json import as_payload
 from ..text.sections import normalise, scope_text
 from .export import FORMAT, VERSION, Checksum
 from .export_lines import (
+    FOLLOWERS,
     MEMORY_LINES,
     ORDER,
     OTHER_LINES,
-    ExportedCompaction,
-    ExportedFinding,
     ExportedMemory,
     ExportedRecord,
     ExportEnd,
@@ -47,7 +46,7 @@ class Checked:
     """What ``inspect`` found out about an export."""
 
     memories: int = 0
-    followers: int = 0  # lines that refer to memories: records, compactions and findings
+    followers: int = 0  # lines that refer to memories: records, compactions, findings and feedback
     highest_number: int = 0
     was_edited: bool = False  # according to its last line
     ids: set[str] = field(default_factory=set)
@@ -66,7 +65,7 @@ def inspect(file: BinaryIO, slices: Slices) -> Checked:
         slices.advance(1)
         if isinstance(line, ExportEnd):
             checked.was_edited = line.sha256 is None
-        checked.followers += isinstance(line, (ExportedRecord, ExportedCompaction, ExportedFinding))
+        checked.followers += isinstance(line, (ExportedRecord, *FOLLOWERS))
         if not isinstance(line, ExportedMemory):
             continue
         memory = addition_of(line).memory

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, StrictBool, StrictInt
 from jobs.payloads import FilledText, Importance, Model, OptionalTimestamp, ShortText, Text, Timestamp, TopicId
 
 from ..memory import MemoryKind, Status
-from ..store.values import KeptBecause
+from ..store.values import KeptBecause, Verdict
 
 
 def _uuid(text: str) -> str:
@@ -35,6 +35,7 @@ class ExportCounts(Model):
     memory: Count
     compaction: Count | None = 0
     cognified: Count | None = 0
+    feedback: Count | None = 0
 
 
 class ExportHeader(Model):
@@ -224,6 +225,18 @@ class ExportedFinding(Model):
     found: Found
 
 
+class ExportedFeedback(Model):
+    """What somebody said of a memory."""
+
+    type: Literal["feedback"]
+    memory_id: MemoryId
+    by: ShortText
+    verdict: Verdict
+    at: Timestamp
+    query: Text | None = None
+    note: Text | None = None
+
+
 class ExportEnd(Model):
     """The last line. Without it, a file was cut off."""
 
@@ -234,8 +247,10 @@ class ExportEnd(Model):
     )
 
 
+Follower = ExportedCompaction | ExportedFinding | ExportedFeedback  # refers to a memory
+FOLLOWERS = get_args(Follower)
 ExportedMemory = ExportedSummary | ExportedRecord | ExportedLegacy
-Line = ExportHeader | ExportedMemory | ExportedCompaction | ExportedFinding | ExportEnd
+Line = ExportHeader | ExportedMemory | Follower | ExportEnd
 
 MEMORY_LINES: dict[str, tuple[type[ExportedMemory], MemoryKind]] = {
     "conversation_summary": (ExportedSummary, "summary"),
@@ -246,9 +261,10 @@ OTHER_LINES: dict[str, type[Line]] = {
     "header": ExportHeader,
     "compaction": ExportedCompaction,
     "cognified": ExportedFinding,
+    "feedback": ExportedFeedback,
     "end": ExportEnd,
 }
-ORDER = ("header", "memory", "compaction", "cognified", "end")
+ORDER = ("header", "memory", "compaction", "cognified", "feedback", "end")
 
 # Every shape of a line, the first line's first.
 MODELS: tuple[type[Model], ...] = (ExportHeader, *get_args(ExportedMemory), *list(OTHER_LINES.values())[1:])

@@ -8,6 +8,7 @@ export type Kind =
   | "restore"
   | "forget"
   | "set_status"
+  | "feedback"
   | "ask"
   | "import"
   | "capture"
@@ -48,6 +49,7 @@ export interface Payloads {
   restore: RestorePayload;
   forget: ForgetPayload;
   set_status: SetStatusPayload;
+  feedback: FeedbackPayload;
   ask: AskPayload;
   import: ImportPayload;
   capture: CapturePayload;
@@ -66,6 +68,7 @@ export interface Results {
   restore: RestoreResult;
   forget: ForgetResult;
   set_status: SetStatusResult;
+  feedback: FeedbackResult;
   ask: AskResult;
   import: ImportResult;
   capture: CaptureResult;
@@ -249,6 +252,8 @@ export interface RetrieveRequest {
   recency_floor?: number;
   /** 0.6 to 0.95; what is outside is taken for the nearest of these, with a warning. */
   alpha?: number;
+  /** 0 to 0.5; what is outside is taken for the nearest of these, with a warning. */
+  feedback_weight?: number;
   /** When ages are measured; now, where it is not given. */
   as_of?: string;
   preset?: "contract" | "long-lived";
@@ -282,6 +287,8 @@ export interface ExplainRequest {
   recency_floor?: number;
   /** 0.6 to 0.95; what is outside is taken for the nearest of these, with a warning. */
   alpha?: number;
+  /** 0 to 0.5; what is outside is taken for the nearest of these, with a warning. */
+  feedback_weight?: number;
   /** When ages are measured; now, where it is not given. */
   as_of?: string;
   preset?: "contract" | "long-lived";
@@ -318,6 +325,8 @@ export interface ContextRequest {
   recency_floor?: number;
   /** 0.6 to 0.95; what is outside is taken for the nearest of these, with a warning. */
   alpha?: number;
+  /** 0 to 0.5; what is outside is taken for the nearest of these, with a warning. */
+  feedback_weight?: number;
   /** When ages are measured; now, where it is not given. */
   as_of?: string;
   preset?: "contract" | "long-lived";
@@ -575,7 +584,7 @@ export interface Bucket {
 /** Captures sessions of other tools as memories, shows what a capture would keep, or undoes one. */
 export interface CapturePayload {
   /** From which tools; by default, from all that are enabled for the workspace. */
-  tools?: ("claude-code" | "codex")[] | null;
+  tools?: ("claude-code" | "codex" | "cursor" | "gemini-cli" | "opencode" | "vscode")[] | null;
   /** The id of one session, as its tool names it. */
   session?: string | null;
   /** The path of one transcript of these tools. */
@@ -1036,6 +1045,8 @@ export interface ExplainItem {
   matches: ExplainedMatches;
   /** Null unless it was requested. */
   pack_context: PackContext | null;
+  /** Absent if nobody gave any. */
+  feedback?: FeedbackCounts;
 }
 
 /** The request as the program read it. */
@@ -1095,6 +1106,8 @@ export interface ExplainedRanking {
    * the best one if lower.
    */
   relevance_floor: number;
+  /** Absent if feedback does not count. */
+  feedback_weight?: number;
   /** Absent if the query names no time. Ages are measured from this period, and not from `as_of`. */
   time?: TimeUsed;
   /** Absent if none is configured, or if it failed; then `warnings` says so. */
@@ -1115,7 +1128,7 @@ export interface ExplainedRetrieval {
 
 /** `total` is the score that retrieval gives for the same query and `as_of`, digit for digit. */
 export interface ExplainedScore {
-  /** (base + semantic_boost + rerank) * recency * (1 + kind_bonus), or the blend. Null without a query. */
+  /** (base + semantic_boost + rerank) * recency * (1 + kind_bonus) * feedback, or the blend. Null without a query. */
   total: number | null;
   components: ScoreComponents;
 }
@@ -1127,6 +1140,8 @@ export interface ExportCounts {
   compaction?: number | null;
   /** Default: 0. */
   cognified?: number | null;
+  /** Default: 0. */
+  feedback?: number | null;
 }
 
 /** The last line. Without it, a file was cut off. */
@@ -1159,6 +1174,7 @@ export type ExportLine =
   | ExportedLegacy
   | ExportedCompaction
   | ExportedFinding
+  | ExportedFeedback
   | ExportEnd;
 
 /** What was merged into a record, and whether that was taken back: ids, digests and counts. */
@@ -1180,6 +1196,19 @@ export interface ExportedCompaction {
   restored_at?: string | null;
   restored_by?: string | null;
   restored?: TakenBack | null;
+}
+
+/** What somebody said of a memory. */
+export interface ExportedFeedback {
+  type: "feedback";
+  /** A UUID. */
+  memory_id: string;
+  by: string;
+  verdict: "helpful" | "wrong" | "withdrawn";
+  /** ISO 8601; without an offset it is UTC. */
+  at: string;
+  query?: string | null;
+  note?: string | null;
 }
 
 /** What cognee found in a text, by a language model. */
@@ -1244,6 +1273,43 @@ export interface ExportedSummary {
   /** The summary as markdown. It is not read: the fields are. */
   text?: string | null;
   metadata: SummaryMetadata;
+}
+
+/** How many said that a memory helped, and how many that it is wrong. */
+export interface FeedbackCounts {
+  helpful: number;
+  wrong: number;
+}
+
+/** What somebody said of a memory. */
+export interface FeedbackGiven {
+  by: string;
+  verdict: "helpful" | "wrong";
+  at: string;
+  /** The question for which the memory was found. */
+  query: string | null;
+  note: string | null;
+}
+
+/** Says whether a memory helped. A later feedback of the same `by` on the memory replaces it. */
+export interface FeedbackPayload {
+  memory_id: string;
+  /** withdrawn takes the earlier feedback back. */
+  verdict: "helpful" | "wrong" | "withdrawn";
+  /** The question for which the memory was found. */
+  query?: string | null;
+  note?: string | null;
+  /** Who gives it: person, agent, or a name. Default: "person". */
+  by?: string | null;
+}
+
+/** The feedback, and all that was given on the memory. */
+export interface FeedbackResult {
+  memory_id: string;
+  memory_number: number;
+  verdict: "helpful" | "wrong" | "withdrawn";
+  by: string;
+  feedback: FeedbackCounts;
 }
 
 export interface Findings {
@@ -1430,6 +1496,8 @@ export interface ImportResult {
   compactions: number;
   /** Added entries of what cognee found in texts. */
   findings: number;
+  /** Added entries of feedback. A later one of the same person was kept. */
+  feedback: number;
   details: ImportDetail[];
   /** Secrets that were replaced in the memories that were added. Null where the setting is off. */
   redactions: Redactions | null;
@@ -1621,6 +1689,14 @@ export interface MemoryCounts {
   graph_lag: number;
 }
 
+/** The feedback on a memory that was not withdrawn. */
+export interface MemoryFeedback {
+  helpful: number;
+  wrong: number;
+  /** The latest first. */
+  given: FeedbackGiven[];
+}
+
 /** A memory in a list. */
 export interface MemoryLine {
   memory_id: string;
@@ -1661,6 +1737,7 @@ export interface MemoryText {
   migrated_to: string[];
   /** Where it comes from, if it was captured from a session of another tool. */
   captured_from: CapturedFrom | null;
+  feedback: MemoryFeedback;
 }
 
 /** A memory as it was before it was merged. */
@@ -1874,6 +1951,8 @@ export interface RankingUsed {
    * the best one if lower.
    */
   relevance_floor: number;
+  /** Absent if feedback does not count. */
+  feedback_weight?: number;
   /** Absent if the query names no time. Ages are measured from this period, and not from `as_of`. */
   time?: TimeUsed;
   /** Absent if none is configured, or if it failed; then `warnings` says so. */
@@ -2055,7 +2134,10 @@ export interface RetrievalFailure {
  * A legacy memory has null metadata, except its importance, and none of the structured fields.
  */
 export interface RetrievalHit {
-  /** The hits are ordered by it: semantic_score * recency_multiplier * status_multiplier, or the blend. */
+  /**
+   * The hits are ordered by it: semantic_score * recency_multiplier * status_multiplier, or the blend; times
+   * feedback_multiplier, if there is one.
+   */
   score: number;
   /** Alias of `score`. */
   final_score: number;
@@ -2071,6 +2153,8 @@ export interface RetrievalHit {
   /** Alias of `recency_multiplier`. */
   recency_score: number;
   status_multiplier: number;
+  /** The factor of the feedback. Absent if its weight is 0. */
+  feedback_multiplier?: number;
   /** The reranker's judgement, which is then half of semantic_score. Absent without a reranker. */
   rerank_score?: number;
   memory_id: string;
@@ -2097,6 +2181,8 @@ export interface RetrievalHit {
   references?: string[];
   /** One or two decisions, and another passage if it matches better; absent unless `best_passages` asks for them. */
   best_passages?: string[];
+  /** Absent if nobody gave any. */
+  feedback?: FeedbackCounts;
   /** The ids of the memories that a decision record merged. Absent in all other hits. */
   compaction_source?: string[];
 }
@@ -2143,6 +2229,8 @@ export interface ScoreComponents {
   kind_bonus: number;
   /** The part of meaning in semantic_score: weight * vector_score. */
   semantic_boost: number | null;
+  /** feedback_multiplier. Absent if its weight is 0. */
+  feedback?: number;
   /** The reranker's part in semantic_score: weight * rerank_score. Absent if no reranker judged the memory. */
   rerank?: number;
 }

@@ -38,8 +38,12 @@ async function freePort() {
   return port;
 }
 
-/** Starts a workbench on a folder. `trusted: false` keeps it in Restricted Mode until somebody trusts it. */
-export async function startHost({ workspace, vsix, settings = {}, env = {}, trusted = true, flags = [], payload }) {
+/**
+ * Starts a workbench on a folder. `trusted: false` keeps it in Restricted Mode until somebody trusts it; `under` is a
+ * program with its arguments that starts the server.
+ */
+export async function startHost(options) {
+  const { workspace, vsix, settings = {}, env = {}, trusted = true, flags = [], payload, under = [] } = options;
   const home = mkdtempSync(join(tmpdir(), "cognee-host-"));
   const data = join(home, "data");
   const config = join(home, "config.yaml");
@@ -54,10 +58,11 @@ export async function startHost({ workspace, vsix, settings = {}, env = {}, trus
   }
   const port = await freePort();
   const log = openSync(join(home, "server.log"), "w");
+  const [program, ...args] = [...under, process.execPath, CODE_SERVER];
   const server = spawn(
-    process.execPath,
+    program,
     [
-      CODE_SERVER,
+      ...args,
       ...common,
       "--auth",
       "none",

@@ -57,6 +57,27 @@ describe("without the program", () => {
     await my.shot("welcome");
   });
 
+  my.it("the walkthrough shows its pictures", async () => {
+    const size = my.page.viewportSize();
+    await my.page.setViewportSize({ width: 1800, height: 900 }); // a narrow one has no place for them
+    await my.command("Welcome: Open Walkthrough...");
+    await my.type("Get Started with Project Memory");
+    await my.choose("Get Started with Project Memory");
+    for (const [step, count] of [
+      ["Find it again", 2],
+      ["Use it in chat", 1],
+    ]) {
+      await my.page.locator(".getting-started-step").filter({ hasText: step }).click();
+      const seen = () => [...document.images].filter(({ naturalWidth }) => naturalWidth > 200).length;
+      await until(async () => {
+        const counts = await Promise.all(my.page.frames().map((frame) => frame.evaluate(seen).catch(() => 0)));
+        return counts.includes(count);
+      }, `the pictures of “${step}”`);
+      await my.shot(`walkthrough-${count}`);
+    }
+    await my.page.setViewportSize(size);
+  });
+
   my.it("a command says what is missing, and offers to set it up", async () => {
     await my.command("Memory: Check Health");
     await my.pane("Health").getByRole("button", { name: "Set Up" }).waitFor();

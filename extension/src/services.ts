@@ -105,7 +105,9 @@ export class Services {
     if (isAbort(error)) return;
     this.log.error(describe(error));
     const remedy = remedyOf(error);
-    const chosen = await vscode.window.showErrorMessage(
+    const isWished = error instanceof MemoryError && error.code === "SETUP_CANCELLED";
+    const tell = isWished ? vscode.window.showInformationMessage : vscode.window.showErrorMessage;
+    const chosen = await tell<string>(
       plain(describe(error), LONGEST_MESSAGE),
       ...(remedy === undefined ? [] : [remedy.title]),
       vscode.l10n.t("Show Log"),
@@ -137,6 +139,10 @@ const REMEDIES: Readonly<Record<string, Remedy>> = {
     args: [`${SECTION}.commandPath`],
   },
   MODEL_MISSING: setUp,
+  PYTHON_NOT_FOUND: setUpAgain,
+  PYTHON_NOT_SUPPORTED: setUpAgain,
+  VENV_MISSING: setUpAgain,
+  NO_PACKAGE: setUpAgain,
   SETUP_CANCELLED: setUpAgain,
   SETUP_FAILED: setUpAgain,
   NO_NETWORK: setUpAgain,

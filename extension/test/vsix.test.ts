@@ -6,12 +6,15 @@ const folder = new URL("..", import.meta.url).pathname;
 const ALWAYS = [
   "CHANGELOG.md",
   "LICENSE",
-  "README.md",
+  "README.md", // in its place, the package has the one that readme.mjs writes
   "media/icon.png",
   "media/memory.svg",
   "media/walkthrough/chat.md",
+  "media/walkthrough/chat.png",
+  "media/walkthrough/compact.png",
   "media/walkthrough/install.md",
   "media/walkthrough/recall.md",
+  "media/walkthrough/recall.png",
   "media/walkthrough/remember.md",
   "package.json",
   "package.nls.json",

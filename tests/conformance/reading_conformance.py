@@ -22,7 +22,7 @@ from bridge.store.protocol_reading import (
     StoreReader,
     StoreSnapshot,
 )
-from bridge.store.values import AppliedJob, Compaction, Sizes, Spent
+from bridge.store.values import AppliedJob, Compaction, Feedback, Sizes, Spent
 from bridge.text.terms import query_terms
 from jobs import clock
 from jobs.errors import JobError
@@ -43,6 +43,8 @@ class Written(Protocol):
         """Add a memory under a number that none ever had, as an import does."""
 
     def set_status(self, memory_id: str, status: Status) -> None: ...
+
+    def give(self, feedback: Feedback) -> None: ...
 
     def hide(self, memory_id: str) -> None: ...
 
@@ -316,6 +318,24 @@ class ReadingConformance:
             assert snapshot.catalogue(3) == rows[3:]
             assert snapshot.vectors.embedder is not None
             assert snapshot.vectors.dimensions > 0
+
+    def test_feedback_is_counted_by_memory_and_a_change_of_it_is_one_of_the_catalogue(self, written: Written) -> None:
+        written.add(summary("a"), summary("b"), summary("c"), summary("hidden"))
+        for memory_id, by, verdict in (
+            ("a", "x", "helpful"), ("a", "y", "wrong"), ("a", "z", "helpful"), ("b", "x", "withdrawn"),
+            ("c", "x", "wrong"), ("hidden", "x", "wrong"),
+        ):  # fmt: skip
+            assert changes(written, lambda: written.give(Feedback(memory_id, by, verdict, STORED))) == "everything"  # noqa: B023
+        written.hide("hidden")
+        with snapshot_of(written) as snapshot:
+            assert snapshot.votes() == [(1, (2, 1)), (3, (0, 1))]
+            assert snapshot.votes(1) == [(3, (0, 1))]
+        with written.reader().lists() as lists:
+            assert lists is not None
+            assert [(each.by, each.verdict) for each in lists.feedback("a")] == [
+                ("x", "helpful"), ("y", "wrong"), ("z", "helpful"),
+            ]  # fmt: skip
+            assert lists.feedback("b") == []
 
     def test_memories_come_by_number_and_unknown_numbers_are_left_out(self, written: Written) -> None:
         written.add(summary("a"), legacy("b", "Text"), summary("c"))

@@ -28,6 +28,7 @@ from bridge.store.values import (
     ExtractedEdge,
     ExtractedNode,
     Extraction,
+    Feedback,
     Plan,
     Restored,
     Source,
@@ -104,6 +105,43 @@ class StoreConformance:
         assert [place.reopen().get(memory.id) for memory in given] == added
         assert list(place.store.select([A, B, D]).values()) == added[:2]
         assert place.store.get(D) is None
+
+    def test_the_last_feedback_of_each_person_is_kept_however_late_an_earlier_one_comes(self, place: Place) -> None:
+        place.put(summary(A), summary(B))
+        given = [
+            Feedback(A, "x", "helpful", NOW, "why?", "It held."), Feedback(A, "y", "wrong", EARLY),
+            Feedback(A, "y", "helpful", LATER), Feedback(A, "y", "wrong", NOW),
+            Feedback(B, "x", "wrong", EARLY), Feedback(B, "x", "withdrawn", LATER), Feedback(B, "x", "helpful", NOW),
+            Feedback(D, "x", "helpful", NOW),
+        ]  # fmt: skip
+        for one in given:
+            with place.store.change(LATER) as change:
+                change.give_feedback(one)
+        store = place.reopen()
+        assert store.feedback(A) == [given[2], given[0]]
+        assert (store.feedback(B), store.feedback(D)) == ([], [])
+        assert store.feedback(B, withdrawn=True) == [given[5]]
+
+    def test_feedback_can_lose_its_words_and_keep_its_verdict(self, place: Place) -> None:
+        place.put(summary(A))
+        given = [Feedback(A, "x", "wrong", NOW, "why?", "So."), Feedback(A, "y", "wrong", NOW, None, "Mine.")]
+        with place.store.change(NOW) as change:
+            for one in given:
+                change.give_feedback(one)
+        assert list(place.store.feedback_with_words()) == given
+        with place.store.change(LATER) as change:
+            change.clear_feedback(given[:1])
+        assert place.reopen().feedback(A) == [Feedback(A, "x", "wrong", NOW), given[1]]
+        assert list(place.store.feedback_with_words()) == given[1:]
+
+    def test_feedback_goes_with_its_memory(self, place: Place) -> None:
+        place.put(summary(A))
+        with place.store.change(NOW) as change:
+            change.give_feedback(Feedback(A, "x", "helpful", NOW))
+        with place.store.change(LATER) as change:
+            change.drop([A])
+        place.put(summary(A))
+        assert place.store.feedback(A) == []
 
     def test_a_change_that_fails_changes_nothing(self, place: Place) -> None:
         place.put(summary(A))

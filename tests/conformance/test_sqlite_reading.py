@@ -21,7 +21,7 @@ from bridge.store.opening import reader_of
 from bridge.store.protocol_reading import AddedAbove, Changes, Position, StoreReader, StoreSnapshot
 from bridge.store.sqlite_reader import SqliteReader, SqliteSnapshot
 from bridge.store.sqlite_store import SqliteStore
-from bridge.store.values import Addition, AppliedJob, Compaction, Sizes, Spent
+from bridge.store.values import Addition, AppliedJob, Compaction, Feedback, Sizes, Spent
 from jobs.layout import Workspace
 
 
@@ -57,6 +57,10 @@ class WrittenSqlite:
     def set_status(self, memory_id: str, status: Status) -> None:
         with self._store() as store:
             store.set_status(memory_id, status, STORED, STORED)
+
+    def give(self, feedback: Feedback) -> None:
+        with self._store() as store, store.change(feedback.at) as change:
+            change.give_feedback(feedback)
 
     def hide(self, memory_id: str) -> None:
         with self._store() as store, store.change(STORED) as change:

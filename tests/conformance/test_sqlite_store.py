@@ -87,6 +87,27 @@ class ForgetsWhichJobSetAStatus(SqliteStore):
         return super()._is_past(last, asked_at, applied) and last != asked_at
 
 
+class KeepsEveryFeedbackThatCame(SqliteStore):
+    def _commit(self, change: Change) -> None:
+        for given in change.feedback:
+            self._connection.execute(
+                'DELETE FROM feedback WHERE memory_id = ? AND "by" = ?', (given.memory_id, given.by)
+            )
+        super()._commit(change)
+
+
+class KeepsTheWordsOfFeedback(SqliteStore):
+    def _commit(self, change: Change) -> None:
+        change.feedback_to_clear.clear()
+        super()._commit(change)
+
+
+class KeepsFeedbackOfNothing(SqliteStore):
+    def __init__(self, workspace: Workspace, embedder: FakeEmbedder) -> None:
+        super().__init__(workspace, embedder)
+        self._connection.execute("DROP TRIGGER memories_feedback")
+
+
 class FindsWhatIsHidden(SqliteStore):
     def ids(self) -> list[str]:
         return self.all_ids()
@@ -178,6 +199,9 @@ FAULTS = {
     TellsTheGraphNoStatus: "a_changed_status_is_pending_for_the_graph",
     LastWriterWins: "a_status_loses_against_one_that_was_asked_for_later",
     ForgetsWhichJobSetAStatus: "of_the_same_moment_a_job_sets_a_status_once",
+    KeepsEveryFeedbackThatCame: "the_last_feedback_of_each_person_is_kept_however_late_an_earlier_one_comes",
+    KeepsTheWordsOfFeedback: "feedback_can_lose_its_words_and_keep_its_verdict",
+    KeepsFeedbackOfNothing: "feedback_goes_with_its_memory",
     FindsWhatIsHidden: "a_hidden_memory_is_kept_and_not_found",
     GivesAReturningMemoryANewNumber: "a_hidden_memory_comes_back_under_its_number",
     LeavesNoTombstone: "a_forgotten_id_comes_back_by_a_later_job_alone",

@@ -64,6 +64,7 @@ PAYLOADS: dict[str, list[dict[str, Any]]] = {
     "restore": [{"decision_record_id": "x"}],
     "forget": [{"memory_ids": ["a"]}, {"topic_id": "t"}, {"session": "codex/s"}],
     "set_status": [{"memory_id": "a", "status": "Active"}],
+    "feedback": [{"memory_id": "a", "verdict": "helpful"}, {"memoryId": "a", "verdict": "wrong", "note": "n"}],
     "ask": [{"question": "why?", "top_k": 5}],
     "import": [{"path": "docs/a.json"}, {"path": "/etc/passwd"}],
     "rebuild": [{"what": "index"}, {}],

@@ -154,7 +154,7 @@ def unused(model_cache: Path, tmp_path: Path) -> Iterator[Place]:
         until(lambda: not is_held(place.spool.lock) and not is_held(place.workspace.store_lock), "both have gone")
 
 
-CHANGING = ("memory_ingest", "memory_mark_outdated", "memory_compact_preview")
+CHANGING = ("memory_ingest", "memory_feedback", "memory_mark_outdated", "memory_compact_preview")
 
 
 # --- what a client finds out first ---
@@ -360,6 +360,9 @@ def test_a_request_that_explain_cannot_serve_is_an_error_in_the_contracts_words(
         ("memory_compact_preview", {"topic_id": "sign-ins"}, "TOPIC_NOT_FOUND", "'sign-in'"),
         ("memory_compact_preview", {"topic_id": "invoices"}, "NOTHING_TO_COMPACT", "one memory"),
         ("memory_ingest", {"summary": {"topic": "x"}}, "JOB_INVALID", "The field summary.context"),
+        ("memory_feedback", {"memory_number": 99, "verdict": "wrong"}, "MEMORY_NOT_FOUND", "99"),
+        ("memory_feedback", {"memory_number": 1, "verdict": "good"}, "JOB_INVALID", "verdict"),
+        ("memory_feedback", {"memory_number": 1}, "ARGUMENT_INVALID", "verdict"),
         ("memory_mark_outdated", {"memory_number": 99}, "MEMORY_NOT_FOUND", "99"),
         ("memory_mark_outdated", {"memory_id": "none"}, "MEMORY_NOT_FOUND", "none"),
         ("memory_mark_outdated", {"memory_number": 5}, "ARGUMENT_INVALID", "has no status"),
@@ -455,6 +458,7 @@ FITTING: dict[str, dict[str, Any]] = {
     "memory_recent": {},
     "memory_topics": {},
     "memory_ingest": {"summary": SUMMARY},
+    "memory_feedback": {"memory_number": 1, "verdict": "helpful"},
     "memory_mark_outdated": {"memory_number": 1},
     "memory_job_status": {"job_id": "some-job"},
     "memory_compact_preview": {"topic_id": "sign-in"},
@@ -555,6 +559,13 @@ def test_what_an_agent_remembers_it_finds_again(unused: Place) -> None:
 
         number = status["result"]["memory_number"]
         assert status["outcome"] == f"Stored as memory #{number} of topic retry-pauses."
+        given = agent.call("memory_feedback", memory_number=number, verdict="helpful", note="It held.", wait_seconds=50)
+        assert text_of(given) == f"The feedback on memory #{number} is recorded: 1 helpful, 0 wrong."
+        assert agent.answer("memory_job_status", job_id=given.structured_content["job_id"])["outcome"] == (
+            f"Memory #{number}: 1 helpful, 0 wrong."
+        )
+        first, *_ = agent.answer("memory_retrieve", query="how long do uploads pause?")["results"]
+        assert first["feedback"] == {"helpful": 1, "wrong": 0}
         marked = agent.call("memory_mark_outdated", memory_number=number, wait_seconds=50)
         assert text_of(marked) == f"Memory #{number} is Superseded now."
         assert agent.answer("memory_job_status", job_id=marked.structured_content["job_id"])["outcome"] == (

@@ -557,6 +557,28 @@ def test_the_browser_filters_and_opens_a_memory_and_sets_its_status(
     expect(page.locator(".heading .state")).to_have_text("Draft")
 
 
+def test_a_memory_gets_feedback_by_two_buttons_and_a_second_press_takes_it_back(
+    site: Site, tab: Tab, remembered: list[str]
+) -> None:
+    [job] = site.submit(("ingest", summary("To be judged", "judging", "It was of use.", day=17)))
+    page = tab.open(f"#/memories/{site.place.ended(job).as_dict()['result']['memory_number']}")
+    feedback = page.get_by_role("group", name="Feedback")
+    helped, wrong = (feedback.get_by_role("button", name=name) for name in ("This helped", "This is wrong"))
+    expect(helped).to_have_text("This helped 0")
+    helped.click()
+    expect(helped).to_have_text("This helped 1")
+    expect(helped).to_have_attribute("aria-pressed", "true")
+    wrong.click()
+    expect(wrong).to_have_text("This is wrong 1")
+    expect(helped).to_have_text("This helped 0")
+    page.goto(page.url.split("#")[0] + "#/memories?q=to+be+judged+it+was+of+use")
+    expect(page.locator(".hit", has_text="To be judged")).to_contain_text("0 helpful, 1 wrong")
+    page.go_back()
+    wrong.click()
+    expect(wrong).to_have_text("This is wrong 0")
+    expect(wrong).to_have_attribute("aria-pressed", "false")
+
+
 def test_a_memory_is_forgotten_only_once_its_number_was_typed(site: Site, tab: Tab, remembered: list[str]) -> None:
     [job] = site.submit(("ingest", summary("To be forgotten", "passing", "Nobody needs this.", day=18)))
     number = str(site.place.ended(job).as_dict()["result"]["memory_number"])

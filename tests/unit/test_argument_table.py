@@ -62,7 +62,7 @@ def test_the_statuses_that_are_offered_are_those_of_a_memory() -> None:
 
 def test_a_setting_has_the_default_of_its_argument() -> None:
     of_settings = {name: argument for name, argument in ARGUMENTS.items() if argument.setting}
-    assert len(of_settings) == 9
+    assert len(of_settings) == 10
     for argument in of_settings.values():
         assert argument.setting in names()
         adapts = argument.setting == "relevance_floor"  # a given floor is fixed, the default is not

@@ -1,4 +1,4 @@
-"""Cursor's conversations, of the editor and of the agent in the terminal: read in the forms that public readers show."""
+"""Cursor's conversations, of the editor and of its agent in the terminal, are read as what was said."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ BUBBLES = [
     bubble(2, "We use Redis, because it expires keys."),
     bubble(2, capabilityType=22),
     bubble(1, "Rename it."),
-    bubble(2, "Renamed.", toolFormerData=call("edit_file_v2", {"relativeWorkspacePath": "src/store.py", "streamingContent": "FILE"})),
+    bubble(2, "Renamed.", toolFormerData=call("edit_file_v2", {"relativeWorkspacePath": "src/store.py", "x": "FILE"})),
 ]  # fmt: skip
 
 

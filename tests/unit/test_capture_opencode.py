@@ -51,9 +51,9 @@ def tool(name: str, called_with: Record) -> Record:
 
 
 ALL_KINDS = [
-    asked(1, text("Which cache do we use?"), text("FILE-CONTENT", synthetic=True), {"type": "file", "mime": "text/plain"}),
+    asked(1, text("Which cache do we use?"), text("FILE-CONTENT", synthetic=True), {"type": "file"}),
     answered(2, {"type": "step-start"}, {"type": "reasoning", "text": "THOUGHT"}, text("I look first."),
-             tool("read", {"filePath": "/home/ana/shop/src/cache.py"}), {"type": "step-finish", "reason": "tool-calls"}),
+             tool("read", {"filePath": "/home/ana/shop/src/cache.py"}), {"type": "step-finish"}),
     answered(3, text("We use Redis, because it expires keys.")),
     asked(4, {"type": "compaction", "auto": True}),
     answered(5, text("SUMMARY"), summary=True, mode="compaction"),
@@ -90,8 +90,8 @@ def database_in(
             connection.execute("INSERT INTO message VALUES (?, ?, ?, ?, ?)",
                                (message_id, record["id"], at, at, json.dumps(data)))  # fmt: skip
             for number, part in enumerate(parts):
-                connection.execute("INSERT INTO part VALUES (?, ?, ?, ?, ?, ?)",
-                                   (f"prt_{message_id}_{number}", message_id, record["id"], at, at, json.dumps(part)))  # fmt: skip
+                values = (f"prt_{message_id}_{number}", message_id, record["id"], at, at, json.dumps(part))
+                connection.execute("INSERT INTO part VALUES (?, ?, ?, ?, ?, ?)", values)
     return path
 
 

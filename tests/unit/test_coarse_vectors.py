@@ -64,6 +64,8 @@ def test_refined_cosines_are_those_of_a_whole_comparison(monkeypatch: pytest.Mon
         status=np.ones(memories, np.int8),
         legacy=np.zeros(memories, np.bool_),
         dated=np.full(memories, np.nan),
+        helpful=np.zeros(memories, np.int32),
+        wrong=np.zeros(memories, np.int32),
     ).take(np.arange(0, memories, 2))
     products, error = copy_of(vectors).products(query, len(vectors))
     best, whole = refined_cosines(vectors, products, error, query, some)

@@ -173,7 +173,7 @@ def test_the_page_says_the_defaults_that_are_used() -> None:
         ("max_results", asked.max_results), ("max_tokens", asked.max_tokens), ("preset", asked.preset),
         ("half_life_days", asked.ranking.half_life_days), ("recency_floor", asked.ranking.recency_floor),
         ("alpha", asked.ranking.alpha), ("ranking_mode", asked.ranking.mode), ("legacy", asked.legacy),
-        ("relevance_floor", asked.relevance_floor),
+        ("relevance_floor", asked.relevance_floor), ("feedback_weight", asked.ranking.feedback_weight),
     ):  # fmt: skip
         assert said[name][0].split(";")[0] == (used if isinstance(used, str) else f"{used:g}"), name
     for name, (low, high) in (

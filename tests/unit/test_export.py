@@ -221,6 +221,8 @@ def some_of_everything(stores: Stores) -> None:
     with stores.store.change(LATER) as change:
         change.record_compaction(replace(made, applied_at=EARLIER))
         change.keep_extraction(an_id("d"), values.Extraction((node,), (edge,)), "job")
+        change.give_feedback(values.Feedback(an_id("a"), "person", "wrong", LATER, "why?", "It is b."))
+        change.give_feedback(values.Feedback(an_id("g"), "agent", "withdrawn", LATER))
 
 
 KEY = "ghp_" + "QYLPMN5HFIQR7XYAbcdefghijk01234567wx"  # in two parts, so that no scanner takes it for one
@@ -283,10 +285,23 @@ def test_an_export_comes_back_line_by_line(here: WithoutCognee, there: WithoutCo
     some_of_everything(here)
     lines = lines_of(here)
     found = imported(there, lines)
-    assert counts(found) == {"added": 7, "compactions": 2, "findings": 1}
+    assert counts(found) == {"added": 7, "compactions": 2, "findings": 1, "feedback": 2}
     assert (found["details"], found["warnings"]) == ([], [])
     assert body(there) == body(here)
     assert [line["metadata"]["memory_number"] for line in lines[1:8]] == [1, 2, 7, 8, 9, 10, 11]
+
+
+def test_a_later_feedback_that_is_here_already_outlives_an_import(here: WithoutCognee, there: WithoutCognee) -> None:
+    store(here, summary("a"))
+    store(there, summary("a"))
+    for stores, verdict, at in ((here, "wrong", EARLIER), (there, "helpful", LATER)):
+        with stores.store.change(at) as change:
+            change.give_feedback(values.Feedback(an_id("a"), "person", verdict, at))
+    imported(there, lines_of(here))
+    imported(here, lines_of(there))
+    assert [[each.verdict for each in stores.store.feedback(an_id("a"))] for stores in (here, there)] == [
+        ["helpful"]
+    ] * 2
 
 
 def test_every_line_is_as_the_published_schema_says(here: WithoutCognee) -> None:
@@ -297,17 +312,18 @@ def test_every_line_is_as_the_published_schema_says(here: WithoutCognee) -> None
         *["memory"] * 7,
         *["compaction"] * 2,
         "cognified",
+        *["feedback"] * 2,
         "end",
     ]
     for line in lines_of(here):
         schema.validate(line)
-    assert lines_of(here)[0]["counts"] == {"memory": 7, "compaction": 2, "cognified": 1}
+    assert lines_of(here)[0]["counts"] == {"memory": 7, "compaction": 2, "cognified": 1, "feedback": 2}
 
 
 def test_what_was_never_stored_is_an_empty_export_which_can_be_imported(tmp_path: Path, here: WithoutCognee) -> None:
     found: list[bytes] = []
     assert export.write(Workspace(tmp_path), "1.0", EARLIER, found.append) == dict.fromkeys(
-        ("memory", "compaction", "cognified"), 0
+        ("memory", "compaction", "cognified", "feedback"), 0
     )
     assert imported(here, found)["memories"] == 0
 
@@ -438,12 +454,20 @@ def test_the_same_words_under_another_id_are_one_memory_and_references_follow(
     assert words is not None
     store(there, replace(summary("b"), id=an_id("ours")), replace(words, id=an_id("our words"), number=0))
     found = imported(there, lines_of(here))
-    assert counts(found) == {"added": 5, "duplicates": 2, "kept": 1, "renumbered": 1, "compactions": 2, "findings": 1}
+    assert counts(found) == {
+        "added": 5,
+        "duplicates": 2,
+        "kept": 1,
+        "renumbered": 1,
+        "compactions": 2,
+        "findings": 1,
+        "feedback": 2,
+    }
     assert there.store.get(an_id("b")) is None
     merged = there.store.get(an_id("g"))
     assert merged is not None
     assert merged.sources == (an_id("ours"), an_id("f"))
-    *compactions, finding = body(there)[-3:]
+    *compactions, finding, _, _ = body(there)[-5:]
     for compaction in compactions:
         assert [source["memory_id"] for source in compaction["sources"]] == [an_id("ours"), an_id("f")]
         assert compaction["conflicts"][0]["earlier"]["memory_id"] == an_id("ours")
@@ -729,13 +753,13 @@ def test_an_export_of_a_store_that_no_child_has_opened_since_an_update(here: Wit
     with closing(sqlite3.connect(here.workspace.memory_db)) as connection:
         connection.executescript(
             "DROP INDEX memories_migrated; ALTER TABLE memories DROP COLUMN migrated_from;"
-            "DROP TABLE compactions; DROP TABLE cognified;"
+            "DROP TABLE compactions; DROP TABLE cognified; DROP TABLE feedback;"
         )
     assert body(here) == before
 
 
 def test_the_shapes_of_lines_have_the_columns_of_their_tables(here: WithoutCognee) -> None:
-    for model in (export_lines.ExportedCompaction, export_lines.ExportedFinding):
+    for model in (export_lines.ExportedCompaction, export_lines.ExportedFinding, export_lines.ExportedFeedback):
         kind = model.model_fields["type"].annotation.__args__[0]  # type: ignore[union-attr]
         table = TABLES[kind][0].split()[0]
         columns = {row[1] for row in here.store._connection.execute(f"PRAGMA table_info({table})")}

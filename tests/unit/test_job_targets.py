@@ -60,6 +60,7 @@ def error_of(workspace: Workspace, kind: str, **payload: Any) -> JobError:
         ("forget", {"memory_ids": ["a", "loan-periods"]}, "MEMORY_NOT_FOUND", "'loan-periods'"),
         ("set_status", {"memory_id": NO_UUID, "status": "Draft"}, "MEMORY_NOT_FOUND", NO_UUID),
         ("set_status", {"memory_id": "d", "status": "Draft"}, "ARGUMENT_INVALID", "#4 has no status"),
+        ("feedback", {"memory_id": NO_UUID, "verdict": "wrong"}, "MEMORY_NOT_FOUND", NO_UUID),
         ("set_status", {"memory_id": "e", "status": "Draft"}, "ARGUMENT_INVALID", "#5 is a decision record"),
     ],
 )
@@ -77,6 +78,7 @@ def test_a_typo_is_refused(workspace: Workspace, kind: str, payload: dict[str, A
         ("forget", {"topic_id": "loan-periods", "memory_ids": None}),
         ("forget", {"memory_ids": ["a", NO_UUID]}),  # it may have been forgotten before
         ("set_status", {"memory_id": "a", "status": "Draft"}),
+        ("feedback", {"memory_id": "d", "verdict": "helpful"}),
         ("rebuild", {"what": "index"}),
     ],
 )

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from bridge.argument_table import ARGUMENTS
 from bridge.search.ranking import STATUS_MULTIPLIERS
 
 PAGE = Path(__file__).resolve().parents[2] / "worker" / "page"
@@ -56,6 +57,11 @@ def test_the_meter_of_a_status_is_full_at_the_highest_multiplier() -> None:
     shown = [line for path in OURS for line in path.read_text("utf-8").splitlines() if 'tone="status"' in line]
     assert shown
     assert all("most=${HIGHEST_STATUS}" in line for line in shown)
+
+
+def test_the_meter_of_feedback_is_full_at_the_highest_multiplier() -> None:
+    [scale] = re.findall(r"HIGHEST_FEEDBACK = ([0-9.]+);", (PAGE / "parts.js").read_text("utf-8"))
+    assert float(scale) == 1 + ARGUMENTS["feedback_weight"].range[1]
 
 
 def test_a_module_imports_what_is_there() -> None:

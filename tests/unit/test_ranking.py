@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -30,6 +31,7 @@ from bridge.search.ranking import (
     components,
     default_floor,
     factors,
+    feedback_multiplier,
     inverse_document_frequency,
     least_best,
     lexical_scores,
@@ -46,7 +48,7 @@ from bridge.search.ranking import (
     vector_score,
     vector_scores,
 )
-from bridge.store.protocol_reading import STATUSES
+from bridge.store.protocol_reading import STATUSES, Votes
 from bridge.store.rows import dated
 from jobs import clock
 
@@ -54,6 +56,7 @@ NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 PRODUCT = Ranking("product", 7.0, 0.0, 0.8, NOW)
 SHARE = st.floats(0, 1)
 COSINE = st.floats(-1, 1)
+WEIGHTS = st.sampled_from([0.0, 0.05, 0.2, 0.5])
 
 
 def summary(status: str | None = "Active", **metadata: str) -> Memory:
@@ -271,22 +274,76 @@ def test_columns_of_ages_and_recencies_are_those_of_each_memory(days: list[float
     assert recencies == pytest.approx(np.array(one_by_one), rel=1e-7, abs=1e-9)
 
 
-@given(st.lists(st.tuples(SHARE, AGES, st.sampled_from(STATUSES)), min_size=1), RANKINGS)
+VOTES = st.builds(Votes, st.integers(0, 10**6), st.integers(0, 10**6))
+
+
+@given(st.lists(st.tuples(SHARE, AGES, st.sampled_from(STATUSES), VOTES), min_size=1), RANKINGS, WEIGHTS)
 def test_columns_of_scores_are_the_scores_one_by_one(
-    found: list[tuple[float, float | None, str | None]], ranking: Ranking
+    found: list[tuple[float, float | None, str | None, Votes]], ranking: Ranking, weight: float
 ) -> None:
-    memories = [aged(days, status) for _, days, status in found]
-    semantic = np.array([share for share, _, _ in found])
-    status = np.array([STATUSES.index(status) for _, _, status in found])
+    ranking = replace(ranking, feedback_weight=weight)
+    memories = [aged(days, status) for _, days, status, _ in found]
+    semantic = np.array([share for share, _, _, _ in found])
+    status = np.array([STATUSES.index(status) for _, _, status, _ in found])
+    helpful, wrong = (np.array(column, np.int32) for column in zip(*(votes for *_, votes in found), strict=True))
     alone = [
-        factors(memory, Relevance(0.0, 0.0, share), ranking)
-        for memory, (share, _, _) in zip(memories, found, strict=True)
+        factors(memory, Relevance(0.0, 0.0, share), ranking, votes)
+        for memory, (share, _, _, votes) in zip(memories, found, strict=True)
     ]
     ageless = np.array([ageless_score(one, ranking) for one in alone])
-    assert ageless_scores(semantic, status, ranking) == pytest.approx(ageless, rel=1e-7, abs=1e-9)
-    columns = scores(semantic, dates_of(memories), status, ranking)
+    assert ageless_scores(semantic, status, (helpful, wrong), ranking) == pytest.approx(ageless, rel=1e-7, abs=1e-9)
+    columns = scores(semantic, dates_of(memories), status, (helpful, wrong), ranking)
     assert columns == pytest.approx(np.array([one.score for one in alone]), rel=1e-7, abs=1e-9)
     assert (columns < ABOVE_ANY_SCORE).all()
+
+
+# --- feedback ---
+
+
+def test_one_vote_moves_a_score_by_a_fifth_of_the_weight() -> None:
+    assert feedback_multiplier(Votes(1, 0), 0.2) == 1.04
+    assert feedback_multiplier(Votes(0, 1), 0.2) == 0.96
+
+
+@given(VOTES, WEIGHTS)
+def test_many_votes_move_a_score_by_less_than_the_weight_and_hide_nothing(votes: Votes, weight: float) -> None:
+    assert 1 - weight <= feedback_multiplier(votes, weight) <= 1 + weight
+    assert feedback_multiplier(votes, weight) > 0
+
+
+@given(VOTES, WEIGHTS)
+def test_a_further_helpful_vote_never_lowers_a_score_and_a_wrong_one_never_raises_it(
+    votes: Votes, weight: float
+) -> None:
+    now = feedback_multiplier(votes, weight)
+    assert feedback_multiplier(votes._replace(helpful=votes.helpful + 1), weight) >= now
+    assert feedback_multiplier(votes._replace(wrong=votes.wrong + 1), weight) <= now
+
+
+def test_as_many_helpful_as_wrong_votes_count_for_nothing() -> None:
+    assert feedback_multiplier(Votes(7, 7), 0.5) == feedback_multiplier(Votes(0, 0), 0.5) == 1.0
+
+
+@given(SHARE, AGES, VOTES, RANKINGS)
+def test_without_a_weight_votes_change_no_digit(
+    share: float, days: float | None, votes: Votes, ranking: Ranking
+) -> None:
+    memory, found = aged(days, "Active"), Relevance(0.0, 0.0, share)
+    rated = factors(memory, found, ranking, votes)
+    assert rated.reported() == factors(memory, found, ranking).reported()
+    assert components(memory, found, ranking, votes) == components(memory, found, ranking)
+
+
+@given(COSINE, SHARE, AGES, VOTES)
+def test_the_reported_factors_with_feedback_are_those_of_the_score(
+    cosine: float, lexical: float, days: float | None, votes: Votes
+) -> None:
+    ranking = replace(PRODUCT, feedback_weight=0.3)
+    memory, found = aged(days, "Active"), relevance(cosine, cosine, lexical)
+    shown, parts = factors(memory, found, ranking, votes).reported(), components(memory, found, ranking, votes)
+    product = shown["semantic_score"] * shown["recency_multiplier"] * shown["status_multiplier"]
+    assert shown["score"] == rounded(product * shown["feedback_multiplier"])
+    assert parts["feedback"] == shown["feedback_multiplier"]
 
 
 # --- a time that the question names ---

@@ -32,6 +32,7 @@ from bridge.store.opening import reader_of
 from bridge.store.protocol_reading import STATUSES as STATUS_CODES
 from bridge.store.rows import dated
 from bridge.store.sqlite_store import SqliteStore
+from bridge.store.values import Feedback
 from jobs import clock
 from jobs.layout import Workspace
 
@@ -60,6 +61,17 @@ def memories(count: int, seed: int = 1, start: int = 0) -> list[Memory]:
 def add(workspace: Workspace, *found: Memory) -> None:
     store = SqliteStore(workspace, FakeEmbedder())
     store.add([(memory, None) for memory in found], STORED)
+    store.close()
+
+
+def rate(workspace: Workspace, *found: Memory, seed: int = 2) -> None:
+    """Give up to six votes to each memory."""
+    dice = random.Random(seed)
+    store = SqliteStore(workspace, FakeEmbedder())
+    with store.change(STORED) as change:
+        for memory in found:
+            for voter in range(dice.randrange(7)):
+                change.give_feedback(Feedback(memory.id, str(voter), dice.choice(["helpful", "wrong"]), STORED))
     store.close()
 
 
@@ -96,6 +108,27 @@ def exhaustive(workspace: Workspace, query: str, arguments: dict[str, Any]) -> t
     if question.legacy == "append":
         passing.sort(key=lambda pair: pair[0].kind == "legacy")
     return [memory.id for memory, _ in passing[: question.max_results]], len(passing)
+
+
+@pytest.mark.parametrize(
+    "arguments", [{}, {"ranking_mode": "blend"}, {"legacy": "append"}, {"max_results": 1}], ids=str
+)
+def test_with_a_weight_of_feedback_the_best_are_those_that_scoring_each_single_memory_would_give(
+    workspace: Workspace, arguments: dict[str, Any]
+) -> None:
+    found = memories(200)
+    add(workspace, *found)
+    rate(workspace, *found)
+    asking = reader(workspace)
+    changed = 0
+    for query in ("queue lock", "worker child retry"):
+        without = [hit["memory_id"] for hit in answer(asking, query, **arguments)["results"]]
+        got = answer(asking, query, feedback_weight=0.5, **arguments)["results"]
+        expected, _ = exhaustive(workspace, query, arguments | {"feedback_weight": 0.5})
+        assert [hit["memory_id"] for hit in got] == expected
+        assert [hit["score"] for hit in got] == sorted((hit["score"] for hit in got), reverse=True) or arguments
+        changed += without != expected
+    assert changed
 
 
 @pytest.mark.parametrize("arguments", ASKED, ids=str)
@@ -400,7 +433,7 @@ def test_no_estimate_loses_one_of_the_best_however_low_the_scores(
     candidates = catalogue.Catalogue(
         np.arange(1, len(exact) + 1), nothing, nothing, nothing,
         np.array([STATUS_CODES.index(m.metadata.status) for m, _ in exact], np.int8),
-        nothing.astype(np.bool_), np.array(dates, np.float64),
+        nothing.astype(np.bool_), np.array(dates, np.float64), nothing, nothing,
     )  # fmt: skip
     estimate = Estimate(candidates, np.array(estimates), 0.0, lambda some: np.zeros(len(some)))
     kept = retrieval._wanted(estimate, question)

@@ -23,7 +23,7 @@ from bridge.graph.open_stores import Stores
 from bridge.interface import answer_shapes, envelope, result_shapes
 from bridge.interface.json_schema import Shape
 from bridge.memory import Memory
-from bridge.operations import Task, ingest, noop, operation, rebuild, set_status
+from bridge.operations import Task, feedback, ingest, noop, operation, rebuild, set_status
 from bridge.search import hits, ranking
 from bridge.search.question import parse_question
 from bridge.settings import Settings
@@ -200,6 +200,9 @@ PAYLOAD_VALUES: list[tuple[Kind, Any]] = [
     ("forget", {"topic_id": None}),
     ("set_status", {"memory_id": "x", "status": "Active"}),
     ("set_status", {"memory_id": "x", "status": "active"}),
+    ("feedback", {"memory_id": "x", "verdict": "helpful", "query": "?", "by": None}),
+    ("feedback", {"memory_id": "x", "verdict": "helpful", "note": ""}),
+    ("feedback", {"memory_id": "x"}),
     ("ask", {"question": "?", "top_k": None}),
     ("ask", {"question": "?", "top_k": 0}),
     ("import", {"path": "a"}),
@@ -468,6 +471,14 @@ def test_results_are_as_the_schemas_say(stores: Stores) -> None:
     changed = result(set_status.run([change], stores, NOON, ignore), "a")
     assert problems("result.set_status", changed) == []
     assert set(changed) == known(result_shapes.SetStatusResult) == required(result_shapes.SetStatusResult)
+    given = result(
+        feedback.run(
+            [task("a", "feedback", {"memory_id": memory_id, "verdict": "wrong", "by": "agent"})], stores, NOON, ignore
+        ),
+        "a",
+    )
+    assert problems("result.feedback", given) == []
+    assert set(given) == known(result_shapes.FeedbackResult) == required(result_shapes.FeedbackResult)
     nothing = result(noop.run([task("a", "noop", {})], stores, NOON, ignore), "a")
     assert problems("result.noop", nothing) == []
     assert set(nothing) == known(result_shapes.NoopResult) == set()
@@ -501,11 +512,11 @@ def test_a_real_answer_is_as_the_schema_says(workspace: Workspace, stores: Store
     found = answer_to(workspace, Words(), NOON, settings, query="uploader retry", max_results=9)
     assert problems("retrieval-response", found) == []
     assert known(answer_shapes.RetrievalSuccess) == required(answer_shapes.RetrievalSuccess) == set(found)
-    optional = {"time", "reranker", "searched_for"}
+    optional = {"time", "reranker", "searched_for", "feedback_weight"}
     assert known(answer_shapes.RankingUsed) - optional == required(answer_shapes.RankingUsed) == set(found["ranking"])
     timed = answer_to(workspace, Words(), NOON, settings, query="uploader retry in March")
     assert problems("retrieval-response", timed) == []
-    assert known(answer_shapes.RankingUsed) - {"reranker", "searched_for"} == set(timed["ranking"])
+    assert known(answer_shapes.RankingUsed) - {"reranker", "searched_for", "feedback_weight"} == set(timed["ranking"])
     assert known(answer_shapes.TimeUsed) == required(answer_shapes.TimeUsed) == set(timed["ranking"]["time"])
     assert {hit["memory_type"] for hit in found["results"]} == {"summary", "decision_record", "legacy"}
 
@@ -526,7 +537,7 @@ def test_a_hit_of_each_kind_has_its_fields(memory: Memory) -> None:
     more = {"legacy": set(), "summary": STRUCTURED, "decision_record": STRUCTURED | {"compaction_source"}}
     assert set(found) == required(answer_shapes.RetrievalHit) | more[memory.kind]
     every = required(answer_shapes.RetrievalHit) | STRUCTURED | {"compaction_source", "best_passages", "rerank_score"}
-    assert known(answer_shapes.RetrievalHit) == every
+    assert known(answer_shapes.RetrievalHit) == every | {"feedback", "feedback_multiplier"}
 
 
 @pytest.mark.parametrize("details", [{}, {"n": 1}])

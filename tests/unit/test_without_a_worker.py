@@ -45,6 +45,7 @@ ARGUMENTS = {
     "context": "question",
     "explain": "question",
     "export": "--out out.jsonl",
+    "feedback": "m helpful",
     "forget": "--topic-id t --yes",
     "import": "in.jsonl",
     "ingest": "question answer",

@@ -5,11 +5,12 @@ Import it under TYPE_CHECKING, as ``bridge.interface.answer_shapes``.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
 from bridge.memory import MemoryKind, Status
+from bridge.memory_shapes import FeedbackCounts
 from jobs.schema import Count, Moment, Number
 
 
@@ -122,5 +123,18 @@ class MarkedOutdated(TypedDict):
     """False if it was Superseded before; null if the job has not ended yet."""
     job_id: str | None
     """Null if there was nothing to change."""
+    state: str
+    """succeeded, or how far the job is."""
+
+
+class GivenFeedback(TypedDict):
+    """A feedback that is, or will be, recorded."""
+
+    memory_number: Number
+    memory_id: str
+    verdict: Literal["helpful", "wrong", "withdrawn"]
+    feedback: FeedbackCounts | None
+    """All that was given on the memory; null if the job has not ended yet."""
+    job_id: str
     state: str
     """succeeded, or how far the job is."""

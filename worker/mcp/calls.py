@@ -31,10 +31,11 @@ from .schemas import LONGEST_WAIT_SECONDS, PREVIEW_WAIT_SECONDS, STATUS_WAIT_SEC
 
 if TYPE_CHECKING:
     from bridge.interface.answer_shapes import ContextResponse, ExplainResponse, Refusal, RetrievalResponse
+    from bridge.memory_shapes import FeedbackCounts
     from bridge.search.reader import Verb
     from bridge.settings import Settings
 
-    from .answer_shapes import MarkedOutdated
+    from .answer_shapes import GivenFeedback, MarkedOutdated
 
 
 # --- queries ---
@@ -209,6 +210,35 @@ def mark_outdated(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
     said = "is Superseded now" if job_id else "was Superseded before"
     waits = f"will be Superseded: job {job_id} is {state}. Ask memory_job_status later"
     return Answer(answer, f"Memory #{number} {said if has_ended else waits}.")
+
+
+def feedback(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
+    """Record whether a memory helped, and wait for it.
+
+    Raises JobError before a job is submitted: MEMORY_NOT_FOUND, ARGUMENT_INVALID. Raises the job's JobError when it
+    failed.
+    """
+    settings = trust.settings_of(workspace)
+    seconds = _seconds(arguments, default=STATUS_WAIT_SECONDS)
+    memory = memory_of(workspace, arguments)
+    number, memory_id = memory["memory_number"], memory["memory_id"]
+    given = {name: arguments[name] for name in ("verdict", "query", "note") if name in arguments}
+    payload: dict[str, Any] = given | {"memory_id": memory_id, "by": arguments.get("by", "agent")}
+    require(workspace, "feedback", check(PAYLOADS["feedback"], payload).model_dump())
+    job_id, done = _run(workspace, settings, "feedback", payload, seconds)
+    result = done["result"]
+    counts: FeedbackCounts | None = None if result is None else result["feedback"]
+    answer: GivenFeedback = {
+        "memory_number": number,
+        "memory_id": memory_id,
+        "verdict": given["verdict"],
+        "feedback": counts,
+        "job_id": job_id,
+        "state": done["state"],
+    }
+    waits = f"will be recorded: job {job_id} is {done['state']}. Ask memory_job_status later"
+    said = waits if counts is None else f"is recorded: {counts['helpful']} helpful, {counts['wrong']} wrong"
+    return Answer(answer, f"The feedback on memory #{number} {said}.")
 
 
 def compact_preview(workspace: Workspace, arguments: dict[str, Any]) -> Answer:

@@ -76,6 +76,9 @@ def _success(kind: str | None, result: Mapping[str, Any]) -> str:
             return f"{stored} memory #{result['memory_number']}{topic}.{secrets}"
         case "set_status":
             return f"Memory #{result['memory_number']} is {result['status']}."
+        case "feedback":
+            counts = result["feedback"]
+            return f"Memory #{result['memory_number']}: {counts['helpful']} helpful, {counts['wrong']} wrong."
         case "compact" if "decision_record" in result:
             return f"A preview of merging {counted(len(result['summaries']), 'memory')}; nothing was changed."
         case _:

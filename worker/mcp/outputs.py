@@ -81,6 +81,13 @@ def mark_outdated_output() -> Schema:
     return _schema_of(MarkedOutdated)
 
 
+def feedback_output() -> Schema:
+    """The output of ``memory_feedback``."""
+    from .answer_shapes import GivenFeedback
+
+    return _schema_of(GivenFeedback)
+
+
 def job_status_output() -> Schema:
     """The output of ``memory_job_status``."""
     from .answer_shapes import JobStatus

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from bridge.argument_table import DEFAULT_PRESET, EXPLAIN_ARGUMENTS, MAX_IDS, MAX_QUERY_CHARS
+from jobs.kinds import VERDICTS
 
 Schema = dict[str, Any]
 
@@ -189,6 +190,32 @@ def mark_outdated_input() -> Schema:
     )
 
 
+def feedback_input() -> Schema:
+    """The input of ``memory_feedback``."""
+    return closed(
+        ["verdict"],
+        **_one_memory(),
+        verdict=text_field(
+            "helpful: it was true and of use. wrong: what it says does not hold, or is not about the question."
+            " withdrawn: takes your earlier verdict back.",
+            enum=list(VERDICTS),
+        ),
+        query=text_field("The question for which it was recalled.", minLength=1, maxLength=1000),
+        note=text_field("Why, in one sentence, such as what holds instead.", minLength=1, maxLength=1000),
+        by=text_field(
+            "Who says so; a later verdict of the same name replaces it.", minLength=1, maxLength=100, default="agent"
+        ),
+        wait_seconds=_number(
+            "number",
+            "Wait up to this long for the change; a longer one is looked up with memory_job_status.",
+            0,
+            LONGEST_WAIT_SECONDS,
+            default=STATUS_WAIT_SECONDS,
+        ),
+        project=PROJECT,
+    )
+
+
 def ingest_input() -> Schema:
     """The input of ``memory_ingest``."""
     summary = closed(
@@ -241,7 +268,9 @@ def job_status_input() -> Schema:
     """The input of ``memory_job_status``."""
     return closed(
         ["job_id"],
-        job_id=text_field("The job_id that memory_ingest, memory_mark_outdated or memory_compact_preview returned."),
+        job_id=text_field(
+            "The job_id that memory_ingest, memory_feedback, memory_mark_outdated or memory_compact_preview returned."
+        ),
         wait_seconds=_number(
             "number", "Wait up to this long for the job's end before answering.", 0, LONGEST_WAIT_SECONDS, default=0
         ),

@@ -1,7 +1,7 @@
 // Why a memory is found: the parts of its score, adding up, as the worker explains them.
 import { post } from "./api.js";
 import { html, useEffect, useState } from "./html.js";
-import { Facts, HIGHEST_STATUS, Meter, Problem, Waiting } from "./parts.js";
+import { Facts, HIGHEST_FEEDBACK, HIGHEST_STATUS, Meter, Problem, Waiting } from "./parts.js";
 import { exact, score } from "./words.js";
 
 /** `answer` is the one that contains the hit: its `as_of` and filters give the same digits again. */
@@ -26,10 +26,11 @@ export function Explanation({ hit, query, answer }) {
 
 function Parts({ hit, item, ranking }) {
   const { total, components } = item.score;
-  const { base, semantic_boost, rerank, recency } = components;
+  const { base, semantic_boost, rerank, recency, feedback } = components;
   const sum = [base, semantic_boost, ...(rerank === undefined ? [] : [rerank])].map(score).join(" + ");
   const { semantic_score: relevance, status_multiplier: status } = hit;
   const blend = ranking.mode === "blend";
+  const rated = feedback === undefined ? "" : ` × ${score(feedback)}`;
   return html`<div class="why" aria-label="Explanation">
     <div class="why-parts">
       <${Meter} label=${`words (at most ${ranking.weights.base})`} value=${base} text=${score(base)} tone="part" />
@@ -38,11 +39,12 @@ function Parts({ hit, item, ranking }) {
       <${Meter} label="= relevance" value=${relevance} text=${score(relevance)} />
       <${Meter} label=${blend ? "and recency" : "× recency"} value=${recency} text=${score(recency)} tone="recency" />
       <${Meter} label="× status" value=${status} most=${HIGHEST_STATUS} text=${score(status)} tone="status" />
+      ${feedback !== undefined && html`<${Meter} label="× feedback" value=${feedback} most=${HIGHEST_FEEDBACK} text=${score(feedback)} tone="part" />`}
       <${Meter} label="= score" value=${total} text=${score(total)} tone="total" />
     </div>
     <p class="formula"><code>${blend
-      ? `(${ranking.alpha} × (${sum}) + ${(1 - ranking.alpha).toFixed(2)} × ${score(recency)}) × ${score(status)} = ${score(total)}`
-      : `(${sum}) × ${score(recency)} × ${score(status)} = ${score(total)}`}</code></p>
+      ? `(${ranking.alpha} × (${sum}) + ${(1 - ranking.alpha).toFixed(2)} × ${score(recency)}) × ${score(status)}${rated} = ${score(total)}`
+      : `(${sum}) × ${score(recency)} × ${score(status)}${rated} = ${score(total)}`}</code></p>
     <${Facts} facts=${[
       ["Place", item.retrieval.rank === null ? "not among the hits" : `${item.retrieval.rank}.`],
       ["Terms that match", item.matches.query_terms.length
@@ -50,6 +52,7 @@ function Parts({ hit, item, ranking }) {
       ["Half-life", `${ranking.half_life_days} days${ranking.recency_floor ? `, not below ${ranking.recency_floor}` : ""}`],
       ["Ranking", `${ranking.mode}, preset ${ranking.preset}`],
       ["Ages measured at", exact(ranking.as_of)],
+      ...(item.feedback ? [["Feedback", `${item.feedback.helpful} helpful, ${item.feedback.wrong} wrong`]] : []),
       ...(ranking.time ? [["Time in the question", `${ranking.time.phrase}: ${ranking.time.used}`]] : []),
       ["All digits", html`<code>${String(total)}</code>`],
     ]} />

@@ -3,7 +3,7 @@ import { post, withQuery } from "./api.js";
 import { Explanation } from "./explanation.js";
 import { html, useEffect, useRef, useState } from "./html.js";
 import { useLive } from "./live.js";
-import { announce, Empty, Heading, HIGHEST_STATUS, Meter, Problem, Status, Time, Waiting } from "./parts.js";
+import { announce, Empty, Heading, HIGHEST_FEEDBACK, HIGHEST_STATUS, Meter, Problem, Status, Time, Waiting } from "./parts.js";
 import { go, to } from "./route.js";
 import { many, plain, score } from "./words.js";
 
@@ -116,6 +116,7 @@ function Hit({ hit, rank, query, answer }) {
     <div class="hit-head">
       <h2><a href=${to(["memories", hit.memory_id])}>${title}</a></h2>
       <p class="faint small">#${hit.memory_number} · <${Status} status=${hit.status} /> · <${Time} at=${hit.source_created_at ?? hit.created_at} none="no date" />
+        ${hit.feedback && html` · ${hit.feedback.helpful} helpful, ${hit.feedback.wrong} wrong`}
         ${hit.topic_id && html` · <a class="plain" href=${to(["topics", hit.topic_id])}>${hit.topic_id}</a>`}</p>
       ${hit.decisions?.length ? html`<ul class="lines-plain">${lines.map((line) => html`<li key=${line}>${line}</li>`)}</ul>` : html`<p>${lines[0]}</p>`}
     </div>
@@ -126,6 +127,7 @@ function Hit({ hit, rank, query, answer }) {
       <${Meter} label="words" value=${hit.lexical_score} text=${hit.lexical_score.toFixed(2)} tone="part" />
       <${Meter} label="Recency" value=${hit.recency_multiplier} text=${hit.recency_multiplier.toFixed(2)} tone="recency" />
       <${Meter} label="Status" value=${hit.status_multiplier} most=${HIGHEST_STATUS} text=${`× ${hit.status_multiplier.toFixed(1)}`} tone="status" />
+      ${hit.feedback_multiplier !== undefined && html`<${Meter} label="Feedback" value=${hit.feedback_multiplier} most=${HIGHEST_FEEDBACK} text=${`× ${hit.feedback_multiplier.toFixed(2)}`} tone="part" />`}
       <button class="quiet" aria-expanded=${why} onClick=${() => setWhy(!why)}>${why ? "Close" : "Why?"}</button>
     </div>
     ${why && html`<${Explanation} hit=${hit} rank=${rank} query=${query} answer=${answer} />`}

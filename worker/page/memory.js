@@ -33,6 +33,7 @@ export function Memory({ id }) {
           ["Stored", html`<${Time} at=${memory.stored_at} />`],
           ["Id", html`<code class="break">${memory.memory_id}</code>`],
         ]} />
+        <${Feedback} memory=${memory} again=${again} />
         <${Lineage} memory=${memory} />
       </section>
     </div>
@@ -53,6 +54,29 @@ function Text({ memory }) {
       /^#{1,6} /.test(line) ? html`<strong key=${place} class="text-heading">${line.replace(/^#+ /, "")}${"\n"}</strong>` : `${line}\n`)}</div>
     ${shown.length < memory.summary_text.trimEnd().length && html`<details class="json"><summary class="faint">The whole text as it is given to an assistant</summary>
       <pre tabindex="0">${memory.summary_text}</pre></details>`}`;
+}
+
+const VERDICTS = [["helpful", "This helped"], ["wrong", "This is wrong"]];
+
+/** What was said of the memory, and two buttons: a second press takes the own feedback back. */
+function Feedback({ memory, again }) {
+  const giving = useAction();
+  const { given } = memory.feedback;
+  const own = given.find((each) => each.by === "person")?.verdict;
+  const give = (verdict) => giving.run(async () => {
+    const job = await runJob("feedback", { memory_id: memory.memory_id, verdict: verdict === own ? "withdrawn" : verdict, by: "person" });
+    announce(verdict === own ? "The feedback was taken back." : "The feedback is recorded.");
+    again();
+    return job;
+  });
+  return html`<h2 id="feedback">Feedback</h2>
+    <div class="row" role="group" aria-labelledby="feedback">
+      ${VERDICTS.map(([verdict, label]) => html`<button key=${verdict} aria-pressed=${own === verdict} disabled=${giving.busy} onClick=${() => give(verdict)}>${label} <span class="faint">${memory.feedback[verdict]}</span></button>`)}
+    </div>
+    <${Problem} error=${giving.error} />
+    ${given.length > 0 && html`<ul class="lines-plain">${given.map((each) => html`<li key=${each.by}>${each.by}: ${each.verdict}, <${Time} at=${each.at} />
+      ${each.note && html`<br /><span class="break">${each.note}</span>`}
+      ${each.query && html`<br /><span class="faint break">asked: ${each.query}</span>`}</li>`)}</ul>`}`;
 }
 
 function Lineage({ memory }) {

@@ -52,6 +52,8 @@ export function Json({ label, value, open = false }) {
 
 /** The highest multiplier of a status: the full length of its meter. */
 export const HIGHEST_STATUS = 1.1;
+/** No feedback multiplies a score by more. */
+export const HIGHEST_FEEDBACK = 1.5;
 
 /** A value from 0 to `most` as a small bar with its number. */
 export function Meter({ label, value, most = 1, text, tone = "accent" }) {

@@ -121,7 +121,8 @@ def explain(answer: Envelope) -> None:
     """Print the parts of each score. Relevance has a part for words (base), one for meaning (semantic boost), and one
     of the reranker, if there is one."""
     rows = []
-    is_reranked = "reranker" in (answer["metadata"].get("ranking") or {})
+    ranking = answer["metadata"].get("ranking") or {}
+    is_reranked, is_rated = "reranker" in ranking, "feedback_weight" in ranking
     for item in answer["items"]:
         parts = item["score"]["components"]
         judged = [parts.get("rerank")] if is_reranked else []
@@ -133,6 +134,7 @@ def explain(answer: Envelope) -> None:
                 "-" if rank is None else str(rank),
                 *("-" if number is None else f"{number:.3f}" for number in numbers),
                 f"{1 + parts['kind_bonus']:.1f}",
+                *([f"{parts['feedback']:.3f}"] if is_rated else []),
                 item["kind"],
                 shortened(item["title"], 48),
                 " ".join(item["matches"]["query_terms"])[:40],
@@ -140,7 +142,7 @@ def explain(answer: Envelope) -> None:
         )
     columns = (
         *("memory", "rank", "score", "words", "meaning", *(["reranker"] if is_reranked else [])),
-        *("recency", "status ×", "kind", "title", "terms"),
+        *("recency", "status ×", *(["feedback ×"] if is_rated else []), "kind", "title", "terms"),
     )
     alike = all(item["score"]["components"]["kind_bonus"] == 0 for item in answer["items"])
     if rows:
@@ -154,9 +156,12 @@ def explain(answer: Envelope) -> None:
         )
     elif not answer["errors"]:
         say("No memory fits the question.")
+    for item in answer["items"]:
+        if "feedback" in item:
+            say(f"#{item['id']} got feedback: {given(item['feedback'])}.")
     for error in answer["errors"]:
         say(f"{error['code']}: {error['message']}.")
-    notes([*time_read(answer["metadata"].get("ranking") or {}), *answer["metadata"]["warnings"]])
+    notes([*time_read(ranking), *answer["metadata"]["warnings"]])
 
 
 def context(answer: Envelope) -> None:
@@ -184,6 +189,12 @@ def memories(answer: Envelope) -> None:
         say(f"{counted(answer['total'], 'memory')} in all; older ones: --after {answer['next']}")
 
 
+def given(feedback: Envelope) -> str:
+    """The counts of a memory's feedback; empty if there is none."""
+    counts = [f"{feedback[verdict]} {verdict}" for verdict in ("helpful", "wrong") if feedback[verdict]]
+    return ", ".join(counts)
+
+
 def memory(answer: Envelope) -> None:
     """Print one memory with its text."""
     memory = answer["memory"]
@@ -196,6 +207,7 @@ def memory(answer: Envelope) -> None:
             ("hidden", "It is stored, but queries do not return it." if memory["hidden"] else ""),
             ("made of", memory["migrated_from"] or ""),
             ("became", ", ".join(memory["migrated_to"])),
+            ("feedback", given(memory["feedback"])),
             ("merged", counted(len(memory["sources"]), "memory") if memory["sources"] else ""),
             ("captured", _captured_from(memory["captured_from"])),
         ]

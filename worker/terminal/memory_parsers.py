@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable, Sequence
 
 from bridge.interface.arguments import add_explain_options, add_ingest_options, add_question_options
+from jobs.kinds import VERDICTS
 
 from .capture_parsers import capture
 from .command_line import CommandLineBuilder, limit, waiting
@@ -302,6 +303,22 @@ def purge(builder: CommandLineBuilder) -> None:
     parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
 
 
+def feedback(builder: CommandLineBuilder) -> None:
+    """Add ``feedback``."""
+    parser = _job(
+        builder,
+        "feedback",
+        "say whether a memory helped, or is wrong",
+        ["cognee-memory feedback 12 helpful", 'cognee-memory feedback 12 wrong --note "We use SQLite now."'],
+        more="A later feedback of the same person replaces it; withdrawn takes it back. The memory itself stays.",
+    )
+    parser.add_argument("memory_id", metavar="ID|NUMBER", help="the memory's id or number")
+    parser.add_argument("verdict", metavar="VERDICT", choices=VERDICTS, help=", ".join(VERDICTS))
+    parser.add_argument("--note", metavar="TEXT", help="why, in a few words")
+    parser.add_argument("--query", metavar="QUESTION", help="the question for which it was found")
+    parser.add_argument("--by", metavar="NAME", help="who gives it (default: person)")
+
+
 REMEMBER: dict[str, Callable[[CommandLineBuilder], None]] = {
     "ingest": ingest,
     "cognify": cognify,
@@ -324,6 +341,7 @@ LOOK: dict[str, Callable[[CommandLineBuilder], None]] = {
     "export": export,
 }
 TIDY: dict[str, Callable[[CommandLineBuilder], None]] = {
+    "feedback": feedback,
     "compact": compact,
     "restore": restore,
     "forget": forget,

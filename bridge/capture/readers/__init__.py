@@ -9,7 +9,7 @@
 ``turn_builder``: joins records to turns.
 ``versions``: versions of tools, compared.
 ``claude_code``: the reader of Claude Code's transcripts.
-``claude_code_heads``, ``claude_code_chain``, ``claude_code_text``: its records, unparsed, in order, as words.
+``claude_code_heads``, ``claude_code_chain``, ``claude_code_text``: its records: unparsed, in their order, as words.
 ``codex``: the reader of Codex's transcripts.
 ``codex_text``: its records as words.
 ``cursor``: the reader of Cursor's conversations.

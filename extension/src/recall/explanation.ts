@@ -59,18 +59,20 @@ function terms(item: ExplainItem, t: Translate): string {
 }
 
 function table({ score }: ExplainItem, isBlend: boolean, t: Translate): string {
-  const { base, semantic_boost, recency, kind_bonus } = score.components;
+  const { base, semantic_boost, recency, kind_bonus, feedback } = score.components;
   const rows: readonly (readonly [string, number | null])[] = [
     [t("words (base)"), base],
     [t("meaning (semantic boost)"), semantic_boost],
     [t("recency"), recency],
     [t("status (kind bonus)"), kind_bonus],
+    ...(feedback === undefined ? [] : [[t("feedback"), feedback] as const]),
     [isBlend ? t("**total**, blended") : t("**total**"), score.total],
   ];
   const cells = rows.map(([name, value]) => `| ${name} | ${value ?? "–"} |`);
   return [`| ${t("part")} | ${t("value")} |`, "| --- | ---: |", ...cells].join("\n");
 }
 
-function sum({ base, semantic_boost, recency, kind_bonus }: ScoreComponents, total: number): string {
-  return `(${base ?? 0} + ${semantic_boost ?? 0}) × ${recency} × (1 + ${kind_bonus}) = ${total}`;
+function sum({ base, semantic_boost, recency, kind_bonus, feedback }: ScoreComponents, total: number): string {
+  const rated = feedback === undefined ? "" : ` × ${feedback}`;
+  return `(${base ?? 0} + ${semantic_boost ?? 0}) × ${recency} × (1 + ${kind_bonus})${rated} = ${total}`;
 }

@@ -6,6 +6,7 @@ import { Changes } from "../views/changes";
 import { Pause } from "../views/pause";
 import { type Services, signalOf } from "../services";
 import { Documents, targetOfUri } from "./documents";
+import { feedbackJob, type Verdict } from "./feedback";
 import { Origin } from "./origin";
 import type { Action } from "./picker";
 import { memoryText } from "./reads";
@@ -55,6 +56,15 @@ export function registerRecall(services: Services): vscode.Disposable {
     else await documents.openRendered(t("History: {0}", subject.title), { ...subject, kind: "history" });
   };
 
+  const rate = (verdict: Verdict) => async (value: unknown) => {
+    const subject = await subjectOf(value);
+    if (subject.kind !== "memory") return;
+    await documents.memoryAt(subject.folder).drop(feedbackJob(subject, verdict));
+    const said =
+      verdict === "helpful" ? t("Noted: this helped.") : t("Noted: this is wrong. The memory stays as it is.");
+    vscode.window.setStatusBarMessage(said, MESSAGE_MS);
+  };
+
   return vscode.Disposable.from(
     documents,
     origin,
@@ -86,6 +96,8 @@ export function registerRecall(services: Services): vscode.Disposable {
     services.command("cognee.insertMemory", on("insert")),
     services.command("cognee.explainMemory", on("explain")),
     services.command("cognee.showHistory", on("history")),
+    services.command("cognee.memoryHelped", rate("helpful")),
+    services.command("cognee.memoryWrong", rate("wrong")),
   );
 }
 

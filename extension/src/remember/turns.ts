@@ -1,5 +1,7 @@
 /** The turns of a conversation: what of them is sent to a model, and what can be read from them without one. */
 
+import { statesDecision } from "./decides";
+
 export interface Turn {
   readonly role: "user" | "assistant";
   readonly text: string;
@@ -60,10 +62,7 @@ export function topicOf(turns: readonly Turn[]): string {
   return words.slice(0, LONGEST_TOPIC).replace(/\s+\S*$/u, "");
 }
 
-const DECIDES =
-  /\b(?:we(?:'ve| have)? (?:decided|agreed|chose)|we(?:'ll| will) (?:use|keep|go with|switch|drop|adopt)|let(?:'|’)s (?:use|keep|go with|switch|drop|adopt)|decision:|decided (?:to|on|that|against)|agreed (?:to|on|that)|i(?:'ve| have) decided)/iu;
-
-/** The sentences that state a decision, each once. A sentence that asks states none. */
+/** The sentences that state a decision, each once. */
 export function decisionsIn(turns: readonly Turn[]): string[] {
   const sentences = turns.flatMap(({ text }) =>
     text
@@ -71,8 +70,6 @@ export function decisionsIn(turns: readonly Turn[]): string[] {
       .split(/\n+|(?<=[.!?])\s+/u)
       .map((sentence) => sentence.replace(/^[#>\s*-]+/u, "").trim()),
   );
-  const decisions = sentences.filter(
-    (sentence) => sentence.length <= LONGEST_DECISION && DECIDES.test(sentence) && !sentence.endsWith("?"),
-  );
+  const decisions = sentences.filter((sentence) => sentence.length <= LONGEST_DECISION && statesDecision(sentence));
   return [...new Set(decisions)].slice(0, MOST_DECISIONS);
 }

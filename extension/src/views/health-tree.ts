@@ -29,6 +29,7 @@ export class HealthTree implements vscode.TreeDataProvider<HealthItem>, vscode.D
       this.changed,
       vscode.workspace.onDidChangeWorkspaceFolders(() => this.refresh()),
       vscode.workspace.onDidGrantWorkspaceTrust(() => this.refresh()),
+      services.programs.onDidChange(() => this.refresh()),
       services.command("cognee.refreshHealth", () => this.refresh()),
       services.command("cognee.checkHealth", async () => {
         await vscode.commands.executeCommand("cognee.health.focus");

@@ -53,6 +53,7 @@ export class MemoriesTree implements vscode.TreeDataProvider<Item>, vscode.Dispo
       this.view.onDidChangeVisibility(({ visible }) => visible && this.isStale && this.refresh()),
       vscode.workspace.onDidChangeWorkspaceFolders(() => this.refresh()),
       vscode.workspace.onDidGrantWorkspaceTrust(() => this.refresh()),
+      services.programs.onDidChange(() => this.refresh()),
       services.command("cognee.refreshMemories", () => this.refresh()),
       services.command(MORE, (of: string, count: number) => {
         this.shown.set(of, count);

@@ -164,11 +164,13 @@ function kindName(kind: NonNullable<Job["kind"]>, t: Translate): string {
   const names: Readonly<Record<NonNullable<Job["kind"]>, string>> = {
     ingest: t("Remember"),
     cognify: t("Find entities and relations"),
+    capture: t("Capture sessions"),
     migrate: t("Migrate"),
     compact: t("Compact"),
     restore: t("Undo a compaction"),
     forget: t("Forget"),
     set_status: t("Set a status"),
+    feedback: t("Give feedback"),
     ask: t("Ask the graph"),
     import: t("Import"),
     rebuild: t("Rebuild"),

@@ -10,6 +10,7 @@ A module submits its job and prints the result; the operation itself is in ``bri
 ``ask``: asks the knowledge graph.
 ``graph``: draws the knowledge graph.
 ``set_status``: changes the status of a memory.
+``feedback``: says whether a memory helped.
 ``compact``: merges a topic's summaries into a decision record.
 ``restore``: undoes a compaction.
 ``forget``: deletes memories permanently.

@@ -39,7 +39,8 @@ def show(answer: Envelope) -> None:
     names = ("added", "unchanged", "duplicates", "conflicts", "forgotten", "failed")
     parts = [f"{result[name]} {name}" for name in names if result[name] or name == "added"]
     say(f"{counted(result['memories'], 'memory')} in the file: {', '.join(parts)}.")
-    more = [f"{result[name]} {name}" for name in ("renumbered", "kept", "compactions", "findings") if result[name]]
+    others = ("renumbered", "kept", "compactions", "findings", "feedback")  # jobs of earlier versions lack the last
+    more = [f"{result[name]} {name}" for name in others if result.get(name)]
     if more:
         say(f"Besides: {', '.join(more)}.")
     for detail in result["details"]:

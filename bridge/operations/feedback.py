@@ -1,0 +1,54 @@
+"""feedback: records whether a memory helped or is wrong. The memory itself and its status stay as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from jobs import clock
+from jobs.errors import JobError
+from jobs.lifecycle import Failed, Succeeded
+
+from ..graph.open_stores import Stores
+from ..store.values import AppliedJob, Feedback
+from . import Outcomes, Progress, Task, require_visible
+
+if TYPE_CHECKING:
+    from ..interface.result_shapes import FeedbackResult
+
+
+def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
+    """Record each job's feedback.
+
+    The payload has ``memory_id``, ``verdict``, and perhaps ``query``, ``note`` and ``by``. A job fails with
+    MEMORY_NOT_FOUND, MEMORY_FORGOTTEN, or ARGUMENT_INVALID for a hidden memory; then nothing changed. A second run does
+    not record it again, and never replaces a feedback that was asked for later.
+    """
+    return {task.job_id: _one(task, stores, now) for task in tasks}
+
+
+def _one(task: Task, stores: Stores, now: datetime) -> Succeeded | Failed:
+    store, given = stores.store, task.payload
+    memory_id, effect = given["memory_id"], AppliedJob(task.job_id, task.sha256)
+    try:
+        require_visible(memory_id, task, stores)
+        if not store.is_applied(effect):
+            feedback = Feedback(
+                memory_id, given["by"], given["verdict"], task.accepted_at, given.get("query"), given.get("note")
+            )
+            with store.change(clock.iso(now), [effect]) as change:
+                change.give_feedback(feedback)
+    except JobError as error:
+        return Failed(error)
+    known = store.known(memory_id)
+    assert known is not None
+    verdicts = [each.verdict for each in store.feedback(memory_id)]
+    result: FeedbackResult = {
+        "memory_id": memory_id,
+        "memory_number": known.number,
+        "verdict": given["verdict"],
+        "by": given["by"],
+        "feedback": {"helpful": verdicts.count("helpful"), "wrong": verdicts.count("wrong")},
+    }
+    return Succeeded(result)

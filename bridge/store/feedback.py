@@ -1,0 +1,58 @@
+"""Feedback on memories in memory.db: the last word of each person on a memory.
+
+A withdrawn one keeps its row, so that an older job that is tried again does not bring the earlier one back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from sqlite3 import Connection
+
+from .values import Feedback
+
+_COLUMNS = 'memory_id, "by", verdict, at, query, note'
+
+
+def of_memory(connection: Connection, memory_id: str, *, withdrawn: bool = False) -> list[Feedback]:
+    """The feedback on a memory, the latest first; with ``withdrawn``, also what was withdrawn."""
+    query = f'SELECT {_COLUMNS} FROM feedback WHERE memory_id = ? ORDER BY at DESC, "by"'  # noqa: S608 - a constant
+    found = (Feedback(*row) for row in connection.execute(query, (memory_id,)))
+    return [one for one in found if withdrawn or one.verdict != "withdrawn"]
+
+
+def with_words(connection: Connection) -> Iterator[Feedback]:
+    """All feedback with a question or a note."""
+    query = f"SELECT {_COLUMNS} FROM feedback WHERE coalesce(query, note) IS NOT NULL"  # noqa: S608 - a constant
+    return (Feedback(*row) for row in connection.execute(query))
+
+
+def votes(connection: Connection, after: int) -> list[tuple[int, int, int]]:
+    """Number, helpful and wrong ones of each visible memory with feedback and a number above ``after``, by rising
+    number; none in a database of an older format.
+    """
+    if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'feedback'").fetchone():
+        return []
+    return connection.execute(
+        "SELECT number, sum(verdict = 'helpful'), sum(verdict = 'wrong') FROM feedback"
+        " CROSS JOIN memories ON memories.id = feedback.memory_id"
+        " WHERE verdict <> 'withdrawn' AND hidden = 0 AND number > ? GROUP BY number ORDER BY number",
+        (after,),
+    ).fetchall()
+
+
+def give(connection: Connection, given: Feedback) -> None:
+    """Store a feedback on a known memory, unless a later one of the same person is there. Inside a transaction."""
+    connection.execute(
+        f"INSERT INTO feedback ({_COLUMNS}) SELECT ?1, ?2, ?3, ?4, ?5, ?6"  # noqa: S608 - a constant
+        " WHERE EXISTS (SELECT 1 FROM memories WHERE id = ?1)"
+        ' ON CONFLICT (memory_id, "by") DO UPDATE SET'
+        " verdict = excluded.verdict, at = excluded.at, query = excluded.query, note = excluded.note"
+        " WHERE excluded.at >= feedback.at",
+        (given.memory_id, given.by, given.verdict, given.at, given.query, given.note),
+    )
+
+
+def clear_words(connection: Connection, memory_id: str, by: str) -> None:
+    """Delete the question and the note of a feedback. Inside a transaction."""
+    where = 'memory_id = ? AND "by" = ?'
+    connection.execute(f"UPDATE feedback SET query = NULL, note = NULL WHERE {where}", (memory_id, by))  # noqa: S608 - a constant

@@ -1,0 +1,103 @@
+"""From a transcript of another tool to a memory that is found: with a real worker, the real model and cognee."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from harness import Place, RealWorker
+
+pytestmark = pytest.mark.cognee
+
+TALK = (
+    ("user", "The uploader gives up at the first 503 from the gateway. How should we retry?"),
+    ("assistant", "The gateway recovers within a minute, so a bounded exponential backoff fits this case well."),
+    ("user", "Let's use five attempts with full jitter, because the gateway recovers within a minute."),
+    ("assistant", "Done: retry.ts now retries five times with full jitter, and all of the tests pass."),
+)
+
+
+def write_session(place: Place, home: Path, session: str = "5f0c1111-2222-4333-8444-555566667777") -> Path:
+    """A transcript as Claude Code writes it."""
+    encoded = "".join(c if c.isascii() and c.isalnum() else "-" for c in str(place.workspace.root))
+    path = home / ".claude" / "projects" / encoded / f"{session}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = [
+        json.dumps(
+            {
+                "type": speaker, "uuid": f"u{number}", "parentUuid": f"u{number - 1}" if number else None,
+                "isSidechain": False, "cwd": str(place.workspace.root), "sessionId": session, "version": "2.1.330",
+                "gitBranch": "main", "timestamp": f"2026-11-20T09:0{number}:00.000Z",
+                "message": {"role": speaker, "id": f"m{number}", "content": [{"type": "text", "text": text}]},
+            }
+        )
+        for number, (speaker, text) in enumerate(TALK)
+    ]  # fmt: skip
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> Iterator[tuple[Place, Path, RealWorker]]:
+    """A worker of a user whose home has one session in this workspace."""
+    base = tmp_path_factory.mktemp("capture")
+    place = Place(base, HOME=str(base / "home"), COGNEE_MEMORY_CACHE_DIR=str(model_cache))
+    place.environment.pop("CLAUDE_CONFIG_DIR", None)
+    write_session(place, base / "home")
+    with place.worker() as worker:
+        yield place, base / "home", worker
+
+
+def test_a_session_becomes_a_memory_that_a_question_finds(running: tuple[Place, Path, RealWorker]) -> None:
+    place, _, _ = running
+    refused = place.json("capture", "run")
+    assert (refused["success"], refused["error_code"]) == (False, "CAPTURE_OFF")
+    shown = place.cli("capture", "preview", "--text").stdout
+    assert "Let's use five attempts with full jitter" in shown
+    assert "Nothing was changed." in shown
+    assert place.json("memories", "list")["memories"] == []
+    assert place.json("capture", "enable", "claude-code")["enabled"] == ["claude-code"]
+    assert place.json("capture", "run")["result"]["memories"] == 1
+    (hit, *_) = place.json("retrieve", "how often do we try an upload again?")["results"]
+    assert "five attempts" in hit["summary_text"]
+    assert "captured" in place.cli("memories", "show", "1").stdout
+    (session,) = place.json("capture", "list")["sessions"]
+    assert (session["tool"], session["memories"]) == ("claude-code", 1)
+
+
+def test_again_is_nothing_and_an_undo_takes_it_back(running: tuple[Place, Path, RealWorker]) -> None:
+    place, home, _ = running
+    write_session(place, home, "6f0c1111-2222-4333-8444-555566667777")
+    again = place.json("capture", "run")["result"]
+    assert (again["sessions"], again["memories"]) == (2, 0), "a resumed session repeats the first one"
+    (first, *_) = sorted(place.workspace.receipts.glob("*.json"))
+    undone = place.json("capture", "undo", first.stem)["result"]
+    assert undone["undone"] == 1
+    assert place.json("memories", "list")["memories"] == []
+
+
+def test_an_export_on_standard_input_is_captured(running: tuple[Place, Path, RealWorker]) -> None:
+    place, _, _ = running
+    lines = [f"**{'User' if who == 'user' else 'Assistant'}:** {text} Really." for who, text in TALK]
+    done = place.cli("capture", "run", "-", input="\n\n".join(lines))
+    assert "1 memory added" in done.stdout, done.stdout + done.stderr
+    assert list(place.workspace.imports.glob("*")) == [], "the copy is removed"
+
+
+def test_a_capture_whose_process_is_killed_is_finished_once(running: tuple[Place, Path, RealWorker]) -> None:
+    place, home, worker = running
+    for number in range(20):
+        path = write_session(place, home, f"7f0c1111-2222-4333-8444-5555666677{number:02}")
+        path.write_text(path.read_text("utf-8").replace("uploader", f"uploader {number}"), "utf-8")
+    job_id = place.submit("capture", {})
+    place.executing(job_id)
+    for child in worker.children():
+        os.kill(child, signal.SIGKILL)
+    assert place.ended(job_id).state == "succeeded"
+    topics = [line["title"] for line in place.json("memories", "list", "--limit", "100")["memories"]]
+    for number in range(20):
+        assert sum(f"uploader {number} " in topic for topic in topics) == 1, topics
