@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 
 from . import (
+    capture_reading,
     compaction,
     conflicts,
     doctor,
@@ -45,6 +46,7 @@ BENCHMARKS: dict[str, Callable[[], None]] = {
     "redaction": redaction.main,
     "observing": observing.main,
     "doctor": doctor.main,
+    "capture_reading": capture_reading.main,
 }
 
 

@@ -223,6 +223,10 @@ ERRORS: dict[str, ErrorKind] = _table(
         "To see what it would keep: cognee-memory capture preview. To enable one: cognee-memory capture enable --help.",
     ),
     ErrorKind(
+        "TOOL_CONFIG_UNUSABLE", _G, "The configuration file of another tool cannot be changed safely.",
+        "Nothing was changed. Add the hook by hand: docs/capture.md, or correct the file and repeat the command.",
+    ),
+    ErrorKind(
         "SESSION_NOT_FOUND", _G, "Nothing was captured from that session.",
         "List the captured sessions: cognee-memory capture list.",
     ),

@@ -14,6 +14,7 @@ modules and packages:
 ``log``: the log file, its line formats, and the output of the other processes.
 ``version``: the version of the installed distribution.
 ``wording``: numbers, times and sizes in sentences.
+``hooks``: what other tools call when a session begins or ends, and its installation.
 ``inbox``: dropped files, accepted or rejected, and requests to the worker.
 ``scheduling``: jobs from accepted to ended.
 ``child``: the child process, which runs the operations.

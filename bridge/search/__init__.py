@@ -25,5 +25,6 @@ not know the knowledge graph, nor which process runs it. In reading order:
 ``explanation``: the parts of a memory's score, and the answer of ``explain``.
 ``context``: a block for a prompt under a token budget, and the answer of ``context``.
 ``prompt_note``: a memory as a quoted note in that block.
+``session_start``: the notes with which a session begins.
 ``listing``: lists of memories and topics, and single memories.
 """

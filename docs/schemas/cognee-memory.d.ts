@@ -1001,6 +1001,7 @@ export type ErrorCode =
   | "SYSTEM_BUSY"
   | "TEST_FAILURE"
   | "TEST_RETRY"
+  | "TOOL_CONFIG_UNUSABLE"
   | "TOPIC_NOT_FOUND"
   | "TOPIC_TOO_LARGE"
   | "WAIT_TIMEOUT"

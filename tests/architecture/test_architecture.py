@@ -38,7 +38,7 @@ LAYERS = {
         "retrieve ingest compact migrate_summaries",
     ),
     "worker": (
-        "version boot wording log process_usage",
+        "version boot wording log process_usage hooks",
         "monitoring admin mcp processes",
         "child",
         "scheduling doctor",

@@ -13,6 +13,7 @@ from bridge.search import listing
 from jobs.errors import JobError
 from jobs.kinds import CAPTURE_TOOLS
 
+from ..hooks import installers
 from ..wording import counted
 from . import output as terminal
 from .job_commands import submit_for_target
@@ -21,6 +22,8 @@ from .process_commands import workspace_and_settings
 
 if TYPE_CHECKING:
     from bridge.memory_shapes import SessionLine
+
+_UNCONFIRMED = "The file was not changed; not confirmed."
 
 
 def enable(args: argparse.Namespace) -> Envelope:
@@ -45,6 +48,41 @@ def show_set(answer: Envelope) -> None:
         say(f"Capture from {answer['tool']} is enabled for this workspace. Capture: cognee-memory capture run")
     else:
         say(f"Capture from {answer['tool']} is disabled. What was captured stays: cognee-memory capture list")
+
+
+def install(args: argparse.Namespace) -> Envelope:
+    """Write the tool's hook after the user has confirmed the difference, and enable capture from it here.
+
+    Raises JobError: TOOL_CONFIG_UNUSABLE, NOT_CONFIRMED.
+    """
+    workspace, settings = workspace_and_settings(args)
+    edit = installers.install(args.tool, settings.config_folder)
+    if edit.is_needed and not args.yes:
+        terminal.confirm(args.json, edit.diff().splitlines(), "line", f"Change {edit.path}?", _UNCONFIRMED)
+    installers.write(args.tool, edit, settings.config_folder)
+    tools = consent.set_enabled(workspace, settings.config_folder, args.tool, True)
+    return envelope.success(
+        tool=args.tool, enabled=sorted(tools), path=str(edit.path), changed=edit.is_needed, diff=edit.diff()
+    )
+
+
+def uninstall(args: argparse.Namespace) -> Envelope:
+    """Take the tool's hook back, and disable capture from it here. Raises JobError: TOOL_CONFIG_UNUSABLE."""
+    workspace, settings = workspace_and_settings(args)
+    edit = installers.uninstall(args.tool, settings.config_folder)
+    installers.restore(args.tool, edit, settings.config_folder)
+    tools = consent.set_enabled(workspace, settings.config_folder, args.tool, False)
+    return envelope.success(
+        tool=args.tool, enabled=sorted(tools), path=str(edit.path), changed=edit.is_needed, diff=edit.diff()
+    )
+
+
+def show_installed(answer: Envelope) -> None:
+    """Print what was changed in which file, and whether capture is enabled."""
+    if answer["diff"]:
+        say(answer["diff"].rstrip())
+    say(f"{answer['path']}: {'changed' if answer['changed'] else 'nothing to change'}.")
+    show_set(answer)
 
 
 def status(args: argparse.Namespace) -> Envelope:

@@ -103,6 +103,22 @@ def _consent(builder: CommandLineBuilder, verbs: Any) -> None:
         parent=verbs,
     )
     disable.add_argument("tool", metavar="TOOL", choices=CAPTURE_TOOLS, help=_TOOLS)
+    install = builder.add(
+        "install",
+        "have a tool capture its sessions by itself, and begin them with notes",
+        ["cognee-memory capture install claude-code"],
+        more="It shows the change of the tool's configuration file first, and enables capture in this workspace.",
+        parent=verbs,
+    )
+    install.add_argument("tool", metavar="TOOL", choices=CAPTURE_TOOLS, help=_TOOLS)
+    install.add_argument("--yes", action="store_true", help="do not ask for confirmation")
+    uninstall = builder.add(
+        "uninstall",
+        "take the change of a tool's configuration file back, and disable capture from it here",
+        ["cognee-memory capture uninstall claude-code"],
+        parent=verbs,
+    )
+    uninstall.add_argument("tool", metavar="TOOL", choices=CAPTURE_TOOLS, help=_TOOLS)
     builder.add(
         "status",
         "show which tools are enabled, and what was captured from each",

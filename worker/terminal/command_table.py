@@ -45,6 +45,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "capture undo": ("kinds.capture.undo", _OF_A_JOB),
     "capture enable": ("capture_commands.enable", "capture_commands.show_set"),
     "capture disable": ("capture_commands.disable", "capture_commands.show_set"),
+    "capture install": ("capture_commands.install", "capture_commands.show_installed"),
+    "capture uninstall": ("capture_commands.uninstall", "capture_commands.show_installed"),
     "capture status": ("capture_commands.status", "capture_commands.show_status"),
     "capture list": ("capture_commands.list_sessions", "capture_commands.show_list"),
     "capture forget": ("capture_commands.forget", _OF_A_JOB),

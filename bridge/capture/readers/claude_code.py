@@ -90,6 +90,7 @@ class _Conversation:
         self._path, self._findings, self._part = path, findings, part
         self._builder = TurnBuilder()
         self._side_chains = SideChains()
+        self._version: Any = None  # of the last record
         self._said: tuple[str, set[str]] = ("", set())  # the message of the last record, and its texts so far
 
     def turns(self) -> Iterator[Turn]:
@@ -193,6 +194,9 @@ class _Conversation:
             self._side_chains.name_of(head)
 
     def _note_version(self, version: Any) -> None:
+        if version == self._version:
+            return
+        self._version = version
         if self._findings.newer is None and is_newer(version, TESTED):
             self._findings.newer = str(version)[:40]
 

@@ -1,0 +1,268 @@
+"""The hooks of other tools: what they change in a tool's file, and what the program does that a tool calls."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from bridge import trust
+from bridge.capture import consent
+from bridge.settings import USER_HOME, load
+from jobs.errors import JobError
+from jobs.layout import Workspace
+from jobs.parse import parse_job
+from worker.hooks import claude_code, codex, hook, installation, installers
+
+COMMAND = (
+    "/opt/a python",
+    "-S",
+    "-P",
+    "/opt/lib/worker/hooks/hook.py",
+    "--config",
+    "/home/a b/c",
+    "--tool",
+    "claude-code",
+)
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=4),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=8,
+)
+HOOK = st.fixed_dictionaries({"type": st.just("command"), "command": st.text(max_size=8)})
+ENTRY = st.fixed_dictionaries(
+    {"hooks": st.lists(HOOK, min_size=1, max_size=2)}, optional={"matcher": st.text(max_size=3)}
+)
+EVENTS = st.dictionaries(
+    st.sampled_from([*claude_code.EVENTS, "Stop"]), st.lists(ENTRY, min_size=1, max_size=2), max_size=3
+)
+
+
+# --- the files of the tools ---
+
+
+@given(st.dictionaries(st.text(max_size=4), JSON, max_size=3), EVENTS)
+def test_settings_keep_all_that_they_had_and_lose_only_what_is_ours(
+    others: dict[str, Any], hooks: dict[str, Any]
+) -> None:
+    before = {name: value for name, value in others.items() if name != "hooks"} | ({"hooks": hooks} if hooks else {})
+    added = claude_code.added(json.dumps(before), COMMAND)
+    after = json.loads(added)
+    for event in claude_code.EVENTS:
+        assert after["hooks"][event][:-1] == hooks.get(event, [])
+        assert "worker/hooks/hook.py" in after["hooks"][event][-1]["hooks"][0]["command"]
+    assert claude_code.added(added, COMMAND) == added, "twice is once"
+    assert json.loads(claude_code.removed(added)) == before
+
+
+def test_the_indentation_of_the_settings_stays() -> None:
+    assert '\n    "model"' in claude_code.added('{\n    "model": "opus"\n}\n', COMMAND)
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"hooks": []}', '{"hooks": {"SessionEnd": {}}}', "// comment\n{}"])
+def test_settings_of_another_form_are_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"its? "):
+        claude_code.added(text, COMMAND)
+
+
+def test_a_notification_goes_before_the_tables_and_comments_stay() -> None:
+    before = '# my model\nmodel = "o5" # fast\n\n[profiles.a]\nx = 1\n'
+    added = codex.added(before, COMMAND)
+    assert tomllib.loads(added)["notify"] == list(COMMAND)
+    assert added.endswith(before)
+    assert codex.added(added, COMMAND) == added
+    assert codex.removed(added) == before
+
+
+def test_a_notification_of_another_program_is_not_replaced() -> None:
+    with pytest.raises(ValueError, match="another program"):
+        codex.added('notify = ["beep"]\n', COMMAND)
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv(USER_HOME, str(tmp_path / "home"))
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path / "home"
+
+
+FILES = {
+    "claude-code": (".claude/settings.json", '{"hooks": {"Stop": []},\r\n\t"model":"x"}'),
+    "codex": (".codex/config.toml", '#\tmine\r\nmodel="x"\r\n'),
+}
+
+
+@pytest.mark.parametrize("tool", FILES)
+@pytest.mark.parametrize("existed", [True, False])
+def test_an_installation_is_taken_back_byte_for_byte(tool: str, existed: bool, home: Path, tmp_path: Path) -> None:
+    path, before = home / FILES[tool][0], FILES[tool][1].encode()
+    if existed:
+        path.parent.mkdir(parents=True)
+        path.write_bytes(before)
+        path.chmod(0o644)
+    for _ in range(2):  # twice is once
+        installers.write(tool, installers.install(tool, tmp_path / "config"), tmp_path / "config")
+    assert b"worker/hooks/hook.py" in path.read_bytes()
+    if existed:
+        assert path.stat().st_mode & 0o777 == 0o644
+    installers.restore(tool, installers.uninstall(tool, tmp_path / "config"), tmp_path / "config")
+    assert (path.read_bytes() if path.exists() else None) == (before if existed else None)
+
+
+@pytest.mark.parametrize("tool", FILES)
+def test_a_file_that_was_changed_since_loses_only_our_entries(tool: str, home: Path, tmp_path: Path) -> None:
+    path = home / FILES[tool][0]
+    installers.write(tool, installers.install(tool, tmp_path / "config"), tmp_path / "config")
+    text = path.read_text("utf-8")
+    path.write_text(text.replace("{", '{"new": 1, ', 1) if tool == "claude-code" else f"{text}new = 1\n", "utf-8")
+    installers.restore(tool, installers.uninstall(tool, tmp_path / "config"), tmp_path / "config")
+    assert "worker/hooks/hook.py" not in path.read_text("utf-8")
+    assert "new" in path.read_text("utf-8")
+
+
+def test_a_file_that_is_a_link_or_cannot_be_parsed_is_not_changed(home: Path, tmp_path: Path) -> None:
+    path = home / ".claude" / "settings.json"
+    path.parent.mkdir(parents=True)
+    (tmp_path / "elsewhere.json").write_text("{}")
+    path.symlink_to(tmp_path / "elsewhere.json")
+    with pytest.raises(JobError) as refused:
+        installers.install("claude-code", tmp_path / "config")
+    path.unlink()
+    path.write_text("{ // a comment\n}")
+    with pytest.raises(JobError) as unparsed:
+        installers.install("claude-code", tmp_path / "config")
+    assert {refused.value.code, unparsed.value.code} == {"TOOL_CONFIG_UNUSABLE"}
+    assert (path.read_text(), (tmp_path / "elsewhere.json").read_text()) == ("{ // a comment\n}", "{}")
+
+
+def test_the_difference_is_shown_before_anything_is_written(home: Path, tmp_path: Path) -> None:
+    edit = installers.install("codex", tmp_path / "config")
+    assert "+notify = [" in edit.diff()
+    assert not (home / ".codex").exists()
+    assert installation.Edit(edit.path, b"a", b"a").diff() == ""
+
+
+# --- the program ---
+
+
+class Bench:
+    def __init__(self, root: Path, config: Path) -> None:
+        self.workspace, self.config = Workspace(root), config
+        self.started: list[str] = []
+
+    def call(self, said: Any, tool: str = "claude-code", *more: str) -> list[dict[str, Any]]:
+        """The jobs that wait after the program was called."""
+        sys.stdin = io.TextIOWrapper(io.BytesIO())
+        text = said if isinstance(said, str) else json.dumps(said)
+        assert hook.main(["--config", str(self.config), "--tool", tool, *more, text]) == 0
+        paths = sorted(self.workspace.spool.inbox.glob("*.json"))
+        return [parse_job(path.stem, path.read_bytes()).payload | {"job_id": path.stem} for path in paths]
+
+    def log(self) -> str:
+        return (self.config / "hooks.log").read_text("utf-8").splitlines()[-1]
+
+
+@pytest.fixture
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    root = tmp_path / "project"
+    root.mkdir()
+    made = Bench(root, load().config_folder)
+    trust.adopt(made.workspace, made.config)
+    consent.set_enabled(made.workspace, made.config, "claude-code", True)
+    consent.set_enabled(made.workspace, made.config, "codex", True)
+    monkeypatch.setattr(hook, "_start_worker", made.started.append)
+    return made
+
+
+def ended(bench: Bench, **more: Any) -> dict[str, Any]:
+    return {"session_id": "s1", "cwd": str(bench.workspace.root), "hook_event_name": "SessionEnd", **more}
+
+
+def test_the_end_of_a_session_drops_a_job_and_starts_a_worker(bench: Bench) -> None:
+    (job,) = bench.call(ended(bench, cwd=str(bench.workspace.root / "src")))
+    assert (job["tools"], job["session"], job["reason"]) == (["claude-code"], "s1", "SessionEnd")
+    assert bench.started == [str(bench.workspace.root.resolve())]
+    assert "was dropped" in bench.log()
+
+
+def test_many_calls_for_one_state_of_a_transcript_make_one_job(bench: Bench, tmp_path: Path) -> None:
+    transcript = tmp_path / "t.jsonl"
+    transcript.write_text("a")
+    for _ in range(50):
+        jobs = bench.call(ended(bench, transcript_path=str(transcript)))
+    assert len(jobs) == 1
+    transcript.write_text("ab")
+    assert len(bench.call(ended(bench, transcript_path=str(transcript)))) == 2
+
+
+def test_what_comes_after_each_answer_waits_and_makes_one_job(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hook.time, "time", lambda: 1_800_000_100.0)
+    turn = {"type": "agent-turn-complete", "thread-id": "t1", "cwd": str(bench.workspace.root)}
+    for _ in range(3):
+        jobs = bench.call(turn, "codex")
+    assert len(jobs) == 1
+    (path,) = bench.workspace.spool.inbox.glob("*.json")
+    assert json.loads(path.read_bytes())["not_before"] == "2027-01-15T08:30:00Z"
+
+
+def test_nothing_is_dropped_where_capture_is_not_enabled(bench: Bench, tmp_path: Path) -> None:
+    consent.set_enabled(bench.workspace, bench.config, "claude-code", False)
+    assert bench.call(ended(bench)) == []
+    assert "not enabled" in bench.log()
+    assert bench.call(ended(bench, cwd=str(tmp_path))) == []
+    assert "There is no memory" in bench.log()
+
+
+def test_a_folder_with_the_mark_of_somebody_else_is_left_alone(bench: Bench) -> None:
+    bench.workspace.owner_marker(bench.workspace.spool.root).write_text("0" * 32)
+    assert bench.call(ended(bench)) == []
+
+
+@pytest.mark.parametrize("said", ["{", "{}", '{"cwd": 3}', '{"session_id": ["x"], "cwd": "/"}', "{" + "[" * 5000])
+def test_whatever_the_tool_says_the_program_ends_well(
+    bench: Bench, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bench.call(said)
+    assert capsys.readouterr().out == ""
+
+
+def test_a_full_disk_does_not_fail_the_tool(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(hook.os, "write", full)
+    assert bench.call(ended(bench)) == []
+    assert list(bench.workspace.spool.inbox.glob(".capture*")) == [], "no half-written file stays"
+    assert "No space left" in bench.log()
+
+
+def test_the_log_is_bounded(bench: Bench) -> None:
+    (bench.config / "hooks.log").write_bytes(b"x" * 300_000)
+    bench.call(ended(bench))
+    assert (bench.config / "hooks.log").stat().st_size < 1000
+    assert (bench.config / "hooks.log.1").exists()
+
+
+def test_a_session_begins_without_notes_where_nothing_is_known(
+    bench: Bench, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert bench.call(ended(bench, hook_event_name="SessionStart")) == []
+    assert capsys.readouterr().out == ""
+    assert "nothing to recall" in bench.log()
+
+
+def test_the_branch_is_read_from_git_s_files(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/feature/retry\n")
+    (tmp_path / "src").mkdir()
+    assert hook._branch(str(tmp_path / "src")) == "feature/retry"
+    (tmp_path / ".git" / "HEAD").write_text("0" * 40)
+    assert hook._branch(str(tmp_path)) is None

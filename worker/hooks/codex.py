@@ -1,0 +1,48 @@
+"""The notification of Codex, in ``config.toml``: it calls one program after each answer.
+
+There is room for one program, so a notification of somebody else is not replaced. The file is edited as text, since it
+may hold comments.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+TOOL = "codex"
+_OURS = re.compile(r"^notify = \[[^\n]*worker[/\\]+hooks[/\\]+hook\.py[^\n]*\]\r?\n?", re.MULTILINE)
+
+
+def file(home: Path, environment: Mapping[str, str]) -> Path:
+    """The configuration file."""
+    moved = environment.get("CODEX_HOME")
+    return (Path(moved) if moved else home / ".codex") / "config.toml"
+
+
+def added(text: str, command: Sequence[str]) -> str:
+    """The file's text with our notification at its beginning, before any table. Raises ValueError, with a sentence."""
+    rest = removed(text)
+    before = _parsed(rest)
+    if "notify" in before:
+        raise ValueError("it has a notification of another program, and Codex calls only one.")
+    line = f"notify = {json.dumps(list(command), ensure_ascii=False)}\n"
+    changed = line + rest
+    if _parsed(changed) != before | {"notify": list(command)}:
+        raise ValueError("it has a form that this command does not edit.")
+    return changed
+
+
+def removed(text: str) -> str:
+    """The file's text without our notification. Raises ValueError, with a sentence."""
+    _parsed(text)
+    return _OURS.sub("", text, count=1)
+
+
+def _parsed(text: str) -> dict[str, object]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"it is no TOML ({error}).") from error

@@ -1,0 +1,243 @@
+"""The program that other tools call when a session begins, is compacted or ends.
+
+    python -S -P worker/hooks/hook.py --config FOLDER --tool NAME [JSON]
+
+The tool says what happened as JSON, on standard input or as the last argument. At the beginning of a session, the
+program prints the block of notes for it. Otherwise it drops a job ``capture`` for that session, if the user enabled
+capture for the tool in this workspace. It loads no library, since it runs within the tool's own time; it ends with the
+status 0 whatever happens, and says in ``hooks.log`` of the configuration folder what it did and why.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+import zlib
+
+TYPE_CHECKING = False  # typing takes milliseconds to import
+if TYPE_CHECKING:
+    from typing import Any
+
+_MOST_INPUT = 1024 * 1024  # bytes
+_INPUT_SECONDS = 2.0
+_MOST_LOG = 256 * 1024  # bytes; then it begins again, with the former one beside it
+_AFTER_EACH_ANSWER = ("agent-turn-complete",)
+_PAUSE_SECONDS = 1800
+_MOST_FOLDERS = 64  # above the session's folder in which a workspace is looked for
+
+
+class NotNow(Exception):
+    """There is nothing to do; its message is the reason, as a sentence."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Do what the tool's event asks for. Returns 0."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    config = _option(arguments, "--config")
+    tool = _option(arguments, "--tool")
+    began = time.monotonic()
+    try:
+        said = _said(arguments)
+        what = _carried_out(tool, said, config)
+    except NotNow as why:
+        what = str(why)
+    except Exception as error:
+        what = f"Nothing was done: {type(error).__name__}: {error}."
+    _log(config, f"{tool or '?'}: {what} ({(time.monotonic() - began) * 1000:.0f} ms)")
+    return 0
+
+
+def _option(arguments: list[str], name: str) -> str:
+    return arguments[arguments.index(name) + 1] if name in arguments[:-1] else ""
+
+
+def _said(arguments: list[str]) -> dict[str, Any]:
+    """The event: the last argument if that is JSON, else standard input."""
+    last = arguments[-1] if arguments else ""
+    text = last if last.startswith("{") else _input()
+    try:
+        said = json.loads(text)
+    except ValueError as error:
+        raise NotNow("What the tool said is no JSON.") from error
+    if not isinstance(said, dict):
+        raise NotNow("What the tool said is no JSON object.")
+    return said
+
+
+def _input() -> str:
+    """Standard input until its end, for a limited time and size: a tool may leave it open."""
+    import select
+
+    if sys.stdin is None or sys.stdin.isatty():
+        raise NotNow("The tool said nothing.")
+    descriptor, data, deadline = sys.stdin.fileno(), b"", time.monotonic() + _INPUT_SECONDS
+    while len(data) < _MOST_INPUT:
+        if os.name != "nt" and not select.select([descriptor], [], [], max(0.0, deadline - time.monotonic()))[0]:
+            break
+        part = os.read(descriptor, 65536)
+        if not part:
+            break
+        data += part
+    return data.decode("utf-8", "replace")
+
+
+def _carried_out(tool: str, said: dict[str, Any], config: str) -> str:
+    """Do it. Returns what was done, as a sentence."""
+    folder = str(said.get("cwd") or os.getcwd())
+    workspace = _workspace(folder)
+    if not _is_enabled(workspace, tool, config):
+        raise NotNow(f"Capture from {tool} is not enabled for {workspace}.")
+    event = str(said.get("hook_event_name") or said.get("type") or "session_end")
+    if event == "SessionStart":
+        return _print_notes(workspace, folder)
+    session = str(said.get("session_id") or said.get("thread-id") or "")
+    transcript = said.get("transcript_path")
+    if not session:
+        raise NotNow("The tool named no session.")
+    name = _drop(workspace, tool, session, str(transcript) if transcript else "", event)
+    return f"{event}: the job {name} was dropped in {workspace}." if name else f"{event}: that job waits already."
+
+
+def _workspace(folder: str) -> str:
+    """The nearest folder with a memory, from this one upwards. None is created."""
+    path = os.path.realpath(folder)
+    for _ in range(_MOST_FOLDERS):
+        if os.path.isfile(os.path.join(path, ".cognee_jobs", ".owner")):
+            return path
+        parent = os.path.dirname(path)
+        if parent == path:
+            break
+        path = parent
+    raise NotNow(f"There is no memory in {folder} or above it.")
+
+
+def _is_enabled(workspace: str, tool: str, config: str) -> bool:
+    """Whether this user owns the workspace and enabled the tool in it, as ``bridge/capture/consent`` says."""
+    try:
+        with open(os.path.join(workspace, ".cognee_jobs", ".owner"), encoding="ascii") as file:
+            owner = file.read(64).strip()
+        if not (len(owner) == 32 and all(digit in "0123456789abcdef" for digit in owner)):
+            return False
+        if not os.path.isfile(os.path.join(config, "workspaces", f"{owner}.json")):
+            return False
+        with open(os.path.join(config, "captures", f"{owner}.json"), encoding="utf-8") as file:
+            return tool in json.load(file)["tools"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def _drop(workspace: str, tool: str, session: str, transcript: str, event: str) -> str:
+    """Drop the job, and start a worker if none runs. Returns the job's id; empty if the same job waits already.
+
+    The id is made of the session and the transcript's state, so that a thousand calls for one state make one job. What
+    comes after each answer makes one job in half an hour, at its end: a session that goes on is not captured each time.
+    """
+    payload: dict[str, Any] = {"tools": [tool], "session": session[:256], "reason": event[:256]}
+    job: dict[str, Any] = {"schema_version": 1, "kind": "capture", "payload": payload, "submitted_by": "hook"}
+    if event in _AFTER_EACH_ANSWER:
+        end = (int(time.time()) // _PAUSE_SECONDS + 1) * _PAUSE_SECONDS
+        state = str(end)
+        job["not_before"] = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(end))
+    else:
+        try:
+            status = os.stat(transcript)
+            state = f"{status.st_size}-{status.st_mtime_ns}"
+        except OSError:
+            state = str(time.time_ns())
+    named = "".join(letter if letter in "0123456789abcdefghijklmnopqrstuvwxyz" else "-" for letter in session.lower())
+    checksum = zlib.crc32("\0".join((tool, session, state)).encode("utf-8", "replace"))
+    job_id = job["job_id"] = f"capture-{named[:40]}-{checksum:08x}"
+    inbox = os.path.join(workspace, ".cognee_jobs")
+    target = os.path.join(inbox, f"{job_id}.json")
+    if os.path.lexists(target):
+        return ""
+    part = os.path.join(inbox, f".{job_id}.{os.urandom(6).hex()}.tmp")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(part, flags, 0o600)
+    try:
+        try:
+            os.write(descriptor, json.dumps(job).encode())
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        os.replace(part, target)
+    except BaseException:
+        os.unlink(part)
+        raise
+    _start_worker(workspace)
+    return job_id
+
+
+def _start_worker(workspace: str) -> None:
+    """Start a worker and do not wait for it. Without the session's folder on the path of modules (-P), since anybody's
+    code may be there. One that runs already, or starts at the same time, keeps this one out."""
+    command = [sys.executable, "-P", "-m", "worker.cli", "worker", "start", "--workspace", workspace]
+    if os.name == "nt":
+        import subprocess
+
+        flags = getattr(subprocess, "CREATE_NO_WINDOW", 0) | getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
+        nothing = subprocess.DEVNULL
+        subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing, creationflags=flags)
+        return
+    nothing_in = (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)
+    nothing_out = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_WRONLY, 0) for number in (1, 2)]
+    actions = [nothing_in, *nothing_out]
+    os.posix_spawn(sys.executable, command, os.environ, file_actions=actions, setpgroup=0)
+
+
+def _print_notes(workspace: str, folder: str) -> str:
+    import site
+
+    site.main()  # only this needs installed packages, and -S has left them out
+    sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+    from pathlib import Path
+
+    from bridge.search.session_start import session_start
+    from jobs.layout import Workspace
+
+    text = session_start(Workspace(Path(workspace)), _branch(folder))
+    if not text:
+        return "SessionStart: there is nothing to recall."
+    sys.stdout.write(text)
+    sys.stdout.flush()
+    return f"SessionStart: {text.count(chr(10) + '## ')} notes were printed."
+
+
+def _branch(folder: str) -> str | None:
+    """The checked out branch, read from git's files; None outside of a repository, or without a branch."""
+    path = os.path.realpath(folder)
+    for _ in range(_MOST_FOLDERS):
+        git = os.path.join(path, ".git")
+        try:
+            if os.path.isfile(git):  # a linked worktree
+                with open(git, encoding="utf-8") as file:
+                    git = os.path.join(path, file.read(4096).strip().removeprefix("gitdir:").strip())
+            with open(os.path.join(git, "HEAD"), encoding="utf-8") as file:
+                head = file.read(1024).strip()
+            return head.removeprefix("ref: refs/heads/") if head.startswith("ref: refs/heads/") else None
+        except OSError:
+            pass
+        parent = os.path.dirname(path)
+        if parent == path:
+            break
+        path = parent
+    return None
+
+
+def _log(config: str, line: str) -> None:
+    """Append a line to the log. Raises nothing."""
+    try:
+        path = os.path.join(config, "hooks.log")
+        if os.path.exists(path) and os.path.getsize(path) > _MOST_LOG:
+            os.replace(path, f"{path}.1")
+        when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        with open(path, "a", encoding="utf-8", errors="replace") as file:
+            file.write(f"{when} {' '.join(line.split())}\n")
+    except OSError:
+        pass
+
+
+if __name__ == "__main__":
+    sys.exit(main())

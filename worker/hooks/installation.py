@@ -1,0 +1,133 @@
+"""A change of another tool's configuration file: shown first, written, and taken back byte for byte.
+
+What the file held before is kept in the user's configuration folder until the change is taken back. If the file was
+changed since, only our entries are removed from it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import json
+import os
+from base64 import b64decode, b64encode
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from jobs import clock, files, plain_files
+from jobs.errors import JobError
+
+_MOST_BYTES = 4 * 1024 * 1024
+
+# From the file's text ("" for none) to the text with our entries, or without them. Raises ValueError, with a sentence,
+# for a text that cannot be changed safely.
+Change = Callable[[str], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A change of a file. ``before`` is None where there is no file; ``after`` None where none is left."""
+
+    path: Path
+    before: bytes | None
+    after: bytes | None
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether the file is not yet as it should be."""
+        return self.before != self.after
+
+    def diff(self) -> str:
+        """The change as a unified diff; empty without one."""
+        old, new = (
+            (data or b"").decode("utf-8", "replace").splitlines(keepends=True) for data in (self.before, self.after)
+        )
+        lines = difflib.unified_diff(old, new, str(self.path), str(self.path))
+        return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
+
+
+def planned(path: Path, add: Change) -> Edit:
+    """The change that adds our entries. Changes nothing.
+
+    Raises JobError: TOOL_CONFIG_UNUSABLE for a file that cannot be read or changed safely.
+    """
+    before = _read(path)
+    return Edit(path, before, _changed(path, before, add))
+
+
+def write(edit: Edit, kept: Path) -> None:
+    """Carry out a change, and keep at ``kept`` what is needed to take it back. Idempotent.
+
+    Raises JobError: TOOL_CONFIG_UNUSABLE.
+    """
+    if not edit.is_needed or edit.after is None:
+        return
+    record = {
+        "path": str(edit.path),
+        "before": None if edit.before is None else b64encode(edit.before).decode(),
+        "after_sha256": hashlib.sha256(edit.after).hexdigest(),
+        "at": clock.iso(clock.now()),
+    }
+    try:
+        files.make_folder(kept.parent, links=True)
+        if not kept.exists():  # else our entries are there already, and the file's earlier form is kept
+            files.replace(kept, json.dumps(record).encode())
+        else:
+            former = json.loads(kept.read_bytes())
+            files.replace(kept, json.dumps(former | {"after_sha256": record["after_sha256"]}).encode())
+        _put(edit.path, edit.after)
+    except (OSError, ValueError) as error:
+        raise JobError("TOOL_CONFIG_UNUSABLE", f"{edit.path} was not changed: {error}.") from error
+
+
+def taken_back(path: Path, kept: Path, remove: Change) -> Edit:
+    """The change that removes our entries: back to the earlier bytes if nobody changed the file since, else without our
+    entries. Changes nothing. Raises JobError: TOOL_CONFIG_UNUSABLE.
+    """
+    now = _read(path)
+    try:
+        record = json.loads(plain_files.read_own(kept, 2 * _MOST_BYTES))
+        if now is not None and hashlib.sha256(now).hexdigest() == record["after_sha256"]:
+            return Edit(path, now, None if record["before"] is None else b64decode(record["before"]))
+    except (OSError, ValueError, KeyError, TypeError, JobError):
+        pass
+    return Edit(path, now, None if now is None else _changed(path, now, remove))
+
+
+def restore(edit: Edit, kept: Path) -> None:
+    """Carry out what ``taken_back`` planned. Raises JobError: TOOL_CONFIG_UNUSABLE."""
+    try:
+        if edit.is_needed and edit.after is None:
+            edit.path.unlink(missing_ok=True)
+        elif edit.is_needed and edit.after is not None:
+            _put(edit.path, edit.after)
+        kept.unlink(missing_ok=True)
+    except OSError as error:
+        raise JobError("TOOL_CONFIG_UNUSABLE", f"{edit.path} was not changed: {error}.") from error
+
+
+def _read(path: Path) -> bytes | None:
+    try:
+        return plain_files.read_plain(path, _MOST_BYTES)[0]
+    except FileNotFoundError:
+        return None
+    except (OSError, JobError) as error:
+        message = error.message if isinstance(error, JobError) else f"{path} cannot be read: {error}."
+        raise JobError("TOOL_CONFIG_UNUSABLE", message) from error
+
+
+def _changed(path: Path, before: bytes | None, change: Change) -> bytes:
+    try:
+        return change((before or b"").decode("utf-8")).encode()
+    except ValueError as error:
+        raise JobError("TOOL_CONFIG_UNUSABLE", f"{path} was not changed: {error}") from error
+
+
+def _put(path: Path, data: bytes) -> None:
+    """Replace the file by the data, with its former mode."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    mode = path.stat().st_mode & 0o777 if path.exists() else 0o600
+    files.replace(path, data)
+    if os.name != "nt":
+        path.chmod(mode)
