@@ -52,7 +52,9 @@ class KindSpec:
 
 
 # The tools whose transcripts can be captured, as the command line names them.
-CAPTURE_TOOLS = ("claude-code", "codex")
+CAPTURE_TOOLS = ("claude-code", "codex", "cursor", "gemini-cli", "opencode", "vscode")
+# Those whose hooks can be installed.
+HOOKED_TOOLS = ("claude-code", "codex")
 
 KINDS: tuple[KindSpec, ...] = (
     KindSpec(

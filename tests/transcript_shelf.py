@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from bridge.capture.readers.reader import Home
@@ -28,6 +29,24 @@ def codex_file(home: Path, fixture: str, session: str = "01a20000-0000-7000-8000
     """A fixture as a session of Codex."""
     name = f"rollout-2026-08-04T10-00-00-{session}.jsonl"
     return placed(home / ".codex" / "sessions" / "2026" / "08" / "04" / name, f"codex/{fixture}")
+
+
+def gemini_file(home: Path, fixture: str, folder: str = str(WORKSPACE), project: str = "shop") -> Path:
+    """A fixture as a session of Gemini CLI in a project's folder."""
+    chats = home / ".gemini" / "tmp" / project / "chats"
+    chats.mkdir(parents=True, exist_ok=True)
+    if folder:
+        (chats.parent / ".project_root").write_text(folder)
+    return placed(chats / f"session-2026-08-04T10-00-5e551001{Path(fixture).suffix}", f"gemini-cli/{fixture}")
+
+
+def vscode_file(user: Path, fixture: str, folder: str = "file:///home/ana/shop", storage: str = "a1b2") -> Path:
+    """A fixture as a session of VS Code's chat in a user folder."""
+    storages = user / "workspaceStorage" / storage
+    storages.mkdir(parents=True, exist_ok=True)
+    if folder:
+        (storages / "workspace.json").write_text(json.dumps({"folder": folder}))
+    return placed(storages / "chatSessions" / f"{SESSION}{Path(fixture).suffix}", f"vscode/{fixture}")
 
 
 def placed(path: Path, fixture: str) -> Path:

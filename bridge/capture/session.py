@@ -25,6 +25,7 @@ class Transcript:
 
     ``version`` changes whenever the session may have changed, such as size and time of the file. ``title`` is the
     tool's own name of the session, if it keeps one. ``size`` is in bytes; None where a database holds many sessions.
+    ``folder`` is where the session ran, for a tool whose transcripts do not say it.
     """
 
     tool: str
@@ -34,6 +35,7 @@ class Transcript:
     size: int | None = None
     modified_at: str | None = None
     title: str | None = None
+    folder: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

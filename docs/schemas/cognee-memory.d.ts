@@ -584,7 +584,7 @@ export interface Bucket {
 /** Captures sessions of other tools as memories, shows what a capture would keep, or undoes one. */
 export interface CapturePayload {
   /** From which tools; by default, from all that are enabled for the workspace. */
-  tools?: ("claude-code" | "codex")[] | null;
+  tools?: ("claude-code" | "codex" | "cursor" | "gemini-cli" | "opencode" | "vscode")[] | null;
   /** The id of one session, as its tool names it. */
   session?: string | null;
   /** The path of one transcript of these tools. */

@@ -56,6 +56,7 @@ LAYERS = {
 # Where memories are stored, and every other SQLite file with its reason.
 SQLITE = {
     "bridge/store/": "memory.db",
+    "bridge/capture/readers/foreign_database.py": "databases in which other tools keep conversations: only read",
     "bridge/graph/cognee_cognify.py": "cognee's own database: what it notes of a text while it looks into it",
     "bridge/graph/earlier_stores.py": "cognee's database of an earlier version: read, and emptied by forgetting",
     "bridge/graph/graph_files.py": "cognee's own database: rewritten without deleted rows, and checked",

@@ -16,6 +16,7 @@ from bridge import trust
 from bridge.capture import consent
 from bridge.settings import USER_HOME, load
 from jobs.errors import JobError
+from jobs.kinds import HOOKED_TOOLS
 from jobs.layout import Workspace
 from jobs.parse import parse_job
 from worker.hooks import claude_code, codex, hook, installation, installers
@@ -46,6 +47,10 @@ EVENTS = st.dictionaries(
 
 
 # --- the files of the tools ---
+
+
+def test_every_tool_that_the_command_offers_has_an_installer() -> None:
+    assert tuple(installers.INSTALLERS) == HOOKED_TOOLS
 
 
 @given(st.dictionaries(st.text(max_size=4), JSON, max_size=3), EVENTS)

@@ -1,4 +1,4 @@
-"""The installer of each tool's hook, by the tool's name."""
+"""The installer of each tool's hook, by the tool's name, one of ``HOOKED_TOOLS``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 from types import ModuleType
 
 from bridge.capture.readers.reader import Home
-from jobs.errors import JobError
 
 from . import claude_code, codex, installation
 from .installation import Edit
@@ -19,7 +18,7 @@ INSTALLERS: dict[str, ModuleType] = {claude_code.TOOL: claude_code, codex.TOOL: 
 def install(tool: str, config_folder: Path) -> Edit:
     """The change of the tool's configuration that installs the hook. Changes nothing.
 
-    Raises JobError: TOOL_CONFIG_UNUSABLE, ARGUMENT_INVALID for a tool without hooks.
+    Raises JobError: TOOL_CONFIG_UNUSABLE.
     """
     module = _module(tool)
     # By its path and without installed packages (-S), since that starts in half the time; and without the script's
@@ -46,8 +45,6 @@ def restore(tool: str, edit: Edit, config_folder: Path) -> None:
 
 
 def _module(tool: str) -> ModuleType:
-    if tool not in INSTALLERS:
-        raise JobError("ARGUMENT_INVALID", f"{tool} has no hooks that can be installed.")
     return INSTALLERS[tool]
 
 

@@ -4,12 +4,23 @@
 ``registry``: the reader of each tool.
 ``transcript_file``: the file of a transcript, found and opened safely.
 ``json_lines``, ``json_elements``: JSON records one after another, in constant memory.
+``whole_json``: one JSON object, up to a limit.
+``foreign_database``: the SQLite database of another tool, opened safely.
 ``turn_builder``: joins records to turns.
 ``versions``: versions of tools, compared.
 ``claude_code``: the reader of Claude Code's transcripts.
 ``claude_code_heads``, ``claude_code_chain``, ``claude_code_text``: its records: unparsed, in their order, as words.
 ``codex``: the reader of Codex's transcripts.
 ``codex_text``: its records as words.
+``cursor``: the reader of Cursor's conversations.
+``cursor_editor``, ``cursor_agent``: those of its editor, and of its agent in the terminal.
+``gemini_cli``: the reader of Gemini CLI's transcripts.
+``gemini_cli_text``: its messages as words.
+``opencode``: the reader of OpenCode's transcripts.
+``opencode_text``: its messages as words.
+``vscode_folders``: where VS Code and its relatives keep what belongs to a workspace.
+``vscode_chat``: the reader of VS Code's chat.
+``vscode_log``, ``vscode_text``: its log of changes replayed, and its requests as words.
 ``exports``: the reader of exported conversations.
 ``export_json``, ``export_markdown``: their forms.
 """

@@ -10,6 +10,10 @@ from .reader import Reader
 _MODULES = {
     "claude-code": "claude_code",
     "codex": "codex",
+    "cursor": "cursor",
+    "gemini-cli": "gemini_cli",
+    "opencode": "opencode",
+    "vscode": "vscode_chat",
     "export": "exports",
 }
 

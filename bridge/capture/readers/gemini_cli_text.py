@@ -1,0 +1,156 @@
+"""The messages of a Gemini CLI session, replayed from its records, without what the tool added to them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from ..session import Findings
+from .turn_builder import Said, moment, strings
+
+TOOL_OUTPUT = "tool output"
+THINKING = "thinking"
+OWN_TEXT = "text by the tool"
+IMAGE = "image or document"
+SUMMARY = "summary by the tool"
+REWOUND = "rewound turn"
+NOTICE = "notice"
+
+_NOTICES = frozenset({"info", "error", "warning"})
+_OWN = ("<session_context>", "<hook_context>")
+_SNAPSHOT = "<state_snapshot>"
+# The contents of files that the person named with @, between what Gemini CLI writes around them.
+_CONTENTS = re.compile(r"\s*--- Content from referenced files ---.*?(?:--- End of content ---|\Z)", re.DOTALL)
+_PATHS = ("file_path", "absolute_path")
+
+
+@dataclass(slots=True)
+class Message:
+    """A message as it is after the last change. ``follows_compression`` is whether the conversation before it was
+    replaced by a summary."""
+
+    said: Said
+    follows_compression: bool = False
+    outputs: int = 0
+    thoughts: int = 0
+
+
+class _Session:
+    def __init__(self, findings: Findings) -> None:
+        self._findings = findings
+        self._messages: dict[str, Message | None] = {}  # by id, in order; None for what nobody said
+        self._was_compressed = False
+
+    def apply(self, place: str, record: dict[str, Any]) -> None:
+        if isinstance(record.get("$rewindTo"), str):
+            self._rewind(record["$rewindTo"])
+        elif isinstance(record.get("$set"), dict):
+            messages = record["$set"].get("messages")
+            if isinstance(messages, list):
+                self._replace(place, messages)
+        elif isinstance(record.get("id"), str):
+            self._add(place, record)
+        elif "sessionId" not in record:
+            self._findings.unknown[f"record with {', '.join(sorted(record))}"[:80]] += 1
+
+    def _rewind(self, message_id: str) -> None:
+        """Take back the message and all after it; all messages if it is unknown, as the tool does."""
+        ids = list(self._messages)
+        for each in ids[ids.index(message_id) if message_id in ids else 0 :]:
+            message = self._messages.pop(each)
+            if message is not None and message.said.text:
+                self._findings.left_out[REWOUND] += 1
+
+    def _replace(self, place: str, messages: list[Any]) -> None:
+        """The tool's context is these messages now. Those that it dropped were said nevertheless."""
+        present = {message["id"]: message for message in messages if isinstance(message, dict) and "id" in message}
+        self._was_compressed |= any(message and each not in present for each, message in self._messages.items())
+        for each, message in present.items():
+            if each not in self._messages and isinstance(each, str):
+                self._add(place, message)
+
+    def _add(self, place: str, record: dict[str, Any]) -> None:
+        known = self._messages.get(record["id"])
+        if known is not None:
+            place = known.said.place
+        message = self._message(place, record)
+        if message is not None:
+            message.follows_compression = known.follows_compression if known else self._was_compressed
+            self._was_compressed = False
+        self._messages[record["id"]] = message
+
+    def _message(self, place: str, record: dict[str, Any]) -> Message | None:
+        left_out, kind = self._findings.left_out, record.get("type")
+        at = moment(record.get("timestamp"))
+        if kind == "user":
+            shown = record.get("displayContent")
+            text = self._text_of(shown if shown is not None else record.get("content"))
+            if _SNAPSHOT in text:
+                left_out[SUMMARY] += 1
+                self._was_compressed = True
+                return None
+            if text.lstrip().startswith(_OWN):
+                left_out[OWN_TEXT] += 1
+                return None
+            return Message(Said("user", _CONTENTS.sub("", text), place, at)) if text.strip() else None
+        if kind == "gemini":
+            calls = [call for call in _list(record.get("toolCalls")) if isinstance(call, dict)]
+            said = Said(
+                "assistant",
+                self._text_of(record.get("content")),
+                place,
+                at,
+                tools=strings(call.get("name") for call in calls),
+                files=strings(_file_of(call.get("args")) for call in calls),
+            )
+            outputs = sum(call.get("result") is not None for call in calls)
+            return Message(said, outputs=outputs, thoughts=len(_list(record.get("thoughts"))))
+        if kind in _NOTICES:
+            left_out[NOTICE] += 1
+        else:
+            self._findings.unknown[str(kind)[:80]] += 1
+        return None
+
+    def _text_of(self, content: Any) -> str:
+        texts = []
+        for part in content if isinstance(content, list) else [content]:
+            if isinstance(part, str):
+                texts.append(part)
+            elif isinstance(part, dict) and isinstance(part.get("text"), str):
+                if part.get("thought"):
+                    self._findings.left_out[THINKING] += 1
+                else:
+                    texts.append(part["text"])
+            elif isinstance(part, dict) and ("inlineData" in part or "fileData" in part):
+                self._findings.left_out[IMAGE] += 1
+        return "".join(texts)
+
+    def messages(self) -> list[Message]:
+        found = [message for message in self._messages.values() if message is not None]
+        for reason, count in (
+            (TOOL_OUTPUT, sum(message.outputs for message in found)),
+            (THINKING, sum(message.thoughts for message in found)),
+        ):
+            if count:
+                self._findings.left_out[reason] += count
+        return found
+
+
+def messages(records: Iterable[tuple[str, dict[str, Any]]], findings: Findings) -> list[Message]:
+    """The messages that stand at the end of the records, each of which has its place."""
+    session = _Session(findings)
+    for place, record in records:
+        session.apply(place, record)
+    return session.messages()
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _file_of(arguments: Any) -> str | None:
+    if not isinstance(arguments, dict):
+        return None
+    return next((arguments[name] for name in _PATHS if isinstance(arguments.get(name), str)), None)

@@ -1,0 +1,237 @@
+"""Reads the transcripts of OpenCode: its database ``~/.local/share/opencode/opencode.db``, and the JSON files that
+versions before 1.2 kept in ``storage/{session,message,part}`` beside it.
+
+A session consists of messages, and a message of parts; both forms have the same fields. A sub-agent is a session of its
+own that names its parent; all its turns have its id as their part. A session that was migrated is read from the
+database only.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ..session import Findings, Transcript, Turn
+from . import foreign_database, json_lines, opencode_text, transcript_file
+from .foreign_database import MAX_VALUE, ForeignDatabase
+from .reader import Home
+from .turn_builder import TurnBuilder, moment
+from .versions import is_newer
+from .whole_json import read_object
+
+TESTED = "1.18.33"
+
+_NEEDED = {
+    "session": {"id", "parent_id", "directory", "title", "version", "revert", "time_updated"},
+    "message": {"id", "session_id", "time_created", "data"},
+    "part": {"id", "message_id", "session_id", "time_updated", "data"},
+}
+
+_SESSIONS = "SELECT id, directory, title, time_updated FROM session"
+_MESSAGE = "SELECT id, length(data), iif(length(data) > ?, NULL, data) FROM message WHERE id = ?"
+_PARTS = "SELECT id, length(data), iif(length(data) > ?, NULL, data) FROM part WHERE message_id = ? ORDER BY id"
+
+
+@dataclass(frozen=True, slots=True)
+class _Session:
+    session_id: str
+    parent_id: str | None
+    folder: str
+    title: str | None
+    version: str | None
+    reverted: opencode_text.Reverted | None
+
+
+class OpenCode:
+    """Reads the transcripts of OpenCode."""
+
+    tool = "opencode"
+
+    def roots(self, home: Home) -> list[Path]:
+        """OpenCode's folder of data, the same on every platform. ``XDG_DATA_HOME`` moves it."""
+        moved = home.environment.get("XDG_DATA_HOME")
+        return [(Path(moved) if moved else home.folder / ".local" / "share") / "opencode"]
+
+    def transcripts(self, home: Home, workspace: Path) -> Iterator[Transcript]:
+        """The sessions that ran in this folder or below it. A database that cannot be read now is left out."""
+        places = {workspace, workspace.resolve()}
+        for root in self.roots(home):
+            seen = set[str]()
+            for path in sorted(transcript_file.files(root, ".db")):
+                try:
+                    found = list(_in_database(path, root, places)) if path.name.startswith("opencode") else []
+                except OSError:
+                    continue
+                seen.update(each.session_id for each in found)
+                yield from found
+            for each in _in_files(root, places):
+                if each.session_id not in seen:
+                    yield each
+
+    def turns(self, transcript: Transcript, findings: Findings) -> Iterator[Turn]:
+        """The session's turns. What was reverted is left out."""
+        if transcript.path.suffix == ".db":
+            with foreign_database.opened(transcript.path, transcript.path.parent) as database:
+                yield from _turns(*_from_database(database, transcript.session_id, findings), findings)
+        else:
+            yield from _turns(*_from_files(transcript.path, findings), findings)
+
+
+READER = OpenCode()
+
+_Messages = Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]
+
+
+def _turns(session: _Session, messages: _Messages, findings: Findings) -> Iterator[Turn]:
+    if is_newer(session.version, TESTED):
+        findings.newer = session.version
+    part = session.session_id if session.parent_id else ""
+    builder = TurnBuilder()
+    for number, (message, parts) in enumerate(messages, 1):
+        said = opencode_text.said(message, parts, session.reverted, findings)
+        if said is None:
+            continue
+        if said == opencode_text.COMPACTED:
+            yield from builder.mark("compacted")
+            continue
+        yield from builder.add(
+            replace(said, place=f"message {number}", folder=said.folder or session.folder, part=part)
+        )
+    yield from builder.finish()
+
+
+def _session(record: dict[str, Any]) -> _Session | None:
+    """A session from its record; None if it does not say its id and folder."""
+    session_id, folder = record.get("id"), record.get("directory")
+    if not isinstance(session_id, str) or not isinstance(folder, str):
+        return None
+    parent, title, version = record.get("parentID"), record.get("title"), record.get("version")
+    return _Session(
+        session_id,
+        parent if isinstance(parent, str) else None,
+        folder,
+        title if isinstance(title, str) and title else None,
+        version if isinstance(version, str) else None,
+        opencode_text.reverted(record.get("revert")),
+    )
+
+
+def _is_inside(folder: str, places: set[Path]) -> bool:
+    return any(Path(folder).is_relative_to(place) for place in places)
+
+
+# --- the database ---
+
+
+def _in_database(path: Path, root: Path, places: set[Path]) -> Iterator[Transcript]:
+    with foreign_database.opened(path, root) as database:
+        if any(not needed <= database.columns(table) for table, needed in _NEEDED.items()):
+            return
+        for session_id, folder, title, updated in database.rows(
+            "SELECT id, directory, title, time_updated FROM session"
+        ):
+            if not isinstance(session_id, str) or not isinstance(folder, str) or not _is_inside(folder, places):
+                continue
+            query = "SELECT count(*), max(time_updated) FROM part WHERE session_id = ?"
+            ((parts, newest),) = database.rows(query, (session_id,))
+            version = f"{updated}-{parts}-{newest}"
+            modified = moment(max((each for each in (updated, newest) if isinstance(each, int)), default=None))
+            yield Transcript("opencode", session_id, path, version, None, modified, title or None, folder)
+
+
+def _from_database(database: ForeignDatabase, session_id: str, findings: Findings) -> tuple[_Session, _Messages]:
+    query = "SELECT id, parent_id, directory, title, version, revert FROM session WHERE id = ?"
+    found = database.rows(query, (session_id,))
+    if not found:
+        raise FileNotFoundError(f"The session {session_id} is gone.")
+    names = ("id", "parentID", "directory", "title", "version", "revert")
+    record = dict(zip(names, found[0], strict=True))
+    record["revert"] = _parsed(record["revert"])
+    session = _session(record)
+    assert session is not None
+    return session, _messages_of(database, session_id, findings)
+
+
+def _messages_of(database: ForeignDatabase, session_id: str, findings: Findings) -> _Messages:
+    query = "SELECT id FROM message WHERE session_id = ? ORDER BY time_created, id"
+    for (message_id,) in database.rows(query, (session_id,)):
+        message = _values(database, _MESSAGE, message_id, findings)
+        if message:
+            yield message[0], _values(database, _PARTS, message_id, findings)
+
+
+def _values(database: ForeignDatabase, query: str, message_id: str, findings: Findings) -> list[dict[str, Any]]:
+    found = []
+    for row_id, size, data in database.rows(query, (MAX_VALUE, message_id)):
+        if data is None:
+            findings.left_out[json_lines.OVERSIZED] += 1
+            continue
+        findings.bytes_read += size or 0
+        value = _parsed(data)
+        if isinstance(value, dict):
+            found.append({**value, "id": row_id})
+        else:
+            findings.damaged += 1
+    return found
+
+
+def _parsed(data: Any) -> Any:
+    try:
+        return json.loads(data) if isinstance(data, str | bytes) else None
+    except (ValueError, RecursionError):
+        return None
+
+
+# --- the files of versions before 1.2 ---
+
+
+def _in_files(root: Path, places: set[Path]) -> Iterator[Transcript]:
+    for project in transcript_file.folders(root / "storage" / "session"):
+        for path in transcript_file.files(project, ".json"):
+            try:
+                session = _read_session(path, Findings())
+            except OSError:
+                continue
+            if session is None or not _is_inside(session.folder, places):
+                continue
+            messages = transcript_file.files(root / "storage" / "message" / session.session_id, ".json")
+            found = transcript_file.described("opencode", session.session_id, [path, *messages], session.title)
+            if found is not None:
+                yield replace(found, folder=session.folder)
+
+
+def _read_session(path: Path, findings: Findings) -> _Session | None:
+    return _session(_read(path, path.parents[1], findings))
+
+
+def _from_files(path: Path, findings: Findings) -> tuple[_Session, _Messages]:
+    session = _read_session(path, findings)
+    if session is None or session.session_id != path.stem:
+        raise OSError(f"{path} is no session.")
+    return session, _messages_in(path.parents[2], session.session_id, findings)
+
+
+def _messages_in(storage: Path, session_id: str, findings: Findings) -> _Messages:
+    for message in _records(storage / "message" / session_id, storage, findings):
+        message_id = message.get("id")
+        if isinstance(message_id, str) and message_id.replace("_", "").isalnum():
+            yield message, list(_records(storage / "part" / message_id, storage, findings))
+
+
+def _records(folder: Path, storage: Path, findings: Findings) -> Iterator[dict[str, Any]]:
+    """The records of a folder in the order of their ids, which is the order in time."""
+    for path in sorted(transcript_file.files(folder, ".json")):
+        try:
+            yield _read(path, storage, findings, MAX_VALUE)
+        except FileNotFoundError:
+            continue  # deleted since its folder was listed
+        except OSError:
+            findings.damaged += 1
+
+
+def _read(path: Path, root: Path, findings: Findings, limit: int = 2**20) -> dict[str, Any]:
+    with transcript_file.opened(path, root) as file:
+        return read_object(file, findings, limit)

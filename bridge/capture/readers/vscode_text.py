@@ -1,0 +1,142 @@
+"""What a request of VS Code's chat and its response say, without what the editor added."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import Any
+
+from ..session import Findings
+from .turn_builder import Said, moment, strings
+from .vscode_folders import local_path
+
+TOOL_OUTPUT = "tool output"
+THINKING = "thinking"
+OWN_TEXT = "text by the tool"
+UNDONE = "rewound turn"
+
+_TOOL_CALLS = frozenset({"toolInvocationSerialized", "toolInvocation"})
+# Kinds of parts of a response that nobody said, up to VS Code 1.139.
+_SILENT = frozenset(
+    "agentMention autoModeResolution clearToPreviousToolInvocation codeCitation command confirmation content"
+    " disabledClaudeHooks elicitation elicitation2 elicitationSerialized extensions externalEdits hook info move"
+    " mcpServersStarting mcpServersStartingSerialized mcpAppsWithNoServer multiDiffData planReview"
+    " prepareToolInvocation progressMessage progressTask progressTaskResult progressTaskSerialized pullRequest"
+    " questionCarousel reference treeData undoStop usage usedContext warning".split()
+)
+_EDITS = frozenset({"textEditGroup", "notebookEditGroup", "codeblockUri", "textEdit", "notebookEdit", "workspaceEdit"})
+
+
+def said(request: Any, findings: Findings) -> Iterator[Said]:
+    """What the person asked, and what the assistant answered, without places."""
+    if not isinstance(request, dict):
+        findings.damaged += 1
+        return
+    if request.get("shouldBeRemovedOnSend") or request.get("isHidden"):
+        findings.left_out[UNDONE] += 1
+        return
+    asked_at = moment(request.get("timestamp"))
+    text = _asked(request.get("message"))
+    if request.get("isSystemInitiated") or request.get("hiddenFromTranscript"):
+        findings.left_out[OWN_TEXT] += 1
+    else:
+        yield Said("user", text, "", asked_at)
+    state = request.get("modelState")
+    answered_at = moment(state.get("completedAt")) if isinstance(state, dict) else None
+    events = request.get("editedFileEvents")
+    edited = (
+        [_path_of(each.get("uri")) for each in events if isinstance(each, dict)] if isinstance(events, list) else []
+    )
+    text, files, tools = _answered(request.get("response"), findings)
+    yield Said(
+        "assistant",
+        text,
+        "",
+        answered_at or asked_at,
+        files=tuple(dict.fromkeys((*files, *strings(edited)))),
+        tools=tools,
+    )
+
+
+def _asked(message: Any) -> str:
+    """The person's words, without the name of the participant that they are for."""
+    if isinstance(message, str):
+        return message
+    if not isinstance(message, dict) or not isinstance(message.get("text"), str):
+        return ""
+    text: str = message["text"]
+    parts = message.get("parts")
+    first = parts[0] if isinstance(parts, list) and parts else None
+    if isinstance(first, dict) and first.get("kind") == "agent" and isinstance(first.get("range"), dict):
+        end = first["range"].get("endExclusive")
+        if isinstance(end, int) and text.startswith("@"):
+            return text[end:]
+    return text
+
+
+def _answered(response: Any, findings: Findings) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    """The text, the edited files and the called tools of a response."""
+    blocks: list[str] = []
+    files: list[Any] = []
+    tools: list[Any] = []
+    is_running = False  # whether the next text continues the one before
+    for part in response if isinstance(response, list) else [response]:
+        text = _text_of(part)
+        if text is not None:
+            if is_running:
+                blocks[-1] += text
+            else:
+                blocks.append(text)
+            is_running = True
+            continue
+        if not isinstance(part, dict):
+            findings.damaged += part is not None
+            continue
+        is_running = False
+        kind = part.get("kind")
+        if kind in _TOOL_CALLS:
+            tools.append(part.get("toolId") or "tool")
+            findings.left_out[TOOL_OUTPUT] += 1
+        elif kind == "thinking":
+            findings.left_out[THINKING] += 1
+        elif kind in _EDITS:
+            files.extend(_edited(part))
+        elif kind not in _SILENT:
+            findings.unknown[str(kind)[:80]] += 1
+    return "\n\n".join(block.strip() for block in blocks if block.strip()), strings(files), strings(tools)
+
+
+def _text_of(part: Any) -> str | None:
+    """The text of a part of a response; None for a part of another kind."""
+    if isinstance(part, str):
+        return part
+    if not isinstance(part, dict):
+        return None
+    kind = part.get("kind")
+    if kind == "inlineReference":
+        name = part.get("name") or PurePosixPath(_path_of(part.get("inlineReference")) or "").name
+        return f"`{name}`" if isinstance(name, str) and name else ""
+    content = part if kind is None else part.get("content") if kind in ("markdownContent", "markdownVuln") else None
+    if isinstance(content, dict) and isinstance(content.get("value"), str):
+        value: str = content["value"]
+        return value
+    return content if isinstance(content, str) else None
+
+
+def _edited(part: dict[str, Any]) -> Iterator[str | None]:
+    if part.get("kind") == "codeblockUri" and not part.get("isEdit"):
+        return
+    yield _path_of(part.get("uri"))
+    edits = part.get("edits")
+    if part.get("kind") == "workspaceEdit" and isinstance(edits, list):
+        for edit in edits:
+            if isinstance(edit, dict):
+                yield _path_of(edit.get("newResource") or edit.get("resource"))
+
+
+def _path_of(value: Any) -> str | None:
+    """The path of a URI, or of a location in a file. A path of another machine does not fit to the session's folder,
+    and is left out with it."""
+    if isinstance(value, dict) and "path" not in value and isinstance(value.get("uri"), dict):
+        value = value["uri"]
+    return local_path(value, is_server=True)
