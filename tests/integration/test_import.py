@@ -58,7 +58,12 @@ def test_an_import_that_was_killed_midway_ends_with_every_memory_as_it_was(tmp_p
     here, there = (Place(tmp_path / name, COGNEE_MEMORY_CACHE_DIR=str(model_cache)) for name in ("here", "there"))
     remember(here)
     export = tmp_path / "memories.jsonl"
-    assert here.json("export", "--out", str(export))["counts"] == {"memory": 32, "compaction": 0, "cognified": 0}
+    assert here.json("export", "--out", str(export))["counts"] == {
+        "memory": 32,
+        "compaction": 0,
+        "cognified": 0,
+        "feedback": 0,
+    }
 
     there.environment["COGNEE_MEMORY_FAULT"] = "kill@after:memory.commit#2"
     job_id = there.json("import", str(export), "--no-start", "--no-wait")["job_id"]
