@@ -51,10 +51,8 @@ class KindSpec:
         return "".join(part.capitalize() for part in self.name.split("_"))
 
 
-# The tools whose transcripts can be captured, as the command line names them.
+# The tools whose transcripts can be captured, and whose hooks can be installed, as the command line names them.
 CAPTURE_TOOLS = ("claude-code", "codex", "cursor", "gemini-cli", "opencode", "vscode")
-# Those whose hooks can be installed.
-HOOKED_TOOLS = ("claude-code", "codex")
 
 KINDS: tuple[KindSpec, ...] = (
     KindSpec(

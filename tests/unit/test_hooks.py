@@ -16,7 +16,7 @@ from bridge import trust
 from bridge.capture import consent
 from bridge.settings import USER_HOME, load
 from jobs.errors import JobError
-from jobs.kinds import HOOKED_TOOLS
+from jobs.kinds import CAPTURE_TOOLS
 from jobs.layout import Workspace
 from jobs.parse import parse_job
 from worker.hooks import claude_code, codex, hook, installation, installers
@@ -50,7 +50,7 @@ EVENTS = st.dictionaries(
 
 
 def test_every_tool_that_the_command_offers_has_an_installer() -> None:
-    assert tuple(installers.INSTALLERS) == HOOKED_TOOLS
+    assert tuple(installers.INSTALLERS) == CAPTURE_TOOLS
 
 
 @given(st.dictionaries(st.text(max_size=4), JSON, max_size=3), EVENTS)
@@ -94,21 +94,30 @@ def test_a_notification_of_another_program_is_not_replaced() -> None:
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv(USER_HOME, str(tmp_path / "home"))
-    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME"):
+    moved = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "OPENCODE_CONFIG_DIR", "XDG_CONFIG_HOME")
+    for name in moved:
         monkeypatch.delenv(name, raising=False)
     return tmp_path / "home"
 
 
+# What a file of a tool may hold, and a change that a person may make to it later: from, to.
 FILES = {
-    "claude-code": (".claude/settings.json", '{"hooks": {"Stop": []},\r\n\t"model":"x"}'),
-    "codex": (".codex/config.toml", '#\tmine\r\nmodel="x"\r\n'),
+    ("claude-code", ".claude/settings.json"): ('{"hooks": {"Stop": []},\r\n\t"model":"x"}', "{", '{"new": 1, '),
+    ("codex", ".codex/config.toml"): ('#\tmine\r\nmodel="x"\r\n', "\n", "\nnew = 1\n"),
+    ("codex", ".codex/hooks.json"): ('{"hooks": {"Stop": [{"hooks": []}]}}', "{", '{"new": 1, '),
+    ("cursor", ".cursor/hooks.json"): ('{"version":1,"hooks":{"stop":[{"command":"./a"}]}}', "{", '{"new": 1, '),
+    ("gemini-cli", ".gemini/settings.json"): ('{"ui":{}}', "{", '{"new": 1, '),
+    ("vscode", ".copilot/hooks/cognee-memory.json"): ('{ "hooks": {} }', "{", '{"new": 1, '),
 }
+OPENCODE = ".config/opencode/plugins/cognee-memory.js"
 
 
-@pytest.mark.parametrize("tool", FILES)
+@pytest.mark.parametrize(("tool", "name"), [*FILES, ("opencode", OPENCODE)])
 @pytest.mark.parametrize("existed", [True, False])
-def test_an_installation_is_taken_back_byte_for_byte(tool: str, existed: bool, home: Path, tmp_path: Path) -> None:
-    path, before = home / FILES[tool][0], FILES[tool][1].encode()
+def test_an_installation_is_taken_back_byte_for_byte(
+    tool: str, name: str, existed: bool, home: Path, tmp_path: Path
+) -> None:
+    path, before = home / name, FILES.get((tool, name), ("",))[0].encode()
     if existed:
         path.parent.mkdir(parents=True)
         path.write_bytes(before)
@@ -122,15 +131,35 @@ def test_an_installation_is_taken_back_byte_for_byte(tool: str, existed: bool, h
     assert (path.read_bytes() if path.exists() else None) == (before if existed else None)
 
 
-@pytest.mark.parametrize("tool", FILES)
-def test_a_file_that_was_changed_since_loses_only_our_entries(tool: str, home: Path, tmp_path: Path) -> None:
-    path = home / FILES[tool][0]
+@pytest.mark.parametrize(("tool", "name"), FILES)
+def test_a_file_that_was_changed_since_loses_only_our_entries(
+    tool: str, name: str, home: Path, tmp_path: Path
+) -> None:
+    path, (_, old, new) = home / name, FILES[tool, name]
     installers.write(tool, installers.install(tool, tmp_path / "config"), tmp_path / "config")
-    text = path.read_text("utf-8")
-    path.write_text(text.replace("{", '{"new": 1, ', 1) if tool == "claude-code" else f"{text}new = 1\n", "utf-8")
+    path.write_text(path.read_text("utf-8").replace(old, new, 1), "utf-8")
     installers.restore(tool, installers.uninstall(tool, tmp_path / "config"), tmp_path / "config")
     assert "worker/hooks/hook.py" not in path.read_text("utf-8")
     assert "new" in path.read_text("utf-8")
+
+
+def test_a_plugin_of_somebody_else_is_neither_replaced_nor_removed(home: Path, tmp_path: Path) -> None:
+    path = home / OPENCODE
+    path.parent.mkdir(parents=True)
+    path.write_text("export const Mine = async () => ({})\n")
+    with pytest.raises(JobError) as refused:
+        installers.install("opencode", tmp_path / "config")
+    installers.restore("opencode", installers.uninstall("opencode", tmp_path / "config"), tmp_path / "config")
+    assert refused.value.code == "TOOL_CONFIG_UNUSABLE"
+    assert path.read_text() == "export const Mine = async () => ({})\n"
+
+
+def test_a_plugin_that_a_person_changed_is_removed_with_its_file(home: Path, tmp_path: Path) -> None:
+    installers.write("opencode", installers.install("opencode", tmp_path / "config"), tmp_path / "config")
+    path = home / OPENCODE
+    path.write_text(path.read_text() + "// mine\n")
+    installers.restore("opencode", installers.uninstall("opencode", tmp_path / "config"), tmp_path / "config")
+    assert not path.exists()
 
 
 def test_a_file_that_is_a_link_or_cannot_be_parsed_is_not_changed(home: Path, tmp_path: Path) -> None:
@@ -149,8 +178,9 @@ def test_a_file_that_is_a_link_or_cannot_be_parsed_is_not_changed(home: Path, tm
 
 
 def test_the_difference_is_shown_before_anything_is_written(home: Path, tmp_path: Path) -> None:
-    edit = installers.install("codex", tmp_path / "config")
+    edit, hooks = installers.install("codex", tmp_path / "config")
     assert "+notify = [" in edit.diff()
+    assert '+    "SessionStart": [' in hooks.diff()
     assert not (home / ".codex").exists()
     assert installation.Edit(edit.path, b"a", b"a").diff() == ""
 

@@ -3,8 +3,8 @@
     python -S -P worker/hooks/hook.py --config FOLDER --tool NAME [JSON]
 
 The tool says what happened as JSON, on standard input or as the last argument. At the beginning of a session, the
-program prints the block of notes for it. Otherwise it drops a job ``capture`` for that session, if the user enabled
-capture for the tool in this workspace. It loads no library, since it runs within the tool's own time; it ends with the
+program prints the block of notes for it, in the form that the tool reads. Otherwise it drops a job ``capture``, if the
+user enabled capture for the tool in this workspace. It loads no library, since it runs within the tool's own time; it ends with the
 status 0 whatever happens, and says in ``hooks.log`` of the configuration folder what it did and why.
 """
 
@@ -23,7 +23,17 @@ if TYPE_CHECKING:
 _MOST_INPUT = 1024 * 1024  # bytes
 _INPUT_SECONDS = 2.0
 _MOST_LOG = 256 * 1024  # bytes; then it begins again, with the former one beside it
-_AFTER_EACH_ANSWER = ("agent-turn-complete",)
+
+# The events at which a session begins, and those that come after each answer; any other one is an end or a compaction.
+_BEGINNING = ("SessionStart", "sessionStart")
+_AFTER_EACH_ANSWER = ("agent-turn-complete", "Stop", "stop", "session.idle")
+
+# The names under which tools say an event's name, the session's id and its folder.
+_EVENT = ("hook_event_name", "hookEventName", "type")
+_SESSION = ("session_id", "sessionId", "thread-id", "conversation_id")
+# Tools whose events do not name the session as its transcript does: all that is new is captured.
+_NAMES_NO_SESSION = ("cursor", "opencode", "vscode")
+
 _PAUSE_SECONDS = 1800
 _MOST_FOLDERS = 64  # above the session's folder in which a workspace is looked for
 
@@ -85,19 +95,30 @@ def _input() -> str:
 
 def _carried_out(tool: str, said: dict[str, Any], config: str) -> str:
     """Do it. Returns what was done, as a sentence."""
-    folder = str(said.get("cwd") or os.getcwd())
+    folder = _folder(said)
     workspace = _workspace(folder)
     if not _is_enabled(workspace, tool, config):
         raise NotNow(f"Capture from {tool} is not enabled for {workspace}.")
-    event = str(said.get("hook_event_name") or said.get("type") or "session_end")
-    if event == "SessionStart":
-        return _print_notes(workspace, folder)
-    session = str(said.get("session_id") or said.get("thread-id") or "")
-    transcript = said.get("transcript_path")
-    if not session:
+    event = _first(said, _EVENT) or "session_end"
+    if event in _BEGINNING:
+        return _print_notes(workspace, folder, tool, event)
+    session = "" if tool in _NAMES_NO_SESSION else _first(said, _SESSION)
+    if not session and tool not in _NAMES_NO_SESSION:
         raise NotNow("The tool named no session.")
-    name = _drop(workspace, tool, session, str(transcript) if transcript else "", event)
+    name = _drop(workspace, tool, session, _first(said, ("transcript_path",)), event)
     return f"{event}: the job {name} was dropped in {workspace}." if name else f"{event}: that job waits already."
+
+
+def _first(said: dict[str, Any], names: tuple[str, ...]) -> str:
+    """The first of these values that the tool gave, as text."""
+    return next((str(said[name]) for name in names if said.get(name)), "")
+
+
+def _folder(said: dict[str, Any]) -> str:
+    """The folder of the session."""
+    roots = said.get("workspace_roots")
+    root = str(roots[0]) if isinstance(roots, list) and roots else ""
+    return _first(said, ("cwd",)) or root or os.getcwd()
 
 
 def _workspace(folder: str) -> str:
@@ -134,7 +155,9 @@ def _drop(workspace: str, tool: str, session: str, transcript: str, event: str) 
     The id is made of the session and the transcript's state, so that a thousand calls for one state make one job. What
     comes after each answer makes one job in half an hour, at its end: a session that goes on is not captured each time.
     """
-    payload: dict[str, Any] = {"tools": [tool], "session": session[:256], "reason": event[:256]}
+    payload: dict[str, Any] = {"tools": [tool], "reason": event[:256]}
+    if session:
+        payload["session"] = session[:256]
     job: dict[str, Any] = {"schema_version": 1, "kind": "capture", "payload": payload, "submitted_by": "hook"}
     if event in _AFTER_EACH_ANSWER:
         end = (int(time.time()) // _PAUSE_SECONDS + 1) * _PAUSE_SECONDS
@@ -148,7 +171,7 @@ def _drop(workspace: str, tool: str, session: str, transcript: str, event: str) 
             state = str(time.time_ns())
     named = "".join(letter if letter in "0123456789abcdefghijklmnopqrstuvwxyz" else "-" for letter in session.lower())
     checksum = zlib.crc32("\0".join((tool, session, state)).encode("utf-8", "replace"))
-    job_id = job["job_id"] = f"capture-{named[:40]}-{checksum:08x}"
+    job_id = job["job_id"] = f"capture-{named[:40] or tool}-{checksum:08x}"
     inbox = os.path.join(workspace, ".cognee_jobs")
     target = os.path.join(inbox, f"{job_id}.json")
     if os.path.lexists(target):
@@ -187,7 +210,7 @@ def _start_worker(workspace: str) -> None:
     os.posix_spawn(sys.executable, command, os.environ, file_actions=actions, setpgroup=0)
 
 
-def _print_notes(workspace: str, folder: str) -> str:
+def _print_notes(workspace: str, folder: str, tool: str, event: str) -> str:
     import site
 
     site.main()  # only this needs installed packages, and -S has left them out
@@ -200,9 +223,18 @@ def _print_notes(workspace: str, folder: str) -> str:
     text = session_start(Workspace(Path(workspace)), _branch(folder))
     if not text:
         return "SessionStart: there is nothing to recall."
-    sys.stdout.write(text)
+    sys.stdout.write(_in_form(tool, event, text))
     sys.stdout.flush()
     return f"SessionStart: {text.count(chr(10) + '## ')} notes were printed."
+
+
+def _in_form(tool: str, event: str, text: str) -> str:
+    """The notes as the tool reads them."""
+    if tool == "opencode":  # our own plugin there
+        return text
+    if tool == "cursor":
+        return json.dumps({"additional_context": text})
+    return json.dumps({"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}})
 
 
 def _branch(folder: str) -> str | None:

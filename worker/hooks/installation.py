@@ -86,13 +86,16 @@ def taken_back(path: Path, kept: Path, remove: Change) -> Edit:
     entries. Changes nothing. Raises JobError: TOOL_CONFIG_UNUSABLE.
     """
     now = _read(path)
+    was_there = True
     try:
         record = json.loads(plain_files.read_own(kept, 2 * _MOST_BYTES))
+        was_there = record["before"] is not None
         if now is not None and hashlib.sha256(now).hexdigest() == record["after_sha256"]:
-            return Edit(path, now, None if record["before"] is None else b64decode(record["before"]))
+            return Edit(path, now, b64decode(record["before"]) if was_there else None)
     except (OSError, ValueError, KeyError, TypeError, JobError):
         pass
-    return Edit(path, now, None if now is None else _changed(path, now, remove))
+    left = None if now is None else _changed(path, now, remove)
+    return Edit(path, now, left if left or was_there else None)
 
 
 def restore(edit: Edit, kept: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bridge.capture import consent
 from bridge.interface import envelope
@@ -14,6 +14,7 @@ from jobs.errors import JobError
 from jobs.kinds import CAPTURE_TOOLS
 
 from ..hooks import installers
+from ..hooks.installation import Edit
 from ..wording import counted
 from . import output as terminal
 from .job_commands import submit_for_target
@@ -23,7 +24,7 @@ from .process_commands import workspace_and_settings
 if TYPE_CHECKING:
     from bridge.memory_shapes import SessionLine
 
-_UNCONFIRMED = "The file was not changed; not confirmed."
+_UNCONFIRMED = "Nothing was changed; not confirmed."
 
 
 def enable(args: argparse.Namespace) -> Envelope:
@@ -56,32 +57,40 @@ def install(args: argparse.Namespace) -> Envelope:
     Raises JobError: TOOL_CONFIG_UNUSABLE, NOT_CONFIRMED.
     """
     workspace, settings = workspace_and_settings(args)
-    edit = installers.install(args.tool, settings.config_folder)
-    if edit.is_needed and not args.yes:
-        terminal.confirm(args.json, edit.diff().splitlines(), "line", f"Change {edit.path}?", _UNCONFIRMED)
-    installers.write(args.tool, edit, settings.config_folder)
+    edits = installers.install(args.tool, settings.config_folder)
+    needed = [edit for edit in edits if edit.is_needed]
+    if needed and not args.yes:
+        lines = [line for edit in needed for line in edit.diff().splitlines()]
+        names = " and ".join(str(edit.path) for edit in needed)
+        terminal.confirm(args.json, lines, "line", f"Change {names}?", _UNCONFIRMED)
+    installers.write(args.tool, edits, settings.config_folder)
     tools = consent.set_enabled(workspace, settings.config_folder, args.tool, True)
-    return envelope.success(
-        tool=args.tool, enabled=sorted(tools), path=str(edit.path), changed=edit.is_needed, diff=edit.diff()
-    )
+    note = installers.NOTES.get(args.tool)
+    return envelope.success(tool=args.tool, enabled=sorted(tools), files=_files(edits), note=note)
 
 
 def uninstall(args: argparse.Namespace) -> Envelope:
     """Take the tool's hook back, and disable capture from it here. Raises JobError: TOOL_CONFIG_UNUSABLE."""
     workspace, settings = workspace_and_settings(args)
-    edit = installers.uninstall(args.tool, settings.config_folder)
-    installers.restore(args.tool, edit, settings.config_folder)
+    edits = installers.uninstall(args.tool, settings.config_folder)
+    installers.restore(args.tool, edits, settings.config_folder)
     tools = consent.set_enabled(workspace, settings.config_folder, args.tool, False)
-    return envelope.success(
-        tool=args.tool, enabled=sorted(tools), path=str(edit.path), changed=edit.is_needed, diff=edit.diff()
-    )
+    return envelope.success(tool=args.tool, enabled=sorted(tools), files=_files(edits), note=None)
+
+
+def _files(edits: Sequence[Edit]) -> list[dict[str, Any]]:
+    return [{"path": str(edit.path), "changed": edit.is_needed, "diff": edit.diff()} for edit in edits]
 
 
 def show_installed(answer: Envelope) -> None:
-    """Print what was changed in which file, and whether capture is enabled."""
-    if answer["diff"]:
-        say(answer["diff"].rstrip())
-    say(f"{answer['path']}: {'changed' if answer['changed'] else 'nothing to change'}.")
+    """Print what was changed in which files, what is left to do, and whether capture is enabled."""
+    for each in answer["files"]:
+        if each["diff"]:
+            say(each["diff"].rstrip())
+    for each in answer["files"]:
+        say(f"{each['path']}: {'changed' if each['changed'] else 'nothing to change'}.")
+    if answer["note"]:
+        say(answer["note"])
     show_set(answer)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from jobs.kinds import CAPTURE_TOOLS, HOOKED_TOOLS
+from jobs.kinds import CAPTURE_TOOLS
 
 from .command_line import CommandLineBuilder, waiting
 
@@ -110,7 +110,7 @@ def _consent(builder: CommandLineBuilder, verbs: Any) -> None:
         more="It shows the change of the tool's configuration file first, and enables capture in this workspace.",
         parent=verbs,
     )
-    install.add_argument("tool", metavar="TOOL", choices=HOOKED_TOOLS, help=", ".join(HOOKED_TOOLS))
+    install.add_argument("tool", metavar="TOOL", choices=CAPTURE_TOOLS, help=", ".join(CAPTURE_TOOLS))
     install.add_argument("--yes", action="store_true", help="do not ask for confirmation")
     uninstall = builder.add(
         "uninstall",
@@ -118,7 +118,7 @@ def _consent(builder: CommandLineBuilder, verbs: Any) -> None:
         ["cognee-memory capture uninstall claude-code"],
         parent=verbs,
     )
-    uninstall.add_argument("tool", metavar="TOOL", choices=HOOKED_TOOLS, help=", ".join(HOOKED_TOOLS))
+    uninstall.add_argument("tool", metavar="TOOL", choices=CAPTURE_TOOLS, help=", ".join(CAPTURE_TOOLS))
     builder.add(
         "status",
         "show which tools are enabled, and what was captured from each",

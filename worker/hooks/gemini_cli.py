@@ -1,0 +1,30 @@
+"""The hooks of Gemini CLI, in its ``settings.json``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from . import json_hooks
+from .json_hooks import removed as removed
+
+TOOL = "gemini-cli"
+EVENTS = ("SessionStart", "PreCompress", "SessionEnd")
+_MILLISECONDS = 10_000  # after which Gemini CLI ends the hook
+
+
+def file(home: Path, environment: Mapping[str, str]) -> Path:
+    """The settings file."""
+    moved = environment.get("GEMINI_CLI_HOME")
+    return (Path(moved) if moved else home) / ".gemini" / "settings.json"
+
+
+def added(text: str, command: Sequence[str]) -> str:
+    """The file's text with our hooks, which replace earlier ones of ours. Raises ValueError, with a sentence."""
+    ours = {
+        "name": "cognee-memory",
+        "type": "command",
+        "command": json_hooks.shell_line(command),
+        "timeout": _MILLISECONDS,
+    }
+    return json_hooks.added(text, {event: {"hooks": [ours]} for event in EVENTS})

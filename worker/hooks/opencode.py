@@ -1,0 +1,79 @@
+"""The plugin of OpenCode that calls the hook: a file of our own among the user's plugins."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from string import Template
+
+TOOL = "opencode"
+_PLUGIN = Template("""\
+// Written by cognee-memory. To remove it: cognee-memory capture uninstall opencode
+// It tells cognee-memory when a session waits or was compacted, and gives a session notes from earlier ones. It never
+// fails and never waits for long: what it did is in hooks.log of cognee-memory's configuration folder.
+import { spawn } from "node:child_process"
+
+const COMMAND = $command
+const MILLISECONDS = 5000
+
+function call(said) {
+  return new Promise((done) => {
+    try {
+      const child = spawn(COMMAND[0], COMMAND.slice(1), { stdio: ["pipe", "pipe", "ignore"] })
+      const timer = setTimeout(() => child.kill(), MILLISECONDS)
+      let text = ""
+      child.stdout.on("data", (part) => (text += part))
+      child.stdin.on("error", () => {})
+      child.on("error", () => done(""))
+      child.on("close", () => {
+        clearTimeout(timer)
+        done(text)
+      })
+      child.stdin.end(JSON.stringify(said))
+    } catch {
+      done("")
+    }
+  })
+}
+
+export const CogneeMemory = async ({ directory }) => {
+  const notes = new Map()
+  const about = (name, id) => ({ hook_event_name: name, session_id: id, cwd: directory })
+  return {
+    event: async ({ event }) => {
+      if (event.type !== "session.idle" && event.type !== "session.compacted") return
+      void call(about(event.type, event.properties?.sessionID))
+    },
+    "experimental.chat.system.transform": async ({ sessionID }, output) => {
+      if (!sessionID) return
+      if (!notes.has(sessionID)) notes.set(sessionID, call(about("SessionStart", sessionID)))
+      const text = await notes.get(sessionID)
+      if (text) output.system.push(text)
+    },
+  }
+}
+""")
+
+
+def file(home: Path, environment: Mapping[str, str]) -> Path:
+    """Our plugin file."""
+    moved, base = environment.get("OPENCODE_CONFIG_DIR"), environment.get("XDG_CONFIG_HOME")
+    folder = Path(moved) if moved else (Path(base) if base else home / ".config") / "opencode"
+    return folder / "plugins" / "cognee-memory.js"
+
+
+def added(text: str, command: Sequence[str]) -> str:
+    """The plugin's text. Raises ValueError, with a sentence, for a file that is not ours."""
+    if text.strip() and not _is_ours(text):
+        raise ValueError("it was not written by cognee-memory.")
+    return _PLUGIN.substitute(command=json.dumps(list(command), ensure_ascii=False))
+
+
+def removed(text: str) -> str:
+    """The text of what is left: nothing of our file."""
+    return "" if _is_ours(text) else text
+
+
+def _is_ours(text: str) -> bool:
+    return text.startswith("// Written by cognee-memory.")
