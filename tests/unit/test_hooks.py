@@ -132,9 +132,7 @@ def test_an_installation_is_taken_back_byte_for_byte(
 
 
 @pytest.mark.parametrize(("tool", "name"), FILES)
-def test_a_file_that_was_changed_since_loses_only_our_entries(
-    tool: str, name: str, home: Path, tmp_path: Path
-) -> None:
+def test_a_file_that_was_changed_since_loses_only_our_entries(tool: str, name: str, home: Path, tmp_path: Path) -> None:
     path, (_, old, new) = home / name, FILES[tool, name]
     installers.write(tool, installers.install(tool, tmp_path / "config"), tmp_path / "config")
     path.write_text(path.read_text("utf-8").replace(old, new, 1), "utf-8")

@@ -9,8 +9,7 @@ from . import codex, json_hooks
 from .json_hooks import removed as removed
 
 TOOL = codex.TOOL
-EVENTS = ("SessionStart", "PreCompact", "SessionEnd")
-_SECONDS = 10  # after which Codex ends the hook
+EVENTS = {"SessionStart": 10, "PreCompact": 10, "SessionEnd": 3}  # and the seconds after which Codex ends the hook
 
 
 def file(home: Path, environment: Mapping[str, str]) -> Path:
@@ -20,5 +19,9 @@ def file(home: Path, environment: Mapping[str, str]) -> Path:
 
 def added(text: str, command: Sequence[str]) -> str:
     """The file's text with our hooks, which replace earlier ones of ours. Raises ValueError, with a sentence."""
-    ours = {"type": "command", "command": json_hooks.shell_line(command), "timeout": _SECONDS}
-    return json_hooks.added(text, {event: {"hooks": [ours]} for event in EVENTS})
+    line = json_hooks.shell_line(command)
+    entries = {
+        event: {"hooks": [{"type": "command", "command": line, "timeout": seconds}]}
+        for event, seconds in EVENTS.items()
+    }
+    return json_hooks.added(text, entries)

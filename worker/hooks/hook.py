@@ -24,9 +24,10 @@ _MOST_INPUT = 1024 * 1024  # bytes
 _INPUT_SECONDS = 2.0
 _MOST_LOG = 256 * 1024  # bytes; then it begins again, with the former one beside it
 
-# The events at which a session begins, and those that come after each answer; any other one is an end or a compaction.
+# The events at which a session begins, and those that come after each answer or before it (Gemini CLI's PreCompress,
+# whether it compresses or not); any other one is an end or a compaction.
 _BEGINNING = ("SessionStart", "sessionStart")
-_AFTER_EACH_ANSWER = ("agent-turn-complete", "Stop", "stop", "session.idle")
+_AFTER_EACH_ANSWER = ("agent-turn-complete", "Stop", "stop", "session.idle", "PreCompress")
 
 # The names under which tools say an event's name, the session's id and its folder.
 _EVENT = ("hook_event_name", "hookEventName", "type")
@@ -152,7 +153,7 @@ def _is_enabled(workspace: str, tool: str, config: str) -> bool:
 def _drop(workspace: str, tool: str, session: str, transcript: str, event: str) -> str:
     """Drop the job, and start a worker if none runs. Returns the job's id; empty if the same job waits already.
 
-    The id is made of the session and the transcript's state, so that a thousand calls for one state make one job. What
+    The id is made of the session, the event and the transcript's state, so that a thousand calls for one make one job. What
     comes after each answer makes one job in half an hour, at its end: a session that goes on is not captured each time.
     """
     payload: dict[str, Any] = {"tools": [tool], "reason": event[:256]}
@@ -170,7 +171,7 @@ def _drop(workspace: str, tool: str, session: str, transcript: str, event: str) 
         except OSError:
             state = str(time.time_ns())
     named = "".join(letter if letter in "0123456789abcdefghijklmnopqrstuvwxyz" else "-" for letter in session.lower())
-    checksum = zlib.crc32("\0".join((tool, session, state)).encode("utf-8", "replace"))
+    checksum = zlib.crc32("\0".join((tool, session, event, state)).encode("utf-8", "replace"))
     job_id = job["job_id"] = f"capture-{named[:40] or tool}-{checksum:08x}"
     inbox = os.path.join(workspace, ".cognee_jobs")
     target = os.path.join(inbox, f"{job_id}.json")
