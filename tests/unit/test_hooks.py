@@ -6,6 +6,7 @@ import io
 import json
 import sys
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -209,8 +210,8 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
     root.mkdir()
     made = Bench(root, load().config_folder)
     trust.adopt(made.workspace, made.config)
-    consent.set_enabled(made.workspace, made.config, "claude-code", True)
-    consent.set_enabled(made.workspace, made.config, "codex", True)
+    for tool in CAPTURE_TOOLS:
+        consent.set_enabled(made.workspace, made.config, tool, True)
     monkeypatch.setattr(hook, "_start_worker", made.started.append)
     return made
 
@@ -244,6 +245,51 @@ def test_what_comes_after_each_answer_waits_and_makes_one_job(bench: Bench, monk
     assert len(jobs) == 1
     (path,) = bench.workspace.spool.inbox.glob("*.json")
     assert json.loads(path.read_bytes())["not_before"] == "2027-01-15T08:30:00Z"
+
+
+def test_two_events_at_one_state_of_a_transcript_are_two_jobs(bench: Bench, tmp_path: Path) -> None:
+    """Jobs of one id and different content would be an error."""
+    transcript = tmp_path / "t.jsonl"
+    transcript.write_text("a")
+    bench.call(ended(bench, transcript_path=str(transcript), hook_event_name="PreCompact"))
+    jobs = bench.call(ended(bench, transcript_path=str(transcript)))
+    assert sorted(job["reason"] for job in jobs) == ["PreCompact", "SessionEnd"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "said", "reason", "session"),
+    [
+        ("codex", {"session_id": "s", "hook_event_name": "SessionEnd"}, "SessionEnd", "s"),
+        ("gemini-cli", {"session_id": "s", "hook_event_name": "PreCompress"}, "PreCompress", "s"),
+        ("opencode", {"session_id": "s", "hook_event_name": "session.idle"}, "session.idle", None),
+        ("vscode", {"session_id": "s", "hook_event_name": "Stop"}, "Stop", None),
+        ("vscode", {"sessionId": "s", "hookEventName": "PreCompact"}, "PreCompact", None),
+        ("cursor", {"conversation_id": "s", "hook_event_name": "sessionEnd"}, "sessionEnd", None),
+    ],
+)
+def test_the_event_of_each_tool_makes_a_job(
+    bench: Bench, tool: str, said: dict[str, Any], reason: str, session: str | None
+) -> None:
+    (job,) = bench.call({**said, "cwd": str(bench.workspace.root)}, tool)
+    assert (job["tools"], job["reason"], job.get("session")) == ([tool], reason, session)
+
+
+def test_the_folder_of_a_cursor_window_is_found(bench: Bench) -> None:
+    said = {"hook_event_name": "stop", "workspace_roots": [str(bench.workspace.root)], "conversation_id": "s"}
+    assert len(bench.call(said, "cursor")) == 1
+
+
+@pytest.mark.parametrize(
+    ("tool", "event", "form"),
+    [
+        ("claude-code", "SessionStart", lambda said: json.loads(said)["hookSpecificOutput"]["additionalContext"]),
+        ("vscode", "SessionStart", lambda said: json.loads(said)["hookSpecificOutput"]["additionalContext"]),
+        ("cursor", "sessionStart", lambda said: json.loads(said)["additional_context"]),
+        ("opencode", "SessionStart", lambda said: said),
+    ],
+)
+def test_notes_have_the_form_that_the_tool_reads(tool: str, event: str, form: Callable[[str], str]) -> None:
+    assert form(hook._in_form(tool, event, "# Notes\n> it's")) == "# Notes\n> it's"
 
 
 def test_nothing_is_dropped_where_capture_is_not_enabled(bench: Bench, tmp_path: Path) -> None:

@@ -4,8 +4,8 @@
 
 The tool says what happened as JSON, on standard input or as the last argument. At the beginning of a session, the
 program prints the block of notes for it, in the form that the tool reads. Otherwise it drops a job ``capture``, if the
-user enabled capture for the tool in this workspace. It loads no library, since it runs within the tool's own time; it ends with the
-status 0 whatever happens, and says in ``hooks.log`` of the configuration folder what it did and why.
+user enabled capture for the tool in this workspace. It loads no library, since it runs within the tool's own time; it
+ends with the status 0 whatever happens, and says in ``hooks.log`` of the configuration folder what it did and why.
 """
 
 from __future__ import annotations
@@ -153,8 +153,9 @@ def _is_enabled(workspace: str, tool: str, config: str) -> bool:
 def _drop(workspace: str, tool: str, session: str, transcript: str, event: str) -> str:
     """Drop the job, and start a worker if none runs. Returns the job's id; empty if the same job waits already.
 
-    The id is made of the session, the event and the transcript's state, so that a thousand calls for one make one job. What
-    comes after each answer makes one job in half an hour, at its end: a session that goes on is not captured each time.
+    The id is made of the session, the event and the transcript's state, so that a thousand calls for one make one job.
+    What comes after each answer makes one job in half an hour, at its end: a session that goes on is not captured each
+    time.
     """
     payload: dict[str, Any] = {"tools": [tool], "reason": event[:256]}
     if session:
