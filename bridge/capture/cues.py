@@ -57,6 +57,8 @@ _PERSON = _pattern(
     r"\b(?:should|must|shall|needs? to|has to|have to) (?:(?:also|still|simply|just) )?(?:always|never|only|not"
     r"|be|use|stay"
     r"|remain|live|go in|default|match|have|fail|return|take precedence|follow|support|work (?:on|with))\b",
+    _OPENING
+    + r"(?:limit|cap|raise|lower|increase|decrease|reduce|set|shorten|extend)\b.* to (?:\d|at (?:most|least)\b)",
     r"\bshouldn['’]?t\b|\bmustn['’]?t\b|\b(?:doesn['’]?t|does not|don['’]?t) belong\b|\bbelongs? (?:in|on|to)\b",
     r"\b(?:from now on|going forward|as a rule|non-?negotiable|out of scope|not in scope|the rule is|for now"
     r"|for v1)\b",
@@ -74,6 +76,8 @@ _ASSISTANT = _pattern(
 )
 # Signs that nothing is decided, or that somebody judges a decision instead of making it.
 _UNDECIDED = _pattern(
+    r"\b(?:next (?:week|month|sprint|quarter|time)|tomorrow|later)\b.* (?:should|could|can|need to|have to) (?:look|see"
+    r"|check|discuss|talk|think|decide)\b",
     r"\b(?:could|might|may|maybe|perhaps|possibly|whether|would you|do you want|should (?:i|we)|shall (?:i|we)"
     r"|want me to)\b",
     r"\b(?:if you (?:want|prefer|like|['’]d)|let me know|not sure|unclear|tbd|to be decided|undecided|either)\b"
@@ -109,6 +113,7 @@ _NEXT = _pattern(
     r"\bremaining (?:work|steps?|tasks?|items?)\b|\b(?:in|as) a (?:\w+ )?(?:later|follow-?up|separate) (?:pr"
     r"|step|phase|commit)\b",
     r"\b(?:i|we)(?:['’]ll| will) .*\b(?:tomorrow|later|next week|next time|afterwards)\b|\bas a \w* ?follow-?up\b",
+    r"\b(?:next (?:week|month|sprint|quarter)|tomorrow)\b.* (?:should|need to|have to|must|want to|['’]ll|will)\b",
     r"\b(?:nächste[rn]? schritt|als nächstes|prochaine étape|ensuite,|próximo paso|siguiente paso)\b",
 )
 _REJECTED = re.compile(
@@ -118,6 +123,20 @@ _REJECTED = re.compile(
     r"|i don['’]?t (?:like|want|think|agree)|why (?:did|would|are) you|you (?:didn['’]?t|should(?:n['’]?t| not)"
     r"|misunderstood)"
     r"|nein\b|falsch|non\b|pas ça)",
+    re.IGNORECASE,
+)
+# The assistant proposes something of its own.
+_PROPOSED = _pattern(
+    r"\bi(?:['’]d| would)? (?:suggest|propose|recommend|advise)\b(?! (?:reading|looking|checking|running|starting))",
+    r"\bmy (?:recommendation|suggestion|proposal|advice) (?:is|would be)\b",
+    r"\b(?:ich (?:schlage|empfehle)|je (?:propose|recommande|suggère)|(?:propongo|recomiendo|sugiero))\b",
+)
+# A turn of the person that begins so accepts what the assistant said before.
+_ACCEPTED = re.compile(
+    r"(?:(?:hmm+|oh|well|ah)[,.! ]+)*(?:ok(?:ay)?|yes|yeah|yep|yup|sure|agreed?|sounds (?:good|great|fine)|perfect"
+    r"|great|good|nice|fine|makes sense|lgtm|go (?:ahead|for it|with (?:it|that|this))|do (?:it|that|this|so)\b"
+    r"|let['’]?s do|exactly|ja|gut|einverstanden|oui|d['’]accord|sí|vale|de acuerdo)\b"
+    r"(?![,.! ]*(?:but|aber|mais|pero)\b)",
     re.IGNORECASE,
 )
 # An account of what one is about to do, and words of courtesy: true at the time, of no use afterwards.
@@ -175,6 +194,16 @@ def decides_as_assistant(text: str) -> bool:
 def rejects(text: str) -> bool:
     """Whether a turn of the person rejects what the assistant said before."""
     return bool(_REJECTED.match(text.lstrip()))
+
+
+def accepts(text: str) -> bool:
+    """Whether a turn of the person accepts what the assistant said before."""
+    return bool(_ACCEPTED.match(text.lstrip())) and not rejects(text)
+
+
+def proposes(text: str) -> bool:
+    """Whether a sentence of the assistant proposes something; once accepted, it is a decision."""
+    return not text.rstrip("*_ ").endswith((":", "?")) and bool(_PROPOSED.search(text))
 
 
 def gives_reason(text: str) -> bool:

@@ -15,6 +15,7 @@ from .session import Speaker, Turn
 
 MAX_CHARACTERS = 320  # of a sentence; a longer one is cut into parts, at a comma or a blank
 _MIN_LETTERS = 6
+_ALONE = 25  # characters; a shorter sentence is kept with the one before it, without which it says little
 
 _FENCE = re.compile(r"^\s*(?:>\s*)?(```+|~~~+)")
 # Blocks that tools put into what a person says, and a person's parts that are to be private.
@@ -57,7 +58,7 @@ class Sentence:
     @property
     def is_question(self) -> bool:
         """Whether it ends as a question does."""
-        return self.text.rstrip("\"')*_ ").endswith(("?", "？", "؟"))
+        return _asks(self.text.rstrip("\"')*_ "))
 
 
 def of_turn(turn: Turn, number: int) -> list[Sentence]:
@@ -70,13 +71,32 @@ def of_turn(turn: Turn, number: int) -> list[Sentence]:
 
 
 def sentences(text: str) -> Iterator[str]:
-    """The sentences of the prose in a text, in order, each on one line."""
+    """The sentences of the prose in a text, in order, each on one line. A fragment stays with the sentence before it,
+    as in "I don't want another service just for this. Postgres then."
+    """
     for paragraph in _paragraphs(text):
-        for long in passages.sentences(paragraph):
-            start = 0
-            for stop in [*(found.end() for found in _LOWER_START.finditer(long)), len(long)]:
-                yield from (part for part in _parts(one_line(long[start:stop])) if _says_something(part))
-                start = stop
+        whole = ""
+        for part in _sentences(paragraph):
+            if whole and len(part) < _ALONE and len(whole) + len(part) < MAX_CHARACTERS and not _asks(whole, part):
+                whole += f" {part}"
+                continue
+            if _says_something(whole):
+                yield whole
+            whole = part
+        if _says_something(whole):
+            yield whole
+
+
+def _asks(*texts: str) -> bool:
+    return any(text.endswith(("?", "？", "؟")) for text in texts)
+
+
+def _sentences(paragraph: str) -> Iterator[str]:
+    for long in passages.sentences(paragraph):
+        start = 0
+        for stop in [*(found.end() for found in _LOWER_START.finditer(long)), len(long)]:
+            yield from _parts(one_line(long[start:stop]))
+            start = stop
 
 
 def _paragraphs(text: str) -> Iterator[str]:

@@ -2,16 +2,18 @@
 
 The *topic* is the first request of the person that names a subject. The *context* is an ``excerpt`` of what both said.
 *Decisions* are sentences with the cue of a decision (``cues``) that the person said, or that the assistant said and the
-person did not reject. *Rationale*, *open questions* and *next steps* have cues of their own. Nothing is reworded; a
-sentence is on one line, and a topic that is cut ends in ``…``.
+person did not reject; and what the assistant proposed and the person accepted. *Rationale*, *open questions* and *next
+steps* have cues of their own. Nothing is reworded; a sentence is on one line, and a topic that is cut ends in ``…``.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
 from ..memory import Content, TimeScope
+from ..text import passages
 from ..text.courtesy import without_courtesy
 from ..text.sections import shorten
 from . import cues, named
@@ -26,6 +28,12 @@ TOPIC_CHARACTERS = 100
 _MOST = {"decisions": 12, "rationale": 5, "open_questions": 5, "next_steps": 5}
 _LEAST_WORDS = 3  # of an item; shorter ones do not say what they are about
 _NO_TOPIC = "Session"
+_GREETING = re.compile(
+    r"(?:(?:hey|hi|hello|hallo|salut|hola)\b[,! ]*)?"
+    r"(?:(?:can|could|would|will) (?:you|we) (?:please |kindly )?|please )?",
+    re.IGNORECASE,
+)
+_QUOTED = ('""', "''", "“”", "„“", "«»")
 
 
 def summarise(segment: Segment, embed: Embed, budget: int = BUDGET) -> SegmentSummary:
@@ -71,12 +79,21 @@ def _topic(said: Sequence[Sentence]) -> Sentence | None:
 def _title(topic: Sentence | None, kept: Excerpt) -> str:
     if topic is None:
         return shorten(kept.sentences[0].text, TOPIC_CHARACTERS) if kept.sentences else _NO_TOPIC
-    return shorten(without_courtesy(topic.text), TOPIC_CHARACTERS)
+    return shorten(_bare(without_courtesy(next(iter(passages.sentences(topic.text))))), TOPIC_CHARACTERS)
+
+
+def _bare(request: str) -> str:
+    """A request without a greeting, the quotation marks around it, and a full stop, which a title has not."""
+    rest = _GREETING.sub("", request, count=1)
+    request = rest if len(rest.split()) >= _LEAST_WORDS else request
+    if len(request) > 2 and request[0] + request[-1] in _QUOTED and request[0] not in request[1:-1]:
+        request = request[1:-1]
+    return request if request.endswith("..") else request.removesuffix(".")
 
 
 def _items(said: Sequence[Sentence], spoken: Sequence[Turn]) -> dict[_Section, list[Sentence]]:
     """The sentences of each list. A sentence is in one list only; a question is no decision."""
-    rejected = _rejected_turns(spoken)
+    is_decision = _Decisions(spoken)
     taken: set[str] = set()
 
     def pick(section: _Section, matches: Callable[[Sentence], bool], last: bool = False) -> list[Sentence]:
@@ -88,7 +105,7 @@ def _items(said: Sequence[Sentence], spoken: Sequence[Turn]) -> dict[_Section, l
                 found.append(sentence)
         return found[-_MOST[section] :] if last else _leading(found, _MOST[section])
 
-    decisions = pick("decisions", lambda one: _is_decision(one, rejected))
+    decisions = pick("decisions", is_decision)
     questions = pick("open_questions", lambda one: _is_open(one, len(spoken)), last=True)
     steps = pick("next_steps", lambda one: not one.is_question and cues.is_next_step(one.text), last=True)
     reasons = pick("rationale", lambda one: not one.is_question and cues.gives_reason(one.text))
@@ -101,25 +118,31 @@ def _leading(found: list[Sentence], most: int) -> list[Sentence]:
     return sorted(ranked, key=lambda one: (one.turn, one.order))
 
 
-def _is_decision(sentence: Sentence, rejected: frozenset[int]) -> bool:
-    if sentence.speaker == "user":
-        return cues.decides_as_person(sentence.text)
-    return sentence.turn not in rejected and cues.decides_as_assistant(sentence.text)
+class _Decisions:
+    """Tells which sentences of a segment are decisions, by what they say and by the person's answer to them."""
+
+    def __init__(self, spoken: Sequence[Turn]) -> None:
+        answers = {
+            number - 1: turn.text
+            for number, turn in enumerate(spoken)
+            if number and turn.speaker == "user" and spoken[number - 1].speaker != "user"
+        }
+        self._rejected = {number for number, answer in answers.items() if cues.rejects(answer)}
+        self._accepted = {number for number, answer in answers.items() if cues.accepts(answer)}
+
+    def __call__(self, sentence: Sentence) -> bool:
+        if sentence.speaker == "user":
+            return cues.decides_as_person(sentence.text)
+        if sentence.turn in self._rejected:
+            return False
+        is_accepted = sentence.turn in self._accepted and cues.proposes(sentence.text)
+        return is_accepted or cues.decides_as_assistant(sentence.text)
 
 
 def _is_open(sentence: Sentence, turns: int) -> bool:
     """Whether it says that something is open, or is a question in the last turn, which nobody answered."""
     unanswered = sentence.is_question and sentence.turn == turns - 1
     return cues.is_open(sentence.text) or unanswered
-
-
-def _rejected_turns(spoken: Sequence[Turn]) -> frozenset[int]:
-    """The turns of the assistant right before one in which the person rejects it."""
-    return frozenset(
-        number - 1
-        for number, turn in enumerate(spoken)
-        if number and turn.speaker == "user" and spoken[number - 1].speaker != "user" and cues.rejects(turn.text)
-    )
 
 
 def _importance(

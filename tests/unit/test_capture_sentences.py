@@ -16,6 +16,22 @@ def test_sentences_are_split_at_stops_also_before_small_letters_but_not_at_abbre
     ]
 
 
+def test_a_fragment_stays_with_the_sentence_before_it_unless_one_of_them_asks() -> None:
+    assert list(
+        sentences("I don't want another service just for this. postgres then. store only the sha256 of the token")
+    ) == [
+        "I don't want another service just for this. postgres then.",
+        "store only the sha256 of the token",
+    ]
+    assert list(sentences("24 hours is too short for the weekend. 72 hours. rest is fine")) == [
+        "24 hours is too short for the weekend. 72 hours. rest is fine"
+    ]
+    assert list(sentences("Which store shall we take? Postgres then.")) == [
+        "Which store shall we take?",
+        "Postgres then.",
+    ]
+
+
 def test_items_of_a_list_are_sentences_without_their_bullets_and_lines_of_a_paragraph_are_joined() -> None:
     assert list(sentences("The plan\nin short:\n- write the reader\n2. test the writer")) == [
         "The plan in short:",

@@ -200,3 +200,36 @@ def test_the_time_scope_has_the_bounds_and_the_number_of_turns() -> None:
 def test_a_segment_without_prose_has_a_summary() -> None:
     content = of(("user", "```\nx = 1\n```")).content
     assert (content.topic, content.context) == ("Session", "Session")
+
+
+def test_what_the_assistant_proposed_is_a_decision_once_the_person_accepts_it() -> None:
+    proposal = "I suggest revoking all other sessions of the user on a password change."
+    asked = ("user", "What happens with sessions on a password change?")
+    assert proposal in of(asked, ("assistant", proposal), ("user", "ok, do that")).content.decisions
+    for answer in ("no, keep them", "why would that help?", "ok, but only for admins"):
+        assert proposal not in of(asked, ("assistant", proposal), ("user", answer)).content.decisions
+    assert proposal not in of(asked, ("assistant", proposal)).content.decisions
+
+
+def test_a_plan_for_next_week_is_a_next_step_and_a_limit_is_a_decision() -> None:
+    said = of(
+        ("user", "Deliveries pile up on Mondays, look at the numbers."),
+        ("user", "limit concurrency per endpoint to 5 and total to 200"),
+        ("user", "next week we should look at an export for customers"),
+    ).content
+    assert said.decisions == ("limit concurrency per endpoint to 5 and total to 200",)
+    assert said.next_steps == ("next week we should look at an export for customers",)
+
+
+@pytest.mark.parametrize(
+    ("request_", "topic"),
+    [
+        ("hey can you look at why CI takes 38 minutes?", "look at why CI takes 38 minutes?"),
+        ('"How many sessions may one user have?"', "How many sessions may one user have?"),
+        ("We need to decide where to store sessions.", "We need to decide where to store sessions"),
+        ("Hi Anna", "Hi Anna"),
+        ("Say “hello” to “all” of them", "Say “hello” to “all” of them"),
+    ],
+)
+def test_a_topic_is_a_title_without_greeting_quotation_marks_and_full_stop(request_: str, topic: str) -> None:
+    assert of(("user", request_), ("assistant", "I looked at it.")).content.topic == topic
