@@ -2,6 +2,10 @@
 
 Every answer is the same sentence. ``requests`` are the bodies that came, as text, so a test can look for what a hook
 gave to the model.
+
+    with AgentModels("We take SQLite.").running() as models:
+        ... ANTHROPIC_BASE_URL=models.url …
+        assert any("notes" in request for request in models.requests)
 """
 
 from __future__ import annotations
@@ -13,19 +17,18 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-ANSWER = "We take SQLite, because the catalogue fits into one file."
-
 
 class AgentModels:
     """The running server."""
 
-    def __init__(self) -> None:
+    def __init__(self, answer: str) -> None:
+        self.answer = answer
         self.requests: list[str] = []
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
-        requests = self.requests
+        requests, text = self.requests, self.answer
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
@@ -45,7 +48,7 @@ class AgentModels:
                 asked = json.loads(body or "{}")
                 for part, answer in _PROTOCOLS.items():
                     if part in self.path:
-                        self._send(*answer(asked))
+                        self._send(*answer(asked, text))
                         return
                 self._send("{}", "application/json")
 
@@ -79,23 +82,23 @@ def _events(events: list[dict[str, Any]], *, named: bool = True, end: str = "") 
     return "".join(lines) + end, "text/event-stream"
 
 
-def _counted(asked: dict[str, Any]) -> tuple[str, str]:
+def _counted(asked: dict[str, Any], answer: str) -> tuple[str, str]:
     return json.dumps({"input_tokens": 10, "totalTokens": 10}), "application/json"
 
 
-def _anthropic(asked: dict[str, Any]) -> tuple[str, str]:
+def _anthropic(asked: dict[str, Any], answer: str) -> tuple[str, str]:
     message = {
         "id": "msg_1", "type": "message", "role": "assistant", "model": asked.get("model"), "stop_sequence": None,
         "usage": {"input_tokens": 10, "output_tokens": 5},
     }  # fmt: skip
-    text = {"type": "text", "text": ANSWER}
+    text = {"type": "text", "text": answer}
     if not asked.get("stream"):
         return json.dumps({**message, "content": [text], "stop_reason": "end_turn"}), "application/json"
     return _events(
         [
             {"type": "message_start", "message": {**message, "content": [], "stop_reason": None}},
             {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
-            {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": ANSWER}},
+            {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": answer}},
             {"type": "content_block_stop", "index": 0},
             {
                 "type": "message_delta",
@@ -107,10 +110,10 @@ def _anthropic(asked: dict[str, Any]) -> tuple[str, str]:
     )
 
 
-def _responses(asked: dict[str, Any]) -> tuple[str, str]:
+def _responses(asked: dict[str, Any], answer: str) -> tuple[str, str]:
     item = {
         "type": "message", "role": "assistant", "id": "msg_1", "status": "completed",
-        "content": [{"type": "output_text", "text": ANSWER, "annotations": []}],
+        "content": [{"type": "output_text", "text": answer, "annotations": []}],
     }  # fmt: skip
     usage = {
         "input_tokens": 10, "input_tokens_details": None, "output_tokens": 5, "output_tokens_details": None,
@@ -125,24 +128,24 @@ def _responses(asked: dict[str, Any]) -> tuple[str, str]:
     )
 
 
-def _chat(asked: dict[str, Any]) -> tuple[str, str]:
+def _chat(asked: dict[str, Any], answer: str) -> tuple[str, str]:
     head = {"id": "chat_1", "created": 1, "model": asked.get("model")}
     usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
     if not asked.get("stream"):
-        choice = {"index": 0, "message": {"role": "assistant", "content": ANSWER}, "finish_reason": "stop"}
+        choice = {"index": 0, "message": {"role": "assistant", "content": answer}, "finish_reason": "stop"}
         whole = {**head, "object": "chat.completion", "choices": [choice], "usage": usage}
         return json.dumps(whole), "application/json"
     chunk = {**head, "object": "chat.completion.chunk"}
-    delta = {"index": 0, "delta": {"role": "assistant", "content": ANSWER}, "finish_reason": None}
+    delta = {"index": 0, "delta": {"role": "assistant", "content": answer}, "finish_reason": None}
     last = {"index": 0, "delta": {}, "finish_reason": "stop"}
     events = [{**chunk, "choices": [delta]}, {**chunk, "choices": [last], "usage": usage}]
     return _events(events, named=False, end="data: [DONE]\n\n")
 
 
-def _google(asked: dict[str, Any]) -> tuple[str, str]:
+def _google(asked: dict[str, Any], answer: str) -> tuple[str, str]:
     usage = {"promptTokenCount": 10, "candidatesTokenCount": 5, "totalTokenCount": 15}
     form = asked.get("generationConfig", {}).get("responseJsonSchema")
-    text = json.dumps(_example(form)) if form else ANSWER
+    text = json.dumps(_example(form)) if form else answer
     candidate = {"content": {"role": "model", "parts": [{"text": text}]}, "finishReason": "STOP", "index": 0}
     return _events([{"candidates": [candidate], "usageMetadata": usage, "modelVersion": "test"}], named=False)
 
@@ -156,8 +159,8 @@ def _example(form: dict[str, Any]) -> Any:
     return values[kind]
 
 
-def _google_at_once(asked: dict[str, Any]) -> tuple[str, str]:
-    text, _ = _google(asked)
+def _google_at_once(asked: dict[str, Any], answer: str) -> tuple[str, str]:
+    text, _ = _google(asked, answer)
     return text.removeprefix("data: ").strip(), "application/json"
 
 

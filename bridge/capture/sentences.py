@@ -63,21 +63,27 @@ class Sentence:
 
 def of_turn(turn: Turn, number: int) -> list[Sentence]:
     """The sentences of a turn, which is the ``number``-th of its segment."""
-    texts = list(sentences(turn.text))
+    texts = list(sentences(turn.text, joins=turn.speaker == "user"))
     return [
         Sentence(text, turn.speaker, number, order, len(texts) - order - 1, turn.place)
         for order, text in enumerate(texts)
     ]
 
 
-def sentences(text: str) -> Iterator[str]:
-    """The sentences of the prose in a text, in order, each on one line. A fragment stays with the sentence before it,
-    as in "I don't want another service just for this. Postgres then."
+def sentences(text: str, *, joins: bool = False) -> Iterator[str]:
+    """The sentences of the prose in a text, in order, each on one line. With ``joins``, a fragment stays with the
+    sentence before it, as people write: "I don't want another service just for this. Postgres then."
     """
     for paragraph in _paragraphs(text):
         whole = ""
         for part in _sentences(paragraph):
-            if whole and len(part) < _ALONE and len(whole) + len(part) < MAX_CHARACTERS and not _asks(whole, part):
+            if (
+                joins
+                and whole
+                and len(part) < _ALONE
+                and len(whole) + len(part) < MAX_CHARACTERS
+                and not _asks(whole, part)
+            ):
                 whole += f" {part}"
                 continue
             if _says_something(whole):

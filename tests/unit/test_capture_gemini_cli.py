@@ -45,6 +45,13 @@ def test_outputs_thoughts_notices_and_contents_of_files_are_left_out_and_counted
     }
 
 
+def test_a_prompt_is_read_without_what_hooks_gave_to_the_model(tmp_path: Path) -> None:
+    gemini_file(tmp_path, "0.61.0-hooks.jsonl")
+    turns, findings = read("gemini-cli", only_transcript("gemini-cli", tmp_path))
+    assert lines_of(turns) == ["user: Where are the tokens?", "assistant: In the keyring.", "user: And on a server?"]
+    assert findings.left_out == {"text by the tool": 4}
+
+
 def test_what_was_said_before_a_compression_stays_and_the_summary_is_left_out(tmp_path: Path) -> None:
     gemini_file(tmp_path, "0.61.0-compressed.jsonl")
     turns, findings = read("gemini-cli", only_transcript("gemini-cli", tmp_path))

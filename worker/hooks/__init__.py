@@ -6,6 +6,7 @@ own. In reading order:
 ``hook``: the program that a tool calls.
 ``installation``: a change of a tool's configuration file: shown first, written, and taken back byte for byte.
 ``installers``: the installers of each tool, by its name.
+``json_text``: JSON with comments, edited as text.
 ``json_hooks``: entries of ours among the hooks of a JSON file.
 ``claude_code``, ``cursor``, ``gemini_cli``, ``vscode``: the hooks of these tools.
 ``codex``, ``codex_hooks``: the notification of Codex, and its hooks.

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from . import json_hooks
-from .json_hooks import removed as removed
 
 TOOL = "gemini-cli"
 EVENTS = ("SessionStart", "PreCompress", "SessionEnd")
@@ -27,4 +26,9 @@ def added(text: str, command: Sequence[str]) -> str:
         "command": json_hooks.shell_line(command),
         "timeout": _MILLISECONDS,
     }
-    return json_hooks.added(text, {event: {"hooks": [ours]} for event in EVENTS})
+    return json_hooks.added(text, {event: {"hooks": [ours]} for event in EVENTS}, comments=True)
+
+
+def removed(text: str) -> str:
+    """The file's text without our hooks. Raises ValueError, with a sentence."""
+    return json_hooks.removed(text, comments=True)

@@ -1,17 +1,19 @@
 """Entries of ours among the hooks of a JSON file, in the forms that tools share.
 
 The file has an object ``hooks``: event -> list of entries. An entry is a command itself, or has a list of commands as
-its ``hooks``.
+its ``hooks``. Everything else in the file stays as it is, byte for byte.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+from . import json_text
+from .json_text import Node
 
 _MARK = re.compile(r"worker[/\\]+hooks[/\\]+hook\.py")
 
@@ -21,71 +23,79 @@ def shell_line(command: Sequence[str]) -> str:
     return shlex.join(command) + ("" if os.name == "nt" else " || true")
 
 
-def added(text: str, entries: Mapping[str, Any], defaults: Mapping[str, Any] | None = None) -> str:
+def added(
+    text: str,
+    entries: Mapping[str, Mapping[str, Any]],
+    defaults: Mapping[str, Any] | None = None,
+    *,
+    comments: bool = False,
+) -> str:
     """The file's text with an entry of ours for each event, instead of earlier ones of ours.
 
-    ``defaults`` are what the file must have besides, unless it has them. Raises ValueError, with a sentence.
+    ``defaults`` are what the file must have besides, unless it has them; ``comments`` is whether the tool reads a file
+    with comments. Raises ValueError, with a sentence.
     """
-    settings = {**(defaults or {}), **(_parsed(removed(text)) if text.strip() else {})}
-    hooks = settings.setdefault("hooks", {})
-    for event, ours in entries.items():
-        present = hooks.setdefault(event, [])
-        if not isinstance(present, list):
+    text = removed(text, comments=comments) if text.strip() else "{}\n"
+    expected = _settings(text, comments).value
+    for name, value in (defaults or {}).items():
+        if name not in expected:
+            text = json_text.with_child(text, _settings(text, comments), 1, value, name)
+            expected[name] = value
+    for event, entry in entries.items():
+        root = _settings(text, comments)
+        hooks = root.member("hooks")
+        events = hooks and hooks.member(event)
+        if hooks is None:
+            text = json_text.with_child(text, root, 1, {event: [entry]}, "hooks")
+        elif events is None:
+            text = json_text.with_child(text, hooks, 2, [entry], event)
+        elif isinstance(events.value, list):
+            text = json_text.with_child(text, events, 3, entry)
+        else:
             raise ValueError(f"its hooks for {event} are no list.")
-        present.append(ours)
-    return _written(settings, text)
+        expected.setdefault("hooks", {}).setdefault(event, []).append(entry)
+    if _settings(text, comments).value != expected:
+        raise ValueError("it has a form that this command does not edit.")
+    return text
 
 
-def removed(text: str) -> str:
-    """The file's text without our entries. Raises ValueError, with a sentence."""
-    settings = _parsed(text) if text.strip() else {}
-    hooks = settings.get("hooks")
-    if not isinstance(hooks, dict):
-        return text
-    for event in list(hooks):
-        if not isinstance(hooks[event], list):
-            continue
-        kept = [left for entry in hooks[event] if (left := _without_ours(entry)) is not None]
-        if kept == hooks[event]:
-            continue
-        hooks[event] = kept
-        if not kept:
-            del hooks[event]
-    if not hooks:
-        del settings["hooks"]
-    return _written(settings, text)
+def removed(text: str, *, comments: bool = False) -> str:
+    """The file's text without our entries, and without what holds nothing else. Raises ValueError, with a sentence."""
+    while text.strip() and (found := _ours(_settings(text, comments))):
+        text = json_text.without_child(text, *found)
+    return text
 
 
-def _without_ours(entry: Any) -> Any:
-    """An entry without our commands; None if it held nothing else."""
-    if not isinstance(entry, dict):
-        return entry
-    if _is_ours(entry):
-        return None
-    commands = entry.get("hooks")
-    if not isinstance(commands, list):
-        return entry
-    kept = [one for one in commands if not _is_ours(one)]
-    if len(kept) == len(commands):
-        return entry
-    return entry | {"hooks": kept} if kept else None
+def _ours(root: Node) -> tuple[Node, Node] | None:
+    """The outermost node that holds nothing but one of our commands, after the one that it is in."""
+    hooks = root.member("hooks")
+    for events in hooks.children if hooks else ():
+        for entry in events.children if isinstance(events.value, list) else ():
+            inner = entry.member("hooks") if isinstance(entry.value, dict) else None
+            if _is_command_of_ours(entry):
+                return _emptied([root, *filter(None, [hooks]), events, entry])
+            for command in inner.children if inner and isinstance(inner.value, list) else ():
+                if _is_command_of_ours(command):
+                    return _emptied([root, *filter(None, [hooks]), events, entry, *filter(None, [inner]), command])
+    return None
 
 
-def _is_ours(command: Any) -> bool:
-    return isinstance(command, dict) and _MARK.search(str(command.get("command"))) is not None
+def _is_command_of_ours(node: Node) -> bool:
+    return isinstance(node.value, dict) and _MARK.search(str(node.value.get("command"))) is not None
 
 
-def _parsed(text: str) -> dict[str, Any]:
-    try:
-        settings = json.loads(text)
-    except ValueError as error:
-        raise ValueError(f"it is no JSON ({error}).") from error
-    if not isinstance(settings, dict) or not isinstance(settings.get("hooks", {}), dict):
+def _emptied(way: Sequence[Node]) -> tuple[Node, Node]:
+    """What to remove so that the last node of the way goes, and no empty list or object of it stays."""
+    root, hooks, events, entry, *nested = way
+    if nested and len(nested[0].children) > 1:
+        return nested[0], nested[1]
+    if len(events.children) > 1:
+        return events, entry
+    return (hooks, events) if len(hooks.children) > 1 else (root, hooks)
+
+
+def _settings(text: str, comments: bool) -> Node:
+    root = json_text.parsed(text, comments)
+    if not isinstance(root.value, dict) or not isinstance(root.value.get("hooks", {}), dict):
         raise ValueError("it has another form than expected.")
-    return settings
-
-
-def _written(settings: dict[str, Any], text: str) -> str:
-    """The settings as text, indented as the file was."""
-    found = re.search(r"\{\r?\n([ \t]+)\"", text)
-    return json.dumps(settings, indent=found[1] if found else 2, ensure_ascii=False) + "\n"
+    return root

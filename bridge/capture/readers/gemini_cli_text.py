@@ -19,7 +19,9 @@ REWOUND = "rewound turn"
 NOTICE = "notice"
 
 _NOTICES = frozenset({"info", "error", "warning"})
-_OWN = ("<session_context>", "<hook_context>")
+_OWN = "<session_context>"
+# What a hook gave to the model: a message of its own in a terminal, else within the prompt, before or after it.
+_HOOK_CONTEXT = re.compile(r"\s*<hook_context>.*?</hook_context>\s*", re.DOTALL)
 _SNAPSHOT = "<state_snapshot>"
 # The contents of files that the person named with @, between what Gemini CLI writes around them.
 _CONTENTS = re.compile(r"\s*--- Content from referenced files ---.*?(?:--- End of content ---|\Z)", re.DOTALL)
@@ -91,6 +93,8 @@ class _Session:
                 left_out[SUMMARY] += 1
                 self._was_compressed = True
                 return None
+            text, by_hooks = _HOOK_CONTEXT.subn("", text)
+            left_out.update({OWN_TEXT: by_hooks} if by_hooks else {})
             if text.lstrip().startswith(_OWN):
                 left_out[OWN_TEXT] += 1
                 return None

@@ -1,0 +1,123 @@
+"""Claude Code, Codex, Gemini CLI and OpenCode themselves call their hooks: from one session to the notes of the next.
+
+The programs are real, and talk to a model on loopback. Each is looked for in the folder ``COGNEE_MEMORY_TOOLS``, else
+on the ``PATH``; where it is absent, its test is skipped.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from agent_models import AgentModels
+from harness import PATIENCE, Place, until
+
+pytestmark = pytest.mark.cognee
+
+SEARCHED = os.pathsep.join(filter(None, (os.environ.get("COGNEE_MEMORY_TOOLS"), os.environ.get("PATH"))))
+QUESTION = "How should the importer keep its queue of jobs?"
+ANSWER = "We decided to keep the queue in SQLite because one file is easy to back up."
+NOTES = "# Notes from earlier sessions"
+
+
+@dataclass(frozen=True)
+class Tool:
+    name: str
+    program: str
+    prompt: tuple[str, ...]  # what runs one session, before its question
+    settings: str  # below the home
+    before: str = ""  # what the settings hold
+
+
+TOOLS = (
+    Tool("claude-code", "claude", ("-p",), ".claude/settings.json"),
+    # A person trusts the hooks in Codex's own screen, so a session without one has to be told that they may run.
+    Tool(
+        "codex", "codex", ("exec", "--dangerously-bypass-hook-trust", "--skip-git-repo-check"), ".codex/config.toml",
+        '# mine\nmodel = "test-model"\nmodel_provider = "loop"\n\n[model_providers.loop]\nname = "loop"\n'
+        'base_url = "SERVER/v1"\nwire_api = "responses"\nenv_key = "OPENAI_API_KEY"\n',
+    ),
+    Tool(
+        "gemini-cli", "gemini", ("-m", "gemini-2.5-flash", "-p"), ".gemini/settings.json",
+        '// mine\n{\n    "security": { "auth": { "selectedType": "gemini-api-key" } } // a key\n}\n',
+    ),
+    Tool(
+        "opencode", "opencode", ("run",), ".config/opencode/opencode.json",
+        '{"$schema": "https://opencode.ai/config.json", "model": "loop/test", "small_model": "loop/test",'
+        ' "autoupdate": false, "provider": {"loop": {'
+        '"npm": "@ai-sdk/openai-compatible", "name": "loop", "options": {"baseURL": "SERVER/v1", "apiKey": "test-key"},'
+        ' "models": {"test": {"name": "test", "limit": {"context": 100000, "output": 4000}}}}}}',
+    ),
+)  # fmt: skip
+WITH_EACH_ANSWER = ("opencode",)  # these tell no end of a session, so their job waits for half an hour
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> Iterator[tuple[Place, AgentModels]]:
+    """A worker, and the model of the tools."""
+    base = tmp_path_factory.mktemp("tools")
+    place = Place(base, HOME=str(base / "home"), COGNEE_MEMORY_CACHE_DIR=str(model_cache), PATH=SEARCHED)
+    foreign = ("CLAUDE", "ANTHROPIC", "CODEX", "OPENAI", "GEMINI", "GOOGLE", "OPENCODE", "XDG_")
+    place.environment = {name: value for name, value in place.environment.items() if not name.startswith(foreign)}
+    with AgentModels(ANSWER).running() as server, place.worker():
+        place.environment |= {
+            "PWD": str(place.workspace.root),  # which OpenCode takes for the folder
+            "ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": "test-key",
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1",
+            "OPENAI_API_KEY": "test-key",
+            "OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1",
+            "GOOGLE_GEMINI_BASE_URL": server.url, "GEMINI_API_KEY": "test-key", "GEMINI_CLI_TRUST_WORKSPACE": "true",
+        }  # fmt: skip
+        yield place, server
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_a_session_is_captured_by_itself_and_the_next_one_begins_with_it(
+    tool: Tool, running: tuple[Place, AgentModels]
+) -> None:
+    place, server = running
+    program = shutil.which(tool.program, path=SEARCHED)
+    if program is None:
+        pytest.skip(f"{tool.program} is neither in the folder COGNEE_MEMORY_TOOLS nor on the PATH")
+    settings = Path(place.environment["HOME"]) / tool.settings
+    before = tool.before.replace("SERVER", server.url).encode()
+    if before:
+        settings.parent.mkdir(parents=True)
+        settings.write_bytes(before)
+    assert any(each["changed"] for each in place.json("capture", "install", tool.name, "--yes")["files"])
+
+    def session(question: str) -> None:
+        done = subprocess.run(
+            [program, *tool.prompt, question], env=place.environment, cwd=place.workspace.root,
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE,
+        )  # fmt: skip
+        assert ANSWER in done.stdout, done.stdout + done.stderr
+
+    def captured() -> list[dict[str, object]]:
+        if tool.name in WITH_EACH_ANSWER:
+            place.json("capture", "run", "--tool", tool.name)
+        found = place.json("capture", "list")["sessions"]
+        return [each for each in found if each["tool"] == tool.name and each["memories"]]
+
+    session(f"{QUESTION} ({tool.name})")
+    until(lambda: len(captured()) == 1, "the session is captured")
+    memories = place.json("memories", "list")["memories"]
+    assert [memory["title"] for memory in memories if tool.name in json.dumps(memory)], memories
+    session("What did we decide on that queue?")
+    asked = next(request for request in reversed(server.requests) if "What did we decide" in request)
+    assert NOTES in asked
+    assert ANSWER in asked.partition(NOTES)[2].replace("&gt;", ">")
+    until(lambda: len(captured()) == 2, "the second session is captured, without the notes as words of anybody")
+    assert NOTES not in place.cli("capture", "preview", "--tool", tool.name, "--text").stdout
+    for memory in place.json("memories", "list")["memories"]:
+        assert "Notes from earlier" not in place.cli("memories", "show", memory["memory_id"]).stdout
+    for each in place.json("capture", "uninstall", tool.name)["files"]:
+        path = Path(each["path"])
+        assert not path.exists() or "worker/hooks/hook.py" not in path.read_text("utf-8")
+    assert (settings.read_bytes() if settings.exists() else b"") == before
