@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from ..text import passages
 from ..text.sections import newlines, one_line
+from . import cues
 from .session import Speaker, Turn
 
 MAX_CHARACTERS = 320  # of a sentence; a longer one is cut into parts, at a comma or a blank
@@ -77,13 +78,7 @@ def sentences(text: str, *, joins: bool = False) -> Iterator[str]:
     for paragraph in _paragraphs(text):
         whole = ""
         for part in _sentences(paragraph):
-            if (
-                joins
-                and whole
-                and len(part) < _ALONE
-                and len(whole) + len(part) < MAX_CHARACTERS
-                and not _asks(whole, part)
-            ):
+            if joins and whole and _is_fragment(part) and len(whole) + len(part) < MAX_CHARACTERS and not _asks(whole):
                 whole += f" {part}"
                 continue
             if _says_something(whole):
@@ -91,6 +86,12 @@ def sentences(text: str, *, joins: bool = False) -> Iterator[str]:
             whole = part
         if _says_something(whole):
             yield whole
+
+
+def _is_fragment(part: str) -> bool:
+    """Whether a sentence is too short to be understood alone, and yet says something."""
+    says = sum(map(str.isalnum, part)) >= _MIN_LETTERS and not cues.is_empty_request(part)
+    return len(part) < _ALONE and says and not _asks(part)
 
 
 def _asks(*texts: str) -> bool:

@@ -1,7 +1,7 @@
 """The notification of Codex, in ``config.toml``: it calls one program after each answer.
 
-There is room for one program, so a notification of somebody else is not replaced. The file is edited as text, since it
-may hold comments.
+There is room for one program, so with one of somebody else the file stays as it is. It is edited as text, since it may
+hold comments.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ def file(home: Path, environment: Mapping[str, str]) -> Path:
 
 
 def added(text: str, command: Sequence[str]) -> str:
-    """The file's text with our notification at its beginning, before any table. Raises ValueError, with a sentence."""
+    """The file's text with our notification at its beginning, before any table, unless another program is notified.
+    Raises ValueError, with a sentence."""
     rest = removed(text)
     before = _parsed(rest)
     if "notify" in before:
-        raise ValueError("it has a notification of another program, and Codex calls only one.")
+        return rest
     line = f"notify = {json.dumps(list(command), ensure_ascii=False)}\n"
     changed = line + rest
     if _parsed(changed) != before | {"notify": list(command)}:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -20,12 +21,9 @@ def file(home: Path, environment: Mapping[str, str]) -> Path:
 
 def added(text: str, command: Sequence[str]) -> str:
     """The file's text with our hooks, which replace earlier ones of ours. Raises ValueError, with a sentence."""
-    ours = {
-        "name": "cognee-memory",
-        "type": "command",
-        "command": json_hooks.shell_line(command),
-        "timeout": _MILLISECONDS,
-    }
+    # On Windows the shell is PowerShell, which runs a quoted path only after &.
+    line = ("& " if os.name == "nt" else "") + json_hooks.shell_line(command)
+    ours = {"name": "cognee-memory", "type": "command", "command": line, "timeout": _MILLISECONDS}
     return json_hooks.added(text, {event: {"hooks": [ours]} for event in EVENTS}, comments=True)
 
 

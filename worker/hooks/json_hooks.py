@@ -61,22 +61,27 @@ def added(
 
 def removed(text: str, *, comments: bool = False) -> str:
     """The file's text without our entries, and without what holds nothing else. Raises ValueError, with a sentence."""
-    while text.strip() and (found := _ours(_settings(text, comments))):
+    while text.strip() and (found := _ours(text, _settings(text, comments))):
         text = json_text.without_child(text, *found)
     return text
 
 
-def _ours(root: Node) -> tuple[Node, Node] | None:
+def _ours(text: str, root: Node) -> tuple[Node, Node] | None:
     """The outermost node that holds nothing but one of our commands, after the one that it is in."""
     hooks = root.member("hooks")
-    for events in hooks.children if hooks else ():
+    if hooks is None:
+        return None
+    for events in hooks.children:
+        above = [(root, hooks), (hooks, events)]
         for entry in events.children if isinstance(events.value, list) else ():
-            inner = entry.member("hooks") if isinstance(entry.value, dict) else None
             if _is_command_of_ours(entry):
-                return _emptied([root, *filter(None, [hooks]), events, entry])
-            for command in inner.children if inner and isinstance(inner.value, list) else ():
+                return _outermost(text, [*above, (events, entry)])
+            inner = entry.member("hooks") if isinstance(entry.value, dict) else None
+            if inner is None or not isinstance(inner.value, list):
+                continue
+            for command in inner.children:
                 if _is_command_of_ours(command):
-                    return _emptied([root, *filter(None, [hooks]), events, entry, *filter(None, [inner]), command])
+                    return _outermost(text, [*above, (events, entry), (inner, command)])
     return None
 
 
@@ -84,14 +89,14 @@ def _is_command_of_ours(node: Node) -> bool:
     return isinstance(node.value, dict) and _MARK.search(str(node.value.get("command"))) is not None
 
 
-def _emptied(way: Sequence[Node]) -> tuple[Node, Node]:
-    """What to remove so that the last node of the way goes, and no empty list or object of it stays."""
-    root, hooks, events, entry, *nested = way
-    if nested and len(nested[0].children) > 1:
-        return nested[0], nested[1]
-    if len(events.children) > 1:
-        return events, entry
-    return (hooks, events) if len(hooks.children) > 1 else (root, hooks)
+def _outermost(text: str, pairs: Sequence[tuple[Node, Node]]) -> tuple[Node, Node]:
+    """The last pair of a node and what is in it, or an earlier one if the nodes between hold nothing else."""
+    for number in range(len(pairs) - 1, 0, -1):
+        holder, inside = pairs[number]
+        around = text[holder.content + 1 : inside.start] + text[inside.end : holder.end - 1]
+        if around.strip():  # others, or a comment
+            return pairs[number]
+    return pairs[0]
 
 
 def _settings(text: str, comments: bool) -> Node:

@@ -41,7 +41,7 @@ class _Parser:
         self._space = _SPACE_AND_COMMENTS if comments else _SPACE
 
     def whole(self) -> Node:
-        node = self._value(self._skip(0), 0)
+        node = self._value(self._skip(int(self._text.startswith("\ufeff"))), 0)
         if self._skip(node.end) != len(self._text):
             raise self._wrong(node.end)
         return node
