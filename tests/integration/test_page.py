@@ -579,6 +579,20 @@ def test_a_memory_gets_feedback_by_two_buttons_and_a_second_press_takes_it_back(
     expect(wrong).to_have_attribute("aria-pressed", "false")
 
 
+def test_a_captured_memory_says_that_it_was_captured_and_from_where(
+    site: Site, tab: Tab, remembered: list[str]
+) -> None:
+    root = site.place.workspace.root
+    (root / "talk.md").write_text(
+        "## User\n\nWe decided to keep the queue in SQLite.\n\n## Assistant\n\nNoted for later.\n"
+    )
+    [job] = site.submit(("capture", {"file": "talk.md"}))
+    [item] = site.place.ended(job).as_dict()["result"]["items"]
+    page = tab.open(f"#/memories/{item['memories'][0]['memory_number']}")
+    expect(page.locator(".panel", has_text="What is known")).to_contain_text("By rules, from export")
+    expect(page.locator(".panel", has_text="What is known")).to_contain_text(str(root / "talk.md"))
+
+
 def test_a_memory_is_forgotten_only_once_its_number_was_typed(site: Site, tab: Tab, remembered: list[str]) -> None:
     [job] = site.submit(("ingest", summary("To be forgotten", "passing", "Nobody needs this.", day=18)))
     number = str(site.place.ended(job).as_dict()["result"]["memory_number"])

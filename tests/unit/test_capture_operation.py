@@ -22,6 +22,7 @@ from bridge.slices import Progress, ignore_progress
 from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lifecycle import Failed, Succeeded
+from worker.mcp import reading
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 BEGAN = datetime(2026, 11, 20, 9, tzinfo=UTC)
@@ -172,6 +173,14 @@ def test_a_captured_memory_says_from_where_it_comes(bench: Bench) -> None:
     assert {"section": "decisions", "index": 0, "place": "line 3"} in source["evidence"]
     assert memory["session_id"] == f"claude-code/{SESSION}"
     assert memory["created_at"] == "2026-11-20T09:02:00Z", "its age begins with the last turn"
+    told = reading.read(bench.workspace, {"memory_number": 1}).structured
+    assert told["captured_from"] == {
+        "tool": "claude-code",
+        "session_id": SESSION,
+        "first_place": "line 1",
+        "last_place": "line 4",
+        "method": "rules",
+    }
 
 
 def test_private_parts_secrets_and_ignored_files_are_not_kept(bench: Bench) -> None:

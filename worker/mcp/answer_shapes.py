@@ -14,6 +14,18 @@ from bridge.memory_shapes import FeedbackCounts
 from jobs.schema import Count, Moment, Number
 
 
+class CapturedHere(TypedDict):
+    """Where a captured memory comes from."""
+
+    tool: str
+    session_id: str
+    first_place: str
+    last_place: str
+    """Where its part begins and ends in the transcript."""
+    method: str
+    """``rules`` or ``model``: what chose its sentences."""
+
+
 class MemoryWhole(TypedDict):
     """A memory with its text."""
 
@@ -33,6 +45,8 @@ class MemoryWhole(TypedDict):
     """The ids of the memories that a decision record merged."""
     hidden: bool
     """Whether it is kept only as the original of a converted memory. Queries do not find it."""
+    captured_from: CapturedHere | None
+    """Set if nobody wrote the memory: it consists of sentences of a session of another tool."""
     text: str
     """From ``offset`` on; in Markdown."""
     total_characters: Count

@@ -22,9 +22,9 @@ from .answer import NOTICE, Answer
 from .schemas import MAX_TOPICS, TOPICS_SHOWN
 
 if TYPE_CHECKING:
-    from bridge.memory_shapes import MemoryText
+    from bridge.memory_shapes import CapturedFrom, MemoryText
 
-    from .answer_shapes import MemoryWhole, Recent, RecentMemory, TopicLine, Topics
+    from .answer_shapes import CapturedHere, MemoryWhole, Recent, RecentMemory, TopicLine, Topics
 
 PART: Final = 20_000  # characters of a text in one answer
 _EXCERPT = 200  # characters
@@ -51,12 +51,25 @@ def read(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
         "stored_at": found["stored_at"],
         "sources": found["sources"],
         "hidden": found["hidden"],
+        "captured_from": _captured_from(found["captured_from"]),
         "text": text[start:end],
         "total_characters": len(text),
         "next_offset": end if end < len(text) else None,
     }
     shown = {name: value for name, value in answer.items() if value is not None and value != [] and value is not False}
     return Answer(answer, shown)
+
+
+def _captured_from(source: CapturedFrom | None) -> CapturedHere | None:
+    if source is None:
+        return None
+    return {
+        "tool": source["tool"],
+        "session_id": source["session_id"],
+        "first_place": source["first_place"],
+        "last_place": source["last_place"],
+        "method": source["method"],
+    }
 
 
 def topics(workspace: Workspace, arguments: dict[str, Any]) -> Answer:

@@ -26,6 +26,7 @@ export function Memory({ id }) {
           ["Topic", memory.topic_id && html`<a href=${to(["topics", memory.topic_id])}>${memory.topic_id}</a>`],
           ["Plan", memory.plan_id],
           ["Session", memory.session_id && html`<span class="break">${memory.session_id}</span>`],
+          ["Captured", captured(memory.captured_from)],
           ["Importance", memory.importance],
           ["Of", memory.source_created_at && html`${day(memory.source_created_at)} (<${Time} at=${memory.source_created_at} />)`],
           ["Created", memory.created_at && html`${day(memory.created_at)} (<${Time} at=${memory.created_at} />)`],
@@ -38,6 +39,13 @@ export function Memory({ id }) {
       </section>
     </div>
   `;
+}
+
+/** Where a captured memory comes from: nobody wrote it, so a reader may want to look it up. */
+function captured(source) {
+  if (!source) return null;
+  return html`${source.method === "model" ? "By the language model" : "By rules"}, from ${source.tool},
+    ${source.first_place} to ${source.last_place} of <span class="break">${source.path}</span>`;
 }
 
 /** The text from its first section on; the table beside it shows what comes before that. Pure. */
