@@ -122,6 +122,7 @@ class CaptureRun:
             worked += item.outcome not in ("unchanged", "withdrawn", "forgotten")
             slices.advance(1)
         if self.is_preview:
+            self._tell_what_is_off()
             return self._result(None)
         self._write_receipt(self.now)
         with self.stores.store.change(self.now, [AppliedJob(self.task.job_id, self.task.sha256)]):
@@ -129,6 +130,13 @@ class CaptureRun:
         if any(made.is_new for made in self._made()):
             self.stores.deliver_all(self.progress)
         return self._result(self.task.job_id)
+
+    def _tell_what_is_off(self) -> None:
+        """A warning for each tool that has something to keep and is not enabled."""
+        enabled = consent.enabled_tools(self.stores.workspace, self.stores.settings.config_folder)
+        found = dict.fromkeys(item.transcript.tool for item in self.items if item.outcome == "captured")
+        for tool in found.keys() - enabled - {EXPORT}:
+            self.warnings[f"Capture from {tool} is not enabled yet: cognee-memory capture enable {tool}"] = None
 
     # --- which sessions ---
 
@@ -217,7 +225,8 @@ class CaptureRun:
         try:
             work()
         except OSError as error:
-            item.outcome, item.reason = "failed", f"The transcript cannot be read: {error.strerror or error}."
+            why = str(error.strerror or error).removeprefix("not read: ").rstrip(".")
+            item.outcome, item.reason = "failed", f"The transcript was not read: {why}."
 
     def _tools(self, capture: SessionCapture) -> Tools:
         settings, workspace = self.stores.settings, self.stores.workspace
