@@ -20,6 +20,7 @@ _PRIVATE = re.compile(r"<private>.*?(?:</private>|\Z)", re.IGNORECASE | re.DOTAL
 PRIVATE = "private part"
 ELSEWHERE = "turn of another folder"
 IGNORED = "ignored file"
+COPIED = "turn of another session"
 
 
 @dataclass(slots=True)
@@ -77,6 +78,17 @@ def digest(turns: Iterable[Turn]) -> str:
         for part in (turn.speaker, turn.marker or "", turn.text, *turn.files):
             sha256.update(len(part).to_bytes(8, "big") + part.encode("utf-8", "surrogatepass"))
     return sha256.hexdigest()
+
+
+def turn_digest(turn: Turn) -> str | None:
+    """What a turn and a copy of it in another session have in common: 12 hex digits of the SHA-256 of its time, speaker
+    and text. None without a time, since short texts recur.
+    """
+    if turn.at is None or not turn.text:
+        return None
+    return hashlib.sha256("\0".join((turn.at, turn.speaker, turn.text)).encode("utf-8", "surrogatepass")).hexdigest()[
+        :12
+    ]
 
 
 def _normal(path: Path | str) -> str:

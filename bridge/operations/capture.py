@@ -95,6 +95,7 @@ class CaptureRun:
     items: list[Item] = field(default_factory=list)
     noted_before: list[dict[str, Any]] = field(default_factory=list)
     warnings: dict[str, None] = field(default_factory=dict)
+    known_turns: dict[str, dict[str, str]] = field(default_factory=dict)  # by tool: digest -> session
     remaining: int = 0
     model_calls: int = 0
     model_tokens: int = 0
@@ -219,7 +220,9 @@ class CaptureRun:
         elif former is not None and former.state == "kept" and former.version == transcript.version:
             item.outcome = "unchanged"
         else:
-            item.capture = SessionCapture(transcript, former)
+            if transcript.tool not in self.known_turns:
+                self.known_turns[transcript.tool] = store.captures.turns(transcript.tool)
+            item.capture = SessionCapture(transcript, former, self.known_turns[transcript.tool])
 
     def _try(self, item: Item, work: Callable[[], None]) -> None:
         try:
@@ -227,6 +230,9 @@ class CaptureRun:
         except OSError as error:
             why = str(error.strerror or error).removeprefix("not read: ").rstrip(".")
             item.outcome, item.reason = "failed", f"The transcript was not read: {why}."
+            if item.capture is not None:  # another session may have the same turns, and be readable
+                for known_as in item.capture.turns:
+                    item.capture.known_turns.pop(known_as, None)
 
     def _tools(self, capture: SessionCapture) -> Tools:
         settings, workspace = self.stores.settings, self.stores.workspace

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from ..capture.growth import split_known
-from ..capture.kept_turns import TurnFilter, digest
+from ..capture.kept_turns import COPIED, TurnFilter, digest, turn_digest
 from ..capture.segment import Embed, Segment, SegmentSummary
 from ..capture.session import Findings, Transcript, Turn
 from ..memory import Memory, Metadata, slug
@@ -52,15 +52,21 @@ class Made:
 
 @dataclass(slots=True)
 class SessionCapture:
-    """The capture of one session, in progress. ``made`` has its new memories; ``read_turns`` counts those kept."""
+    """The capture of one session, in progress. ``made`` has its new memories; ``read_turns`` counts those kept.
+
+    ``known_turns`` are digests of turns, each with the session that has it: those of others are left out. ``turns`` are
+    the digests of its own.
+    """
 
     transcript: Transcript
     former: CapturedSession | None
+    known_turns: dict[str, str]
     findings: Findings = field(default_factory=Findings)
     redactions: Counter[str] = field(default_factory=Counter)
     unchanged: int = 0
     made: list[Made] = field(default_factory=list)
     read_turns: int = 0
+    turns: list[str] = field(default_factory=list)
     empty_segments: int = 0
     forgotten_segments: int = 0
 
@@ -80,17 +86,27 @@ def segments_of(
 ) -> Iterator[tuple[Segment, CapturedSegment]]:
     """The new and changed segments of the session, each with its record, whose memory is not known yet.
 
-    Sets the counts of ``capture``. Raises OSError when the transcript cannot be read.
+    What a fork has in common with another session is left out. Sets the counts of ``capture``. Raises OSError when the
+    transcript cannot be read.
     """
     kept = tools.turn_filter.kept(reader.turns(capture.transcript, capture.findings), capture.findings)
-    unchanged, rest = split_known(_counted(kept, capture), [(each.turns, each.digest) for each in known])
+    own = _own(kept, capture)
+    unchanged, rest = split_known(own, [(each.turns, each.digest) for each in known])
     capture.unchanged = unchanged
     for segment in tools.cut(rest, tools.embed):
         yield segment, CapturedSegment(len(segment.turns), digest(segment.turns), None)
 
 
-def _counted(turns: Iterator[Turn], capture: SessionCapture) -> Iterator[Turn]:
+def _own(turns: Iterator[Turn], capture: SessionCapture) -> Iterator[Turn]:
+    """The turns that no other session has, counted."""
+    session = capture.transcript.session_id
     for turn in turns:
+        known_as = turn_digest(turn)
+        if known_as is not None:
+            if capture.known_turns.setdefault(known_as, session) != session:
+                capture.findings.left_out[COPIED] += 1
+                continue
+            capture.turns.append(known_as)
         capture.read_turns += 1
         yield turn
 
@@ -223,6 +239,7 @@ def _store(
     with store.change(now) as change:
         change.set_statuses(StatusChange(each, "Superseded", now) for each in replaced)
         change.record_session(session)
+        change.record_turns(transcript.tool, transcript.session_id, capture.turns)
         for each in made:
             change.record_source(_source(each, transcript, job_id, now))
         change.add(Addition(each.memory, job_id) for each in unique.values())

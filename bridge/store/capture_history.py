@@ -1,5 +1,5 @@
-"""The tables ``captured_sessions`` and ``captured_memories``: what was captured from which session, and where each
-captured memory comes from.
+"""The tables ``captured_sessions``, ``captured_turns`` and ``captured_memories``: what was captured from which session,
+its turns, and where each captured memory comes from.
 
 They hold ids, digests, places and paths of transcripts, never texts.
 """
@@ -42,6 +42,15 @@ class CaptureReader:
         row = self._connection.execute(query, (memory_id,)).fetchone()
         return None if row is None else _source(row)
 
+    def turns(self, tool: str) -> dict[str, str]:
+        """Digest -> session id, of the turns of all captured sessions of the tool."""
+        query = "SELECT session_id, digests FROM captured_turns WHERE tool = ?"
+        return {
+            digest: session_id
+            for session_id, digests in self._connection.execute(query, (tool,))
+            for digest in digests.split()
+        }
+
     def memories_of(self, tool: str, session_id: str) -> list[str]:
         """The ids of all memories that were captured from a session and still exist, superseded ones included."""
         query = (
@@ -62,6 +71,12 @@ def record_session(connection: sqlite3.Connection, session: CapturedSession) -> 
         (session.tool, session.session_id, session.path, session.version, session.state, session.captured_at,
          json.dumps(segments)),
     )  # fmt: skip
+
+
+def record_turns(connection: sqlite3.Connection, tool: str, session_id: str, digests: Iterable[str]) -> None:
+    """Record of which turns a captured session consists, instead of what was recorded before."""
+    values = (tool, session_id, " ".join(digests))
+    connection.execute("INSERT OR REPLACE INTO captured_turns VALUES (?, ?, ?)", values)
 
 
 def record_source(connection: sqlite3.Connection, source: CaptureSource) -> None:

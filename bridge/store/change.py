@@ -68,8 +68,8 @@ class Change:
     extractions: list[KeptExtraction] = field(default_factory=list)
     imported_extractions: list[Mapping[str, Any]] = field(default_factory=list)
     captured_sessions: list[CapturedSession] = field(default_factory=list)
+    captured_turns: list[tuple[str, str, tuple[str, ...]]] = field(default_factory=list)
     capture_sources: list[CaptureSource] = field(default_factory=list)
-
     feedback: list[Feedback] = field(default_factory=list)
     feedback_to_clear: list[tuple[str, str]] = field(default_factory=list)
     additions: list[Addition] = field(default_factory=list)
@@ -159,6 +159,10 @@ class Change:
     def record_session(self, session: CapturedSession) -> None:
         """Record what is captured from a session, instead of what was recorded before."""
         self.captured_sessions.append(session)
+
+    def record_turns(self, tool: str, session_id: str, digests: Iterable[str]) -> None:
+        """Record the digests of a session's turns, instead of what was recorded before."""
+        self.captured_turns.append((tool, session_id, tuple(digests)))
 
     def record_source(self, source: CaptureSource) -> None:
         """Record where a memory was captured from, unless it is recorded. Deleting the memory deletes it."""

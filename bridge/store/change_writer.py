@@ -37,9 +37,10 @@ class ChangeWriter:
         self._extractions(change)
         for session in change.captured_sessions:
             capture_history.record_session(self._connection, session)
+        for tool, session_id, digests in change.captured_turns:
+            capture_history.record_turns(self._connection, tool, session_id, digests)
         for source in change.capture_sources:
             capture_history.record_source(self._connection, source)
-
         for given in change.feedback:
             feedback.give(self._connection, given)
         for memory_id, by in change.feedback_to_clear:

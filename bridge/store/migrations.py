@@ -274,6 +274,21 @@ def _keep_feedback(connection: sqlite3.Connection) -> None:
     connection.executescript("BEGIN IMMEDIATE;" + _FEEDBACK)
 
 
+_TURNS = """
+-- of which turns a captured session consists, as digests: so that a fork does not bring the common part again
+CREATE TABLE captured_turns (
+    tool TEXT NOT NULL,
+    session_id TEXT NOT NULL,
+    digests TEXT NOT NULL,
+    PRIMARY KEY (tool, session_id)
+) WITHOUT ROWID;
+"""
+
+
+def _record_turns(connection: sqlite3.Connection) -> None:
+    connection.executescript("BEGIN IMMEDIATE;" + _TURNS)
+
+
 # The migration at index n upgrades the database from format n to n + 1.
 MIGRATIONS: list[Callable[[sqlite3.Connection], None]] = [
     _create,
@@ -283,6 +298,7 @@ MIGRATIONS: list[Callable[[sqlite3.Connection], None]] = [
     _note_costs,
     _record_captures,
     _keep_feedback,
+    _record_turns,
 ]
 FORMAT = len(MIGRATIONS)
 
@@ -305,6 +321,8 @@ _WITHOUT_FEEDBACK = 'CREATE TEMP TABLE feedback (memory_id TEXT, "by", verdict, 
 
 _WITH_CAPTURES = MIGRATIONS.index(_record_captures) + 1
 _WITHOUT_CAPTURES = _CAPTURES.replace("CREATE TABLE", "CREATE TEMP TABLE").split("CREATE INDEX")[0]
+_WITH_TURNS = MIGRATIONS.index(_record_turns) + 1
+_WITHOUT_TURNS = _TURNS.replace("CREATE TABLE", "CREATE TEMP TABLE")
 
 
 def bring_up(connection: sqlite3.Connection, path: Path) -> None:
@@ -342,6 +360,8 @@ def show_as_present(connection: sqlite3.Connection, found: int) -> None:
 
     if found < _WITH_FEEDBACK:
         connection.executescript(_WITHOUT_FEEDBACK)
+    if found < _WITH_TURNS:
+        connection.executescript(_WITHOUT_TURNS)
 
 
 def _back_up(connection: sqlite3.Connection, path: Path, number: int) -> None:

@@ -116,6 +116,9 @@ class Captures(Protocol):
     def source(self, memory_id: str) -> CaptureSource | None:
         """Where a captured memory comes from; None for any other memory."""
 
+    def turns(self, tool: str) -> dict[str, str]:
+        """Digest -> session id, of the turns of all captured sessions of the tool, forgotten ones included."""
+
     def memories_of(self, tool: str, session_id: str) -> list[str]:
         """The ids of all memories that were captured from a session and still exist, superseded ones included."""
 

@@ -462,8 +462,11 @@ class StoreConformance:
                                (("context", 0, "line 2"),), NOW, "job")  # fmt: skip
         with place.store.change(NOW) as change:
             change.record_session(session)
+            change.record_turns("codex", "s", ["aa", "bb"])
+            change.record_turns("vscode", "s", ["cc"])
             change.record_source(source)
         captures = place.reopen().captures
+        assert (captures.turns("codex"), captures.turns("cursor")) == ({"aa": "s", "bb": "s"}, {})
         assert (captures.session("codex", "s"), captures.source(A), captures.source(B)) == (session, source, None)
         assert captures.session("codex", "other") is None
         assert (captures.sessions(), captures.memories_of("codex", "s")) == ([session], [A])
@@ -473,6 +476,7 @@ class StoreConformance:
         captures = place.reopen().captures
         assert (captures.source(A), captures.memories_of("codex", "s")) == (None, [])
         assert captures.sessions() == [replace(session, state="forgotten")]
+        assert captures.turns("codex") == {"aa": "s", "bb": "s"}, "so that a copy does not bring them back"
 
     # --- what cognee found ---
 

@@ -68,7 +68,11 @@ class Bench:
         return folder / f"{session}.jsonl"
 
     def write(
-        self, turns: Sequence[tuple[str, str]] = TALK, session: str = SESSION, folder: Path | None = None
+        self,
+        turns: Sequence[tuple[str, str]] = TALK,
+        session: str = SESSION,
+        folder: Path | None = None,
+        began: datetime = BEGAN,
     ) -> Path:
         path, parent = self.transcript(session), None
         lines = []
@@ -76,7 +80,7 @@ class Bench:
             record = {
                 "type": speaker, "uuid": f"u{number}", "parentUuid": parent, "isSidechain": False,
                 "cwd": str(folder or self.workspace.root), "sessionId": session, "version": "2.1.330",
-                "gitBranch": "main", "timestamp": f"{BEGAN + timedelta(seconds=40 * number):%Y-%m-%dT%H:%M:%S.000Z}",
+                "gitBranch": "main", "timestamp": f"{began + timedelta(seconds=40 * number):%Y-%m-%dT%H:%M:%S.000Z}",
                 "message": {"role": speaker, "id": f"m{number}", "content": [{"type": "text", "text": text}]},
             }  # fmt: skip
             parent = f"u{number}"
@@ -147,6 +151,62 @@ def test_a_damaged_list_enables_nothing(bench: Bench) -> None:
     path.write_bytes(b"{")
     bench.write()
     assert bench.fails("a").code == "CAPTURE_OFF"
+
+
+# --- forks ---
+
+FORK = "6f0c1111-2222-4333-8444-555566667777"
+
+
+def context_of(bench: Bench, number: int) -> str:
+    return listing.memory(bench.workspace, str(number))["summary_text"]
+
+
+@pytest.mark.parametrize("dry_run", [True, False])
+def test_what_a_fork_has_in_common_with_its_origin_is_kept_once(bench: Bench, dry_run: bool) -> None:
+    bench.enable()
+    bench.write()
+    bench.write((*TALK, *MORE), FORK)
+    result = bench.run("a", dry_run=dry_run)
+    assert (result["captured"], result["memories"]) == (2, 2)
+    assert [item["left_out"].get("turn of another session", 0) for item in result["items"]] == [0, len(TALK)]
+    if not dry_run:
+        assert [("five attempts" in context_of(bench, n), "Retry-After" in context_of(bench, n)) for n in (1, 2)] == [
+            (True, False),
+            (False, True),
+        ]
+        again = bench.run("b")
+        assert (again["unchanged"], again["memories"]) == (2, 0)
+
+
+def test_a_fork_does_not_bring_back_what_was_forgotten_of_its_origin(bench: Bench) -> None:
+    bench.enable()
+    bench.write()
+    bench.run("a")
+    bench.run("b", forget, session=f"claude-code/{SESSION}")
+    bench.write((*TALK, *MORE), FORK)
+    assert bench.run("c")["memories"] == 1
+    (number,) = [number for number, _ in bench.memories()]
+    assert ("five attempts" in context_of(bench, number), "Retry-After" in context_of(bench, number)) == (False, True)
+
+
+def test_the_same_words_at_another_time_are_no_copy(bench: Bench) -> None:
+    bench.enable()
+    bench.write()
+    bench.write(session=FORK, began=BEGAN + timedelta(days=1))
+    result = bench.run("a")
+    assert [item["left_out"] for item in result["items"]] == [{}, {}]
+
+
+def test_a_session_that_goes_on_after_it_was_forked_keeps_its_memory(bench: Bench) -> None:
+    bench.enable()
+    bench.write()
+    bench.run("a")
+    bench.write((*TALK, ("user", "Another way: we never retry at all, and tell the person.")), FORK)
+    bench.run("b")
+    bench.write((*TALK, *MORE))
+    assert bench.run("c")["superseded"] == 1
+    assert [status for _, status in bench.memories()].count("Active") == 2
 
 
 # --- what is kept ---
