@@ -1,9 +1,9 @@
 """Where a session is cut into segments, parts about one subject. Pure, streaming, in bounded memory.
 
-A cut is before an exchange, for one of four reasons. *Marker*: the person cleared the context, or the tool replaced it.
-*Silence*: hours without a turn. *Subject*: the texts before and after are unlike, and less alike than around, as in
-TextTiling (Hearst, 1997), with embeddings instead of words. *Size*: a segment would hold too much; it is cut where its
-two sides are least alike.
+A cut is before an exchange, for one of four reasons. *Marker*: the person cleared the context, or said that it is about
+something else, or the tool replaced the context. *Silence*: hours without a turn. *Subject*: the texts before and after
+are unlike, and less alike than around, as in TextTiling (Hearst, 1997), with embeddings instead of words. *Size*: a
+segment would hold too much; it is cut where its two sides are least alike.
 
 Every decision depends on what is before it and on a few complete exchanges after the cut. So a session that grew has
 the same segments as before, apart from the last one.
@@ -17,6 +17,7 @@ from datetime import datetime
 
 from jobs import clock
 
+from . import cues
 from .exchanges import Exchange, begins_exchange, prose
 from .gaps import Gaps
 from .segment import Cut, Embed, Segment
@@ -128,7 +129,7 @@ class _Held:
 
 def _hard_cut(turn: Turn, at: datetime | None, last_at: datetime | None, limits: Limits) -> Cut | None:
     """Why a subject certainly ends before a turn; None if it need not."""
-    if turn.marker is not None:
+    if turn.marker is not None or (turn.speaker == "user" and cues.changes_subject(turn.text)):
         return "marker"
     if at is not None and last_at is not None and (at - last_at).total_seconds() > limits.silence_hours * 3600:
         return "silence"

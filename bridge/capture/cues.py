@@ -174,6 +174,19 @@ _EMPTY_WORDS = frozenset(
     " up wait"
     " weiter well what what's whats where with y yeah yep yes yo you your sigue continuez continúa".split()
 )
+# A turn of the person that begins so is about something else than the one before.
+_OTHER_SUBJECT = re.compile(
+    r"\W*(?:(?:ok(?:ay)?|so|now|alright|right|great|good|perfect|thanks|cool|done)[,.! ]+){0,3}"
+    r"(?:(?:this is )?(?:completely |totally )?unrelated\b"
+    r"|(?:a |on a |one )?(?:completely |totally )?(?:different|another|new|separate|other|next)"
+    r" (?:topic|subject|question|task|issue|thing|matter)(?: now)?\s*[:,.–—-]"
+    r"|(?:now )?(?:for |to )?something (?:else|(?:completely |totally )?different)\b"
+    r"|(?:switching|changing) (?:gears|topics?|subjects?|the (?:topic|subject)|to (?:a|another|the next)\b)"
+    r"|let['’]?s (?:switch (?:gears|topics?|to (?:another|a different))|move on to|change the (?:topic|subject))\b"
+    r"|(?:ein )?(?:anderes|neues) thema\b|(?:jetzt )?(?:zu )?etwas (?:ganz )?anderes\b|autre (?:sujet|chose)\b"
+    r"|changement de sujet\b|otro tema\b|otra cosa\b|换个话题|另一个问题|別の(?:話|質問|件))",
+    re.IGNORECASE,
+)
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 
 
@@ -214,6 +227,11 @@ def gives_reason(text: str) -> bool:
 def is_open(text: str) -> bool:
     """Whether a sentence says that something is not decided or not known."""
     return bool(_OPEN.search(text))
+
+
+def changes_subject(text: str) -> bool:
+    """Whether a turn of the person says that it is about something else than the one before."""
+    return bool(_OTHER_SUBJECT.match(text))
 
 
 def is_next_step(text: str) -> bool:
