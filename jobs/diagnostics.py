@@ -168,6 +168,24 @@ DIAGNOSTICS: dict[str, Diagnostic] = _table(
         "Set both in the same source: a key is only ever sent to an endpoint that was set beside it.",
     ),
     Diagnostic(
+        "CAPTURE_ON", _S, "note", "Sessions of other tools are captured in this workspace.",
+        "No action needed. What was captured: cognee-memory capture list. To stop: cognee-memory capture disable --help.",
+    ),
+    Diagnostic(
+        "CAPTURE_LIST_DAMAGED", _S, "warning",
+        "The list of tools from which this workspace captures cannot be read: nothing is enabled.",
+        "Enable each tool again: cognee-memory capture enable --help.",
+    ),
+    Diagnostic(
+        "HOOK_PROGRAM_MISSING", _S, "warning",
+        "A tool's configuration calls a hook of this program that is not there any more, so that nothing is captured.",
+        "Install it again: cognee-memory capture install --help. Or remove it: cognee-memory capture uninstall --help.",
+    ),
+    Diagnostic(
+        "HOOKS_FAIL", _S, "warning", "Hooks that other tools called could not do their work. The tools went on.",
+        "See why in hooks.log of the configuration folder.",
+    ),
+    Diagnostic(
         "COGNEE_VARIABLE_IGNORED", _S, "note", "A variable of cognee itself is set, but has no effect here.",
         "No action needed: cognee's stores of a workspace are inside the workspace.",
     ),

@@ -28,6 +28,17 @@ def enabled_tools(workspace: Workspace, config_folder: Path) -> frozenset[str]:
         return frozenset()
 
 
+def is_damaged(workspace: Workspace, config_folder: Path) -> bool:
+    """Whether there is a list that cannot be read, so that nothing is enabled."""
+    path = _path(workspace, config_folder)
+    try:
+        return path is not None and not isinstance(json.loads(path.read_bytes())["tools"], list)
+    except FileNotFoundError:
+        return False
+    except (OSError, ValueError, KeyError, TypeError):
+        return True
+
+
 def set_enabled(workspace: Workspace, config_folder: Path, tool: str, enabled: bool) -> frozenset[str]:
     """Enable or disable a tool. Returns the enabled ones. Raises JobError: CONFIG_UNWRITABLE, WORKSPACE_NOT_TRUSTED.
 

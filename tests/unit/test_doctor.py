@@ -23,8 +23,9 @@ from fake_graph import WithFakeGraph
 from harness import PATIENCE
 
 from bridge import trust
+from bridge.capture import consent
 from bridge.memory import Content, Memory, Metadata
-from bridge.settings import Settings, load
+from bridge.settings import USER_HOME, Settings, load
 from bridge.store import inspection, mounts
 from bridge.store.migrations import FORMAT
 from jobs import client, clock, spool
@@ -49,6 +50,7 @@ from worker.doctor import (
 )
 from worker.doctor.examination import Report, examine
 from worker.doctor.setting_sources import IneffectiveSettings, survey
+from worker.hooks import installers
 from worker.processes import Process
 from worker.terminal import doctor_view
 from worker.version import VERSION
@@ -413,6 +415,31 @@ def test_a_workspace_that_is_well_is_found_well_and_left_as_it_is(used: Workspac
     assert {path: at for path, at in after.items() if path in before and path.is_file()} == {
         path: at for path, at in before.items() if path.is_file()
     }
+
+
+def test_capture_is_said_to_be_on_and_a_damaged_list_and_lost_or_failing_hooks_are_found(
+    used: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(USER_HOME, str(tmp_path / "home"))
+    monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
+    config = load().config_folder
+    consent.set_enabled(used, config, "claude-code", True)
+    installers.write("claude-code", installers.install("claude-code", config), config)
+    now = clock.now()
+    (config / "hooks.log").write_text(
+        f"{clock.iso(now - timedelta(days=3))} codex: Nothing was done: OSError: full. (1 ms)\n"
+        f"{clock.iso(now)} codex: Capture from codex is not enabled for /x. (1 ms)\n"
+    )
+    assert codes(look(used).findings) >= {"CAPTURE_ON"}
+    assert seen(used) - {"CAPTURE_ON"} == set()
+
+    with (config / "hooks.log").open("a") as log:
+        log.write(f"{clock.iso(now)} codex: Nothing was done: OSError: full. (1 ms)\n")
+    settings = tmp_path / "home" / ".claude" / "settings.json"
+    settings.write_text(settings.read_text("utf-8").replace("/worker/hooks", "/gone/worker/hooks"), "utf-8")
+    (listed,) = (config / "captures").glob("*.json")
+    listed.write_text("{")
+    assert seen(used) >= {"CAPTURE_LIST_DAMAGED", "HOOK_PROGRAM_MISSING", "HOOKS_FAIL"}
 
 
 @pytest.mark.parametrize("path", ["~nobody-of-that-name/x", "a" * 300])

@@ -26,6 +26,7 @@ from jobs.layout import Workspace
 
 from ..admin.selection import job_rows
 from . import (
+    capture as doctor_capture,
     installation as doctor_installation,
     machine as doctor_machine,
     queue as doctor_queue,
@@ -116,6 +117,7 @@ def _examine(
     yield from _checked(
         "settings", doctor_settings.CHECKS, doctor_settings.gather, workspace, settings, trust_state.trusted
     )
+    yield from _checked("settings", doctor_capture.CHECKS, doctor_capture.gather, workspace, settings, now)
     yield from _checked("workspace", doctor_workspace.CHECKS, doctor_workspace.gather, workspace, trust_state, now)
     heartbeat = None if probe_http is None else doctor_worker.read_heartbeat(workspace)[0]
     known = [] if probe_http is None else _records(workspace)

@@ -20,6 +20,8 @@ TYPE_CHECKING = False  # typing takes milliseconds to import
 if TYPE_CHECKING:
     from typing import Any
 
+LOG = "hooks.log"  # in the configuration folder
+FAILED = "Nothing was done"  # begins a line of the log about an error
 _MOST_INPUT = 1024 * 1024  # bytes
 _INPUT_SECONDS = 2.0
 _MOST_LOG = 256 * 1024  # bytes; then it begins again, with the former one beside it
@@ -55,7 +57,7 @@ def main(arguments: list[str] | None = None) -> int:
     except NotNow as why:
         what = str(why)
     except Exception as error:
-        what = f"Nothing was done: {type(error).__name__}: {error}."
+        what = f"{FAILED}: {type(error).__name__}: {error}."
     _log(config, f"{tool or '?'}: {what} ({(time.monotonic() - began) * 1000:.0f} ms)")
     return 0
 
@@ -263,7 +265,7 @@ def _branch(folder: str) -> str | None:
 def _log(config: str, line: str) -> None:
     """Append a line to the log. Raises nothing."""
     try:
-        path = os.path.join(config, "hooks.log")
+        path = os.path.join(config, LOG)
         if os.path.exists(path) and os.path.getsize(path) > _MOST_LOG:
             os.replace(path, f"{path}.1")
         when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())

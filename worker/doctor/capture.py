@@ -1,0 +1,94 @@
+"""Checks capture: what is enabled here, the hooks that are installed in other tools, and how they fare."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from bridge.capture import consent
+from bridge.settings import Settings
+from jobs import clock
+from jobs.finding import Finding, finding
+from jobs.layout import Workspace
+
+from ..hooks import hook
+from ..wording import counted
+
+_PROGRAM = re.compile(r"[^\s\"'\[,]+worker[/\\]+hooks[/\\]+hook\.py")
+_MOST_BYTES = 4 * 1024 * 1024
+_RECENT = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureState:
+    """The enabled tools, whether their list is damaged, installed hooks by file whose program is gone, and how many
+    calls of hooks failed in the last day.
+    """
+
+    enabled: frozenset[str]
+    is_damaged: bool
+    broken_hooks: tuple[Path, ...]
+    failed_calls: int
+
+
+def gather(workspace: Workspace, settings: Settings, now: datetime) -> CaptureState:
+    """Read the list, the files of the tools in which hooks are installed, and the log of the hooks. Raises OSError."""
+    folder = settings.config_folder
+    return CaptureState(
+        consent.enabled_tools(workspace, folder),
+        consent.is_damaged(workspace, folder),
+        tuple(path for path in _changed_files(folder) if _is_broken(path)),
+        _failed_calls(folder / hook.LOG, now),
+    )
+
+
+def enabled(state: CaptureState) -> Iterator[Finding]:
+    """Findings about the list of enabled tools."""
+    if state.is_damaged:
+        yield finding("CAPTURE_LIST_DAMAGED", "capture")
+    if state.enabled:
+        yield finding("CAPTURE_ON", "capture", f"Enabled: {', '.join(sorted(state.enabled))}.")
+
+
+def hooks(state: CaptureState) -> Iterator[Finding]:
+    """Findings about the hooks in other tools."""
+    for path in state.broken_hooks:
+        yield finding("HOOK_PROGRAM_MISSING", str(path))
+    if state.failed_calls:
+        message = f"{counted(state.failed_calls, 'call')} in the last day."
+        yield finding("HOOKS_FAIL", hook.LOG, message, count=state.failed_calls)
+
+
+def _changed_files(config_folder: Path) -> Iterator[Path]:
+    """The files of other tools in which hooks were installed."""
+    for kept in sorted((config_folder / "hooks").glob("*.json")):
+        try:
+            yield Path(json.loads(kept.read_bytes())["path"])
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+
+
+def _is_broken(path: Path) -> bool:
+    """Whether the file calls a hook that is not there any more."""
+    try:
+        with path.open("rb") as file:
+            text = file.read(_MOST_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return False
+    return any(not Path(program.replace("\\\\", "\\")).exists() for program in _PROGRAM.findall(text))
+
+
+def _failed_calls(log: Path, now: datetime) -> int:
+    try:
+        lines = log.read_text("utf-8", "replace").splitlines()
+    except FileNotFoundError:
+        return 0
+    since = clock.iso(now - _RECENT)
+    return sum(f": {hook.FAILED}" in line and line[:20] >= since for line in lines)
+
+
+CHECKS = (enabled, hooks)
