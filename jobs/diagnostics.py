@@ -169,7 +169,8 @@ DIAGNOSTICS: dict[str, Diagnostic] = _table(
     ),
     Diagnostic(
         "CAPTURE_ON", _S, "note", "Sessions of other tools are captured in this workspace.",
-        "No action needed. What was captured: cognee-memory capture list. To stop: cognee-memory capture disable --help.",
+        "No action needed. What was captured: cognee-memory capture list. To stop it: cognee-memory capture disable"
+        " --help.",
     ),
     Diagnostic(
         "CAPTURE_LIST_DAMAGED", _S, "warning",
