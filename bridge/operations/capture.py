@@ -135,8 +135,8 @@ class CaptureRun:
     def _tell_what_is_off(self) -> None:
         """A warning for each tool that has something to keep and is not enabled."""
         enabled = consent.enabled_tools(self.stores.workspace, self.stores.settings.config_folder)
-        found = dict.fromkeys(item.transcript.tool for item in self.items if item.outcome == "captured")
-        for tool in found.keys() - enabled - {EXPORT}:
+        found = {item.transcript.tool for item in self.items if item.outcome == "captured"}
+        for tool in sorted(found - enabled - {EXPORT}):
             self.warnings[f"Capture from {tool} is not enabled yet: cognee-memory capture enable {tool}"] = None
 
     # --- which sessions ---

@@ -144,7 +144,7 @@ export const TreeItemCollapsibleState = { None: 0, Collapsed: 1, Expanded: 2 };
 export const ProgressLocation = { SourceControl: 1, Window: 10, Notification: 15 };
 
 type Item = { readonly label: string };
-type Choice = (items: readonly Item[], question: string) => Item | undefined;
+type Choice = (items: readonly Item[], question: string) => Item | readonly Item[] | undefined;
 
 /** What the user does. Without an answer, a list or a message is left. */
 export const user = {

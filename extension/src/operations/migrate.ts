@@ -100,6 +100,14 @@ interface Receipt {
   readonly at: string;
 }
 
+/** A receipt's file. Captures have receipts, too. */
+interface Written {
+  readonly receipt: string;
+  readonly begun_at: string;
+  readonly undone: unknown;
+  readonly made_by?: string;
+}
+
 /** The migrations of a workspace that were not undone, the newest first. */
 export async function receiptsIn(workspace: string): Promise<Receipt[]> {
   const folder = join(workspace, ".cognee_memory", "receipts");
@@ -116,8 +124,10 @@ export async function receiptsIn(workspace: string): Promise<Receipt[]> {
 /** Null for a migration that was undone, and for a receipt that cannot be read. */
 async function receiptOf(path: string): Promise<Receipt | null> {
   try {
-    const receipt = JSON.parse(await readFile(path, "utf8")) as { receipt: string; begun_at: string; undone: unknown };
-    return receipt.undone === null ? { id: receipt.receipt, at: receipt.begun_at } : null;
+    const receipt = JSON.parse(await readFile(path, "utf8")) as Written;
+    return receipt.undone === null && (receipt.made_by ?? "migrate") === "migrate"
+      ? { id: receipt.receipt, at: receipt.begun_at }
+      : null;
   } catch {
     return null;
   }

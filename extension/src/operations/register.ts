@@ -10,6 +10,7 @@ export function registerOperations(services: Services): vscode.Disposable {
     on("cognee.restoreCompaction", async (value) => (await import("./compact")).restore(services, value)),
     on("cognee.forgetMemory", async (value) => (await import("./forget")).forget(services, value)),
     on("cognee.migrateSummaries", async () => (await import("./migrate")).migrate(services)),
+    on("cognee.captureSessions", async () => (await import("./capture-sessions")).captureSessions(services)),
     on("cognee.undoMigration", async () => (await import("./migrate")).undoMigration(services)),
   );
 }

@@ -14,6 +14,7 @@ interface Tree {
 }
 
 const MINUTES = 60_000;
+const SESSION = "5f0c1111-2222-4333-8444-555566667777";
 const OLD = `Summary: Plan 014 Summaries
 Topic: Plan 014 Summaries
 Context: We moved chat summaries into structured form.
@@ -50,7 +51,7 @@ describe.skipIf(PROGRAM === "")("with the real program", { timeout: 5 * MINUTES 
   const said = () => shown.messages.join("\n");
 
   beforeAll(async () => {
-    my = session();
+    my = session({ prepare: (root) => (process.env["CLAUDE_CONFIG_DIR"] = join(root, "claude")) });
     mkdirSync(my.folder, { recursive: true });
     await my.memory.startWorker(AbortSignal.timeout(MINUTES));
     await remember(["Use five retries with exponential backoff"], "01");
@@ -200,6 +201,31 @@ describe.skipIf(PROGRAM === "")("with the real program", { timeout: 5 * MINUTES 
     expect(said()).toContain("1 memory was forgotten.");
     await run("cognee.openMemory", newest);
     expect(await textOf(shown.documents[0])).toMatch(/^# This cannot be shown\n/u);
+  });
+
+  it("captures the sessions of a tool after a preview and a choice, and undoes it", async () => {
+    await run("cognee.captureSessions");
+    expect(said()).toContain("No other tool has kept a session of this folder.");
+    const projects = join(process.env["CLAUDE_CONFIG_DIR"] ?? "", "projects", my.folder.replace(/[^A-Za-z0-9]/gu, "-"));
+    mkdirSync(projects, { recursive: true });
+    const told = ["Which port shall the importer listen on?", "We decided to listen on port 8127 for the importer."];
+    const records = told.map((text, at) => ({
+      ...{ type: "user", uuid: `u${at}`, parentUuid: at === 0 ? null : `u${at - 1}`, isSidechain: false },
+      ...{ cwd: my.folder, sessionId: SESSION, version: "2.1.330", timestamp: `2026-11-20T09:0${at}:00.000Z` },
+      message: { role: "user", content: text },
+    }));
+    writeFileSync(join(projects, `${SESSION}.jsonl`), records.map((each) => `${JSON.stringify(each)}\n`).join(""));
+    user.picks = [() => undefined];
+    await run("cognee.captureSessions");
+    expect(await textOf(shown.rendered[0])).toContain("We decided to listen on port 8127");
+    expect((await labels("cognee.memories")).some((each) => each.startsWith("Which port shall"))).toBe(false);
+    user.picks = [(items) => items.filter(({ label }) => label === "claude-code")];
+    user.presses = ["Undo"];
+    await run("cognee.captureSessions");
+    expect(said()).toContain("Captured 1 memory.");
+    await vi.waitFor(() => expect(said()).toContain("Removed 1 captured memory."), { timeout: MINUTES });
+    await run("cognee.undoMigration");
+    expect(said()).toContain("There is no migration to undo.");
   });
 
   it("migrates an old folder after a dry run, and undoes it", async () => {

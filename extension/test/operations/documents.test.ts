@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { CompactionPreview, Migration } from "#types";
+import type { Captured, CompactionPreview, Migration } from "#types";
+import { captureDocument, toolsIn } from "../../src/operations/capture-document";
 import { compactionDocument } from "../../src/operations/compaction-document";
 import { migrationDocument } from "../../src/operations/migration-document";
 import { l10n } from "../vscode";
@@ -81,5 +82,47 @@ describe("the dry run of a migration", () => {
     expect(document).toContain("| text\\_1\\.txt | Line 8 \\| bad |");
     expect(document).toContain("| summary | Plan 014 | plan\\-014 |");
     expect(document).toContain("- would be migrated: 1");
+  });
+});
+
+describe("the dry run of a capture", () => {
+  const memory = { topic: "Retry | policy", created_at: "2026-11-01T10:00:00Z", decisions: 2 };
+  const item = { title: null, modified_at: "2026-11-02T10:00:00Z", reason: null, memories: [] };
+  const captured = {
+    sessions: 3,
+    memories: 1,
+    unchanged: 1,
+    failed: 1,
+    items: [
+      {
+        ...item,
+        tool: "claude-code",
+        outcome: "captured",
+        memories: [{ ...memory, summary_text: "# Retry [x](command:a)\nSECOND" }],
+      },
+      { ...item, tool: "codex", outcome: "failed", reason: "The transcript was not read: it is <damaged>." },
+      { ...item, tool: "cursor", outcome: "unchanged" },
+    ],
+    items_omitted: 4,
+    redactions: { total: 2 },
+    warnings: ["Capture from claude-code is not enabled yet"],
+  } as unknown as Captured;
+  const document = captureDocument(captured, l10n.t);
+
+  it("lists what would be kept and what cannot be read, and leaves out what is captured already", () => {
+    expect(document).toContain("| claude\\-code | 2026\\-11\\-01 | Retry \\| policy | 2 |  |");
+    expect(document).toContain("it is &lt;damaged&gt;");
+    expect(document).not.toContain("cursor");
+    expect(document).toContain("4 more are not listed here.");
+    expect(document).toContain("likely secrets that would be replaced: 2");
+    expect(document).toContain("not enabled yet");
+  });
+
+  it("shows each text exactly, as text", () => {
+    expect(document).toContain("\\# Retry \\[x\\]\\(command\\:a\\)  \nSECOND");
+  });
+
+  it("names the tools that have something to keep", () => {
+    expect(toolsIn(captured)).toEqual(["claude-code"]);
   });
 });

@@ -1,0 +1,47 @@
+/** What a capture of other tools' sessions would keep, as a Markdown document. */
+
+import type { Captured, CapturedSessionItem } from "#types";
+import type { Translate } from "../recall/hit";
+import { day, escaped } from "../core/text";
+
+export function captureDocument(captured: Captured, t: Translate): string {
+  const shown = captured.items.filter(({ outcome }) => outcome !== "unchanged");
+  const lines = [
+    `# ${t("Capture: what would be kept")}`,
+    t("Nothing has been stored. Tool output, file contents and private parts are left out; secrets are replaced."),
+    counts(captured, t),
+    ...captured.warnings.map((warning) => `> **${t("Check this:")}** ${escaped(warning)}`),
+  ];
+  if (shown.length > 0) {
+    const head = [t("tool"), t("date"), t("topic"), t("decisions"), t("reason")];
+    lines.push([`| ${head.join(" | ")} |`, `|${" --- |".repeat(head.length)}`, ...shown.flatMap(rowsOf)].join("\n"));
+  }
+  if (captured.items_omitted > 0) lines.push(t("{0} more are not listed here.", captured.items_omitted));
+  for (const { summary_text: text, topic } of shown.flatMap(({ memories }) => memories))
+    if (text !== null) lines.push(`## ${escaped(topic)}`, text.split("\n").map(escaped).join("  \n"));
+  return lines.join("\n\n").concat("\n");
+}
+
+/** The tools that have something to keep. */
+export function toolsIn(captured: Captured): string[] {
+  const tools = captured.items.filter(({ outcome }) => outcome === "captured").map(({ tool }) => tool);
+  return [...new Set(tools)].sort();
+}
+
+function counts({ sessions, memories, unchanged, failed, redactions }: Captured, t: Translate): string {
+  const rows: readonly (readonly [string, number])[] = [
+    [t("sessions of this folder"), sessions],
+    [t("memories that would be added"), memories],
+    [t("are captured already"), unchanged],
+    [t("cannot be read"), failed],
+    [t("likely secrets that would be replaced"), redactions?.total ?? 0],
+  ];
+  return rows.map(([name, count]) => `- ${name}: ${count}`).join("\n");
+}
+
+function rowsOf({ tool, modified_at, title, reason, memories }: CapturedSessionItem): string[] {
+  const row = (date: string | null, topic: string, decisions: string) =>
+    `| ${[tool, day(date), topic, decisions, reason ?? ""].map(escaped).join(" | ")} |`;
+  if (memories.length === 0) return [row(modified_at, title ?? "", "")];
+  return memories.map(({ created_at, topic, decisions }) => row(created_at, topic, decisions ? String(decisions) : ""));
+}

@@ -1,0 +1,89 @@
+/** “Capture Sessions of Other Tools” and what belongs to it: consent by an explicit choice, and an undo. */
+
+import * as vscode from "vscode";
+import type { Captured, CapturePayload, UndoneCapture } from "#types";
+import { documentsOf } from "../recall/register";
+import type { Services } from "../services";
+import { captureDocument, toolsIn } from "./capture-document";
+import { runJob } from "./job";
+
+const COMMAND_MS = 30_000;
+
+type Tool = NonNullable<CapturePayload["tools"]>[number];
+
+interface ToolState {
+  readonly tool: Tool;
+  readonly enabled: boolean;
+}
+
+/** Shows what would be kept, asks from which tools, and captures. A tool that is not chosen is disabled. */
+export async function captureSessions(services: Services): Promise<void> {
+  const t = vscode.l10n.t;
+  const folder = await services.folder();
+  if (folder === undefined) return;
+  const memory = services.memoryOf(folder);
+  const { tools } = await memory.command<{ tools: ToolState[] }>(["capture", "status"], [], soon());
+  const all = tools.map(({ tool }) => tool);
+  const dryRun = (await runJob(
+    services,
+    folder,
+    { kind: "capture", payload: { dry_run: true, tools: all } },
+    t("Looking at the sessions of other tools…"),
+  )) as Captured;
+  if (dryRun.sessions === 0) {
+    void vscode.window.showInformationMessage(t("No other tool has kept a session of this folder."));
+    return;
+  }
+  await documentsOf(services).report(t("Capture: what would be kept"), captureDocument(dryRun, t));
+  const enabled = new Set(tools.filter((each) => each.enabled).map(({ tool }) => tool));
+  const found = new Set(toolsIn(dryRun));
+  const offered = all.filter((tool) => found.has(tool) || enabled.has(tool));
+  const chosen = await vscode.window.showQuickPick(
+    offered.map((tool) => ({ label: tool, picked: enabled.has(tool) })),
+    {
+      canPickMany: true,
+      ignoreFocusOut: true,
+      title: t("From which tools may this folder's sessions be captured?"),
+      placeHolder: t("The document shows what would be kept. Escape leaves everything as it is."),
+    },
+  );
+  if (chosen === undefined) return;
+  const wanted = new Set<Tool>(chosen.map(({ label }) => label));
+  for (const tool of offered)
+    if (wanted.has(tool) !== enabled.has(tool))
+      await memory.command(["capture", wanted.has(tool) ? "enable" : "disable"], [tool], soon());
+  if (wanted.size === 0) {
+    void vscode.window.showInformationMessage(t("Nothing is captured in this folder. What was captured stays."));
+    return;
+  }
+  await capture(services, folder, [...wanted].sort());
+}
+
+async function capture(services: Services, folder: vscode.WorkspaceFolder, tools: Tool[]): Promise<void> {
+  const t = vscode.l10n.t;
+  const job = { kind: "capture", payload: { tools } } as const;
+  const { memories, receipt } = (await runJob(services, folder, job, t("Capturing…"))) as Captured;
+  services.log.info(`[Capture] ${memories} memories from ${tools.join(", ")}. Receipt: ${receipt ?? "none"}`);
+  const message = memories === 1 ? t("Captured 1 memory.") : t("Captured {0} memories.", memories);
+  const undo = t("Undo");
+  void (async () => {
+    try {
+      const pressed = await vscode.window.showInformationMessage(message, ...(memories > 0 ? [undo] : []));
+      if (pressed === undo && receipt !== null) await undoCapture(services, folder, receipt);
+    } catch (error) {
+      await services.show(error);
+    }
+  })();
+}
+
+async function undoCapture(services: Services, folder: vscode.WorkspaceFolder, receipt: string): Promise<void> {
+  const t = vscode.l10n.t;
+  const job = { kind: "capture", payload: { undo: receipt } } as const;
+  const { undone } = (await runJob(services, folder, job, t("Undoing the capture…"))) as UndoneCapture;
+  const removed = undone === 1 ? t("Removed 1 captured memory.") : t("Removed {0} captured memories.", undone);
+  void vscode.window.showInformationMessage(removed);
+}
+
+function soon(): AbortSignal {
+  return AbortSignal.timeout(COMMAND_MS);
+}
