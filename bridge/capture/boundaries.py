@@ -19,7 +19,7 @@ from jobs import clock
 
 from . import cues
 from .exchanges import Exchange, begins_exchange, prose
-from .gaps import Gaps
+from .gaps import Gaps, RememberedVectors
 from .segment import Cut, Embed, Segment
 from .session import Turn
 
@@ -74,7 +74,7 @@ class _Held:
 
     def __init__(self, embed: Embed, limits: Limits) -> None:
         self.exchanges: list[Exchange] = []
-        self._embed, self._limits = embed, limits
+        self._embed, self._limits = RememberedVectors(embed), limits
         self._index = 0
         self._cut: Cut = "start"  # why the next segment begins
 

@@ -10,6 +10,20 @@ from numpy.typing import NDArray
 from .segment import Embed
 
 
+class RememberedVectors:
+    """Embeds texts, and remembers the vectors of the last ones: most of them are asked for again after a cut."""
+
+    def __init__(self, embed: Embed) -> None:
+        self._embed = embed
+        self._known: dict[str, NDArray[np.float32]] = {}
+
+    def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        known = self._known | (dict(zip(new, self._embed(new), strict=True)) if new else {})
+        self._known = {text: known[text] for text in texts}
+        return np.stack([known[text] for text in texts])
+
+
 class Gaps:
     """The gaps between exchanges, whose subjects are given as texts. Gap ``n`` is before exchange ``n``.
 

@@ -54,7 +54,7 @@ def summarise(segment: Segment, embed: Embed, budget: int = BUDGET) -> SegmentSu
     return SegmentSummary(
         content=Content(
             topic=_title(topic, kept),
-            context=_joined(kept.sentences) or _title(topic, kept),
+            context=_joined(kept.sentences) or (_title(topic, kept) if said else ""),
             decisions=_texts(items["decisions"]),
             rationale=_texts(items["rationale"]),
             open_questions=_texts(items["open_questions"]),

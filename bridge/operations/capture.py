@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from fnmatch import fnmatchcase
-from functools import partial
 from hashlib import file_digest
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -49,6 +48,7 @@ Outcome = Literal["captured", "unchanged", "withdrawn", "forgotten", "empty", "f
 MAX_ITEMS = 200  # sessions in a result; the receipt has all memories
 MAX_TEXTS = 60_000  # characters of texts in the result of a dry run
 EXPORT = "export"  # the tool of a file that a person named
+_READING = "reading sessions"
 
 
 def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
@@ -96,6 +96,7 @@ class CaptureRun:
     noted_before: list[dict[str, Any]] = field(default_factory=list)
     warnings: dict[str, None] = field(default_factory=dict)
     known_turns: dict[str, dict[str, str]] = field(default_factory=dict)  # by tool: digest -> session
+    total: int = 0  # sessions found
     remaining: int = 0
     model_calls: int = 0
     model_tokens: int = 0
@@ -107,13 +108,19 @@ class CaptureRun:
 
     def run(self) -> Captured:
         """Capture, or preview it. Returns the result."""
-        found = sorted(self._wanted(), key=lambda each: (each.modified_at or "", each.tool, each.session_id))
+        listing = Slices(self.progress, "finding sessions", 0)
+        found = []
+        for transcript in self._wanted():
+            found.append(transcript)
+            listing.advance(1)
+        found.sort(key=lambda each: (each.modified_at or "", each.tool, each.session_id))
+        self.total = len(found)
         if not self.is_preview:
             if self.task.job_id in receipts.ids(self.stores.workspace):
                 self.noted_before = receipts.load(self.stores.workspace, self.task.job_id)["items"]
             self._write_receipt(None)
         limit = self.task.payload.get("limit")
-        slices = Slices(self.progress, "reading sessions", len(found))
+        slices = Slices(self.progress, _READING, self.total)
         worked = 0
         for transcript in found:
             if limit is not None and worked >= limit:
@@ -203,7 +210,7 @@ class CaptureRun:
             self._judge(item, self.stores.store)
             if item.outcome == "captured":
                 self._try(item, lambda: self._capture(item))
-                if item.capture is not None and any(made.supersedes for made in item.capture.made):
+                if item.capture is not None and item.capture.superseded:
                     self._write_receipt(None)
         if item.capture is not None and item.outcome == "captured":
             _set_outcome(item, item.capture)
@@ -249,10 +256,13 @@ class CaptureRun:
         capture = item.capture
         assert capture is not None
         reader = registry.reader_of(item.transcript.tool)
-        pause = partial(self.progress, {"done": len(self.items), "total": 0, "message": "reading sessions"})
         captured_session.capture_session(
-            capture, reader, self._tools(capture), self.stores.store, self.task.job_id, self.now, pause
+            capture, reader, self._tools(capture), self.stores.store, self.task.job_id, self.now, self._pause
         )
+
+    def _pause(self) -> None:
+        """Let other jobs run in the middle of a session."""
+        self.progress({"done": len(self.items) - 1, "total": self.total, "message": _READING})
 
     def _preview(self, item: Item, store: Memories) -> None:
         """What the capture would make, without storing it."""
@@ -262,6 +272,7 @@ class CaptureRun:
         tools = self._tools(capture)
         present = None
         reader = registry.reader_of(item.transcript.tool)
+        slices = Slices(lambda _: self._pause(), _READING, self.total)
         for segment, record in captured_session.segments_of(capture, reader, tools, former):
             if present is None:
                 present = list(former[: capture.unchanged])
@@ -270,9 +281,12 @@ class CaptureRun:
             present.append(record if made is None else made.segment)
             if made is not None:
                 capture.made.append(made)
-        if present is not None and capture.made:
-            gone = tuple(captured_session.superseded(former, present, store))
-            capture.made[-1] = replace(capture.made[-1], supersedes=gone)
+            slices.advance()
+        if not capture.is_cut_off:
+            present = list(former[: capture.unchanged]) if present is None else present
+            capture.superseded = tuple(captured_session.superseded(former, present, store))
+        if capture.superseded and capture.made:
+            capture.made[-1] = replace(capture.made[-1], supersedes=capture.superseded)
 
     # --- summaries ---
 
@@ -308,7 +322,7 @@ class CaptureRun:
             "job_sha256": self.task.sha256,
             "begun_at": self.task.accepted_at,
             "finished_at": finished_at,
-            "items": [*self.noted_before, *map(_noted, self.items)],
+            "items": [*self.noted_before, *map(_noted, filter(_changed_something, self.items))],
             "undone": None,
         }
         receipts.write(self.stores.workspace, receipt)
@@ -331,7 +345,7 @@ class CaptureRun:
             "failed": counts["failed"],
             "remaining": self.remaining,
             "memories": len({each.memory.id for each in made if each.is_new}),
-            "superseded": sum(len(each.supersedes) for each in made),
+            "superseded": sum(len(item.capture.superseded) for item in self.items if item.capture),
             "bytes_read": sum(item.capture.findings.bytes_read for item in self.items if item.capture),
             "model_calls": self.model_calls,
             "model_tokens": self.model_tokens,
@@ -346,7 +360,10 @@ class CaptureRun:
 
 
 def _set_outcome(item: Item, capture: SessionCapture) -> None:
-    if any(made.is_new or made.supersedes for made in capture.made):
+    if capture.is_cut_off:
+        item.outcome, item.reason = "unchanged", "The transcript has lost its end. What was captured of it stays."
+        return
+    if capture.superseded or any(made.is_new for made in capture.made):
         return
     if capture.forgotten_segments:
         item.outcome, item.reason = "forgotten", "Its memories were forgotten, and stay so."
@@ -402,6 +419,10 @@ def _memory(made: Made, texts_left: list[int]) -> CapturedMemory:
     }
 
 
+def _changed_something(item: Item) -> bool:
+    return item.capture is not None and bool(item.capture.made or item.capture.superseded)
+
+
 def _noted(item: Item) -> dict[str, Any]:
     """An item of the receipt. It holds no words of the session."""
     made = item.capture.made if item.capture else []
@@ -409,6 +430,7 @@ def _noted(item: Item) -> dict[str, Any]:
         "tool": item.transcript.tool,
         "session_id": item.transcript.session_id,
         "outcome": item.outcome,
+        "superseded": list(item.capture.superseded) if item.capture else [],
         "memories": [
             {"memory_id": each.memory.id, "memory_number": each.memory.number or None, "supersedes": each.supersedes}
             for each in made
@@ -435,7 +457,13 @@ def _undo(task: Task, stores: Stores, now: str, progress: Progress) -> UndoneCap
     kept = {each: why for each in ids if (why := _reason_to_keep(each, store))}
     going = [each for each in ids if each not in kept]
     sessions = _sessions_of(going, store)
-    supersedes = [each for item in receipt["items"] for memory in item["memories"] for each in memory["supersedes"]]
+    supersedes = [
+        each
+        for item in receipt["items"]
+        for part in ([memory["supersedes"] for memory in item["memories"]] + [item.get("superseded", [])])
+        for each in part
+    ]
+    supersedes = list(dict.fromkeys(supersedes))
     revived = [each for each in supersedes if _was_superseded(each, store)]
     with store.change(now, [AppliedJob(task.job_id, task.sha256)]) as change:
         change.drop(going)

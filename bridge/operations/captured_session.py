@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import chain, islice
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from ..capture.growth import split_known
@@ -17,6 +18,7 @@ from ..capture.kept_turns import COPIED, TurnFilter, digest, turn_digest
 from ..capture.segment import Embed, Segment, SegmentSummary
 from ..capture.session import Findings, Transcript, Turn
 from ..memory import Memory, Metadata, slug
+from ..slices import SLICE_SECONDS
 from ..store.change import StatusChange
 from ..store.protocol import Memories
 from ..store.values import Addition, CapturedSegment, CapturedSession, CaptureSource
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from ..capture.readers.reader import Reader
     from ..store.protocol import Store
 
-_STORED_TOGETHER = 16  # memories of one transaction
+_STORED_TOGETHER = 16  # at most so many memories in one transaction, and what is made in one slice
 
 Summarise = Callable[[Segment], SegmentSummary]
 Cut = Callable[[Iterator[Turn], Embed], Iterator[Segment]]
@@ -55,7 +57,8 @@ class SessionCapture:
     """The capture of one session, in progress. ``made`` has its new memories; ``read_turns`` counts those kept.
 
     ``known_turns`` are digests of turns, each with the session that has it: those of others are left out. ``turns`` are
-    the digests of its own.
+    the digests of its own. ``is_cut_off``: the transcript has lost its end since it was captured, so what was captured
+    stays. ``superseded`` are the ids of former memories that the session does not have any more.
     """
 
     transcript: Transcript
@@ -67,6 +70,9 @@ class SessionCapture:
     made: list[Made] = field(default_factory=list)
     read_turns: int = 0
     turns: list[str] = field(default_factory=list)
+    new_turns: list[bool] = field(default_factory=list)  # of each turn with text, whether it was not there before
+    is_cut_off: bool = False
+    superseded: tuple[str, ...] = ()
     empty_segments: int = 0
     forgotten_segments: int = 0
 
@@ -93,6 +99,7 @@ def segments_of(
     own = _own(kept, capture)
     unchanged, rest = split_known(own, [(each.turns, each.digest) for each in known])
     capture.unchanged = unchanged
+    rest = _unless_cut_off(rest, known[unchanged:], capture)
     for segment in tools.cut(rest, tools.embed):
         yield segment, CapturedSegment(len(segment.turns), digest(segment.turns), None)
 
@@ -102,6 +109,8 @@ def _own(turns: Iterator[Turn], capture: SessionCapture) -> Iterator[Turn]:
     session = capture.transcript.session_id
     for turn in turns:
         known_as = turn_digest(turn)
+        if turn.text:
+            capture.new_turns.append(known_as is None or capture.known_turns.get(known_as) != session)
         if known_as is not None:
             if capture.known_turns.setdefault(known_as, session) != session:
                 capture.findings.left_out[COPIED] += 1
@@ -109,6 +118,22 @@ def _own(turns: Iterator[Turn], capture: SessionCapture) -> Iterator[Turn]:
             capture.turns.append(known_as)
         capture.read_turns += 1
         yield turn
+
+
+def _unless_cut_off(turns: Iterator[Turn], known: Sequence[CapturedSegment], capture: SessionCapture) -> Iterator[Turn]:
+    """The turns after the unchanged segments; none if there are fewer than before, and nothing was said since.
+
+    A tool that cleans up, a full disk or a crash can cut a transcript off. Only the last turn may differ then, since it
+    may have been cut itself. At most the turns of one segment are held in memory.
+    """
+    if not known:
+        return turns
+    first = list(islice(turns, known[0].turns))
+    is_answer = bool(first) and first[-1].speaker != "user"
+    if len(first) < known[0].turns and not any(capture.new_turns[:-1] if is_answer else capture.new_turns):
+        capture.is_cut_off = True
+        return iter(())
+    return chain(first, turns)
 
 
 def _spoken(segment: Segment) -> Sequence[Turn]:
@@ -188,23 +213,23 @@ def capture_session(
     former = capture.former.segments if capture.former else ()
     found = segments_of(capture, reader, tools, former)
     done: list[CapturedSegment] | None = None
-    while True:
-        part = list(islice(found, _STORED_TOGETHER))
+    made: list[Made] = []
+    began = monotonic()
+    for segment, record in found:
         if done is None:  # only now, since the first segment tells how many are unchanged
             done = list(former[: capture.unchanged])
-        made = [
-            made_of(segment, record, capture, _at(former, len(done) + index), store, tools, now)
-            for index, (segment, record) in enumerate(part)
-        ]
-        done += [
-            each.segment if each else replace(record, memory_id=_forgotten_id(_at(former, len(done) + index), store))
-            for index, (each, (_, record)) in enumerate(zip(made, part, strict=True))
-        ]
-        is_last = len(part) < _STORED_TOGETHER
-        _store(capture, [each for each in made if each], done, store, job_id, now, is_last=is_last)
-        pause()
-        if is_last:
-            return
+        elif len(made) == _STORED_TOGETHER or monotonic() - began >= SLICE_SECONDS:
+            _store(capture, made, done, store, job_id, now, is_last=False)
+            pause()
+            made, began = [], monotonic()
+        place = _at(former, len(done))
+        each = made_of(segment, record, capture, place, store, tools, now)
+        done.append(each.segment if each else replace(record, memory_id=_forgotten_id(place, store)))
+        made += [each] if each else []
+    if done is None:
+        done = list(former if capture.is_cut_off else former[: capture.unchanged])
+    _store(capture, made, done, store, job_id, now, is_last=True)
+    pause()
 
 
 def _at(segments: Sequence[CapturedSegment], index: int) -> CapturedSegment | None:
@@ -239,12 +264,14 @@ def _store(
     with store.change(now) as change:
         change.set_statuses(StatusChange(each, "Superseded", now) for each in replaced)
         change.record_session(session)
-        change.record_turns(transcript.tool, transcript.session_id, capture.turns)
+        if not capture.is_cut_off:
+            change.record_turns(transcript.tool, transcript.session_id, capture.turns)
         for each in made:
             change.record_source(_source(each, transcript, job_id, now))
         change.add(Addition(each.memory, job_id) for each in unique.values())
     numbers = {memory.id: memory for memory in change.added}
     capture.made += [replace(each, memory=numbers.get(each.memory.id, each.memory)) for each in made]
+    capture.superseded = tuple(replaced)
     if replaced and capture.made:
         capture.made[-1] = replace(capture.made[-1], supersedes=tuple(replaced))
 

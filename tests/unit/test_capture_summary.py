@@ -197,9 +197,9 @@ def test_the_time_scope_has_the_bounds_and_the_number_of_turns() -> None:
     assert (scope.start, scope.end, scope.turn_count) == ("2026-01-01T00:00:00Z", "2026-01-01T02:00:00Z", 3)
 
 
-def test_a_segment_without_prose_has_a_summary() -> None:
+def test_a_segment_without_prose_has_nothing_to_keep() -> None:
     content = of(("user", "```\nx = 1\n```")).content
-    assert (content.topic, content.context) == ("Session", "Session")
+    assert (content.topic, content.context) == ("Session", "")
 
 
 def test_what_the_assistant_proposed_is_a_decision_once_the_person_accepts_it() -> None:

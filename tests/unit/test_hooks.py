@@ -7,6 +7,7 @@ import json
 import sys
 import tomllib
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -234,6 +235,22 @@ def test_many_calls_for_one_state_of_a_transcript_make_one_job(bench: Bench, tmp
     assert len(jobs) == 1
     transcript.write_text("ab")
     assert len(bench.call(ended(bench, transcript_path=str(transcript)))) == 2
+
+
+def test_calls_at_the_same_moment_make_one_whole_job_of_each_session(bench: Bench, tmp_path: Path) -> None:
+    transcript = tmp_path / "t.jsonl"
+    transcript.write_text("a")
+    root = str(bench.workspace.root)
+
+    def call(number: int) -> None:
+        hook._drop(root, "claude-code", f"s{number % 5}", str(transcript), "SessionEnd")
+
+    with ThreadPoolExecutor(20) as pool:
+        list(pool.map(call, range(200)))
+    inbox = bench.workspace.spool.inbox
+    jobs = [parse_job(path.stem, path.read_bytes()).payload for path in inbox.glob("*.json")]
+    assert sorted(job["session"] for job in jobs) == ["s0", "s1", "s2", "s3", "s4"]
+    assert list(inbox.glob(".*.tmp")) == []
 
 
 def test_what_comes_after_each_answer_waits_and_makes_one_job(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,220 @@
+"""What a capture does with transcripts that are damaged, change while they are read, or are no files of this user."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_capture_operation import MORE, TALK, Bench
+
+from bridge.capture.readers import claude_code, json_lines, transcript_file
+from bridge.operations import Task, capture
+from bridge.settings import USER_HOME
+from bridge.store.sqlite_store import SqliteStore
+from jobs.errors import JobError
+from jobs.lifecycle import Succeeded
+
+LONG = tuple(
+    (speaker, f"Subject {number}: {text} It concerns the part {number} of the uploader.")
+    for number in range(300)
+    for speaker, text in TALK
+)
+
+
+@pytest.fixture
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
+    monkeypatch.setenv(USER_HOME, str(tmp_path / "home"))
+    monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
+    made = Bench(tmp_path / "project", tmp_path / "home")
+    made.enable()
+    yield made
+    made.stores.__exit__(None, None, None)
+
+
+def item_of(result: dict[str, Any], session: str) -> dict[str, Any]:
+    (found,) = [item for item in result["items"] if item["session_id"] == session]
+    return dict(found)
+
+
+def pipe(path: Path, _: Path) -> None:
+    os.mkfifo(path)
+
+
+def link_to_elsewhere(path: Path, elsewhere: Path) -> None:
+    path.symlink_to(elsewhere)
+
+
+def file_of_another_user(path: Path, elsewhere: Path) -> None:
+    path.write_bytes(elsewhere.read_bytes())
+    os.chown(path, 12345, -1)
+
+
+def file_that_may_not_be_read(path: Path, elsewhere: Path) -> None:
+    path.write_bytes(elsewhere.read_bytes())
+    path.chmod(0)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes, links and owners of POSIX")
+@pytest.mark.parametrize("make", [pipe, link_to_elsewhere, file_of_another_user, file_that_may_not_be_read])
+def test_what_is_no_file_of_this_user_is_an_item_with_its_reason(
+    bench: Bench, tmp_path: Path, make: Callable[[Path, Path], None]
+) -> None:
+    if os.geteuid() and make is file_of_another_user:
+        pytest.skip("only root can give a file away")
+    if not os.geteuid() and make is file_that_may_not_be_read:
+        pytest.skip("root reads everything")
+    elsewhere = bench.write(session="aaaa").rename(tmp_path / "elsewhere.jsonl")
+    bench.write(session="good")
+    make(bench.transcript("bad"), elsewhere)
+    for dry_run in (True, False):
+        result = bench.run(f"a-{dry_run}", dry_run=dry_run)
+        assert (result["captured"], result["failed"], result["memories"]) == (1, 1, 1)
+        assert item_of(result, "bad")["reason"].startswith("The transcript was not read: ")
+
+
+def test_a_transcript_deleted_after_it_was_listed_is_an_item_with_its_reason(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = bench.write(session="gone")
+    bench.write([(who, f"{text} Again.") for who, text in TALK], session="good")
+    opened = transcript_file.opened
+
+    def deleted_first(path: Path, root: Path) -> Any:
+        if path.name == "good.jsonl":
+            gone.unlink(missing_ok=True)
+        return opened(path, root)
+
+    monkeypatch.setattr(transcript_file, "opened", deleted_first)
+    result = bench.run("a")
+    assert (result["captured"], result["failed"]) == (1, 1)
+    assert "No such file" in item_of(result, "gone")["reason"]
+
+
+def test_a_transcript_that_grows_while_it_is_read_is_completed_the_next_time(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = bench.write()
+    whole = bench.write([*TALK, *MORE]).read_bytes()
+    short = bench.write().read_bytes()
+    lines = json_lines.lines
+
+    def growing(file: Any, *rest: Any, **options: Any) -> Any:
+        for number, line in lines(file, *rest, **options):
+            path.write_bytes(whole[: len(short) + 50])  # in the middle of a record
+            yield number, line
+
+    with monkeypatch.context() as patched:
+        patched.setattr(claude_code.json_lines, "lines", growing)
+        assert bench.run("a")["memories"] == 1
+    path.write_bytes(whole)
+    result = bench.run("b")
+    assert (result["memories"], result["superseded"]) == (1, 1)
+    assert bench.memories() == [(1, "Superseded"), (2, "Active")]
+    assert bench.run("c")["unchanged"] == 1
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5, 0.97])
+def test_a_transcript_that_lost_its_end_takes_no_memory_away(bench: Bench, share: float) -> None:
+    path = bench.write(LONG)
+    kept = bench.run("a")["memories"]
+    assert kept > 3
+    path.write_bytes(path.read_bytes()[: int(path.stat().st_size * share)])
+    result = bench.run("b")
+    assert (result["memories"], result["superseded"]) == (0, 0)
+    assert {status for _, status in bench.memories()} == {"Active"}
+    assert "lost its end" in result["items"][0]["reason"]
+    bench.write([*LONG, *MORE])
+    again = bench.run("c")
+    assert (again["memories"], again["superseded"]) == (1, 1)
+
+
+def test_a_session_that_was_rewritten_to_nothing_is_superseded_and_an_undo_revives_it(bench: Bench) -> None:
+    bench.write()
+    bench.run("a")
+    bench.write([("user", "```\nx = 1\n```")])
+    assert bench.run("preview", dry_run=True)["superseded"] == 1
+    assert bench.run("b")["superseded"] == 1
+    assert bench.memories() == [(1, "Superseded")]
+    assert len(bench.run("c", undo="b")["revived"]) == 1
+    assert bench.memories() == [(1, "Active")]
+
+
+def test_bytes_that_are_not_utf8_are_replaced_and_counted(bench: Bench) -> None:
+    path = bench.write()
+    path.write_bytes(path.read_bytes().replace(b"gateway recovers", b"gateway \xff\xfe recovers"))
+    result = bench.run("a")
+    assert result["memories"] == 1
+    assert result["items"][0]["left_out"][json_lines.NOT_UTF8] == 2
+
+
+def test_a_disk_that_is_full_in_the_middle_loses_and_doubles_nothing(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(6):
+        bench.write([(who, f"{text} Number {number}.") for who, text in TALK], session=f"s{number}")
+    change, writes = SqliteStore.change, [0]
+
+    def full(store: SqliteStore, *rest: Any) -> Any:
+        writes[0] += 1
+        if writes[0] > 3:
+            raise JobError("DISK_FULL", os.strerror(errno.ENOSPC))
+        return change(store, *rest)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(SqliteStore, "change", full)
+        assert bench.fails("a").code == "DISK_FULL"
+    stored = len(bench.memories())
+    assert stored == 3
+    result = bench.run("a")
+    assert (result["unchanged"], result["captured"]) == (3, 3)
+    assert len(bench.memories()) == 6
+    undone = bench.run("b", undo="a")
+    assert undone["undone"] == 6, "the receipt has what both attempts stored"
+
+
+def test_the_pauses_of_a_capture_come_between_transactions_and_say_how_far_it_is(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bridge.operations.captured_session.SLICE_SECONDS", 0.0)
+    bench.write(session="short")
+    bench.write(LONG, session="long")
+    seen: list[tuple[int, int, int]] = []
+
+    def progress(said: dict[str, Any]) -> None:
+        seen.append((said["done"], said["total"], len(bench.memories())))
+
+    task = Task("a", "a" * 64, {}, None, "2026-11-23T12:00:00Z")
+    outcome = capture.run([task], bench.stores, capture.clock.now(), progress)["a"]
+    assert isinstance(outcome, Succeeded)
+    memories = [stored for _, _, stored in seen]
+    assert memories == sorted(memories)
+    assert len(set(memories)) == outcome.result["memories"], "each was stored before the next pause"
+    assert {total for _, total, _ in seen} == {2}
+    assert [done for done, _, _ in seen] == sorted(done for done, _, _ in seen)
+
+
+def test_a_cancellation_in_the_middle_keeps_what_is_stored_and_the_next_capture_completes_it(bench: Bench) -> None:
+    class Cancelled(Exception):
+        pass
+
+    bench.write(LONG)
+
+    def cancel(_: Any) -> None:
+        if bench.memories():
+            raise Cancelled
+
+    task = Task("a", "a" * 64, {}, None, "2026-11-23T12:00:00Z")
+    with pytest.raises(Cancelled):
+        capture.run([task], bench.stores, capture.clock.now(), cancel)
+    stored = len(bench.memories())
+    assert stored > 0
+    bench.run("b")
+    whole = bench.memories()
+    assert len(whole) > stored
+    assert {status for _, status in whole} == {"Active"}
+    assert bench.run("c")["unchanged"] == 1
