@@ -1,5 +1,7 @@
 """Timestamps as text: ISO 8601 in UTC with ``Z``, to the millisecond.
 
+Two of them are compared as times, or as texts without their ``Z``: with it, ``20:00:00Z`` sorts after ``20:00:00.1Z``.
+
 Only edges call ``now``; functions that decide take the time as an argument.
 """
 

@@ -378,7 +378,7 @@ class ImportRun:
         """Whether its memory is here, and has no feedback as late of the same person."""
         store = self._stores.store
         here = store.feedback(feedback.memory_id, withdrawn=True)
-        is_known = any(each.by == feedback.by and each.at >= feedback.at for each in here)
+        is_known = any(each.by == feedback.by and clock.parse(each.at) >= clock.parse(feedback.at) for each in here)
         return store.known(feedback.memory_id) is not None and not is_known
 
     def _translated(self, value: Any) -> Any:

@@ -15,7 +15,10 @@ _COLUMNS = 'memory_id, "by", verdict, at, query, note'
 
 def of_memory(connection: Connection, memory_id: str, *, withdrawn: bool = False) -> list[Feedback]:
     """The feedback on a memory, the latest first; with ``withdrawn``, also what was withdrawn."""
-    query = f'SELECT {_COLUMNS} FROM feedback WHERE memory_id = ? ORDER BY at DESC, "by"'  # noqa: S608 - a constant
+    query = (
+        f"SELECT {_COLUMNS} FROM feedback WHERE memory_id = ?"  # noqa: S608 - a constant
+        " ORDER BY rtrim(at, 'Z') DESC, \"by\""
+    )
     found = (Feedback(*row) for row in connection.execute(query, (memory_id,)))
     return [one for one in found if withdrawn or one.verdict != "withdrawn"]
 
@@ -47,7 +50,7 @@ def give(connection: Connection, given: Feedback) -> None:
         " WHERE EXISTS (SELECT 1 FROM memories WHERE id = ?1)"
         ' ON CONFLICT (memory_id, "by") DO UPDATE SET'
         " verdict = excluded.verdict, at = excluded.at, query = excluded.query, note = excluded.note"
-        " WHERE excluded.at >= feedback.at",
+        " WHERE rtrim(excluded.at, 'Z') >= rtrim(feedback.at, 'Z')",
         (given.memory_id, given.by, given.verdict, given.at, given.query, given.note),
     )
 

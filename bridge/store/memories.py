@@ -175,7 +175,10 @@ class SqliteMemories:
 
     def brought_by(self, job_id: str, since: str) -> list[str]:
         """The ids of the memories that a job stored since then, by number."""
-        query = "SELECT id FROM memories WHERE origin_job = ? AND hidden = 0 AND stored_at >= ? ORDER BY number"
+        query = (
+            "SELECT id FROM memories WHERE origin_job = ? AND hidden = 0"
+            " AND rtrim(stored_at, 'Z') >= rtrim(?, 'Z') ORDER BY number"
+        )
         return [memory_id for (memory_id,) in self._connection.execute(query, (job_id, since))]
 
     # --- numbers ---

@@ -291,10 +291,13 @@ def test_an_export_comes_back_line_by_line(here: WithoutCognee, there: WithoutCo
     assert [line["metadata"]["memory_number"] for line in lines[1:8]] == [1, 2, 7, 8, 9, 10, 11]
 
 
-def test_a_later_feedback_that_is_here_already_outlives_an_import(here: WithoutCognee, there: WithoutCognee) -> None:
+@pytest.mark.parametrize("later", [LATER, EARLIER.replace("Z", ".250Z")])
+def test_a_later_feedback_that_is_here_already_outlives_an_import(
+    here: WithoutCognee, there: WithoutCognee, later: str
+) -> None:
     store(here, summary("a"))
     store(there, summary("a"))
-    for stores, verdict, at in ((here, "wrong", EARLIER), (there, "helpful", LATER)):
+    for stores, verdict, at in ((here, "wrong", EARLIER), (there, "helpful", later)):
         with stores.store.change(at) as change:
             change.give_feedback(values.Feedback(an_id("a"), "person", verdict, at))
     imported(there, lines_of(here))

@@ -88,6 +88,13 @@ def test_a_later_feedback_of_the_same_person_replaces_the_earlier_one_and_that_o
     assert shown(stores) == [("person", "wrong", None), ("agent", "helpful", None)]
 
 
+def test_within_a_second_the_later_feedback_counts_too(stores: Stores) -> None:
+    give(stores, "1", AT, verdict="helpful")
+    give(stores, "2", AT.replace("Z", ".250Z"), verdict="wrong")
+    give(stores, "3", AT, verdict="helpful", by="agent")
+    assert shown(stores) == [("person", "wrong", None), ("agent", "helpful", None)]
+
+
 def test_a_withdrawn_feedback_counts_no_more_and_its_note_is_gone(stores: Stores) -> None:
     give(stores, "1", note="quokkazebra")
     assert give(stores, "2", LATER, verdict="withdrawn")["feedback"] == {"helpful": 0, "wrong": 0}
