@@ -191,7 +191,9 @@ class StoreConformance:
     def test_what_a_job_stored_since_a_time_is_known_within_a_second_too(self, place: Place) -> None:
         with place.store.change(NOW, [JOB]) as change:
             change.add([Addition(replace(summary(A), stored_at="2026-11-20T12:00:00.250Z"), JOB.job_id)])
-        since = [place.store.brought_by(JOB.job_id, f"2026-11-20T12:00:0{each}Z") for each in ("0", "0.250", "0.300", "1")]
+        since = [
+            place.store.brought_by(JOB.job_id, f"2026-11-20T12:00:0{each}Z") for each in ("0", "0.250", "0.300", "1")
+        ]
         assert since == [[A], [A], [], []]
 
     def test_a_workspace_keeps_its_id(self, place: Place) -> None:
