@@ -95,6 +95,10 @@ _UNDECIDED = _pattern(
     r"\bneeds? to be (?:fixed|done|checked|tested|reviewed|updated|addressed)\b",
     r"\b(?:good|excellent|great|nice|smart|sound|sensible|standout)[\w\s-]{0,20} (?:decision|choice)",
 )
+# What follows these words was decided, whatever it says: "We decided that a loan may be renewed."
+_SETTLED = _pattern(
+    r"\b(?:we|i|they|team)(?:['’]ve| have| had)? (?:all |both )?(?:decided|agreed)(?: (?:that|to|on|against)\b|:)"
+)
 _REASON = _pattern(
     r"\bbecause\b|\bsince (?:the|we|it|this|that|they|our|there|both|each|i)\b|\bso that\b|\bdue to\b|\bthe reason\b",
     r"\bin order to\b|\botherwise\b|\btrade-?offs?\b|\bthat(?:['’]s| is) why\b|\bto avoid\b"
@@ -250,4 +254,7 @@ def is_empty_request(text: str) -> bool:
 
 
 def _is_undecided(text: str) -> bool:
-    return text.rstrip("\"')*_ ").endswith(("?", "？")) or bool(_UNDECIDED.search(text))
+    if text.rstrip("\"')*_ ").endswith(("?", "？")):
+        return True
+    settled = _SETTLED.search(text)
+    return bool(_UNDECIDED.search(text[: settled.end()] if settled else text))

@@ -130,6 +130,21 @@ def test_what_the_person_decided_is_a_decision_and_what_was_only_considered_is_n
     )
 
 
+@pytest.mark.parametrize(
+    ("said", "is_decided"),
+    [
+        ("We decided that a loan may be renewed twice.", True),
+        ("We have agreed to ask later whether readers want it.", True),
+        ("Agreed: we decided that either format is fine.", True),
+        ("Perhaps we decided that once.", False),
+        ("Have we decided that a loan may be renewed?", False),
+        ("We have not decided that yet, but it may be renewed.", False),
+    ],
+)
+def test_what_follows_decided_that_may_be_anything(said: str, is_decided: bool) -> None:
+    assert (said in of(("user", said), ("assistant", "Noted.")).content.decisions) is is_decided
+
+
 def test_what_the_person_rejected_is_no_decision() -> None:
     told = ("assistant", "I chose a global lock because it is simple.")
     question = ("user", "How do we protect the file?")
