@@ -40,12 +40,12 @@ async function freePort() {
 
 /**
  * Starts a workbench on a folder. `trusted: false` keeps it in Restricted Mode until somebody trusts it; `under` is a
- * program with its arguments that starts the server.
+ * program with its arguments that starts the server; `userData` is a folder for the user's data.
  */
 export async function startHost(options) {
-  const { workspace, vsix, settings = {}, env = {}, trusted = true, flags = [], payload, under = [] } = options;
+  const { workspace, vsix, settings = {}, env = {}, trusted = true, flags = [], payload, under = [], userData } = options;
   const home = mkdtempSync(join(tmpdir(), "cognee-host-"));
-  const data = join(home, "data");
+  const data = userData ?? join(home, "data");
   const config = join(home, "config.yaml");
   mkdirSync(join(data, "User"), { recursive: true });
   writeFileSync(config, "auth: none\ncert: false\n");

@@ -44,11 +44,11 @@ const SUMMARIES = [
   },
 ];
 
-/** Makes the folder; `remember` fills it. */
-export function makeFolder() {
+/** Makes the folder; `remember` fills it. `more` are further variables of the program's environment. */
+export function makeFolder(more = {}) {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "library-")));
   const workspace = join(root, "library");
-  const env = { ...process.env, COGNEE_MEMORY_CONFIG_DIR: join(root, "config") };
+  const env = { ...process.env, COGNEE_MEMORY_CONFIG_DIR: join(root, "config"), ...more };
   mkdirSync(workspace);
   writeFileSync(join(workspace, "notes.md"), "# Notes\n\n");
   const run = promisify(execFile);
@@ -58,7 +58,7 @@ export function makeFolder() {
   };
   return {
     workspace,
-    env: { COGNEE_MEMORY_CONFIG_DIR: env.COGNEE_MEMORY_CONFIG_DIR },
+    env: { COGNEE_MEMORY_CONFIG_DIR: env.COGNEE_MEMORY_CONFIG_DIR, ...more },
     program,
     async remember() {
       await program("worker", "start");
