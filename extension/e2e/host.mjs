@@ -43,7 +43,17 @@ async function freePort() {
  * program with its arguments that starts the server; `userData` is a folder for the user's data.
  */
 export async function startHost(options) {
-  const { workspace, vsix, settings = {}, env = {}, trusted = true, flags = [], payload, under = [], userData } = options;
+  const {
+    workspace,
+    vsix,
+    settings = {},
+    env = {},
+    trusted = true,
+    flags = [],
+    payload,
+    under = [],
+    userData,
+  } = options;
   const home = mkdtempSync(join(tmpdir(), "cognee-host-"));
   const data = userData ?? join(home, "data");
   const config = join(home, "config.yaml");
