@@ -185,6 +185,32 @@ ERRORS: dict[str, ErrorKind] = _table(
         "STORE_UNREADABLE", _W, "The memory store cannot be opened.",
         "Check the permissions of .cognee_memory, and restore memory.db from a backup if it is damaged.",
     ),
+    # --- a team's store ---
+    ErrorKind(
+        "TEAM_UNREACHABLE", _W, "The team's database cannot be reached or used now.",
+        "No action needed if it comes back: jobs wait, and memories are found in the copy on this machine. Otherwise"
+        " check the address in the setting store, and the database's log.",
+    ),
+    ErrorKind(
+        "TEAM_REFUSED", _W, "The team's database refused the user, the password or the access.",
+        "Check the address in the setting store, the password file, and the rights of the database's user.",
+    ),
+    ErrorKind(
+        "TEAM_NEWER", _W, "The team's database was upgraded by a newer version of cognee-memory.",
+        "Update cognee-memory on this machine. Nothing was changed.",
+    ),
+    ErrorKind(
+        "TEAM_UNUSABLE", _T, "The team's database answered with an error.",
+        "See the worker's log and the database's log. Nothing was changed.",
+    ),
+    ErrorKind(
+        "TEAM_CONFLICT", _W, "Another machine changed the workspace while the job ran.",
+        "No action needed: nothing was changed, the attempt is not counted, and the job runs again over the new state.",
+    ),
+    ErrorKind(
+        "TEAM_NOT_SHARED", _W, "The workspace has memories of its own that were never shared with the team.",
+        "Share them, or remove the setting store.",
+    ),
     ErrorKind(
         "EMBEDDER_MISMATCH", _W, "The store was created with an embedding model other than the configured one.",
         "Configure the former model again, or embed all texts again: cognee-memory rebuild --what index.",

@@ -195,8 +195,22 @@ STEPS: tuple[Step, ...] = (
     ),
 )  # fmt: skip
 
-NAMES = frozenset(step.name for step in STEPS)
-POINTS: tuple[str, ...] = tuple(f"{side}:{step.name}" for step in STEPS for side in ("before", "after"))
+# What a team's store does besides; without a team, nothing of it happens.
+TEAM_STEPS: tuple[Step, ...] = (
+    Step(
+        "team.commit", "child", "commit the change in the team's database",
+        "a transaction of memory.db that holds the change", "the team's database holds it; memory.db does not yet",
+        "memory.db rolls back; the next opening applies the change from the team's database",
+    ),
+    Step(
+        "team.apply", "child", "apply the changes of other machines to memory.db, in one transaction",
+        "memory.db as it was", "memory.db with these changes and their position",
+        "the next opening applies them",
+    ),
+)  # fmt: skip
+
+NAMES = frozenset(step.name for step in (*STEPS, *TEAM_STEPS))
+POINTS: tuple[str, ...] = tuple(f"{side}:{step.name}" for step in (*STEPS, *TEAM_STEPS) for side in ("before", "after"))
 
 _fault: Callable[[str], None] | None = None
 

@@ -1,0 +1,14 @@
+"""The store of a team: Postgres has the truth, and memory.db of this machine is a replica of it.
+
+A workspace's truth is a set of rows, each with the number of the change that wrote it last. That is the feed, too: a
+replica asks for the rows above the number up to which it has applied changes, and has then the same rows. A deleted row
+stays as a row without a value, so the feed needs no history, and a new replica reads the same rows as one that was away.
+
+    tables      which tables of memory.db are replicated
+    recorder    notes which of their rows a transaction changes
+    schema      the tables in Postgres
+    server      connections, transactions and errors
+    feed        reads and commits rows in Postgres
+    replica     applies rows to memory.db
+    team_store  the store: it applies what it lacks, and commits each change in Postgres before in memory.db
+"""

@@ -1,0 +1,177 @@
+"""A workspace's rows in Postgres: read them from a number on, and commit a change of them.
+
+A change gets its number under the lock of the workspace's row, so numbers have no gap, and a reader never sees a number
+before a lower one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+from jobs.errors import JobError
+
+from ..migrations import FORMAT
+from ..values import AppliedJob
+from .server import Connection
+from .tables import SharedRow
+
+_FETCHED = 200  # rows at a time; a memory's vectors are some 30 kB
+
+
+class Position(NamedTuple):
+    """A state of a workspace: the number of its last change, and that change's id. Before the first, the number is 0.
+
+    A database that was restored from a backup, or a standby that lost the last changes, gives numbers again, but no id.
+    """
+
+    seq: int
+    change: str
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """Who makes a change: the machine's name."""
+
+    node: str
+
+
+class Registered(NamedTuple):
+    """A workspace's present position, and its embedding model."""
+
+    position: Position
+    embedder: str | None
+    dimensions: int | None
+
+
+class FeedRow(NamedTuple):
+    """A row, and the number of the change that wrote it."""
+
+    seq: int
+    row: SharedRow
+
+
+def register(connection: Connection, workspace_id: str, embedder: str, dimensions: int) -> None:
+    """Make the workspace known, if it is not yet."""
+    connection.execute(
+        "INSERT INTO workspaces (id, format, embedder, dimensions) VALUES (%s, %s, %s, %s) ON CONFLICT DO NOTHING",
+        (workspace_id, FORMAT, embedder, dimensions),
+    )
+
+
+def registered(connection: Connection, workspace_id: str) -> Registered | None:
+    """What is known of the workspace; None for an unknown one. Raises JobError: TEAM_NEWER."""
+    row = connection.execute(
+        "SELECT last_seq, last_change::text, embedder, dimensions, format FROM workspaces WHERE id = %s",
+        (workspace_id,),
+    ).fetchone()
+    if row is None:
+        return None
+    seq, change, embedder, dimensions, needed = row
+    _require_format(needed)
+    return Registered(Position(seq, change), embedder, dimensions)
+
+
+def has(connection: Connection, workspace_id: str, position: Position) -> bool:
+    """Whether the workspace's history contains the position, so that the rows after it are all that is new."""
+    return position.seq == 0 or bool(
+        connection.execute(
+            "SELECT 1 FROM changes WHERE workspace_id = %s AND seq = %s AND id = %s", (workspace_id, *position)
+        ).fetchone()
+    )
+
+
+def _require_format(needed: int) -> None:
+    if needed > FORMAT:
+        raise JobError("TEAM_NEWER", f"The team's memories have format {needed}; this program knows up to {FORMAT}.")
+
+
+def rows_after(connection: Connection, workspace_id: str, seq: int) -> Iterator[FeedRow]:
+    """The rows that were written after a number, by number. Inside ``Server.snapshot``, all belong to one state.
+
+    Vectors come only with rows whose vectors were written after that number.
+    """
+    with connection.cursor("feed", binary=True) as cursor:
+        cursor.itersize = _FETCHED
+        cursor.execute(
+            "SELECT seq, tbl, key, value::text, CASE WHEN vectors_seq > %(seq)s THEN vectors END FROM rows"
+            " WHERE workspace_id = %(workspace)s AND seq > %(seq)s ORDER BY seq, tbl, key",
+            {"seq": seq, "workspace": workspace_id},
+        )
+        for number, table, key, value, vectors in cursor:
+            yield FeedRow(number, SharedRow(table, key, None if value is None else json.loads(value), vectors))
+
+
+def commit(
+    connection: Connection,
+    workspace_id: str,
+    before: Position,
+    rows: Iterable[SharedRow],
+    applied: Sequence[AppliedJob],
+    author: Author,
+) -> Position:
+    """Commit a change, if the workspace is still at the position that it was made for. Returns the new position.
+
+    Raises JobError: TEAM_CONFLICT, with nothing committed, if it is not.
+    """
+    with connection.transaction():
+        found = connection.execute(
+            "SELECT last_seq, last_change::text, format FROM workspaces WHERE id = %s FOR UPDATE", (workspace_id,)
+        ).fetchone()
+        if found is None or not _is_at(Position(*found[:2]), before):
+            raise JobError("TEAM_CONFLICT")
+        _require_format(found[2])
+        after = Position(before.seq + 1, str(uuid4()))
+        count = _write(connection, workspace_id, after.seq, rows)
+        jobs = [[job.job_id, job.job_sha256] for job in applied]
+        connection.execute(
+            "INSERT INTO changes (workspace_id, seq, id, node, jobs, row_count) VALUES (%s, %s, %s, %s, %s, %s)",
+            (workspace_id, *after, author.node, json.dumps(jobs), count),
+        )
+        connection.execute(
+            "UPDATE workspaces SET last_seq = %s, last_change = %s, format = greatest(format, %s) WHERE id = %s",
+            (*after, FORMAT, workspace_id),
+        )
+    return after
+
+
+def _is_at(found: Position, expected: Position) -> bool:
+    return found == expected or found.seq == expected.seq == 0
+
+
+_UPSERT = """
+INSERT INTO rows AS former (workspace_id, tbl, key, seq, value, vectors, vectors_seq)
+VALUES (%(workspace)s, %(table)s, %(key)s, %(seq)s, %(value)s, %(vectors)s, %(vectors_seq)s)
+ON CONFLICT (workspace_id, tbl, key) DO UPDATE SET
+    seq = excluded.seq, value = excluded.value,
+    vectors = CASE WHEN %(keeps)s THEN coalesce(excluded.vectors, former.vectors) END,
+    vectors_seq = CASE WHEN %(keeps)s THEN coalesce(excluded.vectors_seq, former.vectors_seq) END
+"""
+
+
+def _write(connection: Connection, workspace_id: str, seq: int, rows: Iterable[SharedRow]) -> int:
+    """Write the rows of a change. Returns how many."""
+    count = 0
+
+    def values() -> Iterator[dict[str, Any]]:
+        nonlocal count
+        for row in rows:
+            count += 1
+            yield {
+                "workspace": workspace_id,
+                "table": row.table,
+                "key": row.key,
+                "seq": seq,
+                "value": None if row.value is None else json.dumps(row.value, ensure_ascii=False),
+                "vectors": row.vectors,
+                "vectors_seq": None if row.vectors is None else seq,
+                # What is hidden or deleted has no vectors.
+                "keeps": row.value is not None and not row.value.get("hidden"),
+            }
+
+    with connection.cursor() as cursor:
+        cursor.executemany(_UPSERT, values())
+    return count

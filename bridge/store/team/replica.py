@@ -1,0 +1,172 @@
+"""Applies the rows of Postgres to memory.db, with what is derived from them: words, vectors, deliveries to the graph.
+
+What is applied is committed with its position in one transaction, so a replica goes on after any kill.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from ...embedding.embedder import Vectors
+from ...memory import Memory
+from .. import database, rows
+from ..outbox import Outbox
+from ..vector_index import VectorIndex
+from ..word_index import WordIndex
+from .feed import FeedRow, Position
+from .tables import MEMORIES, SEQUENCES, TABLES, SharedRow, Table, quoted
+
+_POSITION = ("team_seq", "team_change")
+
+
+def position(connection: sqlite3.Connection) -> Position | None:
+    """The position up to which memory.db has the team's rows; None if it never had any."""
+    seq, change = (database.meta(connection, key) for key in _POSITION)
+    return None if seq is None or change is None else Position(int(seq), change)
+
+
+def note_position(connection: sqlite3.Connection, reached: Position) -> None:
+    """Record the position, inside the transaction that has its rows."""
+    for key, value in zip(_POSITION, reached, strict=True):
+        database.set_meta(connection, key, str(value))
+
+
+@dataclass(frozen=True, slots=True)
+class _Arrival:
+    """A memory that is new here, or came back under its number, with its vectors."""
+
+    value: dict[str, Any]
+    vectors: Vectors
+
+
+class Replica:
+    """Writes rows of the team through the one writer's connection."""
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        vectors: VectorIndex,
+        words: WordIndex,
+        outbox: Outbox,
+        dimensions: int,
+    ) -> None:
+        self._connection = connection
+        self._vectors = vectors
+        self._words = words
+        self._outbox = outbox
+        self._dimensions = dimensions
+        self._columns = {table.name: table.columns(connection) for table in TABLES}
+
+    def apply(self, feed: Iterable[FeedRow], now: str, *, is_all: bool = False) -> int:
+        """Apply rows, inside a transaction. Returns how many. ``is_all``: every other shared row is deleted."""
+        by_table: dict[str, list[SharedRow]] = {table.name: [] for table in TABLES}
+        by_table[SEQUENCES] = []
+        for _, row in feed:
+            by_table[row.table].append(row)
+        if is_all:
+            for table in TABLES:
+                by_table[table.name] += self._missing(table, {row.key for row in by_table[table.name]})
+        self._memories(by_table[MEMORIES.name], now)
+        for table in TABLES[1:]:
+            self._others(table, by_table[table.name])
+        for row in by_table[SEQUENCES]:
+            self._raise_sequence(json.loads(row.key)[0], int((row.value or {})["seq"]))
+        return sum(map(len, by_table.values()))
+
+    def _missing(self, table: Table, kept: set[str]) -> list[SharedRow]:
+        """The rows of memory.db that are not among the kept ones, as deleted rows."""
+        keys = ", ".join(quoted(name) for name in table.key)
+        found = self._connection.execute(f"SELECT json_array({keys}) FROM {table.name}")  # noqa: S608 - constants
+        return [SharedRow(table.name, key, None) for (key,) in found if key not in kept]
+
+    def _others(self, table: Table, changed: Sequence[SharedRow]) -> None:
+        names = self._columns[table.name]
+        for row in changed:
+            self._connection.execute(f"DELETE FROM {table.name} WHERE {table.where()}", json.loads(row.key))  # noqa: S608 - constants
+            if row.value is not None:
+                self._insert(table.name, {name: row.value[name] for name in names})
+
+    def _insert(self, table: str, value: dict[str, Any]) -> None:
+        names = ", ".join(map(quoted, value))
+        marks = ", ".join("?" * len(value))
+        self._connection.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", list(value.values()))  # noqa: S608 - constants
+
+    def _raise_sequence(self, table: str, seq: int) -> None:
+        changed = self._connection.execute("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?", (seq, table))
+        if not changed.rowcount:
+            self._connection.execute("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", (table, seq))
+
+    # --- memories ---
+
+    def _memories(self, changed: Sequence[SharedRow], now: str) -> None:
+        arrivals = []
+        for row in changed:
+            (number,) = json.loads(row.key)
+            former = self._connection.execute("SELECT id, hidden FROM memories WHERE number = ?", (number,)).fetchone()
+            if row.value is None or former is None or former[0] != row.value["id"] or row.vectors is not None:
+                if former is not None:
+                    self._remove(number, former[0], bool(former[1]), now)
+                if row.value is not None:
+                    arrivals.append(_Arrival(row.value, self._rows_of(row.vectors)))
+            else:
+                self._update(number, row.value, was_hidden=bool(former[1]), now=now)
+        self._add(arrivals, now)
+
+    def _rows_of(self, vectors: bytes | None) -> Vectors:
+        data = np.frombuffer(vectors or b"", dtype="<f4")
+        return data.reshape(len(data) // self._dimensions, self._dimensions)
+
+    def _remove(self, number: int, memory_id: str, was_hidden: bool, now: str) -> None:
+        if not was_hidden:
+            self._take_out(number, memory_id, now)
+        self._connection.execute("DELETE FROM memories WHERE number = ?", (number,))
+
+    def _take_out(self, number: int, memory_id: str, now: str) -> None:
+        self._words.remove(number)
+        self._outbox.discard([memory_id])
+        self._outbox.enqueue(memory_id, "delete", now)
+
+    def _update(self, number: int, value: dict[str, Any], *, was_hidden: bool, now: str) -> None:
+        """Give a memory that is here already its new columns; only its labels, its status or whether it is hidden."""
+        if value["hidden"] and not was_hidden:
+            self._take_out(number, value["id"], now)
+        settings = ", ".join(f"{quoted(name)} = ?" for name in value)
+        self._connection.execute(f"UPDATE memories SET {settings} WHERE number = ?", (*value.values(), number))  # noqa: S608 - constants
+        if not value["hidden"]:
+            self._outbox.enqueue(value["id"], "status", now)
+
+    def _add(self, arrivals: Sequence[_Arrival], now: str) -> None:
+        if not arrivals:
+            return
+        before = self._vectors.extents
+        sizes = [len(arrival.vectors) for arrival in arrivals]
+        starts = [start for start, size in zip([0, *accumulate(sizes)], sizes, strict=False) if size]
+        after = self._vectors.append(np.concatenate([arrival.vectors for arrival in arrivals]), starts)
+        passage_row, whole_row = before["passages"].rows, before["wholes"].rows
+        for arrival, size in zip(arrivals, sizes, strict=True):
+            names = self._columns[MEMORIES.name]
+            value = {name: arrival.value[name] for name in names}
+            place = {"passage_row": passage_row, "passage_count": size, "whole_row": whole_row}
+            self._insert(MEMORIES.name, value | place)
+            if not value["hidden"]:
+                self._words.add(self._memory(value["number"]))
+                self._outbox.enqueue(value["id"], "write", now)
+                whole_row += 1
+            passage_row += size
+        self._vectors.commit(after)
+
+    def _memory(self, number: int) -> Memory:
+        query = f"SELECT {rows.COLUMNS} FROM memories WHERE number = ?"  # noqa: S608 - constants
+        return rows.memory_of(self._connection.execute(query, (number,)).fetchone())
+
+
+def vector_bytes(found: Vectors) -> bytes:
+    """Vectors as a row has them."""
+    return np.ascontiguousarray(found, dtype="<f4").tobytes()

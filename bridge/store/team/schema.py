@@ -1,0 +1,98 @@
+"""The tables in Postgres, and the migrations that upgrade them: forward only, all in one transaction.
+
+Every key begins with the workspace, so that the tables can be partitioned by it. An older program refuses a newer
+schema. Row-level security is a second wall: a role that owns nothing sees the rows of one workspace only, the one that
+its transaction has set as ``cognee_memory.workspace``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from jobs.errors import JobError
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+NAME = "cognee_memory"
+_LOCK = 0x636F676E  # an advisory lock, so that two workers that start together do not upgrade together
+
+_TRUTH = """
+CREATE TABLE workspaces (
+    id uuid PRIMARY KEY,
+    name text NOT NULL DEFAULT '',
+    -- the format of memory.db that its rows need
+    format integer NOT NULL,
+    embedder text,
+    dimensions integer,
+    -- the number of its last change, given under this row's lock: the order of numbers is that of commits
+    last_seq bigint NOT NULL DEFAULT 0,
+    -- the id of that change: after a restore from a backup, a number may come again, but no id
+    last_change uuid NOT NULL DEFAULT gen_random_uuid(),
+    created_at timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+
+-- the memories and all that belongs to them, as tables.py lists it; a deleted row has no value
+CREATE TABLE rows (
+    workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
+    tbl text NOT NULL,
+    key text NOT NULL,
+    seq bigint NOT NULL,
+    value json,
+    vectors bytea,
+    vectors_seq bigint,
+    PRIMARY KEY (workspace_id, tbl, key)
+);
+-- float bytes cannot be compressed
+ALTER TABLE rows ALTER vectors SET STORAGE EXTERNAL;
+CREATE INDEX rows_feed ON rows (workspace_id, seq);
+
+-- one line for each change: who made it, and with which job; never texts
+CREATE TABLE changes (
+    workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
+    seq bigint NOT NULL,
+    id uuid NOT NULL,
+    at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    node text NOT NULL,
+    jobs json NOT NULL,
+    row_count integer NOT NULL,
+    PRIMARY KEY (workspace_id, seq)
+);
+"""
+
+# The migration at index n upgrades the schema from version n to n + 1.
+MIGRATIONS: tuple[str, ...] = (_TRUTH,)
+VERSION = len(MIGRATIONS)
+
+
+def bring_up(connection: Connection[Any]) -> None:
+    """Create the schema or upgrade it to the present version. Raises JobError: TEAM_NEWER."""
+    with connection.transaction():
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+        found = version_of(connection)
+        if found == VERSION:
+            return
+        require_known(found)
+        if found == 0:
+            connection.execute(f"CREATE SCHEMA IF NOT EXISTS {NAME}")
+            connection.execute(f"CREATE TABLE IF NOT EXISTS {NAME}.schema_version (version integer NOT NULL)")
+        connection.execute(f"SET LOCAL search_path TO {NAME}, pg_catalog")
+        for migration in MIGRATIONS[found:]:
+            connection.execute(migration.encode())
+        connection.execute("DELETE FROM schema_version")
+        connection.execute("INSERT INTO schema_version VALUES (%s)", (VERSION,))
+
+
+def version_of(connection: Connection[Any]) -> int:
+    """The version of the schema; 0 if there is none."""
+    (exists,) = connection.execute("SELECT to_regclass(%s)", (f"{NAME}.schema_version",)).fetchone() or (None,)
+    if exists is None:
+        return 0
+    row = connection.execute(f"SELECT version FROM {NAME}.schema_version".encode()).fetchone()
+    return 0 if row is None else int(row[0])
+
+
+def require_known(found: int) -> None:
+    """Raises JobError: TEAM_NEWER for a version that a later program made."""
+    if found > VERSION:
+        raise JobError("TEAM_NEWER", f"The team's database has schema {found}; this program knows up to {VERSION}.")

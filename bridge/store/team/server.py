@@ -1,0 +1,94 @@
+"""Connections to the team's Postgres, and its errors as error codes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+from psycopg import errors
+from psycopg_pool import ConnectionPool, PoolTimeout
+
+from jobs.errors import JobError
+
+from . import schema
+
+Connection = psycopg.Connection[Any]
+
+_CONNECT_SECONDS = 10
+_IDLE_SECONDS = 300.0
+
+# A lost server is noticed within seconds, also where no packet says so.
+_NETWORK: dict[str, Any] = {
+    "connect_timeout": _CONNECT_SECONDS,
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 10_000,
+    "application_name": "cognee-memory",
+}
+
+
+class Server:
+    """The team's database, for the threads of one process. It connects when it is first used."""
+
+    def __init__(self, dsn: str, *, connections: int = 4) -> None:
+        self._pool = ConnectionPool(
+            dsn,
+            min_size=0,
+            max_size=connections,
+            open=False,
+            timeout=_CONNECT_SECONDS,
+            max_idle=_IDLE_SECONDS,
+            kwargs={**_NETWORK, "autocommit": True, "options": f"-c search_path={schema.NAME},pg_catalog"},
+            check=ConnectionPool.check_connection,
+        )
+        self._is_checked = False
+
+    @contextmanager
+    def connection(self) -> Iterator[Connection]:
+        """A connection for the block, in autocommit, with the schema in its present version.
+
+        Raises JobError: TEAM_UNREACHABLE, TEAM_REFUSED, TEAM_NEWER, TEAM_UNUSABLE.
+        """
+        with failing_clearly():
+            self._pool.open()
+            with self._pool.connection() as connection:
+                if not self._is_checked:
+                    schema.bring_up(connection)
+                    self._is_checked = True
+                yield connection
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Connection]:
+        """A connection that sees one state of the database for the whole block. Raises as ``connection``."""
+        with self.connection() as connection, connection.transaction():
+            connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            yield connection
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._pool.close()
+
+
+@contextmanager
+def failing_clearly() -> Iterator[None]:
+    """Raise errors of Postgres as JobError: TEAM_UNREACHABLE, TEAM_REFUSED, TEAM_UNUSABLE. Other errors pass.
+
+    Their texts are left out where they may have parts of the address or of a memory.
+    """
+    try:
+        yield
+    except (errors.InvalidPassword, errors.InvalidAuthorizationSpecification, errors.InsufficientPrivilege) as error:
+        raise JobError("TEAM_REFUSED", f"The team's database refused this user: {_said(error)}.") from None
+    except (psycopg.OperationalError, PoolTimeout) as error:  # also a server that is ended, promoted, or full
+        raise JobError("TEAM_UNREACHABLE", f"The team's database cannot be used now: {_said(error)}.") from None
+    except psycopg.Error as error:
+        raise JobError("TEAM_UNUSABLE", f"The team's database answered with an error: {_said(error)}.") from None
+
+
+def _said(error: Exception) -> str:
+    """What the server said, without details that may quote a row; for other errors only their kind."""
+    said = error.diag.message_primary if isinstance(error, psycopg.Error) else None
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__

@@ -1,0 +1,38 @@
+"""The store of a team keeps every promise of a store, over a real Postgres; so do its replicas' readers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fake_embedder import FakeEmbedder
+from postgres import database
+from store_conformance import StoreConformance
+
+from bridge.store.team.server import Server
+from bridge.store.team.team_store import TeamStore
+from jobs.layout import Workspace
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with database() as dsn:
+        server = Server(dsn)
+        yield server
+        server.close()
+
+
+def place_of(folder: Path) -> Workspace:
+    workspace = Workspace(folder)
+    workspace.memory.mkdir(mode=0o700, exist_ok=True)
+    return workspace
+
+
+class TestTeamStore(StoreConformance):
+    @pytest.fixture(autouse=True)
+    def _server(self, server: Server) -> None:
+        self.server = server
+
+    def open_store(self, folder: Path, embedder: FakeEmbedder) -> TeamStore:
+        return TeamStore(place_of(folder), embedder, self.server)

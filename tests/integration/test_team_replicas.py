@@ -1,0 +1,346 @@
+"""Replicas of a team's store have the same memories, and give the same answers, as one machine that did the same."""
+
+from __future__ import annotations
+
+import json
+import random
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_embedder import FakeEmbedder
+from postgres import database
+
+from bridge.embedding.config import EmbeddingConfig
+from bridge.memory import Content, Memory, Metadata
+from bridge.search.reader import Reader
+from bridge.store.change import Change, StatusChange
+from bridge.store.sqlite_store import SqliteStore
+from bridge.store.team import tables
+from bridge.store.team.server import Server
+from bridge.store.team.team_store import TeamStore
+from bridge.store.values import (
+    Addition,
+    AppliedJob,
+    CapturedSession,
+    CaptureSource,
+    Compaction,
+    ExtractedNode,
+    Extraction,
+    Feedback,
+    Plan,
+    Source,
+)
+from jobs import steps
+from jobs.errors import JobError
+from jobs.layout import Workspace
+
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+WORDS = "upload gateway session token retry index backup invoice font webhook tenant cache shard".split()
+
+
+@pytest.fixture(scope="module")
+def dsn() -> Iterator[str]:
+    with database() as found:
+        yield found
+
+
+@pytest.fixture
+def server(dsn: str) -> Iterator[Server]:
+    server = Server(dsn)
+    yield server
+    server.close()
+
+
+def place_of(folder: Path) -> Workspace:
+    folder.mkdir(exist_ok=True)
+    workspace = Workspace(folder)
+    workspace.memory.mkdir(mode=0o700, exist_ok=True)
+    return workspace
+
+
+class Machines:
+    """The machines of a team, each with its folder, and one machine without a team that does the same."""
+
+    def __init__(self, folder: Path, server: Server) -> None:
+        self.server = server
+        self.alone_at = place_of(folder / "alone")
+        self.alone = SqliteStore(self.alone_at, FakeEmbedder())
+        self.places = [place_of(folder / "first")]
+        self.stores = [TeamStore(self.places[0], FakeEmbedder(), server)]
+        self.workspace_id = self.stores[0].workspace_id
+        with self.alone._connection as connection:
+            connection.execute("UPDATE meta SET value = ? WHERE key = 'workspace_id'", (self.workspace_id,))
+
+    def join(self, folder: Path) -> TeamStore:
+        self.places.append(place_of(folder))
+        store = TeamStore(self.places[-1], FakeEmbedder(), self.server, team_workspace=self.workspace_id)
+        self.stores.append(store)
+        return store
+
+    def close(self) -> None:
+        for store in (self.alone, *self.stores):
+            store.close()
+
+
+@pytest.fixture
+def machines(tmp_path: Path, server: Server) -> Iterator[Machines]:
+    machines = Machines(tmp_path, server)
+    yield machines
+    machines.close()
+
+
+def shared_rows(store: SqliteStore) -> dict[str, list[tuple[Any, ...]]]:
+    """All shared rows, and the numbers given."""
+    found = {}
+    for table in tables.TABLES:
+        columns = ", ".join(tables.quoted(name) for name in table.columns(store._connection))
+        found[table.name] = store._connection.execute(f"SELECT {columns} FROM {table.name} ORDER BY 1, 2").fetchall()
+    query = "SELECT name, seq FROM sqlite_sequence WHERE name IN ('memories', 'compactions') ORDER BY 1"
+    return found | {"numbers": store._connection.execute(query).fetchall()}
+
+
+def answers(place: Workspace) -> str:
+    """What the machine answers to questions, as bytes of JSON text."""
+    reader = Reader(place, EmbeddingConfig(cache_dir=Path()), lambda _: FakeEmbedder())
+    said = []
+    for query in (*WORDS, "token retry of the upload", "which font has an invoice"):
+        found = reader.answer("retrieve", {"query": query, "max_results": 50, "relevance_floor": 0.0}, NOW)
+        assert found["success"], found
+        said.append(found)
+    return json.dumps(said, sort_keys=True, default=str)
+
+
+class Script:
+    """Random changes of every kind, the same for the same seed. A step returns the change that it asks for."""
+
+    def __init__(self, seed: int) -> None:
+        self.dice = random.Random(seed)
+        self.count = 0
+
+    def step(self, store: SqliteStore) -> Callable[[Change], None]:
+        ids = store.all_ids()
+        kinds = [self.add] * 3
+        if ids:
+            kinds += [self.status, self.drop, self.hide, self.feedback, self.compact, self.extract, self.capture]
+            kinds += [self.forget, self.bring_back]
+        return self.dice.choice(kinds)(sorted(ids), store)
+
+    def at(self) -> str:
+        self.count += 1
+        return f"2026-11-20T{self.count // 3600 % 24:02d}:{self.count // 60 % 60:02d}:{self.count % 60:02d}Z"
+
+    def memory(self, memory_id: str | None = None, number: int = 0) -> Memory:
+        text = " ".join(self.dice.choices(WORDS, k=self.dice.randint(3, 90)))
+        known = Metadata(
+            self.dice.choice(["uploads", "billing", None]), "session", "plan-1",
+            self.dice.choice(["Active", "Draft"]), self.at(), self.at(), None, self.dice.random(),
+        )  # fmt: skip
+        content = Content(self.dice.choice(WORDS), text + ".", (f"Use {self.dice.choice(WORDS)}.",))
+        return Memory(memory_id or self.new_id(), number, "summary", known, self.at(), content)
+
+    def new_id(self) -> str:
+        return f"00000000-0000-4000-8000-{self.dice.getrandbits(48):012x}"
+
+    def add(self, ids: list[str], store: SqliteStore) -> Callable[[Change], None]:
+        new = [Addition(self.memory(), "job") for _ in range(self.dice.randint(1, 3))]
+        if self.dice.random() < 0.2:
+            new.append(Addition(self.memory(number=store.last_number() + 4), "job"))
+        if self.dice.random() < 0.2:
+            new.append(Addition(self.memory(), "job", hidden=True))
+        return lambda change: change.add(new)
+
+    def status(self, ids: list[str], store: SqliteStore) -> Callable[[Change], None]:
+        summaries = [one for one in self.some(ids) if store.select([one])[one].kind == "summary"]
+        new = [StatusChange(one, self.dice.choice(["Active", "Superseded"]), self.at()) for one in summaries]
+        return lambda change: change.set_statuses(new)
+
+    def drop(self, ids: list[str], store: SqliteStore) -> Callable[[Change], None]:
+        chosen = self.some(ids)
+        return lambda change: change.drop(chosen)
+
+    def hide(self, ids: list[str], store: SqliteStore) -> Callable[[Change], None]:
+        visible = [one for one in ids if not store.is_hidden(one)][:1]
+        return lambda change: [change.hide(one) for one in visible] and None
+
+    def bring_back(self, ids: list[str], store: SqliteStore) -> Callable[[Change], None]:
+        hidden = [Addition(self.memory(one), "job") for one in ids if store.is_hidden(one)][:1]
+        return lambda change: change.add(hidden)
+
+    def feedback(self, ids: list[str], store: SqliteStore) -> Callable[[Change], None]:
+        given = [Feedback(one, "someone", "helpful", self.at(), "why?", "It held.") for one in self.some(ids)]
+        return lambda change: [change.give_feedback(one) for one in given] and None
+
+    def compact(self, ids: list[str], store: SqliteStore) -> Callable[[Change], None]:
+        chosen = store.select([one for one in self.some(ids) if not store.is_hidden(one)])
+        sources = [one for one, memory in chosen.items() if memory.kind == "summary"]
+        record = Memory(
+            self.new_id(), 0, "decision_record", Metadata("uploads", status="DecisionRecord", created_at=self.at()),
+            self.at(), Content("Uploads", "Merged.", ("Retry five times.",)), "", tuple(sources),
+        )  # fmt: skip
+        made = Compaction(
+            record.id, "uploads", self.at(), AppliedJob("compact", "a" * 64), "digest",
+            tuple(Source(one, "0" * 64, "Active", None) for one in sources), (), "template",
+        )  # fmt: skip
+
+        def compacted(change: Change) -> None:
+            change.set_statuses([StatusChange(one, "Superseded", made.applied_at) for one in sources])
+            change.record_compaction(made)
+            change.add([Addition(record, "job")])
+
+        return compacted
+
+    def extract(self, ids: list[str], store: SqliteStore) -> Callable[[Change], None]:
+        chosen = self.some(ids)
+        return lambda change: (
+            [
+                change.keep_extraction(
+                    one, Extraction((ExtractedNode("n", "Entity", ("name",), {"name": "x"}),)), "job"
+                )
+                for one in chosen
+            ]
+            and None
+        )
+
+    def capture(self, ids: list[str], store: SqliteStore) -> Callable[[Change], None]:
+        session = CapturedSession("codex", self.dice.choice("abc"), "/p", "v", "captured", self.at())
+        source = CaptureSource(ids[0], "codex", session.session_id, "/p", "1", "2", "rules", 0.3, (), self.at(), "job")
+
+        def captured(change: Change) -> None:
+            change.record_session(session)
+            change.record_source(source)
+
+        return captured
+
+    def forget(self, ids: list[str], store: SqliteStore) -> Callable[[Change], None]:
+        chosen, at = self.some(ids), self.at()
+        job = AppliedJob(f"forget-{self.count}", "c" * 64)
+
+        def forgotten(change: Change) -> None:
+            change.drop(chosen)
+            change.drop_extractions(chosen)
+            change.leave_tombstones(chosen)
+            change.begin_forgetting(job, at, Plan(tuple(chosen)))
+
+        return forgotten
+
+    def some(self, ids: list[str]) -> list[str]:
+        return self.dice.sample(ids, min(len(ids), self.dice.randint(1, 3)))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_machines_that_take_turns_end_with_what_one_machine_would_have(
+    machines: Machines, tmp_path: Path, seed: int
+) -> None:
+    machines.join(tmp_path / "second")
+    script, dice = Script(seed), random.Random(seed)
+    for number in range(60):
+        writer = dice.choice(machines.stores)
+        writer.catch_up()
+        asked = script.step(writer)
+        at, job = script.at(), AppliedJob(f"job-{number}", "d" * 64)
+        for store in (machines.alone, writer):
+            with store.change(at, [job]) as change:
+                asked(change)
+    late = machines.join(tmp_path / "late")
+    expected, said = shared_rows(machines.alone), answers(machines.alone_at)
+    for store in machines.stores:
+        store.catch_up()
+        assert shared_rows(store) == expected
+    assert [answers(place) for place in machines.places] == [said] * 3
+    assert late.catch_up() == 0, "what is applied is applied once"
+
+
+def test_a_change_for_a_state_that_is_past_is_refused_everywhere(machines: Machines, tmp_path: Path) -> None:
+    first, second = machines.stores[0], machines.join(tmp_path / "second")
+    script = Script(1)
+    with first.change(script.at()) as change:
+        change.add([Addition(script.memory())])
+    with pytest.raises(JobError) as caught, second.change(script.at()) as change:
+        change.add([Addition(script.memory())])
+    assert caught.value.code == "TEAM_CONFLICT"
+    assert second.count() == 0
+    second.catch_up()
+    with second.change(script.at()) as change:
+        change.add([Addition(script.memory())])
+    first.catch_up()
+    assert shared_rows(first) == shared_rows(second)
+    assert [memory.number for memory in first.after(0, 9)] == [1, 2]
+
+
+@pytest.mark.parametrize("point", ["before:team.commit", "after:team.commit", "after:memory.commit"])
+def test_what_is_committed_for_the_team_is_in_the_copy_after_a_crash(
+    machines: Machines, tmp_path: Path, point: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Crash(BaseException):
+        pass
+
+    def crash(here: str) -> None:
+        if here == point:
+            raise Crash
+
+    script, job = Script(1), AppliedJob("job", "a" * 64)
+    store = machines.stores.pop()
+    with monkeypatch.context() as patch:
+        patch.setattr(steps, "_fault", crash)
+        with pytest.raises(Crash), store.change(script.at(), [job]) as change:
+            change.add([Addition(script.memory())])
+    store.close()
+    again = TeamStore(machines.places[0], FakeEmbedder(), machines.server)
+    machines.stores.append(again)
+    is_there = point != "before:team.commit"
+    assert (again.count(), again.is_applied(job)) == (int(is_there), is_there)
+    other = machines.join(tmp_path / "second")
+    assert shared_rows(other) == shared_rows(again)
+
+
+def test_a_copy_is_made_again_if_the_database_lost_its_last_changes(
+    machines: Machines, tmp_path: Path, dsn: str
+) -> None:
+    """As after a restore from a backup, where others went on from an earlier state."""
+    first, second = machines.stores[0], machines.join(tmp_path / "second")
+    script = Script(7)
+    for _ in range(12):
+        asked, at = script.step(first), script.at()
+        with first.change(at) as change:
+            asked(change)
+    second.catch_up()
+    kept = shared_rows(second)
+    with machines.server.connection() as connection:
+        saved = [connection.execute(f"SELECT * FROM {name}").fetchall() for name in ("workspaces", "rows", "changes")]
+    for _ in range(8):
+        asked, at = script.step(first), script.at()
+        with first.change(at) as change:
+            asked(change)
+    with machines.server.connection() as connection, connection.transaction():
+        connection.execute("DELETE FROM workspaces")
+        for name, found in zip(("workspaces", "rows", "changes"), saved, strict=True):
+            with connection.cursor() as cursor:
+                for row in found:
+                    row = tuple(json.dumps(value) if isinstance(value, dict | list) else value for value in row)
+                    cursor.execute(f"INSERT INTO {name} VALUES ({', '.join(['%s'] * len(row))})", row)  # type: ignore[arg-type]
+    for _ in range(9):
+        asked, at = script.step(second), script.at()
+        with second.change(at) as change:
+            asked(change)
+    assert shared_rows(first) != kept
+    first.catch_up()
+    assert shared_rows(first) == shared_rows(second)
+    assert answers(machines.places[0]) == answers(machines.places[1])
+
+
+def test_a_workspace_with_memories_does_not_join_by_itself(tmp_path: Path, server: Server) -> None:
+    place = place_of(tmp_path / "own")
+    with ExitStack() as stack:
+        own = SqliteStore(place, FakeEmbedder())
+        stack.callback(own.close)
+        own.add([(Script(1).memory(), None)], "2026-11-20T12:00:00Z")
+    with pytest.raises(JobError) as caught:
+        TeamStore(place, FakeEmbedder(), server)
+    assert caught.value.code == "TEAM_NOT_SHARED"
+    with sqlite3.connect(place.memory_db) as connection:
+        assert connection.execute("SELECT count(*) FROM memories").fetchone() == (1,)

