@@ -159,6 +159,14 @@ class Settings:
         "human", "The form of the log: lines for people, or one JSON object per line."
     )
 
+    store: str | None = _setting(
+        None, "Address of the team's database, postgresql://…, for the workspaces that belong to a team.", secret=True
+    )
+
+    lease_seconds: float = _setting(
+        30.0, "In a team: seconds without a sign of life after which another worker takes over the running jobs."
+    )
+
     embedding_provider: str = _setting(
         "fastembed", "cognee's embedding provider; fastembed is local.", env="EMBEDDING_PROVIDER"
     )

@@ -208,6 +208,10 @@ ERRORS: dict[str, ErrorKind] = _table(
         "No action needed: nothing was changed, the attempt is not counted, and the job runs again over the new state.",
     ),
     ErrorKind(
+        "TEAM_LEASE_LOST", _W, "Another worker has taken over the workspace's jobs.",
+        "No action needed: this attempt changed nothing, and the other worker runs the job.",
+    ),
+    ErrorKind(
         "TEAM_NOT_SHARED", _W, "The workspace has memories of its own that were never shared with the team.",
         "Share them, or remove the setting store.",
     ),

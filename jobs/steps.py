@@ -203,6 +203,11 @@ TEAM_STEPS: tuple[Step, ...] = (
         "memory.db rolls back; the next opening applies the change from the team's database",
     ),
     Step(
+        "team.share", "child", "commit all memories of the workspace in the team's database, in one transaction",
+        "a workspace of this machine alone", "the team's database holds it; memory.db does not know yet",
+        "the next opening finds the change by its id, or shares again",
+    ),
+    Step(
         "team.apply", "child", "apply the changes of other machines to memory.db, in one transaction",
         "memory.db as it was", "memory.db with these changes and their position",
         "the next opening applies them",

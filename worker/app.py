@@ -15,6 +15,7 @@ from bridge.settings import Settings
 from bridge.store import mounts
 from bridge.store.opening import reader_of
 from bridge.store.values import AppliedJob
+from bridge.team import membership
 from jobs import clock, files, spool
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -31,12 +32,15 @@ from .monitoring.counters import Counters
 from .scheduling import recovery, retention
 from .scheduling.huey_queue import Queue
 from .scheduling.ledger import Ledger
+from .scheduling.runnable_jobs import LocalJobs
 from .scheduling.runner import MAINTENANCE, Runner
 from .server.endpoint import Endpoint
 from .version import VERSION
 
 if TYPE_CHECKING:
     from jobs import schema
+
+    from .team.team import Team
 
 log = logging.getLogger(__name__)
 
@@ -84,17 +88,20 @@ class Worker:
             holds_lock=self._still_holds_lock,
         )
         self._child = Child(workspace, settings, counters)
+        local = LocalJobs(paths, self._ledger)
+        team = self._team_of(local, crash_limits)
         self._runner = Runner(
-            paths,
-            self._ledger,
+            local if team is None else team.jobs,
             self._child,
             batch_size=settings.batch_size,
             idle_seconds=settings.child_idle_seconds,
             slice_seconds=settings.slice_seconds,
+            now=clock.now if team is None else team.jobs.now,
             changed=changed.set,
             on_requeued=self._wake.set,
         )
-        self._runner.graph_lag = self._graph_lag()
+        self._team = None if team is None else team.work_with(self._runner, self._child, changed.set)
+        self._runner.graph_lag = self._graph_lag() if team is None else None
         self._queue = Queue(paths.queue_db, self._runner.run_if_due, self._waiting, self._runner.is_stale)
         limits = Limits(
             max_job_bytes=settings.max_job_bytes,
@@ -115,7 +122,7 @@ class Worker:
         self._control = Control(
             paths,
             self._ledger,
-            self._runner.cancel,
+            self._runner.cancel if self._team is None else self._team.cancel,
             {"pause": self._pause, "resume": self._resume, "drain": self._drain, "prune": self._prune_now},
         )
         self._watcher = Watcher(
@@ -147,7 +154,20 @@ class Worker:
         """The jobs that are due, as (id, priority). Delayed jobs are announced when they become due."""
         return [(r.job_id, r.priority) for kind in self._ledger.kinds_due() for r in self._ledger.due(kind, 1_000_000)]
 
+    def _team_of(self, local: LocalJobs, crash_limits: CrashLimits) -> Team | None:
+        """The workspace's team; None for a workspace of this machine alone. Raises JobError: SETTING_INVALID."""
+        found = membership.membership_of(self._workspace, self._settings.config_folder)
+        if found is None:
+            return None
+        from .team.team import Team  # not at the top: only a team needs a client of Postgres
+
+        return Team(self._workspace, self._settings, found, self._ledger, local, crash_limits)
+
     def _enqueue_announced(self) -> None:
+        if self._team is not None:
+            if self._ledger.take_announced():
+                self._team.wake()
+            return
         self._queue.put_many((record.job_id, record.priority) for record in self._ledger.take_announced())
 
     def _rejected(self, code: str) -> None:
@@ -187,7 +207,10 @@ class Worker:
     def _resume(self, request: dict[str, Any]) -> None:
         files.remove(self._spool_paths.paused)
         self._runner.paused.clear()
-        self._queue.put_many(self._waiting())  # the paused runner has consumed their messages
+        if self._team is not None:
+            self._team.wake()
+        else:
+            self._queue.put_many(self._waiting())  # the paused runner has consumed their messages
         self._announce()
 
     def _drain(self, request: dict[str, Any]) -> None:
@@ -223,7 +246,7 @@ class Worker:
         self._watcher.start()
         self._try(self._control.scan)  # earlier requests, before any job starts
         self._enqueue_announced()
-        self._queue.start()
+        (self._queue if self._team is None else self._team).start()
         self._endpoint.start()
         log.info("%d jobs recovered", self._ledger.count())
         self._announce()
@@ -237,7 +260,7 @@ class Worker:
             self._runner.stopping.set()
             self._endpoint.stop()
             self._watcher.stop()
-            self._queue.stop()
+            (self._queue if self._team is None else self._team).stop()
             self._child.close()
             self._heartbeat.stop()
             log.info("stopped")
@@ -308,14 +331,18 @@ class Worker:
             self._next_reconcile = time.monotonic() + _RECONCILE_SECONDS
             spool.prepare(self._spool_paths)  # creates removed folders, without which nothing could be written
             recovery.reconcile(self._spool_paths, self._ledger, clock.now())
-            self._queue.reconcile()
+            if self._team is None:
+                self._queue.reconcile()
 
     def _maintain(self) -> None:
         """Enqueue maintenance for the runner's thread if it is due, at most every 30 s."""
         idle = not self._runner.running and not self._runner.paused.is_set()
         if idle and self._runner.wants_maintenance and time.monotonic() >= self._next_maintenance:
             self._next_maintenance = time.monotonic() + _MAINTENANCE_PAUSE_SECONDS
-            self._queue.put(MAINTENANCE, _LAST_PRIORITY)
+            if self._team is None:
+                self._queue.put(MAINTENANCE, _LAST_PRIORITY)
+            else:
+                self._team.maintain()
 
     def _prune(self) -> None:
         added = self._rejections + self._ledger.ended_jobs()
@@ -335,8 +362,8 @@ class Worker:
         """Stop when drained; or when idle for long enough, unless a person started the worker."""
         # In this order, since a job that starts meanwhile is seen as due or as running. ``Runner.running`` is empty
         # for a moment while a started job goes to the child.
-        is_due = bool(self._ledger.kinds_due())
-        runs = self._ledger.counts()["running"] > 0
+        is_due = self._team is None and bool(self._ledger.kinds_due())  # those of a team run elsewhere, too
+        runs = bool(self._runner.running) if self._team is not None else self._ledger.counts()["running"] > 0
         if self._draining and not runs and (self._runner.paused.is_set() or not is_due):
             self.stop()  # only once: a second call would interrupt a job that has just started
             return

@@ -30,11 +30,14 @@ from ..settings import Settings
 from ..slices import Progress, Slices, ignore_progress
 from ..store import opening, values
 from ..store.protocol import Memories, Store
+from ..team import membership
 from . import earlier_stores, graph_files, llm
 from .llm_budget import Meter
 from .outbox_relay import OutboxRelay
 
 if TYPE_CHECKING:
+    from ..team.membership import Membership
+    from ..team.server import Server
     from .cognee_audit import GraphComparison
     from .cognee_store import CogneeStore
 
@@ -59,6 +62,8 @@ class Stores:
         self._embedder: Embedder | None = None
         self._is_embedder_earlier = False
         self._store: Store | None = None
+        self._team: tuple[Membership, Server] | None = None
+        self._lease: int | None = None
         self._graph: CogneeStore | None = None
         self._is_graph_rebuilding = False
         self._checked_marks: tuple[object, ...] = ()  # of the folders when their trust was checked
@@ -78,6 +83,9 @@ class Stores:
         if store is not None:
             store.checkpoint()
             store.close()
+        team, self._team = self._team, None
+        if team is not None:
+            team[1].close()
 
     def are_in_place(self) -> bool:
         """Whether the open stores are still the workspace's. If not, what was read from them or written to them since
@@ -98,6 +106,28 @@ class Stores:
         if None in marks or (self._store is None and marks != self._checked_marks):
             trust.recreate(self._workspace, self._settings.config_folder)
             self._checked_marks = trust.marks(self._workspace)
+        if self._store is not None:
+            self._store.catch_up()
+
+    def use_lease(self, number: int | None) -> None:
+        """In a team: the lease under which the next changes are committed."""
+        self._lease = number
+        if self._store is not None:
+            self._store.use_lease(number)
+
+    def follow(self) -> None:
+        """In a team: apply what other machines changed."""
+        self.store.catch_up()
+
+    def _open_team(self) -> tuple[Membership, Server] | None:
+        """The workspace's team; None if it has none. Raises JobError: SETTING_INVALID."""
+        if self._team is None:
+            found = membership.membership_of(self._workspace, self._settings.config_folder)
+            if found is not None:
+                from ..team import server
+
+                self._team = (found, server.of(self._settings))
+        return self._team
 
     @contextmanager
     def _loading(self) -> Iterator[None]:
@@ -192,7 +222,10 @@ class Stores:
                     opening.require_safe(self._workspace, self._settings.allow_unsafe_mount)
                     embedder = self.embedder
                     with self._loading():  # opening rebuilds a damaged index
-                        self._store = opening.open_store(self._workspace, embedder, new_model=new_model)
+                        self._store = opening.open_store(
+                            self._workspace, embedder, new_model=new_model, team=self._open_team()
+                        )
+                    self._store.use_lease(self._lease)
                     break
                 except JobError as error:
                     if error.code != "STORE_BUSY" or time.monotonic() > deadline:
@@ -359,11 +392,23 @@ class Stores:
             self._store.outbox.note_closed() if is_clean else self._store.outbox.note_survived()
 
     def graph_lag(self) -> int | None:
-        """The number of pending outbox entries; None while the store is not open.
+        """The number of pending outbox entries; None while the store is not open, and for a lazy graph.
 
         Rejected entries do not count: they wait for the next opening of the graph.
         """
-        return None if self._store is None else self._store.outbox.count(untried=True)
+        return None if self._store is None or self._team is not None else self._store.outbox.count(untried=True)
+
+    @property
+    def is_graph_lazy(self) -> bool:
+        """Whether the graph is only written when a job needs it: in a team, since each machine has a graph of its own.
+
+        Raises JobError: SETTING_INVALID.
+        """
+        return self._open_team() is not None
+
+    def deliver_soon(self, memory_ids: Sequence[str]) -> dict[str, JobError]:
+        """As ``deliver``, unless the graph is lazy: then the entries wait in the outbox."""
+        return {} if self.is_graph_lazy else self.deliver(memory_ids)
 
     def deliver(self, memory_ids: Sequence[str]) -> dict[str, JobError]:
         """As ``OutboxRelay.deliver``."""

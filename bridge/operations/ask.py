@@ -71,11 +71,14 @@ def _one(task: Task, stores: Stores) -> Succeeded | Failed:
 
 
 def _bring_up_to_date(stores: Stores) -> None:
-    """Deliver pending deletions to the graph first, since an answer must not rest on a forgotten or hidden memory.
+    """Deliver pending deletions to the graph first, since an answer must not rest on a forgotten or hidden memory. To a
+    graph that is only written when it is needed, deliver everything.
 
     Raises JobError when the graph rejects one.
     """
     stores.graph  # noqa: B018 - first, since opening it may enqueue all memories
+    if stores.is_graph_lazy:
+        stores.deliver_all()
     outbox = stores.store.outbox
     entries = outbox.pending(outbox.count())
     for error in stores.deliver([entry.memory_id for entry in entries if entry.action == "delete"]).values():

@@ -44,7 +44,7 @@ def _one(task: Task, stores: Stores, now: str) -> Succeeded | Failed:
         compaction = _restore(task, stores.store, now)
         restored = compaction.restored
         assert restored is not None
-        errors = stores.deliver([compaction.record_id, *restored.restored])
+        errors = stores.deliver_soon([compaction.record_id, *restored.restored])
         if errors:
             return Failed(next(iter(errors.values())))
     except JobError as error:

@@ -37,7 +37,7 @@ def _one(task: Task, stores: Stores, now: datetime) -> Succeeded | Failed:
         status = STATUS_WORDS[task.payload["status"]]
         effect = AppliedJob(task.job_id, task.sha256)
         memory = stores.store.set_status(memory_id, status, task.accepted_at, clock.iso(now), effect)
-        errors = stores.deliver([memory_id])
+        errors = stores.deliver_soon([memory_id])
     except JobError as error:
         return Failed(error)
     if memory_id in errors:

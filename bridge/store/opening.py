@@ -15,6 +15,9 @@ from .sqlite_reader import SqliteReader
 
 if TYPE_CHECKING:
     from ..embedding.embedder import Embedder
+    from ..team.membership import Membership
+    from ..team.rows import Position
+    from ..team.server import Server
     from .protocol import Memories, Store
     from .protocol_reading import StoreReader
 
@@ -29,11 +32,32 @@ def require_safe(workspace: Workspace, allow_unsafe_mount: bool) -> None:
     mounts.require_safe(workspace, allow_unsafe_mount)
 
 
-def open_store(workspace: Workspace, embedder: Embedder, *, new_model: bool = False) -> Store:
-    """The store with its one writer; ``new_model`` for the rebuild with a new embedding model.
+def open_store(
+    workspace: Workspace,
+    embedder: Embedder,
+    *,
+    new_model: bool = False,
+    team: tuple[Membership, Server] | None = None,
+) -> Store:
+    """The store with its one writer; ``new_model`` for the rebuild with a new embedding model. ``team``: for a
+    workspace of a team.
 
-    Raises JobError: STORE_BUSY, STORE_NEWER, STORE_UNREADABLE, EMBEDDER_MISMATCH.
+    Raises JobError: STORE_BUSY, STORE_NEWER, STORE_UNREADABLE, EMBEDDER_MISMATCH; in a team as ``TeamStore``, too.
     """
+    if team is not None:
+        from ..team.rows import Author
+        from .team.team_store import TeamStore
+
+        membership, server = team
+        shared = TeamStore(
+            workspace,
+            embedder,
+            server,
+            membership.workspace_id,
+            Author(membership.node),
+            may_share=membership.shares,
+        )
+        return shared
     from .sqlite_store import SqliteStore  # imported here: only the child process writes
 
     return SqliteStore(workspace, embedder, new_model=new_model)
@@ -51,6 +75,16 @@ def embedder_of(workspace: Workspace) -> str | None:
         return snapshot.vectors.embedder
     finally:
         snapshot.close()
+
+
+def position_of(workspace: Workspace) -> Position | None:
+    """Up to which change of the team memory.db is; None if it is no copy of a team's workspace. It opens no vectors.
+
+    Raises JobError: STORE_NEWER, STORE_UNREADABLE, STORE_BUSY.
+    """
+    from .team.position import position_in
+
+    return position_in(workspace)
 
 
 def open_memories(workspace: Workspace) -> AbstractContextManager[Memories]:

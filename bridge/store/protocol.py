@@ -323,6 +323,15 @@ class Store(Memories, Protocol):
     def llm_usage(self) -> LlmUsage:
         """The usage of the language model."""
 
+    def catch_up(self) -> int:
+        """In a team, apply what other machines changed. Returns the number of rows; 0 without a team.
+
+        Raises JobError: TEAM_UNREACHABLE, TEAM_REFUSED, TEAM_NEWER, TEAM_UNUSABLE, TEAM_NOT_SHARED.
+        """
+
+    def use_lease(self, number: int | None) -> None:
+        """In a team, commit under the lease of this number from now on: a later lease refuses the change."""
+
     # --- writing ---
 
     def change(self, now: str, applied: Sequence[AppliedJob] = ()) -> AbstractContextManager[Change]:

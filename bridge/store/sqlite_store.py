@@ -299,6 +299,15 @@ class SqliteStore(SqliteMemories):
         with self._rebuilding():
             return self._words.rebuild(self.after, Slices(progress, "making the full-text index", self.count()))
 
+    # --- a team, which this store is not part of ---
+
+    def catch_up(self) -> int:
+        """Nothing: nobody else writes."""
+        return 0
+
+    def use_lease(self, number: int | None) -> None:
+        """Nothing: the lock beside memory.db keeps others out."""
+
     # --- upkeep ---
 
     def is_in_place(self) -> bool:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from uuid import NAMESPACE_URL, uuid5
 
 import pytest
 from fake_embedder import FakeEmbedder
 from postgres import database
 from store_conformance import StoreConformance
 
-from bridge.store.team.server import Server
 from bridge.store.team.team_store import TeamStore
+from bridge.team.rows import Author
+from bridge.team.server import Server
 from jobs.layout import Workspace
 
 
@@ -35,4 +37,11 @@ class TestTeamStore(StoreConformance):
         self.server = server
 
     def open_store(self, folder: Path, embedder: FakeEmbedder) -> TeamStore:
-        return TeamStore(place_of(folder), embedder, self.server)
+        return TeamStore(
+            place_of(folder),
+            embedder,
+            self.server,
+            str(uuid5(NAMESPACE_URL, str(folder))),
+            Author("a machine"),
+            may_share=True,
+        )

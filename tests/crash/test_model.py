@@ -35,6 +35,7 @@ from worker.inbox.control import Control
 from worker.inbox.intake import Intake, Limits
 from worker.scheduling import recovery, retention
 from worker.scheduling.ledger import Ledger
+from worker.scheduling.runnable_jobs import LocalJobs
 from worker.scheduling.runner import Runner
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -203,7 +204,7 @@ class Engine:
         self.messages: list[str] = []
         self.child = FakeChild(world)
         self.runner = Runner(
-            place, self.ledger, self.child, batch_size=3, slice_seconds=0.002, now=lambda: world.now,  # type: ignore[arg-type]
+            LocalJobs(place, self.ledger), self.child, batch_size=3, slice_seconds=0.002, now=lambda: world.now,  # type: ignore[arg-type]
         )  # fmt: skip
         self.intake = Intake(place, self.ledger, LIMITS, self.enqueue, now=lambda: world.now)
         verbs = {"pause": lambda _: self.runner.paused.set(), "resume": lambda _: self.resume()}

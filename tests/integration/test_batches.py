@@ -24,6 +24,7 @@ from worker.child import main, protocol
 from worker.child.supervisor import Child
 from worker.scheduling import runner
 from worker.scheduling.ledger import Ledger
+from worker.scheduling.runnable_jobs import LocalJobs
 from worker.scheduling.runner import Runner
 
 
@@ -74,7 +75,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
     monkeypatch.setattr(child, "ask", noting)
     now = clock.now()  # it stands still: what is delayed stays delayed
     ledger = Ledger(place.spool, [], now=lambda: now)
-    made = Runner(place.spool, ledger, child, batch_size=8, now=lambda: now)
+    made = Runner(LocalJobs(place.spool, ledger), child, batch_size=8, now=lambda: now)
     yield Bench(place, ledger, made, asked)
     child.close()
 

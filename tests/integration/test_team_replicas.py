@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from fake_embedder import FakeEmbedder
@@ -21,7 +22,6 @@ from bridge.search.reader import Reader
 from bridge.store.change import Change, StatusChange
 from bridge.store.sqlite_store import SqliteStore
 from bridge.store.team import tables
-from bridge.store.team.server import Server
 from bridge.store.team.team_store import TeamStore
 from bridge.store.values import (
     Addition,
@@ -35,6 +35,8 @@ from bridge.store.values import (
     Plan,
     Source,
 )
+from bridge.team.rows import Author
+from bridge.team.server import Server
 from jobs import steps
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -71,14 +73,16 @@ class Machines:
         self.alone_at = place_of(folder / "alone")
         self.alone = SqliteStore(self.alone_at, FakeEmbedder())
         self.places = [place_of(folder / "first")]
-        self.stores = [TeamStore(self.places[0], FakeEmbedder(), server)]
-        self.workspace_id = self.stores[0].workspace_id
+        self.workspace_id = str(uuid4())
+        self.stores = [
+            TeamStore(self.places[0], FakeEmbedder(), server, self.workspace_id, Author("first"), may_share=True)
+        ]
         with self.alone._connection as connection:
             connection.execute("UPDATE meta SET value = ? WHERE key = 'workspace_id'", (self.workspace_id,))
 
     def join(self, folder: Path) -> TeamStore:
         self.places.append(place_of(folder))
-        store = TeamStore(self.places[-1], FakeEmbedder(), self.server, team_workspace=self.workspace_id)
+        store = TeamStore(self.places[-1], FakeEmbedder(), self.server, self.workspace_id, Author(folder.name))
         self.stores.append(store)
         return store
 
@@ -290,7 +294,7 @@ def test_what_is_committed_for_the_team_is_in_the_copy_after_a_crash(
         with pytest.raises(Crash), store.change(script.at(), [job]) as change:
             change.add([Addition(script.memory())])
     store.close()
-    again = TeamStore(machines.places[0], FakeEmbedder(), machines.server)
+    again = TeamStore(machines.places[0], FakeEmbedder(), machines.server, machines.workspace_id, Author("first"))
     machines.stores.append(again)
     is_there = point != "before:team.commit"
     assert (again.count(), again.is_applied(job)) == (int(is_there), is_there)
@@ -340,7 +344,7 @@ def test_a_workspace_with_memories_does_not_join_by_itself(tmp_path: Path, serve
         stack.callback(own.close)
         own.add([(Script(1).memory(), None)], "2026-11-20T12:00:00Z")
     with pytest.raises(JobError) as caught:
-        TeamStore(place, FakeEmbedder(), server)
+        TeamStore(place, FakeEmbedder(), server, str(uuid4()), Author("second"), may_share=True)
     assert caught.value.code == "TEAM_NOT_SHARED"
     with sqlite3.connect(place.memory_db) as connection:
         assert connection.execute("SELECT count(*) FROM memories").fetchone() == (1,)

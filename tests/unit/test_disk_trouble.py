@@ -16,6 +16,7 @@ from jobs.parse import parse_job
 from worker.inbox.intake import Intake, Limits
 from worker.scheduling import runner as runner_module
 from worker.scheduling.ledger import Ledger
+from worker.scheduling.runnable_jobs import LocalJobs
 from worker.scheduling.runner import Runner
 
 LIMITS = Limits(
@@ -107,7 +108,7 @@ class Bench:
         job = parse_job("a", file_of("a"), test_jobs=True)
         self.ledger.accept([(job, lifecycle.accept(job, clock.now()))])
         self.child = Answering()
-        self.runner = Runner(self.place, self.ledger, self.child, batch_size=4)  # type: ignore[arg-type]
+        self.runner = Runner(LocalJobs(self.place, self.ledger), self.child, batch_size=4)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("refused_from", [1, 2])

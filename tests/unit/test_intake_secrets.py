@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from worker.inbox import redaction as rejecting
 from worker.inbox.intake import Intake, Limits
 from worker.scheduling.ledger import Ledger
 from worker.scheduling.recovery import recover
-from worker.scheduling.tasks import read_tasks
+from worker.scheduling.tasks import read_job, read_tasks
 
 KEY = "AKIA" + "Q3EGXYZ7ABCDWXYZ"
 MARK = "[REDACTED:aws-access-key]"
@@ -52,7 +53,7 @@ class Door:
         return found
 
     def task(self, record: Record) -> dict[str, Any]:
-        (task,) = read_tasks(self.place, [record]).jobs
+        (task,) = read_tasks(partial(read_job, self.place), [record]).jobs
         return task
 
 

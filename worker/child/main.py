@@ -30,7 +30,7 @@ from jobs.layout import Workspace
 from jobs.lifecycle import Failed
 
 from .parent_death import ParentDeathGuard, lower_priority
-from .protocol import CRITICAL_SECONDS, DELIVER, MAINTAIN, Answer, encode, write_line
+from .protocol import CRITICAL_SECONDS, DELIVER, FOLLOW, MAINTAIN, Answer, encode, write_line
 
 log = logging.getLogger("child")
 
@@ -109,6 +109,7 @@ class Server:
             tasks = [Task(**task) for task in request["jobs"]]
             if tasks:
                 self._pipes.send({"begun": True})
+        self._stores.use_lease(request.get("lease"))
         outcomes = self._outcomes_in_place(request["kind"], tasks, self._progress(request["slice_seconds"]))
         self._depth -= 1
         answer: Answer = {
@@ -163,6 +164,9 @@ class Server:
             with failing_clearly():
                 if self._depth == 1:
                     self._stores.renew()
+                if kind == FOLLOW:
+                    self._stores.follow()
+                    return {}
                 if kind == DELIVER:
                     self._stores.deliver_all(progress)
                     return {}

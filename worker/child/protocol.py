@@ -22,18 +22,20 @@ from jobs.lifecycle import Failed, Succeeded
 # Kinds of requests without jobs:
 DELIVER = "@pay"  # deliver the pending outbox entries to the graph
 MAINTAIN = "@maintain"  # compact the stores
+FOLLOW = "@follow"  # in a team: apply what other machines changed
 
 CRITICAL_SECONDS = 10.0  # both sides wait at most so long for the end of a critical section
 
 
 class Request(TypedDict):
-    """Jobs of one kind, or none for ``DELIVER`` and ``MAINTAIN``.
+    """Jobs of one kind, or none for ``DELIVER``, ``MAINTAIN`` and ``FOLLOW``.
 
     ``Child.ask`` adds ``slice_seconds``: the time after which the child gives way; null if it must not.
     """
 
     kind: str
     jobs: list[dict[str, Any]]  # each the fields of bridge.operations.Task
+    lease: int | None  # in a team: the number of the lease under which it commits
 
 
 class Answer(TypedDict):

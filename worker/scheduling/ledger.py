@@ -183,6 +183,21 @@ class Ledger:
         self._keep(record)
         self._changed()
 
+    def mirror(self, record: Record) -> None:
+        """In a team: write the record of a job as the team's database has it, unless a later generation is here.
+
+        Raises OSError.
+        """
+        with self._stepping:
+            self._require_lock()
+            here = self.get(record.job_id)
+            if here is None or here.generation > record.generation:
+                return
+            with steps.fault_point("record.end"):
+                spool.write_records(self._paths, [record])
+            self._keep(record)
+        self._changed()
+
     def rewrite(self, job_ids: Iterable[str]) -> None:
         """Write the records of live jobs again, after their files were removed. Raises OSError."""
         with self._stepping:

@@ -13,16 +13,14 @@ from typing import TYPE_CHECKING
 from jobs import clock, files, lifecycle
 from jobs.errors import JobError
 from jobs.kinds import BATCHED, PREEMPTIBLE, YIELDS
-from jobs.layout import SpoolPaths
 from jobs.lifecycle import Event
 from jobs.model import Record
 
 from ..child.protocol import DELIVER, MAINTAIN, Answer, decode
 from ..child.supervisor import Child, ChildEnded
 from ..log import about, of_job
-from . import forget_job_files
-from .executing import ExecutingJobs
-from .ledger import Cancellation, Ledger
+from .ledger import Cancellation
+from .runnable_jobs import RunnableJobs
 from .tasks import Tasks, read_tasks
 
 if TYPE_CHECKING:
@@ -58,8 +56,7 @@ class Runner:
 
     def __init__(
         self,
-        paths: SpoolPaths,
-        ledger: Ledger,
+        jobs: RunnableJobs,
         child: Child,
         *,
         batch_size: int,
@@ -71,8 +68,7 @@ class Runner:
     ) -> None:
         """``changed`` is called when ``running`` changes; ``on_requeued`` when a job must wait again, so that the
         caller enqueues it when it is due."""
-        self._paths = paths
-        self._ledger = ledger
+        self._jobs = jobs
         self._child = child
         self._batch_size = batch_size
         self._idle_seconds = idle_seconds
@@ -81,7 +77,6 @@ class Runner:
         self._changed = changed
         self._on_requeued = on_requeued
         self._running: list[Running] = []
-        self._executing = ExecutingJobs(paths)
         self._in_child: set[str] = set()
         self._cancelled: set[str] = set()
         self._lock = threading.Lock()
@@ -99,7 +94,7 @@ class Runner:
         """Whether ``run_if_due`` would have no effect: the job ran with others, has ended, or is not due."""
         if job_id == MAINTENANCE:
             return False
-        return self._ledger.startable(job_id) is None
+        return self._jobs.startable(job_id) is None
 
     def run_if_due(self, job_id: str) -> None:
         """Run the job if it is waiting and due, in a batch with others of its kind if the kind allows it."""
@@ -108,7 +103,7 @@ class Runner:
         if job_id == MAINTENANCE:
             self._maintain()
             return
-        record = self._ledger.startable(job_id)
+        record = self._jobs.startable(job_id)
         if record is not None:
             self._run_with_others(record)
         if self._child.should_recycle:
@@ -116,7 +111,7 @@ class Runner:
 
     def cancel(self, job_id: str) -> Cancellation:
         """Cancel a job whose change is not committed: at once if it waits; if it runs ("running"), end the child."""
-        cancellation = self._ledger.cancel(job_id)
+        cancellation = self._jobs.cancel(job_id)
         if cancellation == "running":
             with self._lock:
                 if job_id not in self._in_child:
@@ -131,7 +126,7 @@ class Runner:
         batch = self._without_expired(self._batch(first))
         if not batch:
             return
-        tasks = read_tasks(self._paths, batch)
+        tasks = read_tasks(self._jobs.read, batch)
         if tasks.lost:
             started = self._apply({job_id: lifecycle.Started() for job_id in tasks.lost})
             events = {record.job_id: lifecycle.Failed(tasks.lost[record.job_id]) for record in started}
@@ -144,7 +139,7 @@ class Runner:
             return [first]
         room = lifecycle.max_batch_size(first, self._batch_size)
         batch = [first]
-        for record in self._ledger.due(first.kind, self._batch_size) if room > 1 else ():
+        for record in self._jobs.due(first.kind, self._batch_size) if room > 1 else ():
             fits = min(room, lifecycle.max_batch_size(record, self._batch_size))
             if record.job_id != first.job_id and len(batch) < fits:
                 batch.append(record)
@@ -153,7 +148,7 @@ class Runner:
 
     def _without_expired(self, batch: list[Record]) -> list[Record]:
         now = self._now()
-        expired = [r for r in batch if lifecycle.is_expired(r, now) and not self._ledger.is_committed(r)]
+        expired = [r for r in batch if lifecycle.is_expired(r, now) and not self._jobs.is_committed(r)]
         if expired:
             self._apply({record.job_id: lifecycle.Expired() for record in expired})
         return [record for record in batch if record not in expired]
@@ -174,7 +169,11 @@ class Runner:
         try:
             with about(records.values()):
                 answer = self._child.ask(
-                    {"kind": kind, "jobs": [task for task in tasks.jobs if task["job_id"] in records]},
+                    {
+                        "kind": kind,
+                        "jobs": [task for task in tasks.jobs if task["job_id"] in records],
+                        "lease": self._jobs.lease_number(),
+                    },
                     self._progress,
                     timeout_seconds=tasks.timeout_seconds,
                     on_pause=self._pause_handler(kind, next(iter(records.values())), in_pause),
@@ -193,7 +192,7 @@ class Runner:
             failure = JobError("INTERNAL", "The child process could not be asked, or its answer cannot be read.")
             events = {job_id: lifecycle.Failed(failure) for job_id in records}
         finally:
-            self._executing.forget(records.values())
+            self._jobs.forget_executing(records.values())
             with self._lock:
                 self._in_child -= records.keys()
                 self._cancelled -= records.keys()
@@ -214,14 +213,14 @@ class Runner:
     def _note_executing(self, records: Collection[Record], *, runs: bool) -> None:
         """Note for recovery whether the jobs' own operation runs. Without the note, no death of the worker counts."""
         try:
-            (self._executing.add if runs else self._executing.remove)(records)
+            self._jobs.note_executing(records, runs=runs)
         except OSError as error:
             log.warning("which jobs execute could not be written: %s", error)
 
     def _scrubbed(self, event: Event) -> Event:
         """The outcome of a forget job after jobs' files are scrubbed too; Failed if that is not possible now."""
         try:
-            return forget_job_files.scrubbed(event, self._paths, self._ledger, self._apply)
+            return self._jobs.without_forgotten_texts(event, self._apply)
         except OSError as error:
             log.error("jobs' files cannot be scrubbed: %s", error)
             return lifecycle.Failed(JobError("DISK_FULL" if files.is_no_space(error) else "SYSTEM_BUSY"))
@@ -248,12 +247,12 @@ class Runner:
             cancelled = self._cancelled & records.keys()
         events = dict.fromkeys(records, after)
         events |= {
-            job_id: lifecycle.Cancelled() for job_id in cancelled if not self._ledger.is_committed(records[job_id])
+            job_id: lifecycle.Cancelled() for job_id in cancelled if not self._jobs.is_committed(records[job_id])
         }
         return events
 
     def _timed_out(self, record: Record) -> JobError:
-        if not self._ledger.is_committed(record):
+        if not self._jobs.is_committed(record):
             return JobError("JOB_TIMEOUT")
         return JobError(
             "JOB_TIMEOUT",
@@ -277,7 +276,7 @@ class Runner:
         """
         while True:
             try:
-                return self._ledger.apply(events, tickets)
+                return self._jobs.apply(events, tickets)
             except OSError as error:
                 log.error("records cannot be written: %s", error)
                 if self.stopping.wait(_WRITE_AGAIN_SECONDS):
@@ -313,7 +312,7 @@ class Runner:
         while not self.paused.is_set() and time.monotonic() - began < self._slice_seconds:
             if self._end_child_if_stopping():
                 return
-            heads = [self._ledger.due(kind, 1) for kind in self._ledger.kinds_due() if kind not in PREEMPTIBLE]
+            heads = [self._jobs.due(kind, 1) for kind in self._jobs.kinds_due() if kind not in PREEMPTIBLE]
             fit = [r for head in heads for r in head if lifecycle.max_batch_size(r, 2) > 1]
             if not fit:
                 return
@@ -323,18 +322,18 @@ class Runner:
 
     def _maintain(self) -> None:
         """If no job is due: deliver pending outbox entries, compact the stores, and stop an idle child."""
-        if self._ledger.kinds_due():
+        if self._jobs.kinds_due():
             return
         try:
             if self.graph_lag:
-                self.graph_lag = self._child.ask({"kind": DELIVER, "jobs": []}, on_pause=self._run_short_jobs)[
-                    "graph_lag"
-                ]
+                self.graph_lag = self._child.ask(
+                    {"kind": DELIVER, "jobs": [], "lease": None}, on_pause=self._run_short_jobs
+                )["graph_lag"]
             idle = self._child.is_idle(self._idle_seconds)
             if self._child.pid is not None and self._jobs_since_maintenance >= (
                 1 if idle else _JOBS_BETWEEN_MAINTENANCE
             ):
-                self._child.ask({"kind": MAINTAIN, "jobs": []}, on_pause=self._run_short_jobs)
+                self._child.ask({"kind": MAINTAIN, "jobs": [], "lease": None}, on_pause=self._run_short_jobs)
                 self._jobs_since_maintenance = 0
             if idle:
                 self._child.stop(why="idle")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,8 +30,13 @@ class Tasks:
     lost: dict[str, JobError]
 
 
-def read_tasks(paths: SpoolPaths, batch: Sequence[Record]) -> Tasks:
-    """Read the copies of a batch. An unreadable one fails only its own job.
+def read_job(paths: SpoolPaths, job_id: str) -> Job:
+    """The worker's copy of a job. Raises JobError, and OSError."""
+    return parse_copy(job_id, spool.read_copy(paths, job_id, spool.RECORD_LIMIT))
+
+
+def read_tasks(read: Callable[[str], Job], batch: Sequence[Record]) -> Tasks:
+    """Read the jobs of a batch by their ids. An unreadable one fails only its own job.
 
     A slow job runs alone: it is left out, or, if it is the first, all others are.
     """
@@ -40,8 +45,7 @@ def read_tasks(paths: SpoolPaths, batch: Sequence[Record]) -> Tasks:
     lost: dict[str, JobError] = {}
     for record in batch:
         try:
-            data = spool.read_copy(paths, record.job_id, spool.RECORD_LIMIT)
-            job = parse_copy(record.job_id, data)
+            job = read(record.job_id)
         except (OSError, JobError) as error:
             log.error("copy unreadable: %s", error, extra=of_job(record))
             lost[record.job_id] = _why_lost(error)

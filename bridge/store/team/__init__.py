@@ -6,9 +6,9 @@ stays as a row without a value, so the feed needs no history, and a new replica 
 
     tables      which tables of memory.db are replicated
     recorder    notes which of their rows a transaction changes
-    schema      the tables in Postgres
-    server      connections, transactions and errors
-    feed        reads and commits rows in Postgres
+    position    up to which change of the team memory.db has its rows
     replica     applies rows to memory.db
     team_store  the store: it applies what it lacks, and commits each change in Postgres before in memory.db
+
+The other side, in Postgres, is ``bridge/team``.
 """

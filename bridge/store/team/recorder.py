@@ -9,7 +9,8 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterator
 
-from .tables import MEMORIES, NUMBERED, SEQUENCES, TABLES, SharedRow, Table, key_text, quoted
+from ...team.rows import SharedRow
+from .tables import MEMORIES, NUMBERED, SEQUENCES, TABLES, Table, key_text, quoted
 
 # (passage_row, passage_count) -> the bytes of a memory's vectors.
 ReadVectors = Callable[[int, int], bytes]

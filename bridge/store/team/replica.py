@@ -16,26 +16,12 @@ import numpy as np
 
 from ...embedding.embedder import Vectors
 from ...memory import Memory
+from ...team.rows import FeedRow, Position, SharedRow
 from .. import database, rows
 from ..outbox import Outbox
 from ..vector_index import VectorIndex
 from ..word_index import WordIndex
-from .feed import FeedRow, Position
-from .tables import MEMORIES, SEQUENCES, TABLES, SharedRow, Table, quoted
-
-_POSITION = ("team_seq", "team_change")
-
-
-def position(connection: sqlite3.Connection) -> Position | None:
-    """The position up to which memory.db has the team's rows; None if it never had any."""
-    seq, change = (database.meta(connection, key) for key in _POSITION)
-    return None if seq is None or change is None else Position(int(seq), change)
-
-
-def note_position(connection: sqlite3.Connection, reached: Position) -> None:
-    """Record the position, inside the transaction that has its rows."""
-    for key, value in zip(_POSITION, reached, strict=True):
-        database.set_meta(connection, key, str(value))
+from .tables import MEMORIES, SEQUENCES, TABLES, Table, quoted
 
 
 @dataclass(frozen=True, slots=True)

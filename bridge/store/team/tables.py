@@ -44,24 +44,13 @@ TABLES = (
     Table("forgettings", ("job_id", "job_sha256", "accepted_at")),
     Table("captured_sessions", ("tool", "session_id")),
     Table("captured_memories", ("memory_id",)),
+    Table("captured_turns", ("tool", "session_id")),
     Table("feedback", ("memory_id", "by")),
 )
 
 # The highest numbers that SQLite has given, which must not be given again after their rows were deleted.
 SEQUENCES = "sqlite_sequence"
 NUMBERED = ("memories", "compactions")
-
-
-@dataclass(frozen=True, slots=True)
-class SharedRow:
-    """A row as Postgres has it. ``value`` has its columns by name, None for a deleted row. ``vectors`` are those of a
-    memory's passages, float32 in little-endian order; None if it has none, or if they are known already.
-    """
-
-    table: str
-    key: str
-    value: dict[str, Any] | None
-    vectors: bytes | None = None
 
 
 def quoted(name: str) -> str:

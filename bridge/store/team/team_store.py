@@ -8,9 +8,10 @@ the two commits, memory.db rolls back, and gets the change from Postgres like an
 from __future__ import annotations
 
 import logging
-import socket
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from uuid import uuid4
 
 from jobs import clock, steps
 from jobs.errors import JobError
@@ -18,13 +19,16 @@ from jobs.layout import Workspace
 
 from ... import critical
 from ...embedding.embedder import Embedder
+from ...team import rows
+from ...team.rows import Author, Position
+from ...team.server import Server
 from .. import applied_jobs, database, vector_files
 from ..change import Change
+from ..migrations import FORMAT
 from ..sqlite_store import SqliteStore
-from . import feed, replica
-from .feed import Author, Position
+from ..values import AppliedJob
+from . import position, replica
 from .recorder import Recorder
-from .server import Server
 
 log = logging.getLogger(__name__)
 
@@ -37,48 +41,78 @@ class TeamStore(SqliteStore):
         workspace: Workspace,
         embedder: Embedder,
         server: Server,
+        team_workspace: str,
+        author: Author,
         *,
-        team_workspace: str | None = None,
-        author: Author | None = None,
+        may_share: bool = False,
     ) -> None:
         """Open the store, and apply what Postgres has.
 
-        ``team_workspace`` is the id of the team's workspace that an empty memory.db becomes a replica of; without it,
-        an empty workspace is new in the team. Raises JobError: as ``SqliteStore``, TEAM_UNREACHABLE, TEAM_REFUSED, TEAM_NEWER, TEAM_UNUSABLE, TEAM_NOT_SHARED
-        for a workspace with memories that were never shared.
+        ``team_workspace`` is the id of the team's workspace, of which an empty memory.db becomes a replica. With
+        ``may_share``, a memory.db with this id, or without memories, is made known to the team if it is not yet: all
+        its memories are shared in one transaction.
+
+        Raises JobError: as ``SqliteStore`` and ``Server.connection``, and TEAM_NOT_SHARED for a workspace that the team
+        does not know, and for a memory.db with memories of its own.
         """
         super().__init__(workspace, embedder)
         try:
             self._server = server
-            self._author = author or Author(socket.gethostname())
+            self._author = author
             self._recorder = Recorder(self._connection, self._vectors_at)
             self._replica = replica.Replica(
                 self._connection, self._vectors, self._words, self.outbox, embedder.dimensions
             )
-            self._join(team_workspace)
+            self._join(team_workspace, may_share=may_share)
             self.catch_up()
         except BaseException:
             self.close()
             raise
 
-    def _join(self, team_workspace: str | None) -> None:
-        """Become a replica of the team's workspace, or make an empty workspace known to the team."""
-        if replica.position(self._connection) is not None:
+    def _join(self, team_workspace: str, *, may_share: bool) -> None:
+        """Share this memory.db, or become a replica of the team's workspace, if neither was done before."""
+        if position.position(self._connection) is not None:
             return
-        if self.all_ids() or self.last_number():
+        with self._server.connection() as connection:
+            found = rows.registered(connection, team_workspace)
+        is_empty = not self.all_ids() and not self.last_number()
+        is_own = team_workspace == self.workspace_id
+        if (is_own and found is not None and found.position.change == self._sharing()) or (
+            (is_own or is_empty) and found is None and may_share
+        ):
+            self._share(team_workspace)
+        elif not is_empty:
             raise JobError("TEAM_NOT_SHARED")
-        if team_workspace is None:
-            with self._server.connection() as connection:
-                feed.register(connection, self.workspace_id, self._embedder.identity, self._embedder.dimensions)
-        with database.transaction(self._connection):
-            if team_workspace is not None:
+        else:
+            with database.transaction(self._connection):
                 database.set_meta(self._connection, "workspace_id", team_workspace)
-            replica.note_position(self._connection, Position(0, ""))
+                position.note_position(self._connection, Position(0, ""))
+
+    def _sharing(self) -> str | None:
+        """The id of the change that shares, or shared, this memory.db."""
+        return database.meta(self._connection, "team_sharing")
+
+    def _share(self, team_workspace: str) -> None:
+        """Commit all rows in Postgres, once: the change's id is noted first, so that a second try knows of the first."""
+        if (change_id := self._sharing()) is None:
+            change_id = str(uuid4())
+            with database.transaction(self._connection):
+                database.set_meta(self._connection, "workspace_id", team_workspace)
+                database.set_meta(self._connection, "team_sharing", change_id)
+        reached = Position(1, change_id)
+        embedder, name = self._embedder, self._workspace.root.name
+        with self._server.connection() as connection, steps.fault_point("team.share"), connection.transaction():
+            if rows.registered(connection, self.workspace_id) is None:
+                rows.register(connection, self.workspace_id, name, FORMAT, embedder.identity, embedder.dimensions)
+                shared = self._recorder.all_rows()
+                rows.commit(connection, self.workspace_id, Position(0, ""), shared, [], self._author, FORMAT, change_id)
+        with database.transaction(self._connection):
+            position.note_position(self._connection, reached)
 
     @property
     def position(self) -> Position:
         """The position up to which memory.db has the team's changes."""
-        found = replica.position(self._connection)
+        found = position.position(self._connection)
         assert found is not None, "the store has joined the team"
         return found
 
@@ -87,22 +121,23 @@ class TeamStore(SqliteStore):
     def catch_up(self) -> int:
         """Apply what others changed. Returns how many rows. Raises as the constructor does."""
         with self._server.snapshot() as connection:
-            found = feed.registered(connection, self.workspace_id)
+            found = rows.registered(connection, self.workspace_id)
             if found is None:
                 raise JobError("TEAM_NOT_SHARED", "The team's database does not know this workspace.")
             self._require_model(found)
             if found.position == self.position:
                 return 0
-            is_all = not feed.has(connection, self.workspace_id, self.position)
+            is_all = not rows.has(connection, self.workspace_id, self.position)
             if is_all:
                 log.warning("the team's database does not have the last changes of this copy: it is made again")
-            rows = feed.rows_after(connection, self.workspace_id, 0 if is_all else self.position.seq)
+            found_rows = rows.rows_after(connection, self.workspace_id, 0 if is_all else self.position.seq)
             with critical.critical_section(), steps.fault_point("team.apply"), database.transaction(self._connection):
-                count = self._replica.apply(rows, clock.iso(clock.now()), is_all=is_all)
-                replica.note_position(self._connection, found.position)
+                count = self._replica.apply(found_rows, clock.iso(clock.now()), is_all=is_all)
+                position.note_position(self._connection, found.position)
         return count
 
-    def _require_model(self, found: feed.Registered) -> None:
+    def _require_model(self, found: rows.Registered) -> None:
+        rows.require_format(found.format, FORMAT)
         if found.embedder != self._embedder.identity:
             raise JobError(
                 "EMBEDDER_MISMATCH",
@@ -111,6 +146,10 @@ class TeamStore(SqliteStore):
             )
 
     # --- writing ---
+
+    def use_lease(self, number: int | None) -> None:
+        """Commit under this lease from now on; with None, changes are only checked for the position."""
+        self._author = replace(self._author, lease=number)
 
     @contextmanager
     def _transaction(self, change: Change) -> Iterator[None]:
@@ -122,13 +161,19 @@ class TeamStore(SqliteStore):
             applied_jobs.record(self._connection, change.applied, change.at)
             self._commit_for_all(change.applied)
 
-    def _commit_for_all(self, applied: Sequence[applied_jobs.AppliedJob]) -> None:
+    def _commit_for_all(self, applied: Sequence[AppliedJob]) -> None:
         """Commit the transaction's rows in Postgres. Raises JobError: TEAM_CONFLICT, and as ``Server.connection``."""
         with self._server.connection() as connection, steps.fault_point("team.commit"):
-            reached = feed.commit(
-                connection, self.workspace_id, self.position, self._recorder.rows(), applied, self._author
+            reached = rows.commit(
+                connection,
+                self.workspace_id,
+                self.position,
+                self._recorder.rows(),
+                [job.job_id for job in applied],
+                self._author,
+                FORMAT,
             )
-        replica.note_position(self._connection, reached)
+        position.note_position(self._connection, reached)
 
     def _vectors_at(self, passage_row: int, passage_count: int) -> bytes:
         """The bytes of a memory's vectors, from the file: perhaps rows that this transaction has appended."""

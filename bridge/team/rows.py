@@ -1,4 +1,4 @@
-"""A workspace's rows in Postgres: read them from a number on, and commit a change of them.
+"""A workspace's memories as rows in Postgres: read them from a number on, and commit a change of them.
 
 A change gets its number under the lock of the workspace's row, so numbers have no gap, and a reader never sees a number
 before a lower one.
@@ -14,12 +14,22 @@ from uuid import uuid4
 
 from jobs.errors import JobError
 
-from ..migrations import FORMAT
-from ..values import AppliedJob
 from .server import Connection
-from .tables import SharedRow
 
 _FETCHED = 200  # rows at a time; a memory's vectors are some 30 kB
+
+
+@dataclass(frozen=True, slots=True)
+class SharedRow:
+    """A row of one of memory.db's tables. ``key`` is its key as JSON text, ``value`` its columns by name, None for a
+    deleted row. ``vectors`` are those of a memory's passages, float32 in little-endian order; None if it has none, or
+    if they are known already.
+    """
+
+    table: str
+    key: str
+    value: dict[str, Any] | None
+    vectors: bytes | None = None
 
 
 class Position(NamedTuple):
@@ -34,17 +44,22 @@ class Position(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """Who makes a change: the machine's name."""
+    """Who makes a change: the machine's name, and the number of its lease of the workspace (see ``leases``).
+
+    Without a lease, only the position decides.
+    """
 
     node: str
+    lease: int | None = None
 
 
 class Registered(NamedTuple):
-    """A workspace's present position, and its embedding model."""
+    """A workspace's present position, its embedding model, and the format of memory.db that its rows need."""
 
     position: Position
     embedder: str | None
     dimensions: int | None
+    format: int
 
 
 class FeedRow(NamedTuple):
@@ -54,25 +69,27 @@ class FeedRow(NamedTuple):
     row: SharedRow
 
 
-def register(connection: Connection, workspace_id: str, embedder: str, dimensions: int) -> None:
-    """Make the workspace known, if it is not yet."""
+def register(
+    connection: Connection, workspace_id: str, name: str, format_: int, embedder: str, dimensions: int
+) -> None:
+    """Make the workspace known, if it is not yet. ``format_`` is that of memory.db."""
     connection.execute(
-        "INSERT INTO workspaces (id, format, embedder, dimensions) VALUES (%s, %s, %s, %s) ON CONFLICT DO NOTHING",
-        (workspace_id, FORMAT, embedder, dimensions),
+        "INSERT INTO workspaces (id, name, format, embedder, dimensions) VALUES (%s, %s, %s, %s, %s)"
+        " ON CONFLICT DO NOTHING",
+        (workspace_id, name, format_, embedder, dimensions),
     )
 
 
 def registered(connection: Connection, workspace_id: str) -> Registered | None:
-    """What is known of the workspace; None for an unknown one. Raises JobError: TEAM_NEWER."""
+    """What is known of the workspace; None for an unknown one."""
     row = connection.execute(
         "SELECT last_seq, last_change::text, embedder, dimensions, format FROM workspaces WHERE id = %s",
         (workspace_id,),
     ).fetchone()
     if row is None:
         return None
-    seq, change, embedder, dimensions, needed = row
-    _require_format(needed)
-    return Registered(Position(seq, change), embedder, dimensions)
+    seq, change, *facts = row
+    return Registered(Position(seq, change), *facts)
 
 
 def has(connection: Connection, workspace_id: str, position: Position) -> bool:
@@ -84,9 +101,10 @@ def has(connection: Connection, workspace_id: str, position: Position) -> bool:
     )
 
 
-def _require_format(needed: int) -> None:
-    if needed > FORMAT:
-        raise JobError("TEAM_NEWER", f"The team's memories have format {needed}; this program knows up to {FORMAT}.")
+def require_format(needed: int, known: int) -> None:
+    """Raises JobError: TEAM_NEWER for rows that need a later format of memory.db than this program's."""
+    if needed > known:
+        raise JobError("TEAM_NEWER", f"The team's memories have format {needed}; this program knows up to {known}.")
 
 
 def rows_after(connection: Connection, workspace_id: str, seq: int) -> Iterator[FeedRow]:
@@ -110,30 +128,36 @@ def commit(
     workspace_id: str,
     before: Position,
     rows: Iterable[SharedRow],
-    applied: Sequence[AppliedJob],
+    jobs: Sequence[str],
     author: Author,
+    format_: int,
+    change_id: str | None = None,
 ) -> Position:
-    """Commit a change, if the workspace is still at the position that it was made for. Returns the new position.
+    """Commit a change, if the workspace is still at the position that it was made for, and its author's lease is still
+    the last one. ``jobs`` are the ids of the jobs that it applies; ``change_id`` a UUID for the change, if it must be
+    known before. Returns the new position.
 
-    Raises JobError: TEAM_CONFLICT, with nothing committed, if it is not.
+    Raises JobError: TEAM_CONFLICT or TEAM_LEASE_LOST, with nothing committed, otherwise.
     """
     with connection.transaction():
         found = connection.execute(
-            "SELECT last_seq, last_change::text, format FROM workspaces WHERE id = %s FOR UPDATE", (workspace_id,)
+            "SELECT last_seq, last_change::text, format, lease FROM workspaces WHERE id = %s FOR UPDATE",
+            (workspace_id,),
         ).fetchone()
         if found is None or not _is_at(Position(*found[:2]), before):
             raise JobError("TEAM_CONFLICT")
-        _require_format(found[2])
-        after = Position(before.seq + 1, str(uuid4()))
+        require_format(found[2], format_)
+        if author.lease is not None and author.lease != found[3]:
+            raise JobError("TEAM_LEASE_LOST")
+        after = Position(before.seq + 1, change_id or str(uuid4()))
         count = _write(connection, workspace_id, after.seq, rows)
-        jobs = [[job.job_id, job.job_sha256] for job in applied]
         connection.execute(
             "INSERT INTO changes (workspace_id, seq, id, node, jobs, row_count) VALUES (%s, %s, %s, %s, %s, %s)",
-            (workspace_id, *after, author.node, json.dumps(jobs), count),
+            (workspace_id, *after, author.node, json.dumps(list(jobs)), count),
         )
         connection.execute(
             "UPDATE workspaces SET last_seq = %s, last_change = %s, format = greatest(format, %s) WHERE id = %s",
-            (*after, FORMAT, workspace_id),
+            (*after, format_, workspace_id),
         )
     return after
 

@@ -12,7 +12,8 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 
 from jobs.errors import JobError
 
-from . import schema
+from ..settings import Settings
+from . import address, schema
 
 Connection = psycopg.Connection[Any]
 
@@ -70,6 +71,17 @@ class Server:
     def close(self) -> None:
         """Close all connections."""
         self._pool.close()
+
+
+def of(settings: Settings) -> Server:
+    """The database that the settings name. Raises JobError: SETTING_INVALID."""
+    if settings.store is None:
+        raise JobError(
+            "SETTING_INVALID",
+            "The workspace belongs to a team, and the setting store, the address of the team's database, is missing.",
+            remediation="Set it in the user's config.toml: docs/team.md.",
+        )
+    return Server(address.conninfo(settings.store))
 
 
 @contextmanager

@@ -29,8 +29,53 @@ CREATE TABLE workspaces (
     last_seq bigint NOT NULL DEFAULT 0,
     -- the id of that change: after a restore from a backup, a number may come again, but no id
     last_change uuid NOT NULL DEFAULT gen_random_uuid(),
-    created_at timestamptz NOT NULL DEFAULT clock_timestamp()
+    created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    -- who runs its jobs, until when by this server's clock; the number of the lease is the fence of what its holder does
+    lease bigint NOT NULL DEFAULT 0,
+    lease_owner text,
+    lease_until timestamptz,
+    leased_at timestamptz NOT NULL DEFAULT 'epoch',
+    is_paused boolean NOT NULL DEFAULT false,
+    -- of its waiting jobs: the earliest time at which one is due, null without one, and the highest priority
+    due_at timestamptz,
+    priority integer NOT NULL DEFAULT 0
 );
+CREATE INDEX workspaces_due ON workspaces (due_at) WHERE due_at IS NOT NULL;
+
+-- the jobs: the record is the truth about each; a job whose record has ended keeps no texts once its machine has them
+CREATE TABLE jobs (
+    workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
+    job_id text NOT NULL,
+    job_sha256 text NOT NULL,
+    -- in the order of acceptance
+    seq bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+    kind text NOT NULL,
+    priority integer NOT NULL,
+    state text NOT NULL CHECK (state IN ('waiting', 'running', 'ended')),
+    due_at timestamptz NOT NULL DEFAULT '-infinity',
+    expires_at timestamptz,
+    is_cancel_requested boolean NOT NULL DEFAULT false,
+    -- the job as it was accepted; null once it has ended and was reported
+    job json,
+    record json NOT NULL,
+    -- counts the changes of the record
+    version integer NOT NULL DEFAULT 1,
+    changed_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    PRIMARY KEY (workspace_id, job_id)
+);
+CREATE INDEX jobs_waiting ON jobs (workspace_id, priority DESC, seq) WHERE state = 'waiting';
+CREATE INDEX jobs_running ON jobs (workspace_id) WHERE state = 'running';
+
+-- the machines on which a job was dropped, and which version of its record they have; none once they have its end
+CREATE TABLE job_askers (
+    node text NOT NULL,
+    workspace_id uuid NOT NULL,
+    job_id text NOT NULL,
+    reported integer NOT NULL DEFAULT 1,
+    PRIMARY KEY (node, workspace_id, job_id),
+    FOREIGN KEY (workspace_id, job_id) REFERENCES jobs ON DELETE CASCADE
+);
+CREATE INDEX job_askers_job ON job_askers (workspace_id, job_id);
 
 -- the memories and all that belongs to them, as tables.py lists it; a deleted row has no value
 CREATE TABLE rows (

@@ -1,0 +1,30 @@
+"""Up to which change of the team memory.db has the team's rows. It is committed with the rows."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from jobs.layout import Workspace
+
+from ...team.rows import Position
+from .. import database
+
+_KEYS = ("team_seq", "team_change")
+
+
+def position(connection: sqlite3.Connection) -> Position | None:
+    """The position; None if memory.db never had rows of a team."""
+    seq, change = (database.meta(connection, key) for key in _KEYS)
+    return None if seq is None or change is None else Position(int(seq), change)
+
+
+def note_position(connection: sqlite3.Connection, reached: Position) -> None:
+    """Record the position, inside the transaction that has its rows."""
+    for key, value in zip(_KEYS, reached, strict=True):
+        database.set_meta(connection, key, str(value))
+
+
+def position_in(workspace: Workspace) -> Position | None:
+    """As ``position``, read beside the writer. Raises as ``database.read_connection``."""
+    with database.read_connection(workspace) as connection:
+        return None if connection is None else position(connection)

@@ -1,0 +1,80 @@
+"""The address of the team's database: what is required of it, and how it is shown.
+
+It comes from the setting ``store``, which only the user's own configuration and environment can give. A password is
+better kept in a password file of PostgreSQL (``~/.pgpass``, or ``PGPASSFILE``) than in the address.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+from pathlib import Path
+from typing import Any
+
+from psycopg import ProgrammingError
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from jobs.errors import JobError
+from jobs.layout import expand_home
+
+_REMEDY = "Correct the setting store: docs/team.md."
+
+
+def conninfo(address: str) -> str:
+    """What psycopg connects with. Off this machine, the server's certificate and name are always verified.
+
+    Raises JobError: SETTING_INVALID, without the address, which may have a password.
+    """
+    parts = _parts(address)
+    if not _is_local(parts):
+        asked = parts.setdefault("sslmode", "verify-full")
+        if asked != "verify-full":
+            raise JobError(
+                "SETTING_INVALID",
+                f"The team's database is on another machine, and sslmode is {asked}: it must be verify-full, so that"
+                " nobody else can answer in its place.",
+                remediation=_REMEDY,
+            )
+        parts.setdefault("sslrootcert", "system")
+    if "passfile" not in parts and "PGPASSFILE" not in os.environ:
+        parts["passfile"] = str(expand_home("~/.pgpass"))
+    return make_conninfo(**parts)
+
+
+def shown(address: str) -> str:
+    """The address for people: user, hosts and database."""
+    parts = _parts(address)
+    user = f"{parts['user']}@" if "user" in parts else ""
+    hosts = str(parts.get("host", "")).split(",")
+    ports = str(parts.get("port", "")).split(",")
+    places = [f"{host}:{port}" if port else host for host, port in zip(hosts, ports * len(hosts), strict=False)]
+    return f"postgresql://{user}{','.join(places)}/{parts.get('dbname', '')}"
+
+
+def _parts(address: str) -> dict[str, Any]:
+    if not address.startswith(("postgresql://", "postgres://")):
+        raise JobError("SETTING_INVALID", "The setting store is no address postgresql://….", remediation=_REMEDY)
+    try:
+        return {name: value for name, value in conninfo_to_dict(address).items() if value is not None}
+    except (ProgrammingError, UnicodeError, ValueError):
+        raise JobError(
+            "SETTING_INVALID",
+            "The setting store cannot be read as an address. In a user's name and a password, write characters such as"
+            " @, : and / as %40, %3A and %2F.",
+            remediation=_REMEDY,
+        ) from None
+
+
+def _is_local(parts: dict[str, Any]) -> bool:
+    """Whether all hosts are this machine: a loopback address, or the folder of a socket."""
+    hosts = str(parts.get("hostaddr") or parts.get("host") or "").split(",")
+    return all(_is_this_machine(host) for host in hosts)
+
+
+def _is_this_machine(host: str) -> bool:
+    if not host or host == "localhost" or Path(host).is_absolute():
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False

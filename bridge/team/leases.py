@@ -1,0 +1,94 @@
+"""Leases: which worker runs a workspace's jobs. It is what the lock file is to the workers of one machine.
+
+A lease ends by the server's clock, unless its holder renews it. Each has a higher number than the one before. The number
+is the fence: whatever its holder writes is refused once another worker has taken the workspace, also if the holder was
+only paused or cut off and does not know it yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from jobs.errors import JobError
+
+from .server import Connection
+
+SECONDS = 30.0
+
+
+class Lease(NamedTuple):
+    """The right to run a workspace's jobs: the number tells it from earlier and later ones."""
+
+    workspace_id: str
+    number: int
+
+
+_TAKE = """
+UPDATE workspaces SET lease = lease + 1, lease_owner = %(node)s, leased_at = clock_timestamp(),
+    lease_until = clock_timestamp() + make_interval(secs => %(seconds)s)
+WHERE id = (
+    SELECT id FROM workspaces
+    WHERE due_at <= clock_timestamp() AND NOT is_paused
+        AND (lease_until IS NULL OR lease_until <= clock_timestamp())
+        AND (%(served)s::uuid[] IS NULL OR id = ANY(%(served)s::uuid[]))
+    ORDER BY priority DESC, leased_at
+    LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED
+)
+RETURNING id::text, lease
+"""
+
+
+def take(
+    connection: Connection, node: str, served: Sequence[str] | None = None, seconds: float = SECONDS
+) -> Lease | None:
+    """Take the lease of a workspace with a due job that no one holds: of the highest priority, then of the one that was
+    leased longest ago, so that no workspace waits for the backlog of another. None if there is none.
+
+    ``served``: the ids of the workspaces that this worker runs; None for all.
+    """
+    wanted = {"node": node, "seconds": seconds, "served": None if served is None else list(served)}
+    found = connection.execute(_TAKE, wanted).fetchone()
+    return None if found is None else Lease(*found)
+
+
+def renew(connection: Connection, lease: Lease, seconds: float = SECONDS) -> bool:
+    """Hold the lease for so many more seconds. False if it is lost."""
+    renewed = connection.execute(
+        "UPDATE workspaces SET lease_until = clock_timestamp() + make_interval(secs => %s) WHERE id = %s AND lease = %s",
+        (seconds, lease.workspace_id, lease.number),
+    )
+    return bool(renewed.rowcount)
+
+
+def require(connection: Connection, lease: Lease) -> None:
+    """Lock the workspace's row for the transaction. Raises JobError: TEAM_LEASE_LOST if another worker took it.
+
+    A lease that has ended without another one holds.
+    """
+    found = connection.execute(
+        "SELECT 1 FROM workspaces WHERE id = %s AND lease = %s FOR NO KEY UPDATE", lease
+    ).fetchone()
+    if found is None:
+        raise JobError("TEAM_LEASE_LOST")
+
+
+_RELEASE = """
+UPDATE workspaces SET lease_owner = NULL, lease_until = NULL, due_at = waiting.due_at,
+    priority = coalesce(waiting.priority, 0)
+FROM (
+    SELECT min(CASE state WHEN 'running' THEN '-infinity' ELSE due_at END) AS due_at, max(priority) AS priority
+    FROM jobs WHERE workspace_id = %(id)s AND state IN ('waiting', 'running')
+) AS waiting
+WHERE id = %(id)s AND lease = %(number)s
+"""
+
+
+def release(connection: Connection, lease: Lease) -> None:
+    """Give the lease up, and note when the workspace's next job is due. Nothing if it is lost."""
+    with connection.transaction():
+        try:
+            require(connection, lease)  # first: a job that is posted meanwhile waits for this, and is not overlooked
+        except JobError:
+            return
+        connection.execute(_RELEASE, {"id": lease.workspace_id, "number": lease.number})

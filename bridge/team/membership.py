@@ -1,0 +1,96 @@
+"""Which workspaces of this user belong to a team: a file in the user's configuration folder for each.
+
+It is named by the workspace's owner id, so no repository can put a workspace into a team, and a moved workspace stays
+in its own. A workspace without a file is this machine's alone, whatever the setting ``store`` says.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import UUID
+
+from jobs import clock, files
+from jobs.errors import JobError
+from jobs.layout import Workspace
+
+from .. import trust
+
+
+@dataclass(frozen=True, slots=True)
+class Membership:
+    """A workspace in a team. ``node`` names this machine's copy of it, and no other one. ``shares``: whether it came from
+    here, so that it is made known to the team."""
+
+    workspace_id: str
+    node: str
+    shares: bool
+
+
+def membership_of(workspace: Workspace, config_folder: Path) -> Membership | None:
+    """The membership; None for a workspace of this machine alone.
+
+    Raises JobError: SETTING_INVALID for a file that cannot be read, since then nothing may be stored.
+    """
+    owner = _owner(workspace, config_folder)
+    if owner is None:
+        return None
+    path = _path(config_folder, owner)
+    try:
+        entry = json.loads(path.read_bytes())
+        workspace_id, shares = str(UUID(entry["workspace_id"])), bool(entry["shares"])
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise JobError(
+            "SETTING_INVALID",
+            f"{path} cannot be read, so it is unknown to which team the workspace belongs.",
+            remediation="Join again: cognee-memory team join. To leave the team instead, remove the file.",
+        ) from error
+    return Membership(workspace_id, f"{socket.gethostname()}/{owner[:12]}", shares)
+
+
+def join(workspace: Workspace, config_folder: Path, workspace_id: str, *, shares: bool = False) -> Membership:
+    """Note that the workspace belongs to a team. Raises JobError: CONFIG_UNWRITABLE, WORKSPACE_NOT_TRUSTED."""
+    trust.adopt(workspace, config_folder)
+    owner = _owner(workspace, config_folder)
+    assert owner is not None
+    path = _path(config_folder, owner)
+    entry = {
+        "workspace_id": workspace_id,
+        "shares": shares,
+        "path": str(workspace.root),
+        "joined_at": clock.iso(clock.now()),
+    }
+    try:
+        files.make_folder(path.parent, links=True)
+        files.replace(path, json.dumps(entry).encode())
+    except OSError as error:
+        raise JobError("CONFIG_UNWRITABLE", f"{path.parent} cannot be written: {error.strerror}.") from error
+    found = membership_of(workspace, config_folder)
+    assert found is not None
+    return found
+
+
+def leave(workspace: Workspace, config_folder: Path) -> None:
+    """Forget the membership. What is stored stays. Raises JobError: CONFIG_UNWRITABLE."""
+    owner = _owner(workspace, config_folder)
+    if owner is None:
+        return
+    try:
+        files.remove(_path(config_folder, owner))
+    except OSError as error:
+        raise JobError("CONFIG_UNWRITABLE", f"{config_folder} cannot be written: {error.strerror}.") from error
+
+
+def _owner(workspace: Workspace, config_folder: Path) -> str | None:
+    try:
+        return trust.inspect_trust(workspace, config_folder).owner
+    except OSError:
+        return None
+
+
+def _path(config_folder: Path, owner: str) -> Path:
+    return config_folder / "teams" / f"{owner}.json"

@@ -1,0 +1,243 @@
+"""The jobs of shared workspaces: any machine posts them, the holder of the workspace's lease runs them, and the machines
+on which they were dropped get their records.
+
+A record is stepped by ``jobs.lifecycle`` alone, with the server's clock; this module reads and writes it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, NamedTuple
+
+from jobs import lifecycle
+from jobs.errors import JobError
+from jobs.model import Job, Record, canonical_json
+from jobs.scrub import without_texts
+
+from . import leases
+from .leases import Lease
+from .server import Connection
+
+Posted = Literal["posted", "known", "other"]
+
+
+@dataclass(frozen=True, slots=True)
+class SharedJob:
+    """A job and its record. ``job`` is as ``Job.as_dict``; None once it has ended and was reported."""
+
+    record: Record
+    job: dict[str, Any] | None
+
+
+class Report(NamedTuple):
+    """A record that changed since the machine has seen it. ``version`` is for ``acknowledge``."""
+
+    workspace_id: str
+    record: Record
+    version: int
+
+
+def now(connection: Connection) -> datetime:
+    """The server's time, by which leases and jobs are timed."""
+    row = connection.execute("SELECT clock_timestamp()").fetchone()
+    assert row is not None
+    return row[0]  # type: ignore[no-any-return]
+
+
+# --- the machines that ask ---
+
+
+def post(connection: Connection, workspace_id: str, node: str, jobs: Sequence[tuple[Job, Record]]) -> dict[str, Posted]:
+    """Post jobs that a machine has accepted, in one transaction. A job that ended and was asked for again is posted with
+    its next generation. Posting twice is posting once.
+
+    Returns for each id whether it is "posted", "known" already, or that of an "other" job, which is not touched. Raises
+    JobError: TEAM_NOT_SHARED for a workspace that is not known yet.
+    """
+    told: dict[str, Posted] = {}
+    with connection.transaction():
+        locked = connection.execute("SELECT 1 FROM workspaces WHERE id = %s FOR NO KEY UPDATE", (workspace_id,))
+        if locked.fetchone() is None:
+            raise JobError("TEAM_NOT_SHARED", "The team's database does not know this workspace yet.")
+        for job, record in jobs:
+            told[record.job_id] = _post(connection, workspace_id, job, record)
+            if told[record.job_id] != "other":
+                connection.execute(
+                    "INSERT INTO job_askers (node, workspace_id, job_id, reported) VALUES (%s, %s, %s, %s)"
+                    " ON CONFLICT DO NOTHING",
+                    (node, workspace_id, record.job_id, int(told[record.job_id] == "posted")),
+                )
+        new = [record for _, record in jobs if told[record.job_id] == "posted"]
+        if new:
+            connection.execute(
+                "UPDATE workspaces SET priority = greatest(priority, %s),"
+                " due_at = least(coalesce(due_at, 'infinity'), %s::timestamptz) WHERE id = %s",
+                (max(record.priority for record in new), min(map(_due_at, new)), workspace_id),
+            )
+    return told
+
+
+_POST = """
+INSERT INTO jobs AS former (workspace_id, job_id, job_sha256, kind, priority, state, due_at, expires_at, job, record)
+VALUES (%s, %s, %s, %s, %s, 'waiting', %s, %s, %s, %s)
+ON CONFLICT (workspace_id, job_id) DO UPDATE SET
+    priority = excluded.priority, state = 'waiting', due_at = excluded.due_at, expires_at = excluded.expires_at,
+    job = excluded.job, record = excluded.record, version = former.version + 1, is_cancel_requested = false,
+    changed_at = clock_timestamp()
+WHERE former.job_sha256 = excluded.job_sha256 AND former.state = 'ended'
+    AND (former.record->>'generation')::integer < (excluded.record->>'generation')::integer
+"""
+
+
+def _post(connection: Connection, workspace_id: str, job: Job, record: Record) -> Posted:
+    values = (
+        workspace_id, record.job_id, record.job_sha256, record.kind, record.priority, _due_at(record),
+        record.expires_at, _json(job.as_dict()), _json(record.as_dict()),
+    )  # fmt: skip
+    if connection.execute(_POST, values).rowcount:
+        return "posted"
+    found = connection.execute(
+        "SELECT job_sha256 FROM jobs WHERE workspace_id = %s AND job_id = %s", (workspace_id, record.job_id)
+    ).fetchone()
+    return "known" if found == (record.job_sha256,) else "other"
+
+
+def reports(connection: Connection, node: str, workspace_id: str, limit: int = 200) -> list[Report]:
+    """The records that changed since this machine has seen them, for its own jobs in the workspace."""
+    found = connection.execute(
+        "SELECT workspace_id::text, record, version FROM job_askers JOIN jobs USING (workspace_id, job_id)"
+        " WHERE node = %s AND workspace_id = %s AND reported < version ORDER BY seq LIMIT %s",
+        (node, workspace_id, limit),
+    )
+    return [Report(workspace_id, Record.from_dict(record), version) for workspace_id, record, version in found]
+
+
+def acknowledge(connection: Connection, node: str, seen: Iterable[Report]) -> None:
+    """Note that the machine has these records. Once all machines that asked have its end, a job keeps no text."""
+    with connection.transaction():
+        for workspace_id, record, version in seen:
+            which = (node, workspace_id, record.job_id)
+            if not record.ended:
+                connection.execute(
+                    "UPDATE job_askers SET reported = %s WHERE node = %s AND workspace_id = %s AND job_id = %s",
+                    (version, *which),
+                )
+                continue
+            connection.execute("DELETE FROM job_askers WHERE node = %s AND workspace_id = %s AND job_id = %s", which)
+            connection.execute(
+                "UPDATE jobs SET job = NULL, record = %s WHERE workspace_id = %s AND job_id = %s AND version = %s"
+                " AND NOT EXISTS (SELECT 1 FROM job_askers WHERE workspace_id = %s AND job_id = %s)",
+                (_json(without_texts(record).as_dict()), *which[1:], version, *which[1:]),
+            )
+
+
+Cancellation = Literal["cancelled", "running", "too late", "ended"]
+
+
+def cancel(connection: Connection, workspace_id: str, job_id: str) -> Cancellation:
+    """Cancel a job that waits; one that runs is marked, for the worker that runs it."""
+    with connection.transaction():
+        connection.execute("SELECT 1 FROM workspaces WHERE id = %s FOR NO KEY UPDATE", (workspace_id,))
+        found = connection.execute(
+            "SELECT record FROM jobs WHERE workspace_id = %s AND job_id = %s", (workspace_id, job_id)
+        ).fetchone()
+        record = None if found is None else Record.from_dict(found[0])
+        if record is None or record.ended:
+            return "ended"
+        if is_committed(connection, workspace_id, record):
+            return "too late"
+        if record.state == "running":
+            connection.execute(
+                "UPDATE jobs SET is_cancel_requested = true WHERE workspace_id = %s AND job_id = %s",
+                (workspace_id, job_id),
+            )
+            return "running"
+        _write(connection, workspace_id, [lifecycle.step(record, lifecycle.Cancelled(), now(connection))])
+        return "cancelled"
+
+
+# --- the worker that holds the lease ---
+
+
+def due(connection: Connection, lease: Lease, limit: int) -> list[SharedJob]:
+    """The workspace's jobs that may start now, in their order of starting."""
+    found = connection.execute(
+        "SELECT record, job FROM jobs WHERE workspace_id = %s AND state = 'waiting' AND due_at <= clock_timestamp()"
+        " ORDER BY priority DESC, seq LIMIT %s",
+        (lease.workspace_id, limit),
+    )
+    return [SharedJob(Record.from_dict(record), job) for record, job in found]
+
+
+def running(connection: Connection, lease: Lease) -> list[Record]:
+    """The workspace's jobs whose records say that they run: at the beginning of a lease, those of a worker that died."""
+    found = connection.execute(
+        "SELECT record FROM jobs WHERE workspace_id = %s AND state = 'running' ORDER BY seq", (lease.workspace_id,)
+    )
+    return [Record.from_dict(record) for (record,) in found]
+
+
+def write(connection: Connection, lease: Lease, records: Sequence[Record]) -> None:
+    """Write the next records of jobs, all or none. Raises JobError: TEAM_LEASE_LOST."""
+    with connection.transaction():
+        leases.require(connection, lease)
+        _write(connection, lease.workspace_id, records)
+
+
+def cancel_requests(connection: Connection, lease: Lease) -> list[str]:
+    """The ids of the running jobs that somebody asked to cancel."""
+    found = connection.execute(
+        "SELECT job_id FROM jobs WHERE workspace_id = %s AND state = 'running' AND is_cancel_requested",
+        (lease.workspace_id,),
+    )
+    return [job_id for (job_id,) in found]
+
+
+def is_committed(connection: Connection, workspace_id: str, record: Record) -> bool:
+    """Whether the job's change is committed."""
+    key = canonical_json([record.job_id, record.job_sha256])
+    found = connection.execute(
+        "SELECT 1 FROM rows WHERE workspace_id = %s AND tbl = 'effects' AND key = %s AND value IS NOT NULL",
+        (workspace_id, key),
+    ).fetchone()
+    return found is not None
+
+
+def forget_texts(connection: Connection, lease: Lease) -> None:
+    """Remove the texts of all jobs of the workspace that have ended. Raises JobError: TEAM_LEASE_LOST."""
+    with connection.transaction():
+        leases.require(connection, lease)
+        found = connection.execute(
+            "SELECT record FROM jobs WHERE workspace_id = %s AND state = 'ended'", (lease.workspace_id,)
+        ).fetchall()
+        for (record,) in found:
+            clean = without_texts(Record.from_dict(record))
+            connection.execute(
+                "UPDATE jobs SET job = NULL, record = %s WHERE workspace_id = %s AND job_id = %s",
+                (_json(clean.as_dict()), lease.workspace_id, clean.job_id),
+            )
+
+
+def _write(connection: Connection, workspace_id: str, records: Sequence[Record]) -> None:
+    values = [(_state(each), _due_at(each), _json(each.as_dict()), workspace_id, each.job_id) for each in records]
+    with connection.cursor() as cursor:
+        cursor.executemany(
+            "UPDATE jobs SET state = %s, due_at = %s, record = %s, version = version + 1, is_cancel_requested = false,"
+            " changed_at = clock_timestamp() WHERE workspace_id = %s AND job_id = %s",
+            values,
+        )
+
+
+def _state(record: Record) -> str:
+    return "ended" if record.ended else "running" if record.state == "running" else "waiting"
+
+
+def _due_at(record: Record) -> str:
+    return record.next_attempt_at or "-infinity"
+
+
+def _json(value: object) -> str:
+    return json.dumps(value)  # escaped: a file name in a record may be no valid UTF-8

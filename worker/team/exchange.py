@@ -1,0 +1,101 @@
+"""The exchange of jobs with the team's database: posts what was dropped here, and writes the records that come back.
+
+A job stays in this machine's folder until its end is known here, so it is posted again after anything that may have lost
+it: a restart, or a database that was restored from a backup. Posting twice is posting once.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+
+from bridge.team import shared_jobs
+from bridge.team.membership import Membership
+from bridge.team.server import Server
+from jobs import lifecycle
+from jobs.errors import JobError
+from jobs.layout import SpoolPaths
+from jobs.model import Record
+
+from ..log import of_job
+from ..scheduling.ledger import Cancellation, Ledger
+from ..scheduling.tasks import read_job
+
+log = logging.getLogger(__name__)
+
+_TOGETHER = 64
+_POST_AGAIN_SECONDS = 60.0
+
+
+class Exchange:
+    """The exchange of one workspace. Not thread-safe, except for ``cancel``."""
+
+    def __init__(self, paths: SpoolPaths, ledger: Ledger, server: Server, membership: Membership) -> None:
+        self._paths = paths
+        self._ledger = ledger
+        self._server = server
+        self._team = membership
+        self._posted: dict[str, int] = {}  # job id -> generation
+        self._post_all_at = 0.0
+        self.has_posted = False
+
+    def run(self) -> None:
+        """Post what is new, and write what has changed. Raises JobError as ``Server.connection``, and OSError."""
+        live = self._ledger.live()
+        if time.monotonic() >= self._post_all_at:
+            self._posted.clear()
+            self._post_all_at = time.monotonic() + _POST_AGAIN_SECONDS
+        self.has_posted = False
+        new = [record for record in live if self._posted.get(record.job_id) != record.generation]
+        for start in range(0, len(new), _TOGETHER):
+            self._post(new[start : start + _TOGETHER])
+        self._posted = {record.job_id: record.generation for record in live if record.job_id in self._posted}
+        if live:
+            self._take_reports()
+
+    def _post(self, records: list[Record]) -> None:
+        jobs = []
+        for record in records:
+            try:
+                jobs.append((read_job(self._paths, record.job_id), record))
+            except (OSError, JobError) as error:
+                log.error("copy unreadable, not posted: %s", error, extra=of_job(record))
+        with self._server.connection() as connection:
+            told = shared_jobs.post(connection, self._team.workspace_id, self._team.node, jobs)
+        self.has_posted = True
+        for _, record in jobs:
+            self._posted[record.job_id] = record.generation
+            if told[record.job_id] == "other":
+                self._refuse(record)
+
+    def _refuse(self, record: Record) -> None:
+        """Another machine posted another job under this id."""
+        error = JobError("JOB_ID_CONFLICT", f"The id {record.job_id!r} belongs to another job of the team.")
+        self._ledger.apply({record.job_id: lifecycle.Started()})
+        self._ledger.apply({record.job_id: lifecycle.Failed(error)})
+
+    def _take_reports(self) -> None:
+        while True:
+            with self._server.connection() as connection:
+                found = shared_jobs.reports(connection, self._team.node, self._team.workspace_id)
+            if not found:
+                return
+            for report in found:
+                self._ledger.mirror(report.record)
+            with self._server.connection() as connection:
+                shared_jobs.acknowledge(connection, self._team.node, found)
+
+    def cancel(self, job_id: str) -> Cancellation:
+        """Cancel a job of this machine, wherever it waits or runs; "running" while that is not known yet."""
+        record = self._ledger.get(job_id)
+        if record is None:
+            return "ended"
+        try:
+            with self._server.connection() as connection:
+                found = shared_jobs.cancel(connection, self._team.workspace_id, job_id)
+        except JobError as error:
+            log.warning("the cancellation waits: %s", error.code, extra=of_job(record))
+            return "running"
+        if found == "ended" and job_id not in self._posted:
+            return self._ledger.cancel(job_id)
+        return "running" if found in ("cancelled", "ended") else found

@@ -1,0 +1,88 @@
+"""The parts of a worker in a team, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from bridge.settings import Settings
+from bridge.team import server
+from bridge.team.membership import Membership
+from jobs.layout import Workspace
+from jobs.lifecycle import CrashLimits
+
+from ..child.supervisor import Child
+from ..scheduling.ledger import Cancellation, Ledger
+from ..scheduling.runnable_jobs import LocalJobs
+from ..scheduling.runner import Runner
+from .exchange import Exchange
+from .team_jobs import TeamJobs
+from .team_work import TeamWork
+
+
+class Team:
+    """A worker's side of the team. ``jobs`` is what its runner runs; ``work_with`` comes before everything else."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        settings: Settings,
+        membership: Membership,
+        ledger: Ledger,
+        local: LocalJobs,
+        crash_limits: CrashLimits,
+    ) -> None:
+        """Raises JobError: SETTING_INVALID without the database's address."""
+        self._workspace = workspace
+        self._membership = membership
+        self._server = server.of(settings)
+        self._lease_seconds = settings.lease_seconds
+        self._exchange = Exchange(workspace.spool, ledger, self._server, membership)
+        self._work: TeamWork | None = None
+        self.jobs = TeamJobs(self._server, crash_limits, local)
+
+    def work_with(self, runner: Runner, child: Child, changed: Callable[[], None]) -> Team:
+        """Run jobs with these. Returns itself."""
+        self._work = TeamWork(
+            self._workspace,
+            self._membership,
+            self._server,
+            self.jobs,
+            runner,
+            child,
+            self._exchange,
+            changed,
+            lease_seconds=self._lease_seconds,
+        )
+        return self
+
+    @property
+    def work(self) -> TeamWork:
+        """The work, once there is a runner."""
+        assert self._work is not None
+        return self._work
+
+    @property
+    def problem(self) -> str | None:
+        """The error code of the last failure to reach the team; None while it is reached."""
+        return self.work.problem
+
+    def start(self) -> None:
+        """Start the work."""
+        self.work.start()
+
+    def stop(self) -> None:
+        """Stop after the running job."""
+        self.work.stop()
+        self._server.close()
+
+    def wake(self) -> None:
+        """Look at once."""
+        self.work.wake()
+
+    def maintain(self) -> None:
+        """Maintain the stores when nothing is to be done."""
+        self.work.wants_maintenance.set()
+
+    def cancel(self, job_id: str) -> Cancellation:
+        """As ``Runner.cancel``, for a job of this machine, wherever it runs."""
+        return self._exchange.cancel(job_id)

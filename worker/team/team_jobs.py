@@ -1,0 +1,235 @@
+"""The jobs of the workspace whose lease this worker holds, as the runner needs them. Their records are in the database.
+
+While it holds no lease, no job is due, and what an attempt ends with is ignored: another worker has the job.
+"""
+
+from __future__ import annotations
+
+import errno
+import logging
+import random
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime, timedelta
+
+from bridge.team import shared_jobs
+from bridge.team.leases import Lease
+from bridge.team.server import Server
+from jobs import clock, lifecycle
+from jobs.errors import JobError
+from jobs.lifecycle import CrashLimits, Event
+from jobs.model import Job, Record, encode
+from jobs.parse import parse_copy
+from jobs.scrub import JOB_FILES
+
+from ..log import of_job
+from ..scheduling.forget_job_files import Apply
+from ..scheduling.ledger import Cancellation, Tickets
+from ..scheduling.runnable_jobs import RunnableJobs
+
+log = logging.getLogger(__name__)
+
+_LOOKED_AT = 256  # waiting jobs, the first in their order
+_FRESH_SECONDS = 1.0  # for which that list is used
+
+
+class TeamJobs:
+    """Thread-safe. ``hold`` begins a lease; ``let_go`` ends it."""
+
+    def __init__(
+        self,
+        server: Server,
+        crash_limits: CrashLimits,
+        local: RunnableJobs | None = None,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        """``local``: the jobs of this machine's folder, whose files lose the texts that a job forgets."""
+        self._server = server
+        self._local = local
+        self._crash_limits = crash_limits
+        self._jitter = jitter
+        self._lock = threading.RLock()
+        self._lease: Lease | None = None
+        self._jobs: dict[str, shared_jobs.SharedJob] = {}
+        self._records: dict[str, Record] = {}
+        self._read_at = 0.0
+        self._ahead = timedelta()  # of the server's clock
+
+    # --- the lease ---
+
+    def hold(self, lease: Lease) -> None:
+        """Run the jobs of this lease from now on. Jobs that a worker left running wait again, or end as poison.
+
+        Raises JobError: TEAM_LEASE_LOST and as ``Server.connection``.
+        """
+        with self._server.connection() as connection:
+            self._ahead = shared_jobs.now(connection) - clock.now()
+            left = shared_jobs.running(connection, lease)
+            if left:
+                died = [self._step(record, lifecycle.WorkerDied()) for record in left]
+                shared_jobs.write(connection, lease, died)
+                for record in died:
+                    log.warning("its worker died or was cut off: %s", record.state, extra=of_job(record))
+        with self._lock:
+            self._lease = lease
+            self._jobs, self._records, self._read_at = {}, {}, 0.0
+
+    def let_go(self) -> Lease | None:
+        """Hold no lease from now on. Returns the former one."""
+        with self._lock:
+            former, self._lease = self._lease, None
+            self._jobs, self._records = {}, {}
+        return former
+
+    def lease_number(self) -> int | None:
+        """The number of the lease; -1 without one, which every commit refuses."""
+        lease = self._lease
+        return -1 if lease is None else lease.number
+
+    def now(self) -> datetime:
+        """The time of the database's server."""
+        return clock.now() + self._ahead
+
+    # --- reading ---
+
+    def next(self) -> str | None:
+        """The id of the job that starts next; None if none is due."""
+        found = self._due()
+        return found[0].job_id if found else None
+
+    def startable(self, job_id: str) -> Record | None:
+        """The job's record if it may start now."""
+        return next((record for record in self._due() if record.job_id == job_id), None)
+
+    def due(self, kind: str, limit: int) -> list[Record]:
+        """The jobs of a kind that may start now, in their order of starting."""
+        return [record for record in self._due() if record.kind == kind][:limit]
+
+    def kinds_due(self) -> list[str]:
+        """The kinds with a job that may start now, in the order of their first jobs."""
+        return list(dict.fromkeys(str(record.kind) for record in self._due()))
+
+    def read(self, job_id: str) -> Job:
+        """The job itself."""
+        shared = self._jobs[job_id]
+        if shared.job is None:
+            raise JobError("JOB_NOT_FOUND")
+        return parse_copy(job_id, encode(shared.job))
+
+    def is_committed(self, record: Record) -> bool:
+        """Whether the job's change is committed; True if that cannot be read, so that the job runs to its end."""
+        if record.attempt == 0 and record.generation == 1:
+            return False
+        lease = self._lease
+        try:
+            with self._server.connection() as connection:
+                return lease is None or shared_jobs.is_committed(connection, lease.workspace_id, record)
+        except JobError as error:
+            log.error("whether it has taken effect cannot be read: %s", error, extra=of_job(record))
+            return True
+
+    def _due(self) -> list[Record]:
+        with self._lock:
+            is_fresh = time.monotonic() - self._read_at < _FRESH_SECONDS
+            if self._lease is None:
+                return []
+            if not is_fresh or not self._waiting():
+                self._look(self._lease)
+            return self._waiting()
+
+    def _waiting(self) -> list[Record]:
+        records = (self._records[job_id] for job_id in self._jobs)
+        return [record for record in records if record.state in ("queued", "retrying")]
+
+    def _look(self, lease: Lease) -> None:
+        try:
+            with self._server.connection() as connection:
+                found = shared_jobs.due(connection, lease, _LOOKED_AT)
+        except JobError as error:
+            log.warning("the team's jobs cannot be read: %s", error.code)
+            return
+        running = {job_id: self._jobs[job_id] for job_id in self._jobs if self._records[job_id].state == "running"}
+        self._jobs = running | {shared.record.job_id: shared for shared in found}
+        self._records = {job_id: self._records[job_id] for job_id in running} | {
+            shared.record.job_id: shared.record for shared in found
+        }
+        self._read_at = time.monotonic()
+
+    # --- stepping ---
+
+    def apply(self, events: Mapping[str, Event], tickets: Tickets | None = None) -> list[Record]:
+        """Step records, and write them all or none. Returns the new ones; none after the lease was lost.
+
+        Raises OSError while the database cannot be reached, so that the caller tries again.
+        """
+        with self._lock:
+            lease = self._lease
+            stepped = []
+            for job_id, event in events.items():
+                record = self._records.get(job_id)
+                if lease is None or record is None or record.ticket != (tickets or {}).get(job_id, record.ticket):
+                    log.warning("ignored %s of an abandoned attempt of %s", type(event).__name__, job_id)
+                    continue
+                try:
+                    stepped.append(self._step(record, event))
+                except lifecycle.IllegalTransition:
+                    continue
+            if lease is None or not stepped:
+                return []
+            try:
+                with self._server.connection() as connection:
+                    shared_jobs.write(connection, lease, stepped)
+            except JobError as error:
+                if error.code == "TEAM_LEASE_LOST":
+                    log.warning("another worker has taken over the workspace: what was done here does not count")
+                    self.let_go()
+                    return []
+                raise OSError(errno.EAGAIN, f"the team's database: {error.code}") from error
+            for record in stepped:
+                self._records[record.job_id] = record
+                if record.state != "running":
+                    self._read_at = 0.0  # a job that waits again may be due later, or behind others
+                if record.ended:
+                    self._jobs.pop(record.job_id, None)
+            return stepped
+
+    def _step(self, record: Record, event: Event) -> Record:
+        return lifecycle.step(record, event, self.now(), self._jitter(), self._crash_limits)
+
+    def cancel(self, job_id: str) -> Cancellation:
+        """Cancel a job of the lease's workspace: at once if it waits; "running" asks its worker, which may be this one."""
+        lease = self._lease
+        if lease is None:
+            return "ended"
+        with self._server.connection() as connection:
+            return shared_jobs.cancel(connection, lease.workspace_id, job_id)
+
+    def cancel_requests(self) -> list[str]:
+        """The ids of the running jobs that somebody asked to cancel. Raises JobError."""
+        lease = self._lease
+        if lease is None:
+            return []
+        with self._server.connection() as connection:
+            return shared_jobs.cancel_requests(connection, lease)
+
+    # --- what only local jobs need ---
+
+    def note_executing(self, records: Iterable[Record], *, runs: bool) -> None:
+        """Nothing: a death is noted by the worker that takes over."""
+
+    def forget_executing(self, records: Iterable[Record]) -> None:
+        """Nothing."""
+
+    def without_forgotten_texts(self, event: Event, apply: Apply) -> Event:
+        """The outcome of a forget job, after all ended jobs of the workspace have lost their texts in the database."""
+        if not isinstance(event, lifecycle.Succeeded) or self._lease is None:
+            return event
+        try:
+            with self._server.connection() as connection:
+                shared_jobs.forget_texts(connection, self._lease)
+        except JobError as error:
+            raise OSError(errno.EAGAIN, f"the team's database: {error.code}") from error
+        if self._local is not None:
+            return self._local.without_forgotten_texts(event, self._local.apply)
+        return lifecycle.Succeeded({name: value for name, value in event.result.items() if name != JOB_FILES})

@@ -1,0 +1,192 @@
+"""The work of a worker in a team, in two threads: one runs jobs, one renews the lease and exchanges jobs.
+
+run       takes the lease of a workspace with a due job, runs what is due, and gives the lease up; between leases
+          it makes memory.db follow the team's changes
+exchange  every second, or when woken: renews the lease, ends jobs that were cancelled, posts and reports
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+
+from bridge.store.opening import position_of
+from bridge.team import leases, rows
+from bridge.team.leases import Lease
+from bridge.team.membership import Membership
+from bridge.team.server import Server
+from jobs.errors import JobError
+from jobs.layout import Workspace
+
+from ..child.protocol import FOLLOW
+from ..child.supervisor import Child, ChildEnded
+from ..scheduling.runner import MAINTENANCE, Runner
+from .exchange import Exchange
+from .team_jobs import TeamJobs
+
+log = logging.getLogger(__name__)
+
+_POLL_SECONDS = 1.0
+_UNREACHABLE_PAUSE_SECONDS = 5.0
+_LONGEST_RENEWAL_SECONDS = 5.0
+
+
+class TeamWork:
+    """Starts and stops the threads."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        membership: Membership,
+        server: Server,
+        jobs: TeamJobs,
+        runner: Runner,
+        child: Child,
+        exchange: Exchange,
+        changed: Callable[[], None] = lambda: None,
+        *,
+        lease_seconds: float = leases.SECONDS,
+    ) -> None:
+        self._workspace = workspace
+        self._membership = membership
+        self._server = server
+        self._jobs = jobs
+        self._runner = runner
+        self._child = child
+        self._exchange = exchange
+        self._changed = changed
+        self._lease_seconds = lease_seconds
+        self._renew_seconds = min(_LONGEST_RENEWAL_SECONDS, lease_seconds / 3)
+        self._held: Lease | None = None
+        self._stop = threading.Event()
+        self._wake_run = threading.Event()
+        self._wake_exchange = threading.Event()
+        self._threads = [
+            threading.Thread(target=self._run, name="team-run", daemon=True),
+            threading.Thread(target=self._exchange_all, name="team-exchange", daemon=True),
+        ]
+        self.problem: str | None = None  # the error code of the last failure to reach the team, until it is reached
+        self.wants_maintenance = threading.Event()
+
+    def start(self) -> None:
+        """Start both threads."""
+        for thread in self._threads:
+            thread.start()
+
+    def wake(self) -> None:
+        """Look at once: a job was dropped, or something has changed."""
+        self._wake_exchange.set()
+        self._wake_run.set()
+
+    def stop(self) -> None:
+        """Stop after the running job. The lease is given up, so that another worker need not wait for its end."""
+        self._stop.set()
+        self.wake()
+        for thread in self._threads:
+            if thread.ident is not None:
+                thread.join()
+
+    # --- running ---
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            self._wake_run.clear()
+            try:
+                worked = self._run_once()
+                self._reached(None)
+            except JobError as error:
+                self._reached(error)
+                self._stop.wait(_UNREACHABLE_PAUSE_SECONDS)
+                continue
+            except Exception:
+                log.exception("the team's work failed; it is tried again")
+                self._stop.wait(_UNREACHABLE_PAUSE_SECONDS)
+                continue
+            if not worked:
+                self._wake_run.wait(_POLL_SECONDS)
+
+    def _run_once(self) -> bool:
+        """Run what is due. Returns whether there was something."""
+        if self._runner.paused.is_set():
+            return False
+        with self._server.connection() as connection:
+            served = [self._membership.workspace_id]
+            lease = leases.take(connection, self._membership.node, served, self._lease_seconds)
+        if lease is None:
+            self._follow()
+            if self.wants_maintenance.is_set():
+                self.wants_maintenance.clear()
+                self._runner.run_if_due(MAINTENANCE)
+            return False
+        self._held = lease
+        try:
+            self._jobs.hold(lease)
+            while not self._stop.is_set() and (job_id := self._jobs.next()) is not None:
+                self._runner.run_if_due(job_id)
+                self._wake_exchange.set()
+                if self._runner.paused.is_set():
+                    break
+        finally:
+            self._held = None
+            if self._jobs.let_go() is not None:
+                with self._server.connection() as connection:
+                    leases.release(connection, lease)
+            self._wake_exchange.set()
+        return True
+
+    def _follow(self) -> None:
+        """Let the child apply what other machines changed."""
+        with self._server.connection() as connection:
+            found = rows.registered(connection, self._membership.workspace_id)
+        if found is None and not self._membership.shares:
+            raise JobError("TEAM_NOT_SHARED", "The team's database does not know this workspace.")
+        if found is not None and found.position == position_of(self._workspace):
+            return
+        try:
+            self._child.ask({"kind": FOLLOW, "jobs": [], "lease": None})
+        except ChildEnded as ended:
+            log.warning("following the team was interrupted: %s", ended)
+        self._changed()
+
+    # --- exchanging ---
+
+    def _exchange_all(self) -> None:
+        renewed = 0.0
+        while not self._stop.is_set():
+            self._wake_exchange.clear()
+            try:
+                if self._held is not None and time.monotonic() - renewed >= self._renew_seconds:
+                    self._renew(self._held)
+                    renewed = time.monotonic()
+                for job_id in self._jobs.cancel_requests():
+                    self._runner.cancel(job_id)
+                self._exchange.run()
+                self._wake_run.set() if self._exchange.has_posted else None
+            except (JobError, OSError) as error:
+                log.warning("the exchange with the team waits: %s", error)
+                self._stop.wait(_POLL_SECONDS)
+            except Exception:
+                log.exception("the exchange with the team failed; it is tried again")
+                self._stop.wait(_POLL_SECONDS)
+            self._wake_exchange.wait(min(_POLL_SECONDS, self._renew_seconds))
+        try:
+            self._exchange.run()
+        except (JobError, OSError) as error:
+            log.warning("the last exchange with the team was left out: %s", error)
+
+    def _renew(self, lease: Lease) -> None:
+        with self._server.connection() as connection:
+            is_ours = leases.renew(connection, lease, self._lease_seconds)
+        if not is_ours and self._held == lease:
+            log.warning("another worker has taken over the workspace: the running job is ended here")
+            self._jobs.let_go()
+            self._child.end("stopped")
+
+    def _reached(self, error: JobError | None) -> None:
+        code = None if error is None else error.code
+        if code != self.problem:
+            self.problem = code
+            log.log(logging.INFO if error is None else logging.WARNING, "the team: %s", error or "reached")
+            self._changed()
