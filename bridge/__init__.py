@@ -14,6 +14,7 @@ the modules and packages of the memory:
 ``privacy``: secrets, keys and texts kept out of what is stored, shown or logged.
 ``embedding``: the local and the remote embedders.
 ``reranking``: an optional model that judges the first hits of a question again.
+``team``: a team's database in Postgres, and which workspaces belong to one.
 ``store``: memory.db, with its full-text index and vector files.
 ``datapoints``: the node models of the knowledge graph.
 ``graph``: the knowledge graph in cognee, and the delivery of the outbox to it.

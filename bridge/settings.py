@@ -313,6 +313,11 @@ def variable(name: str) -> str:
     return _FIELDS[name].metadata["env"] or PREFIX + name.upper()
 
 
+def postgres_password_file() -> Path:
+    """Where PostgreSQL's own tools look for passwords. The worker's child has another HOME, so it is said to psycopg."""
+    return Path(os.environ.get("PGPASSFILE") or expand_home("~/.pgpass"))
+
+
 USER_HOME = "MEMORY_USER_HOME"
 """The variable in which the worker's child finds the user's home, since its own HOME is a folder for cognee."""
 

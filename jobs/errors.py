@@ -197,7 +197,7 @@ ERRORS: dict[str, ErrorKind] = _table(
     ),
     ErrorKind(
         "TEAM_NEWER", _W, "The team's database was upgraded by a newer version of cognee-memory.",
-        "Update cognee-memory on this machine. Nothing was changed.",
+        "Update the program on this machine. Nothing was changed.",
     ),
     ErrorKind(
         "TEAM_UNUSABLE", _T, "The team's database answered with an error.",

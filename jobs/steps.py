@@ -198,6 +198,11 @@ STEPS: tuple[Step, ...] = (
 # What a team's store does besides; without a team, nothing of it happens.
 TEAM_STEPS: tuple[Step, ...] = (
     Step(
+        "team.record", "worker", "write a job's record as the team's database has it",
+        "an earlier record of the job", "the record, which the team's database still takes for unseen",
+        "the record is written again",
+    ),
+    Step(
         "team.commit", "child", "commit the change in the team's database",
         "a transaction of memory.db that holds the change", "the team's database holds it; memory.db does not yet",
         "memory.db rolls back; the next opening applies the change from the team's database",
@@ -215,7 +220,8 @@ TEAM_STEPS: tuple[Step, ...] = (
 )  # fmt: skip
 
 NAMES = frozenset(step.name for step in (*STEPS, *TEAM_STEPS))
-POINTS: tuple[str, ...] = tuple(f"{side}:{step.name}" for step in (*STEPS, *TEAM_STEPS) for side in ("before", "after"))
+POINTS: tuple[str, ...] = tuple(f"{side}:{step.name}" for step in STEPS for side in ("before", "after"))
+TEAM_POINTS: tuple[str, ...] = tuple(f"{side}:{step.name}" for step in TEAM_STEPS for side in ("before", "after"))
 
 _fault: Callable[[str], None] | None = None
 

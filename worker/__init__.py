@@ -17,6 +17,7 @@ modules and packages:
 ``hooks``: what other tools call when a session begins or ends, and its installation.
 ``inbox``: dropped files, accepted or rejected, and requests to the worker.
 ``scheduling``: jobs from accepted to ended.
+``team``: jobs that any worker of a team may run.
 ``child``: the child process, which runs the operations.
 ``monitoring``: counters, measurements and metrics.
 ``server``: the HTTP server's process.

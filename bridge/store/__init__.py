@@ -31,6 +31,7 @@ architecture test names the exceptions. In reading order:
 ``vector_files``: the vector files themselves, which every store writes.
 ``database``: connections to memory.db, transactions, and SQLite's errors as error codes.
 ``migrations``: the tables of memory.db, and upgrades from older formats.
+``team``: memory.db as a copy of what a team's database holds.
 ``mounts``: whether the workspace's file system is safe for SQLite and reports file events.
 ``quarantine``: damaged files moved out of the way.
 ``sqlite_reader``: the reader of memory.db, and snapshots for queries.

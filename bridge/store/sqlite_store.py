@@ -205,9 +205,17 @@ class SqliteStore(SqliteMemories):
         answer whether the job is applied.
         """
         with critical.critical_section(), steps.fault_point("memory.commit"), database.transaction(self._connection):
+            self._before_writing()
             self._writer.write(change)
             yield
             applied_jobs.record(self._connection, change.applied, change.at)
+            self._before_commit(change)
+
+    def _before_writing(self) -> None:
+        """A team's store notes from here on what the transaction changes."""
+
+    def _before_commit(self, change: Change) -> None:
+        """A team's store commits the change for all machines here; an exception discards it."""
 
     def add(
         self, memories: Sequence[tuple[Memory, str | None]], now: str, applied: Sequence[AppliedJob] = ()

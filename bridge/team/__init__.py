@@ -1,10 +1,10 @@
 """The team's database, in Postgres: what all machines of a team share. It knows nothing of memory.db or of cognee.
 
-address      where the database is, and what is required of the connection
-membership   which workspaces of this user belong to a team
-server       connections, transactions and errors
-schema       the tables, and how they are upgraded
-rows         a workspace's memories as rows: the feed that replicas follow, and how a change is committed
-leases       which worker runs a workspace's jobs
-shared_jobs  the jobs of a workspace: posted by any machine, run by the holder of the lease, reported back
+``address``: where the database is, and what is required of the connection.
+``membership``: which workspaces of this user belong to a team.
+``server``: connections, transactions and errors.
+``schema``: the tables, and how they are upgraded.
+``rows``: a workspace's memories as rows: the feed that replicas follow, and how a change is committed.
+``leases``: which worker runs a workspace's jobs.
+``shared_jobs``: the jobs of a workspace: posted by any machine, run by the holder of the lease, reported back.
 """

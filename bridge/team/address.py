@@ -7,7 +7,6 @@ better kept in a password file of PostgreSQL (``~/.pgpass``, or ``PGPASSFILE``) 
 from __future__ import annotations
 
 import ipaddress
-import os
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,8 @@ from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from jobs.errors import JobError
-from jobs.layout import expand_home
+
+from ..settings import postgres_password_file
 
 _REMEDY = "Correct the setting store: docs/team.md."
 
@@ -36,8 +36,7 @@ def conninfo(address: str) -> str:
                 remediation=_REMEDY,
             )
         parts.setdefault("sslrootcert", "system")
-    if "passfile" not in parts and "PGPASSFILE" not in os.environ:
-        parts["passfile"] = str(expand_home("~/.pgpass"))
+    parts.setdefault("passfile", str(postgres_password_file()))
     return make_conninfo(**parts)
 
 

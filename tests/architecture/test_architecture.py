@@ -28,8 +28,10 @@ LAYERS = {
         "text embedding",
         "reranking",
         "settings datapoints",
-        "git_index store user_settings",
+        "git_index user_settings",
         "trust",
+        "team",
+        "store",
         "trust_kept",
         "interface graph transfer",
         "search compaction",
@@ -42,7 +44,7 @@ LAYERS = {
         "monitoring admin mcp processes",
         "child",
         "scheduling doctor",
-        "inbox",
+        "inbox team",
         "heartbeat",
         "http",
         "server",
@@ -442,7 +444,8 @@ def test_the_packages_of_the_build_are_those_of_the_folders() -> None:
 
 def test_what_is_imported_at_the_top_is_a_declared_dependency() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    declared = {re.split(r"[^\w.-]", line)[0].lower() for line in project["dependencies"]}
+    needed = [*project["dependencies"], *project["optional-dependencies"]["team"]]
+    declared = {re.split(r"[^\w.-]", line)[0].lower() for line in needed}
     declared = {name.replace("python-dotenv", "dotenv").replace("-", "_") for name in declared}
     brought_along = {
         "ladybug",

@@ -193,7 +193,7 @@ class Ledger:
             here = self.get(record.job_id)
             if here is None or here.generation > record.generation:
                 return
-            with steps.fault_point("record.end"):
+            with steps.fault_point("team.record"):
                 spool.write_records(self._paths, [record])
             self._keep(record)
         self._changed()

@@ -1,9 +1,9 @@
 """A worker in a team: the jobs of a shared workspace are in the team's database, and any worker may run them.
 
-    team        the parts, put together
-    team_jobs   the jobs of the workspace whose lease this worker holds, as the runner needs them
-    exchange    posts the jobs that were dropped here, and writes their records as they come back
-    team_work   takes leases, renews them, and runs what is due; makes the copy on this machine follow the team's
+``team``: the parts, put together.
+``team_jobs``: the jobs of the workspace whose lease this worker holds, as the runner needs them.
+``exchange``: posts the jobs that were dropped here, and writes their records as they come back.
+``team_work``: takes leases, renews them, and runs what is due; makes the copy on this machine follow the team's.
 
 It does not know how a job runs (``scheduling/runner``, ``child``), nor how the database keeps it (``bridge/team``).
 """

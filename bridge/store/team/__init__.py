@@ -4,11 +4,11 @@ A workspace's truth is a set of rows, each with the number of the change that wr
 replica asks for the rows above the number up to which it has applied changes, and has then the same rows. A deleted row
 stays as a row without a value, so the feed needs no history, and a new replica reads the same rows as one that was away.
 
-    tables      which tables of memory.db are replicated
-    recorder    notes which of their rows a transaction changes
-    position    up to which change of the team memory.db has its rows
-    replica     applies rows to memory.db
-    team_store  the store: it applies what it lacks, and commits each change in Postgres before in memory.db
+``tables``: which tables of memory.db are replicated.
+``recorder``: notes which of their rows a transaction changes.
+``position``: up to which change of the team memory.db has its rows.
+``replica``: applies rows to memory.db.
+``team_store``: the store: it applies what it lacks, and commits each change in Postgres before in memory.db.
 
 The other side, in Postgres, is ``bridge/team``.
 """

@@ -8,8 +8,6 @@ the two commits, memory.db rolls back, and gets the change from Postgres like an
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from uuid import uuid4
 
@@ -22,11 +20,10 @@ from ...embedding.embedder import Embedder
 from ...team import rows
 from ...team.rows import Author, Position
 from ...team.server import Server
-from .. import applied_jobs, database, vector_files
+from .. import database, vector_files
 from ..change import Change
 from ..migrations import FORMAT
 from ..sqlite_store import SqliteStore
-from ..values import AppliedJob
 from . import position, replica
 from .recorder import Recorder
 
@@ -151,28 +148,16 @@ class TeamStore(SqliteStore):
         """Commit under this lease from now on; with None, changes are only checked for the position."""
         self._author = replace(self._author, lease=number)
 
-    @contextmanager
-    def _transaction(self, change: Change) -> Iterator[None]:
-        """The change's transaction: committed in Postgres, then here."""
-        with critical.critical_section(), steps.fault_point("memory.commit"), database.transaction(self._connection):
-            self._recorder.clear()
-            self._writer.write(change)
-            yield
-            applied_jobs.record(self._connection, change.applied, change.at)
-            self._commit_for_all(change.applied)
+    def _before_writing(self) -> None:
+        self._recorder.clear()
 
-    def _commit_for_all(self, applied: Sequence[AppliedJob]) -> None:
-        """Commit the transaction's rows in Postgres. Raises JobError: TEAM_CONFLICT, and as ``Server.connection``."""
+    def _before_commit(self, change: Change) -> None:
+        """Commit the transaction's rows in Postgres. Raises JobError: TEAM_CONFLICT, TEAM_LEASE_LOST, and as
+        ``Server.connection``."""
+        jobs = [job.job_id for job in change.applied]
+        changed = self._recorder.rows()
         with self._server.connection() as connection, steps.fault_point("team.commit"):
-            reached = rows.commit(
-                connection,
-                self.workspace_id,
-                self.position,
-                self._recorder.rows(),
-                [job.job_id for job in applied],
-                self._author,
-                FORMAT,
-            )
+            reached = rows.commit(connection, self.workspace_id, self.position, changed, jobs, self._author, FORMAT)
         position.note_position(self._connection, reached)
 
     def _vectors_at(self, passage_row: int, passage_count: int) -> bytes:
