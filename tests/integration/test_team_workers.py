@@ -6,6 +6,8 @@ Real worker processes and a real Postgres. A machine is a folder with a configur
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,9 +16,10 @@ from uuid import uuid4
 import psycopg
 import pytest
 from harness import Place, until
-from postgres import database
+from postgres import cluster, database
 
 from bridge.team import membership
+from jobs.model import Record
 
 
 @pytest.fixture(scope="module")
@@ -79,3 +82,107 @@ def test_what_one_machine_remembers_every_other_one_finds(team: Team) -> None:
             answer = place.json("retrieve", "how are invoices rounded?")
             assert "Invoices" in answer["results"][0]["summary_text"]
     assert team.rows("SELECT count(*), max(last_seq) FROM workspaces WHERE id = %s") == [(1, 2)]
+
+
+def pause(place: Place) -> None:
+    assert place.cli("jobs", "pause").returncode == 0
+    until(lambda: place.heartbeat().get("state") == "paused", "it is paused")
+
+
+def resume(place: Place) -> None:
+    assert place.cli("jobs", "resume").returncode == 0
+
+
+def test_a_job_of_a_worker_that_is_killed_runs_on_another_machine(team: Team) -> None:
+    first = team.machine("first", COGNEE_MEMORY_LEASE_SECONDS="2")
+    second = team.machine("second", COGNEE_MEMORY_LEASE_SECONDS="2")
+    with first.worker(), second.worker() as doomed:
+        pause(first)
+        job_id = first.submit("noop", {"sleep_ms": 600_000})
+        running = first.in_state(job_id, "running")
+        assert second.record(job_id) is None, "the record is written where the job was dropped"
+        doomed.kill()
+        resume(first)
+        again = until(lambda: job_of(first, job_id, attempt=2), "another worker runs it")
+        assert again.attempts[0].started_at == running.attempts[0].started_at
+        assert again.attempts[0].outcome == "worker_died"
+        assert first.cli("jobs", "cancel", job_id).returncode == 0
+        assert first.ended(job_id).state == "cancelled"
+
+
+def job_of(place: Place, job_id: str, *, attempt: int) -> Record | None:
+    record = place.record(job_id)
+    return record if record is not None and record.attempt == attempt else None
+
+
+def test_a_worker_that_was_stopped_beyond_its_lease_changes_nothing_of_the_job(team: Team) -> None:
+    first = team.machine("first", COGNEE_MEMORY_LEASE_SECONDS="2")
+    second = team.machine("second", COGNEE_MEMORY_LEASE_SECONDS="2")
+    with first.worker(), second.worker() as stopped:
+        pause(first)
+        job_id = first.submit("noop", {"sleep_ms": 1000})
+        first.in_state(job_id, "running")
+        for pid in (*stopped.children(), stopped.process.pid):
+            os.kill(pid, signal.SIGSTOP)
+        resume(first)
+        ended = first.ended(job_id)
+        assert [attempt.outcome for attempt in ended.attempts] == ["worker_died", "succeeded"]
+        for pid in (*stopped.children(), stopped.process.pid):
+            os.kill(pid, signal.SIGCONT)
+        until(lambda: "another worker has taken over" in second.log(), "it knows that it lost the lease")
+        more = second.submit("noop", {})
+        assert second.ended(more).state == "succeeded", "it goes on with other jobs"
+        assert first.record(job_id) == ended
+        assert team.rows("SELECT record->>'state' FROM jobs WHERE workspace_id = %s AND job_id = %s", job_id) == [
+            ("succeeded",)
+        ]
+
+
+def test_a_job_is_cancelled_where_it_was_dropped_while_another_machine_runs_it(team: Team) -> None:
+    first, second = team.machine("first"), team.machine("second")
+    with first.worker(), second.worker():
+        pause(first)
+        running = first.submit("noop", {"sleep_ms": 600_000})
+        first.in_state(running, "running")
+        waiting = first.submit("noop", {})
+        for job_id in (waiting, running):
+            assert first.cli("jobs", "cancel", job_id).returncode == 0
+        assert first.ended(waiting).state == first.ended(running).state == "cancelled"
+
+
+def test_an_id_that_another_machine_gave_to_another_job_is_refused_and_the_same_job_runs_once(team: Team) -> None:
+    first, second = team.machine("first"), team.machine("second")
+    with first.worker(), second.worker():
+        for place in (first, second):
+            pause(place)
+        first.submit("ingest", summary("The queue is a spool", 1), job_id="twice")
+        until(lambda: team.rows("SELECT 1 FROM jobs WHERE workspace_id = %s"), "it is posted")
+        second.submit("ingest", summary("The queue is a spool", 1), job_id="twice")
+        second.submit("noop", {}, job_id="mine")
+        until(lambda: len(team.rows("SELECT 1 FROM jobs WHERE workspace_id = %s")) == 2 or None, "it is posted")
+        first.submit("noop", {"sleep_ms": 1}, job_id="mine")
+        refused = first.ended("mine")
+        assert (refused.state, refused.error and refused.error["code"]) == ("failed", "JOB_ID_CONFLICT")
+        resume(second)
+        assert first.ended("twice") == second.ended("twice")
+        assert second.ended("mine").state == "succeeded"
+        assert team.rows("SELECT last_seq FROM workspaces WHERE id = %s") == [(2,)], "one change after the sharing"
+
+
+def test_while_the_database_is_gone_jobs_wait_and_memories_are_found(tmp_path: Path, model_cache: Path) -> None:
+    with cluster() as server:
+        team = Team(tmp_path, server.dsn, model_cache)
+        place = team.machine("only")
+        with place.worker():
+            known = place.submit("ingest", summary("Invoices are rounded up", 2))
+            assert place.ended(known).state == "succeeded"
+            server.kill()
+            waiting = place.submit("ingest", summary("The queue is a spool", 1))
+            answer = place.json("retrieve", "how are invoices rounded?")
+            assert "Invoices" in answer["results"][0]["summary_text"]
+            until(lambda: "TEAM_UNREACHABLE" in place.log(), "it knows")
+            record = place.in_state(waiting, "queued")
+            assert not record.attempts
+            server.start()
+            assert place.ended(waiting).state == "succeeded"
+            assert [attempt.outcome for attempt in place.ended(waiting).attempts] == ["succeeded"]
