@@ -6,5 +6,6 @@
 ``schema``: the tables, and how they are upgraded.
 ``rows``: a workspace's memories as rows: the feed that replicas follow, and how a change is committed.
 ``leases``: which worker runs a workspace's jobs.
+``notices``: sent after a change, so that other machines look at once.
 ``shared_jobs``: the jobs of a workspace: posted by any machine, run by the holder of the lease, reported back.
 """

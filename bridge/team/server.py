@@ -35,6 +35,12 @@ class Server:
     """The team's database, for the threads of one process. It connects when it is first used."""
 
     def __init__(self, dsn: str, *, connections: int = 4) -> None:
+        self._dsn = dsn
+        self._arguments: dict[str, Any] = {
+            **_NETWORK,
+            "autocommit": True,
+            "options": f"-c search_path={schema.NAME},pg_catalog",
+        }
         self._pool = ConnectionPool(
             dsn,
             min_size=0,
@@ -42,7 +48,7 @@ class Server:
             open=False,
             timeout=_CONNECT_SECONDS,
             max_idle=_IDLE_SECONDS,
-            kwargs={**_NETWORK, "autocommit": True, "options": f"-c search_path={schema.NAME},pg_catalog"},
+            kwargs=self._arguments,
             check=ConnectionPool.check_connection,
         )
         self._is_checked = False
@@ -60,6 +66,12 @@ class Server:
                     schema.bring_up(connection)
                     self._is_checked = True
                 yield connection
+
+    @contextmanager
+    def connection_of_its_own(self) -> Iterator[Connection]:
+        """A connection for the block that is not one of the pool's, for who waits on it. Raises as ``connection``."""
+        with failing_clearly(), psycopg.connect(self._dsn, **self._arguments) as connection:
+            yield connection
 
     @contextmanager
     def snapshot(self) -> Iterator[Connection]:

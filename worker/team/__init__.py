@@ -3,6 +3,7 @@
 ``team``: the parts, put together.
 ``team_jobs``: the jobs of the workspace whose lease this worker holds, as the runner needs them.
 ``exchange``: posts the jobs that were dropped here, and writes their records as they come back.
+``wakeups``: wakes this worker when another machine has changed something, and the others when this one has.
 ``team_work``: takes leases, renews them, and runs what is due; makes the copy on this machine follow the team's.
 
 It does not know how a job runs (``scheduling/runner``, ``child``), nor how the database keeps it (``bridge/team``).

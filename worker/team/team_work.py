@@ -25,6 +25,7 @@ from ..child.supervisor import Child, ChildEnded
 from ..scheduling.runner import MAINTENANCE, Runner
 from .exchange import Exchange
 from .team_jobs import TeamJobs
+from .wakeups import Wakeups
 
 log = logging.getLogger(__name__)
 
@@ -67,6 +68,7 @@ class TeamWork:
             threading.Thread(target=self._run, name="team-run", daemon=True),
             threading.Thread(target=self._exchange_all, name="team-exchange", daemon=True),
         ]
+        self._wakeups = Wakeups(server, membership.workspace_id, self.wake)
         self.problem: str | None = None  # the error code of the last failure to reach the team, until it is reached
         self.wants_maintenance = threading.Event()
 
@@ -74,6 +76,7 @@ class TeamWork:
         """Start both threads."""
         for thread in self._threads:
             thread.start()
+        self._wakeups.start()
 
     def wake(self) -> None:
         """Look at once: a job was dropped, or something has changed."""
@@ -87,6 +90,7 @@ class TeamWork:
         for thread in self._threads:
             if thread.ident is not None:
                 thread.join()
+        self._wakeups.stop()
 
     # --- running ---
 
@@ -125,6 +129,7 @@ class TeamWork:
             self._jobs.hold(lease)
             while not self._stop.is_set() and (job_id := self._jobs.next()) is not None:
                 self._runner.run_if_due(job_id)
+                self._wakeups.tell()
                 self._wake_exchange.set()
                 if self._runner.paused.is_set():
                     break
@@ -163,7 +168,9 @@ class TeamWork:
                 for job_id in self._jobs.cancel_requests():
                     self._runner.cancel(job_id)
                 self._exchange.run()
-                self._wake_run.set() if self._exchange.has_posted else None
+                if self._exchange.has_posted:
+                    self._wakeups.tell()
+                    self._wake_run.set()
             except (JobError, OSError) as error:
                 log.warning("the exchange with the team waits: %s", error)
                 self._stop.wait(_POLL_SECONDS)

@@ -1,0 +1,82 @@
+"""Wakes this worker when another machine has changed the workspace, and the others when this one has.
+
+At most ten notices a second are sent; the last one is never left out. While the connection is lost, the others look by
+themselves every second.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+
+from bridge.team import notices
+from bridge.team.server import Server
+from jobs.errors import JobError
+
+log = logging.getLogger(__name__)
+
+_PAUSE_SECONDS = 0.1
+_LISTEN_SECONDS = 1.0
+_AGAIN_SECONDS = 5.0
+
+
+class Wakeups:
+    """Listens in a thread of its own. ``tell`` may be called from any thread."""
+
+    def __init__(self, server: Server, workspace_id: str, wake: Callable[[], None]) -> None:
+        self._server = server
+        self._workspace_id = workspace_id
+        self._wake = wake
+        self._stop = threading.Event()
+        self._pending = threading.Event()
+        self._threads = [
+            threading.Thread(target=self._listen, name="team-listen", daemon=True),
+            threading.Thread(target=self._tell_all, name="team-tell", daemon=True),
+        ]
+
+    def start(self) -> None:
+        """Begin to listen."""
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self) -> None:
+        """Send the last notice, and end."""
+        self._stop.set()
+        self._pending.set()
+        for thread in self._threads:
+            if thread.ident is not None:
+                thread.join()
+
+    def tell(self) -> None:
+        """Tell the others that something has changed."""
+        self._pending.set()
+
+    def _tell_all(self) -> None:
+        while True:
+            self._pending.wait()
+            is_last = self._stop.is_set()
+            self._pending.clear()
+            try:
+                with self._server.connection() as connection:
+                    notices.send(connection, self._workspace_id)
+            except JobError as error:
+                log.debug("a notice was not sent: %s", error.code)
+            if is_last:
+                return
+            self._stop.wait(_PAUSE_SECONDS)
+            if self._stop.is_set():
+                self._pending.set()
+
+    def _listen(self) -> None:
+        while not self._stop.is_set():
+            try:
+                with self._server.connection_of_its_own() as connection:
+                    notices.listen(connection, self._workspace_id)
+                    self._wake()  # what happened before is not noticed
+                    while not self._stop.is_set():
+                        for _ in notices.received(connection, _LISTEN_SECONDS):
+                            self._wake()
+            except JobError as error:
+                log.debug("not listening: %s", error.code)
+                self._stop.wait(_AGAIN_SECONDS)
