@@ -163,6 +163,9 @@ class Settings:
         None, "Address of the team's database, postgresql://…, for the workspaces that belong to a team.", secret=True
     )
 
+    team_copy_days: float = _setting(
+        30.0, "In a team: days without contact after which questions are no longer answered from this machine's copy."
+    )
     lease_seconds: float = _setting(
         30.0, "In a team: seconds without a sign of life after which another worker takes over the running jobs."
     )
@@ -314,7 +317,7 @@ def variable(name: str) -> str:
 
 
 def postgres_password_file() -> Path:
-    """Where PostgreSQL's own tools look for passwords. The worker's child has another HOME, so it is said to psycopg."""
+    """Where PostgreSQL's tools look for passwords. The worker's child has another HOME, so psycopg is told."""
     return Path(os.environ.get("PGPASSFILE") or expand_home("~/.pgpass"))
 
 

@@ -208,6 +208,10 @@ ERRORS: dict[str, ErrorKind] = _table(
         "No action needed: nothing was changed, the attempt is not counted, and the job runs again over the new state.",
     ),
     ErrorKind(
+        "TEAM_COPY_TOO_OLD", _G, "This machine's copy of the team's memories is older than the setting allows.",
+        "Let the worker reach the team's database: cognee-memory team status. Or raise team_copy_days.",
+    ),
+    ErrorKind(
         "TEAM_LEASE_LOST", _W, "Another worker has taken over the workspace's jobs.",
         "No action needed: this attempt changed nothing, and the other worker runs the job.",
     ),

@@ -36,6 +36,11 @@ class Workspace:
         return self.memory / "memory.db"
 
     @property
+    def team_copy(self) -> Path:
+        """When the worker last knew that memory.db has all changes of its team."""
+        return self.memory / "team-copy.json"
+
+    @property
     def vectors(self) -> Path:
         """The folder of the vector files."""
         return self.memory / "vectors"

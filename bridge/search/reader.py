@@ -21,6 +21,7 @@ from ..embedding.embedder import Embedder
 from ..embedding.factory import create, earlier
 from ..interface import envelope
 from ..privacy.masking import trace
+from ..team import copy_age
 from .index_cache import IndexCache
 from .snapshot import Snapshot, open_snapshot
 
@@ -87,12 +88,15 @@ class Reader:
                 self.embedder(snapshot)
 
     @contextmanager
-    def snapshot(self) -> Iterator[Snapshot | None]:
-        """A snapshot of the store; None if nothing was ever stored.
+    def snapshot(self, now: datetime | None = None) -> Iterator[Snapshot | None]:
+        """A snapshot of the store; None if nothing was ever stored. ``now``: it warns of a team's copy that is behind.
 
-        Raises JobError: STORE_NEWER, STORE_UNREADABLE, STORE_BUSY.
+        Raises JobError: STORE_NEWER, STORE_UNREADABLE, STORE_BUSY, TEAM_COPY_TOO_OLD.
         """
+        age = None if now is None else copy_age.warning(self._workspace, now)
         snapshot = open_snapshot(self._workspace, self._cache)
+        if snapshot is not None and age is not None:
+            snapshot.warnings.append(age)
         try:
             yield snapshot
         finally:
@@ -157,7 +161,7 @@ class Reader:
         question = parse_question(arguments, now)
         self._begin_loading()
         second = self._second_stage()
-        with self.snapshot() as snapshot:
+        with self.snapshot(now) as snapshot:
             return retrieve(snapshot, question, self.embedder(snapshot) if snapshot else None, second)
 
     def _explain(self, arguments: dict[str, Any], now: datetime) -> ExplainSuccess:
@@ -169,7 +173,7 @@ class Reader:
         if asked.query:
             self._begin_loading()
             second = self._second_stage()
-        with self.snapshot() as snapshot:
+        with self.snapshot(now) as snapshot:
             return explain(snapshot, asked, self.embedder(snapshot) if snapshot and asked.query else None, second)
 
     def _context(self, arguments: dict[str, Any], now: datetime) -> ContextSuccess:
@@ -179,7 +183,7 @@ class Reader:
         question = parse_question(arguments, now)
         self._begin_loading()
         second = self._second_stage()
-        with self.snapshot() as snapshot:
+        with self.snapshot(now) as snapshot:
             return context(snapshot, question, self.embedder(snapshot) if snapshot else None, second)
 
 

@@ -49,7 +49,7 @@ def open_store(
         from .team.team_store import TeamStore
 
         membership, server = team
-        shared = TeamStore(
+        return TeamStore(
             workspace,
             embedder,
             server,
@@ -57,7 +57,6 @@ def open_store(
             Author(membership.node),
             may_share=membership.shares,
         )
-        return shared
     from .sqlite_store import SqliteStore  # imported here: only the child process writes
 
     return SqliteStore(workspace, embedder, new_model=new_model)
@@ -85,6 +84,23 @@ def position_of(workspace: Workspace) -> Position | None:
     from .team.position import position_in
 
     return position_in(workspace)
+
+
+def workspace_id_of(workspace: Workspace) -> str | None:
+    """The id of the workspace, from which its memories' ids are derived; None if nothing was ever stored.
+
+    Raises JobError: STORE_NEWER, STORE_UNREADABLE, STORE_BUSY.
+    """
+    from .team.position import workspace_id_in
+
+    return workspace_id_in(workspace)
+
+
+def leave_team(workspace: Workspace) -> None:
+    """Make memory.db this machine's alone. Raises JobError: STORE_BUSY while a writer has it open."""
+    from .team.position import leave
+
+    leave(workspace)
 
 
 def open_memories(workspace: Workspace) -> AbstractContextManager[Memories]:

@@ -1,8 +1,8 @@
 """Leases: which worker runs a workspace's jobs. It is what the lock file is to the workers of one machine.
 
-A lease ends by the server's clock, unless its holder renews it. Each has a higher number than the one before. The number
-is the fence: whatever its holder writes is refused once another worker has taken the workspace, also if the holder was
-only paused or cut off and does not know it yet.
+A lease ends by the server's clock, unless its holder renews it. Each has a higher number than the one before. The
+number is the fence: whatever its holder writes is refused once another worker has taken the workspace, also if the
+holder was only paused or cut off and does not know it yet.
 """
 
 from __future__ import annotations
@@ -55,7 +55,8 @@ def take(
 def renew(connection: Connection, lease: Lease, seconds: float = SECONDS) -> bool:
     """Hold the lease for so many more seconds. False if it is lost."""
     renewed = connection.execute(
-        "UPDATE workspaces SET lease_until = clock_timestamp() + make_interval(secs => %s) WHERE id = %s AND lease = %s",
+        "UPDATE workspaces SET lease_until = clock_timestamp() + make_interval(secs => %s)"
+        " WHERE id = %s AND lease = %s",
         (seconds, lease.workspace_id, lease.number),
     )
     return bool(renewed.rowcount)

@@ -21,8 +21,8 @@ from .. import trust
 
 @dataclass(frozen=True, slots=True)
 class Membership:
-    """A workspace in a team. ``node`` names this machine's copy of it, and no other one. ``shares``: whether it came from
-    here, so that it is made known to the team."""
+    """A workspace in a team. ``node`` names this machine's copy of it, and no other one. ``shares``: whether it came
+    from here, so that it is made known to the team."""
 
     workspace_id: str
     node: str

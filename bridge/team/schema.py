@@ -30,7 +30,7 @@ CREATE TABLE workspaces (
     -- the id of that change: after a restore from a backup, a number may come again, but no id
     last_change uuid NOT NULL DEFAULT gen_random_uuid(),
     created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-    -- who runs its jobs, until when by this server's clock; the number of the lease is the fence of what its holder does
+    -- who runs its jobs, until when by this server's clock; the lease's number is the fence of what its holder does
     lease bigint NOT NULL DEFAULT 0,
     lease_owner text,
     lease_until timestamptz,
@@ -65,6 +65,16 @@ CREATE TABLE jobs (
 );
 CREATE INDEX jobs_waiting ON jobs (workspace_id, priority DESC, seq) WHERE state = 'waiting';
 CREATE INDEX jobs_running ON jobs (workspace_id) WHERE state = 'running';
+
+-- the copies of a workspace: how far each is, and when it was last there
+CREATE TABLE copies (
+    workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
+    node text NOT NULL,
+    applied_seq bigint NOT NULL,
+    version text NOT NULL,
+    seen_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    PRIMARY KEY (workspace_id, node)
+);
 
 -- the machines on which a job was dropped, and which version of its record they have; none once they have its end
 CREATE TABLE job_askers (
@@ -133,7 +143,9 @@ def version_of(connection: Connection[Any]) -> int:
     (exists,) = connection.execute("SELECT to_regclass(%s)", (f"{NAME}.schema_version",)).fetchone() or (None,)
     if exists is None:
         return 0
-    row = connection.execute(f"SELECT version FROM {NAME}.schema_version".encode()).fetchone()
+    row = connection.execute(  # noqa: S608 - a constant
+        f"SELECT version FROM {NAME}.schema_version".encode()
+    ).fetchone()
     return 0 if row is None else int(row[0])
 
 

@@ -80,6 +80,14 @@ class Server:
             connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             yield connection
 
+    @contextmanager
+    def closing(self) -> Iterator[Server]:
+        """The server for the block, closed after it."""
+        try:
+            yield self
+        finally:
+            self.close()
+
     def close(self) -> None:
         """Close all connections."""
         self._pool.close()

@@ -1,5 +1,5 @@
-"""The jobs of shared workspaces: any machine posts them, the holder of the workspace's lease runs them, and the machines
-on which they were dropped get their records.
+"""The jobs of shared workspaces: any machine posts them, the holder of the workspace's lease runs them, and the
+machines on which they were dropped get their records.
 
 A record is stepped by ``jobs.lifecycle`` alone, with the server's clock; this module reads and writes it.
 """
@@ -51,8 +51,8 @@ def now(connection: Connection) -> datetime:
 
 
 def post(connection: Connection, workspace_id: str, node: str, jobs: Sequence[tuple[Job, Record]]) -> dict[str, Posted]:
-    """Post jobs that a machine has accepted, in one transaction. A job that ended and was asked for again is posted with
-    its next generation. Posting twice is posting once.
+    """Post jobs that a machine has accepted, in one transaction. A job that ended and was asked for again is posted
+    with its next generation. Posting twice is posting once.
 
     Returns for each id whether it is "posted", "known" already, or that of an "other" job, which is not touched. Raises
     JobError: TEAM_NOT_SHARED for a workspace that is not known yet.
@@ -173,7 +173,7 @@ def due(connection: Connection, lease: Lease, limit: int) -> list[SharedJob]:
 
 
 def running(connection: Connection, lease: Lease) -> list[Record]:
-    """The workspace's jobs whose records say that they run: at the beginning of a lease, those of a worker that died."""
+    """The workspace's jobs whose records say that they run: when a lease begins, those of a worker that died."""
     found = connection.execute(
         "SELECT record FROM jobs WHERE workspace_id = %s AND state = 'running' ORDER BY seq", (lease.workspace_id,)
     )

@@ -1,7 +1,7 @@
 """The exchange of jobs with the team's database: posts what was dropped here, and writes the records that come back.
 
-A job stays in this machine's folder until its end is known here, so it is posted again after anything that may have lost
-it: a restart, or a database that was restored from a backup. Posting twice is posting once.
+A job stays in this machine's folder until its end is known here, so it is posted again after anything that may have
+lost it: a restart, or a database that was restored from a backup. Posting twice is posting once.
 """
 
 from __future__ import annotations

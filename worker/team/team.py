@@ -36,6 +36,7 @@ class Team:
         self._membership = membership
         self._server = server.of(settings)
         self._lease_seconds = settings.lease_seconds
+        self._copy_days = settings.team_copy_days
         self._exchange = Exchange(workspace.spool, ledger, self._server, membership)
         self._work: TeamWork | None = None
         self.jobs = TeamJobs(self._server, crash_limits, local)
@@ -52,6 +53,7 @@ class Team:
             self._exchange,
             changed,
             lease_seconds=self._lease_seconds,
+            copy_days=self._copy_days,
         )
         return self
 

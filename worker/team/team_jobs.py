@@ -198,7 +198,7 @@ class TeamJobs:
         return lifecycle.step(record, event, self.now(), self._jitter(), self._crash_limits)
 
     def cancel(self, job_id: str) -> Cancellation:
-        """Cancel a job of the lease's workspace: at once if it waits; "running" asks its worker, which may be this one."""
+        """Cancel a job of the lease's workspace: at once if it waits; "running" asks its worker, perhaps this one."""
         lease = self._lease
         if lease is None:
             return "ended"

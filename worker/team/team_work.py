@@ -13,16 +13,18 @@ import time
 from collections.abc import Callable
 
 from bridge.store.opening import position_of
-from bridge.team import leases, rows
+from bridge.team import copies, copy_age, leases, rows
 from bridge.team.leases import Lease
 from bridge.team.membership import Membership
 from bridge.team.server import Server
+from jobs import clock
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
 from ..child.protocol import FOLLOW
 from ..child.supervisor import Child, ChildEnded
 from ..scheduling.runner import MAINTENANCE, Runner
+from ..version import VERSION
 from .exchange import Exchange
 from .team_jobs import TeamJobs
 from .wakeups import Wakeups
@@ -32,6 +34,7 @@ log = logging.getLogger(__name__)
 _POLL_SECONDS = 1.0
 _UNREACHABLE_PAUSE_SECONDS = 5.0
 _LONGEST_RENEWAL_SECONDS = 5.0
+_NOTE_SECONDS = 30.0
 
 
 class TeamWork:
@@ -49,6 +52,7 @@ class TeamWork:
         changed: Callable[[], None] = lambda: None,
         *,
         lease_seconds: float = leases.SECONDS,
+        copy_days: float = 30.0,
     ) -> None:
         self._workspace = workspace
         self._membership = membership
@@ -59,6 +63,8 @@ class TeamWork:
         self._exchange = exchange
         self._changed = changed
         self._lease_seconds = lease_seconds
+        self._copy_days = copy_days
+        self._noted = (-1, 0.0)  # up to which change the copy was, and when that was noted
         self._renew_seconds = min(_LONGEST_RENEWAL_SECONDS, lease_seconds / 3)
         self._held: Lease | None = None
         self._stop = threading.Event()
@@ -148,12 +154,24 @@ class TeamWork:
         if found is None and not self._membership.shares:
             raise JobError("TEAM_NOT_SHARED", "The team's database does not know this workspace.")
         if found is not None and found.position == position_of(self._workspace):
+            self._note_current(found.position.seq)
             return
         try:
             self._child.ask({"kind": FOLLOW, "jobs": [], "lease": None})
         except ChildEnded as ended:
             log.warning("following the team was interrupted: %s", ended)
+        self._wake_run.set()  # to see that the copy is current, or what else came
         self._changed()
+
+    def _note_current(self, seq: int) -> None:
+        """Note, at times, that the copy on this machine has all changes: for its own answers, and for operators."""
+        noted_seq, noted_at = self._noted
+        if seq == noted_seq and time.monotonic() - noted_at < _NOTE_SECONDS:
+            return
+        copy_age.note_current(self._workspace, clock.now(), self._copy_days)
+        with self._server.connection() as connection:
+            copies.note(connection, self._membership.workspace_id, self._membership.node, seq, VERSION)
+        self._noted = (seq, time.monotonic())
 
     # --- exchanging ---
 

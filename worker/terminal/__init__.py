@@ -18,6 +18,7 @@ queries as any other client does, and does not know how they are carried out. In
 ``queue_commands``: the commands of the queue.
 ``doctor_command``: the command ``doctor``.
 ``model_command``: the commands ``model list``, ``model use`` and ``model status``.
+``team_command``: the commands ``team …`` and their views.
 ``open_page``: the command ``open``.
 ``purge``: the command ``purge``, which removes a workspace's memory.
 ``demo``: the demo.

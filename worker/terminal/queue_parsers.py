@@ -270,6 +270,41 @@ def _many_jobs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--yes", action="store_true", help="with filters: do not ask for confirmation")
 
 
+def team(builder: CommandLineBuilder) -> None:
+    """Add ``team`` with its subcommands."""
+    examples = ["cognee-memory team share", "cognee-memory team join 3f0c…", "cognee-memory team status"]
+    verbs = builder.nested("team", "share this workspace's memories with a team, over PostgreSQL", examples)
+    builder.add(
+        "share",
+        "make this workspace a team's: all its memories, from now on on every machine that joins",
+        ["cognee-memory team share"],
+        parent=verbs,
+        more="The setting store is the address of the team's database: docs/team.md. A running worker is restarted.",
+        needs="starts",
+    )
+    joining = builder.add(
+        "join",
+        "make this folder a copy of a workspace of the team",
+        ["cognee-memory team join 3f0c6f0e-6a3e-4a53-9d0a-0f4c1f1d2b11"],
+        parent=verbs,
+        more="The folder must have no memories of its own. A running worker is restarted.",
+        needs="starts",
+    )
+    joining.add_argument("workspace_id", metavar="ID", help="the id that team share has printed; see team list")
+    builder.add(
+        "leave",
+        "make this workspace this machine's alone, with all memories that are here",
+        ["cognee-memory team leave"],
+        parent=verbs,
+        more="The team keeps its memories, and its other machines stay.",
+        needs="starts",
+    )
+    status = "show the team: who runs jobs, what waits, and how far each copy is"
+    builder.add("status", status, ["cognee-memory team status", "cognee-memory team status --json"], parent=verbs)
+    listing = builder.add("list", "show the team's workspaces", ["cognee-memory team list"], parent=verbs)
+    listing.add_argument("--limit", type=int, default=100, metavar="N", help="at most N (default 100)")
+
+
 START: dict[str, Callable[[CommandLineBuilder], None]] = {
     "demo": demo,
     "setup": setup,
@@ -277,6 +312,7 @@ START: dict[str, Callable[[CommandLineBuilder], None]] = {
     "open": open_page,
     "doctor": doctor,
     "model": model,
+    "team": team,
     "settings": settings,
     "trust": trust,
     "worker": worker,

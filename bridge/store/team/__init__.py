@@ -1,8 +1,8 @@
 """The store of a team: Postgres has the truth, and memory.db of this machine is a replica of it.
 
 A workspace's truth is a set of rows, each with the number of the change that wrote it last. That is the feed, too: a
-replica asks for the rows above the number up to which it has applied changes, and has then the same rows. A deleted row
-stays as a row without a value, so the feed needs no history, and a new replica reads the same rows as one that was away.
+replica asks for the rows above the number up to which it has applied changes, and has then the same rows. A deleted
+row stays as a row without a value. So the feed needs no history: a new replica reads what one that was away reads.
 
 ``tables``: which tables of memory.db are replicated.
 ``recorder``: notes which of their rows a transaction changes.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 
 from jobs.layout import Workspace
 
@@ -28,3 +29,21 @@ def position_in(workspace: Workspace) -> Position | None:
     """As ``position``, read beside the writer. Raises as ``database.read_connection``."""
     with database.read_connection(workspace) as connection:
         return None if connection is None else position(connection)
+
+
+def workspace_id_in(workspace: Workspace) -> str | None:
+    """The workspace's id; None if nothing was ever stored. Raises as ``database.read_connection``."""
+    with database.read_connection(workspace) as connection:
+        return None if connection is None else database.meta(connection, "workspace_id")
+
+
+def leave(workspace: Workspace) -> None:
+    """Forget that memory.db is a copy. Raises JobError: STORE_BUSY, STORE_UNREADABLE."""
+    if not workspace.memory_db.exists():
+        return
+    with (
+        database.failing_clearly(),
+        closing(database.open_for_writing(workspace)) as connection,
+        database.transaction(connection),
+    ):
+        connection.execute("DELETE FROM meta WHERE key IN ('team_seq', 'team_change', 'team_sharing')")

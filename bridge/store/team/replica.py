@@ -16,8 +16,8 @@ import numpy as np
 
 from ...embedding.embedder import Vectors
 from ...memory import Memory
-from ...team.rows import FeedRow, Position, SharedRow
-from .. import database, rows
+from ...team.rows import FeedRow, SharedRow
+from .. import rows
 from ..outbox import Outbox
 from ..vector_index import VectorIndex
 from ..word_index import WordIndex

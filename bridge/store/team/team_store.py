@@ -1,8 +1,8 @@
 """The store of a team's workspace on one machine: memory.db as the replica, Postgres as the truth.
 
 It is the store over memory.db, with two additions. Before an operation reads, ``catch_up`` applies what other machines
-changed. And each change is committed in Postgres first, inside the transaction of memory.db: if the process dies between
-the two commits, memory.db rolls back, and gets the change from Postgres like any other one.
+changed. And each change is committed in Postgres first, inside the transaction of memory.db: if the process dies
+between the two commits, memory.db rolls back, and gets the change from Postgres like any other one.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class TeamStore(SqliteStore):
         return database.meta(self._connection, "team_sharing")
 
     def _share(self, team_workspace: str) -> None:
-        """Commit all rows in Postgres, once: the change's id is noted first, so that a second try knows of the first."""
+        """Commit all rows in Postgres, once: the change's id is noted first, so a second try knows of the first."""
         if (change_id := self._sharing()) is None:
             change_id = str(uuid4())
             with database.transaction(self._connection):

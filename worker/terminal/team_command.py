@@ -1,0 +1,137 @@
+"""The commands ``team share``, ``team join``, ``team leave``, ``team status`` and ``team list``, and their views."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from bridge import trust
+from bridge.interface import envelope
+from bridge.settings import Settings
+from jobs import launch
+from jobs.layout import Workspace
+
+from ..admin import team
+from .output import Envelope, facts, say, table
+from .process_commands import require_positive, stop_worker, workspace_and_settings
+
+T = TypeVar("T")
+
+_PATIENCE_SECONDS = 600.0  # for a large workspace to be sent, or to arrive
+
+
+def share(args: argparse.Namespace) -> Envelope:
+    """Share the workspace, and wait until the team has its memories. Raises JobError as ``admin.team.share``."""
+    workspace, settings = workspace_and_settings(args)
+    made = _with_worker_stopped(args, workspace, lambda: team.share(workspace, settings))
+    return _followed(args, workspace, settings, made.workspace_id)
+
+
+def join(args: argparse.Namespace) -> Envelope:
+    """Join a workspace of the team, and wait until its memories are here. Raises JobError as ``admin.team.join``."""
+    workspace, settings = workspace_and_settings(args)
+    made = _with_worker_stopped(args, workspace, lambda: team.join(workspace, settings, args.workspace_id))
+    return _followed(args, workspace, settings, made.workspace_id)
+
+
+def leave(args: argparse.Namespace) -> Envelope:
+    """Leave the team, and keep the memories. Raises JobError as ``admin.team.leave``."""
+    workspace, settings = workspace_and_settings(args)
+    _with_worker_stopped(args, workspace, lambda: team.leave(workspace, settings))
+    return envelope.success(left=True)
+
+
+def _with_worker_stopped(args: argparse.Namespace, workspace: Workspace, change: Callable[[], T]) -> T:
+    """Make a change while no worker runs, and start one again if one ran, or if the others need it."""
+    had_worker = launch.is_alive(workspace) and stop_worker(workspace)
+    try:
+        done = change()
+    except BaseException:
+        if had_worker:
+            launch.start(workspace)
+        raise
+    if had_worker or not args.no_start:
+        launch.start(workspace)
+    return done
+
+
+def _followed(args: argparse.Namespace, workspace: Workspace, settings: Settings, workspace_id: str) -> Envelope:
+    """The answer, once the copy here and the team are the same; at once with ``--no-start``."""
+    found = team.status(workspace, settings)
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while not args.no_start and found["behind"] != 0 and time.monotonic() < deadline:
+        time.sleep(0.1)
+        found = team.status(workspace, settings)
+    return envelope.success(workspace_id=workspace_id, is_current=found["behind"] == 0, team=found)
+
+
+def status(args: argparse.Namespace) -> Envelope:
+    """The workspace's team. Raises JobError as ``admin.team.status``."""
+    return envelope.success(team=team.status(*workspace_and_settings(args)))
+
+
+def list_workspaces(args: argparse.Namespace) -> Envelope:
+    """The team's workspaces. Raises JobError as ``admin.team.list_workspaces``."""
+    require_positive(args.limit)
+    settings = trust.settings_of(workspace_and_settings(args)[0])
+    return envelope.success(workspaces=team.list_workspaces(settings, args.limit))
+
+
+def show_made(answer: Envelope) -> None:
+    """What was shared or joined."""
+    seen = answer["team"]["workspace"]
+    if answer["is_current"]:
+        say(f"The workspace belongs to the team now: {seen['name']}, {seen['changes']} changes.")
+    else:
+        say("The workspace belongs to the team now. Its memories follow: cognee-memory team status.")
+    say(f"On another machine, in an empty folder: cognee-memory team join {answer['workspace_id']}")
+
+
+def show_left(answer: Envelope) -> None:
+    """That the team was left."""
+    say("The memories are this machine's alone now. The team keeps its own: nothing of it was changed.")
+
+
+def show_status(answer: Envelope) -> None:
+    """The team of a workspace."""
+    found = answer["team"]
+    seen = found["workspace"]
+    if seen is None:
+        say("The team's database does not know this workspace yet: is the worker running?")
+        return
+    jobs = seen["jobs"]
+    facts(
+        [
+            ("team", found["address"]),
+            ("workspace", f"{seen['name']} ({seen['workspace_id']})"),
+            ("changes", f"{seen['changes']}; this copy lacks {_number(found['behind'])}"),
+            ("jobs", f"{jobs['waiting']} wait, {jobs['running']} run"),
+            (
+                "runs its jobs",
+                f"{seen['lease_owner']}, until {seen['lease_until']}" if seen["lease_owner"] else "nobody",
+            ),
+        ]
+    )
+    rows = [[each["node"], str(each["behind"]), each["seen_at"], each["version"]] for each in found["copies"]]
+    table(["copy", "lacks", "seen", "version"], rows, right=["lacks"])
+
+
+def show_list(answer: Envelope) -> None:
+    """The team's workspaces."""
+    rows = [
+        [
+            each["name"],
+            each["workspace_id"],
+            str(each["changes"]),
+            str(each["jobs"]["waiting"]),
+            each["lease_owner"] or "",
+        ]
+        for each in answer["workspaces"]
+    ]
+    table(["name", "id", "changes", "waiting", "runs its jobs"], rows, right=["changes", "waiting"])
+
+
+def _number(behind: int | None) -> str:
+    return "all" if behind is None else str(behind)
