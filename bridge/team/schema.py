@@ -143,9 +143,9 @@ def version_of(connection: Connection[Any]) -> int:
     (exists,) = connection.execute("SELECT to_regclass(%s)", (f"{NAME}.schema_version",)).fetchone() or (None,)
     if exists is None:
         return 0
-    row = connection.execute(  # noqa: S608 - a constant
-        f"SELECT version FROM {NAME}.schema_version".encode()
-    ).fetchone()
+    with connection.transaction():
+        connection.execute(f"SET LOCAL search_path TO {NAME}, pg_catalog")
+        row = connection.execute("SELECT version FROM schema_version").fetchone()
     return 0 if row is None else int(row[0])
 
 

@@ -25,26 +25,26 @@ _PATIENCE_SECONDS = 600.0  # for a large workspace to be sent, or to arrive
 def share(args: argparse.Namespace) -> Envelope:
     """Share the workspace, and wait until the team has its memories. Raises JobError as ``admin.team.share``."""
     workspace, settings = workspace_and_settings(args)
-    made = _with_worker_stopped(args, workspace, lambda: team.share(workspace, settings))
-    return _followed(args, workspace, settings, made.workspace_id)
+    made = _with_worker_stopped(workspace, lambda: team.share(workspace, settings))
+    return _followed(workspace, settings, made.workspace_id)
 
 
 def join(args: argparse.Namespace) -> Envelope:
     """Join a workspace of the team, and wait until its memories are here. Raises JobError as ``admin.team.join``."""
     workspace, settings = workspace_and_settings(args)
-    made = _with_worker_stopped(args, workspace, lambda: team.join(workspace, settings, args.workspace_id))
-    return _followed(args, workspace, settings, made.workspace_id)
+    made = _with_worker_stopped(workspace, lambda: team.join(workspace, settings, args.workspace_id))
+    return _followed(workspace, settings, made.workspace_id)
 
 
 def leave(args: argparse.Namespace) -> Envelope:
     """Leave the team, and keep the memories. Raises JobError as ``admin.team.leave``."""
     workspace, settings = workspace_and_settings(args)
-    _with_worker_stopped(args, workspace, lambda: team.leave(workspace, settings))
+    _with_worker_stopped(workspace, lambda: team.leave(workspace, settings), starts=False)
     return envelope.success(left=True)
 
 
-def _with_worker_stopped(args: argparse.Namespace, workspace: Workspace, change: Callable[[], T]) -> T:
-    """Make a change while no worker runs, and start one again if one ran, or if the others need it."""
+def _with_worker_stopped(workspace: Workspace, change: Callable[[], T], *, starts: bool = True) -> T:
+    """Make a change while no worker runs. Afterwards start one again if one ran, or, with ``starts``, in any case."""
     had_worker = launch.is_alive(workspace) and stop_worker(workspace)
     try:
         done = change()
@@ -52,16 +52,16 @@ def _with_worker_stopped(args: argparse.Namespace, workspace: Workspace, change:
         if had_worker:
             launch.start(workspace)
         raise
-    if had_worker or not args.no_start:
+    if had_worker or starts:
         launch.start(workspace)
     return done
 
 
-def _followed(args: argparse.Namespace, workspace: Workspace, settings: Settings, workspace_id: str) -> Envelope:
-    """The answer, once the copy here and the team are the same; at once with ``--no-start``."""
+def _followed(workspace: Workspace, settings: Settings, workspace_id: str) -> Envelope:
+    """The answer, once the copy here and the team are the same."""
     found = team.status(workspace, settings)
     deadline = time.monotonic() + _PATIENCE_SECONDS
-    while not args.no_start and found["behind"] != 0 and time.monotonic() < deadline:
+    while found["behind"] != 0 and time.monotonic() < deadline:
         time.sleep(0.1)
         found = team.status(workspace, settings)
     return envelope.success(workspace_id=workspace_id, is_current=found["behind"] == 0, team=found)

@@ -82,8 +82,8 @@ def _triggers(table: Table, columns: tuple[str, ...]) -> Iterator[str]:
     shared = ", ".join(quoted(name) for name in columns)
     for event, row, inserted in (("INSERT", "NEW", 1), (f"UPDATE OF {shared}", "NEW", 0), ("DELETE", "OLD", 0)):
         keys = ", ".join(f"{row}.{quoted(name)}" for name in table.key)
-        yield (  # noqa: S608 - constants
-            f"CREATE TEMP TRIGGER team_{table.name}_{event.split()[0].lower()} AFTER {event} ON main.{table.name} BEGIN"
+        yield (
+            f"CREATE TEMP TRIGGER team_{table.name}_{event.split()[0].lower()} AFTER {event} ON main.{table.name} BEGIN"  # noqa: S608
             f" INSERT INTO team_changed VALUES ('{table.name}', json_array({keys}), {inserted})"
             " ON CONFLICT (tbl, key) DO UPDATE SET inserted = max(inserted, excluded.inserted); END"
         )
