@@ -106,18 +106,12 @@ class Stores:
         if None in marks or (self._store is None and marks != self._checked_marks):
             trust.recreate(self._workspace, self._settings.config_folder)
             self._checked_marks = trust.marks(self._workspace)
-        if self._store is not None:
-            self._store.catch_up()
 
     def use_lease(self, number: int | None) -> None:
         """In a team: the lease under which the next changes are committed."""
         self._lease = number
         if self._store is not None:
             self._store.use_lease(number)
-
-    def follow(self) -> None:
-        """In a team: apply what other machines changed."""
-        self.store.catch_up()
 
     def _open_team(self) -> tuple[Membership, Server] | None:
         """The workspace's team; None if it has none. Raises JobError: SETTING_INVALID."""
@@ -399,12 +393,17 @@ class Stores:
         return None if self._store is None or self._team is not None else self._store.outbox.count(untried=True)
 
     @property
+    def is_in_team(self) -> bool:
+        """Whether the workspace belongs to a team. Raises JobError: SETTING_INVALID."""
+        return self._open_team() is not None
+
+    @property
     def is_graph_lazy(self) -> bool:
         """Whether the graph is only written when a job needs it: in a team, since each machine has a graph of its own.
 
-        Raises JobError: SETTING_INVALID.
+        Raises as ``is_in_team``.
         """
-        return self._open_team() is not None
+        return self.is_in_team
 
     def deliver_soon(self, memory_ids: Sequence[str]) -> dict[str, JobError]:
         """As ``deliver``, unless the graph is lazy: then the entries wait in the outbox."""

@@ -64,10 +64,14 @@ def _one(task: Task, stores: Stores, now: datetime, progress: Progress) -> Succe
         progress({"done": 0, "total": 1, "message": "looking for what tells of the memories"})
         # No other job may run from here to the commit, since it could change what was looked at.
         begun = store.forgettings.begun(applied, task.accepted_at)
+        if begun is None and store.is_applied(applied):  # an attempt on another machine of a team
+            return Succeeded(_result(Plan(tuple(store.forgotten_with(applied)), warnings=(_OUT_OF_REACH,))))
         plan = begun.plan if begun else _begin(task, applied, stores, now)
         if begun is None or not begun.is_done:
             plan = plan.joined(stores.store.forgettings.unfinished())
-            _scrub(plan, stores, clock.iso(now), progress)
+            remove_copies(plan, stores, progress)
+            with stores.store.change_here(clock.iso(now)) as change:
+                change.finish_forgettings()
         return Succeeded(_result(plan))
     except JobError as error:
         return Failed(error)
@@ -99,11 +103,11 @@ def _begin(task: Task, applied: AppliedJob, stores: Stores, now: datetime) -> Pl
     topics = consequences.topics_that_go(store, going)
     elsewhere = _ids_of_their_own(store, going)
     ids = frozenset((*scope.ids, *old, *elsewhere))
-    targets = ForgetTargets(ids, frozenset(topics), _quotes(store, going))
-    left = leftovers.of_jobs(stores.workspace, targets, _brings(workspace_id), at, task.job_id, now.timestamp())
+    targets = ForgetTargets(ids, frozenset(topics), quotes_of(store, going))
+    left = leftovers.of_jobs(stores.workspace, targets, what_jobs_bring(workspace_id), at, task.job_id, now.timestamp())
     earlier = leftovers.of_earlier(stores.workspace, ids, store.extractions.data_ids(), workspace_id)
     plan = _plan(scope, changes, left, leftovers.of_files(stores.workspace, targets), earlier)
-    embedded = list(_embedded(store, going))
+    embedded = list(embedded_texts(store, going))
     telling = [given for given in store.feedback_with_words() if targets.in_bytes(_encoded(given))]
 
     gone = [memory.id for memory in going]
@@ -143,7 +147,7 @@ def _ids_of_their_own(store: Memories, going: Sequence[Memory]) -> list[str]:
     return [each for each in own if store.known(each) is None]
 
 
-def _quotes(store: Memories, going: Sequence[Memory]) -> Quotes:
+def quotes_of(store: Memories, going: Sequence[Memory]) -> Quotes:
     """The phrases of these memories that no other memory has."""
     others = store.words_without({memory.id for memory in going})
     return Quotes((text for memory in going for text in _said(memory)), others)
@@ -161,7 +165,7 @@ def _encoded(given: Feedback) -> bytes:
     return json.dumps([given.query, given.note], ensure_ascii=False).encode()
 
 
-def _embedded(store: Memories, going: Sequence[Memory]) -> Iterator[str]:
+def embedded_texts(store: Memories, going: Sequence[Memory]) -> Iterator[str]:
     """Every text of the memories that may have been embedded, for our index or for the graph."""
     for memory in going:
         yield whole_text(memory)
@@ -172,7 +176,7 @@ def _embedded(store: Memories, going: Sequence[Memory]) -> Iterator[str]:
             yield from strings(stored)
 
 
-def _brings(workspace_id: str) -> Callable[[Job, Record], Collection[str]]:
+def what_jobs_bring(workspace_id: str) -> Callable[[Job, Record], Collection[str]]:
     """A function that gives the ids of the memories that a job would store."""
 
     def brings(job: Job, record: Record) -> Collection[str]:
@@ -221,7 +225,7 @@ def _plan(scope: Scope, changes: Changes, left: JobLeftovers, files: Sequence[st
 # --- what is left to do ---
 
 
-def _scrub(plan: Plan, stores: Stores, now: str, progress: Progress) -> None:
+def remove_copies(plan: Plan, stores: Stores, progress: Progress) -> None:
     """Remove what the transaction left in the stores and in the files beside them. Idempotent."""
     ids = plan.tombstones
     has_graph = stores.store.outbox.stores_are_ours()  # true also of a lost graph; else cognee has received nothing yet
@@ -239,8 +243,6 @@ def _scrub(plan: Plan, stores: Stores, now: str, progress: Progress) -> None:
         earlier_stores.empty(stores.workspace, plan.stores, plan.data_ids, in_use)
     with steps.fault_point("forget.store"):
         stores.store.scrub(progress)
-    with stores.store.change(now) as change:
-        change.finish_forgettings()
 
 
 def _result(plan: Plan) -> dict[str, Any]:
@@ -255,10 +257,14 @@ def _result(plan: Plan) -> dict[str, Any]:
         "files_removed": plan.files_removed,
         "warnings": list(plan.warnings),
     }
-    job_files = {
+    return {**result, JOB_FILES: job_files(plan)}
+
+
+def job_files(plan: Plan) -> dict[str, Any]:
+    """What the worker has to scrub."""
+    return {
         "jobs": list(plan.jobs),
         "doomed": list(plan.jobs_to_cancel),
         "rejected": list(plan.rejected),
         "parts": list(plan.parts),
     }
-    return {**result, JOB_FILES: job_files}

@@ -72,6 +72,14 @@ class SqliteMemories:
         row = self._connection.execute(query, (memory_id,)).fetchone()
         return None if row is None else rows.memory_of(row)
 
+    def forgotten_with(self, job: AppliedJob) -> list[str]:
+        """The ids of the memories that were forgotten when the job was applied."""
+        query = (
+            "SELECT id FROM tombstones JOIN effects ON effects.at = forgotten_at"
+            " WHERE job_id = ? AND job_sha256 = ? ORDER BY id"
+        )
+        return [each for (each,) in self._connection.execute(query, (job.job_id, job.job_sha256))]
+
     def select(self, memory_ids: Sequence[str]) -> dict[str, Memory]:
         """Id -> memory, for those of the ids that exist."""
         query = f"SELECT {rows.COLUMNS} FROM memories WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608 - a constant

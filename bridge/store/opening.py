@@ -16,10 +16,10 @@ from .sqlite_reader import SqliteReader
 if TYPE_CHECKING:
     from ..embedding.embedder import Embedder
     from ..team.membership import Membership
-    from ..team.rows import Position
     from ..team.server import Server
     from .protocol import Memories, Store
     from .protocol_reading import StoreReader
+    from .team.position import CopyState
 
 
 def require_safe(workspace: Workspace, allow_unsafe_mount: bool) -> None:
@@ -76,14 +76,14 @@ def embedder_of(workspace: Workspace) -> str | None:
         snapshot.close()
 
 
-def position_of(workspace: Workspace) -> Position | None:
-    """Up to which change of the team memory.db is; None if it is no copy of a team's workspace. It opens no vectors.
+def copy_state(workspace: Workspace) -> CopyState:
+    """How far memory.db is as a copy of a team's workspace. It opens no vectors.
 
     Raises JobError: STORE_NEWER, STORE_UNREADABLE, STORE_BUSY.
     """
-    from .team.position import position_in
+    from .team.position import copy_state
 
-    return position_in(workspace)
+    return copy_state(workspace)
 
 
 def workspace_id_of(workspace: Workspace) -> str | None:

@@ -160,6 +160,9 @@ class Memories(Protocol):
     def forgotten_at(self, memory_id: str) -> str | None:
         """When the id was last forgotten; None if never. A later job may have stored it again."""
 
+    def forgotten_with(self, job: AppliedJob) -> list[str]:
+        """The ids of the memories that were forgotten when the job was applied."""
+
     def was_forgotten_since(self, memory_id: str, accepted_at: str) -> bool:
         """Whether the memory was forgotten at or after the time at which a job was accepted."""
 
@@ -323,8 +326,15 @@ class Store(Memories, Protocol):
     def llm_usage(self) -> LlmUsage:
         """The usage of the language model."""
 
-    def catch_up(self) -> int:
-        """In a team, apply what other machines changed. Returns the number of rows; 0 without a team.
+    def incoming_forgotten(self) -> list[str]:
+        """In a team, the ids of memories here that another machine forgot, before ``catch_up`` removes them.
+
+        Raises JobError as ``catch_up``.
+        """
+
+    def catch_up(self, here: Change | None = None) -> int:
+        """In a team, apply what other machines changed, together with a change of what each machine has of its own.
+        Returns the number of rows; 0 without a team.
 
         Raises JobError: TEAM_UNREACHABLE, TEAM_REFUSED, TEAM_NEWER, TEAM_UNUSABLE, TEAM_NOT_SHARED.
         """
@@ -342,6 +352,9 @@ class Store(Memories, Protocol):
         gets the next one. No number is used twice. Every memory that is added, hidden, dropped or gets another status
         has an entry in the outbox.
         """
+
+    def change_here(self, now: str) -> AbstractContextManager[Change]:
+        """As ``change``, of what each machine of a team has of its own: begun forgettings, embeddings, deliveries."""
 
     def add(
         self, memories: Sequence[tuple[Memory, str | None]], now: str, applied: Sequence[AppliedJob] = ()

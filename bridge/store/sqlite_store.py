@@ -11,7 +11,7 @@ import logging
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import accumulate
@@ -309,9 +309,17 @@ class SqliteStore(SqliteMemories):
 
     # --- a team, which this store is not part of ---
 
-    def catch_up(self) -> int:
+    def incoming_forgotten(self) -> list[str]:
+        """None: nobody else writes."""
+        return []
+
+    def catch_up(self, here: Change | None = None) -> int:
         """Nothing: nobody else writes."""
         return 0
+
+    def change_here(self, now: str) -> AbstractContextManager[Change]:
+        """As ``change``: everything is this machine's own."""
+        return self.change(now)
 
     def use_lease(self, number: int | None) -> None:
         """Nothing: the lock beside memory.db keeps others out."""

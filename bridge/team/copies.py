@@ -9,10 +9,13 @@ from .server import Connection
 
 
 class Copy(NamedTuple):
-    """A copy. ``behind`` counts the changes that it has not applied, as of when it was last seen."""
+    """A copy. ``behind`` counts the changes that it has not applied, as of when it was last seen; ``forgets`` those
+    since which copies of forgotten texts may be left there.
+    """
 
     node: str
     behind: int
+    forgets: int
     version: str
     seen_at: datetime
 
@@ -28,13 +31,16 @@ class Overview(NamedTuple):
     jobs: dict[str, int]
 
 
-def note(connection: Connection, workspace_id: str, node: str, applied_seq: int, version: str) -> None:
-    """Note that a copy has applied the changes up to this number."""
+def note(
+    connection: Connection, workspace_id: str, node: str, applied_seq: int, version: str, has_removed_all: bool
+) -> None:
+    """Note that a copy has applied the changes up to this number, and whether it has removed all that they forgot."""
     connection.execute(
-        "INSERT INTO copies (workspace_id, node, applied_seq, version) VALUES (%s, %s, %s, %s)"
+        "INSERT INTO copies (workspace_id, node, applied_seq, removed_seq, version) VALUES (%s, %s, %s, %s, %s)"
         " ON CONFLICT (workspace_id, node) DO UPDATE SET applied_seq = excluded.applied_seq,"
+        " removed_seq = greatest(copies.removed_seq, excluded.removed_seq),"
         " version = excluded.version, seen_at = clock_timestamp()",
-        (workspace_id, node, applied_seq, version),
+        (workspace_id, node, applied_seq, applied_seq if has_removed_all else 0, version),
     )
 
 
@@ -48,7 +54,8 @@ def remove(connection: Connection, workspace_id: str, node: str) -> None:
 def of_workspace(connection: Connection, workspace_id: str) -> list[Copy]:
     """All copies, the one that was seen last first."""
     found = connection.execute(
-        "SELECT node, greatest(last_seq - applied_seq, 0), version, seen_at FROM copies"
+        "SELECT node, greatest(last_seq - applied_seq, 0), greatest(last_seq - removed_seq, 0), version, seen_at"
+        " FROM copies"
         " JOIN workspaces ON workspaces.id = workspace_id WHERE workspace_id = %s ORDER BY seen_at DESC, node",
         (workspace_id,),
     )

@@ -71,6 +71,8 @@ CREATE TABLE copies (
     workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
     node text NOT NULL,
     applied_seq bigint NOT NULL,
+    -- up to which change nothing of what was forgotten is left there
+    removed_seq bigint NOT NULL DEFAULT 0,
     version text NOT NULL,
     seen_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     PRIMARY KEY (workspace_id, node)

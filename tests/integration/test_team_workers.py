@@ -186,3 +186,46 @@ def test_while_the_database_is_gone_jobs_wait_and_memories_are_found(tmp_path: P
             server.start()
             assert place.ended(waiting).state == "succeeded"
             assert [attempt.outcome for attempt in place.ended(waiting).attempts] == ["succeeded"]
+
+
+def files_with(folder: Path, phrase: bytes) -> list[str]:
+    return sorted(str(path) for path in folder.rglob("*") if path.is_file() and phrase in path.read_bytes())
+
+
+def test_what_one_machine_forgets_is_gone_from_the_folders_of_all_and_from_the_rows_of_the_team(team: Team) -> None:
+    first, second = team.machine("first"), team.machine("second")
+    phrase = "quokkazebra"
+    with first.worker(), second.worker() as away:
+        told = second.submit("ingest", summary(f"The {phrase} is a lock", 1))
+        kept = second.submit("ingest", summary("Invoices are rounded up", 2))
+        memory_id = (second.ended(told).result or {})["memory_id"]
+        assert second.ended(kept).state == "succeeded"
+        for place in (first, second):
+            until(lambda place=place: place.json("memories", "list")["total"] == 2 or None, "both memories are here")
+        assert files_with(second.workspace.root, phrase.encode())
+        os.kill(away.process.pid, signal.SIGSTOP)
+        forgotten = first.submit("forget", {"memory_ids": [memory_id]})
+        assert first.ended(forgotten).state == "succeeded"
+        assert files_with(first.workspace.root, phrase.encode()) == []
+        status = first.json("team", "status")["team"]
+        assert {each["node"].split("/")[1]: each["forgets"] for each in status["copies"]}[node_of(second)] > 0
+        os.kill(away.process.pid, signal.SIGCONT)
+
+        def is_removed() -> bool:
+            copies = first.json("team", "status")["team"]["copies"]
+            return all(each["behind"] == each["forgets"] == 0 for each in copies)
+
+        until(is_removed, "every copy has removed it")
+        assert files_with(second.workspace.root, phrase.encode()) == []
+        assert second.json("memories", "list")["total"] == 1
+        assert team.rows(f"SELECT 1 FROM rows WHERE workspace_id = %s AND value::text LIKE '%%{phrase}%%'") == []
+        told_of = f"concat(job::text, record::text) LIKE '%%{phrase}%%'"
+        assert team.rows(f"SELECT job_id FROM jobs WHERE workspace_id = %s AND {told_of}") == []
+        again = second.submit("ingest", summary("Invoices are rounded up", 2))
+        assert (second.ended(again).result or {})["duplicate"]
+
+
+def node_of(place: Place) -> str:
+    found = membership.membership_of(place.workspace, place.config)
+    assert found is not None
+    return found.node.split("/")[1]

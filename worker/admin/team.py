@@ -19,10 +19,12 @@ from jobs.states import LIVE
 
 
 class TeamCopy(TypedDict):
-    """A machine's copy."""
+    """A machine's copy. ``behind``: the changes that it has not applied. ``forgets``: the changes since which copies of
+    forgotten texts may be left there."""
 
     node: str
     behind: int
+    forgets: int
     version: str
     seen_at: str
 
@@ -131,14 +133,20 @@ def status(workspace: Workspace, settings: Settings) -> TeamStatus:
     with server.of(settings).closing() as database, database.connection() as connection:
         seen = copies.overview(connection, found.workspace_id)
         machines = copies.of_workspace(connection, found.workspace_id)
-    here = opening.position_of(workspace)
+    here = opening.copy_state(workspace).position
     return {
         "address": address.shown(settings.store or ""),
         "node": found.node,
         "workspace": None if seen is None else _workspace(seen),
         "behind": None if here is None or seen is None else max(0, seen.last_seq - here.seq),
         "copies": [
-            {"node": each.node, "behind": each.behind, "version": each.version, "seen_at": clock.iso(each.seen_at)}
+            {
+                "node": each.node,
+                "behind": each.behind,
+                "forgets": each.forgets,
+                "version": each.version,
+                "seen_at": clock.iso(each.seen_at),
+            }
             for each in machines
         ],
     }

@@ -19,7 +19,7 @@ from typing import Any
 
 from bridge import critical
 from bridge.graph.open_stores import Stores
-from bridge.operations import Outcomes, Progress, Task, run
+from bridge.operations import Outcomes, Progress, Task, follow, run
 from bridge.privacy import log_lines
 from bridge.privacy.masking import trace
 from bridge.settings import load
@@ -30,7 +30,7 @@ from jobs.layout import Workspace
 from jobs.lifecycle import Failed
 
 from .parent_death import ParentDeathGuard, lower_priority
-from .protocol import CRITICAL_SECONDS, DELIVER, FOLLOW, MAINTAIN, Answer, encode, write_line
+from .protocol import CRITICAL_SECONDS, DELIVER, FOLLOW, FORGOTTEN, MAINTAIN, Answer, encode, write_line
 
 log = logging.getLogger("child")
 
@@ -97,6 +97,7 @@ class Server:
         self._pipes = pipes
         self._stores = stores
         self._depth = 0
+        self._job_files: dict[str, Any] | None = None
 
     def serve(self) -> None:
         """Serve requests until stdin ends."""
@@ -112,9 +113,11 @@ class Server:
         self._stores.use_lease(request.get("lease"))
         outcomes = self._outcomes_in_place(request["kind"], tasks, self._progress(request["slice_seconds"]))
         self._depth -= 1
+        job_files, self._job_files = self._job_files, None
         answer: Answer = {
             "outcomes": {job_id: encode(outcome) for job_id, outcome in outcomes.items()},
             "graph_lag": self._stores.graph_lag(),
+            "job_files": job_files,
         }
         self._pipes.answer(answer, last=self._depth == 0)
 
@@ -164,8 +167,13 @@ class Server:
             with failing_clearly():
                 if self._depth == 1:
                     self._stores.renew()
+                    if self._stores.is_in_team:
+                        follow.catch_up(self._stores, clock.now())
                 if kind == FOLLOW:
-                    self._stores.follow()
+                    self._job_files = follow.remove_forgotten(self._stores, progress)
+                    return {}
+                if kind == FORGOTTEN:
+                    follow.finish(self._stores, clock.now())
                     return {}
                 if kind == DELIVER:
                     self._stores.deliver_all(progress)

@@ -22,13 +22,14 @@ from jobs.lifecycle import Failed, Succeeded
 # Kinds of requests without jobs:
 DELIVER = "@pay"  # deliver the pending outbox entries to the graph
 MAINTAIN = "@maintain"  # compact the stores
-FOLLOW = "@follow"  # in a team: apply what other machines changed
+FOLLOW = "@follow"  # in a team: apply what other machines changed, and remove here what they forgot
+FORGOTTEN = "@forgotten"  # note that the jobs' files of the last FOLLOW are scrubbed
 
 CRITICAL_SECONDS = 10.0  # both sides wait at most so long for the end of a critical section
 
 
 class Request(TypedDict):
-    """Jobs of one kind, or none for ``DELIVER``, ``MAINTAIN`` and ``FOLLOW``.
+    """Jobs of one kind, or none for a request that begins with "@".
 
     ``Child.ask`` adds ``slice_seconds``: the time after which the child gives way; null if it must not.
     """
@@ -39,10 +40,12 @@ class Request(TypedDict):
 
 
 class Answer(TypedDict):
-    """Job id -> outcome, as ``encode`` makes it; and the number of pending outbox entries, null if unknown."""
+    """Job id -> outcome, as ``encode`` makes it; the number of pending outbox entries, null if unknown; and for
+    ``FOLLOW`` the jobs' files that the worker has to scrub, null without any."""
 
     outcomes: dict[str, dict[str, Any]]
     graph_lag: int | None
+    job_files: dict[str, Any] | None
 
 
 def write_line(stream: IO[bytes], line: bytes) -> None:

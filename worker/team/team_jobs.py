@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
+from typing import Any
 
 from bridge.team import shared_jobs
 from bridge.team.leases import Lease
@@ -230,6 +231,13 @@ class TeamJobs:
                 shared_jobs.forget_texts(connection, self._lease)
         except JobError as error:
             raise OSError(errno.EAGAIN, f"the team's database: {error.code}") from error
+        return self._scrubbed_here(event)
+
+    def scrub_here(self, job_files: Mapping[str, Any]) -> None:
+        """Scrub files of this machine's folder that quote what another machine forgot. Raises OSError."""
+        self._scrubbed_here(lifecycle.Succeeded({JOB_FILES: job_files}))
+
+    def _scrubbed_here(self, event: lifecycle.Succeeded) -> Event:
         if self._local is not None:
             return self._local.without_forgotten_texts(event, self._local.apply)
         return lifecycle.Succeeded({name: value for name, value in event.result.items() if name != JOB_FILES})

@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from bridge.store.opening import position_of
+from bridge.store.opening import copy_state
 from bridge.team import copies, copy_age, leases, rows
 from bridge.team.leases import Lease
 from bridge.team.membership import Membership
@@ -21,7 +21,7 @@ from jobs import clock
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
-from ..child.protocol import FOLLOW
+from ..child.protocol import FOLLOW, FORGOTTEN
 from ..child.supervisor import Child, ChildEnded
 from ..scheduling.runner import MAINTENANCE, Runner
 from ..version import VERSION
@@ -35,6 +35,7 @@ _POLL_SECONDS = 1.0
 _UNREACHABLE_PAUSE_SECONDS = 5.0
 _LONGEST_RENEWAL_SECONDS = 5.0
 _NOTE_SECONDS = 30.0
+_REMOVE_AGAIN_SECONDS = 30.0
 
 
 class TeamWork:
@@ -64,7 +65,8 @@ class TeamWork:
         self._changed = changed
         self._lease_seconds = lease_seconds
         self._copy_days = copy_days
-        self._noted = (-1, 0.0)  # up to which change the copy was, and when that was noted
+        self._remove_again_at = 0.0
+        self._noted = ((-1, False), 0.0)  # up to which change the copy was, and when that was noted
         self._renew_seconds = min(_LONGEST_RENEWAL_SECONDS, lease_seconds / 3)
         self._held: Lease | None = None
         self._stop = threading.Event()
@@ -120,6 +122,7 @@ class TeamWork:
     def _run_once(self) -> bool:
         """Run what is due. Returns whether there was something."""
         if self._runner.paused.is_set():
+            self._follow()
             return False
         with self._server.connection() as connection:
             served = [self._membership.workspace_id]
@@ -153,25 +156,35 @@ class TeamWork:
             found = rows.registered(connection, self._membership.workspace_id)
         if found is None and not self._membership.shares:
             raise JobError("TEAM_NOT_SHARED", "The team's database does not know this workspace.")
-        if found is not None and found.position == position_of(self._workspace):
-            self._note_current(found.position.seq)
-            return
+        state = copy_state(self._workspace)
+        if found is not None and found.position == state.position:
+            self._note_current(found.position.seq, has_removed_all=not state.forgettings)
+            is_too_early = time.monotonic() < self._remove_again_at
+            if not state.forgettings or is_too_early:
+                return
+            self._remove_again_at = time.monotonic() + _REMOVE_AGAIN_SECONDS
         try:
-            self._child.ask({"kind": FOLLOW, "jobs": [], "lease": None})
+            answer = self._child.ask({"kind": FOLLOW, "jobs": [], "lease": None})
+            if (job_files := answer["job_files"]) is not None:
+                self._jobs.scrub_here(job_files)
+                self._child.ask({"kind": FORGOTTEN, "jobs": [], "lease": None})
+                log.info("what another machine forgot is removed here")
         except ChildEnded as ended:
             log.warning("following the team was interrupted: %s", ended)
+        except OSError as error:
+            log.warning("what another machine forgot is still in jobs' files: %s", error)
         self._wake_run.set()  # to see that the copy is current, or what else came
         self._changed()
 
-    def _note_current(self, seq: int) -> None:
+    def _note_current(self, seq: int, *, has_removed_all: bool) -> None:
         """Note, at times, that the copy on this machine has all changes: for its own answers, and for operators."""
         noted_seq, noted_at = self._noted
-        if seq == noted_seq and time.monotonic() - noted_at < _NOTE_SECONDS:
+        if (seq, has_removed_all) == noted_seq and time.monotonic() - noted_at < _NOTE_SECONDS:
             return
         copy_age.note_current(self._workspace, clock.now(), self._copy_days)
         with self._server.connection() as connection:
-            copies.note(connection, self._membership.workspace_id, self._membership.node, seq, VERSION)
-        self._noted = (seq, time.monotonic())
+            copies.note(connection, self._membership.workspace_id, self._membership.node, seq, VERSION, has_removed_all)
+        self._noted = ((seq, has_removed_all), time.monotonic())
 
     # --- exchanging ---
 

@@ -114,8 +114,11 @@ def show_status(answer: Envelope) -> None:
             ),
         ]
     )
-    rows = [[each["node"], str(each["behind"]), each["seen_at"], each["version"]] for each in found["copies"]]
-    table(["copy", "lacks", "seen", "version"], rows, right=["lacks"])
+    rows = [
+        [each["node"], str(each["behind"]), str(each["forgets"]), each["seen_at"], each["version"]]
+        for each in found["copies"]
+    ]
+    table(["copy", "lacks", "to forget", "seen", "version"], rows, right=["lacks", "to forget"])
 
 
 def show_list(answer: Envelope) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from typing import NamedTuple
 
 from jobs.layout import Workspace
 
@@ -25,10 +26,20 @@ def note_position(connection: sqlite3.Connection, reached: Position) -> None:
         database.set_meta(connection, key, str(value))
 
 
-def position_in(workspace: Workspace) -> Position | None:
-    """As ``position``, read beside the writer. Raises as ``database.read_connection``."""
+class CopyState(NamedTuple):
+    """How far a copy is. ``forgettings``: how many forgettings have still left copies of texts on this machine."""
+
+    position: Position | None
+    forgettings: int
+
+
+def copy_state(workspace: Workspace) -> CopyState:
+    """The state of the copy, read beside the writer. Raises as ``database.read_connection``."""
     with database.read_connection(workspace) as connection:
-        return None if connection is None else position(connection)
+        if connection is None:
+            return CopyState(None, 0)
+        (count,) = connection.execute("SELECT count(*) FROM forgettings WHERE done_at IS NULL").fetchone()
+        return CopyState(position(connection), int(count))
 
 
 def workspace_id_in(workspace: Workspace) -> str | None:

@@ -1,7 +1,7 @@
 """The tables of memory.db that all machines of a team share, and what is kept on each machine alone.
 
-Not shared: the full-text index, the vector files and the embeddings, which are derived; and the deliveries to the
-knowledge graph, since each machine has its own graph.
+Not shared: the full-text index, the vector files and the embeddings, which are derived; the deliveries to the knowledge
+graph, since each machine has its own graph; and the begun forgettings, since each machine removes its own copies.
 """
 
 from __future__ import annotations
@@ -41,7 +41,6 @@ TABLES = (
     Table("effects", ("job_id", "job_sha256")),
     Table("compactions", ("seq",)),
     Table("cognified", ("memory_id",)),
-    Table("forgettings", ("job_id", "job_sha256", "accepted_at")),
     Table("captured_sessions", ("tool", "session_id")),
     Table("captured_memories", ("memory_id",)),
     Table("captured_turns", ("tool", "session_id")),

@@ -7,7 +7,10 @@ between the two commits, memory.db rolls back, and gets the change from Postgres
 
 from __future__ import annotations
 
+import json
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from uuid import uuid4
 
@@ -115,7 +118,13 @@ class TeamStore(SqliteStore):
 
     # --- reading ---
 
-    def catch_up(self) -> int:
+    def incoming_forgotten(self) -> list[str]:
+        """The ids of memories here that are among the tombstones of others' changes."""
+        with self._server.connection() as connection:
+            keys = rows.keys_after(connection, self.workspace_id, "tombstones", self.position.seq)
+        return [each for key in keys for each in json.loads(key) if self.known(each) is not None]
+
+    def catch_up(self, here: Change | None = None) -> int:
         """Apply what others changed. Returns how many rows. Raises as the constructor does."""
         with self._server.snapshot() as connection:
             found = rows.registered(connection, self.workspace_id)
@@ -131,6 +140,8 @@ class TeamStore(SqliteStore):
             with critical.critical_section(), steps.fault_point("team.apply"), database.transaction(self._connection):
                 count = self._replica.apply(found_rows, clock.iso(clock.now()), is_all=is_all)
                 position.note_position(self._connection, found.position)
+                if here is not None:
+                    self._writer.write(here)
         return count
 
     def _require_model(self, found: rows.Registered) -> None:
@@ -147,6 +158,14 @@ class TeamStore(SqliteStore):
     def use_lease(self, number: int | None) -> None:
         """Commit under this lease from now on; with None, changes are only checked for the position."""
         self._author = replace(self._author, lease=number)
+
+    @contextmanager
+    def change_here(self, now: str) -> Iterator[Change]:
+        """A change of what is not shared, which only memory.db gets."""
+        change = Change(now)
+        yield change
+        with critical.critical_section(), database.transaction(self._connection):
+            self._writer.write(change)
 
     def _before_writing(self) -> None:
         self._recorder.clear()
