@@ -40,7 +40,7 @@ from .version import VERSION
 if TYPE_CHECKING:
     from jobs import schema
 
-    from .team.team import Team
+    from .team.member import Member
 
 log = logging.getLogger(__name__)
 
@@ -154,14 +154,13 @@ class Worker:
         """The jobs that are due, as (id, priority). Delayed jobs are announced when they become due."""
         return [(r.job_id, r.priority) for kind in self._ledger.kinds_due() for r in self._ledger.due(kind, 1_000_000)]
 
-    def _team_of(self, local: LocalJobs, crash_limits: CrashLimits) -> Team | None:
+    def _team_of(self, local: LocalJobs, crash_limits: CrashLimits) -> Member | None:
         """The workspace's team; None for a workspace of this machine alone. Raises JobError: SETTING_INVALID."""
         found = membership.membership_of(self._workspace, self._settings.config_folder)
         if found is None:
             return None
-        from .team.team import Team  # not at the top: only a team needs a client of Postgres
 
-        return Team(self._workspace, self._settings, found, self._ledger, local, crash_limits)
+        return Member(self._workspace, self._settings, found, self._ledger, local, crash_limits)
 
     def _enqueue_announced(self) -> None:
         if self._team is not None:

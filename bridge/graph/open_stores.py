@@ -37,7 +37,7 @@ from .outbox_relay import OutboxRelay
 
 if TYPE_CHECKING:
     from ..team.membership import Membership
-    from ..team.server import Server
+    from ..team.protocol import Team
     from .cognee_audit import GraphComparison
     from .cognee_store import CogneeStore
 
@@ -62,7 +62,7 @@ class Stores:
         self._embedder: Embedder | None = None
         self._is_embedder_earlier = False
         self._store: Store | None = None
-        self._team: tuple[Membership, Server] | None = None
+        self._team: tuple[Membership, Team] | None = None
         self._lease: int | None = None
         self._graph: CogneeStore | None = None
         self._is_graph_rebuilding = False
@@ -113,14 +113,14 @@ class Stores:
         if self._store is not None:
             self._store.use_lease(number)
 
-    def _open_team(self) -> tuple[Membership, Server] | None:
+    def _open_team(self) -> tuple[Membership, Team] | None:
         """The workspace's team; None if it has none. Raises JobError: SETTING_INVALID."""
         if self._team is None:
             found = membership.membership_of(self._workspace, self._settings.config_folder)
             if found is not None:
-                from ..team import server
+                from ..team import opening as team_opening  # only a team needs a client of its own
 
-                self._team = (found, server.of(self._settings))
+                self._team = (found, team_opening.team_of(self._settings))
         return self._team
 
     @contextmanager

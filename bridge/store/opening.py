@@ -16,7 +16,7 @@ from .sqlite_reader import SqliteReader
 if TYPE_CHECKING:
     from ..embedding.embedder import Embedder
     from ..team.membership import Membership
-    from ..team.server import Server
+    from ..team.protocol import Team
     from .protocol import Memories, Store
     from .protocol_reading import StoreReader
     from .team.position import CopyState
@@ -37,7 +37,7 @@ def open_store(
     embedder: Embedder,
     *,
     new_model: bool = False,
-    team: tuple[Membership, Server] | None = None,
+    team: tuple[Membership, Team] | None = None,
 ) -> Store:
     """The store with its one writer; ``new_model`` for the rebuild with a new embedding model. ``team``: for a
     workspace of a team.
@@ -48,11 +48,11 @@ def open_store(
         from ..team.rows import Author
         from .team.team_store import TeamStore
 
-        membership, server = team
+        membership, reached = team
         return TeamStore(
             workspace,
             embedder,
-            server,
+            reached,
             membership.workspace_id,
             Author(membership.node),
             may_share=membership.shares,

@@ -2,6 +2,9 @@
 
 ``address``: where the database is, and what is required of the connection.
 ``membership``: which workspaces of this user belong to a team.
+``protocol``: what a machine asks of its team.
+``opening``: reaches the team that the settings name.
+``postgres_team``: the team's database, reached directly.
 ``server``: connections, transactions and errors.
 ``schema``: the tables, and how they are upgraded.
 ``rows``: a workspace's memories as rows: the feed that replicas follow, and how a change is committed.

@@ -12,8 +12,7 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 
 from jobs.errors import JobError
 
-from ..settings import Settings
-from . import address, schema
+from . import schema
 
 Connection = psycopg.Connection[Any]
 
@@ -80,28 +79,9 @@ class Server:
             connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             yield connection
 
-    @contextmanager
-    def closing(self) -> Iterator[Server]:
-        """The server for the block, closed after it."""
-        try:
-            yield self
-        finally:
-            self.close()
-
     def close(self) -> None:
         """Close all connections."""
         self._pool.close()
-
-
-def of(settings: Settings) -> Server:
-    """The database that the settings name. Raises JobError: SETTING_INVALID."""
-    if settings.store is None:
-        raise JobError(
-            "SETTING_INVALID",
-            "The workspace belongs to a team, and the setting store, the address of the team's database, is missing.",
-            remediation="Set it in the user's config.toml: docs/team.md.",
-        )
-    return Server(address.conninfo(settings.store))
 
 
 @contextmanager

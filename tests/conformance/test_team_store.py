@@ -13,6 +13,7 @@ from store_conformance import StoreConformance
 
 from bridge.store.team.team_store import TeamStore
 from bridge.team.rows import Author
+from bridge.team.postgres_team import PostgresTeam
 from bridge.team.server import Server
 from jobs.layout import Workspace
 
@@ -40,7 +41,7 @@ class TestTeamStore(StoreConformance):
         return TeamStore(
             place_of(folder),
             embedder,
-            self.server,
+            PostgresTeam(self.server),
             str(uuid5(NAMESPACE_URL, str(folder))),
             Author("a machine"),
             may_share=True,

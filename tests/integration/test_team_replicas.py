@@ -36,6 +36,7 @@ from bridge.store.values import (
     Source,
 )
 from bridge.team.rows import Author
+from bridge.team.postgres_team import PostgresTeam
 from bridge.team.server import Server
 from jobs import steps
 from jobs.errors import JobError
@@ -75,14 +76,18 @@ class Machines:
         self.places = [place_of(folder / "first")]
         self.workspace_id = str(uuid4())
         self.stores = [
-            TeamStore(self.places[0], FakeEmbedder(), server, self.workspace_id, Author("first"), may_share=True)
+            TeamStore(
+                self.places[0], FakeEmbedder(), PostgresTeam(server), self.workspace_id, Author("first"), may_share=True
+            )
         ]
         with self.alone._connection as connection:
             connection.execute("UPDATE meta SET value = ? WHERE key = 'workspace_id'", (self.workspace_id,))
 
     def join(self, folder: Path) -> TeamStore:
         self.places.append(place_of(folder))
-        store = TeamStore(self.places[-1], FakeEmbedder(), self.server, self.workspace_id, Author(folder.name))
+        store = TeamStore(
+            self.places[-1], FakeEmbedder(), PostgresTeam(self.server), self.workspace_id, Author(folder.name)
+        )
         self.stores.append(store)
         return store
 
@@ -294,7 +299,9 @@ def test_what_is_committed_for_the_team_is_in_the_copy_after_a_crash(
         with pytest.raises(Crash), store.change(script.at(), [job]) as change:
             change.add([Addition(script.memory())])
     store.close()
-    again = TeamStore(machines.places[0], FakeEmbedder(), machines.server, machines.workspace_id, Author("first"))
+    again = TeamStore(
+        machines.places[0], FakeEmbedder(), PostgresTeam(machines.server), machines.workspace_id, Author("first")
+    )
     machines.stores.append(again)
     is_there = point != "before:team.commit"
     assert (again.count(), again.is_applied(job)) == (int(is_there), is_there)
@@ -344,7 +351,7 @@ def test_a_workspace_with_memories_does_not_join_by_itself(tmp_path: Path, serve
         stack.callback(own.close)
         own.add([(Script(1).memory(), None)], "2026-11-20T12:00:00Z")
     with pytest.raises(JobError) as caught:
-        TeamStore(place, FakeEmbedder(), server, str(uuid4()), Author("second"), may_share=True)
+        TeamStore(place, FakeEmbedder(), PostgresTeam(server), str(uuid4()), Author("second"), may_share=True)
     assert caught.value.code == "TEAM_NOT_SHARED"
     with sqlite3.connect(place.memory_db) as connection:
         assert connection.execute("SELECT count(*) FROM memories").fetchone() == (1,)

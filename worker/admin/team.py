@@ -5,12 +5,14 @@ The worker that runs is stopped before, and started again after the membership h
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Any, TypedDict
 from uuid import UUID, uuid4
 
 from bridge.settings import Settings
 from bridge.store import opening
-from bridge.team import address, copies, copy_age, membership, rows, server
+from bridge.team import address, copy_age, membership, opening as team_opening
+from bridge.team.copies import Overview
 from bridge.team.membership import Membership
 from jobs import clock, spool
 from jobs.errors import JobError
@@ -60,8 +62,8 @@ def share(workspace: Workspace, settings: Settings) -> Membership:
     reaching the database raises.
     """
     _require_none(workspace, settings)
-    with server.of(settings).closing() as database, database.connection():
-        pass  # before anything is changed
+    with closing(team_opening.team_of(settings)) as reached:
+        reached.time()  # before anything is changed
     known = opening.workspace_id_of(workspace)
     return membership.join(workspace, settings.config_folder, known or str(uuid4()), shares=True)
 
@@ -77,8 +79,8 @@ def join(workspace: Workspace, settings: Settings, workspace_id: str) -> Members
         wanted = str(UUID(workspace_id))
     except ValueError:
         raise JobError("ARGUMENT_INVALID", f"{workspace_id!r} is no workspace's id.") from None
-    with server.of(settings).closing() as database, database.connection() as connection:
-        if rows.registered(connection, wanted) is None:
+    with closing(team_opening.team_of(settings)) as reached:
+        if reached.registered(wanted) is None:
             raise JobError("TEAM_NOT_SHARED", f"The team's database knows no workspace {wanted}.")
     with opening.open_memories(workspace) as here:
         if here.last_number() and opening.workspace_id_of(workspace) != wanted:
@@ -110,8 +112,8 @@ def leave(workspace: Workspace, settings: Settings) -> None:
     membership.leave(workspace, settings.config_folder)
     copy_age.forget(workspace)
     try:
-        with server.of(settings).closing() as database, database.connection() as connection:
-            copies.remove(connection, found.workspace_id, found.node)
+        with closing(team_opening.team_of(settings)) as reached:
+            reached.remove_copy(found.workspace_id, found.node)
     except JobError:
         pass  # the database cannot be reached: there the copy is one that was not seen for long
 
@@ -130,9 +132,9 @@ def _require_member(workspace: Workspace, settings: Settings) -> Membership:
 def status(workspace: Workspace, settings: Settings) -> TeamStatus:
     """The workspace's team. Raises JobError: ARGUMENT_INVALID if it belongs to none, and what reaching it raises."""
     found = _require_member(workspace, settings)
-    with server.of(settings).closing() as database, database.connection() as connection:
-        seen = copies.overview(connection, found.workspace_id)
-        machines = copies.of_workspace(connection, found.workspace_id)
+    with closing(team_opening.team_of(settings)) as reached:
+        seen = reached.overview(found.workspace_id)
+        machines = reached.copies(found.workspace_id)
     here = opening.copy_state(workspace).position
     return {
         "address": address.shown(settings.store or ""),
@@ -154,11 +156,11 @@ def status(workspace: Workspace, settings: Settings) -> TeamStatus:
 
 def list_workspaces(settings: Settings, limit: int) -> list[TeamWorkspace]:
     """The workspaces of the team. Raises JobError as ``status``."""
-    with server.of(settings).closing() as database, database.connection() as connection:
-        return [_workspace(each) for each in copies.all_workspaces(connection, limit)]
+    with closing(team_opening.team_of(settings)) as reached:
+        return [_workspace(each) for each in reached.workspaces(limit)]
 
 
-def _workspace(seen: copies.Overview) -> TeamWorkspace:
+def _workspace(seen: Overview) -> TeamWorkspace:
     states: dict[str, Any] = {"waiting": 0, "running": 0, "ended": 0} | seen.jobs
     return {
         "workspace_id": seen.workspace_id,

@@ -1,6 +1,6 @@
 """A worker in a team: the jobs of a shared workspace are in the team's database, and any worker may run them.
 
-``team``: the parts, put together.
+``member``: the parts, put together.
 ``team_jobs``: the jobs of the workspace whose lease this worker holds, as the runner needs them.
 ``exchange``: posts the jobs that were dropped here, and writes their records as they come back.
 ``wakeups``: wakes this worker when another machine has changed something, and the others when this one has.

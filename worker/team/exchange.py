@@ -9,9 +9,8 @@ from __future__ import annotations
 import logging
 import time
 
-from bridge.team import shared_jobs
 from bridge.team.membership import Membership
-from bridge.team.server import Server
+from bridge.team.protocol import Team
 from jobs import lifecycle
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths
@@ -30,17 +29,17 @@ _POST_AGAIN_SECONDS = 60.0
 class Exchange:
     """The exchange of one workspace. Not thread-safe, except for ``cancel``."""
 
-    def __init__(self, paths: SpoolPaths, ledger: Ledger, server: Server, membership: Membership) -> None:
+    def __init__(self, paths: SpoolPaths, ledger: Ledger, team: Team, membership: Membership) -> None:
         self._paths = paths
         self._ledger = ledger
-        self._server = server
-        self._team = membership
+        self._team = team
+        self._membership = membership
         self._posted: dict[str, int] = {}  # job id -> generation
         self._post_all_at = 0.0
         self.has_posted = False
 
     def run(self) -> None:
-        """Post what is new, and write what has changed. Raises JobError as ``Server.connection``, and OSError."""
+        """Post what is new, and write what has changed. Raises JobError as ``Team``, and OSError."""
         live = self._ledger.live()
         if time.monotonic() >= self._post_all_at:
             self._posted.clear()
@@ -60,8 +59,7 @@ class Exchange:
                 jobs.append((read_job(self._paths, record.job_id), record))
             except (OSError, JobError) as error:
                 log.error("copy unreadable, not posted: %s", error, extra=of_job(record))
-        with self._server.connection() as connection:
-            told = shared_jobs.post(connection, self._team.workspace_id, self._team.node, jobs)
+        told = self._team.post(self._membership.workspace_id, self._membership.node, jobs)
         self.has_posted = True
         for _, record in jobs:
             self._posted[record.job_id] = record.generation
@@ -76,14 +74,12 @@ class Exchange:
 
     def _take_reports(self) -> None:
         while True:
-            with self._server.connection() as connection:
-                found = shared_jobs.reports(connection, self._team.node, self._team.workspace_id)
+            found = self._team.reports(self._membership.node, self._membership.workspace_id)
             if not found:
                 return
             for report in found:
                 self._ledger.mirror(report.record)
-            with self._server.connection() as connection:
-                shared_jobs.acknowledge(connection, self._team.node, found)
+            self._team.acknowledge(self._membership.node, found)
 
     def cancel(self, job_id: str) -> Cancellation:
         """Cancel a job of this machine, wherever it waits or runs; "running" while that is not known yet."""
@@ -91,8 +87,7 @@ class Exchange:
         if record is None:
             return "ended"
         try:
-            with self._server.connection() as connection:
-                found = shared_jobs.cancel(connection, self._team.workspace_id, job_id)
+            found = self._team.cancel(self._membership.workspace_id, job_id)
         except JobError as error:
             log.warning("the cancellation waits: %s", error.code, extra=of_job(record))
             return "running"

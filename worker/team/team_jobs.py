@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from bridge.team import shared_jobs
 from bridge.team.leases import Lease
-from bridge.team.server import Server
+from bridge.team.protocol import Team
+from bridge.team.shared_jobs import SharedJob
 from jobs import clock, lifecycle
 from jobs.errors import JobError
 from jobs.lifecycle import CrashLimits, Event
@@ -40,19 +40,19 @@ class TeamJobs:
 
     def __init__(
         self,
-        server: Server,
+        team: Team,
         crash_limits: CrashLimits,
         local: RunnableJobs | None = None,
         jitter: Callable[[], float] = random.random,
     ) -> None:
         """``local``: the jobs of this machine's folder, whose files lose the texts that a job forgets."""
-        self._server = server
+        self._team = team
         self._local = local
         self._crash_limits = crash_limits
         self._jitter = jitter
         self._lock = threading.RLock()
         self._lease: Lease | None = None
-        self._jobs: dict[str, shared_jobs.SharedJob] = {}
+        self._jobs: dict[str, SharedJob] = {}
         self._records: dict[str, Record] = {}
         self._read_at = 0.0
         self._ahead = timedelta()  # of the server's clock
@@ -62,16 +62,15 @@ class TeamJobs:
     def hold(self, lease: Lease) -> None:
         """Run the jobs of this lease from now on. Jobs that a worker left running wait again, or end as poison.
 
-        Raises JobError: TEAM_LEASE_LOST and as ``Server.connection``.
+        Raises JobError: TEAM_LEASE_LOST and as ``Team``.
         """
-        with self._server.connection() as connection:
-            self._ahead = shared_jobs.now(connection) - clock.now()
-            left = shared_jobs.running(connection, lease)
-            if left:
-                died = [self._step(record, lifecycle.WorkerDied()) for record in left]
-                shared_jobs.write(connection, lease, died)
-                for record in died:
-                    log.warning("its worker died or was cut off: %s", record.state, extra=of_job(record))
+        self._ahead = self._team.time() - clock.now()
+        left = self._team.running(lease)
+        if left:
+            died = [self._step(record, lifecycle.WorkerDied()) for record in left]
+            self._team.write(lease, died)
+            for record in died:
+                log.warning("its worker died or was cut off: %s", record.state, extra=of_job(record))
         with self._lock:
             self._lease = lease
             self._jobs, self._records, self._read_at = {}, {}, 0.0
@@ -124,8 +123,7 @@ class TeamJobs:
             return False
         lease = self._lease
         try:
-            with self._server.connection() as connection:
-                return lease is None or shared_jobs.is_committed(connection, lease.workspace_id, record)
+            return lease is None or self._team.is_committed(lease.workspace_id, record)
         except JobError as error:
             log.error("whether it has taken effect cannot be read: %s", error, extra=of_job(record))
             return True
@@ -145,8 +143,7 @@ class TeamJobs:
 
     def _look(self, lease: Lease) -> None:
         try:
-            with self._server.connection() as connection:
-                found = shared_jobs.due(connection, lease, _LOOKED_AT)
+            found = self._team.due(lease, _LOOKED_AT)
         except JobError as error:
             log.warning("the team's jobs cannot be read: %s", error.code)
             return
@@ -179,8 +176,7 @@ class TeamJobs:
             if lease is None or not stepped:
                 return []
             try:
-                with self._server.connection() as connection:
-                    shared_jobs.write(connection, lease, stepped)
+                self._team.write(lease, stepped)
             except JobError as error:
                 if error.code == "TEAM_LEASE_LOST":
                     log.warning("another worker has taken over the workspace: what was done here does not count")
@@ -203,16 +199,14 @@ class TeamJobs:
         lease = self._lease
         if lease is None:
             return "ended"
-        with self._server.connection() as connection:
-            return shared_jobs.cancel(connection, lease.workspace_id, job_id)
+        return self._team.cancel(lease.workspace_id, job_id)
 
     def cancel_requests(self) -> list[str]:
         """The ids of the running jobs that somebody asked to cancel. Raises JobError."""
         lease = self._lease
         if lease is None:
             return []
-        with self._server.connection() as connection:
-            return shared_jobs.cancel_requests(connection, lease)
+        return self._team.cancel_requests(lease)
 
     # --- what only local jobs need ---
 
@@ -227,8 +221,7 @@ class TeamJobs:
         if not isinstance(event, lifecycle.Succeeded) or self._lease is None:
             return event
         try:
-            with self._server.connection() as connection:
-                shared_jobs.forget_texts(connection, self._lease)
+            self._team.forget_texts(self._lease)
         except JobError as error:
             raise OSError(errno.EAGAIN, f"the team's database: {error.code}") from error
         return self._scrubbed_here(event)

@@ -13,10 +13,10 @@ import time
 from collections.abc import Callable
 
 from bridge.store.opening import copy_state
-from bridge.team import copies, copy_age, leases, rows
+from bridge.team import copy_age, leases
 from bridge.team.leases import Lease
 from bridge.team.membership import Membership
-from bridge.team.server import Server
+from bridge.team.protocol import Team
 from jobs import clock
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -45,7 +45,7 @@ class TeamWork:
         self,
         workspace: Workspace,
         membership: Membership,
-        server: Server,
+        team: Team,
         jobs: TeamJobs,
         runner: Runner,
         child: Child,
@@ -57,7 +57,7 @@ class TeamWork:
     ) -> None:
         self._workspace = workspace
         self._membership = membership
-        self._server = server
+        self._team = team
         self._jobs = jobs
         self._runner = runner
         self._child = child
@@ -76,7 +76,7 @@ class TeamWork:
             threading.Thread(target=self._run, name="team-run", daemon=True),
             threading.Thread(target=self._exchange_all, name="team-exchange", daemon=True),
         ]
-        self._wakeups = Wakeups(server, membership.workspace_id, self.wake)
+        self._wakeups = Wakeups(team, membership.workspace_id, self.wake)
         self.problem: str | None = None  # the error code of the last failure to reach the team, until it is reached
         self.wants_maintenance = threading.Event()
 
@@ -124,9 +124,8 @@ class TeamWork:
         if self._runner.paused.is_set():
             self._follow()
             return False
-        with self._server.connection() as connection:
-            served = [self._membership.workspace_id]
-            lease = leases.take(connection, self._membership.node, served, self._lease_seconds)
+        served = [self._membership.workspace_id]
+        lease = self._team.take(self._membership.node, served, self._lease_seconds)
         if lease is None:
             self._follow()
             if self.wants_maintenance.is_set():
@@ -145,15 +144,13 @@ class TeamWork:
         finally:
             self._held = None
             if self._jobs.let_go() is not None:
-                with self._server.connection() as connection:
-                    leases.release(connection, lease)
+                self._team.release(lease)
             self._wake_exchange.set()
         return True
 
     def _follow(self) -> None:
         """Let the child apply what other machines changed."""
-        with self._server.connection() as connection:
-            found = rows.registered(connection, self._membership.workspace_id)
+        found = self._team.registered(self._membership.workspace_id)
         if found is None and not self._membership.shares:
             raise JobError("TEAM_NOT_SHARED", "The team's database does not know this workspace.")
         state = copy_state(self._workspace)
@@ -182,8 +179,7 @@ class TeamWork:
         if (seq, has_removed_all) == noted_seq and time.monotonic() - noted_at < _NOTE_SECONDS:
             return
         copy_age.note_current(self._workspace, clock.now(), self._copy_days)
-        with self._server.connection() as connection:
-            copies.note(connection, self._membership.workspace_id, self._membership.node, seq, VERSION, has_removed_all)
+        self._team.note_copy(self._membership.workspace_id, self._membership.node, seq, VERSION, has_removed_all)
         self._noted = ((seq, has_removed_all), time.monotonic())
 
     # --- exchanging ---
@@ -215,8 +211,7 @@ class TeamWork:
             log.warning("the last exchange with the team was left out: %s", error)
 
     def _renew(self, lease: Lease) -> None:
-        with self._server.connection() as connection:
-            is_ours = leases.renew(connection, lease, self._lease_seconds)
+        is_ours = self._team.renew(lease, self._lease_seconds)
         if not is_ours and self._held == lease:
             log.warning("another worker has taken over the workspace: the running job is ended here")
             self._jobs.let_go()

@@ -10,22 +10,20 @@ import logging
 import threading
 from collections.abc import Callable
 
-from bridge.team import notices
-from bridge.team.server import Server
+from bridge.team.protocol import Team
 from jobs.errors import JobError
 
 log = logging.getLogger(__name__)
 
 _PAUSE_SECONDS = 0.1
-_LISTEN_SECONDS = 1.0
 _AGAIN_SECONDS = 5.0
 
 
 class Wakeups:
     """Listens in a thread of its own. ``tell`` may be called from any thread."""
 
-    def __init__(self, server: Server, workspace_id: str, wake: Callable[[], None]) -> None:
-        self._server = server
+    def __init__(self, team: Team, workspace_id: str, wake: Callable[[], None]) -> None:
+        self._team = team
         self._workspace_id = workspace_id
         self._wake = wake
         self._stop = threading.Event()
@@ -58,8 +56,7 @@ class Wakeups:
             is_last = self._stop.is_set()
             self._pending.clear()
             try:
-                with self._server.connection() as connection:
-                    notices.send(connection, self._workspace_id)
+                self._team.tell(self._workspace_id)
             except JobError as error:
                 log.debug("a notice was not sent: %s", error.code)
             if is_last:
@@ -71,12 +68,7 @@ class Wakeups:
     def _listen(self) -> None:
         while not self._stop.is_set():
             try:
-                with self._server.connection_of_its_own() as connection:
-                    notices.listen(connection, self._workspace_id)
-                    self._wake()  # what happened before is not noticed
-                    while not self._stop.is_set():
-                        for _ in notices.received(connection, _LISTEN_SECONDS):
-                            self._wake()
+                self._team.listen(self._workspace_id, self._wake, self._stop.is_set)
             except JobError as error:
                 log.debug("not listening: %s", error.code)
                 self._stop.wait(_AGAIN_SECONDS)

@@ -20,9 +20,8 @@ from jobs.layout import Workspace
 
 from ... import critical
 from ...embedding.embedder import Embedder
-from ...team import rows
-from ...team.rows import Author, Position
-from ...team.server import Server
+from ...team.protocol import Described, Team
+from ...team.rows import Author, Position, Registered, require_format
 from .. import database, vector_files
 from ..change import Change
 from ..migrations import FORMAT
@@ -40,7 +39,7 @@ class TeamStore(SqliteStore):
         self,
         workspace: Workspace,
         embedder: Embedder,
-        server: Server,
+        team: Team,
         team_workspace: str,
         author: Author,
         *,
@@ -52,12 +51,12 @@ class TeamStore(SqliteStore):
         ``may_share``, a memory.db with this id, or without memories, is made known to the team if it is not yet: all
         its memories are shared in one transaction.
 
-        Raises JobError: as ``SqliteStore`` and ``Server.connection``, and TEAM_NOT_SHARED for a workspace that the team
+        Raises JobError: as ``SqliteStore`` and ``Team``, and TEAM_NOT_SHARED for a workspace that the team
         does not know, and for a memory.db with memories of its own.
         """
         super().__init__(workspace, embedder)
         try:
-            self._server = server
+            self._team = team
             self._author = author
             self._recorder = Recorder(self._connection, self._vectors_at)
             self._replica = replica.Replica(
@@ -73,8 +72,7 @@ class TeamStore(SqliteStore):
         """Share this memory.db, or become a replica of the team's workspace, if neither was done before."""
         if position.position(self._connection) is not None:
             return
-        with self._server.connection() as connection:
-            found = rows.registered(connection, team_workspace)
+        found = self._team.registered(team_workspace)
         is_empty = not self.all_ids() and not self.last_number()
         is_own = team_workspace == self.workspace_id
         if (is_own and found is not None and found.position.change == self._sharing()) or (
@@ -99,15 +97,17 @@ class TeamStore(SqliteStore):
             with database.transaction(self._connection):
                 database.set_meta(self._connection, "workspace_id", team_workspace)
                 database.set_meta(self._connection, "team_sharing", change_id)
-        reached = Position(1, change_id)
-        embedder, name = self._embedder, self._workspace.root.name
-        with self._server.connection() as connection, steps.fault_point("team.share"), connection.transaction():
-            if rows.registered(connection, self.workspace_id) is None:
-                rows.register(connection, self.workspace_id, name, FORMAT, embedder.identity, embedder.dimensions)
-                shared = self._recorder.all_rows()
-                rows.commit(connection, self.workspace_id, Position(0, ""), shared, [], self._author, FORMAT, change_id)
+        what = Described(
+            self.workspace_id,
+            self._workspace.root.name,
+            FORMAT,
+            self._embedder.identity,
+            self._embedder.dimensions,
+        )
+        with steps.fault_point("team.share"):
+            self._team.share(what, change_id, self._recorder.all_rows(), self._author)
         with database.transaction(self._connection):
-            position.note_position(self._connection, reached)
+            position.note_position(self._connection, Position(1, change_id))
 
     @property
     def position(self) -> Position:
@@ -120,32 +120,29 @@ class TeamStore(SqliteStore):
 
     def incoming_forgotten(self) -> list[str]:
         """The ids of memories here that are among the tombstones of others' changes."""
-        with self._server.connection() as connection:
-            keys = rows.keys_after(connection, self.workspace_id, "tombstones", self.position.seq)
+        keys = self._team.keys_after(self.workspace_id, "tombstones", self.position.seq)
         return [each for key in keys for each in json.loads(key) if self.known(each) is not None]
 
     def catch_up(self, here: Change | None = None) -> int:
         """Apply what others changed. Returns how many rows. Raises as the constructor does."""
-        with self._server.snapshot() as connection:
-            found = rows.registered(connection, self.workspace_id)
+        with self._team.incoming(self.workspace_id, self.position) as found:
             if found is None:
-                raise JobError("TEAM_NOT_SHARED", "The team's database does not know this workspace.")
-            self._require_model(found)
-            if found.position == self.position:
+                raise JobError("TEAM_NOT_SHARED", "The team does not know this workspace.")
+            self._require_model(found.registered)
+            reached = found.registered.position
+            if reached == self.position:
                 return 0
-            is_all = not rows.has(connection, self.workspace_id, self.position)
-            if is_all:
-                log.warning("the team's database does not have the last changes of this copy: it is made again")
-            found_rows = rows.rows_after(connection, self.workspace_id, 0 if is_all else self.position.seq)
+            if found.is_all:
+                log.warning("the team does not have the last changes of this copy: it is made again")
             with critical.critical_section(), steps.fault_point("team.apply"), database.transaction(self._connection):
-                count = self._replica.apply(found_rows, clock.iso(clock.now()), is_all=is_all)
-                position.note_position(self._connection, found.position)
+                count = self._replica.apply(found.rows, clock.iso(clock.now()), is_all=found.is_all)
+                position.note_position(self._connection, reached)
                 if here is not None:
                     self._writer.write(here)
         return count
 
-    def _require_model(self, found: rows.Registered) -> None:
-        rows.require_format(found.format, FORMAT)
+    def _require_model(self, found: Registered) -> None:
+        require_format(found.format, FORMAT)
         if found.embedder != self._embedder.identity:
             raise JobError(
                 "EMBEDDER_MISMATCH",
@@ -171,12 +168,11 @@ class TeamStore(SqliteStore):
         self._recorder.clear()
 
     def _before_commit(self, change: Change) -> None:
-        """Commit the transaction's rows in Postgres. Raises JobError: TEAM_CONFLICT, TEAM_LEASE_LOST, and as
-        ``Server.connection``."""
+        """Commit the transaction's rows for all. Raises JobError: TEAM_CONFLICT, TEAM_LEASE_LOST, and as ``Team``."""
         jobs = [job.job_id for job in change.applied]
         changed = self._recorder.rows()
-        with self._server.connection() as connection, steps.fault_point("team.commit"):
-            reached = rows.commit(connection, self.workspace_id, self.position, changed, jobs, self._author, FORMAT)
+        with steps.fault_point("team.commit"):
+            reached = self._team.commit(self.workspace_id, self.position, changed, jobs, self._author, FORMAT)
         position.note_position(self._connection, reached)
 
     def _vectors_at(self, passage_row: int, passage_count: int) -> bytes:

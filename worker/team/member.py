@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from bridge.settings import Settings
-from bridge.team import server
+from bridge.team import opening
 from bridge.team.membership import Membership
 from jobs.layout import Workspace
 from jobs.lifecycle import CrashLimits
@@ -19,7 +19,7 @@ from .team_jobs import TeamJobs
 from .team_work import TeamWork
 
 
-class Team:
+class Member:
     """A worker's side of the team. ``jobs`` is what its runner runs; ``work_with`` comes before everything else."""
 
     def __init__(
@@ -34,19 +34,19 @@ class Team:
         """Raises JobError: SETTING_INVALID without the database's address."""
         self._workspace = workspace
         self._membership = membership
-        self._server = server.of(settings)
+        self._team = opening.team_of(settings)
         self._lease_seconds = settings.lease_seconds
         self._copy_days = settings.team_copy_days
-        self._exchange = Exchange(workspace.spool, ledger, self._server, membership)
+        self._exchange = Exchange(workspace.spool, ledger, self._team, membership)
         self._work: TeamWork | None = None
-        self.jobs = TeamJobs(self._server, crash_limits, local)
+        self.jobs = TeamJobs(self._team, crash_limits, local)
 
-    def work_with(self, runner: Runner, child: Child, changed: Callable[[], None]) -> Team:
+    def work_with(self, runner: Runner, child: Child, changed: Callable[[], None]) -> Member:
         """Run jobs with these. Returns itself."""
         self._work = TeamWork(
             self._workspace,
             self._membership,
-            self._server,
+            self._team,
             self.jobs,
             runner,
             child,
@@ -75,7 +75,7 @@ class Team:
     def stop(self) -> None:
         """Stop after the running job."""
         self.work.stop()
-        self._server.close()
+        self._team.close()
 
     def wake(self) -> None:
         """Look at once."""
