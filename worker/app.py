@@ -159,6 +159,7 @@ class Worker:
         found = membership.membership_of(self._workspace, self._settings.config_folder)
         if found is None:
             return None
+        from .team.member import Member  # not at the top: only a team needs a client of Postgres
 
         return Member(self._workspace, self._settings, found, self._ledger, local, crash_limits)
 

@@ -12,8 +12,8 @@ from postgres import database
 from store_conformance import StoreConformance
 
 from bridge.store.team.team_store import TeamStore
-from bridge.team.rows import Author
 from bridge.team.postgres_team import PostgresTeam
+from bridge.team.rows import Author
 from bridge.team.server import Server
 from jobs.layout import Workspace
 

@@ -35,8 +35,8 @@ from bridge.store.values import (
     Plan,
     Source,
 )
-from bridge.team.rows import Author
 from bridge.team.postgres_team import PostgresTeam
+from bridge.team.rows import Author
 from bridge.team.server import Server
 from jobs import steps
 from jobs.errors import JobError
