@@ -163,6 +163,11 @@ class Settings:
         None, "Address of the team's database, postgresql://…, for the workspaces that belong to a team.", secret=True
     )
 
+    team: str | None = _setting(None, "Address of the team's gateway, https://…, instead of store.")
+    team_token: str | None = _setting(None, "This machine's token for the team's gateway.", secret=True)
+    team_ca_file: str | None = _setting(
+        None, "Certificates that the gateway's is checked with, as a PEM file; unset: those of the system."
+    )
     team_copy_days: float = _setting(
         30.0, "In a team: days without contact after which questions are no longer answered from this machine's copy."
     )
@@ -422,6 +427,7 @@ def groups() -> tuple[tuple[str, str], ...]:
         ("llm_api_key", "llm_endpoint"),
         ("embedding_api_key", "embedding_endpoint"),
         ("rerank_api_key", "rerank_endpoint"),
+        ("team_token", "team"),
     )
 
 

@@ -212,6 +212,10 @@ ERRORS: dict[str, ErrorKind] = _table(
         "Let the worker reach the team's database: cognee-memory team status. Or raise team_copy_days.",
     ),
     ErrorKind(
+        "TEAM_LIMITED", _W, "This person asks the team's gateway for more than a person may in a minute.",
+        "No action needed: what waits is asked again later. An operator can raise the limits of the gateway.",
+    ),
+    ErrorKind(
         "TEAM_LEASE_LOST", _W, "Another worker has taken over the workspace's jobs.",
         "No action needed: this attempt changed nothing, and the other worker runs the job.",
     ),

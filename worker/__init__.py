@@ -22,6 +22,7 @@ modules and packages:
 ``monitoring``: counters, measurements and metrics.
 ``server``: the HTTP server's process.
 ``http``: the HTTP routes.
+``gateway``: the gateway of a team.
 ``mcp``: the MCP server.
 ``admin``: an operator's requests to the queue, and the overview.
 ``doctor``: diagnostics of a workspace and a machine.

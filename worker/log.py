@@ -53,6 +53,7 @@ def set_up(path: Path, level: str, form: Literal["human", "json"], *, foreground
         handler.setFormatter(log_lines.JsonLines() if form == "json" else _HumanLines())
     logging.basicConfig(level=level, handlers=handlers, force=True)
     logging.getLogger("huey").setLevel(logging.WARNING)
+    logging.getLogger("httpx").setLevel(logging.WARNING)  # it tells of each request
     logging.raiseExceptions = False  # logging must not print its own errors to stderr
 
 

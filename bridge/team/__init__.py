@@ -4,6 +4,9 @@
 ``membership``: which workspaces of this user belong to a team.
 ``protocol``: what a machine asks of its team.
 ``opening``: reaches the team that the settings name.
+``gateway_team``: the team, reached through a gateway.
+``wire``: the operations as HTTP has them.
+``people``: persons, their groups and their tokens.
 ``postgres_team``: the team's database, reached directly.
 ``server``: connections, transactions and errors.
 ``schema``: the tables, and how they are upgraded.

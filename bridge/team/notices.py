@@ -11,22 +11,21 @@ from uuid import UUID
 
 from .server import Connection
 
+_CHANNEL = "cognee_memory"
+
 
 def send(connection: Connection, workspace_id: str) -> None:
     """Tell all who listen."""
-    notice = f"SELECT pg_notify('{_channel(workspace_id)}', '')"
+    notice = f"SELECT pg_notify('{_CHANNEL}', '{UUID(workspace_id)}')"
     connection.execute(f"BEGIN; SET LOCAL synchronous_commit = off; {notice}; COMMIT".encode())
 
 
-def listen(connection: Connection, workspace_id: str) -> None:
-    """Receive the workspace's notices from now on."""
-    connection.execute(f"LISTEN {_channel(workspace_id)}".encode())
+def listen(connection: Connection) -> None:
+    """Receive the notices of all workspaces from now on."""
+    connection.execute(f"LISTEN {_CHANNEL}".encode())
 
 
-def received(connection: Connection, seconds: float) -> Iterator[object]:
-    """The notices that come within this time, and no more after the first batch."""
-    yield from connection.notifies(timeout=seconds, stop_after=1)
-
-
-def _channel(workspace_id: str) -> str:
-    return f"cognee_memory_{UUID(workspace_id).hex}"
+def received(connection: Connection, seconds: float) -> Iterator[str]:
+    """The ids of the workspaces whose notices come within this time, and no more after the first batch."""
+    for notice in connection.notifies(timeout=seconds, stop_after=1):
+        yield notice.payload

@@ -2,22 +2,54 @@
 
 from __future__ import annotations
 
+import os
+import stat
+
 from jobs.errors import JobError
 
-from ..settings import Settings
-from . import address
+from ..settings import Settings, user_file
 from .protocol import Team
 
 
 def team_of(settings: Settings) -> Team:
     """The team. Nothing is connected yet. Raises JobError: SETTING_INVALID."""
+    _require_private(settings)
+    if settings.team is not None:
+        if settings.team_token is None:
+            raise JobError("SETTING_INVALID", "The setting team_token is missing: the token for the team's gateway.")
+        from .gateway_team import GatewayTeam
+
+        return GatewayTeam(settings.team, settings.team_token, ca_file=settings.team_ca_file)
     if settings.store is None:
         raise JobError(
             "SETTING_INVALID",
-            "The workspace belongs to a team, and the setting store, the address of the team's database, is missing.",
-            remediation="Set it in the user's config.toml: docs/team.md.",
+            "The workspace belongs to a team, and neither team nor store says where the team is.",
+            remediation="Set one of them in the user's config.toml: docs/team.md.",
         )
+    from . import address
     from .postgres_team import PostgresTeam
     from .server import Server
 
     return PostgresTeam(Server(address.conninfo(settings.store)))
+
+
+def shown_address(settings: Settings) -> str:
+    """Where the team is, for people, without a password."""
+    if settings.team is not None:
+        return settings.team
+    from . import address
+
+    return "" if settings.store is None else address.shown(settings.store)
+
+
+def _require_private(settings: Settings) -> None:
+    """Raises JobError: SETTING_INVALID where other users can read the file that has the password or the token."""
+    if os.name == "nt" or "config.toml" not in (settings.sources.get("store"), settings.sources.get("team_token")):
+        return
+    path = user_file(settings)
+    if path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        raise JobError(
+            "SETTING_INVALID",
+            f"Other users of this machine can read {path}, which says how to reach the team.",
+            remediation=f"Run: chmod 600 {path}",
+        )

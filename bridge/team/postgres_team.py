@@ -11,9 +11,9 @@ from jobs.model import Job, Record
 from . import copies, leases, notices, rows, shared_jobs
 from .copies import Copy, Overview
 from .leases import Lease
-from .protocol import Described, Incoming
-from .rows import Author, Position, Registered, SharedRow
-from .server import Server
+from .protocol import Incoming
+from .rows import Author, Described, Position, Registered, SharedRow
+from .server import Connections
 from .shared_jobs import Cancellation, Posted, Report, SharedJob
 
 _LISTEN_SECONDS = 1.0
@@ -22,7 +22,7 @@ _LISTEN_SECONDS = 1.0
 class PostgresTeam:
     """``Team`` over a server's connections."""
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: Connections) -> None:
         self._server = server
 
     # --- memories ---
@@ -34,7 +34,7 @@ class PostgresTeam:
     def share(self, what: Described, change_id: str, all_rows: Iterable[SharedRow], author: Author) -> None:
         with self._server.connection() as connection, connection.transaction():
             if rows.registered(connection, what.workspace_id) is None:
-                rows.register(connection, what.workspace_id, what.name, what.format, what.embedder, what.dimensions)
+                rows.register(connection, what)
                 start = Position(0, "")
                 rows.commit(connection, what.workspace_id, start, all_rows, [], author, what.format, change_id)
 
@@ -157,10 +157,10 @@ class PostgresTeam:
 
     def listen(self, workspace_id: str, wake: Callable[[], None], is_stopped: Callable[[], bool]) -> None:
         with self._server.connection_of_its_own() as connection:
-            notices.listen(connection, workspace_id)
+            notices.listen(connection)
             wake()  # what happened before is not noticed
             while not is_stopped():
-                for _ in notices.received(connection, _LISTEN_SECONDS):
+                if workspace_id in set(notices.received(connection, _LISTEN_SECONDS)):
                     wake()
 
     def close(self) -> None:

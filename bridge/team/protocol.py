@@ -15,19 +15,8 @@ from jobs.model import Job, Record
 
 from .copies import Copy, Overview
 from .leases import Lease
-from .rows import Author, FeedRow, Position, Registered, SharedRow
+from .rows import Author, Described, FeedRow, Position, Registered, SharedRow
 from .shared_jobs import Cancellation, Posted, Report, SharedJob
-
-
-@dataclass(frozen=True, slots=True)
-class Described:
-    """What the team has to know of a workspace: ``format`` is that of memory.db."""
-
-    workspace_id: str
-    name: str
-    format: int
-    embedder: str
-    dimensions: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,14 +69,27 @@ class FeedRow(NamedTuple):
     row: SharedRow
 
 
-def register(
-    connection: Connection, workspace_id: str, name: str, format_: int, embedder: str, dimensions: int
-) -> None:
-    """Make the workspace known, if it is not yet. ``format_`` is that of memory.db."""
+@dataclass(frozen=True, slots=True)
+class Described:
+    """What the team has to know of a workspace: ``format`` is that of memory.db. ``person`` and ``group`` may see it
+    through a gateway.
+    """
+
+    workspace_id: str
+    name: str
+    format: int
+    embedder: str
+    dimensions: int
+    person: str | None = None
+    group: str | None = None
+
+
+def register(connection: Connection, what: Described) -> None:
+    """Make the workspace known, if it is not yet."""
     connection.execute(
-        "INSERT INTO workspaces (id, name, format, embedder, dimensions) VALUES (%s, %s, %s, %s, %s)"
-        " ON CONFLICT DO NOTHING",
-        (workspace_id, name, format_, embedder, dimensions),
+        "INSERT INTO workspaces (id, name, format, embedder, dimensions, person, group_name)"
+        " VALUES (%s, %s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING",
+        (what.workspace_id, what.name, what.format, what.embedder, what.dimensions, what.person, what.group),
     )
 
 

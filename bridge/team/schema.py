@@ -42,6 +42,27 @@ CREATE TABLE workspaces (
 );
 CREATE INDEX workspaces_due ON workspaces (due_at) WHERE due_at IS NOT NULL;
 
+-- who may reach what through the gateway: a workspace is its person's, and its group's where it has one
+CREATE TABLE persons (name text PRIMARY KEY, created_at timestamptz NOT NULL DEFAULT clock_timestamp());
+CREATE TABLE groups (name text PRIMARY KEY, created_at timestamptz NOT NULL DEFAULT clock_timestamp());
+CREATE TABLE members (
+    group_name text NOT NULL REFERENCES groups ON DELETE CASCADE,
+    person text NOT NULL REFERENCES persons ON DELETE CASCADE,
+    PRIMARY KEY (group_name, person)
+);
+CREATE INDEX members_person ON members (person);
+-- a token is shown once; only the digest of its secret part is kept
+CREATE TABLE tokens (
+    id text PRIMARY KEY,
+    person text NOT NULL REFERENCES persons ON DELETE CASCADE,
+    label text NOT NULL,
+    digest bytea NOT NULL,
+    created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    expires_at timestamptz,
+    revoked_at timestamptz
+);
+ALTER TABLE workspaces ADD person text REFERENCES persons, ADD group_name text REFERENCES groups;
+
 -- the jobs: the record is the truth about each; a job whose record has ended keeps no texts once its machine has them
 CREATE TABLE jobs (
     workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
@@ -117,8 +138,47 @@ CREATE TABLE changes (
 );
 """
 
+_WALLS = """
+-- The second wall: a role that is not the owner, such as the gateway's, sees the rows of the one workspace that its
+-- transaction names, and only if the person that it names may see it. Both are settings of the transaction.
+CREATE FUNCTION may_see(wanted uuid) RETURNS boolean LANGUAGE sql STABLE SECURITY DEFINER
+SET search_path = cognee_memory, pg_catalog AS $$
+    SELECT EXISTS (
+        SELECT 1 FROM workspaces WHERE id = wanted AND (
+            person = current_setting('cognee_memory.person', true)
+            OR group_name IN (
+                SELECT group_name FROM members WHERE members.person = current_setting('cognee_memory.person', true)
+            )
+        )
+    )
+$$;
+CREATE FUNCTION workspace_in_use() RETURNS uuid LANGUAGE sql STABLE
+SET search_path = cognee_memory, pg_catalog AS $$
+    SELECT nullif(current_setting('cognee_memory.workspace', true), '')::uuid
+    WHERE may_see(nullif(current_setting('cognee_memory.workspace', true), '')::uuid)
+$$;
+ALTER TABLE workspaces ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON workspaces USING (may_see(id)) WITH CHECK (
+    person = current_setting('cognee_memory.person', true)
+    AND (group_name IS NULL OR group_name IN (
+        SELECT members.group_name FROM members WHERE members.person = current_setting('cognee_memory.person', true)
+    ))
+    OR may_see(id)
+);
+ALTER TABLE rows ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON rows USING (workspace_id = (SELECT workspace_in_use()));
+ALTER TABLE changes ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON changes USING (workspace_id = (SELECT workspace_in_use()));
+ALTER TABLE jobs ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON jobs USING (workspace_id = (SELECT workspace_in_use()));
+ALTER TABLE job_askers ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON job_askers USING (workspace_id = (SELECT workspace_in_use()));
+ALTER TABLE copies ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON copies USING (workspace_id = (SELECT workspace_in_use()));
+"""
+
 # The migration at index n upgrades the schema from version n to n + 1.
-MIGRATIONS: tuple[str, ...] = (_TRUTH,)
+MIGRATIONS: tuple[str, ...] = (_TRUTH, _WALLS)
 VERSION = len(MIGRATIONS)
 
 
@@ -138,6 +198,14 @@ def bring_up(connection: Connection[Any]) -> None:
             connection.execute(migration.encode())
         connection.execute("DELETE FROM schema_version")
         connection.execute("INSERT INTO schema_version VALUES (%s)", (VERSION,))
+
+
+def require_present(connection: Connection[Any]) -> None:
+    """Raises JobError: TEAM_NEWER, TEAM_UNUSABLE for a schema that an operator has still to upgrade."""
+    found = version_of(connection)
+    require_known(found)
+    if found < VERSION:
+        raise JobError("TEAM_UNUSABLE", f"The team's database has schema {found}; this program needs {VERSION}.")
 
 
 def version_of(connection: Connection[Any]) -> int:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, Protocol
 
 import psycopg
 from psycopg import errors
@@ -30,10 +30,22 @@ _NETWORK: dict[str, Any] = {
 }
 
 
+class Connections(Protocol):
+    """Connections to the team's database. All raise JobError: TEAM_UNREACHABLE, TEAM_REFUSED, TEAM_NEWER,
+    TEAM_UNUSABLE."""
+
+    def connection(self) -> AbstractContextManager[Connection]: ...
+    def snapshot(self) -> AbstractContextManager[Connection]: ...
+    def connection_of_its_own(self) -> AbstractContextManager[Connection]: ...
+    def close(self) -> None: ...
+
+
 class Server:
     """The team's database, for the threads of one process. It connects when it is first used."""
 
-    def __init__(self, dsn: str, *, connections: int = 4) -> None:
+    def __init__(self, dsn: str, *, connections: int = 4, upgrades: bool = True) -> None:
+        """``upgrades``: create the schema, or upgrade it; otherwise it must be there in this version."""
+        self._upgrades = upgrades
         self._dsn = dsn
         self._arguments: dict[str, Any] = {
             **_NETWORK,
@@ -62,7 +74,7 @@ class Server:
             self._pool.open()
             with self._pool.connection() as connection:
                 if not self._is_checked:
-                    schema.bring_up(connection)
+                    (schema.bring_up if self._upgrades else schema.require_present)(connection)
                     self._is_checked = True
                 yield connection
 
@@ -82,6 +94,46 @@ class Server:
     def close(self) -> None:
         """Close all connections."""
         self._pool.close()
+
+
+class PersonsConnections:
+    """Connections for one request of a person about a workspace: row-level security shows nothing else."""
+
+    def __init__(self, server: Server, person: str, workspace_id: str | None) -> None:
+        self._server = server
+        self._settings = (person, workspace_id or "")
+
+    @contextmanager
+    def connection(self) -> Iterator[Connection]:
+        """As ``Server.connection``."""
+        with self._server.connection() as connection, self._for_person(connection):
+            yield connection
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Connection]:
+        """As ``Server.snapshot``."""
+        with self.connection() as connection, connection.transaction():
+            connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            yield connection
+
+    def connection_of_its_own(self) -> AbstractContextManager[Connection]:
+        """Not for a request: the gateway listens for all."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Nothing: the server's connections are for all requests."""
+
+    @contextmanager
+    def _for_person(self, connection: Connection) -> Iterator[None]:
+        connection.execute(_SET_PERSON, self._settings)
+        try:
+            yield
+        finally:
+            if not connection.closed and not connection.broken:
+                connection.execute(_SET_PERSON, ("", ""))
+
+
+_SET_PERSON = "SELECT set_config('cognee_memory.person', %s, false), set_config('cognee_memory.workspace', %s, false)"
 
 
 @contextmanager

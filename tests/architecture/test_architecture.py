@@ -43,7 +43,7 @@ LAYERS = {
         "version boot wording log process_usage hooks",
         "monitoring admin mcp processes",
         "child",
-        "scheduling doctor",
+        "scheduling doctor gateway",
         "inbox team",
         "heartbeat",
         "http",

@@ -9,5 +9,6 @@ It does not know how answers are printed or sent. In reading order:
 ``requests``: cancel, retry, dismiss, and requests to the worker, with their outcome.
 ``models``: the embedding models, and how far a change to another one is.
 ``team``: a workspace's team: share, join, leave, and how far its copies are.
+``people``: persons, groups and tokens of a team's gateway.
 ``overview``: the overview of a workspace, with advice.
 """

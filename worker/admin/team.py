@@ -11,7 +11,7 @@ from uuid import UUID, uuid4
 
 from bridge.settings import Settings
 from bridge.store import opening
-from bridge.team import address, copy_age, membership, opening as team_opening
+from bridge.team import copy_age, membership, opening as team_opening
 from bridge.team.copies import Overview
 from bridge.team.membership import Membership
 from jobs import clock, spool
@@ -137,7 +137,7 @@ def status(workspace: Workspace, settings: Settings) -> TeamStatus:
         machines = reached.copies(found.workspace_id)
     here = opening.copy_state(workspace).position
     return {
-        "address": address.shown(settings.store or ""),
+        "address": team_opening.shown_address(settings),
         "node": found.node,
         "workspace": None if seen is None else _workspace(seen),
         "behind": None if here is None or seen is None else max(0, seen.last_seq - here.seq),

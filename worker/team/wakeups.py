@@ -16,6 +16,7 @@ from jobs.errors import JobError
 log = logging.getLogger(__name__)
 
 _PAUSE_SECONDS = 0.1
+_LISTENER_SECONDS = 1.5
 _AGAIN_SECONDS = 5.0
 
 
@@ -42,9 +43,10 @@ class Wakeups:
         """Send the last notice, and end."""
         self._stop.set()
         self._pending.set()
-        for thread in self._threads:
-            if thread.ident is not None:
-                thread.join()
+        listening, telling = self._threads
+        if telling.ident is not None:
+            telling.join()
+            listening.join(_LISTENER_SECONDS)  # a gateway may keep it for longer; it ends with the process
 
     def tell(self) -> None:
         """Tell the others that something has changed."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 from bridge.interface.arguments import add_no_start
 
@@ -301,8 +303,57 @@ def team(builder: CommandLineBuilder) -> None:
     )
     status = "show the team: who runs jobs, what waits, and how far each copy is"
     builder.add("status", status, ["cognee-memory team status", "cognee-memory team status --json"], parent=verbs)
+    _operators(builder, verbs)
     listing = builder.add("list", "show the team's workspaces", ["cognee-memory team list"], parent=verbs)
     listing.add_argument("--limit", type=int, default=100, metavar="N", help="at most N (default 100)")
+
+
+def _operators(builder: CommandLineBuilder, verbs: Any) -> None:
+    """What an operator of a gateway needs, with the database's own address in the setting store."""
+
+    def add(name: str, help: str, example: str, *names: str) -> Any:
+        parser = builder.add(name, help, [f"cognee-memory team {example}"], parent=verbs)
+        for each in names:
+            parser.add_argument(each.lower(), metavar=each)
+        return parser
+
+    database = add("database", "create or upgrade the team's tables in the database", "database --gateway-role gateway")
+    database.add_argument("--gateway-role", metavar="ROLE", help="give this role of the database a gateway's rights")
+    add("person", "make a person known to the gateway", "person ann", "PERSON")
+    add("persons", "show all persons and their groups", "persons")
+    add("remove-person", "remove a person, their tokens and memberships", "remove-person ann", "PERSON")
+    add("member", "put a person into a group", "member backend ann", "GROUP", "PERSON")
+    add("remove-member", "take a person out of a group", "remove-member backend ann", "GROUP", "PERSON")
+    token = add("token", "make a token for a machine of a person", "token ann laptop --days 90", "PERSON", "MACHINE")
+    token.add_argument("--days", type=float, metavar="N", help="the token ends after N days (default: never)")
+    add("tokens", "show all tokens, without their secrets", "tokens")
+    add("revoke", "revoke a token at once", "revoke 3f0c6f0e6a3e", "TOKEN")
+    give = add("give", "say who may see a workspace: a person, or all of a group", "give 3f0c… --group backend", "ID")
+    give.add_argument("--person", metavar="PERSON")
+    give.add_argument("--group", metavar="GROUP")
+
+
+def serve(builder: CommandLineBuilder) -> None:
+    """Add ``serve``."""
+    parser = builder.add(
+        "serve",
+        "run a gateway of a team: HTTPS for machines that have a token",
+        ["cognee-memory serve --host 0.0.0.0 --certificate server.pem --key server.key"],
+        more="The setting store is the address of the team's database: docs/team.md.",
+    )
+    parser.add_argument(
+        "--host", default="127.0.0.1", metavar="HOST", help="the address to listen on (default 127.0.0.1)"
+    )
+    parser.add_argument("--port", type=int, default=8443, metavar="PORT", help="the port to listen on (default 8443)")
+    parser.add_argument("--certificate", type=Path, metavar="FILE", help="the certificate and its chain, as PEM")
+    parser.add_argument("--key", type=Path, metavar="FILE", help="the certificate's key, as PEM")
+    parser.add_argument("--behind-proxy", action="store_true", help="speak HTTP, to a proxy that has the certificate")
+    parser.add_argument(
+        "--requests-per-minute", type=float, default=1200.0, metavar="N", help="of each person (default 1200)"
+    )
+    parser.add_argument(
+        "--mebibytes-per-minute", type=float, default=1024.0, metavar="N", help="of each person (default 1024)"
+    )
 
 
 START: dict[str, Callable[[CommandLineBuilder], None]] = {
@@ -313,6 +364,7 @@ START: dict[str, Callable[[CommandLineBuilder], None]] = {
     "doctor": doctor,
     "model": model,
     "team": team,
+    "serve": serve,
     "settings": settings,
     "trust": trust,
     "worker": worker,

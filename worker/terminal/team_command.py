@@ -13,7 +13,7 @@ from bridge.settings import Settings
 from jobs import launch
 from jobs.layout import Workspace
 
-from ..admin import team
+from ..admin import people as admin_people, team
 from .output import Envelope, facts, say, table
 from .process_commands import require_positive, stop_worker, workspace_and_settings
 
@@ -77,6 +77,56 @@ def list_workspaces(args: argparse.Namespace) -> Envelope:
     require_positive(args.limit)
     settings = trust.settings_of(workspace_and_settings(args)[0])
     return envelope.success(workspaces=team.list_workspaces(settings, args.limit))
+
+
+def serve(args: argparse.Namespace) -> Envelope:
+    """Run the gateway until it is ended. Raises JobError as ``gateway.serving.serve``."""
+    from ..gateway.serving import Serving, serve  # only a gateway needs a server
+
+    _, settings = workspace_and_settings(args)
+    serve(
+        settings,
+        Serving(
+            host=args.host,
+            port=args.port,
+            certificate=args.certificate,
+            key=args.key,
+            behind_proxy=args.behind_proxy,
+            requests_per_minute=args.requests_per_minute,
+            mebibytes_per_minute=args.mebibytes_per_minute,
+        ),
+    )
+    return envelope.success(served=True)
+
+
+def people(args: argparse.Namespace) -> Envelope:
+    """What an operator asks about persons, groups, tokens and workspaces. Raises JobError as ``admin.people``."""
+    _, settings = workspace_and_settings(args)
+    return envelope.success(**admin_people.ASKED[args.verb](settings, args))
+
+
+def show_people(answer: Envelope) -> None:
+    """The answer of ``people``."""
+    if "token" in answer:
+        say(str(answer["token"]))
+        say('It is shown this once. On that machine, in config.toml, mode 0600: team_token = "…"')
+    elif "tokens" in answer:
+        rows = [
+            [
+                each["id"],
+                each["person"],
+                each["label"],
+                each["created_at"],
+                each["expires_at"] or "",
+                each["revoked_at"] or "",
+            ]
+            for each in answer["tokens"]
+        ]
+        table(["id", "person", "machine", "created", "expires", "revoked"], rows)
+    elif "persons" in answer:
+        table(["person", "groups"], [[each["name"], ", ".join(each["groups"])] for each in answer["persons"]])
+    else:
+        say("Done." if answer["changed"] else "There was nothing to change.")
 
 
 def show_made(answer: Envelope) -> None:

@@ -20,8 +20,8 @@ from jobs.layout import Workspace
 
 from ... import critical
 from ...embedding.embedder import Embedder
-from ...team.protocol import Described, Team
-from ...team.rows import Author, Position, Registered, require_format
+from ...team.protocol import Team
+from ...team.rows import Author, Described, Position, Registered, require_format
 from .. import database, vector_files
 from ..change import Change
 from ..migrations import FORMAT

@@ -1,0 +1,282 @@
+"""The team, reached through a gateway over HTTPS: this machine has a token, and no address of the database."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import ssl
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+import httpx
+
+from jobs import clock
+from jobs.errors import ERRORS, JobError
+from jobs.model import Job, Record
+
+from . import wire
+from .copies import Copy, Overview
+from .leases import Lease
+from .protocol import Incoming
+from .rows import Author, Described, Position, Registered, SharedRow
+from .shared_jobs import Cancellation, Posted, Report, SharedJob
+
+_TIMEOUT = httpx.Timeout(60.0, connect=10.0)
+_LISTEN_SECONDS = 20.0
+
+
+class GatewayTeam:
+    """``Team`` over HTTPS."""
+
+    def __init__(self, address: str, token: str, *, ca_file: str | None = None) -> None:
+        """Raises JobError: SETTING_INVALID for an address that is not https, except on this machine."""
+        parts = urlsplit(address)
+        is_https = parts.scheme == "https" and parts.hostname
+        if not is_https and not (parts.scheme == "http" and _is_this_machine(parts.hostname or "")):
+            raise JobError("SETTING_INVALID", "The setting team is no address https://….")
+        self._client = httpx.Client(
+            base_url=address.rstrip("/"),
+            headers={"Authorization": f"Bearer {token}"},
+            verify=ssl.create_default_context(cafile=ca_file),
+            timeout=_TIMEOUT,
+            follow_redirects=False,
+            trust_env=False,
+        )
+
+    # --- requests ---
+
+    def _ask(self, operation: str, **body: Any) -> Any:
+        try:
+            answer = self._client.post(wire.PREFIX + operation, json=body)
+        except httpx.HTTPError as error:
+            raise _unreachable(error) from None
+        _require_success(answer)
+        return answer.json()["value"]
+
+    @contextmanager
+    def _stream(self, operation: str, content: Iterable[bytes]) -> Iterator[httpx.Response]:
+        try:
+            with self._client.stream("POST", wire.PREFIX + operation, content=content) as answer:
+                if answer.status_code != 200:
+                    answer.read()
+                _require_success(answer)
+                yield answer
+        except httpx.HTTPError as error:
+            raise _unreachable(error) from None
+
+    # --- memories ---
+
+    def registered(self, workspace_id: str) -> Registered | None:
+        found = None
+        with _nothing_for_unknown():
+            found = wire.registered_of(self._ask("registered", workspace_id=workspace_id))
+        return found
+
+    def share(self, what: Described, change_id: str, all_rows: Iterable[SharedRow], author: Author) -> None:
+        head = wire.Share(
+            workspace_id=what.workspace_id,
+            name=what.name,
+            format=what.format,
+            embedder=what.embedder,
+            dimensions=what.dimensions,
+            change_id=change_id,
+            node=author.node,
+            group=what.group,
+        )
+        with self._stream("share", _lines(head, all_rows)) as answer:
+            answer.read()
+
+    @contextmanager
+    def incoming(self, workspace_id: str, position: Position) -> Iterator[Incoming | None]:
+        asked = wire.Incoming(workspace_id=workspace_id, seq=position.seq, change=position.change)
+        if self.registered(workspace_id) is None:
+            yield None
+            return
+        with self._stream("incoming", [wire.header(asked)]) as answer:
+            lines = answer.iter_lines()
+            head = json.loads(next(lines))
+            found = wire.registered_of(head["registered"])
+            yield None if found is None else Incoming(found, wire.rows_of(lines), head["is_all"])
+
+    def keys_after(self, workspace_id: str, table: str, seq: int) -> list[str]:
+        return cast("list[str]", self._ask("keys_after", workspace_id=workspace_id, table=table, seq=seq))
+
+    def commit(
+        self,
+        workspace_id: str,
+        before: Position,
+        changed: Iterable[SharedRow],
+        jobs: Sequence[str],
+        author: Author,
+        format_: int,
+    ) -> Position:
+        head = wire.Commit(
+            workspace_id=workspace_id,
+            seq=before.seq,
+            change=before.change,
+            jobs=list(jobs),
+            node=author.node,
+            lease=author.lease,
+            format=format_,
+        )
+        with self._stream("commit", _lines(head, changed)) as answer:
+            return Position(*json.loads(answer.read())["value"])
+
+    # --- leases ---
+
+    def take(self, node: str, served: Sequence[str] | None, seconds: float) -> Lease | None:
+        for workspace_id in served or ():
+            with _nothing_for_unknown():
+                number = self._ask("take", workspace_id=workspace_id, node=node, seconds=seconds)
+                if number is not None:
+                    return Lease(workspace_id, number)
+        return None
+
+    def renew(self, lease: Lease, seconds: float) -> bool:
+        return bool(self._ask("renew", **_of(lease), seconds=seconds))
+
+    def release(self, lease: Lease) -> None:
+        self._ask("release", **_of(lease))
+
+    # --- jobs of the lease's holder ---
+
+    def time(self) -> datetime:
+        return clock.parse(self._ask("time"))
+
+    def due(self, lease: Lease, limit: int) -> list[SharedJob]:
+        found = self._ask("due", **_of(lease), limit=limit)
+        return [SharedJob(Record.from_dict(each["record"]), each["job"]) for each in found]
+
+    def running(self, lease: Lease) -> list[Record]:
+        return [Record.from_dict(each) for each in self._ask("running", **_of(lease))]
+
+    def write(self, lease: Lease, records: Sequence[Record]) -> None:
+        self._ask("write", **_of(lease), records=[record.as_dict() for record in records])
+
+    def cancel_requests(self, lease: Lease) -> list[str]:
+        return cast("list[str]", self._ask("cancel_requests", **_of(lease)))
+
+    def is_committed(self, workspace_id: str, record: Record) -> bool:
+        return bool(self._ask("is_committed", workspace_id=workspace_id, record=record.as_dict()))
+
+    def forget_texts(self, lease: Lease) -> None:
+        self._ask("forget_texts", **_of(lease))
+
+    # --- jobs of who asks ---
+
+    def post(self, workspace_id: str, node: str, jobs: Sequence[tuple[Job, Record]]) -> dict[str, Posted]:
+        posted = [{"job": job.as_dict(), "record": record.as_dict()} for job, record in jobs]
+        return cast("dict[str, Posted]", self._ask("post", workspace_id=workspace_id, node=node, jobs=posted))
+
+    def reports(self, node: str, workspace_id: str) -> list[Report]:
+        found = self._ask("reports", workspace_id=workspace_id, node=node)
+        return [Report(workspace_id, Record.from_dict(each["record"]), each["version"]) for each in found]
+
+    def acknowledge(self, node: str, seen: Sequence[Report]) -> None:
+        by_workspace: dict[str, list[dict[str, Any]]] = {}
+        for report in seen:
+            entry = {"record": report.record.as_dict(), "version": report.version}
+            by_workspace.setdefault(report.workspace_id, []).append(entry)
+        for workspace_id, entries in by_workspace.items():
+            self._ask("acknowledge", workspace_id=workspace_id, node=node, seen=entries)
+
+    def cancel(self, workspace_id: str, job_id: str) -> Cancellation:
+        return cast("Cancellation", self._ask("cancel", workspace_id=workspace_id, job_id=job_id))
+
+    # --- copies, and what operators see ---
+
+    def note_copy(self, workspace_id: str, node: str, applied_seq: int, version: str, has_removed_all: bool) -> None:
+        self._ask(
+            "note_copy",
+            workspace_id=workspace_id,
+            node=node,
+            applied_seq=applied_seq,
+            version=version,
+            has_removed_all=has_removed_all,
+        )
+
+    def remove_copy(self, workspace_id: str, node: str) -> None:
+        self._ask("remove_copy", workspace_id=workspace_id, node=node)
+
+    def copies(self, workspace_id: str) -> list[Copy]:
+        found = self._ask("copies", workspace_id=workspace_id)
+        return [Copy(**(each | {"seen_at": clock.parse(each["seen_at"])})) for each in found]
+
+    def overview(self, workspace_id: str) -> Overview | None:
+        return _overview(self._ask("overview", workspace_id=workspace_id))
+
+    def workspaces(self, limit: int) -> list[Overview]:
+        found = [_overview(each) for each in self._ask("workspaces")]
+        return [each for each in found if each is not None][:limit]
+
+    # --- notices ---
+
+    def tell(self, workspace_id: str) -> None:
+        self._ask("tell", workspace_id=workspace_id)
+
+    def listen(self, workspace_id: str, wake: Callable[[], None], is_stopped: Callable[[], bool]) -> None:
+        wake()
+        while not is_stopped():
+            if self._ask("listen", workspace_id=workspace_id, seconds=_LISTEN_SECONDS):
+                wake()
+
+    def close(self) -> None:
+        self._client.close()
+
+
+@contextmanager
+def _nothing_for_unknown() -> Iterator[None]:
+    """Leave the block for a workspace that the gateway does not know, or not for this person."""
+    try:
+        yield
+    except JobError as error:
+        if error.code != "TEAM_NOT_SHARED":
+            raise
+
+
+def _of(lease: Lease) -> dict[str, Any]:
+    return {"workspace_id": lease.workspace_id, "lease": lease.number}
+
+
+def _overview(value: dict[str, Any] | None) -> Overview | None:
+    if value is None:
+        return None
+    until = value["lease_until"]
+    return Overview(**(value | {"lease_until": None if until is None else clock.parse(until)}))
+
+
+def _lines(head: wire.Call, rows: Iterable[SharedRow]) -> Iterator[bytes]:
+    yield wire.header(head)
+    for row in rows:
+        yield wire.row_line(row)
+    yield wire.END
+
+
+def _require_success(answer: httpx.Response) -> None:
+    """Raises the gateway's error, or TEAM_REFUSED and TEAM_UNUSABLE for an answer that is none of its own."""
+    if answer.status_code == 200:
+        return
+    try:
+        error = answer.json()
+        code = error["error_code"]
+        if code in ERRORS:
+            raise JobError(code, error["error"], details=error.get("error_details") or {})
+    except (ValueError, KeyError, TypeError):
+        pass
+    if answer.status_code in (401, 403):
+        raise JobError("TEAM_REFUSED", "The team's gateway refused this machine's token.")
+    raise JobError("TEAM_UNUSABLE", f"The team's gateway answered with status {answer.status_code}.")
+
+
+def _unreachable(error: Exception) -> JobError:
+    return JobError("TEAM_UNREACHABLE", f"The team's gateway cannot be reached: {type(error).__name__}.")
+
+
+def _is_this_machine(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

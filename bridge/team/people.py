@@ -1,0 +1,168 @@
+"""Who may reach the team through a gateway: persons, their groups and their tokens.
+
+An operator changes this with the database's own address. The gateway only reads it.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from collections.abc import Sequence
+from datetime import datetime
+from hashlib import sha256
+from typing import NamedTuple
+
+from psycopg import errors
+
+from jobs.errors import JobError
+
+from .server import Connection
+
+_PREFIX = "cmt"
+
+
+class Token(NamedTuple):
+    """A token, without its secret."""
+
+    id: str
+    person: str
+    label: str
+    created_at: datetime
+    expires_at: datetime | None
+    revoked_at: datetime | None
+
+
+class Person(NamedTuple):
+    """A person and their groups."""
+
+    name: str
+    groups: Sequence[str]
+
+
+def add_person(connection: Connection, name: str) -> None:
+    """Make a person known. Raises JobError: ARGUMENT_INVALID for a name that cannot be one."""
+    _require_name(name)
+    connection.execute("INSERT INTO persons (name) VALUES (%s) ON CONFLICT DO NOTHING", (name,))
+
+
+def remove_person(connection: Connection, name: str) -> bool:
+    """Remove a person with their tokens and memberships. Their workspaces stay. Returns whether there was one."""
+    with connection.transaction():
+        connection.execute("UPDATE workspaces SET person = NULL WHERE person = %s", (name,))
+        return bool(connection.execute("DELETE FROM persons WHERE name = %s", (name,)).rowcount)
+
+
+def persons(connection: Connection) -> list[Person]:
+    """All persons, by name."""
+    found = connection.execute(
+        "SELECT name, array_remove(array_agg(group_name ORDER BY group_name), NULL) FROM persons"
+        " LEFT JOIN members ON person = name GROUP BY name ORDER BY name"
+    )
+    return [Person(*row) for row in found]
+
+
+def add_member(connection: Connection, group: str, person: str) -> None:
+    """Put a person into a group, which is made if there is none. Raises JobError: ARGUMENT_INVALID."""
+    _require_name(group)
+    with connection.transaction():
+        connection.execute("INSERT INTO groups (name) VALUES (%s) ON CONFLICT DO NOTHING", (group,))
+        try:
+            connection.execute(
+                "INSERT INTO members (group_name, person) VALUES (%s, %s) ON CONFLICT DO NOTHING", (group, person)
+            )
+        except errors.ForeignKeyViolation:
+            raise JobError("ARGUMENT_INVALID", f"There is no person {person!r}.") from None
+
+
+def remove_member(connection: Connection, group: str, person: str) -> bool:
+    """Take a person out of a group. Returns whether they were in it."""
+    gone = connection.execute("DELETE FROM members WHERE group_name = %s AND person = %s", (group, person))
+    return bool(gone.rowcount)
+
+
+def create_token(connection: Connection, person: str, label: str, days: float | None) -> str:
+    """A new token of a person, for one machine. It is returned this once. Raises JobError: ARGUMENT_INVALID."""
+    token_id, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
+    try:
+        connection.execute(
+            "INSERT INTO tokens (id, person, label, digest, expires_at)"
+            " VALUES (%s, %s, %s, %s, clock_timestamp() + make_interval(secs => %s))",
+            (token_id, person, label, _digest(secret), None if days is None else days * 86400),
+        )
+    except errors.ForeignKeyViolation:
+        raise JobError("ARGUMENT_INVALID", f"There is no person {person!r}.") from None
+    return f"{_PREFIX}_{token_id}_{secret}"
+
+
+def revoke_token(connection: Connection, token_id: str) -> bool:
+    """Revoke a token, at once. Returns whether there was one in force."""
+    gone = connection.execute(
+        "UPDATE tokens SET revoked_at = clock_timestamp() WHERE id = %s AND revoked_at IS NULL", (token_id,)
+    )
+    return bool(gone.rowcount)
+
+
+def tokens(connection: Connection) -> list[Token]:
+    """All tokens, by person."""
+    found = connection.execute(
+        "SELECT id, person, label, created_at, expires_at, revoked_at FROM tokens ORDER BY person, created_at"
+    )
+    return [Token(*row) for row in found]
+
+
+def person_of(connection: Connection, token: str) -> tuple[str, str] | None:
+    """The person and the id of a token in force; None for any other text."""
+    prefix, _, rest = token.partition("_")
+    token_id, _, secret = rest.partition("_")
+    if prefix != _PREFIX or not secret:
+        return None
+    found = connection.execute(
+        "SELECT person, digest FROM tokens WHERE id = %s AND revoked_at IS NULL"
+        " AND (expires_at IS NULL OR expires_at > clock_timestamp())",
+        (token_id,),
+    ).fetchone()
+    if found is None or not hmac.compare_digest(bytes(found[1]), _digest(secret)):
+        return None
+    return found[0], token_id
+
+
+def may_see(connection: Connection, person: str, workspace_id: str) -> bool:
+    """Whether a person may see a workspace: their own, and those of their groups."""
+    found = connection.execute(
+        "SELECT 1 FROM workspaces WHERE id = %s AND (person = %s OR group_name IN"
+        " (SELECT group_name FROM members WHERE members.person = %s))",
+        (workspace_id, person, person),
+    )
+    return found.fetchone() is not None
+
+
+def give(connection: Connection, workspace_id: str, person: str | None, group: str | None) -> bool:
+    """Say whose a workspace is. Returns whether there is one. Raises JobError: ARGUMENT_INVALID."""
+    try:
+        changed = connection.execute(
+            "UPDATE workspaces SET person = %s, group_name = %s WHERE id = %s", (person, group, workspace_id)
+        )
+    except errors.ForeignKeyViolation:
+        raise JobError("ARGUMENT_INVALID", "There is no such person or group.") from None
+    return bool(changed.rowcount)
+
+
+def allow_gateway(connection: Connection, role: str) -> None:
+    """Give a role of the database the rights of a gateway, and no others. Raises JobError: ARGUMENT_INVALID."""
+    if not role.isidentifier():
+        raise JobError("ARGUMENT_INVALID", f"{role!r} is no name of a role.")
+    with connection.transaction():
+        connection.execute(
+            f'GRANT USAGE ON SCHEMA cognee_memory TO "{role}";'
+            f' GRANT SELECT, INSERT, UPDATE, DELETE ON workspaces, rows, changes, jobs, job_askers, copies TO "{role}";'
+            f' GRANT SELECT ON schema_version, persons, groups, members, tokens TO "{role}"'.encode()
+        )
+
+
+def _require_name(name: str) -> None:
+    if not (0 < len(name) <= 64) or not name.isprintable() or "/" in name:
+        raise JobError("ARGUMENT_INVALID", f"{name[:70]!r} cannot be a name: 1 to 64 characters, without a slash.")
+
+
+def _digest(secret: str) -> bytes:
+    return sha256(secret.encode()).digest()

@@ -1,0 +1,318 @@
+"""The operations of a team as HTTP has them: one POST for each, JSON both ways, checked on both sides.
+
+What has rows is a stream of lines: a header, then a row a line, so that a large workspace needs no memory.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from jobs import clock
+from jobs.errors import JobError
+from jobs.model import Record, encode
+from jobs.parse import parse_copy
+
+from .leases import Lease
+from .protocol import Team
+from .rows import FeedRow, Position, Registered, SharedRow
+from .shared_jobs import Report
+
+PREFIX = "/v1/team/"
+_UUID = r"^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$"
+Id = Annotated[str, Field(pattern=_UUID)]
+Node = Annotated[str, Field(min_length=1, max_length=200)]
+JobId = Annotated[str, Field(min_length=1, max_length=64)]
+Number = Annotated[int, Field(ge=0, lt=2**62)]
+
+
+class Call(BaseModel):
+    """The body of a request. ``workspace_id`` is the one workspace that it is about."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    workspace_id: Id
+
+
+class Empty(BaseModel):
+    """The body of a request about no workspace."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class KeysAfter(Call):
+    table: str
+    seq: Number
+
+
+class Take(Call):
+    node: Node
+    seconds: Annotated[float, Field(gt=0, le=600)]
+
+
+class OfLease(Call):
+    lease: Number
+
+
+class Renew(OfLease):
+    seconds: Annotated[float, Field(gt=0, le=600)]
+
+
+class Due(OfLease):
+    limit: Annotated[int, Field(gt=0, le=1000)]
+
+
+class Write(OfLease):
+    records: list[dict[str, Any]]
+
+
+class OfJob(Call):
+    job_id: JobId
+
+
+class IsCommitted(Call):
+    record: dict[str, Any]
+
+
+class PostedJob(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    job: dict[str, Any]
+    record: dict[str, Any]
+
+
+class Post(Call):
+    node: Node
+    jobs: Annotated[list[PostedJob], Field(max_length=256)]
+
+
+class OfNode(Call):
+    node: Node
+
+
+class Seen(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    record: dict[str, Any]
+    version: Number
+
+
+class Acknowledge(OfNode):
+    seen: Annotated[list[Seen], Field(max_length=1000)]
+
+
+class NoteCopy(OfNode):
+    applied_seq: Number
+    version: Annotated[str, Field(max_length=60)]
+    has_removed_all: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """An operation: its body, what runs it, and whether it changes something, which the audit then tells.
+
+    ``run`` gets the team for the person, the body, and the person's own name of a node.
+    """
+
+    body: type[BaseModel]
+    run: Callable[[Team, Any, Callable[[str], str]], Any]
+    changes: bool = False
+
+
+def _lease(body: OfLease) -> Lease:
+    return Lease(body.workspace_id, body.lease)
+
+
+def record_of(value: dict[str, Any]) -> Record:
+    """A record. Raises JobError: ARGUMENT_INVALID."""
+    try:
+        return Record.from_dict(value)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise JobError("ARGUMENT_INVALID", f"A record is damaged: {type(error).__name__}.") from None
+
+
+def _shown(record: Record) -> dict[str, Any]:
+    return dict(record.as_dict())
+
+
+def registered_shown(found: Registered | None) -> dict[str, Any] | None:
+    """What a reply says of a workspace."""
+    return None if found is None else found._asdict() | {"position": list(found.position)}
+
+
+def registered_of(value: dict[str, Any] | None) -> Registered | None:
+    """The workspace of a reply."""
+    return None if value is None else Registered(**(value | {"position": Position(*value["position"])}))
+
+
+def _post(team: Team, body: Post, named: Callable[[str], str]) -> Any:
+    jobs = []
+    for posted in body.jobs:
+        record = record_of(posted.record)
+        job = parse_copy(record.job_id, encode(posted.job))
+        if job.sha256 != record.job_sha256:
+            raise JobError("ARGUMENT_INVALID", f"The record of {record.job_id} is that of another job.")
+        jobs.append((job, record))
+    return team.post(body.workspace_id, named(body.node), jobs)
+
+
+def _acknowledge(team: Team, body: Acknowledge, named: Callable[[str], str]) -> None:
+    seen = [Report(body.workspace_id, record_of(each.record), each.version) for each in body.seen]
+    team.acknowledge(named(body.node), seen)
+
+
+def _take(team: Team, body: Take, named: Callable[[str], str]) -> Any:
+    lease = team.take(named(body.node), [body.workspace_id], body.seconds)
+    return None if lease is None else lease.number
+
+
+OPERATIONS: dict[str, Operation] = {
+    "time": Operation(Empty, lambda team, body, named: clock.iso(team.time())),
+    "registered": Operation(Call, lambda team, body, named: registered_shown(team.registered(body.workspace_id))),
+    "keys_after": Operation(
+        KeysAfter, lambda team, body, named: team.keys_after(body.workspace_id, body.table, body.seq)
+    ),
+    "take": Operation(Take, _take),
+    "renew": Operation(Renew, lambda team, body, named: team.renew(_lease(body), body.seconds)),
+    "release": Operation(OfLease, lambda team, body, named: team.release(_lease(body))),
+    "due": Operation(
+        Due,
+        lambda team, body, named: [
+            {"record": _shown(each.record), "job": each.job} for each in team.due(_lease(body), body.limit)
+        ],
+    ),
+    "running": Operation(OfLease, lambda team, body, named: [_shown(each) for each in team.running(_lease(body))]),
+    "write": Operation(
+        Write, lambda team, body, named: team.write(_lease(body), [record_of(each) for each in body.records]), True
+    ),
+    "cancel_requests": Operation(OfLease, lambda team, body, named: team.cancel_requests(_lease(body))),
+    "is_committed": Operation(
+        IsCommitted, lambda team, body, named: team.is_committed(body.workspace_id, record_of(body.record))
+    ),
+    "forget_texts": Operation(OfLease, lambda team, body, named: team.forget_texts(_lease(body)), True),
+    "post": Operation(Post, _post, True),
+    "reports": Operation(
+        OfNode,
+        lambda team, body, named: [
+            {"record": _shown(each.record), "version": each.version}
+            for each in team.reports(named(body.node), body.workspace_id)
+        ],
+    ),
+    "acknowledge": Operation(Acknowledge, _acknowledge),
+    "cancel": Operation(OfJob, lambda team, body, named: team.cancel(body.workspace_id, body.job_id), True),
+    "note_copy": Operation(
+        NoteCopy,
+        lambda team, body, named: team.note_copy(
+            body.workspace_id, named(body.node), body.applied_seq, body.version, body.has_removed_all
+        ),
+    ),
+    "remove_copy": Operation(
+        OfNode, lambda team, body, named: team.remove_copy(body.workspace_id, named(body.node)), True
+    ),
+    "copies": Operation(
+        Call,
+        lambda team, body, named: [
+            each._asdict() | {"seen_at": clock.iso(each.seen_at)} for each in team.copies(body.workspace_id)
+        ],
+    ),
+    "overview": Operation(Call, lambda team, body, named: overview_shown(team.overview(body.workspace_id))),
+    "workspaces": Operation(Empty, lambda team, body, named: [overview_shown(each) for each in team.workspaces(1000)]),
+    "tell": Operation(Call, lambda team, body, named: team.tell(body.workspace_id)),
+}
+
+
+def overview_shown(found: Any) -> dict[str, Any] | None:
+    """An overview as JSON."""
+    if found is None:
+        return None
+    until = None if found.lease_until is None else clock.iso(found.lease_until)
+    return {**found._asdict(), "lease_until": until}
+
+
+def parsed(body: type[BaseModel], data: bytes) -> Any:
+    """The checked body of a request. Raises JobError: ARGUMENT_INVALID."""
+    try:
+        return body.model_validate_json(data)
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        raise JobError("ARGUMENT_INVALID", f"The request's {place or 'body'} is invalid: {first['msg']}.") from None
+
+
+# --- rows ---
+
+
+class Listen(Call):
+    """Waits for a notice of a change."""
+
+    seconds: Annotated[float, Field(ge=0, le=60)]
+
+
+class Incoming(Call):
+    """Asks for the rows after a position."""
+
+    seq: Number
+    change: str
+
+
+class Commit(Call):
+    """The header of a change."""
+
+    seq: Number
+    change: str
+    jobs: list[JobId]
+    node: Node
+    lease: Number | None
+    format: Number
+
+
+class Share(Call):
+    """The header of a workspace that is shared."""
+
+    name: Annotated[str, Field(max_length=200)]
+    format: Number
+    embedder: Annotated[str, Field(max_length=300)]
+    dimensions: Annotated[int, Field(gt=0, le=8192)]
+    change_id: Id
+    node: Node
+    group: str | None
+
+
+def header(value: BaseModel | dict[str, Any]) -> bytes:
+    """The first line."""
+    shown = value.model_dump() if isinstance(value, BaseModel) else value
+    return json.dumps(shown).encode() + b"\n"
+
+
+def row_line(row: SharedRow, seq: int | None = None) -> bytes:
+    """A row as a line."""
+    vectors = None if row.vectors is None else base64.b64encode(row.vectors).decode()
+    return json.dumps([seq, row.table, row.key, row.value, vectors]).encode() + b"\n"
+
+
+def rows_of(lines: Iterable[bytes | str]) -> Iterator[FeedRow]:
+    """The rows of lines; the last one says that nothing is missing. Raises JobError: TEAM_UNUSABLE."""
+    for line in lines:
+        if not line.strip():
+            continue
+        try:
+            value = json.loads(line)
+            if value == "end":
+                return
+            seq, table, key, columns, vectors = value
+            if not (isinstance(table, str) and isinstance(key, str) and isinstance(columns, dict | None)):
+                raise ValueError("a row of another form")
+            data = None if vectors is None else base64.b64decode(vectors, validate=True)
+        except (ValueError, TypeError, binascii.Error, RecursionError) as error:
+            raise JobError("TEAM_UNUSABLE", f"A row cannot be read: {type(error).__name__}.") from None
+        yield FeedRow(seq or 0, SharedRow(table, key, columns, data))
+    raise JobError("TEAM_UNREACHABLE", "The rows ended before their end.")
+
+
+END = b'"end"\n'

@@ -1,0 +1,385 @@
+"""The gateway: machines without the database's address work as those with it, and no person reaches another's memories.
+
+A real gateway process over a real Postgres, with a role of its own that row-level security binds.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import psycopg
+import pytest
+from harness import Place, until
+from postgres import cluster
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from bridge.team import membership, people, wire
+from bridge.team.gateway_team import GatewayTeam
+from bridge.team.postgres_team import PostgresTeam
+from bridge.team.rows import Author, Described, Position, SharedRow
+from bridge.team.server import PersonsConnections, Server
+from jobs.errors import JobError
+
+NOBODY = "00000000-0000-0000-0000-000000000000"
+
+
+class Hosted:
+    """A team's database with a gateway: ``address`` is the gateway's, ``dsn`` the operator's."""
+
+    def __init__(self, folder: Path, dsn: str) -> None:
+        self.dsn = dsn
+        self.server = Server(dsn)
+        password = secrets.token_urlsafe(16)
+        with self.server.connection() as connection:
+            connection.execute(f"CREATE ROLE gateway LOGIN PASSWORD '{password}'".encode())
+            people.allow_gateway(connection, "gateway")
+        parts = conninfo_to_dict(dsn) | {"user": "gateway", "password": password}
+        self.gateway_dsn = make_conninfo(**parts)
+        self._address = ""
+        self._folder = folder
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def address(self) -> str:
+        return self._address
+
+    @property
+    def log(self) -> str:
+        return (self._folder / "gateway.log").read_text()
+
+    def start(self) -> None:
+        """Start the gateway and wait until it answers."""
+        place = Place(self._folder / f"gateway-{uuid4()}")
+        parts = conninfo_to_dict(self.gateway_dsn)
+        store = f"postgresql://{parts['user']}:{parts['password']}@{parts['host']}:{parts['port']}/{parts['dbname']}"
+        port = self._free_port()
+        with (self._folder / "gateway.log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [
+                    sys.executable, "-m", "worker.cli", "serve", "--port", str(port),
+                    "--workspace", str(place.workspace.root),
+                ],
+                env=place.environment | {"COGNEE_MEMORY_STORE": store + "?sslmode=disable"},
+                stdout=log, stderr=log,
+            )  # fmt: skip
+        self._address = f"http://127.0.0.1:{port}"
+        until(self._answers, "the gateway answers")
+
+    def _answers(self) -> bool:
+        assert self._process is not None
+        assert self._process.poll() is None, self.log
+        try:
+            return httpx.get(self._address + "/healthz").status_code == 200
+        except httpx.HTTPError:
+            return False
+
+    @staticmethod
+    def _free_port() -> int:
+        import socket
+
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            return int(probe.getsockname()[1])
+
+    def stop(self) -> None:
+        assert self._process is not None
+        self._process.send_signal(signal.SIGTERM)
+        self._process.wait(60)
+
+    def token(self, person: str, *groups: str) -> str:
+        """A token of a person, who is made."""
+        with self.server.connection() as connection:
+            people.add_person(connection, person)
+            for group in groups:
+                people.add_member(connection, group, person)
+            return people.create_token(connection, person, "a machine", None)
+
+    @contextmanager
+    def team(self, token: str) -> Iterator[GatewayTeam]:
+        team = GatewayTeam(self.address, token)
+        try:
+            yield team
+        finally:
+            team.close()
+
+
+@pytest.fixture(scope="module")
+def hosted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosted]:
+    with cluster() as server:
+        hosted = Hosted(tmp_path_factory.mktemp("hosted"), server.dsn)
+        hosted.start()
+        yield hosted
+        hosted.stop()
+        hosted.server.close()
+
+
+def machine(folder: Path, hosted: Hosted, token: str, workspace_id: str, cache: Path, *, shares: bool = False) -> Place:
+    place = Place(
+        folder,
+        COGNEE_MEMORY_TEAM=hosted.address,
+        COGNEE_MEMORY_TEAM_TOKEN=token,
+        COGNEE_MEMORY_CACHE_DIR=str(cache),
+    )
+    membership.join(place.workspace, place.config, workspace_id, shares=shares)
+    return place
+
+
+def summary(topic: str) -> dict[str, Any]:
+    return {"summary": {"topic": topic, "context": "What was said.", "decisions": [f"{topic}."]}}
+
+
+def test_machines_of_a_group_remember_together_through_the_gateway(
+    hosted: Hosted, tmp_path: Path, model_cache: Path
+) -> None:
+    group, workspace_id = f"group-{uuid4()}", str(uuid4())
+    anns, bobs = hosted.token("ann", group), hosted.token("bob", group)
+    first = machine(tmp_path / "ann", hosted, anns, workspace_id, model_cache, shares=True)
+    second = machine(tmp_path / "bob", hosted, bobs, workspace_id, model_cache)
+    with first.worker():
+        told = first.submit("ingest", summary("The queue is a spool"))
+        assert first.ended(told).state == "succeeded"
+        with hosted.server.connection() as connection:
+            assert people.give(connection, workspace_id, "ann", group)
+        with second.worker():
+            said = second.submit("ingest", summary("Invoices are rounded up"))
+            assert second.ended(said).state == "succeeded"
+            for place in (first, second):
+                until(lambda place=place: place.json("memories", "list")["total"] == 2 or None, "both are here")
+            copies = first.json("team", "status")["team"]["copies"]
+            assert {each["node"].split("/")[0] for each in copies} == {"ann", "bob"}
+
+
+# --- walls ---
+
+
+class Strangers:
+    """Ann's workspace with a row, and Bob, who is in no group of hers."""
+
+    def __init__(self, hosted: Hosted) -> None:
+        self.hosted = hosted
+        self.ann, self.bob = f"ann-{uuid4()}", f"bob-{uuid4()}"
+        self.anns, self.bobs = hosted.token(self.ann), hosted.token(self.bob)
+        self.workspace_id = str(uuid4())
+        with hosted.team(self.anns) as team:
+            row = SharedRow("tombstones", json.dumps(["x"]), {"id": "x", "forgotten_at": "2026-11-20T12:00:00Z"})
+            what = Described(self.workspace_id, "ann's", 8, "a model", 3)
+            team.share(what, str(uuid4()), [row], Author("laptop"))
+
+
+@pytest.fixture(scope="module")
+def strangers(hosted: Hosted) -> Strangers:
+    return Strangers(hosted)
+
+
+def bodies(workspace_id: str) -> dict[str, dict[str, Any]]:
+    """A valid body for each route that is about a workspace."""
+    record = {
+        "schema_version": 1, "job_id": "a", "kind": "noop", "job_sha256": "0" * 64, "state": "queued",
+        "generation": 1, "attempt": 0, "max_attempts": 4, "priority": 0,
+    }  # fmt: skip
+    more: dict[str, dict[str, Any]] = {
+        "keys_after": {"table": "tombstones", "seq": 0},
+        "take": {"node": "n", "seconds": 30.0},
+        "renew": {"lease": 7, "seconds": 30.0},
+        "release": {"lease": 7},
+        "due": {"lease": 7, "limit": 10},
+        "running": {"lease": 7},
+        "write": {"lease": 7, "records": []},
+        "cancel_requests": {"lease": 7},
+        "is_committed": {"record": record},
+        "forget_texts": {"lease": 7},
+        "post": {"node": "n", "jobs": []},
+        "reports": {"node": "n"},
+        "acknowledge": {"node": "n", "seen": []},
+        "cancel": {"job_id": "a"},
+        "note_copy": {"node": "n", "applied_seq": 0, "version": "0", "has_removed_all": True},
+        "remove_copy": {"node": "n"},
+        "incoming": {"seq": 0, "change": ""},
+        "commit": {"seq": 1, "change": "", "jobs": [], "node": "n", "lease": None, "format": 8},
+        "listen": {"seconds": 0.1},
+    }  # fmt: skip
+    of_workspaces = [name for name, each in wire.OPERATIONS.items() if issubclass(each.body, wire.Call)]
+    return {
+        name: {"workspace_id": workspace_id, **more.get(name, {})}
+        for name in [*of_workspaces, "incoming", "commit", "listen"]
+    }
+
+
+def ask(hosted: Hosted, name: str, body: dict[str, Any], token: str) -> httpx.Response:
+    content = json.dumps(body).encode() + b"\n" + (wire.END if name in ("commit", "share") else b"")
+    return httpx.post(
+        hosted.address + wire.PREFIX + name, content=content, headers={"Authorization": f"Bearer {token}"}
+    )
+
+
+@pytest.mark.parametrize("name", sorted(bodies(NOBODY)))
+def test_no_route_shows_or_changes_another_persons_workspace(strangers: Strangers, name: str) -> None:
+    hosted, body = strangers.hosted, bodies(strangers.workspace_id)[name]
+    before = dump(hosted, strangers.workspace_id)
+    theirs = ask(hosted, name, body, strangers.bobs)
+    nowhere = ask(hosted, name, bodies(NOBODY)[name], strangers.bobs)
+    assert (theirs.status_code, theirs.json()["error_code"]) == (404, "TEAM_NOT_SHARED")
+    assert theirs.json() == nowhere.json(), "it does not tell whether there is such a workspace"
+    assert dump(hosted, strangers.workspace_id) == before
+
+
+@pytest.mark.parametrize("name", sorted(bodies(NOBODY)))
+def test_each_route_answers_the_person_whose_workspace_it_is(strangers: Strangers, name: str) -> None:
+    """So that the refusals above are not those of a broken request."""
+    answer = ask(strangers.hosted, name, bodies(strangers.workspace_id)[name], strangers.anns)
+    expected = (409,) if name in ("write", "forget_texts", "commit") else (200,)  # without the lease, or the position
+    assert answer.status_code in expected, answer.text
+
+
+def dump(hosted: Hosted, workspace_id: str) -> list[Any]:
+    with hosted.server.connection() as connection:
+        return [
+            connection.execute(
+                f"SELECT {table}::text FROM {table} WHERE {key} = %s ORDER BY 1".encode(), (workspace_id,)
+            ).fetchall()
+            for table, key in [("rows", "workspace_id"), ("changes", "workspace_id"), ("jobs", "workspace_id"),
+                               ("copies", "workspace_id"), ("workspaces", "id")]
+        ]  # fmt: skip
+
+
+def test_row_level_security_alone_shows_and_changes_nothing_of_another_persons_workspace(strangers: Strangers) -> None:
+    """As if the gateway's own check were missing: Bob's requests about Ann's workspace, with the gateway's role."""
+    server = Server(strangers.hosted.gateway_dsn, upgrades=False)
+    before = dump(strangers.hosted, strangers.workspace_id)
+    mine = PostgresTeam(PersonsConnections(server, strangers.ann, strangers.workspace_id))
+    theirs = PostgresTeam(PersonsConnections(server, strangers.bob, strangers.workspace_id))
+    try:
+        assert mine.registered(strangers.workspace_id) is not None, "the role can read at all"
+        assert mine.keys_after(strangers.workspace_id, "tombstones", 0) == ['["x"]']
+        assert theirs.registered(strangers.workspace_id) is None
+        assert theirs.keys_after(strangers.workspace_id, "tombstones", 0) == []
+        assert theirs.take("n", [strangers.workspace_id], 30) is None
+        assert theirs.workspaces(100) == []
+        assert theirs.copies(strangers.workspace_id) == []
+        with theirs.incoming(strangers.workspace_id, Position(0, "")) as found:
+            assert found is None
+        with pytest.raises(JobError):
+            theirs.commit(strangers.workspace_id, Position(1, ""), [], [], Author("n"), 8)
+        with pytest.raises(JobError):
+            theirs.post(strangers.workspace_id, "n", [])
+        with pytest.raises(JobError):
+            theirs.note_copy(strangers.workspace_id, "n", 1, "0", True)
+        what = Described(str(uuid4()), "in Ann's name", 8, "m", 3, strangers.ann)
+        with pytest.raises(JobError):
+            theirs.share(what, str(uuid4()), [], Author("n"))
+        with PersonsConnections(server, "", None).connection() as connection:
+            for table in ("workspaces", "rows", "changes", "jobs", "job_askers", "copies"):
+                assert connection.execute(f"SELECT count(*) FROM {table}".encode()).fetchone() == (0,), table
+        with PersonsConnections(server, strangers.bob, None).connection() as connection:
+            for denied in ("UPDATE tokens SET person = person", "INSERT INTO persons VALUES ('x')", "SET ROLE cognee"):
+                with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                    connection.execute(denied.encode())
+    finally:
+        server.close()
+    assert dump(strangers.hosted, strangers.workspace_id) == before
+
+
+def test_a_revoked_an_expired_and_an_invented_token_are_refused_at_once(hosted: Hosted) -> None:
+    token = hosted.token(f"carol-{uuid4()}")
+    with hosted.team(token) as team:
+        team.time()
+        with hosted.server.connection() as connection:
+            assert people.revoke_token(connection, token.split("_")[1])
+        with pytest.raises(JobError) as caught:
+            team.time()
+        assert caught.value.code == "TEAM_REFUSED"
+    person = f"dave-{uuid4()}"
+    hosted.token(person)
+    with hosted.server.connection() as connection:
+        expired = people.create_token(connection, person, "m", -1)
+    for wrong in (expired, token[:-1] + "x", "cmt_1_2", "cmt__", "x" * 5000):
+        answer = httpx.post(
+            hosted.address + wire.PREFIX + "time", json={}, headers={"Authorization": f"Bearer {wrong}"}
+        )
+        assert (answer.status_code, answer.json()["error_code"]) == (401, "TEAM_REFUSED")
+    assert httpx.post(hosted.address + wire.PREFIX + "time", json={}).status_code == 401
+
+
+def test_a_machine_cannot_act_in_the_name_of_another_person(strangers: Strangers) -> None:
+    group, hosted = f"group-{uuid4()}", strangers.hosted
+    ann, bob = f"ann-{uuid4()}", f"bob-{uuid4()}"
+    anns, bobs = hosted.token(ann, group), hosted.token(bob, group)
+    workspace_id = str(uuid4())
+    with hosted.team(anns) as team:
+        team.share(replace(Described(workspace_id, "w", 8, "m", 3), group=group), str(uuid4()), [], Author("laptop"))
+        team.note_copy(workspace_id, "laptop", 1, "0", True)
+    with hosted.team(bobs) as team:
+        team.note_copy(workspace_id, f"{ann}/laptop", 99, "0", True)
+        team.remove_copy(workspace_id, "laptop")
+        nodes = {each.node for each in team.copies(workspace_id)}
+    assert nodes == {f"{ann}/laptop", f"{bob}/{ann}/laptop"}
+    with hosted.team(bobs) as team, pytest.raises(JobError) as caught:
+        team.share(replace(Described(str(uuid4()), "w", 8, "m", 3), group="others"), str(uuid4()), [], Author("n"))
+    assert caught.value.code == "ARGUMENT_INVALID"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"{", b"[]", b"{}", b'{"workspace_id": 1}', b'{"workspace_id": "x"}', b"\xff", b'{"a": ' * 5000],
+)
+def test_what_is_no_request_gets_a_clear_error(strangers: Strangers, body: bytes) -> None:
+    for name in ("registered", "commit", "incoming", "listen"):
+        headers = {"Authorization": f"Bearer {strangers.anns}"}
+        answer = httpx.post(strangers.hosted.address + wire.PREFIX + name, content=body, headers=headers)
+        assert (answer.status_code, answer.json()["error_code"]) == (400, "ARGUMENT_INVALID"), name
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'[1, "secrets", "[1]", {}, null]', b'[1, "tombstones", "1", {}, null]',
+        b'[1, "memories", "[1, 2]", {}, null]', b"7",
+    ],
+)  # fmt: skip
+def test_a_row_of_no_shared_table_is_refused_and_nothing_is_changed(strangers: Strangers, line: bytes) -> None:
+    before = dump(strangers.hosted, strangers.workspace_id)
+    head = wire.header(bodies(strangers.workspace_id)["commit"] | {"seq": 1})
+    headers = {"Authorization": f"Bearer {strangers.anns}"}
+    with strangers.hosted.team(strangers.anns) as team:
+        found = team.registered(strangers.workspace_id)
+    assert found is not None
+    head = wire.header(json.loads(head) | {"seq": found.position.seq, "change": found.position.change})
+    url = strangers.hosted.address + wire.PREFIX + "commit"
+    for content in (head + line + b"\n" + wire.END, head + b'[1, "tombstones", "[\\"y\\"]", null, null]\n'):
+        answer = httpx.post(url, content=content, headers=headers)
+        assert answer.json()["success"] is False
+    assert dump(strangers.hosted, strangers.workspace_id) == before
+
+
+def test_the_audit_tells_who_changed_what_and_holds_no_secret(strangers: Strangers) -> None:
+    lines = [
+        json.loads(line.split("gateway.audit ", 1)[1])
+        for line in strangers.hosted.log.splitlines()
+        if "gateway.audit" in line
+    ]
+    assert any(
+        each["operation"] == "share" and each["person"] == strangers.ann and each["outcome"] == "ok" for each in lines
+    )
+    assert strangers.anns.split("_", 2)[2] not in strangers.hosted.log
+    parts = conninfo_to_dict(strangers.hosted.gateway_dsn)
+    assert str(parts["password"]) not in strangers.hosted.log
+
+
+def test_the_metrics_and_the_description_are_published(strangers: Strangers) -> None:
+    metrics = httpx.get(strangers.hosted.address + "/metrics").text
+    assert 'cognee_memory_gateway_requests_total{operation="share",outcome="ok"}' in metrics
+    described = httpx.get(strangers.hosted.address + "/openapi.json").json()
+    assert set(described["paths"]) == {
+        wire.PREFIX + name for name in [*wire.OPERATIONS, "share", "incoming", "commit", "listen"]
+    }

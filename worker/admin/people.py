@@ -1,0 +1,91 @@
+"""Persons, groups, tokens and rights of a team's gateway, for operators who have the database's own address."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from contextlib import closing
+from typing import Any
+
+from bridge.settings import Settings
+from bridge.team import address, people
+from bridge.team.server import Connection, Server
+from jobs import clock
+from jobs.errors import JobError
+
+Asked = Callable[[Settings, argparse.Namespace], dict[str, Any]]
+
+
+def _with_database(ask: Callable[[Connection, argparse.Namespace], dict[str, Any]]) -> Asked:
+    """The function with a connection to the database, whose tables are created or upgraded if necessary."""
+
+    def asked(settings: Settings, args: argparse.Namespace) -> dict[str, Any]:
+        if settings.store is None:
+            raise JobError("SETTING_INVALID", "The setting store is missing: the address of the team's database.")
+        with closing(Server(address.conninfo(settings.store))) as server, server.connection() as connection:
+            return ask(connection, args)
+
+    return asked
+
+
+def _changed(changed: bool) -> dict[str, Any]:
+    return {"changed": changed}
+
+
+def _database(connection: Connection, args: argparse.Namespace) -> dict[str, Any]:
+    if args.gateway_role is not None:
+        people.allow_gateway(connection, args.gateway_role)
+    return _changed(True)
+
+
+def _person(connection: Connection, args: argparse.Namespace) -> dict[str, Any]:
+    people.add_person(connection, args.person)
+    return _changed(True)
+
+
+def _persons(connection: Connection, args: argparse.Namespace) -> dict[str, Any]:
+    return {"persons": [{"name": each.name, "groups": list(each.groups)} for each in people.persons(connection)]}
+
+
+def _member(connection: Connection, args: argparse.Namespace) -> dict[str, Any]:
+    people.add_member(connection, args.group, args.person)
+    return _changed(True)
+
+
+def _token(connection: Connection, args: argparse.Namespace) -> dict[str, Any]:
+    return {"token": people.create_token(connection, args.person, args.machine, args.days)}
+
+
+def _tokens(connection: Connection, args: argparse.Namespace) -> dict[str, Any]:
+    return {
+        "tokens": [
+            {
+                "id": each.id,
+                "person": each.person,
+                "label": each.label,
+                "created_at": clock.iso(each.created_at),
+                "expires_at": None if each.expires_at is None else clock.iso(each.expires_at),
+                "revoked_at": None if each.revoked_at is None else clock.iso(each.revoked_at),
+            }
+            for each in people.tokens(connection)
+        ]
+    }
+
+
+def _give(connection: Connection, args: argparse.Namespace) -> dict[str, Any]:
+    return _changed(people.give(connection, args.id, args.person, args.group))
+
+
+# By the verb of the command ``team``.
+ASKED: dict[str, Asked] = {
+    "database": _with_database(_database),
+    "person": _with_database(_person),
+    "persons": _with_database(_persons),
+    "remove-person": _with_database(lambda at, args: _changed(people.remove_person(at, args.person))),
+    "member": _with_database(_member),
+    "remove-member": _with_database(lambda at, args: _changed(people.remove_member(at, args.group, args.person))),
+    "token": _with_database(_token),
+    "tokens": _with_database(_tokens),
+    "revoke": _with_database(lambda at, args: _changed(people.revoke_token(at, args.token))),
+    "give": _with_database(_give),
+}

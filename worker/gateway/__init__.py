@@ -1,0 +1,13 @@
+"""The team's gateway: HTTPS for machines that have a token and no address of the database.
+
+It knows who asks, and lets a person reach their own workspaces and those of their groups. It holds no memories itself.
+
+``serving``: the process: certificates, address, end.
+``app``: the routes, and what each request goes through.
+``access``: the person behind a token, and what they may see.
+``limits``: how much a person may ask in a minute.
+``hub``: notices of changes for all who wait.
+``audit``: a line for each request that changed something.
+``gateway_metrics``: counters for Prometheus.
+``openapi``: the published description of the routes.
+"""

@@ -1,0 +1,281 @@
+"""The routes of the gateway. Each request goes through the same: who asks, how much, may they, what it is, what it did.
+
+The body of a request with rows is written to a temporary file first, and its change runs in one transaction, so that a
+slow client never holds a lock.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import tempfile
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import ExitStack, asynccontextmanager
+from typing import IO, Any
+
+from anyio import to_thread
+from pydantic import BaseModel
+from starlette.applications import Starlette
+from starlette.concurrency import iterate_in_threadpool
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from bridge.interface import envelope
+from bridge.privacy.masking import trace
+from bridge.store.team import tables
+from bridge.team import wire
+from bridge.team.rows import Author, Described, Position, SharedRow
+from bridge.team.server import Server
+from jobs.errors import JobError
+
+from . import access, audit, openapi
+from .access import Caller
+from .gateway_metrics import GatewayMetrics
+from .hub import Hub
+from .limits import Limits
+
+log = logging.getLogger("gateway")
+
+_MOST_BODY = 16 * 1024 * 1024
+_IN_MEMORY = 1024 * 1024
+_MOST_WAITED_SECONDS = 30.0
+_STATUS = {
+    "TEAM_REFUSED": 401,
+    "TEAM_NOT_SHARED": 404,
+    "TEAM_CONFLICT": 409,
+    "TEAM_LEASE_LOST": 409,
+    "ARGUMENT_INVALID": 400,
+    "TEAM_LIMITED": 429,
+    "HTTP_TOO_LARGE": 413,
+    "TEAM_UNREACHABLE": 503,
+}
+
+
+class Gateway:
+    """The application over a server's connections."""
+
+    def __init__(self, server: Server, limits: Limits, *, most_bytes: int = 4 * 1024**3) -> None:
+        """``most_bytes``: the size of a request with rows."""
+        self._server = server
+        self._limits = limits
+        self._most_bytes = most_bytes
+        self._hub = Hub(server)
+        self.metrics = GatewayMetrics()
+
+    def application(self) -> Starlette:
+        """The ASGI application."""
+        special = {"share": self._share, "incoming": self._incoming, "commit": self._commit, "listen": self._listen}
+        routes = [Route(wire.PREFIX + name, self._route(name, run), methods=["POST"]) for name, run in special.items()]
+        routes += [
+            Route(wire.PREFIX + name, self._route(name, self._operation(name)), methods=["POST"])
+            for name in wire.OPERATIONS
+        ]
+        routes += [
+            Route("/metrics", lambda request: Response(self.metrics.text(), media_type="text/plain; version=0.0.4")),
+            Route("/openapi.json", lambda request: JSONResponse(openapi.document())),
+            Route("/healthz", self._health),
+        ]
+        return Starlette(routes=routes, lifespan=self._lifespan)
+
+    @asynccontextmanager
+    async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
+        self._hub.start()
+        yield
+        self._hub.stop()
+        self._server.close()
+
+    async def _health(self, request: Request) -> Response:
+        def look() -> Response:
+            try:
+                with self._server.connection() as connection:
+                    connection.execute("SELECT 1")
+                return JSONResponse({"success": True})
+            except JobError as error:
+                return JSONResponse(envelope.failure(error), 503)
+
+        return await to_thread.run_sync(look)
+
+    # --- what each request goes through ---
+
+    def _route(
+        self, name: str, run: Callable[[Request, Caller], Awaitable[Response]]
+    ) -> Callable[[Request], Awaitable[Response]]:
+        changes = name in ("share", "commit") or (name in wire.OPERATIONS and wire.OPERATIONS[name].changes)
+
+        async def respond(request: Request) -> Response:
+            began, caller, code = time.monotonic(), None, None
+            try:
+                caller = await to_thread.run_sync(access.caller_of, self._server, request.headers.get("authorization"))
+                size = int(request.headers.get("content-length") or 0)
+                self._limits.spend(caller.person, size, time.monotonic())
+                return await run(request, caller)
+            except ClientDisconnect:
+                code = "HTTP_TOO_SLOW"
+                return Response(status_code=400)
+            except JobError as error:
+                code = error.code
+                return _refused(error)
+            except Exception as error:
+                log.error("%s failed: %s", name, trace(error))
+                code = "INTERNAL"
+                return _refused(JobError("INTERNAL", f"The gateway met an unexpected {type(error).__name__}."))
+            finally:
+                self.metrics.requests.labels(name, code or "ok").inc()
+                if name != "listen":
+                    self.metrics.seconds.labels(name).observe(time.monotonic() - began)
+                if changes or code is not None:
+                    audit.note(
+                        operation=name,
+                        person=caller and caller.person,
+                        token=caller and caller.token_id,
+                        workspace=getattr(request.state, "workspace_id", None),
+                        outcome=code or "ok",
+                        milliseconds=round((time.monotonic() - began) * 1000),
+                    )
+
+        return respond
+
+    async def _body(self, request: Request, form: type[BaseModel]) -> Any:
+        data = bytearray()
+        async for part in request.stream():
+            data += part
+            if len(data) > _MOST_BODY:
+                raise JobError("HTTP_TOO_LARGE", f"The body has more than {_MOST_BODY} bytes.")
+        body = wire.parsed(form, bytes(data))
+        request.state.workspace_id = getattr(body, "workspace_id", None)
+        return body
+
+    def _operation(self, name: str) -> Callable[[Request, Caller], Awaitable[Response]]:
+        operation = wire.OPERATIONS[name]
+
+        async def run(request: Request, caller: Caller) -> Response:
+            body = await self._body(request, operation.body)
+            workspace_id = getattr(body, "workspace_id", None)
+
+            def work() -> Any:
+                if workspace_id is not None:
+                    access.require_visible(self._server, caller, workspace_id)
+                team = access.team_for(self._server, caller, workspace_id)
+                return operation.run(team, body, _named(caller))
+
+            return _answer(await to_thread.run_sync(work))
+
+        return run
+
+    async def _listen(self, request: Request, caller: Caller) -> Response:
+        body = await self._body(request, wire.Listen)
+        await to_thread.run_sync(access.require_visible, self._server, caller, body.workspace_id)
+        with self.metrics.waiting.track_inprogress():
+            came = await self._hub.wait(body.workspace_id, min(max(body.seconds, 0.0), _MOST_WAITED_SECONDS))
+        return _answer(came)
+
+    # --- rows ---
+
+    async def _incoming(self, request: Request, caller: Caller) -> Response:
+        body = await self._body(request, wire.Incoming)
+        await to_thread.run_sync(access.require_visible, self._server, caller, body.workspace_id)
+        team = access.team_for(self._server, caller, body.workspace_id)
+        stack = ExitStack()
+        lines = self._incoming_lines(stack, team, body)
+        try:
+            first = await to_thread.run_sync(next, lines)  # an error before the first row is still a status
+        except BaseException:
+            stack.close()
+            raise
+
+        async def all_lines() -> AsyncIterator[bytes]:
+            try:
+                yield first
+                async for part in iterate_in_threadpool(lines):
+                    yield part
+            finally:
+                await asyncio.shield(to_thread.run_sync(stack.close))
+
+        return StreamingResponse(all_lines(), media_type="application/x-ndjson")
+
+    @staticmethod
+    def _incoming_lines(stack: ExitStack, team: Any, body: wire.Incoming) -> Iterator[bytes]:
+        found = stack.enter_context(team.incoming(body.workspace_id, Position(body.seq, body.change)))
+        if found is None:
+            raise JobError("TEAM_NOT_SHARED")
+        yield wire.header({"registered": wire.registered_shown(found.registered), "is_all": found.is_all})
+        for seq, row in found.rows:
+            yield wire.row_line(row, seq)
+        yield wire.END
+
+    async def _commit(self, request: Request, caller: Caller) -> Response:
+        with tempfile.SpooledTemporaryFile(_IN_MEMORY) as kept:
+            head = await self._kept(request, kept, wire.Commit)
+
+            def work() -> Position:
+                access.require_visible(self._server, caller, head.workspace_id)
+                team = access.team_for(self._server, caller, head.workspace_id)
+                author = Author(_named(caller)(head.node), head.lease)
+                before = Position(head.seq, head.change)
+                return team.commit(head.workspace_id, before, _rows(kept), head.jobs, author, head.format)
+
+            return _answer(list(await to_thread.run_sync(work)))
+
+    async def _share(self, request: Request, caller: Caller) -> Response:
+        with tempfile.SpooledTemporaryFile(_IN_MEMORY) as kept:
+            head = await self._kept(request, kept, wire.Share)
+
+            def work() -> None:
+                access.require_group(self._server, caller, head.group)
+                team = access.team_for(self._server, caller, head.workspace_id)
+                what = Described(
+                    head.workspace_id, head.name, head.format, head.embedder, head.dimensions, caller.person, head.group
+                )
+                team.share(what, head.change_id, _rows(kept), Author(_named(caller)(head.node)))
+
+            return _answer(await to_thread.run_sync(work))
+
+    async def _kept(self, request: Request, kept: IO[bytes], form: type[BaseModel]) -> Any:
+        """The header of a body with rows, whose rows are then what is left to read of ``kept``."""
+        size = 0
+        async for part in request.stream():
+            size += len(part)
+            if size > self._most_bytes:
+                raise JobError("HTTP_TOO_LARGE", f"The body has more than {self._most_bytes} bytes.")
+            if size > _IN_MEMORY:
+                await to_thread.run_sync(kept.write, part)
+            else:
+                kept.write(part)
+        kept.seek(0)
+        head = wire.parsed(form, kept.readline(_MOST_BODY))
+        request.state.workspace_id = head.workspace_id
+        return head
+
+
+def _rows(kept: IO[bytes]) -> Iterator[SharedRow]:
+    """The rows of a body, each of a table that there is."""
+    for _, row in wire.rows_of(kept):
+        width = tables.KEY_WIDTHS.get(row.table)
+        try:
+            key = json.loads(row.key)
+        except ValueError:
+            key = None
+        if width is None or not isinstance(key, list) or len(key) != width:
+            raise JobError("ARGUMENT_INVALID", "A row is of no table that is shared, or has no such key.")
+        yield row
+
+
+def _named(caller: Caller) -> Callable[[str], str]:
+    """A machine's name, which nobody else can take: it begins with the person's."""
+    return lambda node: f"{caller.person}/{node}"
+
+
+def _answer(value: Any) -> Response:
+    return JSONResponse({"success": True, "value": value})
+
+
+def _refused(error: JobError) -> Response:
+    response = JSONResponse(envelope.failure(error), _STATUS.get(error.code, 500))
+    if error.code == "TEAM_REFUSED":
+        response.headers["www-authenticate"] = 'Bearer realm="cognee-memory"'
+    if "retry_after_seconds" in error.details:
+        response.headers["retry-after"] = str(max(1, round(error.details["retry_after_seconds"])))
+    return response
