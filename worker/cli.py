@@ -22,7 +22,7 @@ from jobs.errors import JobError
 from .terminal.command_line import CommandLineBuilder
 from .terminal.command_table import run
 from .terminal.memory_parsers import LOOK, RECALL, REMEMBER, TIDY
-from .terminal.queue_parsers import QUEUE, START
+from .terminal.queue_parsers import QUEUE, START, TEAM
 
 if TYPE_CHECKING:
     from .terminal.output import Envelope
@@ -34,6 +34,7 @@ GROUPS = {
     "inspect": LOOK,
     "maintain": TIDY,
     "the queue": QUEUE,
+    "a team": TEAM,
 }
 _COMMANDS = {name: make for group in GROUPS.values() for name, make in group.items()}
 _OF_THE_MEMORY = {*REMEMBER, *RECALL, *LOOK, *TIDY, "status"} - {"mcp"}  # mcp has it in its instructions

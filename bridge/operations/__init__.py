@@ -13,6 +13,7 @@ This module has what the operations share, and ``run``, which calls them and red
 ``restore``: undoes a compaction.
 ``set_status``: changes a memory's status.
 ``feedback``: records whether a memory helped.
+``follow``: in a team, applies what other machines changed, and removes what they forgot.
 ``forget``: deletes memories, and the copies of their texts in the workspace.
 ``migrate``: imports the memories of earlier versions from cognee's store, previews that, or undoes it.
 ``capture``: makes memories of the sessions of other tools, previews that, or undoes it.

@@ -70,10 +70,12 @@ class GatewayTeam:
     # --- memories ---
 
     def registered(self, workspace_id: str) -> Registered | None:
-        found = None
-        with _nothing_for_unknown():
-            found = wire.registered_of(self._ask("registered", workspace_id=workspace_id))
-        return found
+        try:
+            return wire.registered_of(self._ask("registered", workspace_id=workspace_id))
+        except JobError as error:
+            if error.code == "TEAM_NOT_SHARED":
+                return None
+            raise
 
     def share(self, what: Described, change_id: str, all_rows: Iterable[SharedRow], author: Author) -> None:
         head = wire.Share(
@@ -129,7 +131,7 @@ class GatewayTeam:
 
     def take(self, node: str, served: Sequence[str] | None, seconds: float) -> Lease | None:
         for workspace_id in served or ():
-            with _nothing_for_unknown():
+            if self.registered(workspace_id) is not None:
                 number = self._ask("take", workspace_id=workspace_id, node=node, seconds=seconds)
                 if number is not None:
                     return Lease(workspace_id, number)
@@ -225,16 +227,6 @@ class GatewayTeam:
 
     def close(self) -> None:
         self._client.close()
-
-
-@contextmanager
-def _nothing_for_unknown() -> Iterator[None]:
-    """Leave the block for a workspace that the gateway does not know, or not for this person."""
-    try:
-        yield
-    except JobError as error:
-        if error.code != "TEAM_NOT_SHARED":
-            raise
 
 
 def _of(lease: Lease) -> dict[str, Any]:

@@ -81,7 +81,8 @@ def test_what_one_machine_remembers_every_other_one_finds(team: Team) -> None:
             until(lambda place=place: place.json("memories", "list")["total"] == 2 or None, "both memories are here")
             answer = place.json("retrieve", "how are invoices rounded?")
             assert "Invoices" in answer["results"][0]["summary_text"]
-    assert team.rows("SELECT count(*), max(last_seq) FROM workspaces WHERE id = %s") == [(1, 2)]
+    [(changes,)] = team.rows("SELECT count(*) FROM changes WHERE workspace_id = %s")
+    assert changes in (2, 3), "the sharing, and both jobs, perhaps together"
 
 
 def pause(place: Place) -> None:

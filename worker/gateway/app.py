@@ -92,7 +92,7 @@ class Gateway:
             try:
                 with self._server.connection() as connection:
                     connection.execute("SELECT 1")
-                return JSONResponse({"success": True})
+                return JSONResponse(envelope.success())
             except JobError as error:
                 return JSONResponse(envelope.failure(error), 503)
 
@@ -269,7 +269,7 @@ def _named(caller: Caller) -> Callable[[str], str]:
 
 
 def _answer(value: Any) -> Response:
-    return JSONResponse({"success": True, "value": value})
+    return JSONResponse(envelope.success(value=value))
 
 
 def _refused(error: JobError) -> Response:

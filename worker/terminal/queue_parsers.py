@@ -363,11 +363,10 @@ START: dict[str, Callable[[CommandLineBuilder], None]] = {
     "open": open_page,
     "doctor": doctor,
     "model": model,
-    "team": team,
-    "serve": serve,
     "settings": settings,
     "trust": trust,
     "worker": worker,
     "completion": completion,
 }
 QUEUE: dict[str, Callable[[CommandLineBuilder], None]] = {"submit": submit, "jobs": jobs}
+TEAM: dict[str, Callable[[CommandLineBuilder], None]] = {"team": team, "serve": serve}
