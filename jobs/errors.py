@@ -220,8 +220,9 @@ ERRORS: dict[str, ErrorKind] = _table(
         "No action needed: this attempt changed nothing, and the other worker runs the job.",
     ),
     ErrorKind(
-        "TEAM_NOT_SHARED", _W, "The workspace has memories of its own that were never shared with the team.",
-        "Share them, or remove the setting store.",
+        "TEAM_NOT_SHARED", _W,
+        "The team does not know this workspace for you, or the folder has memories of another workspace.",
+        "Ask who shared it to let you see it: cognee-memory team give. Join it in a folder without memories.",
     ),
     ErrorKind(
         "EMBEDDER_MISMATCH", _W, "The store was created with an embedding model other than the configured one.",

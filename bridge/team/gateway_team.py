@@ -255,7 +255,8 @@ def _require_success(answer: httpx.Response) -> None:
         error = answer.json()
         code = error["error_code"]
         if code in ERRORS:
-            raise JobError(code, error["error"], details=error.get("error_details") or {})
+            details = error.get("error_details") or {}
+            raise JobError(code, error["error"], remediation=str(error.get("remediation") or ""), details=details)
     except (ValueError, KeyError, TypeError):
         pass
     if answer.status_code in (401, 403):
