@@ -1,0 +1,279 @@
+"""The fences of a team: what a worker does that lost its lease, or whose copy is behind, changes nothing.
+
+Each test runs a second time with its fence taken out, and then has to find the damage: so it is known to look at it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from fake_embedder import FakeEmbedder
+from postgres import database
+
+from bridge.memory import Content, Memory, Metadata
+from bridge.store.team.team_store import TeamStore
+from bridge.store.values import AppliedJob
+from bridge.team import leases, rows
+from bridge.team.leases import Lease
+from bridge.team.postgres_team import PostgresTeam
+from bridge.team.rows import Author, Described, Position, SharedRow
+from bridge.team.server import Connection, Server
+from jobs import clock, lifecycle
+from jobs.errors import JobError
+from jobs.layout import Workspace
+from jobs.lifecycle import CRASH_LIMITS
+from jobs.model import encode
+from jobs.parse import parse_job
+from worker.team.team_jobs import TeamJobs
+
+AT = "2026-11-20T12:00:00Z"
+
+
+@pytest.fixture(scope="module")
+def team() -> Iterator[PostgresTeam]:
+    with database() as dsn:
+        team = PostgresTeam(Server(dsn, connections=8))
+        yield team
+        team.close()
+
+
+@pytest.fixture
+def workspace_id(team: PostgresTeam) -> str:
+    found = str(uuid4())
+    team.share(Described(found, "w", 8, "fake", 8), str(uuid4()), [], Author("first"))
+    return found
+
+
+def post(team: PostgresTeam, workspace_id: str, job_id: str) -> None:
+    file = {"schema_version": 1, "job_id": job_id, "kind": "noop", "payload": {}}
+    job = parse_job(job_id, encode(file), test_jobs=True)
+    assert team.post(workspace_id, "first", [(job, lifecycle.accept(job, clock.now()))]) == {job_id: "posted"}
+
+
+def taken(team: PostgresTeam, workspace_id: str, node: str, seconds: float = 60.0) -> Lease:
+    lease = team.take(node, [workspace_id], seconds)
+    assert lease is not None
+    return lease
+
+
+def expire(team: PostgresTeam, lease: Lease) -> None:
+    """As if its holder had been silent for too long."""
+    assert team.renew(lease, -1.0)
+
+
+def nothing(*_: Any, **__: Any) -> None:
+    """In the place of a fence."""
+
+
+# --- the lease ---
+
+
+def late_outcome(team: PostgresTeam, workspace_id: str) -> str:
+    """What the record of a job says after its first worker has lost the lease, and reports a failure afterwards."""
+    post(team, workspace_id, "a")
+    first, second = (TeamJobs(team, CRASH_LIMITS) for _ in range(2))
+    lease = taken(team, workspace_id, "first")
+    first.hold(lease)
+    [started] = first.apply({"a": lifecycle.Started()} if first.next() == "a" else {})
+    expire(team, lease)
+    second.hold(taken(team, workspace_id, "second"))
+    assert second.next() == "a", "the second one runs it again"
+    [again] = second.apply({"a": lifecycle.Started()})
+    assert (again.attempt, again.attempts[0].outcome) == (2, "worker_died")
+    second.apply({"a": lifecycle.Succeeded({"by": "second"})}, {"a": again.ticket})
+    first.apply({"a": lifecycle.Failed(JobError("INTERNAL"))}, {"a": started.ticket})
+    [report] = team.reports("first", workspace_id)
+    return str(report.record.state)
+
+
+def test_a_worker_that_lost_its_lease_does_not_touch_the_record(team: PostgresTeam, workspace_id: str) -> None:
+    assert late_outcome(team, workspace_id) == "succeeded"
+
+
+def test_without_the_fence_its_late_outcome_would_stand(
+    team: PostgresTeam, workspace_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leases, "require", nothing)
+    assert late_outcome(team, workspace_id) != "succeeded"
+
+
+def test_a_lease_that_is_held_is_nobody_elses_and_one_that_ended_is(team: PostgresTeam, workspace_id: str) -> None:
+    post(team, workspace_id, "a")
+    lease = taken(team, workspace_id, "first")
+    assert team.take("second", [workspace_id], 60) is None
+    assert team.renew(lease, 60)
+    expire(team, lease)
+    other = taken(team, workspace_id, "second")
+    assert other.number > lease.number
+    assert not team.renew(lease, 60)
+    team.release(lease)
+    assert team.renew(other, 60), "the former holder gives nothing up"
+
+
+def test_a_workspace_with_many_jobs_does_not_keep_the_others_waiting(team: PostgresTeam) -> None:
+    busy, other = str(uuid4()), str(uuid4())
+    for each in (busy, other):
+        team.share(Described(each, "w", 8, "fake", 8), str(uuid4()), [], Author("first"))
+    for number in range(5):
+        post(team, busy, f"b{number}")
+    first = taken_of(team, [busy, other])
+    team.release(first)
+    post(team, other, "o")
+    assert [taken_of(team, [busy, other]).workspace_id for _ in range(2)] == [other, busy]
+
+
+def taken_of(team: PostgresTeam, served: list[str]) -> Lease:
+    lease = team.take("first", served, 60.0)
+    assert lease is not None
+    return lease
+
+
+def test_a_job_that_is_posted_while_the_lease_is_given_up_is_due(team: PostgresTeam, workspace_id: str) -> None:
+    post(team, workspace_id, "a")
+    lease = taken(team, workspace_id, "first")
+    jobs = TeamJobs(team, CRASH_LIMITS)
+    jobs.hold(lease)
+    assert jobs.next() == "a"
+    [started] = jobs.apply({"a": lifecycle.Started()})
+    jobs.apply({"a": lifecycle.Succeeded({})}, {"a": started.ticket})
+    post(team, workspace_id, "b")
+    team.release(lease)
+    assert taken(team, workspace_id, "second").number > lease.number
+
+
+@pytest.mark.parametrize("hours", [-5, 5])
+def test_a_worker_whose_clock_is_hours_off_runs_jobs_by_the_time_of_the_server(
+    team: PostgresTeam, workspace_id: str, hours: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    post(team, workspace_id, "a")
+    lease = taken(team, workspace_id, "first")
+    real = clock.now
+    monkeypatch.setattr(clock, "now", lambda: real() + timedelta(hours=hours))
+    jobs = TeamJobs(team, CRASH_LIMITS)
+    jobs.hold(lease)
+    assert jobs.next() == "a"
+    [started] = jobs.apply({"a": lifecycle.Started()})
+    assert abs(clock.parse(started.started_at or "") - datetime.now(UTC)) < timedelta(minutes=5)
+
+
+# --- the position ---
+
+
+def place_of(folder: Path) -> Workspace:
+    folder.mkdir()
+    workspace = Workspace(folder)
+    workspace.memory.mkdir(mode=0o700)
+    return workspace
+
+
+def memory(words: str) -> Memory:
+    return Memory(str(uuid4()), 0, "summary", Metadata("t", created_at=AT), AT, Content(words, f"{words}."))
+
+
+def two_writers(folder: Path, team: PostgresTeam) -> tuple[list[str], list[str]]:
+    """Two machines that open the same state, and both add a memory for the same job. Returns what they answered: ids,
+    or codes of errors; and the ids that the team has then.
+    """
+    workspace_id, embedder, job = str(uuid4()), FakeEmbedder(), AppliedJob("a", "0" * 64)
+    first = TeamStore(place_of(folder / "1"), embedder, team, workspace_id, Author("first"), may_share=True)
+    second = TeamStore(place_of(folder / "2"), embedder, team, workspace_id, Author("second"))
+    post(team, workspace_id, "a")
+    lease = taken(team, workspace_id, "first")
+    first.use_lease(lease.number)
+    expire(team, lease)
+    second.use_lease(taken(team, workspace_id, "second").number)
+    answered = []
+    for store, words in ((second, "The second"), (first, "The first")):
+        try:
+            [added] = store.add([(memory(words), None)], AT, [job])
+            answered.append(added.id)
+        except JobError as error:
+            answered.append(error.code)
+    for store in (first, second):
+        store.close()
+    third = TeamStore(place_of(folder / "3"), embedder, team, workspace_id, Author("third"))
+    found = third.all_ids()
+    third.close()
+    return answered, found
+
+
+def test_what_a_paused_worker_commits_after_another_one_is_refused(tmp_path: Path, team: PostgresTeam) -> None:
+    answered, found = two_writers(tmp_path, team)
+    assert answered[1] in ("TEAM_CONFLICT", "TEAM_LEASE_LOST")
+    assert found == [answered[0]]
+
+
+def test_the_position_alone_refuses_it_too(tmp_path: Path, team: PostgresTeam, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(TeamStore, "use_lease", nothing)
+    answered, found = two_writers(tmp_path, team)
+    assert answered[1] == "TEAM_CONFLICT"
+    assert found == [answered[0]]
+
+
+def test_without_both_fences_a_memory_that_was_answered_for_is_lost(
+    tmp_path: Path, team: PostgresTeam, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fenced = rows.commit
+
+    def unfenced(connection: Connection, workspace_id: str, before: Position, *rest: Any) -> Position:
+        """A commit for whatever position the workspace has."""
+        found = rows.registered(connection, workspace_id)
+        assert found is not None
+        return fenced(connection, workspace_id, found.position, *rest)
+
+    monkeypatch.setattr(TeamStore, "use_lease", nothing)
+    monkeypatch.setattr(rows, "commit", unfenced)
+    answered, found = two_writers(tmp_path, team)
+    assert len(answered) == 2
+    assert not set(answered) <= set(found)
+
+
+# --- the feed ---
+
+
+def test_a_reader_by_number_misses_no_change_of_writers_at_the_same_time(team: PostgresTeam, workspace_id: str) -> None:
+    """What numbers from a sequence would not keep, since they are given before they are committed."""
+    writers, each = 6, 15
+    done = threading.Event()
+
+    def write(writer: int) -> None:
+        for number in range(each):
+            row = SharedRow("tombstones", f'["{writer}-{number}"]', {"id": f"{writer}-{number}", "forgotten_at": AT})
+            while True:
+                found = team.registered(workspace_id)
+                assert found is not None
+                try:
+                    team.commit(workspace_id, found.position, [row], [], Author(str(writer)), 8)
+                    break
+                except JobError as error:
+                    if error.code != "TEAM_CONFLICT":
+                        raise
+
+    def read() -> set[str]:
+        seen: set[str] = set()
+        position, is_last = Position(0, ""), False
+        while True:
+            with team.incoming(workspace_id, position) as found:
+                assert found is not None
+                seen |= {row.key for _, row in found.rows}
+                position = found.registered.position
+            if is_last:
+                return seen
+            is_last = done.is_set()
+
+    with ThreadPoolExecutor(writers + 1) as pool:
+        reader = pool.submit(read)
+        for written in [pool.submit(write, writer) for writer in range(writers)]:
+            written.result()
+        done.set()
+        assert len(reader.result()) == writers * each
+    found = team.registered(workspace_id)
+    assert found is not None
+    assert found.position.seq == 1 + writers * each, "no number is left out"
