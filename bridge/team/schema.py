@@ -40,7 +40,8 @@ CREATE TABLE workspaces (
     due_at timestamptz,
     priority integer NOT NULL DEFAULT 0
 );
-CREATE INDEX workspaces_due ON workspaces (due_at) WHERE due_at IS NOT NULL;
+-- in the order in which leases are taken, so that a claim reads one entry, however many workspaces there are
+CREATE INDEX workspaces_due ON workspaces (priority DESC, leased_at) WHERE due_at IS NOT NULL;
 
 -- who may reach what through the gateway: a workspace is its person's, and its group's where it has one
 CREATE TABLE persons (name text PRIMARY KEY, created_at timestamptz NOT NULL DEFAULT clock_timestamp());
