@@ -187,6 +187,18 @@ DIAGNOSTICS: dict[str, Diagnostic] = _table(
         "See why in hooks.log of the configuration folder.",
     ),
     Diagnostic(
+        "TEAM_OF", _S, "note", "The workspace belongs to a team.",
+        "No action needed. Who runs its jobs, and how far each copy is: cognee-memory team status.",
+    ),
+    Diagnostic(
+        "TEAM_NOT_REACHED", _S, "error", "The team is not reached: jobs wait, and answers are from the copy here.",
+        "Check the network, the settings store or team, and the token: docs/team.md.",
+    ),
+    Diagnostic(
+        "TEAM_COPY_SILENT", _S, "warning", "A copy of the workspace on another machine has not been seen for days.",
+        "If that machine will not come back, revoke its token: cognee-memory team tokens, then team revoke.",
+    ),
+    Diagnostic(
         "COGNEE_VARIABLE_IGNORED", _S, "note", "A variable of cognee itself is set, but has no effect here.",
         "No action needed: cognee's stores of a workspace are inside the workspace.",
     ),

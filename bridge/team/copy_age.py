@@ -28,6 +28,14 @@ def forget(workspace: Workspace) -> None:
     files.remove(workspace.team_copy)
 
 
+def current_at(workspace: Workspace) -> str | None:
+    """When the copy was last known to have all changes; None without a team, or if that is unknown."""
+    try:
+        return str(json.loads(workspace.team_copy.read_bytes())["current_at"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
 def warning(workspace: Workspace, now: datetime) -> str | None:
     """What an answer says of the copy's age; None for one that is up to date, and without a team.
 

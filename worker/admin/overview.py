@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from bridge.search import listing
 from bridge.settings import Settings
+from bridge.team import copy_age
 from bridge.trust import files_from_elsewhere
 from jobs import clock, heartbeat, record_cache
 from jobs.errors import JobError
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from jobs.schema import JobBrief as JobRow
 
     from .shapes import Overview, StatusFields, WorkerStatus
+
+
+_AWAY_SECONDS = 120.0
 
 
 def overview(workspace: Workspace, settings: Settings) -> Overview:
@@ -47,6 +51,7 @@ def overview(workspace: Workspace, settings: Settings) -> Overview:
         "rejected_files": rejections(paths, 0)[1],
         **listing.counts_or_error(workspace),
         "disk": {"free_bytes": shutil.disk_usage(workspace.root).free, "min_free_bytes": settings.min_free_bytes},
+        "team_copy_at": copy_age.current_at(workspace),
     }
     earlier = _earlier_model(workspace, settings)
     return {**status, "advice": advice(status, now, _from_elsewhere(workspace, settings), earlier)}
@@ -110,6 +115,10 @@ def advice(status: StatusFields, now: datetime, from_elsewhere: int = 0, earlier
         lines.append(
             f"cognee-memory model status: the memories are still to be embedded with another model than {earlier_model}"
         )
+    if status["team_copy_at"] is not None:
+        away = (now - clock.parse(status["team_copy_at"])).total_seconds()
+        if worker["alive"] and away > _AWAY_SECONDS:
+            lines.append(f"cognee-memory doctor: the team was last reached {span(away)} ago")
     memory, error = status["memory"], status["memory_error"]
     if error is not None:
         lines.append(f"cognee-memory doctor: {error['message']}")

@@ -142,6 +142,8 @@ class StatusFields(TypedDict):
     """Null when the store cannot be read; ``memory_error`` has the reason."""
     memory_error: JobError | None
     disk: Disk
+    team_copy_at: str | None
+    """In a team: when this machine's copy was last known to have all changes; null without one."""
 
 
 class Overview(StatusFields):

@@ -32,6 +32,7 @@ from . import (
     queue as doctor_queue,
     settings as doctor_settings,
     stores as doctor_stores,
+    team as doctor_team,
     worker as doctor_worker,
     workspace as doctor_workspace,
 )
@@ -118,6 +119,7 @@ def _examine(
         "settings", doctor_settings.CHECKS, doctor_settings.gather, workspace, settings, trust_state.trusted
     )
     yield from _checked("settings", doctor_capture.CHECKS, doctor_capture.gather, workspace, settings, now)
+    yield from _checked("settings", doctor_team.CHECKS, doctor_team.gather, workspace, settings, now)
     yield from _checked("workspace", doctor_workspace.CHECKS, doctor_workspace.gather, workspace, trust_state, now)
     heartbeat = None if probe_http is None else doctor_worker.read_heartbeat(workspace)[0]
     known = [] if probe_http is None else _records(workspace)

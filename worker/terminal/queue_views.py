@@ -181,8 +181,8 @@ def watched(answer: Envelope) -> None:
 # --- the overview ---
 
 
-def _remembered(memory: Envelope) -> str:
-    lag = memory["graph_lag"]
+def _remembered(memory: Envelope, answer: Envelope) -> str:
+    lag = memory["graph_lag"] if answer["team_copy_at"] is None else 0  # in a team, the graph is made when it is needed
     return counted(memory["memories"], "memory") + (f"; the graph lacks {lag:,}" if lag else "")
 
 
@@ -200,7 +200,8 @@ def overview(answer: Envelope) -> None:
             *[("running", line) for line in _in_flight(beat)],
             ("inbox", counted(answer["waiting_in_inbox"], "file") if answer["waiting_in_inbox"] else ""),
             ("rejected", counted(answer["rejected_files"], "file") if answer["rejected_files"] else ""),
-            ("memory", _remembered(memory) if memory else answer["memory_error"]["message"]),
+            ("memory", _remembered(memory, answer) if memory else answer["memory_error"]["message"]),
+            ("team", f"copy as of {answer['team_copy_at']}" if answer["team_copy_at"] else ""),
             ("disk", f"{size(disk['free_bytes'])} free"),
             *_http(beat),
         ]
