@@ -222,7 +222,7 @@ ERRORS: dict[str, ErrorKind] = _table(
     ErrorKind(
         "TEAM_NOT_SHARED", _W,
         "The team does not know this workspace for you, or the folder has memories of another workspace.",
-        "Ask who shared it to let you see it: cognee-memory team give ID. Join in a folder without memories.",
+        "Join a workspace that you may see, in a folder without memories: cognee-memory team list.",
     ),
     ErrorKind(
         "EMBEDDER_MISMATCH", _W, "The store was created with an embedding model other than the configured one.",
