@@ -118,7 +118,7 @@ def _in_processes(work: object, count: int, *arguments: object) -> None:
 def _work(ready: object, go: object, number: int, count: int, dsn: str, served: list[str], jobs: int) -> None:
     """A worker: takes leases and runs what is due until nothing is."""
     team = PostgresTeam(Server(dsn))
-    held = TeamJobs(team, CRASH_LIMITS)
+    held = TeamJobs(team, f"worker {number}", CRASH_LIMITS)
     team.time()
     ready.release()  # type: ignore[attr-defined]
     go.wait()  # type: ignore[attr-defined]

@@ -37,6 +37,8 @@ class KindSpec:
     """Fixed words that the result may hold. They are kept when the texts of a result are removed."""
     zero_counters: bool = True
     """Whether the counters of ended jobs start at 0 in the metrics, before the first job has ended."""
+    local: bool = False
+    """Whether it is about files of the machine on which it was dropped: in a team, only that machine runs it."""
     test_only: bool = False
     """Whether jobs are accepted only where the setting for test jobs is on."""
 
@@ -61,12 +63,12 @@ KINDS: tuple[KindSpec, ...] = (
     ),
     KindSpec("cognify", "Cognify", length="long", holds_text=True),
     KindSpec(
-        "migrate", "Migrate", length="long",
+        "migrate", "Migrate", length="long", local=True,
         words=(*_STATUSES, *_MEMORY_TYPES,
                "migrated", "already_migrated", "forgotten", "failed", "skipped", "remaining"),
     ),
     KindSpec(
-        "compact", "Compact", preview_priority=_SOON, length="mixed",
+        "compact", "Compact", preview_priority=_SOON, length="mixed", local=True,
         words=(*_STATUSES, *_MEMORY_TYPES, "template", "llm", "rules",
                "negation", "choice", "value", "toggle", "reversal"),
     ),
@@ -76,17 +78,17 @@ KINDS: tuple[KindSpec, ...] = (
     KindSpec("feedback", "Feedback", priority=10, holds_text=True, words=VERDICTS),
     KindSpec("ask", "Ask", priority=_SOON, holds_text=True, words=(*_STATUSES, *_MEMORY_TYPES)),
     KindSpec(
-        "import", "Import", length="long",
+        "import", "Import", length="long", local=True,
         words=("renumbered", "kept", "duplicate", "conflict", "forgotten", "failed"),
     ),
     KindSpec(
-        "capture", "Capture", length="long",
+        "capture", "Capture", length="long", local=True,
         words=(*CAPTURE_TOOLS, "export", "captured", "unchanged", "withdrawn", "forgotten", "empty", "failed", "rules",
                "model"),
     ),
-    KindSpec("rebuild", "Rebuild", length="long", words=("index", "graph", "both")),
-    KindSpec("graph", "EmptyPayload", length="long"),
-    KindSpec("check", "EmptyPayload", length="long", zero_counters=False),
+    KindSpec("rebuild", "Rebuild", length="long", local=True, words=("index", "graph", "both")),
+    KindSpec("graph", "EmptyPayload", length="long", local=True),
+    KindSpec("check", "EmptyPayload", length="long", local=True, zero_counters=False),
     KindSpec("noop", "Noop", priority=0, batched=True, length="long", zero_counters=False, test_only=True),
 )  # fmt: skip
 
@@ -95,6 +97,7 @@ KIND_NAMES: tuple[str, ...] = tuple(BY_NAME)
 BATCHED = frozenset(kind.name for kind in KINDS if kind.batched)
 PREEMPTIBLE = frozenset(kind.name for kind in KINDS if kind.length == "long")
 YIELDS = frozenset(kind.name for kind in KINDS if kind.length != "short")
+LOCAL = frozenset(kind.name for kind in KINDS if kind.local)
 TEST_ONLY = frozenset(kind.name for kind in KINDS if kind.test_only)
 
 if TYPE_CHECKING:

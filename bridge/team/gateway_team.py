@@ -148,8 +148,8 @@ class GatewayTeam:
     def time(self) -> datetime:
         return clock.parse(self._ask("time"))
 
-    def due(self, lease: Lease, limit: int) -> list[SharedJob]:
-        found = self._ask("due", **_of(lease), limit=limit)
+    def due(self, lease: Lease, node: str, limit: int) -> list[SharedJob]:
+        found = self._ask("due", **_of(lease), node=node, limit=limit)
         return [SharedJob(Record.from_dict(each["record"]), each["job"]) for each in found]
 
     def running(self, lease: Lease) -> list[Record]:

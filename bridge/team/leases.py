@@ -30,6 +30,12 @@ UPDATE workspaces SET lease = lease + 1, lease_owner = %(node)s, leased_at = clo
 WHERE id = (
     SELECT id FROM workspaces
     WHERE due_at <= clock_timestamp() AND NOT is_paused
+        AND EXISTS (
+            SELECT 1 FROM jobs WHERE workspace_id = workspaces.id AND (
+                state = 'running'
+                OR state = 'waiting' AND jobs.due_at <= clock_timestamp() AND (runs_on IS NULL OR runs_on = %(node)s)
+            )
+        )
         AND (lease_until IS NULL OR lease_until <= clock_timestamp())
         AND (%(served)s::uuid[] IS NULL OR id = ANY(%(served)s::uuid[]))
     ORDER BY priority DESC, leased_at
@@ -42,8 +48,9 @@ RETURNING id::text, lease
 def take(
     connection: Connection, node: str, served: Sequence[str] | None = None, seconds: float = SECONDS
 ) -> Lease | None:
-    """Take the lease of a workspace with a due job that no one holds: of the highest priority, then of the one that was
-    leased longest ago, so that no workspace waits for the backlog of another. None if there is none.
+    """Take the lease of a workspace that no one holds, with a due job that this machine can run: of the highest
+    priority, then of the one that was leased longest ago, so that no workspace waits for the backlog of another. None
+    if there is none.
 
     ``served``: the ids of the workspaces that this worker runs; None for all.
     """

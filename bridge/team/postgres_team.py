@@ -85,9 +85,9 @@ class PostgresTeam:
         with self._server.connection() as connection:
             return shared_jobs.now(connection)
 
-    def due(self, lease: Lease, limit: int) -> list[SharedJob]:
+    def due(self, lease: Lease, node: str, limit: int) -> list[SharedJob]:
         with self._server.connection() as connection:
-            return shared_jobs.due(connection, lease, limit)
+            return shared_jobs.due(connection, lease, node, limit)
 
     def running(self, lease: Lease) -> list[Record]:
         with self._server.connection() as connection:

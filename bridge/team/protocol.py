@@ -74,7 +74,7 @@ class Team(Protocol):
     def time(self) -> datetime:
         """The server's time."""
 
-    def due(self, lease: Lease, limit: int) -> list[SharedJob]:
+    def due(self, lease: Lease, node: str, limit: int) -> list[SharedJob]:
         """As ``shared_jobs.due``."""
 
     def running(self, lease: Lease) -> list[Record]:

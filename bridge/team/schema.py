@@ -72,6 +72,8 @@ CREATE TABLE jobs (
     -- in the order of acceptance
     seq bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
     kind text NOT NULL,
+    -- the only machine that can run it, for a job about that machine's files
+    runs_on text,
     priority integer NOT NULL,
     state text NOT NULL CHECK (state IN ('waiting', 'running', 'ended')),
     due_at timestamptz NOT NULL DEFAULT '-infinity',

@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 from jobs import lifecycle
 from jobs.errors import JobError
+from jobs.kinds import LOCAL
 from jobs.model import Job, Record, canonical_json
 from jobs.scrub import without_texts
 
@@ -63,7 +64,7 @@ def post(connection: Connection, workspace_id: str, node: str, jobs: Sequence[tu
         if locked.fetchone() is None:
             raise JobError("TEAM_NOT_SHARED", "The team's database does not know this workspace yet.")
         for job, record in jobs:
-            told[record.job_id] = _post(connection, workspace_id, job, record)
+            told[record.job_id] = _post(connection, workspace_id, node, job, record)
             if told[record.job_id] != "other":
                 connection.execute(
                     "INSERT INTO job_askers (node, workspace_id, job_id, reported) VALUES (%s, %s, %s, %s)"
@@ -81,8 +82,9 @@ def post(connection: Connection, workspace_id: str, node: str, jobs: Sequence[tu
 
 
 _POST = """
-INSERT INTO jobs AS former (workspace_id, job_id, job_sha256, kind, priority, state, due_at, expires_at, job, record)
-VALUES (%s, %s, %s, %s, %s, 'waiting', %s, %s, %s, %s)
+INSERT INTO jobs AS former
+    (workspace_id, job_id, job_sha256, kind, runs_on, priority, state, due_at, expires_at, job, record)
+VALUES (%s, %s, %s, %s, %s, %s, 'waiting', %s, %s, %s, %s)
 ON CONFLICT (workspace_id, job_id) DO UPDATE SET
     priority = excluded.priority, state = 'waiting', due_at = excluded.due_at, expires_at = excluded.expires_at,
     job = excluded.job, record = excluded.record, version = former.version + 1, is_cancel_requested = false,
@@ -92,9 +94,10 @@ WHERE former.job_sha256 = excluded.job_sha256 AND former.state = 'ended'
 """
 
 
-def _post(connection: Connection, workspace_id: str, job: Job, record: Record) -> Posted:
+def _post(connection: Connection, workspace_id: str, node: str, job: Job, record: Record) -> Posted:
     values = (
-        workspace_id, record.job_id, record.job_sha256, record.kind, record.priority, _due_at(record),
+        workspace_id, record.job_id, record.job_sha256, record.kind, node if record.kind in LOCAL else None,
+        record.priority, _due_at(record),
         record.expires_at, _json(job.as_dict()), _json(record.as_dict()),
     )  # fmt: skip
     if connection.execute(_POST, values).rowcount:
@@ -162,12 +165,12 @@ def cancel(connection: Connection, workspace_id: str, job_id: str) -> Cancellati
 # --- the worker that holds the lease ---
 
 
-def due(connection: Connection, lease: Lease, limit: int) -> list[SharedJob]:
-    """The workspace's jobs that may start now, in their order of starting."""
+def due(connection: Connection, lease: Lease, node: str, limit: int) -> list[SharedJob]:
+    """The workspace's jobs that may start now on this machine, in their order of starting."""
     found = connection.execute(
         "SELECT record, job FROM jobs WHERE workspace_id = %s AND state = 'waiting' AND due_at <= clock_timestamp()"
-        " ORDER BY priority DESC, seq LIMIT %s",
-        (lease.workspace_id, limit),
+        " AND (runs_on IS NULL OR runs_on = %s) ORDER BY priority DESC, seq LIMIT %s",
+        (lease.workspace_id, node, limit),
     )
     return [SharedJob(Record.from_dict(record), job) for record, job in found]
 

@@ -65,6 +65,7 @@ class Renew(OfLease):
 
 
 class Due(OfLease):
+    node: Node
     limit: Annotated[int, Field(gt=0, le=1000)]
 
 
@@ -184,7 +185,8 @@ OPERATIONS: dict[str, Operation] = {
     "due": Operation(
         Due,
         lambda team, body, named: [
-            {"record": _shown(each.record), "job": each.job} for each in team.due(_lease(body), body.limit)
+            {"record": _shown(each.record), "job": each.job}
+            for each in team.due(_lease(body), named(body.node), body.limit)
         ],
     ),
     "running": Operation(OfLease, lambda team, body, named: [_shown(each) for each in team.running(_lease(body))]),

@@ -78,7 +78,7 @@ def nothing(*_: Any, **__: Any) -> None:
 def late_outcome(team: PostgresTeam, workspace_id: str) -> str:
     """What the record of a job says after its first worker has lost the lease, and reports a failure afterwards."""
     post(team, workspace_id, "a")
-    first, second = (TeamJobs(team, CRASH_LIMITS) for _ in range(2))
+    first, second = (TeamJobs(team, node, CRASH_LIMITS) for node in ("first", "second"))
     lease = taken(team, workspace_id, "first")
     first.hold(lease)
     [started] = first.apply({"a": lifecycle.Started()} if first.next() == "a" else {})
@@ -138,7 +138,7 @@ def taken_of(team: PostgresTeam, served: list[str]) -> Lease:
 def test_a_job_that_is_posted_while_the_lease_is_given_up_is_due(team: PostgresTeam, workspace_id: str) -> None:
     post(team, workspace_id, "a")
     lease = taken(team, workspace_id, "first")
-    jobs = TeamJobs(team, CRASH_LIMITS)
+    jobs = TeamJobs(team, "first", CRASH_LIMITS)
     jobs.hold(lease)
     assert jobs.next() == "a"
     [started] = jobs.apply({"a": lifecycle.Started()})
@@ -146,6 +146,16 @@ def test_a_job_that_is_posted_while_the_lease_is_given_up_is_due(team: PostgresT
     post(team, workspace_id, "b")
     team.release(lease)
     assert taken(team, workspace_id, "second").number > lease.number
+
+
+def test_a_job_about_the_files_of_a_machine_waits_for_that_machine(team: PostgresTeam, workspace_id: str) -> None:
+    file = {"schema_version": 1, "job_id": "a", "kind": "check", "payload": {}}
+    job = parse_job("a", encode(file))
+    team.post(workspace_id, "first", [(job, lifecycle.accept(job, clock.now()))])
+    assert team.take("second", [workspace_id], 60) is None
+    lease = taken(team, workspace_id, "first")
+    assert team.due(lease, "second", 10) == []
+    assert [each.record.job_id for each in team.due(lease, "first", 10)] == ["a"]
 
 
 @pytest.mark.parametrize("hours", [-5, 5])
@@ -156,7 +166,7 @@ def test_a_worker_whose_clock_is_hours_off_runs_jobs_by_the_time_of_the_server(
     lease = taken(team, workspace_id, "first")
     real = clock.now
     monkeypatch.setattr(clock, "now", lambda: real() + timedelta(hours=hours))
-    jobs = TeamJobs(team, CRASH_LIMITS)
+    jobs = TeamJobs(team, "first", CRASH_LIMITS)
     jobs.hold(lease)
     assert jobs.next() == "a"
     [started] = jobs.apply({"a": lifecycle.Started()})

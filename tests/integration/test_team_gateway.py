@@ -193,7 +193,7 @@ def bodies(workspace_id: str) -> dict[str, dict[str, Any]]:
         "take": {"node": "n", "seconds": 30.0},
         "renew": {"lease": 7, "seconds": 30.0},
         "release": {"lease": 7},
-        "due": {"lease": 7, "limit": 10},
+        "due": {"lease": 7, "node": "n", "limit": 10},
         "running": {"lease": 7},
         "write": {"lease": 7, "records": []},
         "cancel_requests": {"lease": 7},

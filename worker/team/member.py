@@ -39,7 +39,7 @@ class Member:
         self._copy_days = settings.team_copy_days
         self._exchange = Exchange(workspace.spool, ledger, self._team, membership)
         self._work: TeamWork | None = None
-        self.jobs = TeamJobs(self._team, crash_limits, local)
+        self.jobs = TeamJobs(self._team, membership.node, crash_limits, local)
 
     def work_with(self, runner: Runner, child: Child, changed: Callable[[], None]) -> Member:
         """Run jobs with these. Returns itself."""

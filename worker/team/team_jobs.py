@@ -41,12 +41,14 @@ class TeamJobs:
     def __init__(
         self,
         team: Team,
+        node: str,
         crash_limits: CrashLimits,
         local: RunnableJobs | None = None,
         jitter: Callable[[], float] = random.random,
     ) -> None:
         """``local``: the jobs of this machine's folder, whose files lose the texts that a job forgets."""
         self._team = team
+        self._node = node
         self._local = local
         self._crash_limits = crash_limits
         self._jitter = jitter
@@ -143,7 +145,7 @@ class TeamJobs:
 
     def _look(self, lease: Lease) -> None:
         try:
-            found = self._team.due(lease, _LOOKED_AT)
+            found = self._team.due(lease, self._node, _LOOKED_AT)
         except JobError as error:
             log.warning("the team's jobs cannot be read: %s", error.code)
             return
