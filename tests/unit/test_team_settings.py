@@ -1,0 +1,219 @@
+"""Where a team is, from which sources that may come, and how it is shown."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from psycopg.conninfo import conninfo_to_dict
+
+from bridge import trust
+from bridge.settings import is_allowed_in_workspace, load, names
+from bridge.team import address, copy_age, membership, opening
+from bridge.team.gateway_team import GatewayTeam
+from jobs.errors import JobError
+from jobs.layout import Workspace
+from worker.gateway.limits import Limits
+from worker.gateway.serving import Serving, _require_private_way
+
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+
+# --- the address ---
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "postgresql://u@localhost/d", "postgresql://u@127.0.0.1:5433/d", "postgresql://u@[::1]/d",
+        "postgresql:///d?host=/run/postgresql", "postgres://u@localhost/d",
+    ],
+)  # fmt: skip
+def test_on_this_machine_the_connection_is_as_the_address_says(given: str) -> None:
+    assert "sslmode" not in conninfo_to_dict(address.conninfo(given))
+
+
+@pytest.mark.parametrize(
+    "given", ["postgresql://u@db.example/d", "postgresql://u@localhost,db.example/d", "postgresql://u@10.0.0.7/d"]
+)
+def test_to_another_machine_certificate_and_name_are_verified(given: str) -> None:
+    found = conninfo_to_dict(address.conninfo(given))
+    assert (found["sslmode"], found["sslrootcert"]) == ("verify-full", "system")
+
+
+@pytest.mark.parametrize("mode", ["disable", "allow", "prefer", "require", "verify-ca"])
+def test_to_another_machine_a_weaker_mode_is_refused(mode: str) -> None:
+    with pytest.raises(JobError) as caught:
+        address.conninfo(f"postgresql://u:hunter2@db.example/d?sslmode={mode}")
+    assert caught.value.code == "SETTING_INVALID"
+    assert "hunter2" not in str(caught.value)
+
+
+def test_the_password_file_is_the_users_own_although_the_child_has_another_home(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PGPASSFILE", raising=False)
+    monkeypatch.setenv("MEMORY_USER_HOME", str(tmp_path))
+    found = conninfo_to_dict(address.conninfo("postgresql://u@localhost/d"))
+    assert Path(str(found["passfile"])).name == ".pgpass"
+    monkeypatch.setenv("PGPASSFILE", "/elsewhere/pass")
+    assert conninfo_to_dict(address.conninfo("postgresql://u@localhost/d"))["passfile"] == "/elsewhere/pass"
+
+
+@pytest.mark.parametrize("given", ["mysql://u@h/d", "db.example", "postgresql://u:%zz@h/d"])
+def test_an_address_that_cannot_be_read_is_refused_without_showing_it(given: str) -> None:
+    with pytest.raises(JobError) as caught:
+        address.conninfo(given)
+    assert caught.value.code == "SETTING_INVALID"
+    assert given not in str(caught.value)
+
+
+def test_an_address_is_shown_without_its_password() -> None:
+    assert address.shown("postgresql://u:hunter2@a,b:7/d") == "postgresql://u@a,b:7/d"
+
+
+def test_no_file_of_a_workspace_can_say_where_the_team_is_or_who_asks() -> None:
+    ours = {name for name in names() if name in ("store", "team", "team_token", "team_ca_file")}
+    assert len(ours) == 4
+    assert not any(is_allowed_in_workspace(name, trusted) for name in ours for trusted in (False, True))
+
+
+@pytest.mark.parametrize("setting", ['store = "postgresql://u:p@localhost/d"', 'team_token = "t"\nteam = "https://h"'])
+def test_a_file_that_others_can_read_is_refused(setting: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COGNEE_MEMORY_CONFIG_DIR", str(tmp_path))
+    file = tmp_path / "config.toml"
+    file.write_text(setting)
+    file.chmod(0o644)
+    settings = load()
+    with pytest.raises(JobError) as caught:
+        opening.team_of(settings)
+    assert "chmod 600" in caught.value.remediation
+    file.chmod(0o600)
+    opening.team_of(load()).close()
+
+
+@pytest.mark.parametrize("given", ["http://memory.example", "memory.example", "ftp://h", "https://"])
+def test_a_gateway_is_reached_over_https_only(given: str) -> None:
+    with pytest.raises(JobError) as caught:
+        GatewayTeam(given, "token")
+    assert caught.value.code == "SETTING_INVALID"
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.2", "memory.example", "::"])
+def test_a_gateway_without_a_certificate_serves_this_machine_only(host: str) -> None:
+    with pytest.raises(JobError, match="certificate"):
+        _require_private_way(Serving(host, 8443))
+    _require_private_way(Serving(host, 8443, behind_proxy=True))
+    _require_private_way(Serving("127.0.0.1", 8443))
+
+
+# --- the membership ---
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    workspace = Workspace(tmp_path / "w")
+    workspace.root.mkdir()
+    trust.adopt(workspace, tmp_path / "config")
+    return workspace
+
+
+WANTED = "00000000-0000-0000-0000-00000000000a"
+
+
+def test_a_workspace_belongs_to_a_team_once_its_user_said_so_and_until_they_leave(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    config = tmp_path / "config"
+    assert membership.membership_of(workspace, config) is None
+    found = membership.join(workspace, config, WANTED, shares=True)
+    assert (found.workspace_id, found.shares) == (WANTED, True)
+    assert membership.membership_of(workspace, config) == found
+    assert membership.membership_of(workspace, tmp_path / "another user") is None
+    membership.leave(workspace, config)
+    assert membership.membership_of(workspace, config) is None
+
+
+@pytest.mark.parametrize(
+    "damaged", [b"", b"{", b"[]", b'{"workspace_id": "x", "shares": true}', b'{"workspace_id": 7}']
+)
+def test_a_damaged_membership_is_an_error_and_never_no_team(
+    workspace: Workspace, tmp_path: Path, damaged: bytes
+) -> None:
+    """Else what belongs to the team would be stored here alone."""
+    membership.join(workspace, tmp_path / "config", WANTED)
+    [file] = (tmp_path / "config" / "teams").iterdir()
+    file.write_bytes(damaged)
+    with pytest.raises(JobError) as caught:
+        membership.membership_of(workspace, tmp_path / "config")
+    assert caught.value.code == "SETTING_INVALID"
+
+
+def test_two_folders_of_one_machine_are_two_copies(tmp_path: Path) -> None:
+    nodes = set()
+    for name in ("a", "b"):
+        workspace = Workspace(tmp_path / name)
+        workspace.root.mkdir()
+        nodes.add(membership.join(workspace, tmp_path / "config", WANTED).node)
+    assert len(nodes) == 2
+
+
+# --- the copy's age ---
+
+
+@pytest.mark.parametrize(("minutes", "says"), [(0, None), (5, None), (6, "as of 2026-11-20T12:00:00Z"), (-60, None)])
+def test_an_old_copy_says_how_old_it_is(workspace: Workspace, minutes: int, says: str | None) -> None:
+    copy_age.note_current(workspace, NOW, days=30)
+    warning = copy_age.warning(workspace, NOW + timedelta(minutes=minutes))
+    assert warning is None if says is None else says in str(warning)
+
+
+def test_a_copy_that_is_too_old_does_not_answer(workspace: Workspace) -> None:
+    copy_age.note_current(workspace, NOW, days=1)
+    copy_age.warning(workspace, NOW + timedelta(days=1))
+    with pytest.raises(JobError) as caught:
+        copy_age.warning(workspace, NOW + timedelta(days=1, seconds=1))
+    assert caught.value.code == "TEAM_COPY_TOO_OLD"
+    copy_age.forget(workspace)
+    assert copy_age.warning(workspace, NOW + timedelta(days=99)) is None
+
+
+@pytest.mark.parametrize("damaged", [b"", b"[]", b"{}", json.dumps({"current_at": 7, "answers_until": 8}).encode()])
+def test_a_copy_whose_age_is_unknown_says_so(workspace: Workspace, damaged: bytes) -> None:
+    workspace.team_copy.write_bytes(damaged)
+    assert "unknown" in str(copy_age.warning(workspace, NOW))
+    assert copy_age.current_at(workspace) is None or damaged
+
+
+# --- limits ---
+
+
+def test_a_person_may_ask_so_often_in_a_minute_and_waits_for_what_is_too_much() -> None:
+    limits = Limits(60, 1000)
+    for _ in range(60):
+        limits.spend("ann", 0, 0.0)
+    with pytest.raises(JobError) as caught:
+        limits.spend("ann", 0, 0.0)
+    assert caught.value.code == "TEAM_LIMITED"
+    assert caught.value.details == {"retry_after_seconds": 1.0}
+    limits.spend("bob", 0, 0.0)
+    limits.spend("ann", 0, 1.0)
+
+
+def test_large_requests_count_by_their_size_and_one_above_the_limit_waits_for_a_full_minute() -> None:
+    limits = Limits(1000, 600)
+    limits.spend("ann", 10_000, 0.0)
+    with pytest.raises(JobError) as caught:
+        limits.spend("ann", 10, 0.0)
+    assert caught.value.details == {"retry_after_seconds": 1.0}
+    limits.spend("ann", 10_000, 60.0)
+
+
+def test_a_clock_that_goes_back_gives_and_takes_nothing() -> None:
+    limits = Limits(2, 1000)
+    limits.spend("ann", 0, 100.0)
+    limits.spend("ann", 0, 50.0)
+    with pytest.raises(JobError):
+        limits.spend("ann", 0, 50.0)
