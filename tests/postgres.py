@@ -79,7 +79,16 @@ class Cluster:
         password.unlink()
 
     def start(self) -> None:
-        """Start the server and wait until it answers."""
+        """Start the server and wait until it answers. The processes of a killed one may take a moment to end: until
+        then a new one refuses to start, and is tried again."""
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        while not self._has_started():
+            if time.monotonic() > deadline:
+                raise PostgresMissing((self.folder / "server.log").read_text()[-2000:])
+            time.sleep(0.05)
+
+    def _has_started(self) -> bool:
+        """Start the server. False if it ended by itself."""
         log = (self.folder / "server.log").open("ab")
         with log:
             self._server = subprocess.Popen(
@@ -93,9 +102,11 @@ class Cluster:
         while True:
             try:
                 psycopg.connect(self.dsn, connect_timeout=5).close()
-                return
+                return True
             except psycopg.OperationalError:
-                if self._server.poll() is not None or time.monotonic() > deadline:
+                if self._server.poll() is not None:
+                    return False
+                if time.monotonic() > deadline:
                     raise PostgresMissing((self.folder / "server.log").read_text()[-2000:]) from None
                 time.sleep(0.02)  # the server has no signal for "ready" over TCP
 
