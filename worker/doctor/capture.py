@@ -16,11 +16,11 @@ from jobs.finding import Finding, finding
 from jobs.layout import Workspace
 
 from ..hooks import hook
+from ..hooks.installation import PROGRAM
 from ..wording import counted
 
 # A path of the program, as files have it: in quotes, since a folder's name may have a blank, or bare.
-_HOOK = r"worker[/\\]+hooks[/\\]+hook\.py"
-_PROGRAM = re.compile(rf"'([^'\n]*{_HOOK})'|\"([^\"\n]*{_HOOK})\\?\"|([^\s\"'\[,]+{_HOOK})")
+_PROGRAM = re.compile(rf"'([^'\n]*{PROGRAM})'|\"([^\"\n]*{PROGRAM})\\?\"|([^\s\"'\[,]+{PROGRAM})")
 _MOST_BYTES = 4 * 1024 * 1024
 _RECENT = timedelta(days=1)
 
