@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from cognee_process import CogneeProcess
 from harness import Place
+from llm_server import LlmServer
 
 
 @pytest.fixture(scope="session")
@@ -17,3 +18,10 @@ def graph(model_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     process = CogneeProcess(place)
     yield process
     process.close()
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[LlmServer]:
+    """A language model of scripted answers, on this machine."""
+    with LlmServer() as server:
+        yield server

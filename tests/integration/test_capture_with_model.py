@@ -39,12 +39,6 @@ ANSWER = {
 }
 
 
-@pytest.fixture(scope="module")
-def model() -> Iterator[LlmServer]:
-    with LlmServer() as server:
-        yield server
-
-
 @pytest.fixture(autouse=True)
 def _as_new(model: LlmServer) -> None:
     model.reset()

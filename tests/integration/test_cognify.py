@@ -25,12 +25,6 @@ ATLAS = "Alice said that Postgres replaces Mysql in Atlas."
 BOREAS = "Bob said that Redis helps Boreas, and Postgres too."
 
 
-@pytest.fixture(scope="module")
-def model() -> Iterator[LlmServer]:
-    with LlmServer() as server:
-        yield server
-
-
 @pytest.fixture(autouse=True)
 def _as_new(model: LlmServer) -> None:
     model.reset()

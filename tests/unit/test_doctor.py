@@ -32,6 +32,7 @@ from jobs import client, clock, spool
 from jobs.diagnostics import DIAGNOSTICS, GROUPS, LEVELS
 from jobs.errors import JobError
 from jobs.finding import Finding
+from jobs.kinds import CAPTURE_TOOLS
 from jobs.layout import Workspace
 from jobs.lock import Lock
 from jobs.model import Attempt, Record
@@ -440,6 +441,25 @@ def test_capture_is_said_to_be_on_and_a_damaged_list_and_lost_or_failing_hooks_a
     (listed,) = (config / "captures").glob("*.json")
     listed.write_text("{")
     assert seen(used) >= {"CAPTURE_LIST_DAMAGED", "HOOK_PROGRAM_MISSING", "HOOKS_FAIL"}
+
+
+@pytest.mark.parametrize("tool", CAPTURE_TOOLS)
+@pytest.mark.parametrize("folder", ["plain", "My Documents, old"])
+def test_a_hook_whose_program_is_there_is_not_reported_and_one_whose_program_is_gone_is(
+    used: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tool: str, folder: str
+) -> None:
+    monkeypatch.setenv(USER_HOME, str(tmp_path / "home"))
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "COPILOT_HOME", "GEMINI_CLI_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    program = tmp_path / folder / "worker" / "hooks" / "hook.py"
+    program.parent.mkdir(parents=True)
+    program.touch()
+    monkeypatch.setattr(installers, "__file__", str(program.with_name("installers.py")))
+    config = load().config_folder
+    installers.write(tool, installers.install(tool, config), config)
+    assert "HOOK_PROGRAM_MISSING" not in seen(used)
+    program.unlink()
+    assert "HOOK_PROGRAM_MISSING" in seen(used)
 
 
 @pytest.mark.parametrize("path", ["~nobody-of-that-name/x", "a" * 300])

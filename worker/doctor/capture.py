@@ -16,9 +16,11 @@ from jobs.finding import Finding, finding
 from jobs.layout import Workspace
 
 from ..hooks import hook
+from ..hooks.installation import PROGRAM
 from ..wording import counted
 
-_PROGRAM = re.compile(r"[^\s\"'\[,]+worker[/\\]+hooks[/\\]+hook\.py")
+# A path of the program, as files have it: in quotes, since a folder's name may have a blank, or bare.
+_PROGRAM = re.compile(rf"'([^'\n]*{PROGRAM})'|\"([^\"\n]*{PROGRAM})\\?\"|([^\s\"'\[,]+{PROGRAM})")
 _MOST_BYTES = 4 * 1024 * 1024
 _RECENT = timedelta(days=1)
 
@@ -79,7 +81,8 @@ def _is_broken(path: Path) -> bool:
             text = file.read(_MOST_BYTES).decode("utf-8", "replace")
     except OSError:
         return False
-    return any(not Path(program.replace("\\\\", "\\")).exists() for program in _PROGRAM.findall(text))
+    programs = (next(filter(None, found)) for found in _PROGRAM.findall(text))
+    return any(not Path(program.replace("\\\\", "\\")).exists() for program in programs)
 
 
 def _failed_calls(log: Path, now: datetime) -> int:
@@ -88,7 +91,7 @@ def _failed_calls(log: Path, now: datetime) -> int:
     except FileNotFoundError:
         return 0
     since = clock.iso(now - _RECENT)
-    return sum(f": {hook.FAILED}" in line and line[:20] >= since for line in lines)
+    return sum(f": {hook.FAILED}" in line and line[:19] >= since[:19] for line in lines)
 
 
 CHECKS = (enabled, hooks)

@@ -12,8 +12,10 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from .installation import PROGRAM
+
 TOOL = "codex"
-_OURS = re.compile(r"^notify = \[[^\n]*worker[/\\]+hooks[/\\]+hook\.py[^\n]*\]\r?\n?", re.MULTILINE)
+_OURS = re.compile(rf"^notify = \[[^\n]*{PROGRAM}[^\n]*\]\r?\n?", re.MULTILINE)
 
 
 def file(home: Path, environment: Mapping[str, str]) -> Path:

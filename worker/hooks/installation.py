@@ -20,6 +20,9 @@ from jobs.errors import JobError
 
 _MOST_BYTES = 4 * 1024 * 1024
 
+# The end of the program's path, by which our entries are known in any tool's file, on every platform.
+PROGRAM = r"worker[/\\]+hooks[/\\]+hook\.py"
+
 # From the file's text ("" for none) to the text with our entries, or without them. Raises ValueError, with a sentence,
 # for a text that cannot be changed safely.
 Change = Callable[[str], str]

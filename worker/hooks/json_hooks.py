@@ -13,9 +13,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from . import json_text
+from .installation import PROGRAM
 from .json_text import Node
 
-_MARK = re.compile(r"worker[/\\]+hooks[/\\]+hook\.py")
+_MARK = re.compile(PROGRAM)
 
 
 def shell_line(command: Sequence[str]) -> str:
