@@ -43,7 +43,7 @@ class Team:
                 folder / f"machine-{number}",
                 COGNEE_MEMORY_STORE=server.dsn,
                 COGNEE_MEMORY_CACHE_DIR=str(cache),
-                COGNEE_MEMORY_LEASE_SECONDS="3",
+                COGNEE_MEMORY_LEASE_SECONDS="6",
             )
             membership.join(place.workspace, place.config, self.workspace_id, shares=number == 0)
             self.places.append(place)
@@ -68,7 +68,7 @@ class Team:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL if kind == "kill child" else signal.SIGSTOP)
         if kind == "stop":
-            time.sleep(chance.choice([0.5, 4.0]))  # within the lease, and beyond it
+            time.sleep(chance.choice([0.5, 8.0]))  # within the lease, and beyond it
             for pid in victims:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGCONT)

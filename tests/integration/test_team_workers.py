@@ -95,8 +95,8 @@ def resume(place: Place) -> None:
 
 
 def test_a_job_of_a_worker_that_is_killed_runs_on_another_machine(team: Team) -> None:
-    first = team.machine("first", COGNEE_MEMORY_LEASE_SECONDS="2")
-    second = team.machine("second", COGNEE_MEMORY_LEASE_SECONDS="2")
+    first = team.machine("first", COGNEE_MEMORY_LEASE_SECONDS="8")
+    second = team.machine("second", COGNEE_MEMORY_LEASE_SECONDS="8")
     with first.worker(), second.worker() as doomed:
         pause(first)
         job_id = first.submit("noop", {"sleep_ms": 600_000})
@@ -117,8 +117,8 @@ def job_of(place: Place, job_id: str, *, attempt: int) -> Record | None:
 
 
 def test_a_worker_that_was_stopped_beyond_its_lease_changes_nothing_of_the_job(team: Team) -> None:
-    first = team.machine("first", COGNEE_MEMORY_LEASE_SECONDS="2")
-    second = team.machine("second", COGNEE_MEMORY_LEASE_SECONDS="2")
+    first = team.machine("first", COGNEE_MEMORY_LEASE_SECONDS="8")
+    second = team.machine("second", COGNEE_MEMORY_LEASE_SECONDS="8")
     with first.worker(), second.worker() as stopped:
         pause(first)
         job_id = first.submit("noop", {"sleep_ms": 1000})
