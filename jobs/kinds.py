@@ -39,6 +39,8 @@ class KindSpec:
     """Whether the counters of ended jobs start at 0 in the metrics, before the first job has ended."""
     local: bool = False
     """Whether it is about files of the machine on which it was dropped: in a team, only that machine runs it."""
+    needs_graph: bool = False
+    """Whether it uses the knowledge graph: in a team, the machine runs it that owns the graph."""
     test_only: bool = False
     """Whether jobs are accepted only where the setting for test jobs is on."""
 
@@ -61,7 +63,7 @@ KINDS: tuple[KindSpec, ...] = (
         "ingest", "Ingest", priority=0, batched=True, holds_text=True,
         words=(*_STATUSES, *_MEMORY_TYPES),
     ),
-    KindSpec("cognify", "Cognify", length="long", holds_text=True),
+    KindSpec("cognify", "Cognify", length="long", holds_text=True, needs_graph=True),
     KindSpec(
         "migrate", "Migrate", length="long", local=True,
         words=(*_STATUSES, *_MEMORY_TYPES,
@@ -76,7 +78,7 @@ KINDS: tuple[KindSpec, ...] = (
     KindSpec("forget", "Forget", priority=10, length="long"),
     KindSpec("set_status", "SetStatus", priority=10, words=_STATUSES),
     KindSpec("feedback", "Feedback", priority=10, holds_text=True, words=VERDICTS),
-    KindSpec("ask", "Ask", priority=_SOON, holds_text=True, words=(*_STATUSES, *_MEMORY_TYPES)),
+    KindSpec("ask", "Ask", priority=_SOON, holds_text=True, needs_graph=True, words=(*_STATUSES, *_MEMORY_TYPES)),
     KindSpec(
         "import", "Import", length="long", local=True,
         words=("renumbered", "kept", "duplicate", "conflict", "forgotten", "failed"),
@@ -98,6 +100,7 @@ BATCHED = frozenset(kind.name for kind in KINDS if kind.batched)
 PREEMPTIBLE = frozenset(kind.name for kind in KINDS if kind.length == "long")
 YIELDS = frozenset(kind.name for kind in KINDS if kind.length != "short")
 LOCAL = frozenset(kind.name for kind in KINDS if kind.local)
+NEEDS_GRAPH = frozenset(kind.name for kind in KINDS if kind.needs_graph)
 TEST_ONLY = frozenset(kind.name for kind in KINDS if kind.test_only)
 
 if TYPE_CHECKING:

@@ -57,7 +57,7 @@ class Cluster:
     def __init__(self, folder: Path, programs: Path, *options: str) -> None:
         self.folder, self.programs = folder, programs
         self.data = folder / "data"
-        self.port = _free_port()
+        self.port = free_port()
         self._password = secrets.token_urlsafe(24)
         self._options = options
         self._server: subprocess.Popen[bytes] | None = None
@@ -202,7 +202,7 @@ def _hand_over(path: Path) -> None:
         os.chown(path, user.pw_uid, user.pw_gid)
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

@@ -7,12 +7,9 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
-import socket
 import sys
-import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from bridge import trust
@@ -26,6 +23,7 @@ from jobs.lock import Lock, is_held
 from . import boot, log
 from .app import Worker
 from .child.protocol import CRITICAL_SECONDS
+from .stop_signals import on_stop
 
 _SUCCESSOR_PAUSE_SECONDS = 0.1
 _MOVED_PATIENCE_SECONDS = 120.0
@@ -64,7 +62,7 @@ def serve(
             leaves_when_idle=leaves_when_idle,
         )
         lock.write_note((boot.boot_id() or "").encode())
-        _on_signals(worker.stop)
+        on_stop(worker.stop)
         worker.run()
         lock.write_note(b"")
     return 0
@@ -98,25 +96,6 @@ def _succeed(workspace: Workspace, lock: Lock) -> bool:
                 return False
             time.sleep(_SUCCESSOR_PAUSE_SECONDS)
     return True
-
-
-def _on_signals(stop: Callable[[], None]) -> None:
-    """Call ``stop`` in a separate thread at each SIGTERM and SIGINT.
-
-    A signal handler would interrupt the main thread, and could wait forever for a lock that the main thread holds.
-    """
-    reader, writer = socket.socketpair()
-    writer.setblocking(False)
-
-    def listen() -> None:
-        with reader, writer:
-            while reader.recv(1):
-                stop()
-
-    threading.Thread(target=listen, name="signals", daemon=True).start()
-    signal.set_wakeup_fd(writer.fileno())
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda number, frame: None)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

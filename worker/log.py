@@ -57,6 +57,15 @@ def set_up(path: Path, level: str, form: Literal["human", "json"], *, foreground
     logging.raiseExceptions = False  # logging must not print its own errors to stderr
 
 
+def to_stderr(level: str, form: Literal["human", "json"]) -> None:
+    """Configure logging to stderr alone, for a process whose output a service manager keeps."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(log_lines.JsonLines() if form == "json" else _HumanLines())
+    logging.basicConfig(level=level, handlers=[handler], force=True)
+    logging.getLogger("httpx").setLevel(logging.WARNING)
+    logging.raiseExceptions = False
+
+
 def rotated_files(path: Path) -> list[Path]:
     """The paths that the log's rotated files have, newest first. Not all of them need exist."""
     return [Path(f"{path}.{number}") for number in range(1, _FILES + 1)]

@@ -53,15 +53,26 @@ class Stores:
     """The memory store and the graph, as a context that closes them in order. Not thread-safe."""
 
     def __init__(
-        self, workspace: Workspace, settings: Settings, loading: Callable[[bool], None] = lambda _: None
+        self,
+        workspace: Workspace,
+        settings: Settings,
+        loading: Callable[[bool], None] = lambda _: None,
+        *,
+        load_embedder: Callable[[EmbeddingConfig], Embedder] = partial(create, bulk=True),  # noqa: B008 - it has no state
+        team: Team | None = None,
     ) -> None:
-        """``loading`` is called with True before, and with False after, a step that takes seconds once per process."""
+        """``loading`` is called with True before, and with False after, a step that takes seconds once per process.
+
+        ``load_embedder`` and ``team`` are what the stores of several workspaces share; the caller closes the team.
+        """
         self._workspace = workspace
         self._settings = settings
         self._on_loading = loading
         self._embedder: Embedder | None = None
         self._is_embedder_earlier = False
         self._store: Store | None = None
+        self._bulk = load_embedder
+        self._shared_team = team
         self._team: tuple[Membership, Team] | None = None
         self._lease: int | None = None
         self._graph: CogneeStore | None = None
@@ -84,7 +95,7 @@ class Stores:
             store.checkpoint()
             store.close()
         team, self._team = self._team, None
-        if team is not None:
+        if team is not None and self._shared_team is None:
             team[1].close()
 
     def are_in_place(self) -> bool:
@@ -120,7 +131,7 @@ class Stores:
             if found is not None:
                 from ..team import opening as team_opening  # only a team needs a client of its own
 
-                self._team = (found, team_opening.team_of(self._settings))
+                self._team = (found, self._shared_team or team_opening.team_of(self._settings))
         return self._team
 
     @contextmanager
@@ -166,10 +177,6 @@ class Stores:
                 self._is_embedder_earlier = former is not None
                 self._embedder = former or self._bulk(self._settings.embedding)
         return self._embedder
-
-    @staticmethod
-    def _bulk(config: EmbeddingConfig) -> Embedder:
-        return create(config, bulk=True)
 
     @property
     def has_earlier_model(self) -> bool:

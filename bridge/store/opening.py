@@ -96,6 +96,13 @@ def workspace_id_of(workspace: Workspace) -> str | None:
     return workspace_id_in(workspace)
 
 
+def known_format() -> int:
+    """The latest format of memory.db that this program knows."""
+    from .migrations import FORMAT
+
+    return FORMAT
+
+
 def leave_team(workspace: Workspace) -> None:
     """Make memory.db this machine's alone. Raises JobError: STORE_BUSY while a writer has it open."""
     from .team.position import leave

@@ -190,7 +190,9 @@ class GatewayTeam:
 
     # --- copies, and what operators see ---
 
-    def note_copy(self, workspace_id: str, node: str, applied_seq: int, version: str, has_removed_all: bool) -> None:
+    def note_copy(
+        self, workspace_id: str, node: str, applied_seq: int, version: str, has_removed_all: bool, *, runs_jobs: bool
+    ) -> None:
         self._ask(
             "note_copy",
             workspace_id=workspace_id,
@@ -198,6 +200,7 @@ class GatewayTeam:
             applied_seq=applied_seq,
             version=version,
             has_removed_all=has_removed_all,
+            runs_jobs=runs_jobs,
         )
 
     def remove_copy(self, workspace_id: str, node: str) -> None:

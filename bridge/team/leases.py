@@ -3,6 +3,10 @@
 A lease ends by the server's clock, unless its holder renews it. Each has a higher number than the one before. The
 number is the fence: whatever its holder writes is refused once another worker has taken the workspace, also if the
 holder was only paused or cut off and does not know it yet.
+
+The knowledge graph is made from the memories by one machine, its owner, which alone runs the jobs that need it: who
+first runs such a job, and for as long as it is seen. What the graph holds can be made again anywhere, so the owner's
+end needs no fence of its own: its jobs commit under the lease, as all others.
 """
 
 from __future__ import annotations
@@ -15,6 +19,13 @@ from jobs.errors import JobError
 from .server import Connection
 
 SECONDS = 30.0
+GRAPH_SECONDS = 120.0  # since its owner was last seen
+
+# Whether a machine may run the job ``jobs`` of the workspace ``workspaces``.
+MAY_RUN = """
+(runs_on IS NULL OR runs_on = %(node)s)
+AND (NOT needs_graph OR graph_owner IS NULL OR graph_owner = %(node)s OR graph_until <= clock_timestamp())
+"""
 
 
 class Lease(NamedTuple):
@@ -24,7 +35,7 @@ class Lease(NamedTuple):
     number: int
 
 
-_TAKE = """
+_TAKE = f"""
 UPDATE workspaces SET lease = lease + 1, lease_owner = %(node)s, leased_at = clock_timestamp(),
     lease_until = clock_timestamp() + make_interval(secs => %(seconds)s)
 WHERE id = (
@@ -33,30 +44,64 @@ WHERE id = (
         AND EXISTS (
             SELECT 1 FROM jobs WHERE workspace_id = workspaces.id AND (
                 state = 'running'
-                OR state = 'waiting' AND jobs.due_at <= clock_timestamp() AND (runs_on IS NULL OR runs_on = %(node)s)
+                OR state = 'waiting' AND jobs.due_at <= clock_timestamp() AND {MAY_RUN}
             )
         )
         AND (lease_until IS NULL OR lease_until <= clock_timestamp())
         AND (%(served)s::uuid[] IS NULL OR id = ANY(%(served)s::uuid[]))
+        AND (%(embedder)s::text IS NULL OR embedder = %(embedder)s)
+        AND (%(format)s::integer IS NULL OR format <= %(format)s)
     ORDER BY priority DESC, leased_at
     LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED
 )
 RETURNING id::text, lease
-"""
+"""  # noqa: S608 - constants
 
 
 def take(
-    connection: Connection, node: str, served: Sequence[str] | None = None, seconds: float = SECONDS
+    connection: Connection,
+    node: str,
+    served: Sequence[str] | None = None,
+    seconds: float = SECONDS,
+    *,
+    embedder: str | None = None,
+    format_: int | None = None,
 ) -> Lease | None:
     """Take the lease of a workspace that no one holds, with a due job that this machine can run: of the highest
     priority, then of the one that was leased longest ago, so that no workspace waits for the backlog of another. None
     if there is none.
 
-    ``served``: the ids of the workspaces that this worker runs; None for all.
+    ``served``: the ids of the workspaces that this worker runs; None for all. ``embedder`` and ``format_``: only of
+    workspaces with this embedding model, and whose rows need at most this format of memory.db.
     """
-    wanted = {"node": node, "seconds": seconds, "served": None if served is None else list(served)}
+    wanted = {
+        "node": node,
+        "seconds": seconds,
+        "served": None if served is None else list(served),
+        "embedder": embedder,
+        "format": format_,
+    }
     found = connection.execute(_TAKE, wanted).fetchone()
     return None if found is None else Lease(*found)
+
+
+def own_graph(connection: Connection, lease: Lease) -> None:
+    """Note that the lease's holder runs a job that needs the graph: it owns the graph from now on."""
+    connection.execute(
+        "UPDATE workspaces SET graph_owner = lease_owner,"
+        " graph_until = clock_timestamp() + make_interval(secs => %s) WHERE id = %s AND lease = %s",
+        (GRAPH_SECONDS, *lease),
+    )
+
+
+def keep_graphs(connection: Connection, node: str, workspace_id: str | None = None, *, keeps: bool = True) -> None:
+    """Note that the machine is there and runs jobs, so that the graphs that it owns stay its own: the one of this
+    workspace, or all. With ``keeps=False``, it lets others have them."""
+    connection.execute(
+        "UPDATE workspaces SET graph_until = clock_timestamp() + make_interval(secs => %s) WHERE graph_owner = %s"
+        " AND (%s::uuid IS NULL OR id = %s::uuid)",
+        (GRAPH_SECONDS if keeps else 0, node, workspace_id, workspace_id),
+    )
 
 
 def renew(connection: Connection, lease: Lease, seconds: float = SECONDS) -> bool:

@@ -13,7 +13,7 @@ from .protocol import Team
 
 def team_of(settings: Settings) -> Team:
     """The team. Nothing is connected yet. Raises JobError: SETTING_INVALID."""
-    _require_private(settings)
+    require_private(settings)
     if settings.team is not None:
         if settings.team_token is None:
             raise JobError("SETTING_INVALID", "The setting team_token is missing: the token for the team's gateway.")
@@ -42,7 +42,7 @@ def shown_address(settings: Settings) -> str:
     return "" if settings.store is None else address.shown(settings.store)
 
 
-def _require_private(settings: Settings) -> None:
+def require_private(settings: Settings) -> None:
     """Raises JobError: SETTING_INVALID where other users can read the file that has the password or the token."""
     if os.name == "nt" or "config.toml" not in (settings.sources.get("store"), settings.sources.get("team_token")):
         return

@@ -129,9 +129,12 @@ class PostgresTeam:
 
     # --- copies, and what operators see ---
 
-    def note_copy(self, workspace_id: str, node: str, applied_seq: int, version: str, has_removed_all: bool) -> None:
+    def note_copy(
+        self, workspace_id: str, node: str, applied_seq: int, version: str, has_removed_all: bool, *, runs_jobs: bool
+    ) -> None:
         with self._server.connection() as connection:
             copies.note(connection, workspace_id, node, applied_seq, version, has_removed_all)
+            leases.keep_graphs(connection, node, workspace_id, keeps=runs_jobs)
 
     def remove_copy(self, workspace_id: str, node: str) -> None:
         with self._server.connection() as connection:
@@ -161,6 +164,32 @@ class PostgresTeam:
             wake()  # what happened before is not noticed
             while not is_stopped():
                 if workspace_id in set(notices.received(connection, _LISTEN_SECONDS)):
+                    wake()
+
+    # --- a pool of workers, for all workspaces ---
+
+    def take_any(self, node: str, seconds: float, *, embedder: str, format_: int) -> Lease | None:
+        """As ``leases.take``, of any workspace."""
+        with self._server.connection() as connection:
+            return leases.take(connection, node, None, seconds, embedder=embedder, format_=format_)
+
+    def positions(self, workspace_ids: Sequence[str]) -> dict[str, Position]:
+        """As ``rows.positions``."""
+        with self._server.connection() as connection:
+            return rows.positions(connection, workspace_ids)
+
+    def keep_graphs(self, node: str, *, keeps: bool = True) -> None:
+        """As ``leases.keep_graphs``."""
+        with self._server.connection() as connection:
+            leases.keep_graphs(connection, node, keeps=keeps)
+
+    def listen_to_all(self, wake: Callable[[], None], is_stopped: Callable[[], bool]) -> None:
+        """As ``listen``, for all workspaces."""
+        with self._server.connection_of_its_own() as connection:
+            notices.listen(connection)
+            wake()
+            while not is_stopped():
+                if notices.received(connection, _LISTEN_SECONDS):
                     wake()
 
     def close(self) -> None:

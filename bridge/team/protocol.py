@@ -108,8 +108,10 @@ class Team(Protocol):
 
     # --- copies, and what operators see ---
 
-    def note_copy(self, workspace_id: str, node: str, applied_seq: int, version: str, has_removed_all: bool) -> None:
-        """As ``copies.note``."""
+    def note_copy(
+        self, workspace_id: str, node: str, applied_seq: int, version: str, has_removed_all: bool, *, runs_jobs: bool
+    ) -> None:
+        """As ``copies.note``. A machine that ``runs_jobs`` keeps the graph that it owns; another one lets it go."""
 
     def remove_copy(self, workspace_id: str, node: str) -> None:
         """As ``copies.remove``."""

@@ -105,6 +105,15 @@ def registered(connection: Connection, workspace_id: str) -> Registered | None:
     return Registered(Position(seq, change), *facts)
 
 
+def positions(connection: Connection, workspace_ids: Sequence[str]) -> dict[str, Position]:
+    """The present positions of workspaces, by id; unknown ones are left out."""
+    found = connection.execute(
+        "SELECT id::text, last_seq, last_change::text FROM workspaces WHERE id = ANY(%s::uuid[])",
+        (list(workspace_ids),),
+    )
+    return {workspace_id: Position(seq, change) for workspace_id, seq, change in found}
+
+
 def has(connection: Connection, workspace_id: str, position: Position) -> bool:
     """Whether the workspace's history contains the position, so that the rows after it are all that is new."""
     return position.seq == 0 or bool(

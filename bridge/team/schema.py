@@ -36,12 +36,16 @@ CREATE TABLE workspaces (
     lease_until timestamptz,
     leased_at timestamptz NOT NULL DEFAULT 'epoch',
     is_paused boolean NOT NULL DEFAULT false,
+    -- whose copy has the knowledge graph, and until when nobody else makes one
+    graph_owner text,
+    graph_until timestamptz,
     -- of its waiting jobs: the earliest time at which one is due, null without one, and the highest priority
     due_at timestamptz,
     priority integer NOT NULL DEFAULT 0
 );
 -- in the order in which leases are taken, so that a claim reads one entry, however many workspaces there are
 CREATE INDEX workspaces_due ON workspaces (priority DESC, leased_at) WHERE due_at IS NOT NULL;
+CREATE INDEX workspaces_graph ON workspaces (graph_owner) WHERE graph_owner IS NOT NULL;
 
 -- who may reach what through the gateway: a workspace is its person's, and its group's where it has one
 CREATE TABLE persons (name text PRIMARY KEY, created_at timestamptz NOT NULL DEFAULT clock_timestamp());
@@ -74,6 +78,8 @@ CREATE TABLE jobs (
     kind text NOT NULL,
     -- the only machine that can run it, for a job about that machine's files
     runs_on text,
+    -- whether only the owner of the workspace's graph runs it
+    needs_graph boolean NOT NULL DEFAULT false,
     priority integer NOT NULL,
     state text NOT NULL CHECK (state IN ('waiting', 'running', 'ended')),
     due_at timestamptz NOT NULL DEFAULT '-infinity',

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 from jobs import lifecycle
 from jobs.errors import JobError
-from jobs.kinds import LOCAL
+from jobs.kinds import LOCAL, NEEDS_GRAPH
 from jobs.model import Job, Record, canonical_json
 from jobs.scrub import without_texts
 
@@ -83,8 +83,8 @@ def post(connection: Connection, workspace_id: str, node: str, jobs: Sequence[tu
 
 _POST = """
 INSERT INTO jobs AS former
-    (workspace_id, job_id, job_sha256, kind, runs_on, priority, state, due_at, expires_at, job, record)
-VALUES (%s, %s, %s, %s, %s, %s, 'waiting', %s, %s, %s, %s)
+    (workspace_id, job_id, job_sha256, kind, runs_on, needs_graph, priority, state, due_at, expires_at, job, record)
+VALUES (%s, %s, %s, %s, %s, %s, %s, 'waiting', %s, %s, %s, %s)
 ON CONFLICT (workspace_id, job_id) DO UPDATE SET
     priority = excluded.priority, state = 'waiting', due_at = excluded.due_at, expires_at = excluded.expires_at,
     job = excluded.job, record = excluded.record, version = former.version + 1, is_cancel_requested = false,
@@ -97,8 +97,8 @@ WHERE former.job_sha256 = excluded.job_sha256 AND former.state = 'ended'
 def _post(connection: Connection, workspace_id: str, node: str, job: Job, record: Record) -> Posted:
     values = (
         workspace_id, record.job_id, record.job_sha256, record.kind, node if record.kind in LOCAL else None,
-        record.priority, _due_at(record),
-        record.expires_at, _json(job.as_dict()), _json(record.as_dict()),
+        record.kind in NEEDS_GRAPH, record.priority, _due_at(record), record.expires_at,
+        _json(job.as_dict()), _json(record.as_dict()),
     )  # fmt: skip
     if connection.execute(_POST, values).rowcount:
         return "posted"
@@ -165,13 +165,16 @@ def cancel(connection: Connection, workspace_id: str, job_id: str) -> Cancellati
 # --- the worker that holds the lease ---
 
 
+_DUE = f"""
+SELECT record, job FROM jobs JOIN workspaces ON workspaces.id = workspace_id
+WHERE workspace_id = %(id)s AND state = 'waiting' AND jobs.due_at <= clock_timestamp() AND {leases.MAY_RUN}
+ORDER BY jobs.priority DESC, seq LIMIT %(limit)s
+"""  # noqa: S608 - constants
+
+
 def due(connection: Connection, lease: Lease, node: str, limit: int) -> list[SharedJob]:
     """The workspace's jobs that may start now on this machine, in their order of starting."""
-    found = connection.execute(
-        "SELECT record, job FROM jobs WHERE workspace_id = %s AND state = 'waiting' AND due_at <= clock_timestamp()"
-        " AND (runs_on IS NULL OR runs_on = %s) ORDER BY priority DESC, seq LIMIT %s",
-        (lease.workspace_id, node, limit),
-    )
+    found = connection.execute(_DUE, {"id": lease.workspace_id, "node": node, "limit": limit})
     return [SharedJob(Record.from_dict(record), job) for record, job in found]
 
 
@@ -188,6 +191,8 @@ def write(connection: Connection, lease: Lease, records: Sequence[Record]) -> No
     with connection.transaction():
         leases.require(connection, lease)
         _write(connection, lease.workspace_id, records)
+        if any(record.state == "running" and record.kind in NEEDS_GRAPH for record in records):
+            leases.own_graph(connection, lease)
 
 
 def cancel_requests(connection: Connection, lease: Lease) -> list[str]:

@@ -112,6 +112,7 @@ class NoteCopy(OfNode):
     applied_seq: Number
     version: Annotated[str, Field(max_length=60)]
     has_removed_all: bool
+    runs_jobs: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +212,12 @@ OPERATIONS: dict[str, Operation] = {
     "note_copy": Operation(
         NoteCopy,
         lambda team, body, named: team.note_copy(
-            body.workspace_id, named(body.node), body.applied_seq, body.version, body.has_removed_all
+            body.workspace_id,
+            named(body.node),
+            body.applied_seq,
+            body.version,
+            body.has_removed_all,
+            runs_jobs=body.runs_jobs,
         ),
     ),
     "remove_copy": Operation(

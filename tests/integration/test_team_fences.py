@@ -194,6 +194,7 @@ def two_writers(folder: Path, team: PostgresTeam) -> tuple[list[str], list[str]]
     workspace_id, embedder, job = str(uuid4()), FakeEmbedder(), AppliedJob("a", "0" * 64)
     first = TeamStore(place_of(folder / "1"), embedder, team, workspace_id, Author("first"), may_share=True)
     second = TeamStore(place_of(folder / "2"), embedder, team, workspace_id, Author("second"))
+    second.catch_up()
     post(team, workspace_id, "a")
     lease = taken(team, workspace_id, "first")
     first.use_lease(lease.number)
@@ -209,6 +210,7 @@ def two_writers(folder: Path, team: PostgresTeam) -> tuple[list[str], list[str]]
     for store in (first, second):
         store.close()
     third = TeamStore(place_of(folder / "3"), embedder, team, workspace_id, Author("third"))
+    third.catch_up()
     found = third.all_ids()
     third.close()
     return answered, found

@@ -89,6 +89,7 @@ class Machines:
             self.places[-1], FakeEmbedder(), PostgresTeam(self.server), self.workspace_id, Author(folder.name)
         )
         self.stores.append(store)
+        store.catch_up()
         return store
 
     def close(self) -> None:
@@ -303,6 +304,7 @@ def test_what_is_committed_for_the_team_is_in_the_copy_after_a_crash(
         machines.places[0], FakeEmbedder(), PostgresTeam(machines.server), machines.workspace_id, Author("first")
     )
     machines.stores.append(again)
+    again.catch_up()
     is_there = point != "before:team.commit"
     assert (again.count(), again.is_applied(job)) == (int(is_there), is_there)
     other = machines.join(tmp_path / "second")

@@ -10,12 +10,10 @@ import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-from uuid import uuid4
 
-import psycopg
 import pytest
 from harness import Place, until
+from machines import Team, pause, resume, summary
 from postgres import cluster, database
 
 from bridge.team import membership
@@ -28,47 +26,9 @@ def dsn() -> Iterator[str]:
         yield found
 
 
-class Team:
-    """A workspace of a team, and its machines."""
-
-    def __init__(self, folder: Path, dsn: str, model_cache: Path) -> None:
-        self.folder = folder
-        self.dsn = dsn
-        self._cache = model_cache
-        self.workspace_id = str(uuid4())
-        self.places: list[Place] = []
-
-    def machine(self, name: str, **variables: str) -> Place:
-        """A further machine."""
-        place = Place(
-            self.folder / name,
-            COGNEE_MEMORY_STORE=self.dsn,
-            COGNEE_MEMORY_CACHE_DIR=str(self._cache),
-            **variables,
-        )
-        membership.join(place.workspace, place.config, self.workspace_id, shares=not self.places)
-        self.places.append(place)
-        return place
-
-    def rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
-        with psycopg.connect(self.dsn, options="-c search_path=cognee_memory") as connection:
-            return connection.execute(query.encode(), (self.workspace_id, *values)).fetchall()
-
-
 @pytest.fixture
 def team(tmp_path: Path, dsn: str, model_cache: Path) -> Team:
     return Team(tmp_path, dsn, model_cache)
-
-
-def summary(topic: str, day: int) -> dict[str, Any]:
-    return {
-        "summary": {
-            "topic": topic,
-            "context": f"What was said of it on day {day}.",
-            "decisions": [f"{topic}."],
-            "created_at": f"2026-11-{day:02}T12:00:00Z",
-        }
-    }
 
 
 def test_what_one_machine_remembers_every_other_one_finds(team: Team) -> None:
@@ -83,15 +43,6 @@ def test_what_one_machine_remembers_every_other_one_finds(team: Team) -> None:
             assert "Invoices" in answer["results"][0]["summary_text"]
     [(changes,)] = team.rows("SELECT count(*) FROM changes WHERE workspace_id = %s")
     assert changes in (2, 3), "the sharing, and both jobs, perhaps together"
-
-
-def pause(place: Place) -> None:
-    assert place.cli("jobs", "pause").returncode == 0
-    until(lambda: place.heartbeat().get("state") == "paused", "it is paused")
-
-
-def resume(place: Place) -> None:
-    assert place.cli("jobs", "resume").returncode == 0
 
 
 def test_a_job_of_a_worker_that_is_killed_runs_on_another_machine(team: Team) -> None:

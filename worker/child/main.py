@@ -22,7 +22,7 @@ from bridge.graph.open_stores import Stores
 from bridge.operations import Outcomes, Progress, Task, follow, run
 from bridge.privacy import log_lines
 from bridge.privacy.masking import trace
-from bridge.settings import load
+from bridge.settings import Settings, load
 from bridge.store.opening import failing_clearly, forgive_opening
 from jobs import clock, steps
 from jobs.errors import JobError
@@ -30,7 +30,7 @@ from jobs.layout import Workspace
 from jobs.lifecycle import Failed
 
 from .parent_death import ParentDeathGuard, lower_priority
-from .protocol import CRITICAL_SECONDS, DELIVER, FOLLOW, FORGOTTEN, MAINTAIN, Answer, encode, write_line
+from .protocol import CLOSE, CRITICAL_SECONDS, DELIVER, FOLLOW, FORGOTTEN, MAINTAIN, Answer, encode, write_line
 
 log = logging.getLogger("child")
 
@@ -93,9 +93,15 @@ class Pipes:
 class Server:
     """Serves requests. While long work is paused at a safe point, it serves other requests."""
 
-    def __init__(self, pipes: Pipes, stores: Stores) -> None:
+    def __init__(
+        self, pipes: Pipes, stores_of: Callable[[str | None], Stores], close: Callable[[], None] = lambda: None
+    ) -> None:
+        """``stores_of`` gives the stores of the workspace that a request names; ``close`` closes the last ones. While
+        a request is paused, all others are about its workspace."""
         self._pipes = pipes
-        self._stores = stores
+        self._stores_of = stores_of
+        self._close = close
+        self._stores: Stores
         self._depth = 0
         self._job_files: dict[str, Any] | None = None
 
@@ -110,6 +116,12 @@ class Server:
             tasks = [Task(**task) for task in request["jobs"]]
             if tasks:
                 self._pipes.send({"begun": True})
+        if request["kind"] == CLOSE:
+            self._close()
+            self._depth -= 1
+            self._pipes.answer({"outcomes": {}, "graph_lag": None, "job_files": None}, last=self._depth == 0)
+            return
+        self._stores = self._stores_of(request["workspace_id"])
         self._stores.use_lease(request.get("lease"))
         outcomes = self._outcomes_in_place(request["kind"], tasks, self._progress(request["slice_seconds"]))
         self._depth -= 1
@@ -199,9 +211,10 @@ def _all_failed(tasks: list[Task], error: JobError) -> Outcomes:
     return {task.job_id: Failed(error) for task in tasks}
 
 
-def main() -> int:
-    """``python -m worker.child.main WORKSPACE PARENT``, where PARENT is the worker's process id."""
-    guard = ParentDeathGuard(parent=int(sys.argv[2]))
+def prepare(parent: int) -> tuple[int, Settings]:
+    """Make this process a child: it ends with its parent, and only answers go to stdout. Returns the descriptor for
+    answers, and the settings."""
+    guard = ParentDeathGuard(parent=parent)
     lower_priority()
     answers = os.dup(1)
     os.dup2(2, 1)
@@ -210,6 +223,12 @@ def main() -> int:
     settings = load()
     steps.arm(settings.fault if settings.test_jobs else None)
     critical.on_change(guard.disarm, guard.arm)
+    return answers, settings
+
+
+def main() -> int:
+    """``python -m worker.child.main WORKSPACE PARENT``, where PARENT is the worker's process id."""
+    answers, settings = prepare(int(sys.argv[2]))
     workspace = Workspace(Path(sys.argv[1]))
     pipes = Pipes(answers, lambda: forgive_opening(workspace))
 
@@ -218,7 +237,7 @@ def main() -> int:
 
     with Stores(workspace, settings, loading) as stores:
         loading(False)
-        Server(pipes, stores).serve()
+        Server(pipes, lambda _: stores).serve()
     return 0
 
 

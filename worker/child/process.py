@@ -40,9 +40,10 @@ _ANSWER_BYTES = 64 * 1024 * 1024  # as large as a record may be
 class ChildProcess:
     """One child process. ``why``: the reason for which it is being ended, or None. ``jobs``: the number of jobs run."""
 
-    def __init__(self, workspace: Workspace, settings: Settings) -> None:
+    def __init__(self, workspace: Workspace, settings: Settings, *, is_pool: bool = False) -> None:
+        module = "worker.child.pool_main" if is_pool else "worker.child.main"
         self._popen = subprocess.Popen(
-            [sys.executable, "-m", "worker.child.main", str(workspace.root), str(os.getpid())],
+            [sys.executable, "-m", module, str(workspace.root), str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

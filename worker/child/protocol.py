@@ -24,6 +24,7 @@ DELIVER = "@pay"  # deliver the pending outbox entries to the graph
 MAINTAIN = "@maintain"  # compact the stores
 FOLLOW = "@follow"  # in a team: apply what other machines changed, and remove here what they forgot
 FORGOTTEN = "@forgotten"  # note that the jobs' files of the last FOLLOW are scrubbed
+CLOSE = "@close"  # in a pool: close the workspace's stores, so that another process can open them
 
 CRITICAL_SECONDS = 10.0  # both sides wait at most so long for the end of a critical section
 
@@ -31,7 +32,8 @@ CRITICAL_SECONDS = 10.0  # both sides wait at most so long for the end of a crit
 class Request(TypedDict):
     """Jobs of one kind, or none for a request that begins with "@".
 
-    ``Child.ask`` adds ``slice_seconds``: the time after which the child gives way; null if it must not.
+    ``Child.ask`` adds ``slice_seconds``: the time after which the child gives way; null if it must not. It also adds
+    ``workspace_id``: in a pool, which workspace the request is about; null elsewhere.
     """
 
     kind: str

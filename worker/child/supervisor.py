@@ -40,8 +40,14 @@ class ChildEnded(Exception):
 class Child:
     """At most one child process. ``ask`` starts it if necessary. Only one thread may use ``ask``, but any ``end``."""
 
-    def __init__(self, workspace: Workspace, settings: Settings, counters: Counters | None = None) -> None:
+    def __init__(
+        self, workspace: Workspace, settings: Settings, counters: Counters | None = None, *, is_pool: bool = False
+    ) -> None:
+        """``is_pool``: the child works on copies of many workspaces in the folder ``workspace``, by turns:
+        ``workspace_id`` says on which."""
         self._workspace = workspace
+        self._is_pool = is_pool
+        self.workspace_id: str | None = None
         self._settings = settings
         self._counters = counters or Counters()
         self._process: ChildProcess | None = None
@@ -91,7 +97,7 @@ class Child:
                     process.end("cancelled")
                 slices = None if on_pause is None else self._settings.slice_seconds
                 with steps.fault_point("child.send"):
-                    process.send({**request, "slice_seconds": slices})
+                    process.send({**request, "slice_seconds": slices, "workspace_id": self.workspace_id})
                 while (message := process.receive(on_executing)) is not None:
                     if "progress" in message:
                         progress(message["progress"])
@@ -137,7 +143,8 @@ class Child:
             self._counters.count("child_ends", self._process.why or "died")
             self._process = None
         if self._process is None:
-            self._process = self._keeper.submit(ChildProcess, self._workspace, self._settings).result()
+            started = self._keeper.submit(ChildProcess, self._workspace, self._settings, is_pool=self._is_pool)
+            self._process = started.result()
             self._counters.count("child_starts")
             log.info("child started pid=%d", self._process.pid)
         return self._process

@@ -19,6 +19,7 @@ from bridge.team.protocol import Team
 from bridge.team.shared_jobs import SharedJob
 from jobs import clock, lifecycle
 from jobs.errors import JobError
+from jobs.kinds import NEEDS_GRAPH
 from jobs.lifecycle import CrashLimits, Event
 from jobs.model import Job, Record, encode
 from jobs.parse import parse_copy
@@ -45,13 +46,17 @@ class TeamJobs:
         crash_limits: CrashLimits,
         local: RunnableJobs | None = None,
         jitter: Callable[[], float] = random.random,
+        stepped: Callable[[Record], None] = lambda _: None,
     ) -> None:
-        """``local``: the jobs of this machine's folder, whose files lose the texts that a job forgets."""
+        """``local``: the jobs of this machine's folder, whose files lose the texts that a job forgets. ``stepped`` is
+        called with each record that was written."""
         self._team = team
         self._node = node
         self._local = local
         self._crash_limits = crash_limits
         self._jitter = jitter
+        self._stepped = stepped
+        self.hides_graph = False  # whether ``kinds_due`` leaves out those that need the graph
         self._lock = threading.RLock()
         self._lease: Lease | None = None
         self._jobs: dict[str, SharedJob] = {}
@@ -110,7 +115,8 @@ class TeamJobs:
 
     def kinds_due(self) -> list[str]:
         """The kinds with a job that may start now, in the order of their first jobs."""
-        return list(dict.fromkeys(str(record.kind) for record in self._due()))
+        kinds = dict.fromkeys(str(record.kind) for record in self._due())
+        return [kind for kind in kinds if not (self.hides_graph and kind in NEEDS_GRAPH)]
 
     def read(self, job_id: str) -> Job:
         """The job itself."""
@@ -187,6 +193,7 @@ class TeamJobs:
                 raise OSError(errno.EAGAIN, f"the team's database: {error.code}") from error
             for record in stepped:
                 self._records[record.job_id] = record
+                self._stepped(record)
                 if record.state != "running":
                     self._read_at = 0.0  # a job that waits again may be due later, or behind others
                 if record.ended:

@@ -14,7 +14,6 @@ from collections.abc import Callable
 
 from bridge.store.opening import copy_state
 from bridge.team import copy_age, leases
-from bridge.team.leases import Lease
 from bridge.team.membership import Membership
 from bridge.team.protocol import Team
 from jobs import clock
@@ -26,6 +25,7 @@ from ..child.supervisor import Child, ChildEnded
 from ..scheduling.runner import MAINTENANCE, Runner
 from ..version import VERSION
 from .exchange import Exchange
+from .held_lease import HeldLease
 from .team_jobs import TeamJobs
 from .wakeups import Wakeups
 
@@ -33,7 +33,6 @@ log = logging.getLogger(__name__)
 
 _POLL_SECONDS = 1.0
 _UNREACHABLE_PAUSE_SECONDS = 5.0
-_LONGEST_RENEWAL_SECONDS = 5.0
 _NOTE_SECONDS = 30.0
 _REMOVE_AGAIN_SECONDS = 30.0
 
@@ -66,9 +65,8 @@ class TeamWork:
         self._lease_seconds = lease_seconds
         self._copy_days = copy_days
         self._remove_again_at = 0.0
-        self._noted = ((-1, False), 0.0)  # up to which change the copy was, and when that was noted
-        self._renew_seconds = min(_LONGEST_RENEWAL_SECONDS, lease_seconds / 3)
-        self._held: Lease | None = None
+        self._noted: tuple[tuple[int, bool, bool], float] = ((-1, False, False), 0.0)  # of the copy, and when
+        self._lease = HeldLease(team, jobs, lease_seconds, lambda: child.end("stopped"))
         self._stop = threading.Event()
         self._wake_run = threading.Event()
         self._wake_exchange = threading.Event()
@@ -118,6 +116,16 @@ class TeamWork:
                 continue
             if not worked:
                 self._wake_run.wait(_POLL_SECONDS)
+        self._stop_running_jobs()
+
+    def _stop_running_jobs(self) -> None:
+        """Let others own the graph from now on."""
+        (seq, has_removed_all, runs_jobs), _ = self._noted
+        if runs_jobs:
+            try:
+                self._note(seq, has_removed_all=has_removed_all, runs_jobs=False)
+            except JobError as error:
+                log.debug("the team was not told of the end: %s", error.code)
 
     def _run_once(self) -> bool:
         """Run what is due. Returns whether there was something."""
@@ -132,20 +140,14 @@ class TeamWork:
                 self.wants_maintenance.clear()
                 self._runner.run_if_due(MAINTENANCE)
             return False
-        self._held = lease
-        try:
-            self._jobs.hold(lease)
+        with self._lease.holding(lease):
             while not self._stop.is_set() and (job_id := self._jobs.next()) is not None:
                 self._runner.run_if_due(job_id)
                 self._wakeups.tell()
                 self._wake_exchange.set()
                 if self._runner.paused.is_set():
                     break
-        finally:
-            self._held = None
-            if self._jobs.let_go() is not None:
-                self._team.release(lease)
-            self._wake_exchange.set()
+        self._wake_exchange.set()
         return True
 
     def _follow(self) -> None:
@@ -175,23 +177,25 @@ class TeamWork:
 
     def _note_current(self, seq: int, *, has_removed_all: bool) -> None:
         """Note, at times, that the copy on this machine has all changes: for its own answers, and for operators."""
-        noted_seq, noted_at = self._noted
-        if (seq, has_removed_all) == noted_seq and time.monotonic() - noted_at < _NOTE_SECONDS:
+        noted, noted_at = self._noted
+        runs_jobs = not self._runner.paused.is_set() and not self._stop.is_set()
+        if (seq, has_removed_all, runs_jobs) == noted and time.monotonic() - noted_at < _NOTE_SECONDS:
             return
         copy_age.note_current(self._workspace, clock.now(), self._copy_days)
-        self._team.note_copy(self._membership.workspace_id, self._membership.node, seq, VERSION, has_removed_all)
-        self._noted = ((seq, has_removed_all), time.monotonic())
+        self._note(seq, has_removed_all=has_removed_all, runs_jobs=runs_jobs)
+
+    def _note(self, seq: int, *, has_removed_all: bool, runs_jobs: bool) -> None:
+        workspace_id, node = self._membership.workspace_id, self._membership.node
+        self._team.note_copy(workspace_id, node, seq, VERSION, has_removed_all, runs_jobs=runs_jobs)
+        self._noted = ((seq, has_removed_all, runs_jobs), time.monotonic())
 
     # --- exchanging ---
 
     def _exchange_all(self) -> None:
-        renewed = 0.0
         while not self._stop.is_set():
             self._wake_exchange.clear()
             try:
-                if self._held is not None and time.monotonic() - renewed >= self._renew_seconds:
-                    self._renew(self._held)
-                    renewed = time.monotonic()
+                self._lease.renew_if_due()
                 for job_id in self._jobs.cancel_requests():
                     self._runner.cancel(job_id)
                 self._exchange.run()
@@ -204,18 +208,11 @@ class TeamWork:
             except Exception:
                 log.exception("the exchange with the team failed; it is tried again")
                 self._stop.wait(_POLL_SECONDS)
-            self._wake_exchange.wait(min(_POLL_SECONDS, self._renew_seconds))
+            self._wake_exchange.wait(min(_POLL_SECONDS, self._lease.renew_seconds))
         try:
             self._exchange.run()
         except (JobError, OSError) as error:
             log.warning("the last exchange with the team was left out: %s", error)
-
-    def _renew(self, lease: Lease) -> None:
-        is_ours = self._team.renew(lease, self._lease_seconds)
-        if not is_ours and self._held == lease:
-            log.warning("another worker has taken over the workspace: the running job is ended here")
-            self._jobs.let_go()
-            self._child.end("stopped")
 
     def _reached(self, error: JobError | None) -> None:
         code = None if error is None else error.code

@@ -33,6 +33,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "team leave": ("team_command.leave", "team_command.show_left"),
     "team status": ("team_command.status", "team_command.show_status"),
     "serve": ("team_command.serve", "display.nothing"),
+    "pool": ("team_command.pool", "display.nothing"),
     "team database": ("team_command.people", "team_command.show_people"),
     "team person": ("team_command.people", "team_command.show_people"),
     "team persons": ("team_command.people", "team_command.show_people"),

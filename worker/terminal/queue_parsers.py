@@ -356,6 +356,24 @@ def serve(builder: CommandLineBuilder) -> None:
     )
 
 
+def pool(builder: CommandLineBuilder) -> None:
+    """Add ``pool``."""
+    parser = builder.add(
+        "pool",
+        "run a pool of workers of a team: they run the jobs of all its workspaces",
+        ["cognee-memory pool --folder /var/lib/cognee-memory --workers 2"],
+        more="The setting store is the address of the team's database: docs/team.md.",
+    )
+    parser.add_argument("--folder", type=Path, required=True, metavar="FOLDER", help="where copies of workspaces are")
+    parser.add_argument("--workers", type=int, default=1, metavar="N", help="jobs that run at a time (default 1)")
+    parser.add_argument(
+        "--copies", type=int, default=1000, metavar="N", help="copies that are kept on this host (default 1000)"
+    )
+    parser.add_argument(
+        "--metrics-port", type=int, metavar="PORT", help="serve metrics for Prometheus to this machine, on this port"
+    )
+
+
 START: dict[str, Callable[[CommandLineBuilder], None]] = {
     "demo": demo,
     "setup": setup,
@@ -369,4 +387,4 @@ START: dict[str, Callable[[CommandLineBuilder], None]] = {
     "completion": completion,
 }
 QUEUE: dict[str, Callable[[CommandLineBuilder], None]] = {"submit": submit, "jobs": jobs}
-TEAM: dict[str, Callable[[CommandLineBuilder], None]] = {"team": team, "serve": serve}
+TEAM: dict[str, Callable[[CommandLineBuilder], None]] = {"team": team, "serve": serve, "pool": pool}

@@ -11,6 +11,7 @@ from bridge import trust
 from bridge.interface import envelope
 from bridge.settings import Settings
 from jobs import launch
+from jobs.errors import JobError
 from jobs.layout import Workspace
 
 from ..admin import people as admin_people, team
@@ -97,6 +98,17 @@ def serve(args: argparse.Namespace) -> Envelope:
         ),
     )
     return envelope.success(served=True)
+
+
+def pool(args: argparse.Namespace) -> Envelope:
+    """Run a pool of workers until it is ended. Raises JobError as ``pool.running.run``; ARGUMENT_INVALID."""
+    from ..pool.running import PoolOptions, run  # only a pool needs a client of Postgres
+
+    if args.workers < 1 or args.copies < args.workers:
+        raise JobError("ARGUMENT_INVALID", "--workers must be at least 1, and --copies at least as many.")
+    _, settings = workspace_and_settings(args)
+    run(settings, PoolOptions(args.folder.resolve(), args.workers, args.copies, args.metrics_port))
+    return envelope.success(ran=True)
 
 
 def people(args: argparse.Namespace) -> Envelope:

@@ -45,7 +45,8 @@ class TeamStore(SqliteStore):
         *,
         may_share: bool = False,
     ) -> None:
-        """Open the store, and apply what Postgres has.
+        """Open the store as it is. ``catch_up`` then applies what others changed, with what that needs here: so it
+        is not done on opening.
 
         ``team_workspace`` is the id of the team's workspace, of which an empty memory.db becomes a replica. With
         ``may_share``, a memory.db with this id, or without memories, is made known to the team if it is not yet: all
@@ -63,7 +64,6 @@ class TeamStore(SqliteStore):
                 self._connection, self._vectors, self._words, self.outbox, embedder.dimensions
             )
             self._join(team_workspace, may_share=may_share)
-            self.catch_up()
         except BaseException:
             self.close()
             raise

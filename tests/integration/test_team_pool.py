@@ -1,0 +1,175 @@
+"""A pool runs the jobs of all workspaces of a team, on a host that has no workspace of its own.
+
+Real processes and a real Postgres. The machines on which jobs are dropped are paused, so that they run none.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from harness import PATIENCE, Place, until
+from llm_server import LlmServer
+from machines import Team, pause, resume, summary
+from postgres import database, free_port
+
+
+@pytest.fixture(scope="module")
+def dsn() -> Iterator[str]:
+    with database() as found:
+        yield found
+
+
+class PoolProcess:
+    """``cognee-memory pool``, with a configuration of its own."""
+
+    def __init__(self, base: Path, dsn: str, cache: Path, *arguments: str, **variables: str) -> None:
+        self.place = Place(base, COGNEE_MEMORY_STORE=dsn, COGNEE_MEMORY_CACHE_DIR=str(cache), **variables)
+        self.folder = base / "copies"
+        self.log = base / "pool.log"
+        self._arguments = ["-m", "worker.cli", "pool", "--folder", str(self.folder), *arguments]
+        self.start()
+
+    def start(self) -> None:
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, *self._arguments],
+                env=self.place.environment,
+                cwd=self.place.workspace.root,
+                stdout=subprocess.DEVNULL,
+                stderr=log,
+                start_new_session=True,
+            )
+
+    def __enter__(self) -> PoolProcess:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        try:
+            assert self.process.wait(PATIENCE) == 0, self.log.read_text()
+        finally:
+            self.kill()
+
+    def kill(self) -> None:
+        """SIGKILL to all its processes."""
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait(PATIENCE)
+
+    def copies(self) -> set[str]:
+        return {path.name for path in self.folder.iterdir() if path.is_dir()}
+
+
+def test_a_pool_runs_the_jobs_of_all_workspaces_and_keeps_so_many_copies(
+    tmp_path: Path, dsn: str, model_cache: Path
+) -> None:
+    teams = [Team(tmp_path / str(number), dsn, model_cache) for number in range(4)]
+    port = free_port()
+    with PoolProcess(
+        tmp_path / "host", dsn, model_cache, "--workers", "2", "--copies", "2", "--metrics-port", str(port)
+    ) as pool:
+        for number, team in enumerate(teams):
+            place = team.machine("laptop")
+            with place.worker():
+                pause(place)
+                jobs = [
+                    place.submit("ingest", summary("The queue is a spool", 1)),
+                    place.submit("ingest", summary(f"Invoices of {number} are rounded up", 2)),
+                ]
+                assert {place.ended(job_id).state for job_id in jobs} == {"succeeded"}
+                until(lambda place=place: place.json("memories", "list")["total"] == 2 or None, "both are here")
+                answer = place.json("retrieve", "how are invoices rounded?")
+                assert f"Invoices of {number}" in answer["results"][0]["summary_text"]
+                owners = {copy["node"] for copy in place.json("team", "status")["team"]["copies"]}
+                assert len(owners) == 2, "the laptop's and the pool's"
+        until(lambda: len(pool.copies()) == 2 or None, "the oldest copies are removed")
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics") as answered:
+            text = answered.read().decode()
+        assert 'cognee_memory_pool_jobs_ended_total{kind="ingest",state="succeeded"} 8.0' in text
+        copies = teams[0].rows("SELECT node FROM copies WHERE workspace_id = %s")
+        assert len(copies) == 1, "a removed copy is none of the team's any more"
+
+
+def test_a_job_of_a_pool_that_is_killed_runs_again_and_has_its_effect_once(
+    tmp_path: Path, dsn: str, model_cache: Path
+) -> None:
+    team = Team(tmp_path, dsn, model_cache)
+    place = team.machine("laptop")
+    with place.worker():
+        pause(place)
+        pool = PoolProcess(tmp_path / "host", dsn, model_cache, COGNEE_MEMORY_LEASE_SECONDS="6")
+        running = place.submit("noop", {"sleep_ms": 600_000})
+        place.in_state(running, "running")
+        waiting = place.submit("ingest", summary("The queue is a spool", 1))
+        pool.kill()
+        with pool:
+            pool.start()
+            again = until(lambda: found if (found := place.record(running)) and found.attempt == 2 else None, "again")
+            assert again.attempts[0].outcome == "worker_died"
+            assert place.cli("jobs", "cancel", running).returncode == 0
+            assert place.ended(running).state == "cancelled"
+            assert place.ended(waiting).state == "succeeded"
+    assert team.rows("SELECT last_seq FROM workspaces WHERE id = %s") == [(2,)]
+
+
+def test_what_a_machine_forgets_is_removed_from_the_copies_of_a_pool(
+    tmp_path: Path, dsn: str, model_cache: Path
+) -> None:
+    team = Team(tmp_path, dsn, model_cache)
+    place = team.machine("laptop")
+    with place.worker(), PoolProcess(tmp_path / "host", dsn, model_cache) as pool:
+        pause(place)
+        told = place.submit("ingest", summary("The quokkazebra is a lock", 1))
+        memory_id = (place.ended(told).result or {})["memory_id"]
+        files = [path for path in (pool.folder / team.workspace_id).rglob("*") if path.is_file()]
+        assert any(b"quokkazebra" in path.read_bytes() for path in files)
+        pool.process.send_signal(signal.SIGTERM)
+        assert pool.process.wait(PATIENCE) == 0
+        resume(place)
+        assert place.ended(place.submit("forget", {"memory_ids": [memory_id]})).state == "succeeded"
+        pool.start()
+
+        def is_removed() -> bool:
+            copies = place.json("team", "status")["team"]["copies"]
+            return len(copies) == 2 and all(each["forgets"] == 0 for each in copies)
+
+        until(is_removed, "the pool has removed it")
+        left = [path for path in pool.folder.rglob("*") if path.is_file() and b"quokkazebra" in path.read_bytes()]
+        assert left == []
+
+
+def test_a_question_of_the_graph_is_answered_by_the_machine_that_owns_the_graph(
+    tmp_path: Path, dsn: str, model_cache: Path
+) -> None:
+    with LlmServer() as model:
+        variables = model.environment()
+        team = Team(tmp_path, dsn, model_cache)
+        first, second = team.machine("first", **variables), team.machine("second", **variables)
+        with first.worker(), second.worker():
+            assert first.ended(first.submit("ingest", summary("The queue is a spool", 1))).state == "succeeded"
+            pause(second)
+            assert first.ended(first.submit("ask", {"question": "What is the queue?"})).state == "succeeded"
+            owner = team.rows("SELECT graph_owner FROM workspaces WHERE id = %s")
+            resume(second)
+            for _ in range(3):
+                assert second.ended(second.submit("ask", {"question": "What is the queue?"})).state == "succeeded"
+            assert team.rows("SELECT graph_owner FROM workspaces WHERE id = %s") == owner
+            assert has_graph(first)
+            assert not has_graph(second)
+            pause(first)
+            last = second.submit("ask", {"question": "What is the queue?"})
+            assert second.ended(last).state == "succeeded"
+            assert team.rows("SELECT graph_owner FROM workspaces WHERE id = %s") != owner
+            assert has_graph(second), "a paused machine lets it go"
+
+
+def has_graph(place: Place) -> bool:
+    return any((place.workspace.cognee_system / "databases").glob("*"))

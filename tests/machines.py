@@ -1,0 +1,59 @@
+"""The machines of a team, for tests: each a folder with a configuration of its own, and a real worker."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import psycopg
+from harness import Place, until
+
+from bridge.team import membership
+
+
+class Team:
+    """A workspace of a team, and its machines."""
+
+    def __init__(self, folder: Path, dsn: str, model_cache: Path) -> None:
+        self.folder = folder
+        self.dsn = dsn
+        self._cache = model_cache
+        self.workspace_id = str(uuid4())
+        self.places: list[Place] = []
+
+    def machine(self, name: str, **variables: str) -> Place:
+        """A further machine."""
+        place = Place(
+            self.folder / name,
+            COGNEE_MEMORY_STORE=self.dsn,
+            COGNEE_MEMORY_CACHE_DIR=str(self._cache),
+            **variables,
+        )
+        membership.join(place.workspace, place.config, self.workspace_id, shares=not self.places)
+        self.places.append(place)
+        return place
+
+    def rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
+        with psycopg.connect(self.dsn, options="-c search_path=cognee_memory") as connection:
+            return connection.execute(query.encode(), (self.workspace_id, *values)).fetchall()
+
+
+def summary(topic: str, day: int) -> dict[str, Any]:
+    return {
+        "summary": {
+            "topic": topic,
+            "context": f"What was said of it on day {day}.",
+            "decisions": [f"{topic}."],
+            "created_at": f"2026-11-{day:02}T12:00:00Z",
+        }
+    }
+
+
+def pause(place: Place) -> None:
+    assert place.cli("jobs", "pause").returncode == 0
+    until(lambda: place.heartbeat().get("state") == "paused", "it is paused")
+
+
+def resume(place: Place) -> None:
+    assert place.cli("jobs", "resume").returncode == 0

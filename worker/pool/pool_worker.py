@@ -1,0 +1,225 @@
+"""One worker of a pool: takes the lease of whichever workspace has a due job, and runs its jobs for a while.
+
+Its child process keeps the embedding model, and opens the copy of one workspace after another. cognee has one place for
+its files for the whole life of a process, so jobs that need the knowledge graph run in a child of their own.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from bridge.graph import graph_files
+from bridge.settings import Settings
+from bridge.store.opening import known_format
+from bridge.team.postgres_team import PostgresTeam
+from jobs.errors import JobError
+from jobs.kinds import NEEDS_GRAPH
+from jobs.layout import Workspace
+from jobs.lifecycle import CrashLimits
+
+from ..child.protocol import CLOSE, FOLLOW, FORGOTTEN, Answer
+from ..child.supervisor import Child, ChildEnded
+from ..scheduling.runner import Runner
+from ..team.held_lease import HeldLease
+from ..team.team_jobs import TeamJobs
+from ..version import VERSION
+from .copies import Copies, PoolCopy
+from .pool_metrics import PoolMetrics
+
+log = logging.getLogger(__name__)
+
+_POLL_SECONDS = 1.0
+_PAUSE_SECONDS = 5.0  # after a failure
+_HELD_SECONDS = 30.0  # then a workspace lets others run before it goes on
+
+
+@dataclass(frozen=True, slots=True)
+class _Process:
+    """A child process, and what runs jobs in it."""
+
+    child: Child
+    runner: Runner
+
+
+class PoolWorker:
+    """A thread, with one child process for most jobs."""
+
+    def __init__(
+        self,
+        number: int,
+        node: str,
+        team: PostgresTeam,
+        copies: Copies,
+        settings: Settings,
+        metrics: PoolMetrics,
+        next_to_follow: Callable[[], str | None],
+        tell: Callable[[str], None],
+    ) -> None:
+        """``next_to_follow`` gives a workspace whose copy has to follow; ``tell`` tells others of a change."""
+        self._node = node
+        self._team = team
+        self._copies = copies
+        self._settings = settings
+        self._metrics = metrics
+        self._next_to_follow = next_to_follow
+        self._tell = tell
+        limits = CrashLimits(settings.max_crashes, settings.max_worker_deaths)
+        self._jobs = TeamJobs(team, node, limits, stepped=metrics.stepped)
+        self._shared = self._process(Workspace(copies.folder), is_pool=True)
+        self._own: _Process | None = None
+        self.lease = HeldLease(team, self._jobs, settings.lease_seconds, self._lost)
+        self._stop = threading.Event()
+        self.wake = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=f"pool-{number}", daemon=True)
+        self.problem: str | None = None  # the error code of the last failure to reach the team
+
+    def _process(self, workspace: Workspace, *, is_pool: bool) -> _Process:
+        child = Child(workspace, self._settings, is_pool=is_pool)
+        runner = Runner(
+            self._jobs,
+            child,
+            batch_size=self._settings.batch_size,
+            slice_seconds=self._settings.slice_seconds,
+            now=self._jobs.now,
+        )
+        return _Process(child, runner)
+
+    @property
+    def _current(self) -> _Process:
+        return self._own or self._shared
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the thread runs."""
+        return self._thread.is_alive()
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._thread.start()
+
+    def stop(self, *, at_once: bool = False) -> None:
+        """Start no more jobs; ``at_once`` also ends the running one, which another worker runs again."""
+        self._stop.set()
+        for process in filter(None, (self._shared, self._own)):
+            process.runner.stopping.set()
+            if at_once:
+                process.child.end_for_good()
+        self.wake.set()
+
+    def join(self) -> None:
+        """Wait for the end."""
+        self._thread.join()
+
+    def cancel_what_is_asked(self) -> None:
+        """End the running jobs that somebody asked to cancel. Raises JobError."""
+        for job_id in self._jobs.cancel_requests():
+            self._current.runner.cancel(job_id)
+
+    def _lost(self) -> None:
+        self._metrics.lost.inc()
+        self._current.child.end("stopped")
+
+    # --- working ---
+
+    def _run(self) -> None:
+        try:
+            while not self._stop.is_set():
+                self.wake.clear()
+                try:
+                    worked = self._run_once()
+                    self.problem = None
+                except (JobError, OSError) as error:
+                    self.problem = error.code if isinstance(error, JobError) else "SYSTEM_BUSY"
+                    log.warning("the pool's work waits: %s", error)
+                    self._stop.wait(_PAUSE_SECONDS)
+                    continue
+                except Exception:
+                    log.exception("the pool's work failed; it is tried again")
+                    self._stop.wait(_PAUSE_SECONDS)
+                    continue
+                if not worked:
+                    self.wake.wait(_POLL_SECONDS)
+        finally:
+            self._shared.child.close()
+
+    def _run_once(self) -> bool:
+        """Run the jobs of one workspace, or make one copy follow. Returns whether there was something."""
+        settings = self._settings
+        lease = self._team.take_any(
+            self._node, settings.lease_seconds, embedder=settings.embedding.identity, format_=known_format()
+        )
+        if lease is not None:
+            self._metrics.leases.inc()
+            busy = self._metrics.busy.track_inprogress()
+            with busy, self.lease.holding(lease), self._at(lease.workspace_id) as copy:
+                self._run_jobs(copy)
+            self._copies.remove_oldest(lambda gone: self._team.remove_copy(gone.workspace_id, gone.node))
+            return True
+        if (workspace_id := self._next_to_follow()) is not None:
+            with self._at(workspace_id) as copy:
+                self._follow(copy)
+            return True
+        if self._shared.child.is_idle(settings.child_idle_seconds):
+            self._shared.child.stop(why="idle")
+        return False
+
+    def _run_jobs(self, copy: PoolCopy) -> None:
+        until = time.monotonic() + _HELD_SECONDS
+        while not self._stop.is_set() and time.monotonic() < until and (job_id := self._jobs.next()) is not None:
+            record = self._jobs.startable(job_id)
+            if record is not None and record.kind in NEEDS_GRAPH:
+                self._use_own_process(copy)
+            self._current.runner.run_if_due(job_id)
+            self._tell(copy.membership.workspace_id)
+
+    def _follow(self, copy: PoolCopy) -> None:
+        """Apply what other machines changed, and remove what they forgot."""
+        try:
+            if self._ask(FOLLOW)["job_files"] is not None:
+                self._ask(FORGOTTEN)
+        except ChildEnded as ended:
+            log.warning("following the team was interrupted: %s", ended)
+
+    def _ask(self, kind: str) -> Answer:
+        return self._current.child.ask({"kind": kind, "jobs": [], "lease": None})
+
+    # --- a copy, and the process that has it open ---
+
+    @contextmanager
+    def _at(self, workspace_id: str) -> Iterator[PoolCopy]:
+        """Work on a copy. At the end its files are closed, so that another worker can open them."""
+        with self._copies.use(workspace_id) as copy:
+            self._shared.child.workspace_id = workspace_id
+            if graph_files.store_exists(copy.workspace):
+                self._use_own_process(copy)
+            try:
+                yield copy
+            finally:
+                self._close()
+        seen = self._copies.positions()[workspace_id]
+        if seen.position is not None:
+            self._team.note_copy(
+                workspace_id, copy.membership.node, seen.position.seq, VERSION, seen.has_removed_all, runs_jobs=False
+            )
+
+    def _use_own_process(self, copy: PoolCopy) -> None:
+        if self._own is None:
+            self._close()
+            self._own = self._process(copy.workspace, is_pool=False)
+        self._jobs.hides_graph = False
+
+    def _close(self) -> None:
+        own, self._own = self._own, None
+        self._jobs.hides_graph = True
+        if own is not None:
+            own.child.close()
+        elif self._shared.child.pid is not None:
+            try:
+                self._ask(CLOSE)
+            except (ChildEnded, OSError) as error:
+                log.debug("the child has ended, and its files are closed: %s", error)

@@ -1,0 +1,81 @@
+"""The pool's process: the lock of its folder, its metrics, its signals and its end."""
+
+from __future__ import annotations
+
+import os
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid4
+
+from prometheus_client import start_http_server
+
+from bridge.settings import Settings
+from bridge.team import address, opening
+from bridge.team.postgres_team import PostgresTeam
+from bridge.team.server import Server
+from jobs import files, steps
+from jobs.errors import JobError
+from jobs.lock import Lock
+
+from ..log import to_stderr
+from ..stop_signals import on_stop
+from .copies import Copies
+from .pool import Pool
+
+_CONNECTIONS_OF_A_WORKER = 2
+
+
+@dataclass(frozen=True, slots=True)
+class PoolOptions:
+    """``folder`` holds the copies, at most ``copies`` of them. ``metrics_port``: on this machine, for Prometheus."""
+
+    folder: Path
+    workers: int = 1
+    copies: int = 1000
+    metrics_port: int | None = None
+
+
+def run(settings: Settings, options: PoolOptions) -> None:
+    """Run jobs until SIGTERM or SIGINT; at the second one, running jobs are interrupted.
+
+    Raises JobError: SETTING_INVALID without the database's own address, WORKER_RUNNING for a folder that another pool
+    uses, and what reaching the database raises. Raises OSError for a folder that cannot be written.
+    """
+    opening.require_private(settings)
+    if settings.store is None or settings.team is not None:
+        raise JobError(
+            "SETTING_INVALID",
+            "A pool needs the setting store, the address of the team's database, and no setting team.",
+            remediation="Set it in the user's config.toml: docs/team.md.",
+        )
+    os.umask(0o077)
+    to_stderr(settings.log_level, settings.log_format)
+    steps.arm(settings.fault if settings.test_jobs else None)
+    files.make_folder(options.folder)
+    lock = Lock(options.folder / "lock")
+    if not lock.acquire():
+        raise JobError("WORKER_RUNNING", f"Another pool uses {options.folder}.")
+    with lock:
+        connections = 2 + _CONNECTIONS_OF_A_WORKER * options.workers
+        server = Server(address.conninfo(settings.store), connections=connections)
+        with server.connection():
+            pass  # an error is told before anything runs
+        copies = Copies(options.folder, settings.config_folder, options.copies)
+        pool = Pool(_name(options.folder), PostgresTeam(server), copies, settings, options.workers)
+        on_stop(pool.stop)
+        if options.metrics_port is not None:
+            start_http_server(options.metrics_port, addr="127.0.0.1", registry=pool.metrics.registry)
+        pool.start()
+        pool.join()
+
+
+def _name(folder: Path) -> str:
+    """The pool's name, the same after each start."""
+    path = folder / "name"
+    try:
+        own = path.read_text().strip()
+    except FileNotFoundError:
+        own = uuid4().hex[:12]
+        files.replace(path, own.encode())
+    return f"{socket.gethostname()}/pool-{own}"

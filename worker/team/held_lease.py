@@ -1,0 +1,59 @@
+"""The lease that a worker holds while it runs jobs: renewed from another thread, and given up when nothing is due."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from bridge.team.leases import Lease
+from bridge.team.protocol import Team
+
+from .team_jobs import TeamJobs
+
+log = logging.getLogger(__name__)
+
+_LONGEST_RENEWAL_SECONDS = 5.0
+
+
+class HeldLease:
+    """At most one lease at a time. One thread holds it; another one renews it."""
+
+    def __init__(self, team: Team, jobs: TeamJobs, seconds: float, on_lost: Callable[[], None]) -> None:
+        """``on_lost`` is called when a renewal finds that another worker has taken over."""
+        self._team = team
+        self._jobs = jobs
+        self._seconds = seconds
+        self._on_lost = on_lost
+        self._held: Lease | None = None
+        self._renewed_at = 0.0
+        self.renew_seconds = min(_LONGEST_RENEWAL_SECONDS, seconds / 3)
+
+    @contextmanager
+    def holding(self, lease: Lease) -> Iterator[None]:
+        """Run the lease's jobs in the block. Then the lease is given up, so that another worker need not wait.
+
+        Raises JobError: TEAM_LEASE_LOST and as ``Team``.
+        """
+        self._renewed_at = time.monotonic()
+        self._held = lease
+        try:
+            self._jobs.hold(lease)
+            yield
+        finally:
+            self._held = None
+            if self._jobs.let_go() is not None:
+                self._team.release(lease)
+
+    def renew_if_due(self) -> None:
+        """Renew the lease, if there is one, every third of its time. Raises JobError as ``Team``."""
+        lease = self._held
+        if lease is None or time.monotonic() - self._renewed_at < self.renew_seconds:
+            return
+        if self._team.renew(lease, self._seconds):
+            self._renewed_at = time.monotonic()
+        elif self._held == lease:
+            log.warning("another worker has taken over the workspace: the running job is ended here")
+            self._jobs.let_go()
+            self._on_lost()
