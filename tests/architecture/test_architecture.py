@@ -40,11 +40,12 @@ LAYERS = {
         "retrieve ingest compact migrate_summaries",
     ),
     "worker": (
-        "version boot wording log process_usage hooks",
+        "version boot wording log process_usage hooks stop_signals",
         "monitoring admin mcp processes",
         "child",
         "scheduling doctor gateway",
         "inbox team",
+        "pool",
         "heartbeat",
         "http",
         "server",

@@ -279,6 +279,7 @@ def test_an_unexpected_error_of_many_is_tried_with_each_alone(bench: Bench, monk
 
     monkeypatch.setattr(main, "run", run)
     server = main.Server(None, None)  # type: ignore[arg-type]
+    server._stores = None  # type: ignore[assignment]
     found = server._outcomes("ingest", tasks, lambda _: None)
     assert tried == [["a", "bad", "b"], ["a"], ["bad"], ["b"]]
     assert (found["a"], found["b"]) == (lifecycle.Succeeded({}), lifecycle.Succeeded({}))

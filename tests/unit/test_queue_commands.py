@@ -323,6 +323,7 @@ def standing(**other: Any) -> dict[str, Any]:
         "jobs": {"counts": {"succeeded": 3}, "causes": [], "oldest_waiting_seconds": None},
         "waiting_in_inbox": 0,
         "rejected_files": 0,
+        "team_copy_at": None,
         "memory": {"memories": 3},
         "memory_error": None,
         "disk": {"free_bytes": 10, "min_free_bytes": 5},
