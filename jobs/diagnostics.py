@@ -199,6 +199,17 @@ DIAGNOSTICS: dict[str, Diagnostic] = _table(
         "If that machine will not come back, revoke its token: cognee-memory team tokens, then team revoke.",
     ),
     Diagnostic(
+        "TEAM_LOST", _S, "warning",
+        "The team's database lost memories that this copy had, as after a restore. They are kept in a file.",
+        "Add them again, on one machine: cognee-memory import FILE. Then remove the file's folder. The worker removes"
+        " it after COGNEE_MEMORY_KEEP_FAILED_DAYS.",
+    ),
+    Diagnostic(
+        "TEAM_UNFORGOTTEN", _S, "warning",
+        "The team's database has memories again that were forgotten: it was restored to an earlier state.",
+        "Forget them again: cognee-memory forget $(cat FILE). Then remove the file's folder.",
+    ),
+    Diagnostic(
         "COGNEE_VARIABLE_IGNORED", _S, "note", "A variable of cognee itself is set, but has no effect here.",
         "No action needed: cognee's stores of a workspace are inside the workspace.",
     ),

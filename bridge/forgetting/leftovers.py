@@ -24,6 +24,7 @@ from ..graph import earlier_stores
 from ..memory import Memory, Metadata
 from ..privacy import redaction
 from ..text.identity import content_id
+from ..transfer import lost_memories
 from ..transfer.migration import Skipped, convert
 from .quotes import Quotes
 
@@ -142,10 +143,11 @@ def _copy(workspace: Workspace, job_id: str) -> bytes:
 def of_files(workspace: Workspace, targets: ForgetTargets) -> list[str]:
     """Files and folders to remove, as paths relative to the workspace.
 
-    These are previews, imported files and stray raw texts that name or quote the memories, and all copies of whole
-    stores.
+    These are previews, imported files, exports of what a team lost and stray raw texts that name or quote the memories,
+    and all copies of whole stores.
     """
-    candidates = (*_files(workspace.previews), *_files(workspace.imports), *_strays(workspace))
+    lost = (path for kept in lost_memories.all_set_aside(workspace) for path in [kept.memories] if path is not None)
+    candidates = (*_files(workspace.previews), *_files(workspace.imports), *lost, *_strays(workspace))
     removable = [path for path in candidates if _mentions(path, targets)]
     removable += sorted(workspace.memory.glob(_PARTS))
     return [*(path.relative_to(workspace.root).as_posix() for path in removable), *copies(workspace)]

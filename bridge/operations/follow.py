@@ -16,15 +16,22 @@ from ..forgetting.leftovers import ForgetTargets
 from ..graph.open_stores import Stores
 from ..slices import Progress
 from ..store.change import Change
-from ..store.values import AppliedJob, Plan
+from ..store.values import AppliedJob, Arrivals, Plan
+from ..transfer import lost_memories
 from . import forget
 
 
 def catch_up(stores: Stores, now: datetime) -> int:
-    """Apply what others changed; nothing without a team. Returns the number of rows. Raises as ``Store.catch_up``."""
-    store = stores.store
-    ids = store.incoming_forgotten()
-    return store.catch_up(_what_is_left(stores, ids, now) if ids else None)
+    """Apply what others changed; nothing without a team. Returns the number of rows. Raises as ``Store.catch_up``, and
+    OSError.
+    """
+
+    def prepare(arrivals: Arrivals) -> Change | None:
+        if arrivals.lost or arrivals.unforgotten:
+            lost_memories.set_aside(stores.workspace, arrivals, clock.iso(now))
+        return _what_is_left(stores, list(arrivals.forgotten), now) if arrivals.forgotten else None
+
+    return stores.store.catch_up(prepare)
 
 
 def _what_is_left(stores: Stores, memory_ids: list[str], now: datetime) -> Change:

@@ -22,6 +22,7 @@ from ..slices import Progress, ignore_progress
 from .change import Change
 from .values import (
     AppliedJob,
+    Arrivals,
     Begun,
     Call,
     CapturedSession,
@@ -34,6 +35,8 @@ from .values import (
     Plan,
     Spent,
 )
+
+Prepare = Callable[[Arrivals], Change | None]
 
 # --- reading ---
 
@@ -326,15 +329,11 @@ class Store(Memories, Protocol):
     def llm_usage(self) -> LlmUsage:
         """The usage of the language model."""
 
-    def incoming_forgotten(self) -> list[str]:
-        """In a team, the ids of memories here that another machine forgot, before ``catch_up`` removes them.
+    def catch_up(self, prepare: Prepare = lambda arrivals: None) -> int:
+        """In a team, apply what other machines changed. Returns the number of rows; 0 without a team.
 
-        Raises JobError as ``catch_up``.
-        """
-
-    def catch_up(self, here: Change | None = None) -> int:
-        """In a team, apply what other machines changed, together with a change of what each machine has of its own.
-        Returns the number of rows; 0 without a team.
+        Before, ``prepare`` learns what that does to the memories here; its change, of what each machine has of its own,
+        is committed together with theirs. If it raises, nothing is applied.
 
         Raises JobError: TEAM_UNREACHABLE, TEAM_REFUSED, TEAM_NEWER, TEAM_UNUSABLE, TEAM_NOT_SHARED.
         """

@@ -33,6 +33,7 @@ from .embedding_cache import EmbeddingCache
 from .llm_usage import LlmUsage
 from .memories import SqliteMemories
 from .outbox import Outbox
+from .protocol import Prepare
 from .values import Addition, AppliedJob
 from .vector_index import VectorIndex
 from .word_index import WordIndex
@@ -309,11 +310,7 @@ class SqliteStore(SqliteMemories):
 
     # --- a team, which this store is not part of ---
 
-    def incoming_forgotten(self) -> list[str]:
-        """None: nobody else writes."""
-        return []
-
-    def catch_up(self, here: Change | None = None) -> int:
+    def catch_up(self, prepare: Prepare = lambda arrivals: None) -> int:
         """Nothing: nobody else writes."""
         return 0
 

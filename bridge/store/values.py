@@ -341,6 +341,20 @@ def in_any(plans: Iterable[Plan], name: str) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
+class Arrivals:
+    """What others' changes do to the memories of a copy, by their ids, before they are applied.
+
+    ``forgotten``: others forgot them. The rest is empty unless the team's database lost the last changes of this copy,
+    as after a restore: ``lost`` are here and not there, and nobody forgot them; ``unforgotten`` were forgotten, and are
+    there again.
+    """
+
+    forgotten: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+    unforgotten: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Begun:
     """A forgetting in the table; ``is_done`` once the stores hold nothing of it."""
 

@@ -1,5 +1,8 @@
 """The tables in Postgres, and the migrations that upgrade them: forward only, all in one transaction.
 
+A program reads the version before each use of the database, so it stops as soon as a newer one has upgraded. An upgrade
+waits a few seconds for long transactions, and then lets those pass that would wait behind it; it is tried again.
+
 Every key begins with the workspace, so that the tables can be partitioned by it. An older program refuses a newer
 schema. Row-level security is a second wall: a role that owns nothing sees the rows of one workspace only, the one that
 its transaction has set as ``cognee_memory.workspace``.
@@ -9,6 +12,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from psycopg import errors
+
 from jobs.errors import JobError
 
 if TYPE_CHECKING:
@@ -16,6 +21,8 @@ if TYPE_CHECKING:
 
 NAME = "cognee_memory"
 _LOCK = 0x636F676E  # an advisory lock, so that two workers that start together do not upgrade together
+
+_LOCK_MILLISECONDS = 5000
 
 _TRUTH = """
 CREATE TABLE workspaces (
@@ -192,8 +199,22 @@ VERSION = len(MIGRATIONS)
 
 
 def bring_up(connection: Connection[Any]) -> None:
-    """Create the schema or upgrade it to the present version. Raises JobError: TEAM_NEWER."""
+    """Create the schema or upgrade it to the present version.
+
+    Raises JobError: TEAM_NEWER, and TEAM_UNREACHABLE while a long transaction uses its tables.
+    """
+    try:
+        _bring_up(connection)
+    except errors.LockNotAvailable:
+        raise JobError(
+            "TEAM_UNREACHABLE",
+            "The tables of the team's database are in use, so they are not upgraded yet. Nothing was changed.",
+        ) from None
+
+
+def _bring_up(connection: Connection[Any]) -> None:
     with connection.transaction():
+        connection.execute(f"SET LOCAL lock_timeout = {_LOCK_MILLISECONDS}".encode())
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
         found = version_of(connection)
         if found == VERSION:
@@ -215,6 +236,12 @@ def require_present(connection: Connection[Any]) -> None:
     require_known(found)
     if found < VERSION:
         raise JobError("TEAM_UNUSABLE", f"The team's database has schema {found}; this program needs {VERSION}.")
+
+
+def noted(connection: Connection[Any]) -> int | None:
+    """The version as the schema notes it; None if it does not. It must exist."""
+    row = connection.execute(f"SELECT version FROM {NAME}.schema_version".encode()).fetchone()  # noqa: S608 - a constant
+    return None if row is None else int(row[0])
 
 
 def version_of(connection: Connection[Any]) -> int:

@@ -60,9 +60,17 @@ class Server:
             timeout=_CONNECT_SECONDS,
             max_idle=_IDLE_SECONDS,
             kwargs=self._arguments,
-            check=ConnectionPool.check_connection,
+            check=self._look,
         )
-        self._is_checked = False
+        self._version: int | None = None  # of the schema, as of the last use
+
+    def _look(self, connection: Connection) -> None:
+        """Check a connection of the pool before each use, and read the schema's version by the same query: another
+        machine may have upgraded it meanwhile."""
+        try:
+            self._version = schema.noted(connection)
+        except (errors.UndefinedTable, errors.InvalidSchemaName, errors.InsufficientPrivilege):
+            self._version = None
 
     @contextmanager
     def connection(self) -> Iterator[Connection]:
@@ -73,9 +81,8 @@ class Server:
         with failing_clearly():
             self._pool.open()
             with self._pool.connection() as connection:
-                if not self._is_checked:
+                if self._version != schema.VERSION:
                     (schema.bring_up if self._upgrades else schema.require_present)(connection)
-                    self._is_checked = True
                 yield connection
 
     @contextmanager
@@ -105,15 +112,16 @@ class PersonsConnections:
 
     @contextmanager
     def connection(self) -> Iterator[Connection]:
-        """As ``Server.connection``."""
-        with self._server.connection() as connection, self._for_person(connection):
+        """As ``Server.connection``, with one transaction for the block."""
+        with self._server.connection() as connection, connection.transaction():
+            connection.execute(_SET_PERSON, self._settings)
             yield connection
 
     @contextmanager
     def snapshot(self) -> Iterator[Connection]:
         """As ``Server.snapshot``."""
-        with self.connection() as connection, connection.transaction():
-            connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        with self._server.snapshot() as connection:
+            connection.execute(_SET_PERSON, self._settings)
             yield connection
 
     def connection_of_its_own(self) -> AbstractContextManager[Connection]:
@@ -123,17 +131,9 @@ class PersonsConnections:
     def close(self) -> None:
         """Nothing: the server's connections are for all requests."""
 
-    @contextmanager
-    def _for_person(self, connection: Connection) -> Iterator[None]:
-        connection.execute(_SET_PERSON, self._settings)
-        try:
-            yield
-        finally:
-            if not connection.closed and not connection.broken:
-                connection.execute(_SET_PERSON, ("", ""))
 
-
-_SET_PERSON = "SELECT set_config('cognee_memory.person', %s, false), set_config('cognee_memory.workspace', %s, false)"
+# For the transaction: nothing of a person is left on a connection, also where a pooler gives it to another request.
+_SET_PERSON = "SELECT set_config('cognee_memory.person', %s, true), set_config('cognee_memory.workspace', %s, true)"
 
 
 @contextmanager

@@ -7,14 +7,14 @@ export omits what can be computed again: embeddings, indexes and the graph. ``ex
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from hashlib import sha256
 from typing import Any
 
 from jobs.layout import Workspace
 
 from ..store.opening import reader_of
-from ..store.protocol_reading import EXPORTED_TYPES
+from ..store.protocol_reading import EXPORTED_TYPES, ExportRows
 from ..store.values import Addition
 from ..text.memory_json import as_payload
 
@@ -22,11 +22,18 @@ FORMAT = "cognee-memory-export"
 VERSION = 1
 
 
-def write(workspace: Workspace, program: str, now: str, put: Callable[[bytes], object]) -> dict[str, int]:
+def write(
+    workspace: Workspace,
+    program: str | None,
+    now: str,
+    put: Callable[[bytes], object],
+    *,
+    only: Collection[str] | None = None,
+) -> dict[str, int]:
     """Pass every line to ``put``. Returns the number of lines by type, without header and end.
 
-    ``program`` is this program's version, ``now`` the time of the export. Raises JobError: STORE_NEWER,
-    STORE_UNREADABLE, STORE_BUSY; and what ``put`` raises.
+    ``program`` is this program's version if it is known, ``now`` the time of the export, ``only`` the ids of the
+    memories to export. Raises JobError: STORE_NEWER, STORE_UNREADABLE, STORE_BUSY; and what ``put`` raises.
     """
     checksum = Checksum()
     with reader_of(workspace).export() as rows:
@@ -34,15 +41,27 @@ def write(workspace: Workspace, program: str, now: str, put: Callable[[bytes], o
             counts = dict.fromkeys(("memory", *EXPORTED_TYPES), 0)
             put(checksum.with_line(_header(counts, None, program, now)))
         else:
-            counts = rows.counts()
+            counts = rows.counts() if only is None else _counts(rows, only)
             put(checksum.with_line(_header(counts, rows.workspace_id, program, now)))
             for addition in rows.additions():
-                put(checksum.with_line(line_of(addition)))
+                if only is None or addition.memory.id in only:
+                    put(checksum.with_line(line_of(addition)))
             for kind in EXPORTED_TYPES:
-                for row in rows.rows(kind):
+                for row in _rows(rows, kind, only):
                     put(checksum.with_line({"type": kind, **row}))
     put(_encoded({"type": "end", "lines": checksum.lines, "sha256": checksum.hexdigest()}))
     return counts
+
+
+def _rows(rows: ExportRows, kind: str, only: Collection[str] | None) -> Iterator[dict[str, Any]]:
+    """The rows of a type, of these memories."""
+    for row in rows.rows(kind):
+        if only is None or (row.get("memory_id") or row.get("record_id")) in only:
+            yield row
+
+
+def _counts(rows: ExportRows, only: Collection[str]) -> dict[str, int]:
+    return {"memory": len(only)} | {kind: sum(1 for _ in _rows(rows, kind, only)) for kind in EXPORTED_TYPES}
 
 
 class Checksum:
@@ -97,7 +116,7 @@ def _encoded(line: Mapping[str, Any]) -> bytes:
     return json.dumps(line, ensure_ascii=False).translate(_ESCAPED).encode() + b"\n"
 
 
-def _header(counts: Mapping[str, int], workspace_id: str | None, program: str, now: str) -> dict[str, Any]:
+def _header(counts: Mapping[str, int], workspace_id: str | None, program: str | None, now: str) -> dict[str, Any]:
     return {
         "type": "header",
         "format": FORMAT,

@@ -281,10 +281,14 @@ def test_row_level_security_alone_shows_and_changes_nothing_of_another_persons_w
         with PersonsConnections(server, "", None).connection() as connection:
             for table in ("workspaces", "rows", "changes", "jobs", "job_askers", "copies"):
                 assert connection.execute(f"SELECT count(*) FROM {table}".encode()).fetchone() == (0,), table
-        with PersonsConnections(server, strangers.bob, None).connection() as connection:
-            for denied in ("UPDATE tokens SET person = person", "INSERT INTO persons VALUES ('x')", "SET ROLE cognee"):
-                with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        bobs = PersonsConnections(server, strangers.bob, None)
+        for denied in ("UPDATE tokens SET person = person", "INSERT INTO persons VALUES ('x')", "SET ROLE cognee"):
+            with bobs.connection() as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
+                with connection.transaction():
                     connection.execute(denied.encode())
+        with server.connection() as connection:
+            left = connection.execute("SELECT current_setting('cognee_memory.person', true)").fetchone()
+        assert left in ((None,), ("",)), "a connection keeps nothing of the person that it was used for"
     finally:
         server.close()
     assert dump(strangers.hosted, strangers.workspace_id) == before

@@ -8,8 +8,10 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 from uuid import uuid4
 
 import pytest
@@ -17,8 +19,11 @@ from fake_embedder import FakeEmbedder
 from postgres import database
 
 from bridge.embedding.config import EmbeddingConfig
+from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata
+from bridge.operations import follow
 from bridge.search.reader import Reader
+from bridge.slices import Slices
 from bridge.store.change import Change, StatusChange
 from bridge.store.sqlite_store import SqliteStore
 from bridge.store.team import tables
@@ -38,6 +43,7 @@ from bridge.store.values import (
 from bridge.team.postgres_team import PostgresTeam
 from bridge.team.rows import Author
 from bridge.team.server import Server
+from bridge.transfer import export_file, lost_memories
 from jobs import steps
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -88,6 +94,7 @@ class Machines:
         store = TeamStore(
             self.places[-1], FakeEmbedder(), PostgresTeam(self.server), self.workspace_id, Author(folder.name)
         )
+        store.catch_up()
         self.stores.append(store)
         store.catch_up()
         return store
@@ -311,6 +318,26 @@ def test_what_is_committed_for_the_team_is_in_the_copy_after_a_crash(
     assert shared_rows(other) == shared_rows(again)
 
 
+Backup = dict[str, list[tuple[Any, ...]]]
+
+
+def backup(server: Server) -> Backup:
+    with server.connection() as connection:
+        return {
+            name: connection.execute(f"SELECT * FROM {name}".encode()).fetchall()
+            for name in ("workspaces", "rows", "changes")
+        }
+
+
+def restore(server: Server, saved: Backup) -> None:
+    with server.connection() as connection, connection.transaction():
+        connection.execute("DELETE FROM workspaces")
+        for name, found in saved.items():
+            for row in found:
+                values = [json.dumps(value) if isinstance(value, dict | list) else value for value in row]
+                connection.execute(f"INSERT INTO {name} VALUES ({', '.join(['%s'] * len(row))})".encode(), values)
+
+
 def test_a_copy_is_made_again_if_the_database_lost_its_last_changes(
     machines: Machines, tmp_path: Path, dsn: str
 ) -> None:
@@ -323,19 +350,12 @@ def test_a_copy_is_made_again_if_the_database_lost_its_last_changes(
             asked(change)
     second.catch_up()
     kept = shared_rows(second)
-    with machines.server.connection() as connection:
-        saved = [connection.execute(f"SELECT * FROM {name}").fetchall() for name in ("workspaces", "rows", "changes")]
+    saved = backup(machines.server)
     for _ in range(8):
         asked, at = script.step(first), script.at()
         with first.change(at) as change:
             asked(change)
-    with machines.server.connection() as connection, connection.transaction():
-        connection.execute("DELETE FROM workspaces")
-        for name, found in zip(("workspaces", "rows", "changes"), saved, strict=True):
-            with connection.cursor() as cursor:
-                for row in found:
-                    row = tuple(json.dumps(value) if isinstance(value, dict | list) else value for value in row)
-                    cursor.execute(f"INSERT INTO {name} VALUES ({', '.join(['%s'] * len(row))})", row)  # type: ignore[arg-type]
+    restore(machines.server, saved)
     for _ in range(9):
         asked, at = script.step(second), script.at()
         with second.change(at) as change:
@@ -344,6 +364,56 @@ def test_a_copy_is_made_again_if_the_database_lost_its_last_changes(
     first.catch_up()
     assert shared_rows(first) == shared_rows(second)
     assert answers(machines.places[0]) == answers(machines.places[1])
+
+
+def test_what_the_database_lost_is_kept_as_an_export_without_what_was_forgotten(
+    machines: Machines, tmp_path: Path
+) -> None:
+    first, second = machines.stores[0], machines.join(tmp_path / "second")
+    script = Script(3)
+    with_topic = (each for each in iter(script.memory, None) if each.metadata.topic_id is not None)
+    before, lost, forgotten_here, forgotten_there, still = islice(with_topic, 5)
+
+    def add(store: TeamStore, *memories: Memory) -> None:
+        with store.change(script.at()) as change:
+            change.add([Addition(each) for each in memories])
+
+    def forget(store: TeamStore, memory: Memory) -> None:
+        with store.change(script.at()) as change:
+            change.leave_tombstones([memory.id])
+            change.drop([memory.id] if store.known(memory.id) else [])
+
+    add(first, before, still)
+    second.catch_up()
+    saved = backup(machines.server)
+    add(first, lost, forgotten_here, forgotten_there)
+    forget(first, forgotten_here)
+    forget(first, before)
+    restore(machines.server, saved)
+    forget(second, forgotten_there)
+
+    assert follow_with(first, machines.places[0]) > 0
+    assert shared_rows(first) | {"numbers": []} == shared_rows(second) | {"numbers": []}, "no number is given again"
+    [kept] = lost_memories.all_set_aside(machines.places[0])
+    assert kept.memories is not None
+    with kept.memories.open("rb") as file:
+        checked = export_file.inspect(file, Slices(lambda _: None, "", 1))
+    assert checked.ids == {lost.id}
+    assert kept.forgotten is not None
+    assert kept.forgotten.read_text().split() == [before.id]
+    assert not lost_memories.all_set_aside(machines.places[1]), "what was not ahead lost nothing"
+
+    second.catch_up()
+    forget(second, lost)
+    follow_with(first, machines.places[0])
+    [plan] = first.forgettings.unfinished()[-1:]
+    assert kept.memories.relative_to(machines.places[0].root).as_posix() in plan.files
+
+
+def follow_with(store: TeamStore, place: Workspace) -> int:
+    """Follow as the worker's child does."""
+    stores = cast(Stores, SimpleNamespace(store=store, workspace=place))
+    return follow.catch_up(stores, datetime(2026, 11, 20, 13, tzinfo=UTC))
 
 
 def test_a_workspace_with_memories_does_not_join_by_itself(tmp_path: Path, server: Server) -> None:

@@ -181,3 +181,20 @@ def node_of(place: Place) -> str:
     found = membership.membership_of(place.workspace, place.config)
     assert found is not None
     return found.node.split("/")[1]
+
+
+def test_what_is_forgotten_while_a_machine_is_off_is_removed_from_its_folder_when_its_worker_starts(team: Team) -> None:
+    first, second = team.machine("first"), team.machine("second")
+    phrase = "quokkazebra"
+    with first.worker():
+        with second.worker():
+            told = second.submit("ingest", summary(f"The {phrase} is a lock", 1))
+            memory_id = (second.ended(told).result or {})["memory_id"]
+            until(lambda: first.json("memories", "list")["total"] == 1 or None, "it is here")
+        assert files_with(second.workspace.root, phrase.encode())
+        forgotten = first.submit("forget", {"memory_ids": [memory_id]})
+        assert first.ended(forgotten).state == "succeeded"
+        with second.worker():
+            until(lambda: second.json("memories", "list")["total"] == 0 or None, "it follows")
+            until(lambda: second.json("team", "status")["team"]["copies"][0]["forgets"] == 0 or None, "all is removed")
+            until(lambda: not files_with(second.workspace.root, phrase.encode()), "no file tells of it", 30)

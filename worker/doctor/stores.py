@@ -14,6 +14,7 @@ from bridge.graph import graph_files
 from bridge.settings import Settings
 from bridge.store import inspection, migrations
 from bridge.store.inspection import size_of
+from bridge.transfer import lost_memories
 from jobs import clock
 from jobs.errors import JobError
 from jobs.finding import Finding, finding
@@ -73,7 +74,8 @@ def gather(workspace: Workspace, settings: Settings, now: datetime, seconds: flo
 def file_status(workspace: Workspace) -> FileStatus:
     """The files of the graph, of quarantined graphs and of earlier versions. No store of cognee is opened. Raises
     OSError."""
-    aside = _entries(workspace.quarantine)
+    lost = {kept.folder for kept in lost_memories.all_set_aside(workspace)}  # reported by the team's checks
+    aside = [path for path in _entries(workspace.quarantine) if path not in lost]
     return FileStatus(
         cognee=graph_files.store_exists(workspace),
         has_our_memories=graph_files.has_our_memories(workspace),

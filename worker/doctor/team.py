@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bridge.settings import Settings
 from bridge.team.membership import membership_of
+from bridge.transfer import lost_memories
+from bridge.transfer.lost_memories import SetAside
 from jobs import clock
 from jobs.errors import JobError
 from jobs.finding import Finding, finding
@@ -21,21 +23,24 @@ _SILENT = timedelta(days=7)
 
 @dataclass(frozen=True, slots=True)
 class TeamState:
-    """The team as it is now; ``problem`` is why it cannot be reached. Both are None for a workspace without a team."""
+    """The team as it is now; ``problem`` is why it cannot be reached. Both are None for a workspace without a team.
+    ``set_aside``: what the team's database lost and is kept here."""
 
     status: team.TeamStatus | None
     problem: JobError | None
     now: datetime
+    set_aside: Sequence[SetAside] = ()
 
 
 def gather(workspace: Workspace, settings: Settings, now: datetime) -> TeamState:
     """Ask the team, which takes seconds where it is not reached."""
+    kept = lost_memories.all_set_aside(workspace)
     try:
         if membership_of(workspace, settings.config_folder) is None:
-            return TeamState(None, None, now)
-        return TeamState(team.status(workspace, settings), None, now)
+            return TeamState(None, None, now, kept)
+        return TeamState(team.status(workspace, settings), None, now, kept)
     except JobError as error:
-        return TeamState(None, error, now)
+        return TeamState(None, error, now, kept)
 
 
 def reached(state: TeamState) -> Iterator[Finding]:
@@ -60,4 +65,13 @@ def copies(state: TeamState) -> Iterator[Finding]:
             yield finding("TEAM_COPY_SILENT", copy["node"], seen + left)
 
 
-CHECKS = (reached, copies)
+def lost(state: TeamState) -> Iterator[Finding]:
+    """Findings about what the team's database lost, as after a restore from a backup."""
+    for kept in state.set_aside:
+        if kept.memories is not None:
+            yield finding("TEAM_LOST", "set-aside", f"It is {kept.memories}.")
+        if kept.forgotten is not None:
+            yield finding("TEAM_UNFORGOTTEN", "set-aside", f"Their ids are in {kept.forgotten}.")
+
+
+CHECKS = (reached, copies, lost)

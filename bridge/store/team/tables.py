@@ -32,11 +32,12 @@ class Table:
 
 
 MEMORIES = Table("memories", ("number",), local=("passage_row", "passage_count", "whole_row"))
+TOMBSTONES = Table("tombstones", ("id",))
 
 # In the order in which a replica applies them: a memory that is deleted takes its feedback with it.
 TABLES = (
     MEMORIES,
-    Table("tombstones", ("id",)),
+    TOMBSTONES,
     Table("numbers_skipped", ("first",)),
     Table("effects", ("job_id", "job_sha256")),
     Table("compactions", ("seq",)),

@@ -7,11 +7,11 @@ between the two commits, memory.db rolls back, and gets the change from Postgres
 
 from __future__ import annotations
 
-import json
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 from uuid import uuid4
 
 from jobs import clock, steps
@@ -21,13 +21,16 @@ from jobs.layout import Workspace
 from ... import critical
 from ...embedding.embedder import Embedder
 from ...team.protocol import Team
-from ...team.rows import Author, Described, Position, Registered, require_format
+from ...team.rows import Author, Described, FeedRow, Position, Registered, require_format
 from .. import database, vector_files
 from ..change import Change
 from ..migrations import FORMAT
+from ..protocol import Prepare
 from ..sqlite_store import SqliteStore
+from ..values import Arrivals
 from . import position, replica
 from .recorder import Recorder
+from .tables import MEMORIES, TOMBSTONES
 
 log = logging.getLogger(__name__)
 
@@ -118,13 +121,8 @@ class TeamStore(SqliteStore):
 
     # --- reading ---
 
-    def incoming_forgotten(self) -> list[str]:
-        """The ids of memories here that are among the tombstones of others' changes."""
-        keys = self._team.keys_after(self.workspace_id, "tombstones", self.position.seq)
-        return [each for key in keys for each in json.loads(key) if self.known(each) is not None]
-
-    def catch_up(self, here: Change | None = None) -> int:
-        """Apply what others changed. Returns how many rows. Raises as the constructor does."""
+    def catch_up(self, prepare: Prepare = lambda arrivals: None) -> int:
+        """Apply what others changed. Returns how many rows. Raises as ``Team`` and what ``prepare`` raises."""
         with self._team.incoming(self.workspace_id, self.position) as found:
             if found is None:
                 raise JobError("TEAM_NOT_SHARED", "The team does not know this workspace.")
@@ -132,14 +130,32 @@ class TeamStore(SqliteStore):
             reached = found.registered.position
             if reached == self.position:
                 return 0
-            if found.is_all:
+            if found.is_all and self.position.seq:
                 log.warning("the team does not have the last changes of this copy: it is made again")
-            with critical.critical_section(), steps.fault_point("team.apply"), database.transaction(self._connection):
-                count = self._replica.apply(found.rows, clock.iso(clock.now()), is_all=found.is_all)
-                position.note_position(self._connection, reached)
-                if here is not None:
-                    self._writer.write(here)
+            incoming = list(found.rows)
+        here = prepare(self._arrivals(incoming, is_all=found.is_all))
+        with critical.critical_section(), steps.fault_point("team.apply"), database.transaction(self._connection):
+            count = self._replica.apply(incoming, clock.iso(clock.now()), is_all=found.is_all)
+            position.note_position(self._connection, reached)
+            if here is not None:
+                self._writer.write(here)
         return count
+
+    def _arrivals(self, incoming: Sequence[FeedRow], *, is_all: bool) -> Arrivals:
+        """What the rows do to the memories of this copy. A new copy has none."""
+        if not self.position.seq:
+            return Arrivals()
+        values: dict[str, dict[str, dict[str, Any]]] = {TOMBSTONES.name: {}, MEMORIES.name: {}}
+        for _, row in incoming:
+            if row.table in values and row.value is not None:
+                values[row.table][row.value["id"]] = row.value
+        tombstones, memories = values.values()
+        forgotten = [each for each, row in tombstones.items() if row["forgotten_at"] != self.forgotten_at(each)]
+        if not is_all:
+            return Arrivals(tuple(forgotten))
+        here = set(self.all_ids())
+        again = [each for each in memories.keys() - here - tombstones.keys() if self.forgotten_at(each) is not None]
+        return Arrivals(tuple(forgotten), tuple(sorted(here - memories.keys() - set(forgotten))), tuple(sorted(again)))
 
     def _require_model(self, found: Registered) -> None:
         require_format(found.format, FORMAT)
