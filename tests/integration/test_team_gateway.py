@@ -283,9 +283,12 @@ def test_row_level_security_alone_shows_and_changes_nothing_of_another_persons_w
                 assert connection.execute(f"SELECT count(*) FROM {table}".encode()).fetchone() == (0,), table
         bobs = PersonsConnections(server, strangers.bob, None)
         for denied in ("UPDATE tokens SET person = person", "INSERT INTO persons VALUES ('x')", "SET ROLE cognee"):
-            with bobs.connection() as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
-                with connection.transaction():
-                    connection.execute(denied.encode())
+            with (
+                bobs.connection() as connection,
+                pytest.raises(psycopg.errors.InsufficientPrivilege),
+                connection.transaction(),
+            ):
+                connection.execute(denied.encode())
         with server.connection() as connection:
             left = connection.execute("SELECT current_setting('cognee_memory.person', true)").fetchone()
         assert left in ((None,), ("",)), "a connection keeps nothing of the person that it was used for"

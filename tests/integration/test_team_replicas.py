@@ -26,7 +26,7 @@ from bridge.search.reader import Reader
 from bridge.slices import Slices
 from bridge.store.change import Change, StatusChange
 from bridge.store.sqlite_store import SqliteStore
-from bridge.store.team import tables
+from bridge.store.team import replica, tables
 from bridge.store.team.team_store import TeamStore
 from bridge.store.values import (
     Addition,
@@ -251,8 +251,9 @@ class Script:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_machines_that_take_turns_end_with_what_one_machine_would_have(
-    machines: Machines, tmp_path: Path, seed: int
+    machines: Machines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
+    monkeypatch.setattr(replica, "_TOGETHER", (1, 2000)[seed % 2])
     machines.join(tmp_path / "second")
     script, dice = Script(seed), random.Random(seed)
     for number in range(60):
@@ -427,3 +428,23 @@ def test_a_workspace_with_memories_does_not_join_by_itself(tmp_path: Path, serve
     assert caught.value.code == "TEAM_NOT_SHARED"
     with sqlite3.connect(place.memory_db) as connection:
         assert connection.execute("SELECT count(*) FROM memories").fetchone() == (1,)
+
+
+def test_rows_are_applied_in_parts_as_all_at_once(
+    machines: Machines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A memory that was dropped and came back has another number: the rows of both may be in two parts."""
+    script = Script(3)
+    first = machines.stores[0]
+    for _ in range(12):
+        first.add([(script.memory(), None)], script.at())
+    second = machines.join(tmp_path / "second")
+    [ninth] = first.select(first.all_ids()[8:9]).values()
+    with first.change(script.at()) as change:
+        change.drop([ninth.id])
+    first.add([(ninth, None)], script.at())
+    monkeypatch.setattr(replica, "_TOGETHER", 1)
+    second.catch_up()
+    third = machines.join(tmp_path / "third")
+    assert shared_rows(first) == shared_rows(second) == shared_rows(third)
+    assert answers(machines.places[0]) == answers(machines.places[1]) == answers(machines.places[2])

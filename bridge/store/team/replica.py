@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,8 @@ from ..outbox import Outbox
 from ..vector_index import VectorIndex
 from ..word_index import WordIndex
 from .tables import MEMORIES, SEQUENCES, TABLES, Table, quoted
+
+_TOGETHER = 2000  # rows; a memory's vectors are some 30 kB
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,18 +53,32 @@ class Replica:
         self._columns = {table.name: table.columns(connection) for table in TABLES}
 
     def apply(self, feed: Iterable[FeedRow], now: str, *, is_all: bool = False) -> int:
-        """Apply rows, inside a transaction. Returns how many. ``is_all``: every other shared row is deleted."""
-        by_table: dict[str, list[SharedRow]] = {table.name: [] for table in TABLES}
-        by_table[SEQUENCES] = []
-        for _, row in feed:
-            by_table[row.table].append(row)
+        """Apply rows, inside a transaction. Returns how many. ``feed`` is read more than once. ``is_all``: every other
+        shared row is deleted."""
+        kept: dict[str, set[str]] = {table.name: set() for table in TABLES}
+        count = 0
         if is_all:
-            for table in TABLES:
-                by_table[table.name] += self._missing(table, {row.key for row in by_table[table.name]})
-        self._memories(by_table[MEMORIES.name], now)
+            for _, row in feed:
+                kept.get(row.table, set()).add(row.key)
+            gone = {table.name: self._missing(table, kept[table.name]) for table in TABLES}
+            for row in gone[MEMORIES.name]:
+                self._remove_other(row, now)
+            count += self._apply(gone, now)
+        for _, row in feed:  # first, since a memory may have another number now, and a number another memory
+            if row.table == MEMORIES.name:
+                self._remove_other(row, now)
+        for some in _batches(feed):
+            by_table: dict[str, list[SharedRow]] = {}
+            for _, row in some:
+                by_table.setdefault(row.table, []).append(row)
+            count += self._apply(by_table, now)
+        return count
+
+    def _apply(self, by_table: Mapping[str, Sequence[SharedRow]], now: str) -> int:
+        self._memories(by_table.get(MEMORIES.name, ()), now)
         for table in TABLES[1:]:
-            self._others(table, by_table[table.name])
-        for row in by_table[SEQUENCES]:
+            self._others(table, by_table.get(table.name, ()))
+        for row in by_table.get(SEQUENCES, ()):
             self._raise_sequence(json.loads(row.key)[0], int((row.value or {})["seq"]))
         return sum(map(len, by_table.values()))
 
@@ -91,18 +107,26 @@ class Replica:
 
     # --- memories ---
 
+    def _remove_other(self, row: SharedRow, now: str) -> None:
+        """Remove the memory that has this row's number, if it is not the row's own."""
+        (number,) = json.loads(row.key)
+        former = self._connection.execute("SELECT id, hidden FROM memories WHERE number = ?", (number,)).fetchone()
+        if former is not None and (row.value is None or former[0] != row.value["id"]):
+            self._remove(number, former[0], bool(former[1]), now)
+
     def _memories(self, changed: Sequence[SharedRow], now: str) -> None:
         arrivals = []
         for row in changed:
             (number,) = json.loads(row.key)
             former = self._connection.execute("SELECT id, hidden FROM memories WHERE number = ?", (number,)).fetchone()
-            if row.value is None or former is None or former[0] != row.value["id"] or row.vectors is not None:
-                if former is not None:
-                    self._remove(number, former[0], bool(former[1]), now)
-                if row.value is not None:
-                    arrivals.append(_Arrival(row.value, self._rows_of(row.vectors)))
-            else:
+            if row.value is None:
+                continue
+            if former is not None and row.vectors is None:
                 self._update(number, row.value, was_hidden=bool(former[1]), now=now)
+                continue
+            if former is not None:
+                self._remove(number, former[0], bool(former[1]), now)
+            arrivals.append(_Arrival(row.value, self._rows_of(row.vectors)))
         self._add(arrivals, now)
 
     def _rows_of(self, vectors: bytes | None) -> Vectors:
@@ -151,6 +175,12 @@ class Replica:
     def _memory(self, number: int) -> Memory:
         query = f"SELECT {rows.COLUMNS} FROM memories WHERE number = ?"  # noqa: S608 - constants
         return rows.memory_of(self._connection.execute(query, (number,)).fetchone())
+
+
+def _batches(feed: Iterable[FeedRow]) -> Iterator[list[FeedRow]]:
+    rows = iter(feed)
+    while some := list(islice(rows, _TOGETHER)):
+        yield some
 
 
 def vector_bytes(found: Vectors) -> bytes:

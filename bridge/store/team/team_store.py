@@ -8,10 +8,9 @@ between the two commits, memory.db rolls back, and gets the change from Postgres
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
 from uuid import uuid4
 
 from jobs import clock, steps
@@ -29,6 +28,7 @@ from ..protocol import Prepare
 from ..sqlite_store import SqliteStore
 from ..values import Arrivals
 from . import position, replica
+from .incoming_rows import IncomingRows
 from .recorder import Recorder
 from .tables import MEMORIES, TOMBSTONES
 
@@ -132,30 +132,33 @@ class TeamStore(SqliteStore):
                 return 0
             if found.is_all and self.position.seq:
                 log.warning("the team does not have the last changes of this copy: it is made again")
-            incoming = list(found.rows)
-        here = prepare(self._arrivals(incoming, is_all=found.is_all))
-        with critical.critical_section(), steps.fault_point("team.apply"), database.transaction(self._connection):
-            count = self._replica.apply(incoming, clock.iso(clock.now()), is_all=found.is_all)
-            position.note_position(self._connection, reached)
-            if here is not None:
-                self._writer.write(here)
+            incoming = IncomingRows(found.rows, self._workspace.memory)
+        with incoming:
+            here = prepare(self._arrivals(incoming, is_all=found.is_all))
+            with critical.critical_section(), steps.fault_point("team.apply"), database.transaction(self._connection):
+                count = self._replica.apply(incoming, clock.iso(clock.now()), is_all=found.is_all)
+                position.note_position(self._connection, reached)
+                if here is not None:
+                    self._writer.write(here)
         return count
 
-    def _arrivals(self, incoming: Sequence[FeedRow], *, is_all: bool) -> Arrivals:
+    def _arrivals(self, incoming: Iterable[FeedRow], *, is_all: bool) -> Arrivals:
         """What the rows do to the memories of this copy. A new copy has none."""
         if not self.position.seq:
             return Arrivals()
-        values: dict[str, dict[str, dict[str, Any]]] = {TOMBSTONES.name: {}, MEMORIES.name: {}}
+        tombstones: dict[str, str] = {}  # id -> when it was forgotten
+        memories: set[str] = set()
         for _, row in incoming:
-            if row.table in values and row.value is not None:
-                values[row.table][row.value["id"]] = row.value
-        tombstones, memories = values.values()
-        forgotten = [each for each, row in tombstones.items() if row["forgotten_at"] != self.forgotten_at(each)]
+            if row.value is not None and row.table == TOMBSTONES.name:
+                tombstones[row.value["id"]] = row.value["forgotten_at"]
+            elif row.value is not None and row.table == MEMORIES.name:
+                memories.add(row.value["id"])
+        forgotten = [each for each, at in tombstones.items() if at != self.forgotten_at(each)]
         if not is_all:
             return Arrivals(tuple(forgotten))
         here = set(self.all_ids())
-        again = [each for each in memories.keys() - here - tombstones.keys() if self.forgotten_at(each) is not None]
-        return Arrivals(tuple(forgotten), tuple(sorted(here - memories.keys() - set(forgotten))), tuple(sorted(again)))
+        again = [each for each in memories - here - tombstones.keys() if self.forgotten_at(each) is not None]
+        return Arrivals(tuple(forgotten), tuple(sorted(here - memories - set(forgotten))), tuple(sorted(again)))
 
     def _require_model(self, found: Registered) -> None:
         require_format(found.format, FORMAT)
