@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from jobs.errors import JobError
 
+from . import retention
 from .server import Connection
 
 SECONDS = 30.0
@@ -134,14 +135,20 @@ FROM (
     FROM jobs WHERE workspace_id = %(id)s AND state IN ('waiting', 'running')
 ) AS waiting
 WHERE id = %(id)s AND lease = %(number)s
+RETURNING pruned_at < clock_timestamp() - interval '1 day'
 """
 
 
 def release(connection: Connection, lease: Lease) -> None:
-    """Give the lease up, and note when the workspace's next job is due. Nothing if it is lost."""
+    """Give the lease up, and note when the workspace's next job is due. Nothing if it is lost. Once a day, what need
+    not be kept for ever is removed then.
+    """
     with connection.transaction():
         try:
             require(connection, lease)  # first: a job that is posted meanwhile waits for this, and is not overlooked
         except JobError:
             return
-        connection.execute(_RELEASE, {"id": lease.workspace_id, "number": lease.number})
+        found = connection.execute(_RELEASE, {"id": lease.workspace_id, "number": lease.number}).fetchone()
+    if found is not None and found[0]:
+        connection.execute("UPDATE workspaces SET pruned_at = clock_timestamp() WHERE id = %s", (lease.workspace_id,))
+        retention.prune(connection, lease.workspace_id)

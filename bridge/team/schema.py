@@ -46,6 +46,8 @@ CREATE TABLE workspaces (
     -- whose copy has the knowledge graph, and until when nobody else makes one
     graph_owner text,
     graph_until timestamptz,
+    -- when old jobs and changes were last removed
+    pruned_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     -- of its waiting jobs: the earliest time at which one is due, null without one, and the highest priority
     due_at timestamptz,
     priority integer NOT NULL DEFAULT 0
@@ -102,6 +104,7 @@ CREATE TABLE jobs (
 );
 CREATE INDEX jobs_waiting ON jobs (workspace_id, priority DESC, seq) WHERE state = 'waiting';
 CREATE INDEX jobs_running ON jobs (workspace_id) WHERE state = 'running';
+CREATE INDEX jobs_ended ON jobs (workspace_id, changed_at) WHERE state = 'ended';
 
 -- the copies of a workspace: how far each is, and when it was last there
 CREATE TABLE copies (

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import psycopg
 import pytest
 from fake_embedder import FakeEmbedder
 from postgres import database
@@ -37,11 +38,16 @@ AT = "2026-11-20T12:00:00Z"
 
 
 @pytest.fixture(scope="module")
-def team() -> Iterator[PostgresTeam]:
-    with database() as dsn:
-        team = PostgresTeam(Server(dsn, connections=8))
-        yield team
-        team.close()
+def dsn() -> Iterator[str]:
+    with database() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def team(dsn: str) -> Iterator[PostgresTeam]:
+    team = PostgresTeam(Server(dsn, connections=8))
+    yield team
+    team.close()
 
 
 @pytest.fixture
@@ -133,6 +139,30 @@ def taken_of(team: PostgresTeam, served: list[str]) -> Lease:
     lease = team.take("first", served, 60.0)
     assert lease is not None
     return lease
+
+
+def test_ended_jobs_and_changes_are_not_kept_for_ever(team: PostgresTeam, workspace_id: str, dsn: str) -> None:
+    for job_id in ("old", "new", "waits"):
+        post(team, workspace_id, job_id)
+    for number in range(3):
+        at = team.registered(workspace_id)
+        assert at is not None
+        team.commit(workspace_id, at.position, [], [f"job-{number}"], Author("first"), 8)
+    with psycopg.connect(dsn, options="-c search_path=cognee_memory", autocommit=True) as connection:
+        connection.execute("UPDATE jobs SET state = 'ended' WHERE job_id IN ('old', 'new')")
+        connection.execute("UPDATE jobs SET changed_at = 'epoch' WHERE job_id <> 'new'")
+        connection.execute("UPDATE changes SET at = 'epoch' WHERE seq <> 3")
+
+        def left() -> tuple[list[str], list[int]]:
+            lease = taken(team, workspace_id, "first")
+            team.release(lease)
+            jobs = connection.execute("SELECT job_id FROM jobs WHERE workspace_id = %s ORDER BY 1", (workspace_id,))
+            changes = connection.execute("SELECT seq FROM changes WHERE workspace_id = %s ORDER BY 1", (workspace_id,))
+            return [each for (each,) in jobs], [each for (each,) in changes]
+
+        assert left() == (["new", "old", "waits"], [1, 2, 3, 4]), "it was looked at today"
+        connection.execute("UPDATE workspaces SET pruned_at = 'epoch' WHERE id = %s", (workspace_id,))
+        assert left() == (["new", "waits"], [3, 4])
 
 
 def test_a_job_that_is_posted_while_the_lease_is_given_up_is_due(team: PostgresTeam, workspace_id: str) -> None:
