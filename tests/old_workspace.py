@@ -73,8 +73,8 @@ class OldWorkspace:
         self.root = root
         self.data = root / ".cognee_data"
         self.store = root / ".cognee_system" / "databases" / "cognee_db"
-        self.store.parent.mkdir(parents=True)
-        self.data.mkdir()
+        self.store.parent.mkdir(parents=True, exist_ok=True)
+        self.data.mkdir(exist_ok=True)
         sql = Path(__file__).with_name("data") / f"cognee-{version}.sql"
         with closing(sqlite3.connect(self.store)) as connection:
             connection.executescript(sql.read_text("utf-8"))
