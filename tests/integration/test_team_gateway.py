@@ -160,6 +160,22 @@ def test_machines_of_a_group_remember_together_through_the_gateway(
             assert {each["node"].split("/")[0] for each in copies} == {"ann", "bob"}
 
 
+def test_a_workspace_is_shared_through_the_gateway_by_the_command(
+    hosted: Hosted, tmp_path: Path, model_cache: Path
+) -> None:
+    place = Place(
+        tmp_path / "laptop",
+        COGNEE_MEMORY_TEAM=hosted.address,
+        COGNEE_MEMORY_TEAM_TOKEN=hosted.token(f"erin-{uuid4()}"),
+        COGNEE_MEMORY_CACHE_DIR=str(model_cache),
+    )
+    try:
+        answer = place.json("team", "share")
+        assert (answer["success"], answer.get("is_current")) == (True, True), answer
+    finally:
+        place.cli("worker", "stop")
+
+
 # --- walls ---
 
 
