@@ -323,7 +323,8 @@ def variable(name: str) -> str:
 
 def postgres_password_file() -> Path:
     """Where PostgreSQL's tools look for passwords. The worker's child has another HOME, so psycopg is told."""
-    return Path(os.environ.get("PGPASSFILE") or expand_home("~/.pgpass"))
+    home = os.environ.get(USER_HOME) or expand_home("~")
+    return Path(os.environ.get("PGPASSFILE") or Path(home) / ".pgpass")
 
 
 USER_HOME = "MEMORY_USER_HOME"

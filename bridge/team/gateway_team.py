@@ -56,6 +56,15 @@ class GatewayTeam:
         _require_success(answer)
         return answer.json()["value"]
 
+    def _ask_if_known(self, operation: str, workspace_id: str) -> Any:
+        """The answer about a workspace; None if the gateway knows none of this id for this person."""
+        try:
+            return self._ask(operation, workspace_id=workspace_id)
+        except JobError as error:
+            if error.code == "TEAM_NOT_SHARED":
+                return None
+            raise
+
     @contextmanager
     def _stream(self, operation: str, content: Iterable[bytes]) -> Iterator[httpx.Response]:
         try:
@@ -70,12 +79,7 @@ class GatewayTeam:
     # --- memories ---
 
     def registered(self, workspace_id: str) -> Registered | None:
-        try:
-            return wire.registered_of(self._ask("registered", workspace_id=workspace_id))
-        except JobError as error:
-            if error.code == "TEAM_NOT_SHARED":
-                return None
-            raise
+        return wire.registered_of(self._ask_if_known("registered", workspace_id))
 
     def share(self, what: Described, change_id: str, all_rows: Iterable[SharedRow], author: Author) -> None:
         head = wire.Share(
@@ -207,11 +211,11 @@ class GatewayTeam:
         self._ask("remove_copy", workspace_id=workspace_id, node=node)
 
     def copies(self, workspace_id: str) -> list[Copy]:
-        found = self._ask("copies", workspace_id=workspace_id)
+        found = self._ask_if_known("copies", workspace_id) or []
         return [Copy(**(each | {"seen_at": clock.parse(each["seen_at"])})) for each in found]
 
     def overview(self, workspace_id: str) -> Overview | None:
-        return _overview(self._ask("overview", workspace_id=workspace_id))
+        return _overview(self._ask_if_known("overview", workspace_id))
 
     def workspaces(self, limit: int) -> list[Overview]:
         found = [_overview(each) for each in self._ask("workspaces")]

@@ -147,15 +147,36 @@ def give(connection: Connection, workspace_id: str, person: str | None, group: s
     return bool(changed.rowcount)
 
 
+_OF_WORKSPACES = ("workspaces", "rows", "changes", "jobs", "job_askers", "copies")
+
+
 def allow_gateway(connection: Connection, role: str) -> None:
     """Give a role of the database the rights of a gateway, and no others. Raises JobError: ARGUMENT_INVALID."""
+    _grant(connection, role, "schema_version", "persons", "groups", "members", "tokens")
+
+
+def allow_host(connection: Connection, role: str) -> None:
+    """Give a role of the database the rights of a worker that reaches it directly: all rows of all workspaces, but no
+    table to change, and no persons and tokens. Raises JobError: ARGUMENT_INVALID.
+    """
+    with connection.transaction():
+        _grant(connection, role, "schema_version")
+        for table in _OF_WORKSPACES:
+            connection.execute(
+                f'DROP POLICY IF EXISTS "hosts {role}" ON {table};'
+                f' CREATE POLICY "hosts {role}" ON {table} TO "{role}" USING (true)'.encode()
+            )
+
+
+def _grant(connection: Connection, role: str, *read: str) -> None:
+    """Let a role change what belongs to workspaces, and read these tables."""
     if not role.isidentifier():
         raise JobError("ARGUMENT_INVALID", f"{role!r} is no name of a role.")
     with connection.transaction():
         connection.execute(
             f'GRANT USAGE ON SCHEMA cognee_memory TO "{role}";'
-            f' GRANT SELECT, INSERT, UPDATE, DELETE ON workspaces, rows, changes, jobs, job_askers, copies TO "{role}";'
-            f' GRANT SELECT ON schema_version, persons, groups, members, tokens TO "{role}"'.encode()
+            f' GRANT SELECT, INSERT, UPDATE, DELETE ON {", ".join(_OF_WORKSPACES)} TO "{role}";'
+            f' GRANT SELECT ON {", ".join(read)} TO "{role}"'.encode()
         )
 
 

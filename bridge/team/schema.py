@@ -204,10 +204,13 @@ VERSION = len(MIGRATIONS)
 def bring_up(connection: Connection[Any]) -> None:
     """Create the schema or upgrade it to the present version.
 
-    Raises JobError: TEAM_NEWER, and TEAM_UNREACHABLE while a long transaction uses its tables.
+    Raises JobError: TEAM_NEWER; TEAM_UNREACHABLE while a long transaction uses its tables; TEAM_UNUSABLE for a role
+    that may not upgrade them.
     """
     try:
         _bring_up(connection)
+    except errors.InsufficientPrivilege:
+        require_present(connection)
     except errors.LockNotAvailable:
         raise JobError(
             "TEAM_UNREACHABLE",
@@ -238,7 +241,11 @@ def require_present(connection: Connection[Any]) -> None:
     found = version_of(connection)
     require_known(found)
     if found < VERSION:
-        raise JobError("TEAM_UNUSABLE", f"The team's database has schema {found}; this program needs {VERSION}.")
+        raise JobError(
+            "TEAM_UNUSABLE",
+            f"The team's database has schema {found}; this program needs {VERSION}.",
+            remediation="As the owner of the tables, with this version of the program: cognee-memory team database.",
+        )
 
 
 def noted(connection: Connection[Any]) -> int | None:

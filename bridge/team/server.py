@@ -83,7 +83,8 @@ class Server:
             with self._pool.connection() as connection:
                 if self._version != schema.VERSION:
                     (schema.bring_up if self._upgrades else schema.require_present)(connection)
-                yield connection
+                with _left_if_read_only(connection):
+                    yield connection
 
     @contextmanager
     def connection_of_its_own(self) -> Iterator[Connection]:
@@ -132,6 +133,16 @@ class PersonsConnections:
         """Nothing: the server's connections are for all requests."""
 
 
+@contextmanager
+def _left_if_read_only(connection: Connection) -> Iterator[None]:
+    """Close a connection to a server that only reads now: another one has taken its place, perhaps under its name."""
+    try:
+        yield
+    except errors.ReadOnlySqlTransaction:
+        connection.close()
+        raise
+
+
 # For the transaction: nothing of a person is left on a connection, also where a pooler gives it to another request.
 _SET_PERSON = "SELECT set_config('cognee_memory.person', %s, true), set_config('cognee_memory.workspace', %s, true)"
 
@@ -146,7 +157,8 @@ def failing_clearly() -> Iterator[None]:
         yield
     except (errors.InvalidPassword, errors.InvalidAuthorizationSpecification, errors.InsufficientPrivilege) as error:
         raise JobError("TEAM_REFUSED", f"The team's database refused this user: {_said(error)}.") from None
-    except (psycopg.OperationalError, PoolTimeout) as error:  # also a server that is ended, promoted, or full
+    except (psycopg.OperationalError, PoolTimeout, errors.ReadOnlySqlTransaction) as error:
+        # also a server that is ended or full, or a standby: it is reached again once there is a primary
         raise JobError("TEAM_UNREACHABLE", f"The team's database cannot be used now: {_said(error)}.") from None
     except psycopg.Error as error:
         raise JobError("TEAM_UNUSABLE", f"The team's database answered with an error: {_said(error)}.") from None

@@ -319,3 +319,19 @@ def test_a_reader_by_number_misses_no_change_of_writers_at_the_same_time(team: P
     found = team.registered(workspace_id)
     assert found is not None
     assert found.position.seq == 1 + writers * each, "no number is left out"
+
+
+def test_a_server_that_only_reads_is_left_and_reached_again_once_it_writes(dsn: str, workspace_id: str) -> None:
+    """As in a failover, where the former primary goes on as a standby under the same name for a while."""
+    with psycopg.connect(dsn, autocommit=True) as operator:
+        operator.execute("ALTER DATABASE postgres SET default_transaction_read_only = on")
+        team = PostgresTeam(Server(dsn))
+        try:
+            with pytest.raises(JobError) as caught:
+                team.note_copy(workspace_id, "first", 1, "0", True)
+            assert caught.value.code == "TEAM_UNREACHABLE", "it is waited for"
+            operator.execute("ALTER DATABASE postgres RESET default_transaction_read_only")
+            team.note_copy(workspace_id, "first", 1, "0", True)
+        finally:
+            operator.execute("ALTER DATABASE postgres RESET default_transaction_read_only")
+            team.close()

@@ -24,7 +24,7 @@ from harness import Place, until
 from postgres import cluster
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from bridge.team import membership, people, wire
+from bridge.team import membership, people, schema, wire
 from bridge.team.gateway_team import GatewayTeam
 from bridge.team.postgres_team import PostgresTeam
 from bridge.team.rows import Author, Described, Position, SharedRow
@@ -160,6 +160,22 @@ def test_machines_of_a_group_remember_together_through_the_gateway(
             assert {each["node"].split("/")[0] for each in copies} == {"ann", "bob"}
 
 
+def test_a_workspace_is_shared_through_the_gateway_by_the_command(
+    hosted: Hosted, tmp_path: Path, model_cache: Path
+) -> None:
+    place = Place(
+        tmp_path / "laptop",
+        COGNEE_MEMORY_TEAM=hosted.address,
+        COGNEE_MEMORY_TEAM_TOKEN=hosted.token(f"erin-{uuid4()}"),
+        COGNEE_MEMORY_CACHE_DIR=str(model_cache),
+    )
+    try:
+        answer = place.json("team", "share")
+        assert (answer["success"], answer.get("is_current")) == (True, True), answer
+    finally:
+        place.cli("worker", "stop")
+
+
 # --- walls ---
 
 
@@ -283,11 +299,7 @@ def test_row_level_security_alone_shows_and_changes_nothing_of_another_persons_w
                 assert connection.execute(f"SELECT count(*) FROM {table}".encode()).fetchone() == (0,), table
         bobs = PersonsConnections(server, strangers.bob, None)
         for denied in ("UPDATE tokens SET person = person", "INSERT INTO persons VALUES ('x')", "SET ROLE cognee"):
-            with (
-                bobs.connection() as connection,
-                pytest.raises(psycopg.errors.InsufficientPrivilege),
-                connection.transaction(),
-            ):
+            with bobs.connection() as connection, refused(connection):
                 connection.execute(denied.encode())
         with server.connection() as connection:
             left = connection.execute("SELECT current_setting('cognee_memory.person', true)").fetchone()
@@ -295,6 +307,45 @@ def test_row_level_security_alone_shows_and_changes_nothing_of_another_persons_w
     finally:
         server.close()
     assert dump(strangers.hosted, strangers.workspace_id) == before
+
+
+@contextmanager
+def refused(connection: psycopg.Connection[Any]) -> Iterator[None]:
+    with pytest.raises(psycopg.errors.InsufficientPrivilege), connection.transaction():
+        yield
+
+
+def test_a_role_for_hosts_works_with_all_workspaces_and_can_change_no_table_and_read_no_token(
+    strangers: Strangers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hosted = strangers.hosted
+    with hosted.server.connection() as connection:
+        connection.execute(b"CREATE ROLE host LOGIN PASSWORD 'x'")
+        for _ in range(2):
+            people.allow_host(connection, "host")
+    dsn = make_conninfo(**conninfo_to_dict(hosted.dsn) | {"user": "host", "password": "x"})
+    server = Server(dsn)
+    team = PostgresTeam(server)
+    workspace_id = str(uuid4())
+    try:
+        team.share(Described(workspace_id, "the host's", 8, "a model", 3), str(uuid4()), [], Author("host"))
+        found = team.registered(strangers.workspace_id)
+        assert found is not None
+        assert {workspace_id, strangers.workspace_id} <= {each.workspace_id for each in team.workspaces(1000)}
+        team.commit(strangers.workspace_id, found.position, [], [], Author("host"), 8)
+        lease = team.take("host", [workspace_id], 30)
+        assert lease is None, "no job is due"
+        for denied in ("SELECT 1 FROM tokens", "SELECT 1 FROM persons", "DROP TABLE rows", "ALTER TABLE rows ADD x int",
+                       "CREATE TABLE cognee_memory.mine (x int)", "DROP POLICY own ON rows"):  # fmt: skip
+            with server.connection() as connection, refused(connection):
+                connection.execute(denied.encode())
+        monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, "ALTER TABLE jobs ADD note text"))
+        monkeypatch.setattr(schema, "VERSION", schema.VERSION + 1)
+        with pytest.raises(JobError) as caught:
+            team.time()
+        assert (caught.value.code, "team database" in caught.value.remediation) == ("TEAM_UNUSABLE", True)
+    finally:
+        server.close()
 
 
 def test_a_revoked_an_expired_and_an_invented_token_are_refused_at_once(hosted: Hosted) -> None:

@@ -15,6 +15,7 @@ import pytest
 from harness import Place, until
 from machines import Team, pause, resume, summary
 from postgres import cluster, database
+from psycopg.conninfo import conninfo_to_dict
 
 from bridge.team import membership
 from jobs.model import Record
@@ -43,6 +44,23 @@ def test_what_one_machine_remembers_every_other_one_finds(team: Team) -> None:
             assert "Invoices" in answer["results"][0]["summary_text"]
     [(changes,)] = team.rows("SELECT count(*) FROM changes WHERE workspace_id = %s")
     assert changes in (2, 3), "the sharing, and both jobs, perhaps together"
+
+
+def test_the_password_may_be_in_the_users_password_file(team: Team) -> None:
+    place = team.machine("first")
+    parts = conninfo_to_dict(team.dsn)
+    home = team.folder / "home"
+    home.mkdir()
+    where = f"{parts['host']}:{parts['port']}"
+    (home / ".pgpass").write_text(f"{where}:*:{parts['user']}:{parts['password']}\n")
+    (home / ".pgpass").chmod(0o600)
+    place.environment |= {
+        "HOME": str(home),
+        "COGNEE_MEMORY_STORE": f"postgresql://{parts['user']}@{where}/{parts['dbname']}?sslmode=disable",
+    }
+    with place.worker():
+        told = place.submit("ingest", summary("The queue is a spool", 1))
+        assert place.ended(told, seconds=60).state == "succeeded"
 
 
 def test_a_job_of_a_worker_that_is_killed_runs_on_another_machine(team: Team) -> None:

@@ -35,6 +35,8 @@ def _changed(changed: bool) -> dict[str, Any]:
 def _database(connection: Connection, args: argparse.Namespace) -> dict[str, Any]:
     if args.gateway_role is not None:
         people.allow_gateway(connection, args.gateway_role)
+    if args.host_role is not None:
+        people.allow_host(connection, args.host_role)
     return _changed(True)
 
 

@@ -319,6 +319,7 @@ def _operators(builder: CommandLineBuilder, verbs: Any) -> None:
 
     database = add("database", "create or upgrade the team's tables in the database", "database --gateway-role gateway")
     database.add_argument("--gateway-role", metavar="ROLE", help="give this role of the database a gateway's rights")
+    database.add_argument("--host-role", metavar="ROLE", help="give this role the rights of a worker, and no others")
     add("person", "make a person known to the gateway", "person ann", "PERSON")
     add("persons", "show all persons and their groups", "persons")
     add("remove-person", "remove a person, their tokens and memberships", "remove-person ann", "PERSON")
