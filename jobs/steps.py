@@ -254,7 +254,8 @@ def fault_point(name: str) -> _FaultPoint:
 
 
 def arm(fault: str | None) -> None:
-    """Run into a fault: ``<what>@<point>#<n>`` at the n-th arrival at a point of ``POINTS`` (default: the first).
+    """Run into a fault: ``<what>@<point>#<n>`` at the n-th arrival at a point of ``POINTS`` or ``TEAM_POINTS`` (default:
+    the first).
 
     What: ``kill`` (SIGKILL), ``hang`` (SIGSTOP: the process is paused), ``enospc`` (no space, at this and every
     later arrival). ``None`` disarms. Raises ValueError.
@@ -265,8 +266,10 @@ def arm(fault: str | None) -> None:
         return
     what, _, where = fault.partition("@")
     point, _, count = where.partition("#")
-    if what not in ("kill", "hang", "enospc") or point not in POINTS:
-        raise ValueError(f"{fault!r} is no fault; say kill, hang or enospc, '@', and one of: {', '.join(POINTS)}")
+    if what not in ("kill", "hang", "enospc") or point not in (*POINTS, *TEAM_POINTS):
+        raise ValueError(
+            f"{fault!r} is no fault; say kill, hang or enospc, '@', and one of: {', '.join((*POINTS, *TEAM_POINTS))}"
+        )
     wanted, arrived = int(count or 1), 0
 
     def hit(here: str) -> None:

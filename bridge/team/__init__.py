@@ -9,6 +9,7 @@
 ``people``: persons, their groups and their tokens.
 ``postgres_team``: the team's database, reached directly.
 ``server``: connections, transactions and errors.
+``server_clock``: the time by which shared jobs and memories are timed.
 ``schema``: the tables, and how they are upgraded.
 ``rows``: a workspace's memories as rows: the feed that replicas follow, and how a change is committed.
 ``copies``: how far each machine's copy is, and what an operator sees of a workspace.

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
-from jobs import lifecycle
+from jobs import clock, lifecycle
 from jobs.errors import JobError
 from jobs.kinds import LOCAL, NEEDS_GRAPH
 from jobs.model import Job, Record, canonical_json
@@ -53,7 +53,8 @@ def now(connection: Connection) -> datetime:
 
 def post(connection: Connection, workspace_id: str, node: str, jobs: Sequence[tuple[Job, Record]]) -> dict[str, Posted]:
     """Post jobs that a machine has accepted, in one transaction. A job that ended and was asked for again is posted
-    with its next generation. Posting twice is posting once.
+    with its next generation. Posting twice is posting once. None counts as accepted later than now, so that a machine
+    whose clock is ahead is not always the last.
 
     Returns for each id whether it is "posted", "known" already, or that of an "other" job, which is not touched. Raises
     JobError: TEAM_NOT_SHARED for a workspace that is not known yet.
@@ -63,6 +64,8 @@ def post(connection: Connection, workspace_id: str, node: str, jobs: Sequence[tu
         locked = connection.execute("SELECT 1 FROM workspaces WHERE id = %s FOR NO KEY UPDATE", (workspace_id,))
         if locked.fetchone() is None:
             raise JobError("TEAM_NOT_SHARED", "The team's database does not know this workspace yet.")
+        at = now(connection)
+        jobs = [(job, _accepted_by(record, at)) for job, record in jobs]
         for job, record in jobs:
             told[record.job_id] = _post(connection, workspace_id, node, job, record)
             if told[record.job_id] != "other":
@@ -106,6 +109,11 @@ def _post(connection: Connection, workspace_id: str, node: str, job: Job, record
         "SELECT job_sha256 FROM jobs WHERE workspace_id = %s AND job_id = %s", (workspace_id, record.job_id)
     ).fetchone()
     return "known" if found == (record.job_sha256,) else "other"
+
+
+def _accepted_by(record: Record, at: datetime) -> Record:
+    is_later = record.accepted_at is not None and clock.parse(record.accepted_at) > at
+    return replace(record, accepted_at=clock.iso(at)) if is_later else record
 
 
 def reports(connection: Connection, node: str, workspace_id: str, limit: int = 200) -> list[Report]:

@@ -203,6 +203,13 @@ def test_a_worker_whose_clock_is_hours_off_runs_jobs_by_the_time_of_the_server(
     assert abs(clock.parse(started.started_at or "") - datetime.now(UTC)) < timedelta(minutes=5)
 
 
+def test_no_job_counts_as_accepted_in_the_future_whatever_a_machine_says(team: PostgresTeam, workspace_id: str) -> None:
+    job = parse_job("a", encode({"schema_version": 1, "job_id": "a", "kind": "noop", "payload": {}}), test_jobs=True)
+    team.post(workspace_id, "first", [(job, lifecycle.accept(job, clock.now() + timedelta(hours=5)))])
+    [due] = team.due(taken(team, workspace_id, "first"), "first", 10)
+    assert clock.parse(due.record.accepted_at or "") <= team.time()
+
+
 # --- the position ---
 
 

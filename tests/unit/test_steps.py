@@ -16,7 +16,7 @@ import pytest
 from harness import PATIENCE
 
 from jobs import steps
-from jobs.steps import NAMES, POINTS, STEPS
+from jobs.steps import NAMES, POINTS, STEPS, TEAM_POINTS
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = sorted(path for package in ("jobs", "bridge", "worker") for path in (ROOT / package).rglob("*.py"))
@@ -111,7 +111,7 @@ def test_an_unknown_fault_is_refused(fault: str) -> None:
     assert through("drop.write") == ["drop.write"], "nothing is armed"
 
 
-@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize("point", (*POINTS, *TEAM_POINTS))
 def test_a_fault_can_be_armed_at_each_point_and_hits_there(point: str) -> None:
     steps.arm(f"enospc@{point}")
     side, _, name = point.partition(":")

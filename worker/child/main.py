@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +104,7 @@ class Server:
         self._close = close
         self._stores: Stores
         self._depth = 0
+        self._ahead = timedelta()  # of the clock that times the jobs
         self._job_files: dict[str, Any] | None = None
 
     def serve(self) -> None:
@@ -123,6 +125,7 @@ class Server:
             return
         self._stores = self._stores_of(request["workspace_id"])
         self._stores.use_lease(request.get("lease"))
+        self._ahead = timedelta(seconds=request.get("ahead", 0.0))
         outcomes = self._outcomes_in_place(request["kind"], tasks, self._progress(request["slice_seconds"]))
         self._depth -= 1
         job_files, self._job_files = self._job_files, None
@@ -193,7 +196,7 @@ class Server:
                 if kind == MAINTAIN:
                     self._stores.maintain(clock.now(), progress)
                     return {}
-                return run(kind, tasks, self._stores, clock.now(), progress)
+                return run(kind, tasks, self._stores, clock.now() + self._ahead, progress)
         except JobError as error:
             if not tasks:  # maintenance has no record that would show the error
                 log.warning("%s was not done: %s", kind, error.code)

@@ -13,7 +13,7 @@ The worker sends a ``Request``. The child replies with one ``Answer``, and may s
 
 from __future__ import annotations
 
-from typing import IO, Any, TypedDict
+from typing import IO, Any, NotRequired, TypedDict
 
 from bridge.privacy.masking import masked_value
 from jobs.errors import JobError
@@ -39,6 +39,7 @@ class Request(TypedDict):
     kind: str
     jobs: list[dict[str, Any]]  # each the fields of bridge.operations.Task
     lease: int | None  # in a team: the number of the lease under which it commits
+    ahead: NotRequired[float]  # seconds by which the clock that times the jobs is ahead of this machine's
 
 
 class Answer(TypedDict):

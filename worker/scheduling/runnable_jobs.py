@@ -41,6 +41,9 @@ class RunnableJobs(Protocol):
     def lease_number(self) -> int | None:
         """The number of the lease under which the child commits; None without a team."""
 
+    def seconds_ahead(self) -> float:
+        """How far the clock by which the jobs are timed is ahead of this machine's."""
+
 
 class LocalJobs:
     """The jobs of this machine's folder."""
@@ -72,3 +75,7 @@ class LocalJobs:
     def lease_number(self) -> int | None:
         """No lease: the worker's lock file keeps others out."""
         return None
+
+    def seconds_ahead(self) -> float:
+        """This machine's clock times them."""
+        return 0.0

@@ -173,6 +173,7 @@ class Runner:
                         "kind": kind,
                         "jobs": [task for task in tasks.jobs if task["job_id"] in records],
                         "lease": self._jobs.lease_number(),
+                        "ahead": self._jobs.seconds_ahead(),
                     },
                     self._progress,
                     timeout_seconds=tasks.timeout_seconds,

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import logging
 import time
+from dataclasses import replace
+from datetime import timedelta
 
+from bridge.team import server_clock
 from bridge.team.membership import Membership
 from bridge.team.protocol import Team
-from jobs import lifecycle
+from jobs import clock, lifecycle
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths
 from jobs.model import Record
@@ -36,6 +39,7 @@ class Exchange:
         self._membership = membership
         self._posted: dict[str, int] = {}  # job id -> generation
         self._post_all_at = 0.0
+        self._ahead: timedelta | None = None  # of the server's clock; None if it is to be asked again
         self.has_posted = False
 
     def run(self) -> None:
@@ -43,6 +47,7 @@ class Exchange:
         live = self._ledger.live()
         if time.monotonic() >= self._post_all_at:
             self._posted.clear()
+            self._ahead = None
             self._post_all_at = time.monotonic() + _POST_AGAIN_SECONDS
         self.has_posted = False
         new = [record for record in live if self._posted.get(record.job_id) != record.generation]
@@ -54,9 +59,11 @@ class Exchange:
 
     def _post(self, records: list[Record]) -> None:
         jobs = []
+        if self._ahead is None:
+            self._ahead = server_clock.ahead(self._team)
         for record in records:
             try:
-                jobs.append((read_job(self._paths, record.job_id), record))
+                jobs.append((read_job(self._paths, record.job_id), _timed(record, self._ahead)))
             except (OSError, JobError) as error:
                 log.error("copy unreadable, not posted: %s", error, extra=of_job(record))
         told = self._team.post(self._membership.workspace_id, self._membership.node, jobs)
@@ -94,3 +101,11 @@ class Exchange:
         if found == "ended" and job_id not in self._posted:
             return self._ledger.cancel(job_id)
         return "running" if found in ("cancelled", "ended") else found
+
+
+def _timed(record: Record, ahead: timedelta) -> Record:
+    """A record that was made here, accepted by a clock that is so far ahead of this machine's."""
+    was_made_here = record.generation == 1 and not record.attempts
+    if not was_made_here or record.accepted_at is None:
+        return record
+    return replace(record, accepted_at=clock.iso(clock.parse(record.accepted_at) + ahead))

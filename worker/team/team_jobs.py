@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
+from bridge.team import server_clock
 from bridge.team.leases import Lease
 from bridge.team.protocol import Team
 from bridge.team.shared_jobs import SharedJob
@@ -71,7 +72,7 @@ class TeamJobs:
 
         Raises JobError: TEAM_LEASE_LOST and as ``Team``.
         """
-        self._ahead = self._team.time() - clock.now()
+        self._ahead = server_clock.ahead(self._team)
         left = self._team.running(lease)
         if left:
             died = [self._step(record, lifecycle.WorkerDied()) for record in left]
@@ -97,6 +98,10 @@ class TeamJobs:
     def now(self) -> datetime:
         """The time of the database's server."""
         return clock.now() + self._ahead
+
+    def seconds_ahead(self) -> float:
+        """How far the server's clock is ahead of this machine's."""
+        return self._ahead.total_seconds()
 
     # --- reading ---
 

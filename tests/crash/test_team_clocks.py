@@ -1,0 +1,197 @@
+"""A team whose machines have the wrong time: everything goes by the clock of the database's server.
+
+A machine's time is shifted for its own processes alone, by a library that is loaded into them.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from harness import Place, until
+from postgres import database
+from team_machines import LEASE_SECONDS, Machines, pause, remember, remembered, result_of, resume, succeeded, titles
+
+from jobs import clock
+
+HOURS = 5
+CLOCK = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <sys/time.h>
+#include <time.h>
+
+static long ahead(void) {
+    const char *seconds = getenv("SECONDS_AHEAD");
+    return seconds ? atol(seconds) : 0;
+}
+
+int clock_gettime(clockid_t id, struct timespec *found) {
+    static int (*real)(clockid_t, struct timespec *);
+    if (!real) real = dlsym(RTLD_NEXT, "clock_gettime");
+    int failed = real(id, found);
+    if (!failed && (id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE)) found->tv_sec += ahead();
+    return failed;
+}
+
+int gettimeofday(struct timeval *restrict found, void *restrict zone) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    found->tv_sec = now.tv_sec;
+    found->tv_usec = now.tv_nsec / 1000;
+    return 0;
+}
+
+time_t time(time_t *found) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (found) *found = now.tv_sec;
+    return now.tv_sec;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def shifting_clock(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The library."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("there is no C compiler")
+    folder = tmp_path_factory.mktemp("clock")
+    (folder / "clock.c").write_text(CLOCK)
+    library = folder / "clock.so"
+    done = subprocess.run(
+        [compiler, "-shared", "-fPIC", "-O1", "-o", str(library), str(folder / "clock.c"), "-ldl"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if done.returncode:
+        pytest.skip(f"the library cannot be built: {done.stderr}")
+    return library
+
+
+@pytest.fixture(scope="module")
+def dsn() -> Iterator[str]:
+    with database() as found:
+        yield found
+
+
+class Clocks(Machines):
+    """A machine whose clock is right, one that is hours ahead, and one that is hours behind."""
+
+    def __init__(self, folder: Path, dsn: str, cache: Path, library: Path) -> None:
+        super().__init__(folder, dsn, cache)
+
+        def shifted(hours: int) -> dict[str, str]:
+            return {"LD_PRELOAD": str(library), "SECONDS_AHEAD": str(hours * 3600)}
+
+        self.right = self.add("right")
+        self.ahead = self.add("ahead", **shifted(HOURS))
+        self.behind = self.add("behind", **shifted(-HOURS))
+
+    def only(self, *places: Place) -> None:
+        """Let jobs run on these machines alone."""
+        for each in self.places:
+            if (each.heartbeat()["state"] == "paused") == (each in places):
+                (resume if each in places else pause)(each)
+
+    def lease(self) -> tuple[int, str, datetime]:
+        """Its number, its holder and its end."""
+        [found] = self.rows("SELECT lease, lease_owner, lease_until FROM workspaces WHERE id = %s")
+        return found[0], str(found[1]), found[2]
+
+
+@pytest.fixture(scope="module")
+def clocks(
+    tmp_path_factory: pytest.TempPathFactory, dsn: str, model_cache: Path, shifting_clock: Path
+) -> Iterator[Clocks]:
+    clocks = Clocks(tmp_path_factory.mktemp("clocks"), dsn, model_cache, shifting_clock)
+    shown = clocks.ahead.python("-c", "import time; print(int(time.time()))").stdout
+    assert abs(int(shown) - datetime.now(UTC).timestamp() - HOURS * 3600) < 300, "the library works"
+    with clocks.right.worker(), clocks.ahead.worker(), clocks.behind.worker():
+        yield clocks
+
+
+def server_time(offset: timedelta = timedelta()) -> str:
+    return clock.iso(datetime.now(UTC) + offset)
+
+
+def test_jobs_of_machines_with_wrong_clocks_run_once_and_on_time(clocks: Clocks) -> None:
+    clocks.only(*clocks.places)
+    began = datetime.now(UTC)
+    stored = [remember(place, f"Topic {number}") for number, place in enumerate(clocks.places * 2)]
+    jobs = dict(zip(stored, clocks.places * 2, strict=True))
+    flaky = {place.submit("noop", {"outcome": "retry"}, max_attempts=2): place for place in clocks.places}
+    hour = timedelta(hours=1)
+    lasting = clocks.ahead.submit("noop", {}, expires_at=server_time(HOURS * hour + hour))
+    over = clocks.behind.submit("noop", {}, expires_at=server_time(-hour))
+    later = clocks.behind.submit("noop", {}, not_before=server_time(hour))
+    for job_id, place in jobs.items():
+        assert clock.parse(succeeded(place, job_id).started_at or "") - began < timedelta(minutes=5)
+    for job_id, place in flaky.items():
+        record = place.ended(job_id)
+        assert (record.state, record.errors) == ("failed", 2)
+        for attempt in record.attempts:
+            assert timedelta() <= clock.parse(attempt.started_at) - began < timedelta(minutes=5)
+    assert clocks.ahead.ended(lasting).state == "succeeded"
+    assert clocks.behind.ended(over).state == "expired"
+    assert not (waiting := clocks.behind.in_state(later, "queued")).attempts, waiting
+    clocks.assert_all_is_well(stored)
+
+
+@pytest.mark.parametrize("holder", ["ahead", "behind"])
+def test_a_lease_of_a_machine_with_a_wrong_clock_lasts_as_long_as_any_and_no_longer(
+    clocks: Clocks, holder: str
+) -> None:
+    place: Place = getattr(clocks, holder)
+    clocks.only(place)
+    job_id = clocks.right.submit("noop", {"sleep_ms": 600_000})
+    clocks.right.in_state(job_id, "running")
+    number, owner, end = clocks.lease()
+    clocks.only(*clocks.places)
+    until(lambda: clocks.lease()[2] > end + timedelta(seconds=LEASE_SECONDS), "it was renewed for longer than it lasts")
+    assert clocks.lease()[:2] == (number, owner), "nobody has taken it over"
+    assert clocks.lease()[2] - datetime.now(UTC) <= timedelta(seconds=LEASE_SECONDS)
+    assert clocks.right.cli("jobs", "cancel", job_id).returncode == 0
+    record = clocks.right.ended(job_id)
+    assert (record.state, len(record.attempts)) == ("cancelled", 1)
+
+
+def test_the_status_that_was_set_last_stands_whatever_the_clocks_say(clocks: Clocks) -> None:
+    clocks.only(clocks.right)
+    memory_id = remembered(clocks.right, remember(clocks.right, "Tokens expire overnight"))
+    orders = [(clocks.ahead, clocks.right), (clocks.right, clocks.behind), (clocks.ahead, clocks.behind)]
+    for first, last in orders:
+        for place, status in ((first, "Draft"), (last, "Active")):
+            job_id = place.submit("set_status", {"memory_id": memory_id, "status": status})
+            assert result_of(succeeded(place, job_id))["status"] == status
+    clocks.until_equal()
+    for place in clocks.places:
+        assert place.json("memories", "show", memory_id)["memory"]["status"] == "Active"
+
+
+def test_what_a_machine_ahead_forgot_can_be_remembered_anew(clocks: Clocks) -> None:
+    memory_id = remembered(clocks.right, remember(clocks.right, "The queue is a spool"))
+    clocks.only(clocks.ahead)
+    succeeded(clocks.right, clocks.right.submit("forget", {"memory_ids": [memory_id]}))
+    again = remember(clocks.right, "The queue is a spool")
+    assert remembered(clocks.right, again) == memory_id
+
+
+def test_what_was_asked_for_before_a_forgetting_does_not_bring_the_memory_back(clocks: Clocks) -> None:
+    memory_id = remembered(clocks.right, remember(clocks.right, "Webhooks are signed"))
+    clocks.only()
+    before = remember(clocks.right, "Webhooks are signed", priority=-50)
+    forget = clocks.right.submit("forget", {"memory_ids": [memory_id]}, priority=50)
+    for job_id in (before, forget):
+        until(lambda job_id=job_id: clocks.is_posted(job_id), "it is posted")  # type: ignore[misc]
+    resume(clocks.behind)
+    succeeded(clocks.right, forget)
+    refused = clocks.right.ended(before)
+    assert (refused.state, refused.error and refused.error["code"]) == ("failed", "MEMORY_FORGOTTEN")
+    clocks.until_equal()
+    assert "Webhooks are signed" not in titles(clocks.right)

@@ -1,0 +1,154 @@
+"""The machines of a team in one test, and what has to be true of the team after any fault.
+
+A machine is a folder with a configuration of its own, and reaches the database by an address of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import psycopg
+from harness import Place, until
+
+from bridge.store.team import tables
+from bridge.team import membership
+from jobs.model import Record
+
+LEASE_SECONDS = 6.0
+
+
+class Machines:
+    """A shared workspace and its machines; the first one shares it. ``dsn`` is the database's own address."""
+
+    def __init__(self, folder: Path, dsn: str, cache: Path) -> None:
+        self.dsn = dsn
+        self.workspace_id = str(uuid4())
+        self.places: list[Place] = []
+        self._folder = folder
+        self._cache = cache
+
+    def add(self, name: str, *, base: Path | None = None, **variables: str) -> Place:
+        """A further machine, whose folder is in ``base`` if it is given."""
+        reached_by = {} if "COGNEE_MEMORY_TEAM" in variables else {"COGNEE_MEMORY_STORE": self.dsn}
+        place = Place(
+            (base or self._folder) / name,
+            **(
+                reached_by
+                | {"COGNEE_MEMORY_CACHE_DIR": str(self._cache), "COGNEE_MEMORY_LEASE_SECONDS": f"{LEASE_SECONDS:g}"}
+                | variables
+            ),
+        )
+        membership.join(place.workspace, place.config, self.workspace_id, shares=not self.places)
+        self.places.append(place)
+        return place
+
+    def rows(self, query: str, *values: Any, dsn: str | None = None) -> list[tuple[Any, ...]]:
+        """What the database answers. The first value of the query is the workspace's id."""
+        with psycopg.connect(dsn or self.dsn, options="-c search_path=cognee_memory") as connection:
+            return connection.execute(query.encode(), (self.workspace_id, *values)).fetchall()
+
+    def is_posted(self, job_id: str) -> bool:
+        """Whether the database has the job."""
+        return bool(self.rows("SELECT 1 FROM jobs WHERE workspace_id = %s AND job_id = %s", job_id))
+
+    def assert_all_is_well(self, job_ids: Iterable[str]) -> None:
+        """No number is missing in the feed, each of these jobs has its effect once, and all copies are equal."""
+        self.assert_gapless()
+        changes = self.rows("SELECT jobs FROM changes WHERE workspace_id = %s")
+        effects = [job for (jobs,) in changes for job in jobs]
+        assert len(effects) == len(set(effects)), "no job has two effects"
+        assert set(job_ids) <= set(effects), "each job has its effect"
+        self.until_equal()
+
+    def assert_gapless(self) -> None:
+        """No number of a change is missing."""
+        numbers = [seq for (seq,) in self.rows("SELECT seq FROM changes WHERE workspace_id = %s ORDER BY seq")]
+        assert numbers == list(range(1, len(numbers) + 1)), "no number is missing"
+
+    def until_equal(self) -> None:
+        """Wait until all copies have the database's last change, and have the same rows."""
+
+        def look() -> bool:
+            [(last,)] = self.rows("SELECT last_seq FROM workspaces WHERE id = %s")
+            return all(seq_of(place) == last for place in self.places)
+
+        until(look, "all copies have all changes")
+        assert len({json.dumps(shared_rows(place), default=repr) for place in self.places}) == 1, "equal copies"
+
+
+def remember(place: Place, topic: str, **fields: Any) -> str:
+    """Drop a job that stores a summary; returns its id."""
+    words = {"topic": topic, "context": f"What was said of it: {topic}.", "decisions": [f"{topic}."]}
+    return place.submit("ingest", {"summary": words}, **fields)
+
+
+def remembered(place: Place, job_id: str) -> str:
+    """The id of the memory that a job has stored, once it has."""
+    return str(result_of(succeeded(place, job_id))["memory_id"])
+
+
+def succeeded(place: Place, job_id: str) -> Record:
+    """The record of a job that has succeeded, once it has ended."""
+    record = place.ended(job_id)
+    assert record.state == "succeeded", f"{record}\n{place.log_end()}"
+    return record
+
+
+def result_of(record: Record) -> dict[str, Any]:
+    assert record.result is not None
+    return dict(record.result)
+
+
+def titles(place: Place) -> list[str]:
+    """The titles of the memories of a copy, sorted."""
+    return sorted(each["title"] for each in place.json("memories", "list", "--limit", "200")["memories"])
+
+
+def files_with(folder: Path, phrase: str) -> list[str]:
+    """The files below a folder that have a phrase."""
+    return sorted(str(path) for path in folder.rglob("*") if path.is_file() and phrase.encode() in path.read_bytes())
+
+
+def pause(place: Place) -> None:
+    assert place.cli("jobs", "pause").returncode == 0
+    until(lambda: place.heartbeat().get("state") == "paused", "it is paused")
+
+
+def resume(place: Place) -> None:
+    assert place.cli("jobs", "resume").returncode == 0
+    until(lambda: place.heartbeat().get("state") != "paused", "it goes on")
+
+
+def seq_of(place: Place) -> int:
+    """The number of the last change that a copy has; -1 before there is a copy."""
+    if not place.workspace.memory_db.exists():
+        return -1
+    address = f"file:{place.workspace.memory_db}?mode=ro"
+    with contextlib.closing(sqlite3.connect(address, uri=True)) as connection:
+        try:
+            found = connection.execute("SELECT value FROM meta WHERE key = 'team_seq'").fetchone()
+        except sqlite3.OperationalError:
+            return -1  # it is being made
+        return -1 if found is None else int(found[0])
+
+
+def shared_rows(place: Place) -> dict[str, list[Any]]:
+    """All rows of a copy that every copy has to have. Empty before there is one."""
+    found: dict[str, list[Any]] = {}
+    if not place.workspace.memory_db.exists():
+        return found
+    address = f"file:{place.workspace.memory_db}?mode=ro"
+    with contextlib.closing(sqlite3.connect(address, uri=True)) as connection:
+        if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'captured_turns'").fetchone():
+            return found  # it is being made
+        for table in tables.TABLES:
+            columns = ", ".join(f'"{name}"' for name in table.columns(connection))
+            keys = ", ".join(f'"{name}"' for name in table.key)
+            found[table.name] = connection.execute(f"SELECT {columns} FROM {table.name} ORDER BY {keys}").fetchall()
+        return found
