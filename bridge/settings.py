@@ -173,7 +173,7 @@ class Settings:
     )
     team_copy_memories: int = _setting(
         20000,
-        "In a team with a gateway: of a workspace with more memories, no copy is made here; the gateway answers questions.",
+        "In a team with a gateway: of a workspace with more memories no copy is made here, and the gateway answers.",
     )
     lease_seconds: float = _setting(
         30.0, "In a team: seconds without a sign of life after which another worker takes over the running jobs."

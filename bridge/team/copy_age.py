@@ -1,4 +1,5 @@
-"""How old this machine's copy of a team's memories is, or that there is none: a file beside memory.db, so that a question needs no network.
+"""How old this machine's copy of a team's memories is, or that there is none: a file beside memory.db, so that a
+question needs no network.
 
 The worker writes it whenever it knows that the copy has all changes.
 """

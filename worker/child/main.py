@@ -100,8 +100,8 @@ class Server:
         stores_of: Callable[[str | None, str | None], Stores],
         close: Callable[[], None] = lambda: None,
     ) -> None:
-        """``stores_of`` gives the stores of the workspace that a request names, as its person may see it; ``close`` closes the last ones. While
-        a request is paused, all others are about its workspace."""
+        """``stores_of`` gives the stores of the workspace that a request names, as its person may see it; ``close``
+        closes the last ones. While a request is paused, all others are about its workspace."""
         self._pipes = pipes
         self._stores_of = stores_of
         self._close = close
