@@ -135,7 +135,7 @@ def bodies(workspace_id: str) -> dict[str, dict[str, Any]]:
         "reports": {"node": "n"},
         "acknowledge": {"node": "n", "seen": []},
         "cancel": {"job_id": "a"},
-        "note_copy": {"node": "n", "applied_seq": 0, "version": "0", "has_removed_all": True},
+        "note_copy": {"node": "n", "applied_seq": 0, "version": "0", "has_removed_all": True, "runs_jobs": True},
         "remove_copy": {"node": "n"},
         "incoming": {"seq": 0, "change": ""},
         "commit": {"seq": 1, "change": "", "jobs": [], "node": "n", "lease": None, "format": 8},
@@ -172,7 +172,10 @@ def test_each_route_answers_the_person_whose_workspace_it_is(strangers: Stranger
     """So that the refusals above are not those of a broken request."""
     answer = ask(strangers.hosted, name, bodies(strangers.workspace_id)[name], strangers.anns)
     expected = (409,) if name in ("write", "forget_texts", "commit") else (200,)  # without the lease, or the position
-    assert answer.status_code in expected, answer.text
+    if name == "answer":
+        assert answer.json()["error_code"] == "TEAM_NO_COPY", "this gateway answers no questions"
+    else:
+        assert answer.status_code in expected, answer.text
 
 
 def dump(hosted: Hosted, workspace_id: str) -> list[Any]:
@@ -207,7 +210,7 @@ def test_row_level_security_alone_shows_and_changes_nothing_of_another_persons_w
         with pytest.raises(JobError):
             theirs.post(strangers.workspace_id, "n", [])
         with pytest.raises(JobError):
-            theirs.note_copy(strangers.workspace_id, "n", 1, "0", True)
+            theirs.note_copy(strangers.workspace_id, "n", 1, "0", True, runs_jobs=True)
         what = Described(str(uuid4()), "in Ann's name", 8, "m", 3, strangers.ann)
         with pytest.raises(JobError):
             theirs.share(what, str(uuid4()), [], Author("n"))
@@ -293,9 +296,9 @@ def test_a_machine_cannot_act_in_the_name_of_another_person(strangers: Strangers
     workspace_id = str(uuid4())
     with hosted.team(anns) as team:
         team.share(replace(Described(workspace_id, "w", 8, "m", 3), group=group), str(uuid4()), [], Author("laptop"))
-        team.note_copy(workspace_id, "laptop", 1, "0", True)
+        team.note_copy(workspace_id, "laptop", 1, "0", True, runs_jobs=True)
     with hosted.team(bobs) as team:
-        team.note_copy(workspace_id, f"{ann}/laptop", 99, "0", True)
+        team.note_copy(workspace_id, f"{ann}/laptop", 99, "0", True, runs_jobs=True)
         team.remove_copy(workspace_id, "laptop")
         nodes = {each.node for each in team.copies(workspace_id)}
     assert nodes == {f"{ann}/laptop", f"{bob}/{ann}/laptop"}
@@ -356,5 +359,5 @@ def test_the_metrics_and_the_description_are_published(strangers: Strangers) -> 
     assert 'cognee_memory_gateway_requests_total{operation="share",outcome="ok"}' in metrics
     described = httpx.get(strangers.hosted.address + "/openapi.json").json()
     assert set(described["paths"]) == {
-        wire.PREFIX + name for name in [*wire.OPERATIONS, "share", "incoming", "commit", "listen"]
+        wire.PREFIX + name for name in [*wire.OPERATIONS, "share", "incoming", "commit", "listen", "answer"]
     }
