@@ -111,7 +111,7 @@ def test_an_unknown_fault_is_refused(fault: str) -> None:
     assert through("drop.write") == ["drop.write"], "nothing is armed"
 
 
-@pytest.mark.parametrize("point", (*POINTS, *TEAM_POINTS))
+@pytest.mark.parametrize("point", [*POINTS, *TEAM_POINTS])
 def test_a_fault_can_be_armed_at_each_point_and_hits_there(point: str) -> None:
     steps.arm(f"enospc@{point}")
     side, _, name = point.partition(":")
