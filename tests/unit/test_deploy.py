@@ -12,6 +12,7 @@ import yaml  # type: ignore[import-untyped]
 
 from bridge.settings import load
 from worker.cli import parser
+from worker.gateway import gateway_metrics
 from worker.gateway.app import Gateway
 from worker.pool import pool_metrics
 
@@ -78,6 +79,16 @@ def test_what_the_image_is_made_of_is_there_and_reaches_the_builder() -> None:
     [command] = re.findall(r"^RUN (cognee-memory .+)$", dockerfile, re.MULTILINE)
     parser().parse_args(shlex.split(command)[1:])
     assert {"bridge", "jobs", "worker", "pyproject.toml"} <= set(kept)
+
+
+def test_the_alerts_of_the_guide_ask_for_metrics_that_the_gateway_and_a_pool_have() -> None:
+    page = (ROOT / "docs" / "team-operations.md").read_text("utf-8")
+    asked = set(re.findall(r"cognee_memory_(?:gateway|pool)_\w+", page))
+    sources = [Path(module.__file__ or "").read_text("utf-8") for module in (gateway_metrics, pool_metrics)]
+    there = set(re.findall(r'"(cognee_memory_\w+)"', "".join(sources)))
+    assert {re.sub("_bucket$", "", name) for name in asked} <= there
+    [rules] = [yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)]
+    assert all(each["alert"] and each["expr"] for each in rules["groups"][0]["rules"])
 
 
 def test_the_secrets_are_not_committed() -> None:
