@@ -171,6 +171,10 @@ class Settings:
     team_copy_days: float = _setting(
         30.0, "In a team: days without contact after which questions are no longer answered from this machine's copy."
     )
+    team_copy_memories: int = _setting(
+        20000,
+        "In a team with a gateway: of a workspace with more memories no copy is made here, and the gateway answers.",
+    )
     lease_seconds: float = _setting(
         30.0, "In a team: seconds without a sign of life after which another worker takes over the running jobs."
     )

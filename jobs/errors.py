@@ -212,6 +212,14 @@ ERRORS: dict[str, ErrorKind] = _table(
         "Let the worker reach the team's database: cognee-memory team status. Or raise team_copy_days.",
     ),
     ErrorKind(
+        "TEAM_NO_COPY", _G, "The workspace has more memories than this machine keeps a copy of.",
+        "Questions are answered by the team's gateway. For the rest, raise team_copy_memories, and restart the worker.",
+    ),
+    ErrorKind(
+        "TEAM_READER_BUSY", _T, "The team's gateway does not have the memories of this workspace yet.",
+        "Ask again: a large workspace takes minutes, once. If it stays, see the gateway's log.",
+    ),
+    ErrorKind(
         "TEAM_LIMITED", _W, "This person asks the team's gateway for more than a person may in a minute.",
         "No action needed: what waits is asked again later. An operator can raise the limits of the gateway.",
     ),

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -66,20 +66,32 @@ class Reader:
         self._cache = IndexCache()
 
     @overload
-    def answer(self, verb: Literal["retrieve"], arguments: dict[str, Any], now: datetime) -> RetrievalResponse: ...
+    def answer(
+        self, verb: Literal["retrieve"], arguments: dict[str, Any], now: datetime, shown: Workspace | None = None
+    ) -> RetrievalResponse: ...
 
     @overload
-    def answer(self, verb: Verb, arguments: dict[str, Any], now: datetime) -> Response: ...
+    def answer(
+        self, verb: Verb, arguments: dict[str, Any], now: datetime, shown: Workspace | None = None
+    ) -> Response: ...
 
-    def answer(self, verb: Verb, arguments: dict[str, Any], now: datetime) -> Response:
-        """The envelope of an answer or of an error. ``arguments`` already contain what the settings supply."""
+    def answer(self, verb: Verb, arguments: dict[str, Any], now: datetime, shown: Workspace | None = None) -> Response:
+        """The envelope of an answer or of an error. ``arguments`` already contain what the settings supply.
+
+        ``shown``: the workspace that it names, if that is not where the store is.
+        """
+        shown = shown or self._workspace
         try:
-            return _VERBS[verb](self, arguments, now)
+            if copy_age.is_none(self._workspace):
+                from ..team import remote_answers  # only where there is no copy of a team's large workspace
+
+                return cast("Response", remote_answers.ask(self._workspace, verb, arguments))
+            return _VERBS[verb](self, arguments, now, shown)
         except JobError as error:
-            return failure(verb, error, arguments, self._workspace)
+            return failure(verb, error, arguments, shown)
         except Exception as error:
             print(trace(error), file=sys.stderr)  # noqa: T201 - for a bug report
-            return failure(verb, envelope.unexpected(error), arguments, self._workspace)
+            return failure(verb, envelope.unexpected(error), arguments, shown)
 
     def warm(self) -> None:
         """Load the model and the index, so that the next question is fast. Raises as ``snapshot`` and ``embedder``."""
@@ -154,7 +166,7 @@ class Reader:
                 self._reranker = create_reranker(self._reranking)
         return SecondStage(self._reranker, self._reranking.hits)
 
-    def _retrieve(self, arguments: dict[str, Any], now: datetime) -> RetrievalSuccess:
+    def _retrieve(self, arguments: dict[str, Any], now: datetime, _: Workspace) -> RetrievalSuccess:
         from .question import parse_question
         from .retrieval import retrieve
 
@@ -164,11 +176,11 @@ class Reader:
         with self.snapshot(now) as snapshot:
             return retrieve(snapshot, question, self.embedder(snapshot) if snapshot else None, second)
 
-    def _explain(self, arguments: dict[str, Any], now: datetime) -> ExplainSuccess:
+    def _explain(self, arguments: dict[str, Any], now: datetime, shown: Workspace) -> ExplainSuccess:
         from .explain_request import parse
         from .explanation import explain
 
-        asked = parse(self._workspace, arguments, now)
+        asked = parse(shown, arguments, now)
         second = None
         if asked.query:
             self._begin_loading()
@@ -176,7 +188,7 @@ class Reader:
         with self.snapshot(now) as snapshot:
             return explain(snapshot, asked, self.embedder(snapshot) if snapshot and asked.query else None, second)
 
-    def _context(self, arguments: dict[str, Any], now: datetime) -> ContextSuccess:
+    def _context(self, arguments: dict[str, Any], now: datetime, _: Workspace) -> ContextSuccess:
         from .context import context
         from .question import parse_question
 
@@ -195,7 +207,7 @@ def earlier_model_answers(former: str, configured: str) -> str:
     )
 
 
-_VERBS: dict[Verb, Callable[[Reader, dict[str, Any], datetime], Response]] = {
+_VERBS: dict[Verb, Callable[[Reader, dict[str, Any], datetime, Workspace], Response]] = {
     "retrieve": Reader._retrieve,
     "explain": Reader._explain,
     "context": Reader._context,

@@ -9,9 +9,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from jobs.errors import JobError
 from jobs.layout import Workspace
 
 from ..memory import Memory, plan_key
+from ..team import copy_age
 from . import database, feedback, full_text, rows
 from .database import failing_clearly
 from .protocol_reading import (
@@ -71,13 +73,21 @@ class SqliteReader:
         """Lists of the present state, for the block; None if the store does not exist yet."""
         from .memory_lists import SqliteLists  # imported here: a query does not need it
 
+        self._require_copy()
         return self._state(SqliteLists)
 
     def export(self) -> AbstractContextManager[ExportRows | None]:
         """The rows of an export, for the block; None if the store does not exist yet."""
         from .export_rows import SqliteExportRows
 
+        self._require_copy()
         return self._state(SqliteExportRows)
+
+    def _require_copy(self) -> None:
+        """Raises JobError: TEAM_NO_COPY where a team's workspace is too large for this machine: what is not here must
+        not look as if there were nothing."""
+        if copy_age.is_none(self._workspace):
+            raise JobError("TEAM_NO_COPY")
 
     def is_applied(self, job: AppliedJob) -> bool:
         """Whether the job's effect is committed."""

@@ -1,4 +1,5 @@
-"""How old this machine's copy of a team's memories is: a file beside memory.db, so that a question needs no network.
+"""How old this machine's copy of a team's memories is, or that there is none: a file beside memory.db, so that a
+question needs no network.
 
 The worker writes it whenever it knows that the copy has all changes.
 """
@@ -21,6 +22,19 @@ def note_current(workspace: Workspace, now: datetime, days: float) -> None:
     files.replace_without_sync(
         workspace.team_copy, json.dumps({"current_at": clock.iso(now), "answers_until": until}).encode()
     )
+
+
+def note_none(workspace: Workspace) -> None:
+    """Note that there is no copy here, since the workspace is large: its team's gateway answers. Raises OSError."""
+    files.replace_without_sync(workspace.team_copy, json.dumps({"copy": None}).encode())
+
+
+def is_none(workspace: Workspace) -> bool:
+    """Whether there is no copy here, as ``note_none`` says."""
+    try:
+        return "copy" in json.loads(workspace.team_copy.read_bytes())
+    except (OSError, ValueError, TypeError):
+        return False
 
 
 def forget(workspace: Workspace) -> None:

@@ -81,6 +81,15 @@ class GatewayTeam:
     def registered(self, workspace_id: str) -> Registered | None:
         return wire.registered_of(self._ask_if_known("registered", workspace_id))
 
+    def memory_count(self, workspace_id: str) -> int:
+        return int(self._ask("memory_count", workspace_id=workspace_id))
+
+    def answer(self, workspace_id: str, verb: str, arguments: dict[str, Any], root: str) -> dict[str, Any]:
+        """The answer to a question, from a copy that the gateway has. ``root``: the folder that it shows as the
+        workspace's. Raises JobError: TEAM_READER_BUSY, TEAM_NO_COPY, and as ``Team``."""
+        found = self._ask("answer", workspace_id=workspace_id, verb=verb, arguments=arguments, root=root)
+        return cast("dict[str, Any]", found)
+
     def share(self, what: Described, change_id: str, all_rows: Iterable[SharedRow], author: Author) -> None:
         head = wire.Share(
             workspace_id=what.workspace_id,

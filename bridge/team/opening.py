@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 import stat
+from typing import TYPE_CHECKING
 
 from jobs.errors import JobError
 
 from ..settings import Settings, user_file
 from .protocol import Team
+
+if TYPE_CHECKING:
+    from .server import Server
 
 
 def team_of(settings: Settings) -> Team:
@@ -20,6 +24,14 @@ def team_of(settings: Settings) -> Team:
         from .gateway_team import GatewayTeam
 
         return GatewayTeam(settings.team, settings.team_token, ca_file=settings.team_ca_file)
+    from .postgres_team import PostgresTeam
+
+    return PostgresTeam(server_of(settings))
+
+
+def server_of(settings: Settings) -> Server:
+    """The team's database itself. Nothing is connected yet. Raises JobError: SETTING_INVALID."""
+    require_private(settings)
     if settings.store is None:
         raise JobError(
             "SETTING_INVALID",
@@ -27,10 +39,9 @@ def team_of(settings: Settings) -> Team:
             remediation="Set one of them in the user's config.toml: docs/team.md.",
         )
     from . import address
-    from .postgres_team import PostgresTeam
     from .server import Server
 
-    return PostgresTeam(Server(address.conninfo(settings.store)))
+    return Server(address.conninfo(settings.store))
 
 
 def shown_address(settings: Settings) -> str:

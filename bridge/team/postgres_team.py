@@ -31,6 +31,10 @@ class PostgresTeam:
         with self._server.connection() as connection:
             return rows.registered(connection, workspace_id)
 
+    def memory_count(self, workspace_id: str) -> int:
+        with self._server.connection() as connection:
+            return rows.memory_count(connection, workspace_id)
+
     def share(self, what: Described, change_id: str, all_rows: Iterable[SharedRow], author: Author) -> None:
         with self._server.connection() as connection, connection.transaction():
             if rows.registered(connection, what.workspace_id) is None:

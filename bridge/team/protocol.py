@@ -38,6 +38,9 @@ class Team(Protocol):
     def registered(self, workspace_id: str) -> Registered | None:
         """A workspace's position, model and format; None for one that the team does not know."""
 
+    def memory_count(self, workspace_id: str) -> int:
+        """The number of a workspace's memories."""
+
     def share(self, what: Described, change_id: str, rows: Iterable[SharedRow], author: Author) -> None:
         """Make a workspace known, with all its rows as its first change, unless it is known already."""
 

@@ -105,6 +105,14 @@ def registered(connection: Connection, workspace_id: str) -> Registered | None:
     return Registered(Position(seq, change), *facts)
 
 
+def memory_count(connection: Connection, workspace_id: str) -> int:
+    """The number of its memories, hidden ones included."""
+    found = connection.execute(
+        "SELECT count(*) FROM rows WHERE workspace_id = %s AND tbl = 'memories' AND value IS NOT NULL", (workspace_id,)
+    ).fetchone()
+    return 0 if found is None else int(found[0])
+
+
 def positions(connection: Connection, workspace_ids: Sequence[str]) -> dict[str, Position]:
     """The present positions of workspaces, by id; unknown ones are left out."""
     found = connection.execute(

@@ -29,6 +29,12 @@ _NETWORK: dict[str, Any] = {
     "application_name": "cognee-memory",
 }
 
+# A client that is cut off inside a transaction holds its locks until the server gives it up: after hours, if not told
+# otherwise. Keepalives find one whose packets are lost; the timeout, one behind a proxy that answers them.
+_OF_SERVER = "-c tcp_keepalives_idle=5 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=3"
+_SILENT_SECONDS = 10
+_SILENT_READER_SECONDS = 300  # without locks; a slow laptop may take the gateway's rows this slowly
+
 
 class Connections(Protocol):
     """Connections to the team's database. All raise JobError: TEAM_UNREACHABLE, TEAM_REFUSED, TEAM_NEWER,
@@ -50,7 +56,8 @@ class Server:
         self._arguments: dict[str, Any] = {
             **_NETWORK,
             "autocommit": True,
-            "options": f"-c search_path={schema.NAME},pg_catalog",
+            "options": f"-c search_path={schema.NAME},pg_catalog"
+            f" -c idle_in_transaction_session_timeout={_SILENT_SECONDS}s {_OF_SERVER}",
         }
         self._pool = ConnectionPool(
             dsn,
@@ -96,7 +103,7 @@ class Server:
     def snapshot(self) -> Iterator[Connection]:
         """A connection that sees one state of the database for the whole block. Raises as ``connection``."""
         with self.connection() as connection, connection.transaction():
-            connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            connection.execute(_READ_ONE_STATE)
             yield connection
 
     def close(self) -> None:
@@ -143,6 +150,10 @@ def _left_if_read_only(connection: Connection) -> Iterator[None]:
         raise
 
 
+_READ_ONE_STATE = (
+    "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY;"
+    f" SET LOCAL idle_in_transaction_session_timeout = '{_SILENT_READER_SECONDS}s'"
+).encode()
 # For the transaction: nothing of a person is left on a connection, also where a pooler gives it to another request.
 _SET_PERSON = "SELECT set_config('cognee_memory.person', %s, true), set_config('cognee_memory.workspace', %s, true)"
 
@@ -157,7 +168,12 @@ def failing_clearly() -> Iterator[None]:
         yield
     except (errors.InvalidPassword, errors.InvalidAuthorizationSpecification, errors.InsufficientPrivilege) as error:
         raise JobError("TEAM_REFUSED", f"The team's database refused this user: {_said(error)}.") from None
-    except (psycopg.OperationalError, PoolTimeout, errors.ReadOnlySqlTransaction) as error:
+    except (
+        psycopg.OperationalError,
+        PoolTimeout,
+        errors.IdleInTransactionSessionTimeout,
+        errors.ReadOnlySqlTransaction,
+    ) as error:
         # also a server that is ended or full, or a standby: it is reached again once there is a primary
         raise JobError("TEAM_UNREACHABLE", f"The team's database cannot be used now: {_said(error)}.") from None
     except psycopg.Error as error:

@@ -10,7 +10,7 @@ import binascii
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -49,6 +49,14 @@ class Empty(BaseModel):
 class KeysAfter(Call):
     table: str
     seq: Number
+
+
+class Answer(Call):
+    """A question. ``arguments`` contain what the settings supply; ``root`` is the folder that the answer names."""
+
+    verb: Literal["retrieve", "explain", "context"]
+    arguments: dict[str, Any]
+    root: Annotated[str, Field(min_length=1, max_length=4096)]
 
 
 class Take(Call):
@@ -177,6 +185,7 @@ def _take(team: Team, body: Take, named: Callable[[str], str]) -> Any:
 OPERATIONS: dict[str, Operation] = {
     "time": Operation(Empty, lambda team, body, named: clock.iso(team.time())),
     "registered": Operation(Call, lambda team, body, named: registered_shown(team.registered(body.workspace_id))),
+    "memory_count": Operation(Call, lambda team, body, named: team.memory_count(body.workspace_id)),
     "keys_after": Operation(
         KeysAfter, lambda team, body, named: team.keys_after(body.workspace_id, body.table, body.seq)
     ),

@@ -1005,6 +1005,8 @@ export type ErrorCode =
   | "TEAM_LIMITED"
   | "TEAM_NEWER"
   | "TEAM_NOT_SHARED"
+  | "TEAM_NO_COPY"
+  | "TEAM_READER_BUSY"
   | "TEAM_REFUSED"
   | "TEAM_UNREACHABLE"
   | "TEAM_UNUSABLE"

@@ -335,10 +335,10 @@ def test_a_server_that_only_reads_is_left_and_reached_again_once_it_writes(dsn: 
         team = PostgresTeam(Server(dsn))
         try:
             with pytest.raises(JobError) as caught:
-                team.note_copy(workspace_id, "first", 1, "0", True)
+                team.note_copy(workspace_id, "first", 1, "0", True, runs_jobs=True)
             assert caught.value.code == "TEAM_UNREACHABLE", "it is waited for"
             operator.execute("ALTER DATABASE postgres RESET default_transaction_read_only")
-            team.note_copy(workspace_id, "first", 1, "0", True)
+            team.note_copy(workspace_id, "first", 1, "0", True, runs_jobs=True)
         finally:
             operator.execute("ALTER DATABASE postgres RESET default_transaction_read_only")
             team.close()

@@ -6,10 +6,6 @@ A real gateway process over a real Postgres, with a role of its own that row-lev
 from __future__ import annotations
 
 import json
-import secrets
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -20,98 +16,18 @@ from uuid import uuid4
 import httpx
 import psycopg
 import pytest
+from gateways import Hosted
 from harness import Place, until
 from postgres import cluster
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from bridge.team import membership, people, schema, wire
-from bridge.team.gateway_team import GatewayTeam
 from bridge.team.postgres_team import PostgresTeam
 from bridge.team.rows import Author, Described, Position, SharedRow
 from bridge.team.server import PersonsConnections, Server
 from jobs.errors import JobError
 
 NOBODY = "00000000-0000-0000-0000-000000000000"
-
-
-class Hosted:
-    """A team's database with a gateway: ``address`` is the gateway's, ``dsn`` the operator's."""
-
-    def __init__(self, folder: Path, dsn: str) -> None:
-        self.dsn = dsn
-        self.server = Server(dsn)
-        password = secrets.token_urlsafe(16)
-        with self.server.connection() as connection:
-            connection.execute(f"CREATE ROLE gateway LOGIN PASSWORD '{password}'".encode())
-            people.allow_gateway(connection, "gateway")
-        parts = conninfo_to_dict(dsn) | {"user": "gateway", "password": password}
-        self.gateway_dsn = make_conninfo(**parts)
-        self._address = ""
-        self._folder = folder
-        self._process: subprocess.Popen[bytes] | None = None
-
-    @property
-    def address(self) -> str:
-        return self._address
-
-    @property
-    def log(self) -> str:
-        return (self._folder / "gateway.log").read_text()
-
-    def start(self) -> None:
-        """Start the gateway and wait until it answers."""
-        place = Place(self._folder / f"gateway-{uuid4()}")
-        parts = conninfo_to_dict(self.gateway_dsn)
-        store = f"postgresql://{parts['user']}:{parts['password']}@{parts['host']}:{parts['port']}/{parts['dbname']}"
-        port = self._free_port()
-        with (self._folder / "gateway.log").open("ab") as log:
-            self._process = subprocess.Popen(
-                [
-                    sys.executable, "-m", "worker.cli", "serve", "--port", str(port),
-                    "--workspace", str(place.workspace.root),
-                ],
-                env=place.environment | {"COGNEE_MEMORY_STORE": store + "?sslmode=disable"},
-                stdout=log, stderr=log,
-            )  # fmt: skip
-        self._address = f"http://127.0.0.1:{port}"
-        until(self._answers, "the gateway answers")
-
-    def _answers(self) -> bool:
-        assert self._process is not None
-        assert self._process.poll() is None, self.log
-        try:
-            return httpx.get(self._address + "/healthz").status_code == 200
-        except httpx.HTTPError:
-            return False
-
-    @staticmethod
-    def _free_port() -> int:
-        import socket
-
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            return int(probe.getsockname()[1])
-
-    def stop(self) -> None:
-        assert self._process is not None
-        self._process.send_signal(signal.SIGTERM)
-        self._process.wait(60)
-
-    def token(self, person: str, *groups: str) -> str:
-        """A token of a person, who is made."""
-        with self.server.connection() as connection:
-            people.add_person(connection, person)
-            for group in groups:
-                people.add_member(connection, group, person)
-            return people.create_token(connection, person, "a machine", None)
-
-    @contextmanager
-    def team(self, token: str) -> Iterator[GatewayTeam]:
-        team = GatewayTeam(self.address, token)
-        try:
-            yield team
-        finally:
-            team.close()
 
 
 @pytest.fixture(scope="module")
@@ -219,16 +135,17 @@ def bodies(workspace_id: str) -> dict[str, dict[str, Any]]:
         "reports": {"node": "n"},
         "acknowledge": {"node": "n", "seen": []},
         "cancel": {"job_id": "a"},
-        "note_copy": {"node": "n", "applied_seq": 0, "version": "0", "has_removed_all": True},
+        "note_copy": {"node": "n", "applied_seq": 0, "version": "0", "has_removed_all": True, "runs_jobs": True},
         "remove_copy": {"node": "n"},
         "incoming": {"seq": 0, "change": ""},
         "commit": {"seq": 1, "change": "", "jobs": [], "node": "n", "lease": None, "format": 8},
         "listen": {"seconds": 0.1},
+        "answer": {"verb": "retrieve", "arguments": {"query": "x"}, "root": "/"},
     }  # fmt: skip
     of_workspaces = [name for name, each in wire.OPERATIONS.items() if issubclass(each.body, wire.Call)]
     return {
         name: {"workspace_id": workspace_id, **more.get(name, {})}
-        for name in [*of_workspaces, "incoming", "commit", "listen"]
+        for name in [*of_workspaces, "incoming", "commit", "listen", "answer"]
     }
 
 
@@ -255,7 +172,10 @@ def test_each_route_answers_the_person_whose_workspace_it_is(strangers: Stranger
     """So that the refusals above are not those of a broken request."""
     answer = ask(strangers.hosted, name, bodies(strangers.workspace_id)[name], strangers.anns)
     expected = (409,) if name in ("write", "forget_texts", "commit") else (200,)  # without the lease, or the position
-    assert answer.status_code in expected, answer.text
+    if name == "answer":
+        assert answer.json()["error_code"] == "TEAM_NO_COPY", "this gateway answers no questions"
+    else:
+        assert answer.status_code in expected, answer.text
 
 
 def dump(hosted: Hosted, workspace_id: str) -> list[Any]:
@@ -290,7 +210,7 @@ def test_row_level_security_alone_shows_and_changes_nothing_of_another_persons_w
         with pytest.raises(JobError):
             theirs.post(strangers.workspace_id, "n", [])
         with pytest.raises(JobError):
-            theirs.note_copy(strangers.workspace_id, "n", 1, "0", True)
+            theirs.note_copy(strangers.workspace_id, "n", 1, "0", True, runs_jobs=True)
         what = Described(str(uuid4()), "in Ann's name", 8, "m", 3, strangers.ann)
         with pytest.raises(JobError):
             theirs.share(what, str(uuid4()), [], Author("n"))
@@ -376,9 +296,9 @@ def test_a_machine_cannot_act_in_the_name_of_another_person(strangers: Strangers
     workspace_id = str(uuid4())
     with hosted.team(anns) as team:
         team.share(replace(Described(workspace_id, "w", 8, "m", 3), group=group), str(uuid4()), [], Author("laptop"))
-        team.note_copy(workspace_id, "laptop", 1, "0", True)
+        team.note_copy(workspace_id, "laptop", 1, "0", True, runs_jobs=True)
     with hosted.team(bobs) as team:
-        team.note_copy(workspace_id, f"{ann}/laptop", 99, "0", True)
+        team.note_copy(workspace_id, f"{ann}/laptop", 99, "0", True, runs_jobs=True)
         team.remove_copy(workspace_id, "laptop")
         nodes = {each.node for each in team.copies(workspace_id)}
     assert nodes == {f"{ann}/laptop", f"{bob}/{ann}/laptop"}
@@ -439,5 +359,5 @@ def test_the_metrics_and_the_description_are_published(strangers: Strangers) -> 
     assert 'cognee_memory_gateway_requests_total{operation="share",outcome="ok"}' in metrics
     described = httpx.get(strangers.hosted.address + "/openapi.json").json()
     assert set(described["paths"]) == {
-        wire.PREFIX + name for name in [*wire.OPERATIONS, "share", "incoming", "commit", "listen"]
+        wire.PREFIX + name for name in [*wire.OPERATIONS, "share", "incoming", "commit", "listen", "answer"]
     }

@@ -448,3 +448,10 @@ def test_rows_are_applied_in_parts_as_all_at_once(
     third = machines.join(tmp_path / "third")
     assert shared_rows(first) == shared_rows(second) == shared_rows(third)
     assert answers(machines.places[0]) == answers(machines.places[1]) == answers(machines.places[2])
+
+
+def test_a_memory_db_that_is_being_made_is_no_copy_yet(tmp_path: Path) -> None:
+    place = place_of(tmp_path / "new")
+    with sqlite3.connect(place.memory_db) as connection:
+        connection.executescript("CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT); PRAGMA user_version = 1")
+    assert copy_state(place) == CopyState(None, 0)

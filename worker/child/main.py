@@ -95,10 +95,13 @@ class Server:
     """Serves requests. While long work is paused at a safe point, it serves other requests."""
 
     def __init__(
-        self, pipes: Pipes, stores_of: Callable[[str | None], Stores], close: Callable[[], None] = lambda: None
+        self,
+        pipes: Pipes,
+        stores_of: Callable[[str | None, str | None], Stores],
+        close: Callable[[], None] = lambda: None,
     ) -> None:
-        """``stores_of`` gives the stores of the workspace that a request names; ``close`` closes the last ones. While
-        a request is paused, all others are about its workspace."""
+        """``stores_of`` gives the stores of the workspace that a request names, as its person may see it; ``close``
+        closes the last ones. While a request is paused, all others are about its workspace."""
         self._pipes = pipes
         self._stores_of = stores_of
         self._close = close
@@ -123,7 +126,7 @@ class Server:
             self._depth -= 1
             self._pipes.answer({"outcomes": {}, "graph_lag": None, "job_files": None}, last=self._depth == 0)
             return
-        self._stores = self._stores_of(request["workspace_id"])
+        self._stores = self._stores_of(request["workspace_id"], request["person"])
         self._stores.use_lease(request.get("lease"))
         self._ahead = timedelta(seconds=request.get("ahead", 0.0))
         outcomes = self._outcomes_in_place(request["kind"], tasks, self._progress(request["slice_seconds"]))
@@ -240,7 +243,7 @@ def main() -> int:
 
     with Stores(workspace, settings, loading) as stores:
         loading(False)
-        Server(pipes, lambda _: stores).serve()
+        Server(pipes, lambda *_: stores).serve()
     return 0
 
 

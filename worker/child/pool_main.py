@@ -13,6 +13,8 @@ from bridge.embedding.factory import create
 from bridge.graph.open_stores import Stores
 from bridge.store.opening import forgive_opening
 from bridge.team import opening
+from bridge.team.postgres_team import PostgresTeam
+from bridge.team.server import PersonsConnections
 from jobs.layout import Workspace
 
 from .main import Pipes, Server, prepare
@@ -23,11 +25,11 @@ def main() -> int:
     answers, settings = prepare(int(sys.argv[2]))
     folder = Path(sys.argv[1])
     load_embedder = lru_cache(maxsize=1)(partial(create, bulk=True))
-    team = opening.team_of(settings)
-    opened: dict[str, Stores] = {}
+    server = opening.server_of(settings)
+    opened: dict[tuple[str, str | None], Stores] = {}
 
     def leave() -> None:
-        for workspace_id in opened:
+        for workspace_id, _ in opened:
             forgive_opening(Workspace(folder / workspace_id))
 
     pipes = Pipes(answers, leave)
@@ -40,20 +42,26 @@ def main() -> int:
             _, stores = opened.popitem()
             stores.__exit__(None, None, None)
 
-    def stores_of(workspace_id: str | None) -> Stores:
+    def stores_of(workspace_id: str | None, person: str | None) -> Stores:
         assert workspace_id is not None
-        if workspace_id not in opened:
+        if (workspace_id, person) not in opened:
             close()
-            workspace = Workspace(folder / workspace_id)
-            opened[workspace_id] = Stores(workspace, settings, loading, load_embedder=load_embedder, team=team)
-        return opened[workspace_id]
+            connections = server if person is None else PersonsConnections(server, person, workspace_id)
+            opened[workspace_id, person] = Stores(
+                Workspace(folder / workspace_id),
+                settings,
+                loading,
+                load_embedder=load_embedder,
+                team=PostgresTeam(connections),
+            )
+        return opened[workspace_id, person]
 
     loading(False)
     try:
         Server(pipes, stores_of, close).serve()
     finally:
         close()
-        team.close()
+        server.close()
     return 0
 
 

@@ -33,7 +33,8 @@ class Request(TypedDict):
     """Jobs of one kind, or none for a request that begins with "@".
 
     ``Child.ask`` adds ``slice_seconds``: the time after which the child gives way; null if it must not. It also adds
-    ``workspace_id``: in a pool, which workspace the request is about; null elsewhere.
+    ``workspace_id``: in a pool, which workspace the request is about, and ``person``, as whom the database is asked;
+    null elsewhere.
     """
 
     kind: str

@@ -44,10 +44,11 @@ class Child:
         self, workspace: Workspace, settings: Settings, counters: Counters | None = None, *, is_pool: bool = False
     ) -> None:
         """``is_pool``: the child works on copies of many workspaces in the folder ``workspace``, by turns:
-        ``workspace_id`` says on which."""
+        ``workspace_id`` says on which, and ``person`` as whom, where row-level security shows each what is theirs."""
         self._workspace = workspace
         self._is_pool = is_pool
         self.workspace_id: str | None = None
+        self.person: str | None = None
         self._settings = settings
         self._counters = counters or Counters()
         self._process: ChildProcess | None = None
@@ -97,7 +98,8 @@ class Child:
                     process.end("cancelled")
                 slices = None if on_pause is None else self._settings.slice_seconds
                 with steps.fault_point("child.send"):
-                    process.send({**request, "slice_seconds": slices, "workspace_id": self.workspace_id})
+                    of_pool = {"workspace_id": self.workspace_id, "person": self.person}
+                    process.send({**request, "slice_seconds": slices, **of_pool})
                 while (message := process.receive(on_executing)) is not None:
                     if "progress" in message:
                         progress(message["progress"])

@@ -36,6 +36,7 @@ from .access import Caller
 from .gateway_metrics import GatewayMetrics
 from .hub import Hub
 from .limits import Limits
+from .reading import Reading
 
 log = logging.getLogger("gateway")
 
@@ -50,6 +51,8 @@ _STATUS = {
     "ARGUMENT_INVALID": 400,
     "TEAM_LIMITED": 429,
     "HTTP_TOO_LARGE": 413,
+    "TEAM_NO_COPY": 404,
+    "TEAM_READER_BUSY": 503,
     "TEAM_UNREACHABLE": 503,
 }
 
@@ -57,8 +60,11 @@ _STATUS = {
 class Gateway:
     """The application over a server's connections."""
 
-    def __init__(self, server: Server, limits: Limits, *, most_bytes: int = 4 * 1024**3) -> None:
-        """``most_bytes``: the size of a request with rows."""
+    def __init__(
+        self, server: Server, limits: Limits, reading: Reading | None = None, *, most_bytes: int = 4 * 1024**3
+    ) -> None:
+        """``reading`` answers questions about large workspaces. ``most_bytes``: the size of a request with rows."""
+        self._reading = reading
         self._server = server
         self._limits = limits
         self._most_bytes = most_bytes
@@ -67,7 +73,13 @@ class Gateway:
 
     def application(self) -> Starlette:
         """The ASGI application."""
-        special = {"share": self._share, "incoming": self._incoming, "commit": self._commit, "listen": self._listen}
+        special = {
+            "share": self._share,
+            "incoming": self._incoming,
+            "commit": self._commit,
+            "listen": self._listen,
+            "answer": self._answer_question,
+        }
         routes = [Route(wire.PREFIX + name, self._route(name, run), methods=["POST"]) for name, run in special.items()]
         routes += [
             Route(wire.PREFIX + name, self._route(name, self._operation(name)), methods=["POST"])
@@ -85,6 +97,8 @@ class Gateway:
         self._hub.start()
         yield
         self._hub.stop()
+        if self._reading is not None:
+            await to_thread.run_sync(self._reading.stop)
         self._server.close()
 
     async def _health(self, request: Request) -> Response:
@@ -171,6 +185,17 @@ class Gateway:
         with self.metrics.waiting.track_inprogress():
             came = await self._hub.wait(body.workspace_id, min(max(body.seconds, 0.0), _MOST_WAITED_SECONDS))
         return _answer(came)
+
+    async def _answer_question(self, request: Request, caller: Caller) -> Response:
+        body = await self._body(request, wire.Answer)
+
+        def work() -> Any:
+            access.require_visible(self._server, caller, body.workspace_id)
+            if self._reading is None:
+                raise JobError("TEAM_NO_COPY", "This gateway answers no questions: it has no folder for copies.")
+            return self._reading.answer(caller.person, body.workspace_id, body.verb, body.arguments, body.root)
+
+        return _answer(await to_thread.run_sync(work))
 
     # --- rows ---
 

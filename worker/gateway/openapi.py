@@ -30,6 +30,7 @@ def document() -> dict[str, Any]:
     for name, model in _ROWS.items():
         paths[wire.PREFIX + name] = _path(name, model, media="application/x-ndjson")
     paths[wire.PREFIX + "listen"] = _path("listen", wire.Listen)
+    paths[wire.PREFIX + "answer"] = _path("answer", wire.Answer)
     return {
         "openapi": "3.1.0",
         "info": {"title": "cognee-memory gateway", "version": VERSION},

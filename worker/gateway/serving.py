@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import logging
+import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from jobs.errors import JobError
 
 from .app import Gateway
 from .limits import Limits
+from .reading import Reading
 
 _CONNECTIONS = 16
 
@@ -24,7 +26,7 @@ _CONNECTIONS = 16
 @dataclass(frozen=True, slots=True)
 class Serving:
     """How the gateway is reached. Without ``certificate`` it speaks HTTP: to this machine only, or to a proxy that has
-    the certificate."""
+    the certificate. ``copies``: a folder for copies of large workspaces, about which it then answers questions."""
 
     host: str
     port: int
@@ -33,6 +35,8 @@ class Serving:
     behind_proxy: bool = False
     requests_per_minute: float = 1200.0
     mebibytes_per_minute: float = 1024.0
+    copies: Path | None = None
+    most_copies: int = 100
 
 
 def serve(settings: Settings, serving: Serving) -> None:
@@ -45,9 +49,13 @@ def serve(settings: Settings, serving: Serving) -> None:
     server = Server(address.conninfo(settings.store), connections=_CONNECTIONS, upgrades=False)
     with server.connection():
         pass  # an error is told before anybody connects
+    reading = None
+    if serving.copies is not None:
+        os.umask(0o077)
+        reading = Reading(server, settings, serving.copies, serving.most_copies)
     limits = Limits(serving.requests_per_minute, serving.mebibytes_per_minute * 1024 * 1024)
     uvicorn.run(
-        Gateway(server, limits).application(),
+        Gateway(server, limits, reading).application(),
         host=serving.host,
         port=serving.port,
         ssl_certfile=None if serving.certificate is None else str(serving.certificate),

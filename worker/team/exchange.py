@@ -16,6 +16,7 @@ from bridge.team.membership import Membership
 from bridge.team.protocol import Team
 from jobs import clock, lifecycle
 from jobs.errors import JobError
+from jobs.kinds import LOCAL
 from jobs.layout import SpoolPaths
 from jobs.model import Record
 
@@ -41,9 +42,12 @@ class Exchange:
         self._post_all_at = 0.0
         self._ahead: timedelta | None = None  # of the server's clock; None if it is to be asked again
         self.has_posted = False
+        self.has_copy: bool | None = None  # whether this machine has, or will have, a copy; None before it is known
 
     def run(self) -> None:
         """Post what is new, and write what has changed. Raises JobError as ``Team``, and OSError."""
+        if self.has_copy is None:
+            return
         live = self._ledger.live()
         if time.monotonic() >= self._post_all_at:
             self._posted.clear()
@@ -62,6 +66,9 @@ class Exchange:
         if self._ahead is None:
             self._ahead = server_clock.ahead(self._team)
         for record in records:
+            if record.kind in LOCAL and not self.has_copy:
+                self._refuse(record, JobError("TEAM_NO_COPY"))
+                continue
             try:
                 jobs.append((read_job(self._paths, record.job_id), _timed(record, self._ahead)))
             except (OSError, JobError) as error:
@@ -71,11 +78,11 @@ class Exchange:
         for _, record in jobs:
             self._posted[record.job_id] = record.generation
             if told[record.job_id] == "other":
-                self._refuse(record)
+                said = f"The id {record.job_id!r} belongs to another job of the team."
+                self._refuse(record, JobError("JOB_ID_CONFLICT", said))
 
-    def _refuse(self, record: Record) -> None:
-        """Another machine posted another job under this id."""
-        error = JobError("JOB_ID_CONFLICT", f"The id {record.job_id!r} belongs to another job of the team.")
+    def _refuse(self, record: Record, error: JobError) -> None:
+        """End a job that cannot be posted."""
         self._ledger.apply({record.job_id: lifecycle.Started()})
         self._ledger.apply({record.job_id: lifecycle.Failed(error)})
 

@@ -37,6 +37,7 @@ class Member:
         self._team = opening.team_of(settings)
         self._lease_seconds = settings.lease_seconds
         self._copy_days = settings.team_copy_days
+        self._most_memories = None if settings.team is None else settings.team_copy_memories
         self._exchange = Exchange(workspace.spool, ledger, self._team, membership)
         self._work: TeamWork | None = None
         self.jobs = TeamJobs(self._team, membership.node, crash_limits, local)
@@ -54,6 +55,7 @@ class Member:
             changed,
             lease_seconds=self._lease_seconds,
             copy_days=self._copy_days,
+            most_memories=self._most_memories,
         )
         return self
 

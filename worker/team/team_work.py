@@ -53,7 +53,10 @@ class TeamWork:
         *,
         lease_seconds: float = leases.SECONDS,
         copy_days: float = 30.0,
+        most_memories: int | None = None,
     ) -> None:
+        """``most_memories``: of a workspace with more, no copy is made here, and no job runs here; None: no limit."""
+        self._most_memories = most_memories
         self._workspace = workspace
         self._membership = membership
         self._team = team
@@ -129,6 +132,13 @@ class TeamWork:
 
     def _run_once(self) -> bool:
         """Run what is due. Returns whether there was something."""
+        if self._exchange.has_copy is None:
+            self._exchange.has_copy = self._keeps_copy()
+            self._wake_exchange.set()
+        if not self._exchange.has_copy:
+            self._team.registered(self._membership.workspace_id)  # whether the team is reached
+            copy_age.note_none(self._workspace)
+            return False
         if self._runner.paused.is_set():
             self._follow()
             return False
@@ -149,6 +159,18 @@ class TeamWork:
                     break
         self._wake_exchange.set()
         return True
+
+    def _keeps_copy(self) -> bool:
+        """Whether this machine has a copy, or will make one; decided once, when the team is first reached."""
+        state = copy_state(self._workspace)
+        has_one = state.position is not None and state.position.seq > 0
+        if has_one or self._membership.shares or self._most_memories is None:
+            return True
+        count = self._team.memory_count(self._membership.workspace_id)
+        if count <= self._most_memories:
+            return True
+        log.warning("the workspace has %d memories: no copy is made here, the team's gateway answers questions", count)
+        return False
 
     def _follow(self) -> None:
         """Let the child apply what other machines changed."""

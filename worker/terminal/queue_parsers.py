@@ -355,6 +355,15 @@ def serve(builder: CommandLineBuilder) -> None:
     parser.add_argument(
         "--mebibytes-per-minute", type=float, default=1024.0, metavar="N", help="of each person (default 1024)"
     )
+    parser.add_argument(
+        "--copies",
+        type=Path,
+        metavar="FOLDER",
+        help="answer questions about workspaces that are too large for a machine's copy, from copies in this folder",
+    )
+    parser.add_argument(
+        "--most-copies", type=int, default=100, metavar="N", help="copies that are kept there (default 100)"
+    )
 
 
 def pool(builder: CommandLineBuilder) -> None:

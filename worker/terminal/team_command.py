@@ -10,6 +10,7 @@ from typing import TypeVar
 from bridge import trust
 from bridge.interface import envelope
 from bridge.settings import Settings
+from bridge.team import copy_age
 from jobs import launch
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -62,7 +63,7 @@ def _followed(workspace: Workspace, settings: Settings, workspace_id: str) -> En
     """The answer, once the copy here and the team are the same."""
     found = team.status(workspace, settings)
     deadline = time.monotonic() + _PATIENCE_SECONDS
-    while found["behind"] != 0 and time.monotonic() < deadline:
+    while found["behind"] != 0 and not copy_age.is_none(workspace) and time.monotonic() < deadline:
         time.sleep(0.1)
         found = team.status(workspace, settings)
     return envelope.success(workspace_id=workspace_id, is_current=found["behind"] == 0, team=found)
@@ -95,6 +96,8 @@ def serve(args: argparse.Namespace) -> Envelope:
             behind_proxy=args.behind_proxy,
             requests_per_minute=args.requests_per_minute,
             mebibytes_per_minute=args.mebibytes_per_minute,
+            copies=None if args.copies is None else args.copies.resolve(),
+            most_copies=args.most_copies,
         ),
     )
     return envelope.success(served=True)

@@ -1,0 +1,180 @@
+"""A team whose machines are killed beside each of its steps, or whose disks are full: nothing answered for is lost, and
+each job has its effect once."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import postgres
+import pytest
+from harness import Place, until
+from postgres import Cluster, database
+from team_machines import Machines, pause, remember, remembered, seq_of, succeeded, titles
+
+from jobs import steps
+
+PROCESS_OF = {step.name: step.process for step in steps.TEAM_STEPS}
+
+
+@pytest.fixture(scope="module")
+def dsn() -> Iterator[str]:
+    with database() as found:
+        yield found
+
+
+# --- kills ---
+
+
+@contextlib.contextmanager
+def killed_at(place: Place, point: str) -> Iterator[None]:
+    """A worker of the machine that runs into a kill in the block; it is gone afterwards."""
+    place.environment["COGNEE_MEMORY_FAULT"] = f"kill@{point}"
+    worker = place.worker()
+    try:
+        yield
+        if PROCESS_OF[point.split(":")[1]] == "worker":
+            until(lambda: worker.process.poll() == -signal.SIGKILL, f"the worker is killed\n{place.log_end()}", 60)
+        else:
+            until(lambda: "child ended" in place.log(), f"the child is killed\n{place.log_end()}", 60)
+    finally:
+        worker.kill()  # else each next child would run into it as well
+        del place.environment["COGNEE_MEMORY_FAULT"]
+
+
+@pytest.mark.parametrize("point", steps.TEAM_POINTS)
+def test_after_a_kill_beside_a_teams_step_all_is_as_if_nothing_had_happened(
+    tmp_path: Path, dsn: str, model_cache: Path, point: str
+) -> None:
+    team = Machines(tmp_path, dsn, model_cache)
+    first, second = team.add("first"), team.add("second")
+    jobs: list[tuple[Place, str]] = []
+    if point.endswith(":team.share"):
+        with killed_at(first, point):
+            jobs.append((first, remember(first, "Said before it was shared")))
+        with first.worker(), second.worker():
+            jobs.append((second, remember(second, "Said after it")))
+            assert_undisturbed(team, jobs)
+        return
+    with first.worker():
+        jobs.append((first, remember(first, "Said before")))
+        succeeded(*jobs[0])
+        if point.endswith(":team.apply"):
+            with killed_at(second, point):
+                pass
+        else:
+            pause(first)  # so that the job runs where the kill is
+            with killed_at(second, point):
+                jobs.append((second, remember(second, "Said when it was killed")))
+            assert first.cli("jobs", "resume").returncode == 0  # the other one takes over
+        with second.worker():
+            jobs.append((second, remember(second, "Said after it")))
+            assert_undisturbed(team, jobs)
+
+
+def assert_undisturbed(team: Machines, jobs: list[tuple[Place, str]]) -> None:
+    """All is as the jobs would have left it without a kill."""
+    memories = {remembered(place, job_id) for place, job_id in jobs}
+    assert len(memories) == len(jobs)
+    team.assert_all_is_well([job_id for _, job_id in jobs])
+    for place in team.places:
+        assert len(titles(place)) == len(jobs)
+    assert {record.generation for place, job_id in jobs if (record := place.record(job_id))} == {1}
+
+
+# --- full disks ---
+
+
+@contextlib.contextmanager
+def small_disk(folder: Path, mebibytes: int) -> Iterator[Path]:
+    """A file system of its own. Skips where none may be mounted."""
+    folder.mkdir(exist_ok=True)
+    options = f"size={mebibytes}m,mode=700"
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)], capture_output=True, check=False
+    )
+    if mounted.returncode != 0:
+        pytest.skip("no file system may be mounted here")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def fill(folder: Path) -> Path:
+    """Use up the disk. Returns the file to remove."""
+    ballast = folder / "ballast"
+    with ballast.open("ab", buffering=0) as file, contextlib.suppress(OSError):
+        while True:
+            file.write(b"\0" * (os.statvfs(folder).f_frsize))
+    return ballast
+
+
+def test_a_copy_on_a_full_disk_stays_as_it_was_and_follows_once_there_is_room(
+    tmp_path: Path, dsn: str, model_cache: Path
+) -> None:
+    team = Machines(tmp_path, dsn, model_cache)
+    here = team.add("here")
+    with small_disk(tmp_path / "disk", 24) as disk:
+        full = team.add("full", base=disk, COGNEE_MEMORY_MIN_FREE_BYTES="0")
+        with here.worker(), full.worker() as worker:
+            jobs = [remember(here, "Invoices are rounded up")]
+            succeeded(here, jobs[0])
+            team.until_equal()
+            pause(full)  # it follows, and runs no jobs
+            ballast = fill(disk)
+            before = seq_of(full)
+            jobs += [remember(here, f"Said meanwhile, number {number}: {'word ' * 400}") for number in range(12)]
+            for job_id in jobs:
+                succeeded(here, job_id)
+            until(
+                lambda: "No space left" in full.log() or "DISK_FULL" in full.log(), f"it says why\n{full.log_end()}", 30
+            )
+            assert seq_of(full) >= before
+            assert worker.process.poll() is None
+            ballast.unlink()
+            team.assert_all_is_well(jobs)
+            answer = full.json("retrieve", "how are invoices rounded?")
+            assert "Invoices" in answer["results"][0]["summary_text"]
+
+
+def test_while_the_servers_disk_is_full_jobs_wait_and_what_was_answered_for_stays(
+    tmp_path: Path, model_cache: Path
+) -> None:
+    with (
+        tempfile.TemporaryDirectory(prefix="cognee-pg-", ignore_cleanup_errors=True) as name,
+        small_disk(Path(name), 160),
+    ):
+        folder = Path(name)
+        server = Cluster(folder, postgres._programs(folder), "-c", "min_wal_size=32MB", "-c", "max_wal_size=48MB")
+        server.create()
+        server.start()
+        try:
+            team = Machines(tmp_path, server.dsn, model_cache)
+            place = team.add("only")
+            with place.worker():
+                jobs = [remember(place, "Invoices are rounded up")]
+                succeeded(place, jobs[0])
+                ballast = fill(folder)
+                jobs += [remember(place, f"Said meanwhile, number {number}: {'word ' * 800}") for number in range(40)]
+                until(
+                    lambda: "DiskFull" in place.log() or "No space left" in place.log() or "53100" in place.log()
+                    or "TEAM_UNREACHABLE" in place.log(),
+                    f"it says why\n{place.log_end()}", 60,
+                )  # fmt: skip
+                print(place.log_end())
+                answer = place.json("retrieve", "how are invoices rounded?")
+                assert "Invoices" in answer["results"][0]["summary_text"]
+                ballast.unlink()
+                if server._server is not None and server._server.poll() is not None:
+                    server.start()  # a server that cannot write its log ends
+                for job_id in jobs:
+                    succeeded(place, job_id)
+                team.assert_all_is_well(jobs)
+        finally:
+            server.stop()

@@ -1,0 +1,224 @@
+"""The network between a machine and its team fails: it is cut, or holds what is sent and tells nobody."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from gateway import Gateway
+from harness import Place, until
+from network import Link
+from postgres import cluster
+from psycopg.conninfo import conninfo_to_dict
+from team_machines import (
+    LEASE_SECONDS,
+    Machines,
+    files_with,
+    pause,
+    remember,
+    remembered,
+    result_of,
+    resume,
+    succeeded,
+    titles,
+)
+
+from bridge.team import copy_age
+from jobs import clock
+
+SILENT_SECONDS = max(LEASE_SECONDS, 10.0)  # after which the lease, and a transaction that holds a lock, are given up
+TAKEN_OVER_SECONDS = 10.0  # after that, on a busy machine
+
+
+@pytest.fixture(scope="module")
+def dsn() -> Iterator[str]:
+    with cluster() as server:
+        yield server.dsn
+
+
+def through(link: Link, dsn: str) -> str:
+    """The same database, reached through a link."""
+    parts = conninfo_to_dict(dsn)
+    user = f"{parts['user']}:{parts['password']}"
+    return f"postgresql://{user}@127.0.0.1:{link.port}/{parts['dbname']}?sslmode=disable"
+
+
+class CutOff(Machines):
+    """A machine behind a link, and one that is always there."""
+
+    def __init__(self, folder: Path, dsn: str, cache: Path, link: Link) -> None:
+        super().__init__(folder, dsn, cache)
+        self.link = link
+        self.here = self.add("here")
+        self.away = self.add("away", COGNEE_MEMORY_STORE=through(link, dsn))
+
+
+@pytest.fixture
+def cut_off(tmp_path: Path, dsn: str, model_cache: Path) -> Iterator[CutOff]:
+    with Link(int(str(conninfo_to_dict(dsn)["port"]))) as link:
+        yield CutOff(tmp_path, dsn, model_cache, link)
+
+
+# --- a worker that is cut off in the middle of a job ---
+
+# What a worker sends at a moment of a job, and where it holds the workspace's row locked in the database.
+MOMENTS = {
+    "before the commit": b"lease FROM workspaces",
+    "in the commit, with the row locked": b"the link went down",
+    "at the end of the job, with the row locked": b'"state": "succeeded"',
+}
+UNFENCED = """
+from dataclasses import replace
+from bridge.team import rows
+from jobs.errors import JobError
+
+fenced = rows.commit
+
+def unfenced(connection, workspace_id, before, changed, jobs, author, *rest):
+    kept = list(changed)
+    while True:
+        before = rows.registered(connection, workspace_id).position
+        try:
+            return fenced(connection, workspace_id, before, kept, jobs, replace(author, lease=None), *rest)
+        except JobError as error:
+            if error.code != "TEAM_CONFLICT":
+                raise
+
+rows.commit = unfenced
+"""
+
+
+def cut_off_in_a_job(team: CutOff, moment: bytes) -> str:
+    """The machine behind the link is cut off while it runs a job, another one does it, and the link heals. Returns the
+    job's id."""
+    here, away, link = team.here, team.away, team.link
+    with here.worker(), away.worker():
+        pause(here)
+        known = remember(here, "What both know")
+        succeeded(here, known)
+        link.hold_at(moment)
+        job_id = remember(here, "What was said when the link went down")
+        try:
+            until(link.is_held.is_set, "the link is held", 30)
+            resume(here)
+            held = time.monotonic()
+            here.in_state(job_id, "succeeded", seconds=SILENT_SECONDS + TAKEN_OVER_SECONDS)
+            print(f"taken over after {time.monotonic() - held:.1f} s")
+        finally:
+            link.heal()  # else its worker could not end
+        after = remember(away, "What was said after it healed")
+        succeeded(away, after)
+        team.assert_all_is_well([known, job_id, after])
+        assert len(titles(away)) == 3
+    return job_id
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_a_worker_that_is_cut_off_is_replaced_and_what_it_still_sends_changes_nothing(
+    cut_off: CutOff, moment: str
+) -> None:
+    job_id = cut_off_in_a_job(cut_off, MOMENTS[moment])
+    record = cut_off.here.ended(job_id)
+    assert [attempt.outcome for attempt in record.attempts] == ["worker_died", "succeeded"]
+
+
+def test_without_the_fence_its_late_commit_would_be_a_second_effect(cut_off: CutOff, tmp_path: Path) -> None:
+    (tmp_path / "unfenced").mkdir()
+    (tmp_path / "unfenced" / "sitecustomize.py").write_text(UNFENCED)
+    cut_off.away.environment["PYTHONPATH"] = str(tmp_path / "unfenced")
+    with pytest.raises(AssertionError, match="no job has two effects"):
+        cut_off_in_a_job(cut_off, MOMENTS["before the commit"])
+
+
+# --- a machine that is away for a day ---
+
+
+@pytest.fixture(scope="module")
+def gateway(tmp_path_factory: pytest.TempPathFactory, dsn: str) -> Iterator[Gateway]:
+    with Gateway(tmp_path_factory.mktemp("gateway"), dsn) as gateway:
+        yield gateway
+
+
+@pytest.fixture(params=["database", "gateway"])
+def offline(
+    request: pytest.FixtureRequest, tmp_path: Path, dsn: str, model_cache: Path
+) -> Iterator[tuple[Machines, Place, Place, Link]]:
+    """A team, its machines of which the second is behind a link to the database or to the gateway, and the link."""
+    team = Machines(tmp_path, dsn, model_cache)
+    if request.param == "database":
+        with Link(int(str(conninfo_to_dict(dsn)["port"]))) as link:
+            yield team, team.add("here"), team.add("away", COGNEE_MEMORY_STORE=through(link, dsn)), link
+        return
+    gateway: Gateway = request.getfixturevalue("gateway")
+    with Link(gateway.port) as link:
+        token = gateway.token(f"ann-{team.workspace_id}")
+        places = [
+            team.add(name, COGNEE_MEMORY_TEAM=f"http://127.0.0.1:{port}", COGNEE_MEMORY_TEAM_TOKEN=token)
+            for name, port in (("here", gateway.port), ("away", link.port))
+        ]
+        yield team, places[0], places[1], link
+
+
+def age(place: Place, days: float, copy_days: float = 30.0) -> None:
+    """Make the copy of a machine as old as if it had been away for so long."""
+    copy_age.note_current(place.workspace, clock.now() - timedelta(days=days), copy_days)
+
+
+def test_after_a_day_offline_both_sides_have_what_either_did_and_nothing_that_either_forgot(
+    offline: tuple[Machines, Place, Place, Link],
+) -> None:
+    team, here, away, link = offline
+    secrets = ["The quokkazebra sleeps", "The wombatlynx runs", "The lemurheron sings"]
+    with here.worker():
+        jobs = [remember(here, topic) for topic in (*secrets, "Invoices are rounded up")]
+        ids = [remembered(here, job_id) for job_id in jobs]
+        with away.worker():
+            team.until_equal()
+            link.cut()
+            until(lambda: "TEAM_UNREACHABLE" in away.log(), "it knows that it is offline")
+            # Both forget the first; each forgets one of its own choice; both set the status of the last.
+            both = [place.submit("forget", {"memory_ids": [ids[0]]}) for place in (here, away)]
+            mine = here.submit("forget", {"memory_ids": [ids[1]]})
+            theirs = away.submit("forget", {"memory_ids": [ids[2]]})
+            drafts = here.submit("set_status", {"memory_id": ids[3], "status": "Draft"})
+            for job_id in (both[0], mine, drafts):
+                succeeded(here, job_id)
+            active = away.submit("set_status", {"memory_id": ids[3], "status": "Active"})
+            jobs += [remember(here, "Said here meanwhile"), remember(away, "Said away meanwhile")]
+            same = [remember(place, "Said on both sides") for place in (here, away)]
+            succeeded(here, jobs[-2])
+            assert remembered(here, same[0])
+            away.in_state(jobs[-1], "queued")
+
+            age(away, 1)
+            answer = away.json("retrieve", "who sleeps?")
+            assert "quokkazebra" in answer["results"][0]["summary_text"], (
+                "what was forgotten elsewhere is not known here"
+            )
+            assert any("as of" in warning for warning in answer["warnings"])
+            age(away, 31)
+            refused = away.json("retrieve", "who sleeps?")
+            assert (refused["success"], refused["error_code"]) == (False, "TEAM_COPY_TOO_OLD")
+
+            link.heal()
+            for job_id in (theirs, active, jobs[-1]):
+                succeeded(away, job_id)
+            again = away.ended(both[1])
+            assert again.state == "succeeded" or (again.error or {})["code"] == "MEMORY_NOT_FOUND", again
+            twin = away.ended(same[1])
+            assert result_of(twin)["duplicate"]
+            team.until_equal()
+            team.assert_all_is_well([*jobs, mine, theirs, same[0]])
+            kept = ["Invoices are rounded up", "Said away meanwhile", "Said here meanwhile", "Said on both sides"]
+            for place in (here, away):
+                assert titles(place) == kept
+                assert place.json("memories", "show", ids[3])["memory"]["status"] == "Active"
+            until(
+                lambda: "warnings" in (found := away.json("retrieve", "invoices")) and not found["warnings"], "is new"
+            )
+            for place in (here, away):
+                for word in ("quokkazebra", "wombatlynx", "lemurheron"):
+                    until(lambda w=word, p=place: not files_with(p.workspace.root, w), f"{word} is gone")  # type: ignore[misc]

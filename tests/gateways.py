@@ -1,0 +1,93 @@
+"""A team's gateway, for tests: a real process over a real Postgres, with a role that row-level security binds."""
+
+from __future__ import annotations
+
+import secrets
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from uuid import uuid4
+
+import httpx
+from harness import Place, until
+from postgres import free_port
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from bridge.team import people
+from bridge.team.gateway_team import GatewayTeam
+from bridge.team.server import Server
+
+
+class Hosted:
+    """A team's database with a gateway: ``address`` is the gateway's, ``dsn`` the operator's."""
+
+    def __init__(self, folder: Path, dsn: str) -> None:
+        self.dsn = dsn
+        self.server = Server(dsn)
+        password = secrets.token_urlsafe(16)
+        with self.server.connection() as connection:
+            connection.execute(f"CREATE ROLE gateway LOGIN PASSWORD '{password}'".encode())
+            people.allow_gateway(connection, "gateway")
+        parts = conninfo_to_dict(dsn) | {"user": "gateway", "password": password}
+        self.gateway_dsn = make_conninfo(**parts)
+        self._address = ""
+        self._folder = folder
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def address(self) -> str:
+        return self._address
+
+    @property
+    def log(self) -> str:
+        return (self._folder / "gateway.log").read_text()
+
+    def start(self, *options: str, **variables: str) -> None:
+        """Start the gateway and wait until it answers."""
+        place = Place(self._folder / f"gateway-{uuid4()}", **variables)
+        parts = conninfo_to_dict(self.gateway_dsn)
+        store = f"postgresql://{parts['user']}:{parts['password']}@{parts['host']}:{parts['port']}/{parts['dbname']}"
+        port = free_port()
+        with (self._folder / "gateway.log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [
+                    sys.executable, "-m", "worker.cli", "serve", "--port", str(port),
+                    "--workspace", str(place.workspace.root), *options,
+                ],
+                env=place.environment | {"COGNEE_MEMORY_STORE": store + "?sslmode=disable"},
+                stdout=log, stderr=log,
+            )  # fmt: skip
+        self._address = f"http://127.0.0.1:{port}"
+        until(self._answers, "the gateway answers")
+
+    def _answers(self) -> bool:
+        assert self._process is not None
+        assert self._process.poll() is None, self.log
+        try:
+            return httpx.get(self._address + "/healthz").status_code == 200
+        except httpx.HTTPError:
+            return False
+
+    def stop(self) -> None:
+        assert self._process is not None
+        self._process.send_signal(signal.SIGTERM)
+        self._process.wait(60)
+
+    def token(self, person: str, *groups: str) -> str:
+        """A token of a person, who is made."""
+        with self.server.connection() as connection:
+            people.add_person(connection, person)
+            for group in groups:
+                people.add_member(connection, group, person)
+            return people.create_token(connection, person, "a machine", None)
+
+    @contextmanager
+    def team(self, token: str) -> Iterator[GatewayTeam]:
+        team = GatewayTeam(self.address, token)
+        try:
+            yield team
+        finally:
+            team.close()
