@@ -201,13 +201,13 @@ DIAGNOSTICS: dict[str, Diagnostic] = _table(
     Diagnostic(
         "TEAM_LOST", _S, "warning",
         "The team's database lost memories that this copy had, as after a restore. They are kept in a file.",
-        "Add them again, on one machine: cognee-memory import FILE. Then remove the file's folder. The worker removes"
-        " it after COGNEE_MEMORY_KEEP_FAILED_DAYS.",
+        "Import the file, on one machine, and then remove its folder: docs/team-operations.md. The worker removes it"
+        " after COGNEE_MEMORY_KEEP_FAILED_DAYS.",
     ),
     Diagnostic(
         "TEAM_UNFORGOTTEN", _S, "warning",
         "The team's database has memories again that were forgotten: it was restored to an earlier state.",
-        "Forget them again: cognee-memory forget $(cat FILE). Then remove the file's folder.",
+        "Forget them again, by these ids: cognee-memory forget ID. Then remove the file's folder.",
     ),
     Diagnostic(
         "COGNEE_VARIABLE_IGNORED", _S, "note", "A variable of cognee itself is set, but has no effect here.",

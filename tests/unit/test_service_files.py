@@ -21,14 +21,15 @@ from worker.cli import parser
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "service"
 UNIT = FOLDER / "cognee-memory@.service"
 AGENT = FOLDER / "io.github.cognee-memory.plist"
+SYSTEM_UNITS = (FOLDER / "cognee-memory-gateway.service", FOLDER / "cognee-memory-pool.service")
 TASK = FOLDER / "cognee-memory.xml"
 _TASKS = {"": "http://schemas.microsoft.com/windows/2004/02/mit/task"}
 
 
-def command_of_the_unit() -> list[str]:
+def command_of_the_unit(path: Path = UNIT) -> list[str]:
     unit = configparser.RawConfigParser(strict=True)
     unit.optionxform = str  # type: ignore[assignment,method-assign]
-    unit.read(UNIT, "utf-8")
+    unit.read(path, "utf-8")
     return shlex.split(unit["Service"]["ExecStart"])
 
 
@@ -75,6 +76,25 @@ def test_systemd_takes_the_unit(tmp_path: Path) -> None:
     done = subprocess.run(
         ["systemd-analyze", "--user", "--man=no", "verify", str(unit)],
         env=os.environ | {"XDG_RUNTIME_DIR": str(tmp_path)},
+        capture_output=True, text=True, timeout=PATIENCE, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("path", SYSTEM_UNITS, ids=lambda path: path.name)
+def test_a_unit_of_a_team_starts_a_command_that_the_program_has(path: Path) -> None:
+    program, *arguments = command_of_the_unit(path)
+    assert program == "/opt/cognee-memory/bin/cognee-memory"
+    assert parser().parse_args(arguments).command == ("serve" if "gateway" in path.name else "pool")
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="no systemd on this machine")
+@pytest.mark.parametrize("path", SYSTEM_UNITS, ids=lambda path: path.name)
+def test_systemd_takes_the_units_of_a_team(path: Path, tmp_path: Path) -> None:
+    unit = tmp_path / path.name
+    unit.write_text(path.read_text("utf-8").replace("/opt/cognee-memory/bin/cognee-memory", "/bin/true"), "utf-8")
+    done = subprocess.run(
+        ["systemd-analyze", "--man=no", "verify", str(unit)],
         capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
