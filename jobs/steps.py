@@ -254,8 +254,8 @@ def fault_point(name: str) -> _FaultPoint:
 
 
 def arm(fault: str | None) -> None:
-    """Run into a fault: ``<what>@<point>#<n>`` at the n-th arrival at a point of ``POINTS`` or ``TEAM_POINTS`` (default:
-    the first).
+    """Run into a fault: ``<what>@<point>#<n>`` at the n-th arrival (default: the first) at a point of ``POINTS`` or
+    ``TEAM_POINTS``.
 
     What: ``kill`` (SIGKILL), ``hang`` (SIGSTOP: the process is paused), ``enospc`` (no space, at this and every
     later arrival). ``None`` disarms. Raises ValueError.

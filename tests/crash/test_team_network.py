@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from gateway import Gateway
-from harness import Place, until
+from harness import SOAK, Place, until
 from network import Link
 from postgres import cluster
 from psycopg.conninfo import conninfo_to_dict
@@ -119,7 +119,7 @@ def cut_off_in_a_job(team: CutOff, moment: bytes) -> str:
     return job_id
 
 
-@pytest.mark.parametrize("moment", MOMENTS)
+@pytest.mark.parametrize("moment", MOMENTS if SOAK else list(MOMENTS)[:2])
 def test_a_worker_that_is_cut_off_is_replaced_and_what_it_still_sends_changes_nothing(
     cut_off: CutOff, moment: str
 ) -> None:
