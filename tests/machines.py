@@ -13,7 +13,7 @@ from bridge.team import membership
 
 
 class Team:
-    """A workspace of a team, and its machines."""
+    """A shared workspace and its machines; the first one shares it. ``dsn`` is the database's own address."""
 
     def __init__(self, folder: Path, dsn: str, model_cache: Path) -> None:
         self.folder = folder
@@ -22,20 +22,19 @@ class Team:
         self.workspace_id = str(uuid4())
         self.places: list[Place] = []
 
-    def machine(self, name: str, **variables: str) -> Place:
-        """A further machine."""
-        place = Place(
-            self.folder / name,
-            COGNEE_MEMORY_STORE=self.dsn,
-            COGNEE_MEMORY_CACHE_DIR=str(self._cache),
-            **variables,
-        )
+    def machine(self, name: str, *, base: Path | None = None, **variables: str) -> Place:
+        """A further machine, whose folder is in ``base`` if it is given. It reaches the database itself, unless the
+        variables name a gateway."""
+        reached_by = {} if "COGNEE_MEMORY_TEAM" in variables else {"COGNEE_MEMORY_STORE": self.dsn}
+        variables = reached_by | {"COGNEE_MEMORY_CACHE_DIR": str(self._cache)} | variables
+        place = Place((base or self.folder) / name, **variables)
         membership.join(place.workspace, place.config, self.workspace_id, shares=not self.places)
         self.places.append(place)
         return place
 
-    def rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
-        with psycopg.connect(self.dsn, options="-c search_path=cognee_memory") as connection:
+    def rows(self, query: str, *values: Any, dsn: str | None = None) -> list[tuple[Any, ...]]:
+        """What the database answers. The first value of the query is the workspace's id."""
+        with psycopg.connect(dsn or self.dsn, options="-c search_path=cognee_memory") as connection:
             return connection.execute(query.encode(), (self.workspace_id, *values)).fetchall()
 
 
@@ -57,3 +56,4 @@ def pause(place: Place) -> None:
 
 def resume(place: Place) -> None:
     assert place.cli("jobs", "resume").returncode == 0
+    until(lambda: place.heartbeat().get("state") != "paused", "it goes on")

@@ -11,47 +11,22 @@ import sqlite3
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
-import psycopg
 from harness import Place, until
+from machines import Team
 
 from bridge.store.team import tables
-from bridge.team import membership
 from jobs.model import Record
 
 LEASE_SECONDS = 6.0
 
 
-class Machines:
-    """A shared workspace and its machines; the first one shares it. ``dsn`` is the database's own address."""
-
-    def __init__(self, folder: Path, dsn: str, cache: Path) -> None:
-        self.dsn = dsn
-        self.workspace_id = str(uuid4())
-        self.places: list[Place] = []
-        self._folder = folder
-        self._cache = cache
+class Machines(Team):
+    """As ``Team``, with short leases."""
 
     def add(self, name: str, *, base: Path | None = None, **variables: str) -> Place:
         """A further machine, whose folder is in ``base`` if it is given."""
-        reached_by = {} if "COGNEE_MEMORY_TEAM" in variables else {"COGNEE_MEMORY_STORE": self.dsn}
-        place = Place(
-            (base or self._folder) / name,
-            **(
-                reached_by
-                | {"COGNEE_MEMORY_CACHE_DIR": str(self._cache), "COGNEE_MEMORY_LEASE_SECONDS": f"{LEASE_SECONDS:g}"}
-                | variables
-            ),
-        )
-        membership.join(place.workspace, place.config, self.workspace_id, shares=not self.places)
-        self.places.append(place)
-        return place
-
-    def rows(self, query: str, *values: Any, dsn: str | None = None) -> list[tuple[Any, ...]]:
-        """What the database answers. The first value of the query is the workspace's id."""
-        with psycopg.connect(dsn or self.dsn, options="-c search_path=cognee_memory") as connection:
-            return connection.execute(query.encode(), (self.workspace_id, *values)).fetchall()
+        return self.machine(name, base=base, **{"COGNEE_MEMORY_LEASE_SECONDS": f"{LEASE_SECONDS:g}"} | variables)
 
     def is_posted(self, job_id: str) -> bool:
         """Whether the database has the job."""
@@ -113,16 +88,6 @@ def titles(place: Place) -> list[str]:
 def files_with(folder: Path, phrase: str) -> list[str]:
     """The files below a folder that have a phrase."""
     return sorted(str(path) for path in folder.rglob("*") if path.is_file() and phrase.encode() in path.read_bytes())
-
-
-def pause(place: Place) -> None:
-    assert place.cli("jobs", "pause").returncode == 0
-    until(lambda: place.heartbeat().get("state") == "paused", "it is paused")
-
-
-def resume(place: Place) -> None:
-    assert place.cli("jobs", "resume").returncode == 0
-    until(lambda: place.heartbeat().get("state") != "paused", "it goes on")
 
 
 def seq_of(place: Place) -> int:

@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 from harness import SOAK, Place, until
+from machines import pause, resume
 from postgres import database
-from team_machines import LEASE_SECONDS, Machines, pause, remember, remembered, result_of, resume, succeeded, titles
+from team_machines import LEASE_SECONDS, Machines, remember, remembered, result_of, succeeded, titles
 
 from jobs import clock
 

@@ -14,8 +14,9 @@ from pathlib import Path
 import postgres
 import pytest
 from harness import SOAK, Place, until
+from machines import pause
 from postgres import Cluster, database
-from team_machines import Machines, pause, remember, remembered, seq_of, succeeded, titles
+from team_machines import Machines, remember, remembered, seq_of, succeeded, titles
 
 from jobs import steps
 

@@ -10,21 +10,11 @@ from pathlib import Path
 import pytest
 from gateway import Gateway
 from harness import SOAK, Place, until
+from machines import pause, resume
 from network import Link
 from postgres import cluster
 from psycopg.conninfo import conninfo_to_dict
-from team_machines import (
-    LEASE_SECONDS,
-    Machines,
-    files_with,
-    pause,
-    remember,
-    remembered,
-    result_of,
-    resume,
-    succeeded,
-    titles,
-)
+from team_machines import LEASE_SECONDS, Machines, files_with, remember, remembered, result_of, succeeded, titles
 
 from bridge.team import copy_age
 from jobs import clock
