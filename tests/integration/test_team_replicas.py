@@ -48,6 +48,8 @@ from bridge.transfer import export_file, lost_memories
 from jobs import steps
 from jobs.errors import JobError
 from jobs.layout import Workspace
+from worker.child import main
+from worker.child.protocol import FOLLOW, FORGOTTEN
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 WORDS = "upload gateway session token retry index backup invoice font webhook tenant cache shard".split()
@@ -456,3 +458,18 @@ def test_a_memory_db_that_is_being_made_is_no_copy_yet(tmp_path: Path) -> None:
     with sqlite3.connect(place.memory_db) as connection:
         connection.executescript("CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT); PRAGMA user_version = 1")
     assert copy_state(place) == CopyState(None, 0)
+
+
+def test_what_others_forget_while_copies_are_removed_is_not_noted_as_removed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between the removal and the note about it, further changes may have come: they wait for the next removal."""
+    noted: list[str] = []
+    monkeypatch.setattr(main.follow, "catch_up", lambda *_: noted.append("caught up"))
+    monkeypatch.setattr(main.follow, "finish", lambda *_: noted.append("finished"))
+    server = main.Server(None, None)  # type: ignore[arg-type]
+    server._stores, server._depth = SimpleNamespace(is_in_team=True, renew=lambda: None), 1  # type: ignore[assignment]
+    assert server._tried(FORGOTTEN, [], lambda _: None) == {}
+    assert noted == ["finished"]
+    noted.clear()
+    monkeypatch.setattr(main.follow, "remove_forgotten", lambda *_: None)
+    assert server._tried(FOLLOW, [], lambda _: None) == {}
+    assert noted == ["caught up"]

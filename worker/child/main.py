@@ -185,7 +185,8 @@ class Server:
             with failing_clearly():
                 if self._depth == 1:
                     self._stores.renew()
-                    if self._stores.is_in_team:
+                    # What FORGOTTEN notes as removed must be what FOLLOW has removed, and nothing that came since.
+                    if self._stores.is_in_team and kind != FORGOTTEN:
                         follow.catch_up(self._stores, clock.now())
                 if kind == FOLLOW:
                     self._job_files = follow.remove_forgotten(self._stores, progress)
