@@ -1,4 +1,4 @@
-"""Machines of a team: how fast a copy answers, is made and follows, and what more workers bring where embedding is slow.
+"""Machines of a team: how fast a copy answers, is made and follows; what more workers bring where embedding is slow.
 
     python -m benchmarks.team [--memories N] [--changes N]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, NamedTuple
 from uuid import uuid4
 
@@ -17,6 +18,7 @@ from jobs.errors import JobError
 from .server import Connection
 
 _FETCHED = 200  # rows at a time; a memory's vectors are some 30 kB
+_WRITTEN = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,36 +208,41 @@ def _is_at(found: Position, expected: Position) -> bool:
     return found == expected or found.seq == expected.seq == 0
 
 
+# Many rows are one statement. A pipeline of statements would keep the server from noticing that its client is gone.
 _UPSERT = """
 INSERT INTO rows AS former (workspace_id, tbl, key, seq, value, vectors, vectors_seq)
-VALUES (%(workspace)s, %(table)s, %(key)s, %(seq)s, %(value)s, %(vectors)s, %(vectors_seq)s)
+SELECT %(workspace)s, tbl, key, %(seq)s, value::json, vectors, CASE WHEN vectors IS NOT NULL THEN %(seq)s END
+FROM unnest(%(tables)s::text[], %(keys)s::text[], %(values)s::text[], %(vectors)s::bytea[])
+    AS given (tbl, key, value, vectors)
 ON CONFLICT (workspace_id, tbl, key) DO UPDATE SET
     seq = excluded.seq, value = excluded.value,
-    vectors = CASE WHEN %(keeps)s THEN coalesce(excluded.vectors, former.vectors) END,
-    vectors_seq = CASE WHEN %(keeps)s THEN coalesce(excluded.vectors_seq, former.vectors_seq) END
-"""
+    vectors = CASE WHEN {keeps} THEN coalesce(excluded.vectors, former.vectors) END,
+    vectors_seq = CASE WHEN {keeps} THEN coalesce(excluded.vectors_seq, former.vectors_seq) END
+""".format(
+    # What is hidden or deleted has no vectors.
+    keeps="excluded.value IS NOT NULL AND coalesce(excluded.value->>'hidden', '0') IN ('0', 'false')"
+)
 
 
 def _write(connection: Connection, workspace_id: str, seq: int, rows: Iterable[SharedRow]) -> int:
     """Write the rows of a change. Returns how many."""
     count = 0
-
-    def values() -> Iterator[dict[str, Any]]:
-        nonlocal count
-        for row in rows:
-            count += 1
-            yield {
+    waiting = iter(rows)
+    while some := list(islice(waiting, _WRITTEN)):
+        count += len(some)
+        connection.execute(
+            _UPSERT,
+            {
                 "workspace": workspace_id,
-                "table": row.table,
-                "key": row.key,
                 "seq": seq,
-                "value": None if row.value is None else json.dumps(row.value, ensure_ascii=False),
-                "vectors": row.vectors,
-                "vectors_seq": None if row.vectors is None else seq,
-                # What is hidden or deleted has no vectors.
-                "keeps": row.value is not None and not row.value.get("hidden"),
-            }
-
-    with connection.cursor() as cursor:
-        cursor.executemany(_UPSERT, values())
+                "tables": [row.table for row in some],
+                "keys": [row.key for row in some],
+                "values": [_text(row.value) for row in some],
+                "vectors": [row.vectors for row in some],
+            },
+        )
     return count
+
+
+def _text(value: dict[str, Any] | None) -> str | None:
+    return None if value is None else json.dumps(value, ensure_ascii=False)

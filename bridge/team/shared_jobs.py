@@ -237,14 +237,26 @@ def forget_texts(connection: Connection, lease: Lease) -> None:
             )
 
 
+_WRITE = """
+UPDATE jobs SET state = given.state, due_at = given.due_at, record = given.record::json, version = version + 1,
+    is_cancel_requested = false, changed_at = clock_timestamp()
+FROM unnest(%(ids)s::text[], %(states)s::text[], %(due)s::timestamptz[], %(records)s::text[])
+    AS given (id, state, due_at, record)
+WHERE workspace_id = %(workspace)s AND job_id = given.id
+"""
+
+
 def _write(connection: Connection, workspace_id: str, records: Sequence[Record]) -> None:
-    values = [(_state(each), _due_at(each), _json(each.as_dict()), workspace_id, each.job_id) for each in records]
-    with connection.cursor() as cursor:
-        cursor.executemany(
-            "UPDATE jobs SET state = %s, due_at = %s, record = %s, version = version + 1, is_cancel_requested = false,"
-            " changed_at = clock_timestamp() WHERE workspace_id = %s AND job_id = %s",
-            values,
-        )
+    connection.execute(
+        _WRITE,
+        {
+            "workspace": workspace_id,
+            "ids": [each.job_id for each in records],
+            "states": [_state(each) for each in records],
+            "due": [_due_at(each) for each in records],
+            "records": [_json(each.as_dict()) for each in records],
+        },
+    )
 
 
 def _state(record: Record) -> str:

@@ -87,7 +87,7 @@ STORE_EXCEPTIONS = {
     ("worker.doctor.stores", "migrations"): "the same: its format",
     ("worker.doctor.bundle", "database_summary"): "the support archive has memory.db's schema and counts",
     ("bridge.graph.graph_files", "quarantine"): "moves files of any kind aside",
-    ("worker.gateway.app", "team.tables"): "a row of no table that is shared is refused",
+    ("worker.gateway.app", "team.row_checks"): "a row that no copy could apply is refused",
     ("worker.app", "mounts"): "whether the file system reports file events",
     ("worker.inbox.watcher", "mounts"): "the same",
     ("worker.doctor.machine", "mounts"): "the same, for the doctor",

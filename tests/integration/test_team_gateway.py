@@ -361,3 +361,37 @@ def test_the_metrics_and_the_description_are_published(strangers: Strangers) -> 
     assert set(described["paths"]) == {
         wire.PREFIX + name for name in [*wire.OPERATIONS, "share", "incoming", "commit", "listen", "answer"]
     }
+
+
+def tombstone(**more: Any) -> dict[str, Any]:
+    return {"id": "y", "forgotten_at": "2026-11-20T12:00:00Z"} | more
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        SharedRow("persons", json.dumps(["y"]), {"name": "y"}),
+        SharedRow("tombstones", json.dumps(["y", "z"]), tombstone()),
+        SharedRow("tombstones", "y", tombstone()),
+        SharedRow("tombstones", json.dumps(["z"]), tombstone()),
+        SharedRow("tombstones", json.dumps(["y"]), tombstone(more=1)),
+        SharedRow("tombstones", json.dumps(["y"]), {"id": "y"}),
+        SharedRow("tombstones", json.dumps(["y"]), tombstone(forgotten_at=None)),
+        SharedRow("tombstones", json.dumps(["y"]), tombstone(forgotten_at=["2026"])),
+        SharedRow("tombstones", json.dumps(["y"]), tombstone(), b"\0" * 12),
+        SharedRow("memories", json.dumps([1]), {"number": 1}),
+        SharedRow("sqlite_sequence", json.dumps(["rows"]), {"seq": 1}),
+        SharedRow("sqlite_sequence", json.dumps(["memories"]), {"seq": "1"}),
+    ],
+)
+def test_a_row_that_no_copy_could_apply_is_refused(strangers: Strangers, row: SharedRow) -> None:
+    """A changed client of one person must not stop the copies of all others."""
+    with strangers.hosted.team(strangers.anns) as team:
+        at = team.registered(strangers.workspace_id)
+        assert at is not None
+        with pytest.raises(JobError) as caught:
+            team.commit(strangers.workspace_id, at.position, [row], [], Author("laptop"), 8)
+        assert caught.value.code == "ARGUMENT_INVALID"
+        assert team.registered(strangers.workspace_id) == at, "nothing of the change is kept"
+        valid = SharedRow("tombstones", json.dumps(["y"]), tombstone())
+        team.commit(strangers.workspace_id, at.position, [valid], [], Author("laptop"), 8)

@@ -27,6 +27,7 @@ from bridge.slices import Slices
 from bridge.store.change import Change, StatusChange
 from bridge.store.sqlite_store import SqliteStore
 from bridge.store.team import replica, tables
+from bridge.store.team.position import CopyState, copy_state
 from bridge.store.team.team_store import TeamStore
 from bridge.store.values import (
     Addition,

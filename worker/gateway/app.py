@@ -7,7 +7,6 @@ slow client never holds a lock.
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import tempfile
 import time
@@ -25,9 +24,10 @@ from starlette.routing import Route
 
 from bridge.interface import envelope
 from bridge.privacy.masking import trace
-from bridge.store.team import tables
+from bridge.store.opening import known_format
+from bridge.store.team.row_checks import RowChecks
 from bridge.team import wire
-from bridge.team.rows import Author, Described, Position, SharedRow
+from bridge.team.rows import Author, Described, Position, SharedRow, require_format
 from bridge.team.server import Server
 from jobs.errors import JobError
 
@@ -69,6 +69,7 @@ class Gateway:
         self._limits = limits
         self._most_bytes = most_bytes
         self._hub = Hub(server)
+        self._checks = RowChecks()
         self.metrics = GatewayMetrics()
 
     def application(self) -> Starlette:
@@ -240,7 +241,10 @@ class Gateway:
                 team = access.team_for(self._server, caller, head.workspace_id)
                 author = Author(_named(caller)(head.node), head.lease)
                 before = Position(head.seq, head.change)
-                return team.commit(head.workspace_id, before, _rows(kept), head.jobs, author, head.format)
+                require_format(head.format, known_format())
+                found = team.registered(head.workspace_id)
+                checked = self._rows(kept, None if found is None else found.dimensions)
+                return team.commit(head.workspace_id, before, checked, head.jobs, author, head.format)
 
             return _answer(list(await to_thread.run_sync(work)))
 
@@ -254,9 +258,17 @@ class Gateway:
                 what = Described(
                     head.workspace_id, head.name, head.format, head.embedder, head.dimensions, caller.person, head.group
                 )
-                team.share(what, head.change_id, _rows(kept), Author(_named(caller)(head.node)))
+                require_format(head.format, known_format())
+                rows = self._rows(kept, head.dimensions)
+                team.share(what, head.change_id, rows, Author(_named(caller)(head.node)))
 
             return _answer(await to_thread.run_sync(work))
+
+    def _rows(self, kept: IO[bytes], dimensions: int | None) -> Iterator[SharedRow]:
+        """The rows of a body, each as a copy can apply it."""
+        for _, row in wire.rows_of(kept):
+            self._checks.require_valid(row, dimensions)
+            yield row
 
     async def _kept(self, request: Request, kept: IO[bytes], form: type[BaseModel]) -> Any:
         """The header of a body with rows, whose rows are then what is left to read of ``kept``."""
@@ -273,19 +285,6 @@ class Gateway:
         head = wire.parsed(form, kept.readline(_MOST_BODY))
         request.state.workspace_id = head.workspace_id
         return head
-
-
-def _rows(kept: IO[bytes]) -> Iterator[SharedRow]:
-    """The rows of a body, each of a table that there is."""
-    for _, row in wire.rows_of(kept):
-        width = tables.KEY_WIDTHS.get(row.table)
-        try:
-            key = json.loads(row.key)
-        except ValueError:
-            key = None
-        if width is None or not isinstance(key, list) or len(key) != width:
-            raise JobError("ARGUMENT_INVALID", "A row is of no table that is shared, or has no such key.")
-        yield row
 
 
 def _named(caller: Caller) -> Callable[[str], str]:
