@@ -34,8 +34,10 @@ def catch_up(stores: Stores, now: datetime) -> int:
     return stores.store.catch_up(prepare)
 
 
-def _what_is_left(stores: Stores, memory_ids: list[str], now: datetime) -> Change:
-    """The change that records what is to be removed on this machine of memories that another one forgot."""
+def _what_is_left(stores: Stores, memory_ids: list[str], now: datetime) -> Change | None:
+    """The change that records what is to be removed on this machine of memories that another one forgot; None if
+    nothing here tells of them.
+    """
     store, at = stores.store, clock.iso(now)
     going = list(store.select(memory_ids).values())
     topics = consequences.topics_that_go(store, going)
@@ -43,13 +45,17 @@ def _what_is_left(stores: Stores, memory_ids: list[str], now: datetime) -> Chang
     brings = forget.what_jobs_bring(store.workspace_id)
     left = leftovers.of_jobs(stores.workspace, targets, brings, at, "", now.timestamp())
     earlier = leftovers.of_earlier(stores.workspace, targets.ids, store.extractions.data_ids(), store.workspace_id)
+    files = leftovers.of_files(stores.workspace, targets)
+    found = (left.jobs, left.jobs_to_cancel, left.rejected, left.parts, files, earlier.files, earlier.stores)
+    if not going and not any(found):
+        return None
     plan = Plan(
         forgotten=tuple(memory_ids),
         jobs=left.jobs,
         jobs_to_cancel=left.jobs_to_cancel,
         rejected=left.rejected,
         parts=left.parts,
-        files=(*leftovers.of_files(stores.workspace, targets), *earlier.files),
+        files=(*files, *earlier.files),
         stores=earlier.stores,
         data_ids=earlier.data_ids,
     )

@@ -201,14 +201,18 @@ def node_of(place: Place) -> str:
     return found.node.split("/")[1]
 
 
-def test_what_is_forgotten_while_a_machine_is_off_is_removed_from_its_folder_when_its_worker_starts(team: Team) -> None:
+@pytest.mark.parametrize("has_followed", [True, False])
+def test_what_is_forgotten_while_a_machine_is_off_is_removed_from_its_folder_when_its_worker_starts(
+    team: Team, has_followed: bool
+) -> None:
     first, second = team.machine("first"), team.machine("second")
     phrase = "quokkazebra"
     with first.worker():
         with second.worker():
             told = second.submit("ingest", summary(f"The {phrase} is a lock", 1))
             memory_id = (second.ended(told).result or {})["memory_id"]
-            until(lambda: first.json("memories", "list")["total"] == 1 or None, "it is here")
+            for place in (first, second) if has_followed else (first,):
+                until(lambda place=place: place.json("memories", "list")["total"] == 1 or None, "it is here")
         assert files_with(second.workspace.root, phrase.encode())
         forgotten = first.submit("forget", {"memory_ids": [memory_id]})
         assert first.ended(forgotten).state == "succeeded"

@@ -143,9 +143,7 @@ class TeamStore(SqliteStore):
         return count
 
     def _arrivals(self, incoming: Iterable[FeedRow], *, is_all: bool) -> Arrivals:
-        """What the rows do to the memories of this copy. A new copy has none."""
-        if not self.position.seq:
-            return Arrivals()
+        """What the rows do to the memories of this copy. A new copy has none, but perhaps jobs that tell of some."""
         tombstones: dict[str, str] = {}  # id -> when it was forgotten
         memories: set[str] = set()
         for _, row in incoming:
