@@ -467,6 +467,11 @@ export interface Routes {
     answer: SettingsTable;
     failure: Refusal;
   };
+  /** The workspace's team, or why it is not reached. */
+  "GET /v1/team": {
+    answer: OfTeam;
+    failure: Refusal;
+  };
   /** The findings of doctor, with remedies. */
   "GET /v1/doctor": {
     answer: Findings;
@@ -1853,6 +1858,13 @@ export interface NotLookedInto {
   message: string;
 }
 
+/** The workspace's team. */
+export interface OfTeam {
+  success: true;
+  /** Null for a workspace that belongs to no team. */
+  team: TeamStatus | null;
+}
+
 /** Whether the memory is in the block that `context` gives for the same question. */
 export interface PackContext {
   included: boolean;
@@ -2406,6 +2418,77 @@ export interface SummaryMetadata {
 export interface TakenBack {
   restored: string[];
   skipped: LeftMemory[];
+}
+
+/** The copy of a workspace on a machine. */
+export interface TeamCopy {
+  node: string;
+  /** The changes that it has not applied. */
+  behind: number;
+  /** The changes since which copies of forgotten texts may be left there. */
+  forgets: number;
+  /** The memories that were forgotten since then. */
+  forgotten: number;
+  /** Of the program there. */
+  version: string;
+  seen_at: string;
+  /** Whether it was not seen for more than 7 days. */
+  is_silent: boolean;
+}
+
+/** A failed job of any machine. It has no texts. */
+export interface TeamFailedJob {
+  job_id: string;
+  kind: string;
+  /** The machine on which it was dropped. */
+  asked_by: string;
+  error_code: string | null;
+  failed_at: string;
+}
+
+/** The number of the jobs of all machines, by state. */
+export interface TeamJobs {
+  waiting: number;
+  running: number;
+  ended: number;
+  /** Of the ended ones. */
+  failed: number;
+}
+
+/** The team of a workspace, as its database and this machine see it. */
+export interface TeamStatus {
+  address: string;
+  /** This machine. */
+  node: string;
+  /** Why the team is not reached; null if it is. Then the fields of the team are null or empty. */
+  error: JobError | null;
+  /** Null also while the team does not know the workspace. */
+  workspace: TeamWorkspace | null;
+  /** False on a machine that leaves a large workspace's copy to the gateway. */
+  has_copy: boolean;
+  /** The last change that the copy here has applied; null before it has any. */
+  position: number | null;
+  /** The changes that it has not applied; null while that is unknown. */
+  behind: number | null;
+  /** When the copy here was last known to have all changes. */
+  current_at: string | null;
+  copies: TeamCopy[];
+  /** The last ones, at most 50. */
+  failed_jobs: TeamFailedJob[];
+}
+
+/** A workspace of a team. */
+export interface TeamWorkspace {
+  workspace_id: string;
+  name: string;
+  /** The number of its last change. */
+  changes: number;
+  /** The machine whose worker runs its jobs now. */
+  lease_owner: string | null;
+  lease_until: string | null;
+  jobs: TeamJobs;
+  /** For how long a job could have started and no worker held the lease; null if none waits, or one holds it. */
+  idle_seconds: number | null;
 }
 
 /** The period that a conversation covered. */

@@ -5,13 +5,18 @@ Real worker processes and a real Postgres.
 
 from __future__ import annotations
 
+import json
+import time
+import urllib.request
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import Place, until
+from harness import PATIENCE, Place, until
 from machines import Team, pause, resume, summary
+from network import Link
 from postgres import Cluster, cluster
 
 from bridge.team import membership
@@ -34,6 +39,19 @@ def node_of(place: Place) -> str:
     return found.node
 
 
+def asked(place: Place, path: str) -> dict[str, Any]:
+    """The answer of the worker's HTTP interface."""
+    found: dict[str, Any] = json.loads(fetched(place, path))
+    return found
+
+
+def fetched(place: Place, path: str) -> bytes:
+    url = until(lambda: place.heartbeat()["http"]["url"], "the worker listens")
+    request = urllib.request.Request(url + path, headers={"Authorization": f"Bearer {place.spool.token.read_text()}"})
+    with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+        return bytes(answer.read())
+
+
 def status_of(place: Place) -> dict[str, Any]:
     found: dict[str, Any] = place.json("team", "status")["team"]
     return found
@@ -46,6 +64,7 @@ def test_a_job_that_failed_is_seen_from_every_machine_without_its_texts(team: Te
         failed = second.submit("noop", {"outcome": "fail"}, max_attempts=1, correlation_id="quokkazebra")
         assert second.ended(failed).state == "failed"
         seen = until(lambda: status_of(first) if status_of(first)["failed_jobs"] else None, "it is seen")
+        assert asked(first, "/v1/team")["team"]["failed_jobs"] == seen["failed_jobs"]
     [job] = seen["failed_jobs"]
     assert (job["job_id"], job["kind"], job["asked_by"]) == (failed, "noop", node_of(second))
     assert job["error_code"]
@@ -143,4 +162,28 @@ def test_while_the_team_is_not_reached_its_status_is_what_is_known_here_and_why(
             assert (seen["position"], seen["behind"], seen["workspace"]) == (known["position"], None, None)
             text = first.cli("team", "status").stdout
             assert "TEAM_UNREACHABLE" in text
+            over_http = asked(first, "/v1/team")["team"]
+            assert over_http["error"]["code"] == "TEAM_UNREACHABLE"
+            assert {**over_http, "error": seen["error"]} == seen
             assert "answered from this machine's copy" in text
+
+
+def test_a_team_that_does_not_answer_is_told_within_seconds_and_no_other_route_waits(
+    tmp_path: Path, server: Cluster, model_cache: Path
+) -> None:
+    with Link(server.port) as link, ThreadPoolExecutor(12) as clients:
+        team = Team(tmp_path, server.dsn.replace(f":{server.port}/", f":{link.port}/"), model_cache)
+        first = team.machine("first")
+        with first.worker():
+            reached = until(lambda: asked(first, "/v1/team")["team"]["workspace"], "it is reached")
+            assert reached["name"]
+            link.hold()
+            began = time.monotonic()
+            waiting = [clients.submit(asked, first, "/v1/team") for _ in range(12)]
+            assert asked(first, "/v1/status")["success"]
+            assert asked(first, "/v1/topics")["success"]
+            assert not any(each.done() for each in waiting)
+            assert {each.result()["team"]["error"]["code"] for each in waiting} == {"TEAM_UNREACHABLE"}
+            assert time.monotonic() - began < 10, "about 3 s, on a busy machine too"
+            link.heal()
+            until(lambda: asked(first, "/v1/team")["team"]["error"] is None or None, "it is reached again")
