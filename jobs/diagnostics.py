@@ -195,6 +195,17 @@ DIAGNOSTICS: dict[str, Diagnostic] = _table(
         "Check the network, the settings store or team, and the token: docs/team.md.",
     ),
     Diagnostic(
+        "TEAM_JOBS_WAIT", _S, "warning", "Jobs of the team wait, and no worker has taken them for ten minutes.",
+        "Start a worker on a machine of the team: cognee-memory worker start. A job about a machine's own files waits"
+        " for that machine; one of the knowledge graph, for a machine that has a language model.",
+    ),
+    Diagnostic(
+        "TEAM_COPY_HOLDS_FORGOTTEN", _S, "warning",
+        "A copy on another machine may still hold what was forgotten: it has not been seen for days.",
+        "Start that machine's worker: it removes it. If the machine will not come back, revoke its token, and remove"
+        " the folder by other means: cognee-memory team tokens, then team revoke.",
+    ),
+    Diagnostic(
         "TEAM_COPY_SILENT", _S, "warning", "A copy of the workspace on another machine has not been seen for days.",
         "If that machine will not come back, revoke its token: cognee-memory team tokens, then team revoke.",
     ),

@@ -37,6 +37,11 @@ class Team:
         with psycopg.connect(dsn or self.dsn, options="-c search_path=cognee_memory") as connection:
             return connection.execute(query.encode(), (self.workspace_id, *values)).fetchall()
 
+    def change(self, statement: str, *values: Any) -> None:
+        """Change the team's database, as time or an operator would."""
+        with psycopg.connect(self.dsn, options="-c search_path=cognee_memory") as connection:
+            connection.execute(statement.encode(), values)
+
 
 def summary(topic: str, day: int) -> dict[str, Any]:
     return {

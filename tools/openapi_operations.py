@@ -342,6 +342,7 @@ def describe(document: Paths) -> None:
     )
 
     add("get", "/v1/settings", "settings", "Every setting with its source", shape(shapes.SettingsTable))
+    add("get", "/v1/team", "team", "The workspace's team, or why it is not reached", shape(shapes.OfTeam))
     add("get", "/v1/doctor", "doctor", "The findings of doctor, with remedies", shape(shapes.Findings))
     add("get", "/healthz", "healthz", "Whether the server runs", shape(shapes.Health), is_open=True)
     add("get", "/readyz", "readyz", "Whether it can answer queries", shape(shapes.Health))

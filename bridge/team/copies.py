@@ -7,21 +7,29 @@ from typing import NamedTuple
 
 from .server import Connection
 
+SILENT_DAYS = 7
+
 
 class Copy(NamedTuple):
     """A copy. ``behind`` counts the changes that it has not applied, as of when it was last seen; ``forgets`` those
-    since which copies of forgotten texts may be left there.
+    since which copies of forgotten texts may be left there, and ``forgotten`` the memories that were forgotten since.
+    ``is_silent``: not seen for more than ``SILENT_DAYS``.
     """
 
     node: str
     behind: int
     forgets: int
+    forgotten: int
     version: str
     seen_at: datetime
+    is_silent: bool
 
 
 class Overview(NamedTuple):
-    """A workspace: its name, its last change, who holds the lease until when, and its jobs by state."""
+    """A workspace: its name, its last change, who holds the lease until when, its jobs by state, and how many of the
+    ended ones failed. ``idle_seconds``: for how long a job could have started and nobody held the lease; None if none
+    waits, or somebody holds it now.
+    """
 
     workspace_id: str
     name: str
@@ -29,6 +37,8 @@ class Overview(NamedTuple):
     lease_owner: str | None
     lease_until: datetime | None
     jobs: dict[str, int]
+    failed: int
+    idle_seconds: float | None
 
 
 def note(
@@ -54,10 +64,12 @@ def remove(connection: Connection, workspace_id: str, node: str) -> None:
 def of_workspace(connection: Connection, workspace_id: str) -> list[Copy]:
     """All copies, the one that was seen last first."""
     found = connection.execute(
-        "SELECT node, greatest(last_seq - applied_seq, 0), greatest(last_seq - removed_seq, 0), version, seen_at"
+        "SELECT node, greatest(last_seq - applied_seq, 0), greatest(last_seq - removed_seq, 0), (SELECT count(*)"
+        " FROM rows WHERE rows.workspace_id = workspaces.id AND rows.seq > removed_seq AND tbl = 'tombstones'"
+        " AND value IS NOT NULL), version, seen_at, seen_at < clock_timestamp() - make_interval(days => %s)"
         " FROM copies"
         " JOIN workspaces ON workspaces.id = workspace_id WHERE workspace_id = %s ORDER BY seen_at DESC, node",
-        (workspace_id,),
+        (SILENT_DAYS, workspace_id),
     )
     return [Copy(*row) for row in found]
 
@@ -69,7 +81,15 @@ SELECT id::text, name, last_seq,
     coalesce((
         SELECT json_object_agg(state, number)
         FROM (SELECT state, count(*) AS number FROM jobs WHERE workspace_id = id GROUP BY state) AS counted
-    ), '{}')
+    ), '{}'),
+    (SELECT count(*) FROM jobs WHERE workspace_id = id AND record->>'state' = 'failed'),
+    CASE WHEN lease_until IS NULL OR lease_until <= clock_timestamp() THEN (
+        SELECT extract(epoch FROM
+            clock_timestamp() - greatest(min(greatest(changed_at, jobs.due_at)), leased_at))::double precision
+        FROM jobs
+        WHERE workspace_id = id AND (state = 'running' OR state = 'waiting' AND jobs.due_at <= clock_timestamp())
+        HAVING count(*) > 0
+    ) END
 FROM workspaces
 """
 

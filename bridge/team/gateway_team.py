@@ -22,17 +22,21 @@ from .copies import Copy, Overview
 from .leases import Lease
 from .protocol import Incoming
 from .rows import Author, Described, Position, Registered, SharedRow
-from .shared_jobs import Cancellation, Posted, Report, SharedJob
+from .shared_jobs import Cancellation, FailedJob, Posted, Report, SharedJob
 
-_TIMEOUT = httpx.Timeout(60.0, connect=10.0)
+_ANSWER_SECONDS = 60.0
+_CONNECT_SECONDS = 10.0
 _LISTEN_SECONDS = 20.0
 
 
 class GatewayTeam:
     """``Team`` over HTTPS."""
 
-    def __init__(self, address: str, token: str, *, ca_file: str | None = None) -> None:
-        """Raises JobError: SETTING_INVALID for an address that is not https, except on this machine."""
+    def __init__(
+        self, address: str, token: str, *, ca_file: str | None = None, patience: float = _ANSWER_SECONDS
+    ) -> None:
+        """``patience``: the seconds after which the gateway counts as unreachable. Raises JobError: SETTING_INVALID for
+        an address that is not https, except on this machine."""
         parts = urlsplit(address)
         is_https = parts.scheme == "https" and parts.hostname
         if not is_https and not (parts.scheme == "http" and _is_this_machine(parts.hostname or "")):
@@ -41,7 +45,7 @@ class GatewayTeam:
             base_url=address.rstrip("/"),
             headers={"Authorization": f"Bearer {token}"},
             verify=ssl.create_default_context(cafile=ca_file),
-            timeout=_TIMEOUT,
+            timeout=httpx.Timeout(patience, connect=min(patience, _CONNECT_SECONDS)),
             follow_redirects=False,
             trust_env=False,
         )
@@ -225,6 +229,10 @@ class GatewayTeam:
 
     def overview(self, workspace_id: str) -> Overview | None:
         return _overview(self._ask_if_known("overview", workspace_id))
+
+    def failed_jobs(self, workspace_id: str, limit: int) -> list[FailedJob]:
+        found = self._ask("failed_jobs", workspace_id=workspace_id, limit=limit)
+        return [FailedJob(**(each | {"failed_at": clock.parse(each["failed_at"])})) for each in found]
 
     def workspaces(self, limit: int) -> list[Overview]:
         found = [_overview(each) for each in self._ask("workspaces")]

@@ -15,22 +15,24 @@ if TYPE_CHECKING:
     from .server import Server
 
 
-def team_of(settings: Settings) -> Team:
-    """The team. Nothing is connected yet. Raises JobError: SETTING_INVALID."""
+def team_of(settings: Settings, *, patience: float | None = None) -> Team:
+    """The team. Nothing is connected yet. ``patience``: for who would rather know soon that it is not reached, the
+    seconds to wait for it. Raises JobError: SETTING_INVALID."""
     require_private(settings)
     if settings.team is not None:
         if settings.team_token is None:
             raise JobError("SETTING_INVALID", "The setting team_token is missing: the token for the team's gateway.")
         from .gateway_team import GatewayTeam
 
-        return GatewayTeam(settings.team, settings.team_token, ca_file=settings.team_ca_file)
+        waits = {} if patience is None else {"patience": patience}
+        return GatewayTeam(settings.team, settings.team_token, ca_file=settings.team_ca_file, **waits)
     from .postgres_team import PostgresTeam
 
-    return PostgresTeam(server_of(settings))
+    return PostgresTeam(server_of(settings, patience=patience))
 
 
-def server_of(settings: Settings) -> Server:
-    """The team's database itself. Nothing is connected yet. Raises JobError: SETTING_INVALID."""
+def server_of(settings: Settings, *, patience: float | None = None) -> Server:
+    """The team's database itself, as ``team_of``. Raises JobError: SETTING_INVALID."""
     require_private(settings)
     if settings.store is None:
         raise JobError(
@@ -41,7 +43,7 @@ def server_of(settings: Settings) -> Server:
     from . import address
     from .server import Server
 
-    return Server(address.conninfo(settings.store))
+    return Server(address.conninfo(settings.store), patience=patience)
 
 
 def shown_address(settings: Settings) -> str:

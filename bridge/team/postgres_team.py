@@ -14,7 +14,7 @@ from .leases import Lease
 from .protocol import Incoming
 from .rows import Author, Described, Position, Registered, SharedRow
 from .server import Connections
-from .shared_jobs import Cancellation, Posted, Report, SharedJob
+from .shared_jobs import Cancellation, FailedJob, Posted, Report, SharedJob
 
 _LISTEN_SECONDS = 1.0
 
@@ -151,6 +151,10 @@ class PostgresTeam:
     def overview(self, workspace_id: str) -> Overview | None:
         with self._server.connection() as connection:
             return copies.overview(connection, workspace_id)
+
+    def failed_jobs(self, workspace_id: str, limit: int) -> list[FailedJob]:
+        with self._server.connection() as connection:
+            return shared_jobs.failed(connection, workspace_id, limit)
 
     def workspaces(self, limit: int) -> list[Overview]:
         with self._server.connection() as connection:

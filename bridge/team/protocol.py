@@ -16,7 +16,7 @@ from jobs.model import Job, Record
 from .copies import Copy, Overview
 from .leases import Lease
 from .rows import Author, Described, FeedRow, Position, Registered, SharedRow
-from .shared_jobs import Cancellation, Posted, Report, SharedJob
+from .shared_jobs import Cancellation, FailedJob, Posted, Report, SharedJob
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +124,9 @@ class Team(Protocol):
 
     def overview(self, workspace_id: str) -> Overview | None:
         """As ``copies.overview``."""
+
+    def failed_jobs(self, workspace_id: str, limit: int) -> list[FailedJob]:
+        """As ``shared_jobs.failed``."""
 
     def workspaces(self, limit: int) -> list[Overview]:
         """As ``copies.all_workspaces``."""

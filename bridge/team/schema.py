@@ -89,6 +89,8 @@ CREATE TABLE jobs (
     runs_on text,
     -- whether only the owner of the workspace's graph runs it
     needs_graph boolean NOT NULL DEFAULT false,
+    -- the machine that posted it last
+    asked_by text NOT NULL,
     priority integer NOT NULL,
     state text NOT NULL CHECK (state IN ('waiting', 'running', 'ended')),
     due_at timestamptz NOT NULL DEFAULT '-infinity',
@@ -105,6 +107,7 @@ CREATE TABLE jobs (
 CREATE INDEX jobs_waiting ON jobs (workspace_id, priority DESC, seq) WHERE state = 'waiting';
 CREATE INDEX jobs_running ON jobs (workspace_id) WHERE state = 'running';
 CREATE INDEX jobs_ended ON jobs (workspace_id, changed_at) WHERE state = 'ended';
+CREATE INDEX jobs_failed ON jobs (workspace_id, changed_at DESC) WHERE record->>'state' = 'failed';
 
 -- the copies of a workspace: how far each is, and when it was last there
 CREATE TABLE copies (

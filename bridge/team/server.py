@@ -21,7 +21,6 @@ _IDLE_SECONDS = 300.0
 
 # A lost server is noticed within seconds, also where no packet says so.
 _NETWORK: dict[str, Any] = {
-    "connect_timeout": _CONNECT_SECONDS,
     "keepalives_idle": 5,
     "keepalives_interval": 2,
     "keepalives_count": 3,
@@ -49,22 +48,26 @@ class Connections(Protocol):
 class Server:
     """The team's database, for the threads of one process. It connects when it is first used."""
 
-    def __init__(self, dsn: str, *, connections: int = 4, upgrades: bool = True) -> None:
-        """``upgrades``: create the schema, or upgrade it; otherwise it must be there in this version."""
+    def __init__(self, dsn: str, *, connections: int = 4, upgrades: bool = True, patience: float | None = None) -> None:
+        """``upgrades``: create the schema, or upgrade it; otherwise it must be there in this version. ``patience``: the
+        seconds after which the server counts as unreachable; also of each statement, which else may take longer."""
+        connect_seconds = _CONNECT_SECONDS if patience is None else patience
+        limit = "" if patience is None else f" -c statement_timeout={round(patience * 1000)}"
         self._upgrades = upgrades
         self._dsn = dsn
         self._arguments: dict[str, Any] = {
             **_NETWORK,
             "autocommit": True,
             "options": f"-c search_path={schema.NAME},pg_catalog"
-            f" -c idle_in_transaction_session_timeout={_SILENT_SECONDS}s {_OF_SERVER}",
+            f" -c idle_in_transaction_session_timeout={_SILENT_SECONDS}s {_OF_SERVER}{limit}",
+            "connect_timeout": max(2, round(connect_seconds)),  # the driver's least
         }
         self._pool = ConnectionPool(
             dsn,
             min_size=0,
             max_size=connections,
             open=False,
-            timeout=_CONNECT_SECONDS,
+            timeout=connect_seconds,
             max_idle=_IDLE_SECONDS,
             kwargs=self._arguments,
             check=self._look,

@@ -23,6 +23,8 @@ from .leases import Lease
 from .server import Connection
 
 Posted = Literal["posted", "known", "other"]
+MOST_FAILED = 50
+"""Of the failed jobs, those that an operator sees at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,16 @@ class Report(NamedTuple):
     workspace_id: str
     record: Record
     version: int
+
+
+class FailedJob(NamedTuple):
+    """A job that failed, of any machine: who asked for it last, why it failed and when. Never a text."""
+
+    job_id: str
+    kind: str
+    asked_by: str
+    error_code: str | None
+    failed_at: datetime
 
 
 def now(connection: Connection) -> datetime:
@@ -86,9 +98,11 @@ def post(connection: Connection, workspace_id: str, node: str, jobs: Sequence[tu
 
 _POST = """
 INSERT INTO jobs AS former
-    (workspace_id, job_id, job_sha256, kind, runs_on, needs_graph, priority, state, due_at, expires_at, job, record)
-VALUES (%s, %s, %s, %s, %s, %s, %s, 'waiting', %s, %s, %s, %s)
+    (workspace_id, job_id, job_sha256, kind, runs_on, needs_graph, asked_by, priority, state, due_at, expires_at, job,
+     record)
+VALUES (%s, %s, %s, %s, %s, %s, %s, %s, 'waiting', %s, %s, %s, %s)
 ON CONFLICT (workspace_id, job_id) DO UPDATE SET
+    asked_by = excluded.asked_by,
     priority = excluded.priority, state = 'waiting', due_at = excluded.due_at, expires_at = excluded.expires_at,
     job = excluded.job, record = excluded.record, version = former.version + 1, is_cancel_requested = false,
     changed_at = clock_timestamp()
@@ -100,7 +114,7 @@ WHERE former.job_sha256 = excluded.job_sha256 AND former.state = 'ended'
 def _post(connection: Connection, workspace_id: str, node: str, job: Job, record: Record) -> Posted:
     values = (
         workspace_id, record.job_id, record.job_sha256, record.kind, node if record.kind in LOCAL else None,
-        record.kind in NEEDS_GRAPH, record.priority, _due_at(record), record.expires_at,
+        record.kind in NEEDS_GRAPH, node, record.priority, _due_at(record), record.expires_at,
         _json(job.as_dict()), _json(record.as_dict()),
     )  # fmt: skip
     if connection.execute(_POST, values).rowcount:
@@ -168,6 +182,19 @@ def cancel(connection: Connection, workspace_id: str, job_id: str) -> Cancellati
             return "running"
         _write(connection, workspace_id, [lifecycle.step(record, lifecycle.Cancelled(), now(connection))])
         return "cancelled"
+
+
+# --- what operators see ---
+
+
+def failed(connection: Connection, workspace_id: str, limit: int = MOST_FAILED) -> list[FailedJob]:
+    """The workspace's failed jobs, the last one first. Those that run again are left out."""
+    found = connection.execute(
+        "SELECT job_id, kind, asked_by, record->'error'->>'code', changed_at FROM jobs"
+        " WHERE workspace_id = %s AND record->>'state' = 'failed' ORDER BY changed_at DESC, job_id LIMIT %s",
+        (workspace_id, limit),
+    )
+    return [FailedJob(*row) for row in found]
 
 
 # --- the worker that holds the lease ---

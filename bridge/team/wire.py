@@ -22,7 +22,7 @@ from jobs.parse import parse_copy
 from .leases import Lease
 from .protocol import Team
 from .rows import FeedRow, Position, Registered, SharedRow
-from .shared_jobs import Report
+from .shared_jobs import MOST_FAILED, Report
 
 PREFIX = "/v1/team/"
 _UUID = r"^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$"
@@ -99,6 +99,10 @@ class PostedJob(BaseModel):
 class Post(Call):
     node: Node
     jobs: Annotated[list[PostedJob], Field(max_length=256)]
+
+
+class FailedJobs(Call):
+    limit: Annotated[int, Field(gt=0, le=MOST_FAILED)]
 
 
 class OfNode(Call):
@@ -239,6 +243,13 @@ OPERATIONS: dict[str, Operation] = {
         ],
     ),
     "overview": Operation(Call, lambda team, body, named: overview_shown(team.overview(body.workspace_id))),
+    "failed_jobs": Operation(
+        FailedJobs,
+        lambda team, body, named: [
+            each._asdict() | {"failed_at": clock.iso(each.failed_at)}
+            for each in team.failed_jobs(body.workspace_id, body.limit)
+        ],
+    ),
     "workspaces": Operation(Empty, lambda team, body, named: [overview_shown(each) for each in team.workspaces(1000)]),
     "tell": Operation(Call, lambda team, body, named: team.tell(body.workspace_id)),
 }

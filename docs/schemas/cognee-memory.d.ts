@@ -467,6 +467,11 @@ export interface Routes {
     answer: SettingsTable;
     failure: Refusal;
   };
+  /** The workspace's team, or why it is not reached. */
+  "GET /v1/team": {
+    answer: OfTeam;
+    failure: Refusal;
+  };
   /** The findings of doctor, with remedies. */
   "GET /v1/doctor": {
     answer: Findings;
@@ -1387,7 +1392,7 @@ export interface FoundNode {
 
 /** What a check found. */
 export interface FoundTrouble {
-  code: "BACKLOG_LARGE" | "BACKUPS_LEFT" | "CAPTURE_LIST_DAMAGED" | "CAPTURE_ON" | "CHECK_FAILED" | "CHECK_NOT_MADE" | "CHILD_LARGE" | "CHILD_NOT_STARTING" | "CLOCK_OF_DISK" | "CLOCK_WAS_AHEAD" | "CLOCK_WRONG" | "COGNEE_VARIABLE_IGNORED" | "CONFIG_CLOSED" | "CONFIG_OPEN" | "COPIES_ALONE" | "DISK_LOW" | "DISK_READ_ONLY" | "DISK_TIGHT" | "EMBEDDINGS_MISSIZED" | "EMBEDDING_MISFIT" | "ENV_FILE_IGNORED" | "EVENTS_FAILED" | "FILES_TRACKED" | "FORGETTING_UNFINISHED" | "FORGOTTEN_HERE" | "GRAPH_BEHIND" | "GRAPH_CUT_OFF" | "GRAPH_DAMAGED" | "GRAPH_DEADLY" | "GRAPH_GONE" | "GRAPH_HOLDS_FORGOTTEN" | "GRAPH_HOLDS_MORE" | "GRAPH_LACKS" | "GRAPH_OF_OTHER_MODEL" | "GRAPH_ORPHANED" | "GRAPH_REFUSED" | "HEARTBEAT_DAMAGED" | "HEARTBEAT_FOREIGN" | "HEARTBEAT_LEFT" | "HOOKS_FAIL" | "HOOK_PROGRAM_MISSING" | "HTTP_PROBLEM" | "HTTP_SILENT" | "INBOX_NOT_TAKEN" | "INDEX_OF_OLDER_FORMAT" | "INODES_LOW" | "JOBS_FAILED" | "JOBS_FROM_ELSEWHERE" | "JOBS_REJECTED" | "JOBS_RETRYING" | "JOBS_WITHOUT_WORKER" | "LEAVING" | "LINKS_INSIDE" | "LLM_ABSENT" | "LLM_MISFIT" | "LLM_SET" | "LOCK_GONE" | "LOCK_UNSAFE" | "LOG_HAS_ERRORS" | "LOG_OF_STORE_LARGE" | "MEMORIES_INVALID" | "MODEL_ABSENT" | "MODEL_CHANGED" | "MODEL_FORMER" | "MODEL_WRONG" | "MOUNT_UNSAFE" | "MOUNT_UNSAFE_ALLOWED" | "MOUNT_WITHOUT_EVENTS" | "NAME_TAKEN" | "NOT_IGNORED" | "NOT_INSTALLED" | "OK" | "OLD_STORES" | "OPEN_FILES_FEW" | "OPEN_TO_OTHERS" | "ORPHANS" | "OTHER_OWNER" | "OUTBOX_INVALID" | "PACKAGE_MISSING" | "PACKAGE_OTHER_VERSION" | "PARTS_LEFT" | "PAUSED" | "PAUSED_FOR_LONG" | "PYTHON_UNSUPPORTED" | "QUEUE_FILE_DAMAGED" | "QUEUE_STUCK" | "RAM_LOW" | "RECORDS_DAMAGED" | "RECORDS_MANY" | "REDACTION_OFF" | "REQUESTS_NOT_OBEYED" | "RERANKER_BROKEN" | "SECRETS_STORED" | "SETTINGS_SET" | "SETTING_WRONG" | "SET_ASIDE" | "SOURCES_APART" | "SOURCES_MISSING" | "SQLITE_LACKING" | "STORE_CLOSED" | "STORE_DAMAGED" | "STORE_NOT_READ_WHOLE" | "STORE_OF_NEWER_FORMAT" | "STORE_OF_OLDER_FORMAT" | "SUCCESSOR_WAITS" | "TEAM_COPY_SILENT" | "TEAM_LOST" | "TEAM_NOT_REACHED" | "TEAM_OF" | "TEAM_UNFORGOTTEN" | "TEST_JOBS_ON" | "TEXTS_STRAY" | "TOKEN_OPEN" | "VARIABLE_UNKNOWN" | "VECTORS_DAMAGED" | "VECTORS_DIFFER" | "VECTORS_LACKING" | "VECTORS_MISPLACED" | "WATCHES_FEW" | "WORDS_DAMAGED" | "WORDS_LACKING" | "WORKERS_MANY" | "WORKER_ABSENT" | "WORKER_DIED" | "WORKER_OF_OTHER_SETTINGS" | "WORKER_OF_OTHER_VERSION" | "WORKER_SILENT" | "WORKSPACE_ABSENT" | "WORKSPACE_CLOSED" | "WORKSPACE_FOREIGN" | "WORKSPACE_SHARED" | "WORKSPACE_UNUSED";
+  code: "BACKLOG_LARGE" | "BACKUPS_LEFT" | "CAPTURE_LIST_DAMAGED" | "CAPTURE_ON" | "CHECK_FAILED" | "CHECK_NOT_MADE" | "CHILD_LARGE" | "CHILD_NOT_STARTING" | "CLOCK_OF_DISK" | "CLOCK_WAS_AHEAD" | "CLOCK_WRONG" | "COGNEE_VARIABLE_IGNORED" | "CONFIG_CLOSED" | "CONFIG_OPEN" | "COPIES_ALONE" | "DISK_LOW" | "DISK_READ_ONLY" | "DISK_TIGHT" | "EMBEDDINGS_MISSIZED" | "EMBEDDING_MISFIT" | "ENV_FILE_IGNORED" | "EVENTS_FAILED" | "FILES_TRACKED" | "FORGETTING_UNFINISHED" | "FORGOTTEN_HERE" | "GRAPH_BEHIND" | "GRAPH_CUT_OFF" | "GRAPH_DAMAGED" | "GRAPH_DEADLY" | "GRAPH_GONE" | "GRAPH_HOLDS_FORGOTTEN" | "GRAPH_HOLDS_MORE" | "GRAPH_LACKS" | "GRAPH_OF_OTHER_MODEL" | "GRAPH_ORPHANED" | "GRAPH_REFUSED" | "HEARTBEAT_DAMAGED" | "HEARTBEAT_FOREIGN" | "HEARTBEAT_LEFT" | "HOOKS_FAIL" | "HOOK_PROGRAM_MISSING" | "HTTP_PROBLEM" | "HTTP_SILENT" | "INBOX_NOT_TAKEN" | "INDEX_OF_OLDER_FORMAT" | "INODES_LOW" | "JOBS_FAILED" | "JOBS_FROM_ELSEWHERE" | "JOBS_REJECTED" | "JOBS_RETRYING" | "JOBS_WITHOUT_WORKER" | "LEAVING" | "LINKS_INSIDE" | "LLM_ABSENT" | "LLM_MISFIT" | "LLM_SET" | "LOCK_GONE" | "LOCK_UNSAFE" | "LOG_HAS_ERRORS" | "LOG_OF_STORE_LARGE" | "MEMORIES_INVALID" | "MODEL_ABSENT" | "MODEL_CHANGED" | "MODEL_FORMER" | "MODEL_WRONG" | "MOUNT_UNSAFE" | "MOUNT_UNSAFE_ALLOWED" | "MOUNT_WITHOUT_EVENTS" | "NAME_TAKEN" | "NOT_IGNORED" | "NOT_INSTALLED" | "OK" | "OLD_STORES" | "OPEN_FILES_FEW" | "OPEN_TO_OTHERS" | "ORPHANS" | "OTHER_OWNER" | "OUTBOX_INVALID" | "PACKAGE_MISSING" | "PACKAGE_OTHER_VERSION" | "PARTS_LEFT" | "PAUSED" | "PAUSED_FOR_LONG" | "PYTHON_UNSUPPORTED" | "QUEUE_FILE_DAMAGED" | "QUEUE_STUCK" | "RAM_LOW" | "RECORDS_DAMAGED" | "RECORDS_MANY" | "REDACTION_OFF" | "REQUESTS_NOT_OBEYED" | "RERANKER_BROKEN" | "SECRETS_STORED" | "SETTINGS_SET" | "SETTING_WRONG" | "SET_ASIDE" | "SOURCES_APART" | "SOURCES_MISSING" | "SQLITE_LACKING" | "STORE_CLOSED" | "STORE_DAMAGED" | "STORE_NOT_READ_WHOLE" | "STORE_OF_NEWER_FORMAT" | "STORE_OF_OLDER_FORMAT" | "SUCCESSOR_WAITS" | "TEAM_COPY_HOLDS_FORGOTTEN" | "TEAM_COPY_SILENT" | "TEAM_JOBS_WAIT" | "TEAM_LOST" | "TEAM_NOT_REACHED" | "TEAM_OF" | "TEAM_UNFORGOTTEN" | "TEST_JOBS_ON" | "TEXTS_STRAY" | "TOKEN_OPEN" | "VARIABLE_UNKNOWN" | "VECTORS_DAMAGED" | "VECTORS_DIFFER" | "VECTORS_LACKING" | "VECTORS_MISPLACED" | "WATCHES_FEW" | "WORDS_DAMAGED" | "WORDS_LACKING" | "WORKERS_MANY" | "WORKER_ABSENT" | "WORKER_DIED" | "WORKER_OF_OTHER_SETTINGS" | "WORKER_OF_OTHER_VERSION" | "WORKER_SILENT" | "WORKSPACE_ABSENT" | "WORKSPACE_CLOSED" | "WORKSPACE_FOREIGN" | "WORKSPACE_SHARED" | "WORKSPACE_UNUSED";
   level: "ok" | "note" | "warning" | "error";
   /** What it is about. */
   group: "machine" | "installation" | "settings" | "workspace" | "worker" | "queue" | "memory" | "graph" | "model";
@@ -1851,6 +1856,13 @@ export interface NotLookedInto {
   source: string | null;
   code: string;
   message: string;
+}
+
+/** The workspace's team. */
+export interface OfTeam {
+  success: true;
+  /** Null for a workspace that belongs to no team. */
+  team: TeamStatus | null;
 }
 
 /** Whether the memory is in the block that `context` gives for the same question. */
@@ -2406,6 +2418,77 @@ export interface SummaryMetadata {
 export interface TakenBack {
   restored: string[];
   skipped: LeftMemory[];
+}
+
+/** The copy of a workspace on a machine. */
+export interface TeamCopy {
+  node: string;
+  /** The changes that it has not applied. */
+  behind: number;
+  /** The changes since which copies of forgotten texts may be left there. */
+  forgets: number;
+  /** The memories that were forgotten since then. */
+  forgotten: number;
+  /** Of the program there. */
+  version: string;
+  seen_at: string;
+  /** Whether it was not seen for more than 7 days. */
+  is_silent: boolean;
+}
+
+/** A failed job of any machine. It has no texts. */
+export interface TeamFailedJob {
+  job_id: string;
+  kind: string;
+  /** The machine on which it was dropped. */
+  asked_by: string;
+  error_code: string | null;
+  failed_at: string;
+}
+
+/** The number of the jobs of all machines, by state. */
+export interface TeamJobs {
+  waiting: number;
+  running: number;
+  ended: number;
+  /** Of the ended ones. */
+  failed: number;
+}
+
+/** The team of a workspace, as its database and this machine see it. */
+export interface TeamStatus {
+  address: string;
+  /** This machine. */
+  node: string;
+  /** Why the team is not reached; null if it is. Then the fields of the team are null or empty. */
+  error: JobError | null;
+  /** Null also while the team does not know the workspace. */
+  workspace: TeamWorkspace | null;
+  /** False on a machine that leaves a large workspace's copy to the gateway. */
+  has_copy: boolean;
+  /** The last change that the copy here has applied; null before it has any. */
+  position: number | null;
+  /** The changes that it has not applied; null while that is unknown. */
+  behind: number | null;
+  /** When the copy here was last known to have all changes. */
+  current_at: string | null;
+  copies: TeamCopy[];
+  /** The last ones, at most 50. */
+  failed_jobs: TeamFailedJob[];
+}
+
+/** A workspace of a team. */
+export interface TeamWorkspace {
+  workspace_id: string;
+  name: string;
+  /** The number of its last change. */
+  changes: number;
+  /** The machine whose worker runs its jobs now. */
+  lease_owner: string | null;
+  lease_until: string | null;
+  jobs: TeamJobs;
+  /** For how long a job could have started and no worker held the lease; null if none waits, or one holds it. */
+  idle_seconds: number | null;
 }
 
 /** The period that a conversation covered. */

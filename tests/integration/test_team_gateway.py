@@ -137,6 +137,7 @@ def bodies(workspace_id: str) -> dict[str, dict[str, Any]]:
         "cancel": {"job_id": "a"},
         "note_copy": {"node": "n", "applied_seq": 0, "version": "0", "has_removed_all": True, "runs_jobs": True},
         "remove_copy": {"node": "n"},
+        "failed_jobs": {"limit": 50},
         "incoming": {"seq": 0, "change": ""},
         "commit": {"seq": 1, "change": "", "jobs": [], "node": "n", "lease": None, "format": 8},
         "listen": {"seconds": 0.1},
@@ -203,6 +204,8 @@ def test_row_level_security_alone_shows_and_changes_nothing_of_another_persons_w
         assert theirs.take("n", [strangers.workspace_id], 30) is None
         assert theirs.workspaces(100) == []
         assert theirs.copies(strangers.workspace_id) == []
+        assert theirs.overview(strangers.workspace_id) is None
+        assert theirs.failed_jobs(strangers.workspace_id, 50) == []
         with theirs.incoming(strangers.workspace_id, Position(0, "")) as found:
             assert found is None
         with pytest.raises(JobError):

@@ -169,7 +169,7 @@ def test_what_cannot_be_meant_is_refused_with_what_is_near(place: Operated, quer
 @pytest.mark.parametrize(
     "path",
     ["/v1/status", "/v1/topics", "/v1/history", "/v1/memories", "/v1/memories/1", "/v1/jobs/job-001", "/v1/rejected",
-     "/v1/activity", "/v1/settings", "/v1/doctor", "/healthz", "/readyz", "/openapi.json", "/metrics"],
+     "/v1/activity", "/v1/settings", "/v1/team", "/v1/doctor", "/healthz", "/readyz", "/openapi.json", "/metrics"],
 )  # fmt: skip
 def test_no_route_takes_a_parameter_that_it_does_not_know(place: Operated, path: str) -> None:
     assert place.code(f"{path}?callback=x") == (400, "ARGUMENT_INVALID")
@@ -473,13 +473,17 @@ def test_a_workspace_of_somebody_else_is_closed_but_for_the_findings(own: Operat
     own.write(ended(1, "succeeded"))
     own.workspace.owner_marker(own.workspace.spool.root).write_text("f" * 32)
     for path in ("/v1/status", "/v1/jobs", "/v1/jobs/job-001", "/v1/memories", "/v1/topics", "/v1/rejected",
-                 "/v1/activity", "/v1/history", "/v1/settings"):  # fmt: skip
+                 "/v1/activity", "/v1/history", "/v1/settings", "/v1/team"):  # fmt: skip
         assert own.code(path) == (500, "WORKSPACE_NOT_TRUSTED")
     for path, body in (("/v1/jobs", {"kind": "rebuild", "payload": {}}), ("/v1/control", {"request": "pause"}),
                        ("/v1/jobs/retry", {"state": "failed"}), ("/v1/jobs/job-001/cancel", {})):  # fmt: skip
         assert own.post(path, body).code == "WORKSPACE_NOT_TRUSTED"
     assert list(own.workspace.spool.control.iterdir()) == []
     assert own.found("/v1/doctor")["ok"] is False
+
+
+def test_a_workspace_of_this_machine_alone_has_no_team(own: Operated) -> None:
+    assert own.found("/v1/team")["team"] is None
 
 
 # --- memories ---

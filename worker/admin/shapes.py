@@ -10,7 +10,7 @@ from typing import Literal
 from typing_extensions import TypedDict
 
 from bridge.memory_shapes import MemoryCounts
-from jobs.schema import Cause, Count, ErrorCode, Heartbeat, InFlight, JobError, JobId, JobRecord, Progress
+from jobs.schema import Cause, Count, ErrorCode, Heartbeat, InFlight, JobError, JobId, JobRecord, Moment, Progress
 
 
 class WorkerStatus(TypedDict):
@@ -125,6 +125,82 @@ class Disk(TypedDict):
     free_bytes: Count
     min_free_bytes: Count
     """With less free space, new jobs are rejected."""
+
+
+class TeamCopy(TypedDict):
+    """The copy of a workspace on a machine."""
+
+    node: str
+    behind: Count
+    """The changes that it has not applied."""
+    forgets: Count
+    """The changes since which copies of forgotten texts may be left there."""
+    forgotten: Count
+    """The memories that were forgotten since then."""
+    version: str
+    """Of the program there."""
+    seen_at: Moment
+    is_silent: bool
+    """Whether it was not seen for more than 7 days."""
+
+
+class TeamJobs(TypedDict):
+    """The number of the jobs of all machines, by state."""
+
+    waiting: Count
+    running: Count
+    ended: Count
+    failed: Count
+    """Of the ended ones."""
+
+
+class TeamWorkspace(TypedDict):
+    """A workspace of a team."""
+
+    workspace_id: str
+    name: str
+    changes: Count
+    """The number of its last change."""
+    lease_owner: str | None
+    """The machine whose worker runs its jobs now."""
+    lease_until: Moment | None
+    jobs: TeamJobs
+    idle_seconds: float | None
+    """For how long a job could have started and no worker held the lease; null if none waits, or one holds it."""
+
+
+class TeamFailedJob(TypedDict):
+    """A failed job of any machine. It has no texts."""
+
+    job_id: JobId
+    kind: str
+    asked_by: str
+    """The machine on which it was dropped."""
+    error_code: str | None
+    failed_at: Moment
+
+
+class TeamStatus(TypedDict):
+    """The team of a workspace, as its database and this machine see it."""
+
+    address: str
+    node: str
+    """This machine."""
+    error: JobError | None
+    """Why the team is not reached; null if it is. Then the fields of the team are null or empty."""
+    workspace: TeamWorkspace | None
+    """Null also while the team does not know the workspace."""
+    has_copy: bool
+    """False on a machine that leaves a large workspace's copy to the gateway."""
+    position: Count | None
+    """The last change that the copy here has applied; null before it has any."""
+    behind: Count | None
+    """The changes that it has not applied; null while that is unknown."""
+    current_at: Moment | None
+    """When the copy here was last known to have all changes."""
+    copies: list[TeamCopy]
+    failed_jobs: list[TeamFailedJob]
+    """The last ones, at most 50."""
 
 
 class StatusFields(TypedDict):

@@ -6,53 +6,22 @@ The worker that runs is stopped before, and started again after the membership h
 from __future__ import annotations
 
 from contextlib import closing
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
 
 from bridge.settings import Settings
 from bridge.store import opening
 from bridge.team import copy_age, membership, opening as team_opening
-from bridge.team.copies import Overview
+from bridge.team.copies import Copy, Overview
 from bridge.team.membership import Membership
+from bridge.team.shared_jobs import MOST_FAILED, FailedJob
 from jobs import clock, spool
 from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.states import LIVE
 
-
-class TeamCopy(TypedDict):
-    """A machine's copy. ``behind``: the changes that it has not applied. ``forgets``: the changes since which copies of
-    forgotten texts may be left there."""
-
-    node: str
-    behind: int
-    forgets: int
-    version: str
-    seen_at: str
-
-
-class TeamWorkspace(TypedDict):
-    """A workspace of the team. ``jobs``: their number by state: waiting, running, ended."""
-
-    workspace_id: str
-    name: str
-    changes: int
-    lease_owner: str | None
-    lease_until: str | None
-    jobs: dict[str, int]
-
-
-class TeamStatus(TypedDict):
-    """The team of this workspace, as the database and this machine see it.
-
-    ``behind``: the changes that the copy here has not applied; None before it has any.
-    """
-
-    address: str
-    node: str
-    workspace: TeamWorkspace | None
-    behind: int | None
-    copies: list[TeamCopy]
+if TYPE_CHECKING:
+    from .shapes import TeamCopy, TeamFailedJob, TeamStatus, TeamWorkspace
 
 
 def share(workspace: Workspace, settings: Settings) -> Membership:
@@ -129,44 +98,88 @@ def _require_member(workspace: Workspace, settings: Settings) -> Membership:
     return found
 
 
-def status(workspace: Workspace, settings: Settings) -> TeamStatus:
-    """The workspace's team. Raises JobError: ARGUMENT_INVALID if it belongs to none, and what reaching it raises."""
+def status(workspace: Workspace, settings: Settings, *, patience: float | None = None) -> TeamStatus:
+    """The workspace's team; where it is not reached, what is known here, with the error.
+
+    ``patience``: the seconds after which it counts as not reached. Raises JobError: ARGUMENT_INVALID for a workspace
+    that belongs to no team, and what reading memory.db raises.
+    """
     found = _require_member(workspace, settings)
-    with closing(team_opening.team_of(settings)) as reached:
-        seen = reached.overview(found.workspace_id)
-        machines = reached.copies(found.workspace_id)
+    try:
+        with closing(team_opening.team_of(settings, patience=patience)) as reached:
+            seen = reached.overview(found.workspace_id)
+            machines = reached.copies(found.workspace_id)
+            failed = [] if seen is None else reached.failed_jobs(found.workspace_id, MOST_FAILED)
+    except JobError as error:
+        return known_here(workspace, settings, found, error)
+    known = known_here(workspace, settings, found, None)
+    here = known["position"]
+    return {
+        **known,
+        "workspace": None if seen is None else _workspace(seen),
+        "behind": None if here is None or seen is None else max(0, seen.last_seq - here),
+        "copies": [_copy(each) for each in machines],
+        "failed_jobs": [_failed_job(each) for each in failed],
+    }
+
+
+def known_here(workspace: Workspace, settings: Settings, found: Membership, error: JobError | None) -> TeamStatus:
+    """What this machine knows of the team without asking it. Raises JobError as reading memory.db."""
     here = opening.copy_state(workspace).position
     return {
         "address": team_opening.shown_address(settings),
         "node": found.node,
-        "workspace": None if seen is None else _workspace(seen),
-        "behind": None if here is None or seen is None else max(0, seen.last_seq - here.seq),
-        "copies": [
-            {
-                "node": each.node,
-                "behind": each.behind,
-                "forgets": each.forgets,
-                "version": each.version,
-                "seen_at": clock.iso(each.seen_at),
-            }
-            for each in machines
-        ],
+        "error": None if error is None else error.as_dict(),
+        "workspace": None,
+        "has_copy": not copy_age.is_none(workspace),
+        "position": None if here is None else here.seq,
+        "behind": None,
+        "current_at": copy_age.current_at(workspace),
+        "copies": [],
+        "failed_jobs": [],
     }
 
 
 def list_workspaces(settings: Settings, limit: int) -> list[TeamWorkspace]:
-    """The workspaces of the team. Raises JobError as ``status``."""
+    """The workspaces of the team. Raises JobError: SETTING_INVALID, and what reaching it raises."""
     with closing(team_opening.team_of(settings)) as reached:
         return [_workspace(each) for each in reached.workspaces(limit)]
 
 
 def _workspace(seen: Overview) -> TeamWorkspace:
-    states: dict[str, Any] = {"waiting": 0, "running": 0, "ended": 0} | seen.jobs
     return {
         "workspace_id": seen.workspace_id,
         "name": seen.name,
         "changes": seen.last_seq,
         "lease_owner": seen.lease_owner,
         "lease_until": None if seen.lease_until is None else clock.iso(seen.lease_until),
-        "jobs": states,
+        "jobs": {
+            "waiting": seen.jobs.get("waiting", 0),
+            "running": seen.jobs.get("running", 0),
+            "ended": seen.jobs.get("ended", 0),
+            "failed": seen.failed,
+        },
+        "idle_seconds": None if seen.idle_seconds is None else round(seen.idle_seconds, 1),
+    }
+
+
+def _copy(seen: Copy) -> TeamCopy:
+    return {
+        "node": seen.node,
+        "behind": seen.behind,
+        "forgets": seen.forgets,
+        "forgotten": seen.forgotten,
+        "version": seen.version,
+        "seen_at": clock.iso(seen.seen_at),
+        "is_silent": seen.is_silent,
+    }
+
+
+def _failed_job(seen: FailedJob) -> TeamFailedJob:
+    return {
+        "job_id": seen.job_id,
+        "kind": seen.kind,
+        "asked_by": seen.asked_by,
+        "error_code": seen.error_code,
+        "failed_at": clock.iso(seen.failed_at),
     }

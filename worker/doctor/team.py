@@ -1,10 +1,11 @@
-"""Checks the team of a workspace: whether it is reached, and how far its copies are."""
+"""Checks the team of a workspace: whether it is reached and runs its jobs, and how far its copies are."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
+from typing import TYPE_CHECKING
 
 from bridge.settings import Settings
 from bridge.team.membership import membership_of
@@ -18,15 +19,18 @@ from jobs.layout import Workspace
 from ..admin import team
 from ..wording import counted, span
 
-_SILENT = timedelta(days=7)
+if TYPE_CHECKING:
+    from ..admin.shapes import TeamStatus
+
+_IDLE_SECONDS = 600.0
 
 
 @dataclass(frozen=True, slots=True)
 class TeamState:
-    """The team as it is now; ``problem`` is why it cannot be reached. Both are None for a workspace without a team.
+    """The team as it is now; ``problem`` is why nothing is known of it. Both are None for a workspace without a team.
     ``set_aside``: what the team's database lost and is kept here."""
 
-    status: team.TeamStatus | None
+    status: TeamStatus | None
     problem: JobError | None
     now: datetime
     set_aside: Sequence[SetAside] = ()
@@ -47,6 +51,8 @@ def reached(state: TeamState) -> Iterator[Finding]:
     """Findings about the way to the team."""
     if state.problem is not None:
         yield finding("TEAM_NOT_REACHED", state.problem.code, state.problem.message)
+    elif state.status is not None and (error := state.status["error"]) is not None:
+        yield finding("TEAM_NOT_REACHED", error["code"], error["message"])
     elif state.status is not None and state.status["workspace"] is None:
         yield finding("TEAM_NOT_REACHED", state.status["address"], "It does not know this workspace.")
     elif state.status is not None:
@@ -55,14 +61,24 @@ def reached(state: TeamState) -> Iterator[Finding]:
         )
 
 
+def jobs(state: TeamState) -> Iterator[Finding]:
+    """Findings about the jobs of all machines."""
+    seen = state.status["workspace"] if state.status is not None else None
+    if seen is not None and (seen["idle_seconds"] or 0) > _IDLE_SECONDS:
+        waiting = counted(seen["jobs"]["waiting"] + seen["jobs"]["running"], "job")
+        yield finding("TEAM_JOBS_WAIT", seen["name"], f"{waiting}, for {span(seen['idle_seconds'] or 0)}.")
+
+
 def copies(state: TeamState) -> Iterator[Finding]:
     """Findings about the copies on other machines."""
     for copy in state.status["copies"] if state.status is not None else ():
-        silent = state.now - clock.parse(copy["seen_at"])
-        if silent > _SILENT:
-            seen = f"Last seen {span(silent.total_seconds())} ago."
-            left = f" It may hold what the last {counted(copy['forgets'], 'change')} forgot." if copy["forgets"] else ""
-            yield finding("TEAM_COPY_SILENT", copy["node"], seen + left)
+        if copy["is_silent"]:
+            seen = f"Last seen {span((state.now - clock.parse(copy['seen_at'])).total_seconds())} ago."
+            if copy["forgotten"]:
+                left = f"{seen} {counted(copy['forgotten'], 'memory')} may be left there."
+                yield finding("TEAM_COPY_HOLDS_FORGOTTEN", copy["node"], left, count=copy["forgotten"])
+            else:
+                yield finding("TEAM_COPY_SILENT", copy["node"], seen)
 
 
 def lost(state: TeamState) -> Iterator[Finding]:
@@ -74,4 +90,4 @@ def lost(state: TeamState) -> Iterator[Finding]:
             yield finding("TEAM_UNFORGOTTEN", "set-aside", f"Their ids are in {kept.forgotten}.")
 
 
-CHECKS = (reached, copies, lost)
+CHECKS = (reached, jobs, copies, lost)

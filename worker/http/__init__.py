@@ -13,6 +13,7 @@ process that listens. It does not know how a query is answered or how a job runs
 ``queue``: the routes of the queue as a whole.
 ``memories``: the routes of memories, topics and compactions.
 ``state``: the routes of health, readiness, settings and diagnostics.
+``team``: the route of the workspace's team.
 ``metrics``: the route for Prometheus, and the request counters.
 ``page``: the routes of the page and its sign-in.
 ``tickets``: the tickets that sign a browser in once.

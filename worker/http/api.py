@@ -16,6 +16,7 @@ from . import (
     questions as http_questions,
     queue as http_queue,
     state as http_state,
+    team as http_team,
 )
 from .executor import RequestExecutor
 from .gate import Gate
@@ -31,6 +32,7 @@ def app(executor: RequestExecutor, token: str, port: int) -> ASGIApp:
         *http_queue.routes(executor, known),
         *http_jobs.routes(executor, known),
         *http_memories.routes(executor),
+        *http_team.routes(executor),
         *http_metrics.routes(executor),
         *http_page.routes(executor, token),
     ]

@@ -28,7 +28,7 @@ from jobs.schema import (
     RejectedFile,
 )
 
-from ..admin.shapes import AskedJob, AskedWorker, JobDetails, Skipped, WorkerStatus
+from ..admin.shapes import AskedJob, AskedWorker, JobDetails, Skipped, TeamStatus, WorkerStatus
 
 
 class Health(Success):
@@ -64,6 +64,13 @@ class SettingRow(TypedDict):
 
 class SettingsTable(Success):
     settings: list[SettingRow]
+
+
+class OfTeam(Success):
+    """The workspace's team."""
+
+    team: TeamStatus | None
+    """Null for a workspace that belongs to no team."""
 
 
 # --- the queue ---

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from bridge import trust
 from bridge.interface import envelope
@@ -18,6 +18,9 @@ from jobs.layout import Workspace
 from ..admin import people as admin_people, team
 from .output import Envelope, facts, say, table
 from .process_commands import require_positive, stop_worker, workspace_and_settings
+
+if TYPE_CHECKING:
+    from ..admin.shapes import TeamCopy, TeamStatus
 
 T = TypeVar("T")
 
@@ -61,12 +64,19 @@ def _with_worker_stopped(workspace: Workspace, change: Callable[[], T], *, start
 
 def _followed(workspace: Workspace, settings: Settings, workspace_id: str) -> Envelope:
     """The answer, once the copy here and the team are the same."""
-    found = team.status(workspace, settings)
+    found = _reached(workspace, settings)
     deadline = time.monotonic() + _PATIENCE_SECONDS
     while found["behind"] != 0 and not copy_age.is_none(workspace) and time.monotonic() < deadline:
         time.sleep(0.1)
-        found = team.status(workspace, settings)
+        found = _reached(workspace, settings)
     return envelope.success(workspace_id=workspace_id, is_current=found["behind"] == 0, team=found)
+
+
+def _reached(workspace: Workspace, settings: Settings) -> TeamStatus:
+    found = team.status(workspace, settings)
+    if (error := found["error"]) is not None:
+        raise JobError(error["code"], error["message"], remediation=error["remediation"])
+    return found
 
 
 def status(args: argparse.Namespace) -> Envelope:
@@ -163,6 +173,18 @@ def show_status(answer: Envelope) -> None:
     """The team of a workspace."""
     found = answer["team"]
     seen = found["workspace"]
+    if (error := found["error"]) is not None:
+        facts(
+            [
+                ("team", found["address"]),
+                ("reached", f"no: {error['message']} ({error['code']})"),
+                ("this copy", f"at change {_number(found['position'], 'none')}, {_as_of(found['current_at'])}"),
+            ]
+        )
+        say(error["remediation"])
+        answers = "are answered from this machine's copy" if found["has_copy"] else "wait, too"
+        say(f"Meanwhile jobs wait here, and nothing is lost. Questions {answers}.")
+        return
     if seen is None:
         say("The team's database does not know this workspace yet: is the worker running?")
         return
@@ -171,8 +193,8 @@ def show_status(answer: Envelope) -> None:
         [
             ("team", found["address"]),
             ("workspace", f"{seen['name']} ({seen['workspace_id']})"),
-            ("changes", f"{seen['changes']}; this copy lacks {_number(found['behind'])}"),
-            ("jobs", f"{jobs['waiting']} wait, {jobs['running']} run"),
+            ("changes", f"{seen['changes']}; this copy lacks {_number(found['behind'], 'all')}"),
+            ("jobs", f"{jobs['waiting']} wait, {jobs['running']} run, {jobs['failed']} failed"),
             (
                 "runs its jobs",
                 f"{seen['lease_owner']}, until {seen['lease_until']}" if seen["lease_owner"] else "nobody",
@@ -180,10 +202,17 @@ def show_status(answer: Envelope) -> None:
         ]
     )
     rows = [
-        [each["node"], str(each["behind"]), str(each["forgets"]), each["seen_at"], each["version"]]
+        [each["node"], str(each["behind"]), str(each["forgets"]), _seen(each), each["version"]]
         for each in found["copies"]
     ]
     table(["copy", "lacks", "to forget", "seen", "version"], rows, right=["lacks", "to forget"])
+    if found["failed_jobs"]:
+        say("")
+        failed = [
+            [each["job_id"], each["kind"], each["error_code"] or "", each["asked_by"], each["failed_at"]]
+            for each in found["failed_jobs"]
+        ]
+        table(["failed job", "kind", "error", "dropped on", "failed"], failed)
 
 
 def show_list(answer: Envelope) -> None:
@@ -201,5 +230,13 @@ def show_list(answer: Envelope) -> None:
     table(["name", "id", "changes", "waiting", "runs its jobs"], rows, right=["changes", "waiting"])
 
 
-def _number(behind: int | None) -> str:
-    return "all" if behind is None else str(behind)
+def _number(value: int | None, without: str) -> str:
+    return without if value is None else str(value)
+
+
+def _as_of(current_at: str | None) -> str:
+    return "of unknown age" if current_at is None else f"as of {current_at}"
+
+
+def _seen(copy: TeamCopy) -> str:
+    return copy["seen_at"] + (" (silent)" if copy["is_silent"] else "")

@@ -1,0 +1,189 @@
+"""What operators see of a team: on the terminal, over HTTP, in the metrics and by doctor.
+
+Real worker processes and a real Postgres.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+import urllib.request
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from harness import PATIENCE, Place, until
+from machines import Team, pause, resume, summary
+from network import Link
+from postgres import Cluster, cluster
+
+from bridge.team import membership
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Cluster]:
+    with cluster() as server:
+        yield server
+
+
+@pytest.fixture
+def team(tmp_path: Path, server: Cluster, model_cache: Path) -> Team:
+    return Team(tmp_path, server.dsn, model_cache)
+
+
+def node_of(place: Place) -> str:
+    found = membership.membership_of(place.workspace, place.config)
+    assert found is not None
+    return found.node
+
+
+def asked(place: Place, path: str) -> dict[str, Any]:
+    """The answer of the worker's HTTP interface."""
+    found: dict[str, Any] = json.loads(fetched(place, path))
+    return found
+
+
+def fetched(place: Place, path: str) -> bytes:
+    url = until(lambda: place.heartbeat()["http"]["url"], "the worker listens")
+    request = urllib.request.Request(url + path, headers={"Authorization": f"Bearer {place.spool.token.read_text()}"})
+    with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+        return bytes(answer.read())
+
+
+def status_of(place: Place) -> dict[str, Any]:
+    found: dict[str, Any] = place.json("team", "status")["team"]
+    return found
+
+
+def test_a_job_that_failed_is_seen_from_every_machine_without_its_texts(team: Team) -> None:
+    first, second = team.machine("first"), team.machine("second")
+    with first.worker(), second.worker():
+        assert first.ended(first.submit("ingest", summary("The queue is a spool", 1))).state == "succeeded"
+        failed = second.submit("noop", {"outcome": "fail"}, max_attempts=1, correlation_id="quokkazebra")
+        assert second.ended(failed).state == "failed"
+        seen = until(lambda: status_of(first) if status_of(first)["failed_jobs"] else None, "it is seen")
+        assert asked(first, "/v1/team")["team"]["failed_jobs"] == seen["failed_jobs"]
+    [job] = seen["failed_jobs"]
+    assert (job["job_id"], job["kind"], job["asked_by"]) == (failed, "noop", node_of(second))
+    assert job["error_code"]
+    assert "quokkazebra" not in str(seen)
+    assert seen["error"] is None
+    assert seen["workspace"]["jobs"]["failed"] == 1
+    text = first.cli("team", "status").stdout
+    assert failed in text
+    assert "1 failed" in text
+
+
+def test_a_failed_job_that_is_to_run_again_is_no_failed_job_any_more(team: Team) -> None:
+    first = team.machine("first")
+    with first.worker():
+        failed = first.submit("noop", {"outcome": "fail"}, max_attempts=1)
+        assert first.ended(failed).state == "failed"
+        until(lambda: status_of(first)["failed_jobs"], "it is seen")
+        pause(first)
+        assert first.cli("jobs", "retry", failed).returncode == 0
+        seen = until(lambda: status_of(first) if not status_of(first)["failed_jobs"] else None, "it waits")
+        assert (seen["workspace"]["jobs"]["waiting"], seen["workspace"]["jobs"]["failed"]) == (1, 0)
+        resume(first)
+        until(lambda: status_of(first)["failed_jobs"], "it has failed again")
+
+
+def test_a_copy_that_was_not_seen_for_a_week_is_silent_and_what_it_may_hold_is_counted(team: Team) -> None:
+    first, second = team.machine("first"), team.machine("second")
+    with first.worker():
+        with second.worker():
+            told = first.submit("ingest", summary("The queue is a spool", 1))
+            memory_id = (first.ended(told).result or {})["memory_id"]
+            until(lambda: second.json("memories", "list")["total"] == 1 or None, "it is there")
+            until(lambda: all(each["forgets"] == 0 for each in status_of(first)["copies"]) or None, "all is noted")
+        away(team, second, "6 days 23 hours")
+        assert not copy_of(first, second)["is_silent"]
+        assert first.ended(first.submit("forget", {"memory_ids": [memory_id]})).state == "succeeded"
+        away(team, second, "7 days 1 hour")
+        seen = until(lambda: copy_of(first, second) if copy_of(first, second)["forgotten"] else None, "it is counted")
+        assert (seen["is_silent"], seen["forgotten"]) == (True, 1)
+        found = {each["code"]: each for each in first.json("doctor")["findings"]}
+        assert found["TEAM_COPY_HOLDS_FORGOTTEN"]["subject"] == node_of(second)
+        with second.worker():
+            until(lambda: copy_of(first, second)["forgotten"] == 0 or None, "it has removed it")
+        assert not copy_of(first, second)["is_silent"]
+
+
+def away(team: Team, place: Place, interval: str) -> None:
+    """As if the machine had been seen last so long ago."""
+    team.change(
+        "UPDATE copies SET seen_at = clock_timestamp() - %s::interval WHERE workspace_id = %s AND node = %s",
+        interval,
+        team.workspace_id,
+        node_of(place),
+    )
+
+
+def copy_of(asking: Place, place: Place) -> dict[str, Any]:
+    [found] = [each for each in status_of(asking)["copies"] if each["node"] == node_of(place)]
+    return dict(found)
+
+
+def test_jobs_that_no_worker_takes_are_found_by_doctor(team: Team) -> None:
+    first = team.machine("first")
+    with first.worker():
+        waiting = first.submit("noop", {}, not_before="2027-01-01T00:00:00Z")
+        first.in_state(waiting, "queued")
+        until(lambda: team.rows("SELECT 1 FROM jobs WHERE workspace_id = %s"), "it is posted")
+        assert status_of(first)["workspace"]["idle_seconds"] is None, "it is not due"
+    assert "TEAM_JOBS_WAIT" not in codes(first)
+    team.change(
+        "UPDATE jobs SET due_at = '-infinity', changed_at = clock_timestamp() - interval '11 minutes'"
+        " WHERE workspace_id = %s",
+        team.workspace_id,
+    )
+    assert status_of(first)["workspace"]["idle_seconds"] > 600
+    assert "TEAM_JOBS_WAIT" in codes(first)
+
+
+def codes(place: Place) -> set[str]:
+    return {each["code"] for each in place.json("doctor")["findings"]}
+
+
+def test_while_the_team_is_not_reached_its_status_is_what_is_known_here_and_why(
+    tmp_path: Path, model_cache: Path
+) -> None:
+    with cluster() as server:
+        team = Team(tmp_path, server.dsn, model_cache)
+        first = team.machine("first")
+        with first.worker():
+            assert first.ended(first.submit("ingest", summary("The queue is a spool", 1))).state == "succeeded"
+            known = until(lambda: status_of(first) if status_of(first)["behind"] == 0 else None, "it is current")
+            server.kill()
+            seen = status_of(first)
+            assert seen["error"]["code"] == "TEAM_UNREACHABLE"
+            assert (seen["position"], seen["behind"], seen["workspace"]) == (known["position"], None, None)
+            text = first.cli("team", "status").stdout
+            assert "TEAM_UNREACHABLE" in text
+            over_http = asked(first, "/v1/team")["team"]
+            assert over_http["error"]["code"] == "TEAM_UNREACHABLE"
+            assert {**over_http, "error": seen["error"]} == seen
+            assert "answered from this machine's copy" in text
+
+
+def test_a_team_that_does_not_answer_is_told_within_seconds_and_no_other_route_waits(
+    tmp_path: Path, server: Cluster, model_cache: Path
+) -> None:
+    with Link(server.port) as link, ThreadPoolExecutor(12) as clients:
+        team = Team(tmp_path, server.dsn.replace(f":{server.port}/", f":{link.port}/"), model_cache)
+        first = team.machine("first")
+        with first.worker():
+            reached = until(lambda: asked(first, "/v1/team")["team"]["workspace"], "it is reached")
+            assert reached["name"]
+            link.hold()
+            began = time.monotonic()
+            waiting = [clients.submit(asked, first, "/v1/team") for _ in range(12)]
+            assert asked(first, "/v1/status")["success"]
+            assert asked(first, "/v1/topics")["success"]
+            assert not any(each.done() for each in waiting)
+            assert {each.result()["team"]["error"]["code"] for each in waiting} == {"TEAM_UNREACHABLE"}
+            assert time.monotonic() - began < 10, "about 3 s, on a busy machine too"
+            link.heal()
+            until(lambda: asked(first, "/v1/team")["team"]["error"] is None or None, "it is reached again")

@@ -1,0 +1,94 @@
+"""What doctor says of a team, of given facts: whether it is reached, whether its jobs run, and its copies."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from jobs import clock
+from jobs.errors import JobError
+from jobs.finding import Finding
+from worker.doctor import team as doctor_team
+
+if TYPE_CHECKING:
+    from worker.admin.shapes import TeamCopy, TeamStatus, TeamWorkspace
+
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+
+def workspace(idle_seconds: float | None = None) -> TeamWorkspace:
+    return {
+        "workspace_id": "3f0c1f8e-0000-4000-8000-000000000000",
+        "name": "backend",
+        "changes": 12,
+        "lease_owner": None,
+        "lease_until": None,
+        "jobs": {"waiting": 2, "running": 1, "ended": 5, "failed": 0},
+        "idle_seconds": idle_seconds,
+    }
+
+
+def copy(days: float, forgotten: int = 0) -> TeamCopy:
+    return {
+        "node": "laptop/1",
+        "behind": 3,
+        "forgets": 3,
+        "forgotten": forgotten,
+        "version": "1",
+        "seen_at": clock.iso(NOW - timedelta(days=days)),
+        "is_silent": days > 7,
+    }
+
+
+def findings(**changed: Any) -> list[Finding]:
+    status: TeamStatus = {
+        "address": "https://memory.example.org",
+        "node": "host/1",
+        "error": None,
+        "workspace": workspace(),
+        "has_copy": True,
+        "position": 12,
+        "behind": 0,
+        "current_at": clock.iso(NOW),
+        "copies": [],
+        "failed_jobs": [],
+    }
+    state = doctor_team.TeamState({**status, **changed}, None, NOW)  # type: ignore[typeddict-item]
+    return [finding for check in doctor_team.CHECKS for finding in check(state)]
+
+
+def test_of_a_team_that_is_well_it_says_only_that_there_is_one() -> None:
+    assert [each.code for each in findings(copies=[copy(0)])] == ["TEAM_OF"]
+
+
+def test_a_team_that_is_not_reached_is_told_with_the_errors_code() -> None:
+    error = JobError("TEAM_REFUSED", "The token is revoked.")
+    [found] = findings(error=error.as_dict(), workspace=None, behind=None)
+    assert (found.code, found.subject) == ("TEAM_NOT_REACHED", "TEAM_REFUSED")
+    assert "The token is revoked." in found.message
+
+
+@pytest.mark.parametrize(("seconds", "is_told"), [(None, False), (0.0, False), (600.0, False), (601.0, True)])
+def test_jobs_that_nobody_takes_for_more_than_ten_minutes_are_told(seconds: float | None, is_told: bool) -> None:
+    found = [each for each in findings(workspace=workspace(seconds)) if each.code == "TEAM_JOBS_WAIT"]
+    assert bool(found) is is_told
+    assert all("3 jobs" in each.message for each in found)
+
+
+@pytest.mark.parametrize(
+    ("days", "forgotten", "code"),
+    [
+        (6.9, 0, None),
+        (6.9, 2, None),
+        (8, 0, "TEAM_COPY_SILENT"),
+        (8, 1, "TEAM_COPY_HOLDS_FORGOTTEN"),
+    ],
+)
+def test_a_copy_that_was_not_seen_for_a_week_is_told_and_whether_it_may_hold_what_was_forgotten(
+    days: float, forgotten: int, code: str | None
+) -> None:
+    found = [each for each in findings(copies=[copy(days, forgotten)]) if each.code.startswith("TEAM_COPY")]
+    assert [each.code for each in found] == ([] if code is None else [code])
+    assert all(each.subject == "laptop/1" and "8 d" in each.message for each in found)

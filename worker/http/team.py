@@ -1,0 +1,88 @@
+"""The route of the workspace's team.
+
+Its answer comes from another machine, which may be away. So the team is asked in a thread of its own, by one request at
+a time, and no client waits for longer than a few seconds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from bridge.interface.envelope import SUCCESS
+from bridge.settings import Settings
+from bridge.team import membership
+from jobs.errors import JobError
+
+from .bodies import Query
+from .executor import RequestExecutor
+from .replies import envelope, route
+
+if TYPE_CHECKING:
+    from bridge.team.membership import Membership
+
+    from ..admin.shapes import TeamStatus
+    from .schema import OfTeam
+
+_PATIENCE_SECONDS = 3.0
+
+
+def routes(executor: RequestExecutor) -> list[Route]:
+    """The route ``/v1/team``."""
+    seen = _Team(executor)
+
+    async def team(request: Request) -> Response:
+        Query(request)
+        found: OfTeam = {**SUCCESS, "team": await seen.now()}
+        return envelope(found)
+
+    return [route("/v1/team", get=team)]
+
+
+class _Team:
+    """Asks the team. All who ask while an answer is on its way get that one. Used on the event loop."""
+
+    def __init__(self, executor: RequestExecutor) -> None:
+        self._executor = executor
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="team")
+        self._asked: asyncio.Future[TeamStatus] | None = None
+
+    async def now(self) -> TeamStatus | None:
+        """The status of the workspace's team, or, where it does not answer in time, what is known here and the error;
+        None for a workspace without a team. Raises JobError as ``RequestExecutor.work``, and SETTING_INVALID."""
+        settings, found = await self._executor.work(self._membership)
+        if found is None:
+            return None
+        if self._asked is None or self._asked.done():
+            self._asked = asyncio.get_running_loop().run_in_executor(self._thread, self._ask, settings)
+            self._asked.add_done_callback(_looked_at)
+        try:
+            async with asyncio.timeout(_PATIENCE_SECONDS + 0.5):
+                return await asyncio.shield(self._asked)
+        except TimeoutError:
+            return await self._executor.run(lambda: self._not_reached(settings, found))
+
+    def _membership(self, settings: Settings) -> tuple[Settings, Membership | None]:
+        return settings, membership.membership_of(self._executor.workspace, settings.config_folder)
+
+    def _ask(self, settings: Settings) -> TeamStatus:
+        from ..admin import team  # only a team needs a client of Postgres
+
+        return team.status(self._executor.workspace, settings, patience=_PATIENCE_SECONDS)
+
+    def _not_reached(self, settings: Settings, found: Membership) -> TeamStatus:
+        from ..admin import team
+
+        error = JobError("TEAM_UNREACHABLE", f"The team has not answered within {_PATIENCE_SECONDS:g} s.")
+        return team.known_here(self._executor.workspace, settings, found, error)
+
+
+def _looked_at(asked: asyncio.Future[TeamStatus]) -> None:
+    """Take note of an error, also where every client has stopped waiting for it."""
+    if not asked.cancelled():
+        asked.exception()
