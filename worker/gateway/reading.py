@@ -75,7 +75,11 @@ class Reading:
         known = self._copies.positions().get(workspace_id)
         if known is None or known.position is None or not known.position.seq:
             raise JobError("TEAM_READER_BUSY")
-        return self._reader(workspace_id).answer(verb, arguments, clock.now(), Workspace(Path(root)))
+        answer = self._reader(workspace_id).answer(verb, arguments, clock.now(), Workspace(Path(root)))
+        behind = found.position.seq - known.position.seq
+        if behind > 0 and "warnings" in answer:
+            answer["warnings"].append(f"The gateway's copy lacks the last {behind} changes: ask again for them.")
+        return answer
 
     def _want(self, workspace_id: str, person: str, position: Position) -> None:
         """Wait until the copy has this position, for some seconds at most. Raises JobError if it cannot follow."""
