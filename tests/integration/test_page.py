@@ -699,6 +699,7 @@ def test_health_says_nothing_of_what_is_not_known(site: Site, tab: Tab) -> None:
     expect(worker).to_contain_text("starting")
     expect(memory).not_to_contain_text("up to date")
     expect(memory).not_to_contain_text("Memories")
+    expect(memory.get_by_role("alert")).to_contain_text("The store is newer.")
     expect(page.locator("main")).not_to_contain_text("undefined")
     expect(worker).not_to_contain_text("restart it")
     page.unroute_all(behavior="wait")

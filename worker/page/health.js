@@ -1,5 +1,5 @@
 // The state of everything: the worker, the memory, the findings of the doctor, and the settings with their sources.
-import { get, Refused } from "./api.js";
+import { get, refusedBy } from "./api.js";
 import { html, useState } from "./html.js";
 import { useLive } from "./live.js";
 import { announce, Facts, Heading, Problem, Remedy, Time, useAction, Waiting } from "./parts.js";
@@ -30,7 +30,7 @@ export function Health() {
         ]} />
       </section>
       <section class="panel" aria-labelledby="the-memory"><h2 id="the-memory">Memory</h2>
-        <${Problem} error=${data.memory_error && new Refused(503, data.memory_error)} />
+        <${Problem} error=${data.memory_error && refusedBy(data.memory_error)} />
         <${Facts} facts=${[
           ...(memory ? counts(memory) : []),
           ["Embedder", beat.embedder && html`<span class="break">${beat.embedder}</span>`],
