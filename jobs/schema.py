@@ -264,6 +264,15 @@ class Http(TypedDict):
     problem: str | None
 
 
+class WorkerInTeam(TypedDict):
+    """How a worker stands to the team of its workspace."""
+
+    problem: ErrorCode | None
+    """Why the team was not reached at the last try; null while it is reached, and before the first try has ended."""
+    holds_lease: bool
+    """Whether the worker runs the jobs of the whole team now."""
+
+
 class Heartbeat(TypedDict):
     """The worker's state: ``worker/heartbeat.json``. Whether the worker runs is decided by its lock, not this file."""
 
@@ -293,6 +302,8 @@ class Heartbeat(TypedDict):
     """Null while there is none: it is stopped when idle."""
     watcher: WatcherState
     """How the worker notices drops. ``failed``: events are not available, so the worker polls."""
+    team: WorkerInTeam | None
+    """Null for a workspace of this machine alone."""
 
 
 class WorkerFacts(TypedDict):
@@ -313,6 +324,7 @@ class WorkerActivity(TypedDict):
     graph_lag: int | None
     child: ChildProcess | None
     watcher: WatcherState
+    team: WorkerInTeam | None
     http: Http | None
 
 

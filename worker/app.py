@@ -89,7 +89,7 @@ class Worker:
         )
         self._child = Child(workspace, settings, counters)
         local = LocalJobs(paths, self._ledger)
-        team = self._team_of(local, crash_limits)
+        team = self._team_of(local, crash_limits, counters)
         self._runner = Runner(
             local if team is None else team.jobs,
             self._child,
@@ -142,7 +142,7 @@ class Worker:
             paths,
             facts,
             settings.heartbeat_seconds,
-            lambda: describe(self._ledger, self._runner, self._child, self._watcher.state, self._endpoint.describe()),
+            self._activity,
             counters,
             changed,
             holds_lock,
@@ -150,18 +150,22 @@ class Worker:
 
     # --- callbacks of the parts ---
 
+    def _activity(self) -> schema.WorkerActivity:
+        team = None if self._team is None else self._team.describe()
+        return describe(self._ledger, self._runner, self._child, self._watcher.state, self._endpoint.describe(), team)
+
     def _waiting(self) -> list[tuple[str, int]]:
         """The jobs that are due, as (id, priority). Delayed jobs are announced when they become due."""
         return [(r.job_id, r.priority) for kind in self._ledger.kinds_due() for r in self._ledger.due(kind, 1_000_000)]
 
-    def _team_of(self, local: LocalJobs, crash_limits: CrashLimits) -> Member | None:
+    def _team_of(self, local: LocalJobs, crash_limits: CrashLimits, counters: Counters) -> Member | None:
         """The workspace's team; None for a workspace of this machine alone. Raises JobError: SETTING_INVALID."""
         found = membership.membership_of(self._workspace, self._settings.config_folder)
         if found is None:
             return None
         from .team.member import Member  # not at the top: only a team needs a client of Postgres
 
-        return Member(self._workspace, self._settings, found, self._ledger, local, crash_limits)
+        return Member(self._workspace, self._settings, found, self._ledger, local, crash_limits, counters)
 
     def _enqueue_announced(self) -> None:
         if self._team is not None:

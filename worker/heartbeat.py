@@ -124,7 +124,12 @@ class Heartbeat:
 
 
 def describe(
-    ledger: Ledger, runner: Runner, child: Child, watcher: schema.WatcherState, http: schema.Http | None
+    ledger: Ledger,
+    runner: Runner,
+    child: Child,
+    watcher: schema.WatcherState,
+    http: schema.Http | None,
+    team: schema.WorkerInTeam | None = None,
 ) -> schema.WorkerActivity:
     """The changing part of the heartbeat."""
     now = clock.now()
@@ -145,5 +150,6 @@ def describe(
         "graph_lag": runner.graph_lag,
         "child": None if (pid := child.pid) is None else {"pid": pid, "memory_bytes": child.memory_bytes},
         "watcher": watcher,
+        "team": team,
         "http": http,
     }

@@ -1454,6 +1454,8 @@ export interface Heartbeat {
   child: ChildProcess | null;
   /** How the worker notices drops. `failed`: events are not available, so the worker polls. */
   watcher: "events" | "polling" | "failed";
+  /** Null for a workspace of this machine alone. */
+  team: WorkerInTeam | null;
 }
 
 /** The last compactions, newest first. */
@@ -2574,6 +2576,14 @@ export interface WholeJob {
 export interface WholeMemory {
   success: true;
   memory: MemoryText;
+}
+
+/** How a worker stands to the team of its workspace. */
+export interface WorkerInTeam {
+  /** Why the team was not reached at the last try; null while it is reached, and before the first try has ended. */
+  problem: ErrorCode | null;
+  /** Whether the worker runs the jobs of the whole team now. */
+  holds_lease: boolean;
 }
 
 export interface WorkerStatus {

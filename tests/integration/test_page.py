@@ -673,6 +673,7 @@ def test_a_compaction_is_shown_first_done_as_it_was_shown_and_taken_back(
 def test_health_shows_findings_and_where_each_setting_came_from(site: Site, tab: Tab) -> None:
     page = tab.open("#/health")
     expect(page.get_by_role("region", name="Worker")).to_contain_text("ready")
+    expect(page.get_by_role("region", name="Team")).to_have_count(0)
     page.get_by_role("button", name="Examine now").click()
     expect(page.get_by_role("button", name="Look again")).to_be_enabled()
     expect(page.locator("main").get_by_text(re.compile(r"\d+ checks? in"))).to_be_visible()
@@ -699,6 +700,7 @@ def test_health_says_nothing_of_what_is_not_known(site: Site, tab: Tab) -> None:
     expect(worker).to_contain_text("starting")
     expect(memory).not_to_contain_text("up to date")
     expect(memory).not_to_contain_text("Memories")
+    expect(memory.get_by_role("alert")).to_contain_text("The store is newer.")
     expect(page.locator("main")).not_to_contain_text("undefined")
     expect(worker).not_to_contain_text("restart it")
     page.unroute_all(behavior="wait")

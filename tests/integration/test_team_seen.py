@@ -6,6 +6,7 @@ Real worker processes and a real Postgres.
 from __future__ import annotations
 
 import json
+import re
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -187,3 +188,44 @@ def test_a_team_that_does_not_answer_is_told_within_seconds_and_no_other_route_w
             assert time.monotonic() - began < 10, "about 3 s, on a busy machine too"
             link.heal()
             until(lambda: asked(first, "/v1/team")["team"]["error"] is None or None, "it is reached again")
+
+
+def figure(place: Place, name: str) -> float | None:
+    """A metric without labels."""
+    found = re.search(rf"^cognee_memory_{name} (\S+)$", fetched(place, "/metrics").decode(), re.MULTILINE)
+    return None if found is None else float(found[1])
+
+
+def test_the_metrics_tell_whether_the_team_is_reached_and_how_old_the_copy_is(
+    tmp_path: Path, server: Cluster, model_cache: Path
+) -> None:
+    with Link(server.port) as link:
+        team = Team(tmp_path, server.dsn.replace(f":{server.port}/", f":{link.port}/"), model_cache)
+        first = team.machine("first")
+        with first.worker():
+            assert first.ended(first.submit("ingest", summary("The queue is a spool", 1))).state == "succeeded"
+            until(lambda: figure(first, "team_copy_age_seconds") is not None or None, "the copy is current")
+            assert (figure(first, "team_reached"), figure(first, "team_leases_lost_total")) == (1, 0)
+            link.cut()
+            until(lambda: figure(first, "team_reached") == 0 or None, "it is not reached")
+            assert first.heartbeat()["team"]["problem"] == "TEAM_UNREACHABLE"
+            age = figure(first, "team_copy_age_seconds")
+            assert age is not None
+            until(lambda: (figure(first, "team_copy_age_seconds") or 0) > age or None, "the copy grows old")
+            link.heal()
+            until(lambda: figure(first, "team_reached") == 1 or None, "it is reached again")
+
+
+def test_the_metrics_tell_who_holds_the_lease_and_that_it_was_lost(team: Team) -> None:
+    first = team.machine("first", COGNEE_MEMORY_LEASE_SECONDS="6")
+    with first.worker():
+        job_id = first.submit("noop", {"sleep_ms": 600_000})
+        first.in_state(job_id, "running")
+        until(lambda: figure(first, "team_holds_lease") == 1 or None, "it holds the lease")
+        team.change(
+            "UPDATE workspaces SET lease = lease + 1, lease_owner = 'another', is_paused = true,"
+            " lease_until = clock_timestamp() + interval '1 hour' WHERE id = %s",
+            team.workspace_id,
+        )
+        until(lambda: figure(first, "team_leases_lost_total") == 1 or None, "the loss is counted")
+        until(lambda: figure(first, "team_holds_lease") == 0 or None, "it holds none")

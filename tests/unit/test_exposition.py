@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,10 @@ from prometheus_client.parser import text_string_to_metric_families as plain_tex
 from bridge.settings import Settings
 from bridge.store import database
 from bridge.store.llm_usage import LlmUsage
-from jobs import files, spool
+from bridge.team import copy_age
+from jobs import clock, files, spool
 from jobs.layout import Workspace
+from jobs.lock import Lock
 from jobs.model import encode
 from worker.monitoring import measurements
 from worker.monitoring.counters import COUNTS, Counters, CountersFile
@@ -158,6 +160,27 @@ def test_a_store_that_cannot_be_read_is_said_and_leaves_the_rest(workspace: Work
     assert found["store_readable"] == {(): 0}
     assert "memories" not in found
     assert found["disk_free_bytes"][()] > 0
+
+
+def test_a_workspace_of_this_machine_alone_has_no_figures_of_a_team(workspace: Workspace) -> None:
+    assert [name for name in measured(workspace) if name.startswith("team")] == []
+
+
+def test_what_only_a_worker_knows_of_the_team_is_left_out_once_it_is_gone(workspace: Workspace) -> None:
+    """The last word of a worker that died, which held the lease, would stay for ever."""
+    files.make_folder(workspace.memory)
+    copy_age.note_current(workspace, NOW - timedelta(seconds=90), 30)
+    beat = {"heartbeat_at": clock.iso(NOW), "team": {"problem": "TEAM_UNREACHABLE", "holds_lease": True}}
+    files.replace(workspace.spool.heartbeat, json.dumps(beat).encode())
+    found = measured(workspace)
+    assert {name: found[name] for name in found if name.startswith("team")} == {"team_copy_age_seconds": {(): 90}}
+    lock = Lock(workspace.spool.lock)
+    assert lock.acquire()
+    try:
+        found = measured(workspace)
+    finally:
+        lock.release()
+    assert (found["team_reached"], found["team_holds_lease"]) == ({(): 0}, {(): 1})
 
 
 # --- the dashboard ---

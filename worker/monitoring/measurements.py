@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from bridge.settings import Settings
 from bridge.store.opening import reader_of
+from bridge.team import copy_age
 from jobs import clock, heartbeat as heartbeat_file, spool
 from jobs.errors import JobError
 from jobs.kinds import KINDS
@@ -49,6 +50,7 @@ def measure(workspace: Workspace, settings: Settings, own: counters_file.Counter
         **_counted(own.as_dict()),
         **_counted(_with_zeros(counters_file.read(workspace.spool))),
         **_worker(workspace, heartbeat, now),
+        **_team(workspace, heartbeat, now),
         **_processes(heartbeat or {}),
         **_memory(workspace, settings, now),
         **_room(workspace, settings),
@@ -104,6 +106,21 @@ def _worker(workspace: Workspace, heartbeat: Heartbeat | None, now: datetime) ->
         }
     except (KeyError, TypeError, ValueError, AttributeError):  # a heartbeat of another version
         return found
+
+
+def _team(workspace: Workspace, heartbeat: Heartbeat | None, now: datetime) -> SampleTable:
+    """Nothing for a workspace without a team. What only a worker knows is left out while none is at work."""
+    found: SampleTable = {}
+    current_at = copy_age.current_at(workspace)
+    if current_at is not None:
+        age = (now - clock.parse(current_at)).total_seconds()
+        found["team_copy_age_seconds"] = _one(max(0.0, age))
+    beat: Mapping[str, Any] = heartbeat or {}
+    team = beat.get("team")
+    if isinstance(team, dict) and readiness.is_at_work(workspace, heartbeat, now):
+        found["team_reached"] = _one(team.get("problem") is None)
+        found["team_holds_lease"] = _one(team.get("holds_lease") is True)
+    return found
 
 
 def _processes(heartbeat: Mapping[str, Any]) -> SampleTable:

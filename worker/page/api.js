@@ -15,6 +15,11 @@ export class Refused extends Error {
   }
 }
 
+/** An error that stands in an answer, such as a record's `error`. */
+export function refusedBy({ code, message, remediation, details }) {
+  return new Refused(200, { error: message, error_code: code, remediation, error_details: details });
+}
+
 const NOT_CONNECTED = {
   error: "The worker does not answer.",
   error_code: "NOT_CONNECTED",
@@ -167,9 +172,7 @@ export async function runJob(kind, payload) {
     const job = await jobNow(job_id);
     if (job && hasEnded(job.state)) {
       if (job.state === "succeeded") return job;
-      const { code, message, remediation, details } = job.error ?? {};
-      const error = message ?? `The job ended as ${job.state}.`;
-      throw new Refused(200, { error, error_code: code, remediation, error_details: details });
+      throw refusedBy({ message: `The job ended as ${job.state}.`, ...job.error });
     }
     await new Promise((go) => setTimeout(go, pause));
   }

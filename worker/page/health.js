@@ -1,8 +1,9 @@
 // The state of everything: the worker, the memory, the findings of the doctor, and the settings with their sources.
-import { get, Refused } from "./api.js";
+import { get, refusedBy } from "./api.js";
 import { html, useState } from "./html.js";
 import { useLive } from "./live.js";
 import { announce, Facts, Heading, Problem, Remedy, Time, useAction, Waiting } from "./parts.js";
+import { Team } from "./team.js";
 import { bytes, count, many, plain, span } from "./words.js";
 
 const KINDS = { summary: "– summaries", decision_record: "– decision records", legacy: "– legacy", raw: "– raw texts" };
@@ -30,14 +31,15 @@ export function Health() {
         ]} />
       </section>
       <section class="panel" aria-labelledby="the-memory"><h2 id="the-memory">Memory</h2>
-        <${Problem} error=${data.memory_error && new Refused(503, data.memory_error)} />
+        <${Problem} error=${data.memory_error && refusedBy(data.memory_error)} />
         <${Facts} facts=${[
-          ...(memory ? counts(memory) : []),
+          ...(memory ? counts(memory, worker.heartbeat?.team) : []),
           ["Embedder", beat.embedder && html`<span class="break">${beat.embedder}</span>`],
           ["Workspace", html`<code class="break">${data.workspace}</code>`],
         ]} />
       </section>
     </div>
+    ${worker.heartbeat?.team && html`<${Team} />`}
     <${Settings} />
     <${Commands} />
   `;
@@ -54,12 +56,12 @@ function process({ pid, memory_bytes }) {
   return `${pid}${memory_bytes ? `, ${bytes(memory_bytes)}` : ""}`;
 }
 
-/** The facts of a store that could be read. Pure. */
-function counts({ memories, graph_lag, ...kinds }) {
+/** The facts of a store that could be read. In a team, the graph is made when it is needed. Pure. */
+function counts({ memories, graph_lag, ...kinds }, team) {
   return [
     ["Memories", count(memories)],
     ...Object.entries(kinds).map(([kind, number]) => [KINDS[kind] ?? plain(kind), count(number)]),
-    ["Graph", graph_lag ? `${many(graph_lag, "change")} behind` : "up to date"],
+    ["Graph", team ? null : graph_lag ? `${many(graph_lag, "change")} behind` : "up to date"],
   ];
 }
 

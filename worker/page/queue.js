@@ -8,6 +8,7 @@ import { Notice } from "./notice.js";
 import { announce, Heading, Waiting } from "./parts.js";
 import { Rejected } from "./rejected.js";
 import { go, to } from "./route.js";
+import { TeamNotReached } from "./team.js";
 import { count, many } from "./words.js";
 import { Running, WorkerLine } from "./worker.js";
 
@@ -25,6 +26,7 @@ export function Queue({ query }) {
   const { jobs, worker, waiting_in_inbox, kinds, now } = status.data;
   return html`
     <${Heading} title="Queue" extra=${html`<${WorkerLine} worker=${worker} now=${now} again=${status.again} />`}>Queue<//>
+    <${TeamNotReached} heartbeat=${worker.alive ? worker.heartbeat : null} />
     <${Running} heartbeat=${worker.alive ? worker.heartbeat : null} waiting=${waiting_in_inbox} />
     <${Causes} causes=${jobs.causes} showNotice=${showNotice} />
     <${Rejected} version=${jobs.version} />

@@ -72,7 +72,7 @@ class PoolWorker:
         self._jobs = TeamJobs(team, node, limits, stepped=metrics.stepped)
         self._shared = self._process(Workspace(copies.folder), is_pool=True)
         self._own: _Process | None = None
-        self.lease = HeldLease(team, self._jobs, settings.lease_seconds, self._lost)
+        self.lease = HeldLease(team, self._jobs, settings.lease_seconds, self._end_job, metrics.lost.inc)
         self._stop = threading.Event()
         self.wake = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"pool-{number}", daemon=True)
@@ -120,8 +120,7 @@ class PoolWorker:
         for job_id in self._jobs.cancel_requests():
             self._current.runner.cancel(job_id)
 
-    def _lost(self) -> None:
-        self._metrics.lost.inc()
+    def _end_job(self) -> None:
         self._current.child.end("stopped")
 
     # --- working ---

@@ -20,15 +20,29 @@ _LONGEST_RENEWAL_SECONDS = 5.0
 class HeldLease:
     """At most one lease at a time. One thread holds it; another one renews it."""
 
-    def __init__(self, team: Team, jobs: TeamJobs, seconds: float, on_lost: Callable[[], None]) -> None:
-        """``on_lost`` is called when a renewal finds that another worker has taken over."""
+    def __init__(
+        self,
+        team: Team,
+        jobs: TeamJobs,
+        seconds: float,
+        on_lost: Callable[[], None],
+        count_loss: Callable[[], None] = lambda: None,
+    ) -> None:
+        """``on_lost`` is called when a renewal finds that another worker has taken over, and ``count_loss`` once for
+        each lease that was lost, whatever found it."""
         self._team = team
         self._jobs = jobs
         self._seconds = seconds
         self._on_lost = on_lost
+        self._count_loss = count_loss
         self._held: Lease | None = None
         self._renewed_at = 0.0
         self.renew_seconds = min(_LONGEST_RENEWAL_SECONDS, seconds / 3)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether there is a lease now."""
+        return self._held is not None
 
     @contextmanager
     def holding(self, lease: Lease) -> Iterator[None]:
@@ -38,13 +52,17 @@ class HeldLease:
         """
         self._renewed_at = time.monotonic()
         self._held = lease
+        has_begun = False
         try:
             self._jobs.hold(lease)
+            has_begun = True
             yield
         finally:
             self._held = None
             if self._jobs.let_go() is not None:
                 self._team.release(lease)
+            elif has_begun:
+                self._count_loss()
 
     def renew_if_due(self) -> None:
         """Renew the lease, if there is one, every third of its time. Raises JobError as ``Team``."""

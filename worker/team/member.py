@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from bridge.settings import Settings
 from bridge.team import opening
@@ -11,12 +12,18 @@ from jobs.layout import Workspace
 from jobs.lifecycle import CrashLimits
 
 from ..child.supervisor import Child
+from ..monitoring.counters import Counters
 from ..scheduling.ledger import Cancellation, Ledger
 from ..scheduling.runnable_jobs import LocalJobs
 from ..scheduling.runner import Runner
 from .exchange import Exchange
 from .team_jobs import TeamJobs
 from .team_work import TeamWork
+
+if TYPE_CHECKING:
+    from jobs import schema
+
+_LEASES_LOST = "team_leases_lost"
 
 
 class Member:
@@ -30,6 +37,7 @@ class Member:
         ledger: Ledger,
         local: LocalJobs,
         crash_limits: CrashLimits,
+        counters: Counters,
     ) -> None:
         """Raises JobError: SETTING_INVALID without the database's address."""
         self._workspace = workspace
@@ -39,6 +47,8 @@ class Member:
         self._copy_days = settings.team_copy_days
         self._most_memories = None if settings.team is None else settings.team_copy_memories
         self._exchange = Exchange(workspace.spool, ledger, self._team, membership)
+        self._counters = counters
+        counters.count(_LEASES_LOST, by=0)  # an alert misses the first step of a counter that begins at 1
         self._work: TeamWork | None = None
         self.jobs = TeamJobs(self._team, membership.node, crash_limits, local)
 
@@ -53,6 +63,7 @@ class Member:
             child,
             self._exchange,
             changed,
+            lambda: self._counters.count(_LEASES_LOST),
             lease_seconds=self._lease_seconds,
             copy_days=self._copy_days,
             most_memories=self._most_memories,
@@ -65,10 +76,9 @@ class Member:
         assert self._work is not None
         return self._work
 
-    @property
-    def problem(self) -> str | None:
-        """The error code of the last failure to reach the team; None while it is reached."""
-        return self.work.problem
+    def describe(self) -> schema.WorkerInTeam:
+        """The team's part of the heartbeat."""
+        return {"problem": self.work.problem, "holds_lease": self.work.holds_lease}
 
     def start(self) -> None:
         """Start the work."""

@@ -50,6 +50,7 @@ class TeamWork:
         child: Child,
         exchange: Exchange,
         changed: Callable[[], None] = lambda: None,
+        count_loss: Callable[[], None] = lambda: None,
         *,
         lease_seconds: float = leases.SECONDS,
         copy_days: float = 30.0,
@@ -69,7 +70,7 @@ class TeamWork:
         self._copy_days = copy_days
         self._remove_again_at = 0.0
         self._noted: tuple[tuple[int, bool, bool], float] = ((-1, False, False), 0.0)  # of the copy, and when
-        self._lease = HeldLease(team, jobs, lease_seconds, lambda: child.end("stopped"))
+        self._lease = HeldLease(team, jobs, lease_seconds, lambda: child.end("stopped"), count_loss)
         self._stop = threading.Event()
         self._wake_run = threading.Event()
         self._wake_exchange = threading.Event()
@@ -80,6 +81,11 @@ class TeamWork:
         self._wakeups = Wakeups(team, membership.workspace_id, self.wake)
         self.problem: str | None = None  # the error code of the last failure to reach the team, until it is reached
         self.wants_maintenance = threading.Event()
+
+    @property
+    def holds_lease(self) -> bool:
+        """Whether this worker runs the team's jobs now."""
+        return self._lease.is_held
 
     def start(self) -> None:
         """Start both threads."""

@@ -1,0 +1,146 @@
+"""The page of a worker in a team, in a real browser: what an operator sees of the team, and once it is not reached.
+
+A real Postgres, two machines, and a link between one of them and the database, which a test cuts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from harness import Place, until
+from machines import Team, summary
+from network import Link
+from playwright.sync_api import expect
+from postgres import cluster
+from test_page import AXE, CHROMIUM, PHONE, Site, Tab, browser  # noqa: F401 - a fixture
+
+from bridge.team import membership
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
+
+
+class Shown:
+    """Two machines of a team: the page is that of the first; the second has failed jobs."""
+
+    def __init__(self, first: Place, second: Place, link: Link, failed: str, site: Site) -> None:
+        self.first, self.second, self.link, self.failed, self.site = first, second, link, failed, site
+
+
+@pytest.fixture(scope="module")
+def shown(model_cache: Path, tmp_path_factory: pytest.TempPathFactory, browser: Any) -> Iterator[Shown]:  # noqa: F811
+    with cluster() as server, Link(server.port) as link:
+        folder = tmp_path_factory.mktemp("team")
+        team = Team(folder, server.dsn.replace(f":{server.port}/", f":{link.port}/"), model_cache)
+        first, second = team.machine("first"), team.machine("second")
+        team.dsn = server.dsn
+        with first.worker():
+            with second.worker():
+                assert second.ended(second.submit("ingest", summary("The queue is a spool", 1))).state == "succeeded"
+                failed = second.submit("noop", {"outcome": "fail"}, max_attempts=1)
+                assert second.ended(failed).state == "failed"
+                until(lambda: first.json("memories", "list")["total"] == 1 or None, "it is here")
+                until(lambda: len(first.json("team", "status")["team"]["copies"]) == 2 or None, "both are noted")
+            team.change(
+                "UPDATE copies SET seen_at = clock_timestamp() - interval '8 days', applied_seq = applied_seq - 1"
+                " WHERE workspace_id = %s AND node = %s",
+                team.workspace_id,
+                node_of(second),
+            )
+            yield Shown(first, second, link, failed, Site(first, browser))
+
+
+def node_of(place: Place) -> str:
+    found = membership.membership_of(place.workspace, place.config)
+    assert found is not None
+    return found.node
+
+
+def opened(site: Site, **options: Any) -> Iterator[Tab]:
+    with site.browser.new_context(**options) as context:
+        tab = Tab(context, site)
+        yield tab
+        assert tab.troubles() == []
+        assert tab.asked <= {tab.home}, "it asked another host"
+
+
+@pytest.fixture
+def tab(shown: Shown) -> Iterator[Tab]:
+    yield from opened(shown.site)
+
+
+@pytest.fixture
+def phone(shown: Shown) -> Iterator[Tab]:
+    yield from opened(shown.site, viewport=PHONE, has_touch=True)
+
+
+def test_the_team_is_shown_with_its_copies_and_the_failed_jobs_of_everybody(shown: Shown, tab: Tab) -> None:
+    page = tab.open("#/health")
+    team = page.get_by_role("region", name="Team", exact=True)
+    expect(team).to_contain_text("0 waiting, 0 running, 1 failed")
+    expect(team).to_contain_text("up to date")
+    expect(page.get_by_role("region", name="Memory", exact=True)).not_to_contain_text(
+        "behind"
+    )  # its graph, made when needed
+    copies = team.get_by_role("region", name="Copies").locator("tbody tr")
+    expect(copies).to_have_count(2)
+    here = copies.filter(has_text=node_of(shown.first))
+    expect(here).to_contain_text("(this one)")
+    away = copies.filter(has_text=node_of(shown.second))
+    expect(away).to_contain_text("silent")
+    expect(away).to_contain_text("1 change")
+    failed = team.get_by_role("region", name="Failed jobs of everybody").locator("tbody tr")
+    expect(failed).to_have_count(1)
+    expect(failed).to_contain_text(shown.failed)
+    expect(failed).to_contain_text(node_of(shown.second))
+
+
+def test_who_runs_the_jobs_is_seen_while_they_run(shown: Shown, tab: Tab) -> None:
+    page = tab.open("#/health")
+    team = page.get_by_role("region", name="Team", exact=True)
+    expect(team).to_contain_text("nobody now")
+    running = shown.first.submit("noop", {"sleep_ms": 600_000})
+    expect(team).to_contain_text("1 running")
+    expect(team.locator(".facts")).to_contain_text(f"Runs its jobs{node_of(shown.first)}")
+    assert shown.first.cli("jobs", "cancel", running).returncode == 0
+    expect(team).to_contain_text("nobody now")
+
+
+def test_while_the_team_is_not_reached_the_page_says_what_still_works(shown: Shown, tab: Tab) -> None:
+    page = tab.open("#/health")
+    team = page.get_by_role("region", name="Team", exact=True)
+    expect(team).to_contain_text("up to date")
+    shown.link.cut()
+    try:
+        alert = team.get_by_role("alert")
+        expect(alert).to_contain_text("TEAM_UNREACHABLE")
+        expect(alert).to_contain_text("Questions are answered from this machine's copy. Jobs wait here")
+        expect(team).to_contain_text("at change")
+        tab.go("#/queue")
+        expect(page.get_by_text("The team is not reached.")).to_be_visible()
+    finally:
+        shown.link.heal()
+    expect(page.get_by_text("The team is not reached.")).to_have_count(0)
+    tab.go("#/health")
+    expect(team.get_by_role("alert")).to_have_count(0)
+    expect(team).to_contain_text("up to date")
+
+
+def test_on_a_phone_the_team_is_not_wider_than_the_phone(shown: Shown, phone: Tab) -> None:
+    page = phone.open("#/health")
+    expect(page.get_by_role("region", name="Copies")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") == 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_team_has_no_barrier_that_axe_finds(shown: Shown, scheme: Any) -> None:
+    """The policy is set aside here, since axe itself makes markup."""
+    with shown.site.browser.new_context(color_scheme=scheme, bypass_csp=True, reduced_motion="reduce") as context:
+        tab = Tab(context, shown.site)
+        page = tab.open("#/health")
+        expect(page.get_by_role("region", name="Copies")).to_be_visible()
+        page.evaluate(AXE.read_text("utf-8"))
+        found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        assert [(each["id"], each["nodes"][0]["html"][:120]) for each in found["violations"]] == []
