@@ -11,6 +11,7 @@ modules and packages:
 ``processes``: the processes of this program for a workspace, and the running worker.
 ``boot``: the current boot of the machine.
 ``process_usage``: memory and processor time of the worker's processes.
+``stop_signals``: SIGTERM and SIGINT, as calls in a thread.
 ``log``: the log file, its line formats, and the output of the other processes.
 ``version``: the version of the installed distribution.
 ``wording``: numbers, times and sizes in sentences.
@@ -18,6 +19,7 @@ modules and packages:
 ``inbox``: dropped files, accepted or rejected, and requests to the worker.
 ``scheduling``: jobs from accepted to ended.
 ``team``: jobs that any worker of a team may run.
+``pool``: workers of a host for all workspaces of a team.
 ``child``: the child process, which runs the operations.
 ``monitoring``: counters, measurements and metrics.
 ``server``: the HTTP server's process.

@@ -58,7 +58,7 @@ class Stores:
         settings: Settings,
         loading: Callable[[bool], None] = lambda _: None,
         *,
-        load_embedder: Callable[[EmbeddingConfig], Embedder] = partial(create, bulk=True),  # noqa: B008 - it has no state
+        load_embedder: Callable[[EmbeddingConfig], Embedder] | None = None,
         team: Team | None = None,
     ) -> None:
         """``loading`` is called with True before, and with False after, a step that takes seconds once per process.
@@ -71,7 +71,7 @@ class Stores:
         self._embedder: Embedder | None = None
         self._is_embedder_earlier = False
         self._store: Store | None = None
-        self._bulk = load_embedder
+        self._bulk = load_embedder or partial(create, bulk=True)
         self._shared_team = team
         self._team: tuple[Membership, Team] | None = None
         self._lease: int | None = None

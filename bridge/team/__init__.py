@@ -11,6 +11,8 @@
 ``server``: connections, transactions and errors.
 ``server_clock``: the time by which shared jobs and memories are timed.
 ``schema``: the tables, and how they are upgraded.
+``remote_answers``: questions about a large workspace, which the gateway answers.
+``retention``: what the database need not keep for ever.
 ``rows``: a workspace's memories as rows: the feed that replicas follow, and how a change is committed.
 ``copies``: how far each machine's copy is, and what an operator sees of a workspace.
 ``copy_age``: how old this machine's copy is, in a file that a question reads.

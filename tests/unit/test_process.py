@@ -230,7 +230,7 @@ def test_a_worker_lets_the_child_of_one_whose_lock_file_was_removed_finish(
         monkeypatch.setattr(daemon.time, "sleep", sleep)
         monkeypatch.setattr(daemon.os, "umask", lambda mask: None)
         monkeypatch.setattr(daemon, "Worker", Recovering)
-        monkeypatch.setattr(daemon, "_on_signals", lambda stop: None)
+        monkeypatch.setattr(daemon, "on_stop", lambda stop: None)
         monkeypatch.setattr(daemon.log, "set_up", lambda *_, **__: None)
         assert daemon.serve(workspace, Settings(config_dir=tmp_path / "config"), foreground=False) == 0
     assert order == ["pause", "recovery"]

@@ -20,7 +20,7 @@ from worker.cli import made, main
 NEEDS = made().needs
 # They are no command about a workspace, end with it, or fetch something.
 NOT_HERE = {
-    *(command for command in NEEDS if command.split()[0] in ("team", "serve")),  # they need a team's database
+    *(command for command in NEEDS if command.split()[0] in ("team", "serve", "pool")),  # they need a team's database
     "demo",
     "setup",
     "model use",

@@ -6,5 +6,6 @@ It does not know states and records of jobs. In reading order:
 ``supervisor``: the worker's side: at most one child, and the requests to it.
 ``process``: one child process: its pipes, its timeout, and the thread that watches it.
 ``main``: the child's side: requests read, run and answered.
+``pool_main``: the child's side in a pool, over the copies of many workspaces.
 ``parent_death``: the parent-death guard, and the child's lower priority.
 """

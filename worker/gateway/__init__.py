@@ -1,10 +1,12 @@
 """The team's gateway: HTTPS for machines that have a token and no address of the database.
 
-It knows who asks, and lets a person reach their own workspaces and those of their groups. It holds no memories itself.
+It knows who asks, and lets a person reach their own workspaces and those of their groups. It holds no memories itself,
+but for copies of large workspaces, if it was given a folder for them.
 
 ``serving``: the process: certificates, address, end.
 ``app``: the routes, and what each request goes through.
 ``access``: the person behind a token, and what they may see.
+``reading``: answers about large workspaces, from copies on its host.
 ``limits``: how much a person may ask in a minute.
 ``hub``: notices of changes for all who wait.
 ``audit``: a line for each request that changed something.

@@ -11,7 +11,7 @@ import threading
 import time
 from collections import OrderedDict
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from bridge.embedding.factory import create
 from bridge.interface.answer_shapes import Response
@@ -78,7 +78,9 @@ class Reading:
         answer = self._reader(workspace_id).answer(verb, arguments, clock.now(), Workspace(Path(root)))
         behind = found.position.seq - known.position.seq
         if behind > 0 and "warnings" in answer:
-            answer["warnings"].append(f"The gateway's copy lacks the last {behind} changes: ask again for them.")
+            cast("dict[str, Any]", answer)["warnings"].append(
+                f"The gateway's copy lacks the last {behind} changes: ask again for them."
+            )
         return answer
 
     def _want(self, workspace_id: str, person: str, position: Position) -> None:

@@ -370,7 +370,7 @@ def pool(builder: CommandLineBuilder) -> None:
     """Add ``pool``."""
     parser = builder.add(
         "pool",
-        "run a pool of workers of a team: they run the jobs of all its workspaces",
+        "run workers for all workspaces of a team",
         ["cognee-memory pool --folder /var/lib/cognee-memory --workers 2"],
         more="The setting store is the address of the team's database: docs/team.md.",
     )
