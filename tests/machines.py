@@ -18,7 +18,7 @@ class Team:
     def __init__(self, folder: Path, dsn: str, model_cache: Path) -> None:
         self.folder = folder
         self.dsn = dsn
-        self._cache = model_cache
+        self.model_cache = model_cache
         self.workspace_id = str(uuid4())
         self.places: list[Place] = []
 
@@ -26,7 +26,7 @@ class Team:
         """A further machine, whose folder is in ``base`` if it is given. It reaches the database itself, unless the
         variables name a gateway."""
         reached_by = {} if "COGNEE_MEMORY_TEAM" in variables else {"COGNEE_MEMORY_STORE": self.dsn}
-        variables = reached_by | {"COGNEE_MEMORY_CACHE_DIR": str(self._cache)} | variables
+        variables = reached_by | {"COGNEE_MEMORY_CACHE_DIR": str(self.model_cache)} | variables
         place = Place((base or self.folder) / name, **variables)
         membership.join(place.workspace, place.config, self.workspace_id, shares=not self.places)
         self.places.append(place)

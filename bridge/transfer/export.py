@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from hashlib import sha256
 from typing import Any
 
+from jobs.errors import JobError
 from jobs.layout import Workspace
 
 from ..store.opening import reader_of
@@ -29,14 +30,18 @@ def write(
     put: Callable[[bytes], object],
     *,
     only: Collection[str] | None = None,
+    topics: Collection[str] | None = None,
 ) -> dict[str, int]:
     """Pass every line to ``put``. Returns the number of lines by type, without header and end.
 
     ``program`` is this program's version if it is known, ``now`` the time of the export, ``only`` the ids of the
-    memories to export. Raises JobError: STORE_NEWER, STORE_UNREADABLE, STORE_BUSY; and what ``put`` raises.
+    memories to export, ``topics`` the topics to export instead of all. Raises JobError: TOPIC_NOT_FOUND for a topic
+    without memories, STORE_NEWER, STORE_UNREADABLE, STORE_BUSY; and what ``put`` raises.
     """
     checksum = Checksum()
     with reader_of(workspace).export() as rows:
+        if topics is not None:
+            only = _of_topics(rows, topics)
         if rows is None:  # nothing was ever stored
             counts = dict.fromkeys(("memory", *EXPORTED_TYPES), 0)
             put(checksum.with_line(_header(counts, None, program, now)))
@@ -51,6 +56,18 @@ def write(
                     put(checksum.with_line({"type": kind, **row}))
     put(_encoded({"type": "end", "lines": checksum.lines, "sha256": checksum.hexdigest()}))
     return counts
+
+
+def _of_topics(rows: ExportRows | None, topics: Collection[str]) -> set[str]:
+    """The ids of the memories of these topics, superseded and hidden ones included."""
+    found = {topic: set[str]() for topic in topics}
+    for addition in () if rows is None else rows.additions():
+        if (ids := found.get(addition.memory.metadata.topic_id or "")) is not None:
+            ids.add(addition.memory.id)
+    for topic, ids in found.items():
+        if not ids:
+            raise JobError("TOPIC_NOT_FOUND", f"No memory has the topic {topic!r}. Nothing was exported.")
+    return set().union(*found.values())
 
 
 def _rows(rows: ExportRows, kind: str, only: Collection[str] | None) -> Iterator[dict[str, Any]]:

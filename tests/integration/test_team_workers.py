@@ -46,6 +46,29 @@ def test_what_one_machine_remembers_every_other_one_finds(team: Team) -> None:
     assert changes in (2, 3), "the sharing, and both jobs, perhaps together"
 
 
+def test_a_topic_of_a_private_workspace_is_shared_by_an_act_and_nothing_else_of_it(team: Team) -> None:
+    mine = Place(team.folder / "mine", COGNEE_MEMORY_CACHE_DIR=str(team.model_cache), COGNEE_MEMORY_STORE=team.dsn)
+    ours, theirs = team.machine("ours"), team.machine("theirs")
+    file = team.folder / "auth.jsonl"
+    with mine.worker(), ours.worker(), theirs.worker():
+        for topic_id, topic in (("auth", "Tokens live an hour"), ("pay", "My pay is between us")):
+            job = mine.submit("ingest", {"summary": summary(topic, 1)["summary"] | {"topic_id": topic_id}})
+            assert mine.ended(job).state == "succeeded"
+        assert mine.json("export", "--topic-id", "auth", "--out", str(file))["counts"]["memory"] == 1
+        assert ours.json("import", str(file))["result"]["added"] == 1
+        until(lambda: theirs.json("memories", "list")["total"] == 1 or None, "the topic is there")
+        assert "Tokens" in theirs.json("retrieve", "tokens")["results"][0]["summary_text"]
+        assert theirs.json("memories", "list")["memories"] == ours.json("memories", "list")["memories"]
+        [there] = [each["memory_id"] for each in theirs.json("memories", "list")["memories"]]
+        assert there in [each["memory_id"] for each in mine.json("memories", "list")["memories"]], "its id stays"
+        assert ours.json("import", str(file))["result"]["unchanged"] == 1
+    sent = [team.rows(f"SELECT {table}::text FROM {table} WHERE workspace_id = %s") for table in ("rows", "jobs")]
+    assert ("Tokens" in repr(sent), "My pay" in repr(sent)) == (True, False)
+    assert ours.json("capture", "enable", "codex")["is_shared"]
+    assert not mine.json("capture", "enable", "codex")["is_shared"]
+    assert "is shared with all who see it" in ours.cli("capture", "enable", "codex").stdout
+
+
 def test_the_password_may_be_in_the_users_password_file(team: Team) -> None:
     place = team.machine("first")
     parts = conninfo_to_dict(team.dsn)

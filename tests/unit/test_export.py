@@ -817,6 +817,30 @@ def test_an_export_to_a_file_is_private_and_whole(
     assert command(place, "export", "--json", "--out", str(out))["bytes"] == out.stat().st_size
 
 
+def test_topics_are_exported_with_their_history_and_nothing_of_others(
+    here: WithoutCognee, there: WithoutCognee, tmp_path: Path
+) -> None:
+    some_of_everything(here)
+    store(here, replace(summary("mine", topic="pay"), content=Content("Pay", PHRASE)), summary("h", topic="queue"))
+    everything = body(here)
+    assert main(["trust", "--workspace", str(here.workspace.root)]) == 0
+    out = tmp_path / "topics.jsonl"
+    found = command(here.workspace, "export", "--topic-id", "ranking", "--topic-id", "queue", "--out", str(out))
+    assert found["counts"] == {"memory": 6, "compaction": 2, "cognified": 0, "feedback": 2}
+    assert PHRASE not in out.read_text("utf-8")
+    lines = [line.encode() for line in out.read_text("utf-8").splitlines()]
+    assert counts(imported(there, lines)) == {"added": 6, "compactions": 2, "feedback": 2}
+    assert body(there) == [line for line in everything if line in body(there)], "as they were"
+    assert not there.store.known(an_id("mine"))
+
+
+def test_a_topic_without_memories_is_not_found_and_no_file_is_made(place: Workspace, tmp_path: Path) -> None:
+    with pytest.raises(JobError) as caught:
+        command(place, "export", "--topic-id", "ranking", "--topic-id", "rankin", "--out", str(tmp_path / "x.jsonl"))
+    assert (caught.value.code, "'rankin'" in caught.value.message) == ("TOPIC_NOT_FOUND", True)
+    assert not (tmp_path / "x.jsonl").exists()
+
+
 @pytest.mark.parametrize("name", [".cognee_jobs/x.json", ".cognee_memory/export.jsonl", "folder", "nowhere/x.jsonl"])
 def test_an_export_goes_neither_into_our_folders_nor_over_what_is_no_file(place: Workspace, name: str) -> None:
     (place.root / "folder").mkdir()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from bridge.capture import consent
 from bridge.interface import envelope
 from bridge.search import listing
+from bridge.team.membership import membership_of
 from jobs.errors import JobError
 from jobs.kinds import CAPTURE_TOOLS
 
@@ -23,6 +24,8 @@ from .process_commands import workspace_and_settings
 
 if TYPE_CHECKING:
     from bridge.memory_shapes import SessionLine
+    from bridge.settings import Settings
+    from jobs.layout import Workspace
 
 _UNCONFIRMED = "Nothing was changed; not confirmed."
 
@@ -40,13 +43,20 @@ def disable(args: argparse.Namespace) -> Envelope:
 def _set(args: argparse.Namespace, *, enabled: bool) -> Envelope:
     workspace, settings = workspace_and_settings(args)
     tools = consent.set_enabled(workspace, settings.config_folder, args.tool, enabled)
-    return envelope.success(enabled=sorted(tools), tool=args.tool)
+    return envelope.success(enabled=sorted(tools), tool=args.tool, is_shared=_is_shared(workspace, settings))
+
+
+def _is_shared(workspace: Workspace, settings: Settings) -> bool:
+    """Whether what is captured is shared with a team."""
+    return membership_of(workspace, settings.config_folder) is not None
 
 
 def show_set(answer: Envelope) -> None:
     """Print whether the tool is enabled now, and what to do next."""
     if answer["tool"] in answer["enabled"]:
         say(f"Capture from {answer['tool']} is enabled for this workspace. Capture: cognee-memory capture run")
+        if answer["is_shared"]:
+            say("This workspace belongs to a team: what is captured is shared with all who see it.")
     else:
         say(f"Capture from {answer['tool']} is disabled. What was captured stays: cognee-memory capture list")
 
@@ -65,8 +75,8 @@ def install(args: argparse.Namespace) -> Envelope:
         terminal.confirm(args.json, lines, "line", f"Change {names}?", _UNCONFIRMED)
     installers.write(args.tool, edits, settings.config_folder)
     tools = consent.set_enabled(workspace, settings.config_folder, args.tool, True)
-    note = installers.NOTES.get(args.tool)
-    return envelope.success(tool=args.tool, enabled=sorted(tools), files=_files(edits), note=note)
+    note, is_shared = installers.NOTES.get(args.tool), _is_shared(workspace, settings)
+    return envelope.success(tool=args.tool, enabled=sorted(tools), files=_files(edits), note=note, is_shared=is_shared)
 
 
 def uninstall(args: argparse.Namespace) -> Envelope:
@@ -75,7 +85,7 @@ def uninstall(args: argparse.Namespace) -> Envelope:
     edits = installers.uninstall(args.tool, settings.config_folder)
     installers.restore(args.tool, edits, settings.config_folder)
     tools = consent.set_enabled(workspace, settings.config_folder, args.tool, False)
-    return envelope.success(tool=args.tool, enabled=sorted(tools), files=_files(edits), note=None)
+    return envelope.success(tool=args.tool, enabled=sorted(tools), files=_files(edits), note=None, is_shared=False)
 
 
 def _files(edits: Sequence[Edit]) -> list[dict[str, Any]]:

@@ -120,7 +120,7 @@ def export(args: argparse.Namespace) -> Envelope:
     """Write the export to ``--out``; returns the counts.
 
     Without ``--out`` the export is on stdout, and messages go to stderr. Raises JobError: ARGUMENT_INVALID when the
-    file cannot be written, or for ``--json`` without ``--out``.
+    file cannot be written, or for ``--json`` without ``--out``; TOPIC_NOT_FOUND for a topic without memories.
     """
     from bridge.transfer import export as exports
 
@@ -128,18 +128,21 @@ def export(args: argparse.Namespace) -> Envelope:
 
     workspace, _ = workspace_and_settings(args)
     now = clock.iso(clock.now())
+    topics = [listing.topic_id_of(workspace, topic) for topic in args.topic_id] if args.topic_id else None
     if args.out in (None, "-"):
         if args.json:
             raise JobError("ARGUMENT_INVALID", "--json goes with --out: without it, the export itself is on stdout.")
         envelope.claim_stdout()
         try:
-            return envelope.success(out=None, counts=exports.write(workspace, VERSION, now, envelope.write))
+            return envelope.success(
+                out=None, counts=exports.write(workspace, VERSION, now, envelope.write, topics=topics)
+            )
         except BrokenPipeError:  # the reader has closed the pipe, such as "| head"
             return envelope.success(out=None, counts=None)
     out = target(workspace, args.out)
     try:
         with files.replacing(out) as file:
-            counts = exports.write(workspace, VERSION, now, file.write)
+            counts = exports.write(workspace, VERSION, now, file.write, topics=topics)
             size = file.tell()
     except OSError as error:
         raise JobError("ARGUMENT_INVALID", f"{out} cannot be written: {error.strerror}.") from error

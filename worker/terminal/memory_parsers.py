@@ -227,7 +227,10 @@ def export(builder: CommandLineBuilder) -> None:
     parser = builder.add(
         "export",
         "write all memories as text, for a backup or another workspace",
-        ["cognee-memory export --out backup.jsonl"],
+        ["cognee-memory export --out backup.jsonl", "cognee-memory export --topic-id auth --out auth.jsonl"],
+    )
+    parser.add_argument(
+        "--topic-id", action="append", metavar="TOPIC", help="only this topic: its id or exact title; repeatable"
     )
     parser.add_argument("--out", metavar="FILE", help="the output file (default: standard output)")
 

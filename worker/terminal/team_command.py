@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 from bridge import trust
+from bridge.capture import consent
 from bridge.interface import envelope
 from bridge.settings import Settings
 from bridge.team import copy_age
@@ -69,7 +70,10 @@ def _followed(workspace: Workspace, settings: Settings, workspace_id: str) -> En
     while found["behind"] != 0 and not copy_age.is_none(workspace) and time.monotonic() < deadline:
         time.sleep(0.1)
         found = _reached(workspace, settings)
-    return envelope.success(workspace_id=workspace_id, is_current=found["behind"] == 0, team=found)
+    captured = sorted(consent.enabled_tools(workspace, settings.config_folder))
+    return envelope.success(
+        workspace_id=workspace_id, is_current=found["behind"] == 0, team=found, captured_from=captured
+    )
 
 
 def _reached(workspace: Workspace, settings: Settings) -> TeamStatus:
@@ -161,6 +165,9 @@ def show_made(answer: Envelope) -> None:
         say(f"The workspace belongs to the team now: {seen['name']}, {seen['changes']} changes.")
     else:
         say("The workspace belongs to the team now. Its memories follow: cognee-memory team status.")
+    say("Everything that is remembered in this folder from now on is shared with all who see the workspace.")
+    if tools := answer["captured_from"]:
+        say(f"Sessions of {' and '.join(tools)} are captured here, and so shared: cognee-memory capture disable")
     say(f"On another machine, in an empty folder: cognee-memory team join {answer['workspace_id']}")
 
 
