@@ -33,13 +33,18 @@ class Hosted:
             people.allow_gateway(connection, "gateway")
         parts = conninfo_to_dict(dsn) | {"user": "gateway", "password": password}
         self.gateway_dsn = make_conninfo(**parts)
-        self._address = ""
+        self.port = free_port()
         self._folder = folder
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
     def address(self) -> str:
-        return self._address
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
 
     @property
     def log(self) -> str:
@@ -50,24 +55,22 @@ class Hosted:
         place = Place(self._folder / f"gateway-{uuid4()}", **variables)
         parts = conninfo_to_dict(self.gateway_dsn)
         store = f"postgresql://{parts['user']}:{parts['password']}@{parts['host']}:{parts['port']}/{parts['dbname']}"
-        port = free_port()
         with (self._folder / "gateway.log").open("ab") as log:
             self._process = subprocess.Popen(
                 [
-                    sys.executable, "-m", "worker.cli", "serve", "--port", str(port),
+                    sys.executable, "-m", "worker.cli", "serve", "--port", str(self.port),
                     "--workspace", str(place.workspace.root), *options,
                 ],
                 env=place.environment | {"COGNEE_MEMORY_STORE": store + "?sslmode=disable"},
                 stdout=log, stderr=log,
             )  # fmt: skip
-        self._address = f"http://127.0.0.1:{port}"
         until(self._answers, "the gateway answers")
 
     def _answers(self) -> bool:
         assert self._process is not None
         assert self._process.poll() is None, self.log
         try:
-            return httpx.get(self._address + "/healthz").status_code == 200
+            return httpx.get(self.address + "/healthz").status_code == 200
         except httpx.HTTPError:
             return False
 

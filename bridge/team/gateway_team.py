@@ -120,9 +120,6 @@ class GatewayTeam:
             found = wire.registered_of(head["registered"])
             yield None if found is None else Incoming(found, wire.rows_of(lines), head["is_all"])
 
-    def keys_after(self, workspace_id: str, table: str, seq: int) -> list[str]:
-        return cast("list[str]", self._ask("keys_after", workspace_id=workspace_id, table=table, seq=seq))
-
     def commit(
         self,
         workspace_id: str,

@@ -53,10 +53,6 @@ class PostgresTeam:
             after = rows.rows_after(connection, workspace_id, 0 if is_all else position.seq)
             yield Incoming(found, iter(()) if found.position == position else after, is_all)
 
-    def keys_after(self, workspace_id: str, table: str, seq: int) -> list[str]:
-        with self._server.connection() as connection:
-            return rows.keys_after(connection, workspace_id, table, seq)
-
     def commit(
         self,
         workspace_id: str,

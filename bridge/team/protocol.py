@@ -47,9 +47,6 @@ class Team(Protocol):
     def incoming(self, workspace_id: str, position: Position) -> AbstractContextManager[Incoming | None]:
         """What a copy at this position lacks; None for a workspace that the team does not know."""
 
-    def keys_after(self, workspace_id: str, table: str, seq: int) -> list[str]:
-        """The keys of a table's rows that were written after a number and not deleted."""
-
     def commit(
         self,
         workspace_id: str,

@@ -155,16 +155,6 @@ def rows_after(connection: Connection, workspace_id: str, seq: int) -> Iterator[
             yield FeedRow(number, SharedRow(table, key, None if value is None else json.loads(value), vectors))
 
 
-def keys_after(connection: Connection, workspace_id: str, table: str, seq: int) -> list[str]:
-    """The keys of a table's rows that were written after a number and not deleted."""
-    found = connection.execute(
-        "SELECT key FROM rows WHERE workspace_id = %s AND seq > %s AND tbl = %s AND value IS NOT NULL"
-        " ORDER BY seq, key",
-        (workspace_id, seq, table),
-    )
-    return [key for (key,) in found]
-
-
 def commit(
     connection: Connection,
     workspace_id: str,

@@ -46,11 +46,6 @@ class Empty(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class KeysAfter(Call):
-    table: str
-    seq: Number
-
-
 class Answer(Call):
     """A question. ``arguments`` contain what the settings supply; ``root`` is the folder that the answer names."""
 
@@ -190,9 +185,6 @@ OPERATIONS: dict[str, Operation] = {
     "time": Operation(Empty, lambda team, body, named: clock.iso(team.time())),
     "registered": Operation(Call, lambda team, body, named: registered_shown(team.registered(body.workspace_id))),
     "memory_count": Operation(Call, lambda team, body, named: team.memory_count(body.workspace_id)),
-    "keys_after": Operation(
-        KeysAfter, lambda team, body, named: team.keys_after(body.workspace_id, body.table, body.seq)
-    ),
     "take": Operation(Take, _take),
     "renew": Operation(Renew, lambda team, body, named: team.renew(_lease(body), body.seconds)),
     "release": Operation(OfLease, lambda team, body, named: team.release(_lease(body))),

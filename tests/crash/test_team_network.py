@@ -8,7 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from gateway import Gateway
+from gateways import Hosted
 from harness import SOAK, Place, until
 from machines import pause, resume
 from network import Link
@@ -132,9 +132,11 @@ def test_without_the_fence_its_late_commit_would_be_a_second_effect(cut_off: Cut
 
 
 @pytest.fixture(scope="module")
-def gateway(tmp_path_factory: pytest.TempPathFactory, dsn: str) -> Iterator[Gateway]:
-    with Gateway(tmp_path_factory.mktemp("gateway"), dsn) as gateway:
-        yield gateway
+def gateway(tmp_path_factory: pytest.TempPathFactory, dsn: str) -> Iterator[Hosted]:
+    hosted = Hosted(tmp_path_factory.mktemp("gateway"), dsn)
+    hosted.start()
+    yield hosted
+    hosted.stop()
 
 
 @pytest.fixture(params=["database", "gateway"])
@@ -147,7 +149,7 @@ def offline(
         with Link(int(str(conninfo_to_dict(dsn)["port"]))) as link:
             yield team, team.add("here"), team.add("away", COGNEE_MEMORY_STORE=through(link, dsn)), link
         return
-    gateway: Gateway = request.getfixturevalue("gateway")
+    gateway: Hosted = request.getfixturevalue("gateway")
     with Link(gateway.port) as link:
         token = gateway.token(f"ann-{team.workspace_id}")
         places = [

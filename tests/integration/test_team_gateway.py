@@ -121,7 +121,6 @@ def bodies(workspace_id: str) -> dict[str, dict[str, Any]]:
         "generation": 1, "attempt": 0, "max_attempts": 4, "priority": 0,
     }  # fmt: skip
     more: dict[str, dict[str, Any]] = {
-        "keys_after": {"table": "tombstones", "seq": 0},
         "take": {"node": "n", "seconds": 30.0},
         "renew": {"lease": 7, "seconds": 30.0},
         "release": {"lease": 7},
@@ -198,9 +197,10 @@ def test_row_level_security_alone_shows_and_changes_nothing_of_another_persons_w
     theirs = PostgresTeam(PersonsConnections(server, strangers.bob, strangers.workspace_id))
     try:
         assert mine.registered(strangers.workspace_id) is not None, "the role can read at all"
-        assert mine.keys_after(strangers.workspace_id, "tombstones", 0) == ['["x"]']
+        with mine.incoming(strangers.workspace_id, Position(0, "")) as found:
+            assert found is not None
+            assert [row.key for _, row in found.rows] == ['["x"]']
         assert theirs.registered(strangers.workspace_id) is None
-        assert theirs.keys_after(strangers.workspace_id, "tombstones", 0) == []
         assert theirs.take("n", [strangers.workspace_id], 30) is None
         assert theirs.workspaces(100) == []
         assert theirs.copies(strangers.workspace_id) == []
