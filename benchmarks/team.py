@@ -1,4 +1,5 @@
-"""Machines of a team: how fast a copy answers, is made and follows; what more workers bring where embedding is slow.
+"""Machines of a team: how fast a copy answers, is made and follows; what more workers bring where embedding is slow;
+how soon they work again after the database's standby was promoted.
 
     python -m benchmarks.team [--memories N] [--changes N]
 
@@ -66,6 +67,7 @@ def main(argv: Sequence[str] = ()) -> None:
             _copies(folder, dsn, args.memories, args.changes)
             _cold(folder, dsn)
             _pools(folder, dsn)
+        _promotions(folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -320,6 +322,32 @@ def _slow_embedder() -> Iterator[str]:
         yield f"http://127.0.0.1:{server.server_port}/v1"
     finally:
         server.shutdown()
+
+
+# --- a promotion ---
+
+
+def _promotions(folder: Path) -> None:
+    """The primary is killed and its synchronous standby promoted: until a job that was dropped meanwhile has ended."""
+    from standby import primary_and_standby  # type: ignore[import-not-found]
+
+    rows = []
+    for number in range(3):
+        with primary_and_standby() as pair:
+            place = _machine(folder / f"failover-{number}", pair.dsn)
+            membership.join(place.workspace, place.config, str(uuid4()), shares=True)
+            payloads = iter(corpus.summaries(2, seed=number))
+            with place.worker():
+                place.ended(place.submit("ingest", next(payloads)))
+                pair.primary.kill()
+                job = place.submit("ingest", next(payloads))
+                time.sleep(1)  # as long as nobody has noticed
+                began = time.perf_counter()
+                pair.ask(pair.standby, "SELECT pg_promote()")
+                promoted = time.perf_counter()
+                place.ended(job)
+                rows.append([f"{each:.2f}" for each in (promoted - began, time.perf_counter() - promoted)])
+    show("The primary dies, its standby is promoted a second later", ["promoting, s", "then working again, s"], rows)
 
 
 # --- waiting ---
