@@ -34,7 +34,7 @@ from .pool_metrics import PoolMetrics
 log = logging.getLogger(__name__)
 
 _POLL_SECONDS = 1.0
-_PAUSE_SECONDS = 5.0  # after a failure
+_PAUSE_SECONDS = 3.0  # after a failure
 _HELD_SECONDS = 30.0  # then a workspace lets others run before it goes on
 
 

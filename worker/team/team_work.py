@@ -32,7 +32,7 @@ from .wakeups import Wakeups
 log = logging.getLogger(__name__)
 
 _POLL_SECONDS = 1.0
-_UNREACHABLE_PAUSE_SECONDS = 5.0
+_PAUSES_SECONDS = (0.5, 1.0, 2.0, 3.0)  # after the first failure, the second, and so on
 _NOTE_SECONDS = 30.0
 _REMOVE_AGAIN_SECONDS = 30.0
 
@@ -110,18 +110,20 @@ class TeamWork:
     # --- running ---
 
     def _run(self) -> None:
+        failures = 0
         while not self._stop.is_set():
             self._wake_run.clear()
             try:
                 worked = self._run_once()
                 self._reached(None)
-            except JobError as error:
-                self._reached(error)
-                self._stop.wait(_UNREACHABLE_PAUSE_SECONDS)
-                continue
-            except Exception:
-                log.exception("the team's work failed; it is tried again")
-                self._stop.wait(_UNREACHABLE_PAUSE_SECONDS)
+                failures = 0
+            except Exception as error:
+                if isinstance(error, JobError):
+                    self._reached(error)
+                else:
+                    log.exception("the team's work failed; it is tried again")
+                self._stop.wait(_PAUSES_SECONDS[min(failures, len(_PAUSES_SECONDS) - 1)])
+                failures += 1
                 continue
             if not worked:
                 self._wake_run.wait(_POLL_SECONDS)
@@ -220,6 +222,7 @@ class TeamWork:
     # --- exchanging ---
 
     def _exchange_all(self) -> None:
+        problem = None
         while not self._stop.is_set():
             self._wake_exchange.clear()
             try:
@@ -230,8 +233,11 @@ class TeamWork:
                 if self._exchange.has_posted:
                     self._wakeups.tell()
                     self._wake_run.set()
+                problem = None
             except (JobError, OSError) as error:
-                log.warning("the exchange with the team waits: %s", error)
+                if str(error) != problem:
+                    problem = str(error)
+                    log.warning("the exchange with the team waits: %s", error)
                 self._stop.wait(_POLL_SECONDS)
             except Exception:
                 log.exception("the exchange with the team failed; it is tried again")
