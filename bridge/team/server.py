@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Protocol
@@ -14,7 +15,11 @@ from jobs.errors import JobError
 
 from . import schema
 
+log = logging.getLogger(__name__)
+
 Connection = psycopg.Connection[Any]
+
+logging.getLogger("psycopg.pool").setLevel(logging.ERROR)  # it warns of each try to connect, also on a terminal
 
 _CONNECT_SECONDS = 10
 _IDLE_SECONDS = 300.0
@@ -48,12 +53,22 @@ class Connections(Protocol):
 class Server:
     """The team's database, for the threads of one process. It connects when it is first used."""
 
-    def __init__(self, dsn: str, *, connections: int = 4, upgrades: bool = True, patience: float | None = None) -> None:
+    def __init__(
+        self,
+        dsn: str,
+        *,
+        connections: int = 4,
+        upgrades: bool = True,
+        patience: float | None = None,
+        tells_reasons: bool = True,
+    ) -> None:
         """``upgrades``: create the schema, or upgrade it; otherwise it must be there in this version. ``patience``: the
-        seconds after which the server counts as unreachable; also of each statement, which else may take longer."""
+        seconds after which the server counts as unreachable; also of each statement, which else may take longer.
+        Without ``tells_reasons``, errors of the database go to the log alone: whoever asked need not know of it."""
         connect_seconds = _CONNECT_SECONDS if patience is None else patience
         limit = "" if patience is None else f" -c statement_timeout={round(patience * 1000)}"
         self._upgrades = upgrades
+        self._tells_reasons = tells_reasons
         self._dsn = dsn
         self._arguments: dict[str, Any] = {
             **_NETWORK,
@@ -88,18 +103,26 @@ class Server:
 
         Raises JobError: TEAM_UNREACHABLE, TEAM_REFUSED, TEAM_NEWER, TEAM_UNUSABLE.
         """
-        with failing_clearly():
-            self._pool.open()
+        with failing_clearly(tells_reasons=self._tells_reasons):
+            self._open()
             with self._pool.connection() as connection:
                 if self._version != schema.VERSION:
                     (schema.bring_up if self._upgrades else schema.require_present)(connection)
                 with _left_if_read_only(connection):
                     yield connection
 
+    def _open(self) -> None:
+        """Open the pool. It tries to connect for a while and does not say what failed; a first connection made here
+        does, at once."""
+        if not self._pool.get_stats()["pool_size"]:
+            psycopg.connect(self._dsn, **self._arguments).close()
+        self._pool.open()
+
     @contextmanager
     def connection_of_its_own(self) -> Iterator[Connection]:
         """A connection for the block that is not one of the pool's, for who waits on it. Raises as ``connection``."""
-        with failing_clearly(), psycopg.connect(self._dsn, **self._arguments) as connection:
+        found = failing_clearly(tells_reasons=self._tells_reasons)
+        with found, psycopg.connect(self._dsn, **self._arguments) as connection:
             yield connection
 
     @contextmanager
@@ -162,28 +185,59 @@ _SET_PERSON = "SELECT set_config('cognee_memory.person', %s, true), set_config('
 
 
 @contextmanager
-def failing_clearly() -> Iterator[None]:
+def failing_clearly(*, tells_reasons: bool = True) -> Iterator[None]:
     """Raise errors of Postgres as JobError: TEAM_UNREACHABLE, TEAM_REFUSED, TEAM_UNUSABLE. Other errors pass.
 
-    Their texts are left out where they may have parts of the address or of a memory.
+    No message has a password or a part of a memory. Without ``tells_reasons``, the log has it instead.
     """
     try:
         yield
-    except (errors.InvalidPassword, errors.InvalidAuthorizationSpecification, errors.InsufficientPrivilege) as error:
-        raise JobError("TEAM_REFUSED", f"The team's database refused this user: {_said(error)}.") from None
-    except (
-        psycopg.OperationalError,
-        PoolTimeout,
-        errors.IdleInTransactionSessionTimeout,
-        errors.ReadOnlySqlTransaction,
-    ) as error:
-        # also a server that is ended or full, or a standby: it is reached again once there is a primary
-        raise JobError("TEAM_UNREACHABLE", f"The team's database cannot be used now: {_said(error)}.") from None
-    except psycopg.Error as error:
-        raise JobError("TEAM_UNUSABLE", f"The team's database answered with an error: {_said(error)}.") from None
+    except (psycopg.Error, PoolTimeout) as error:
+        found = _error_of(error)
+        if tells_reasons:
+            raise found from None
+        log.warning("%s", found)
+        code = "TEAM_UNUSABLE" if found.code == "TEAM_UNUSABLE" else "TEAM_UNREACHABLE"
+        raise JobError(code, "The gateway cannot use its database now. Its log says why.") from None
+
+
+def _error_of(error: Exception) -> JobError:
+    if isinstance(error, _REFUSALS) or _is_password_wrong(error):
+        return JobError("TEAM_REFUSED", f"The team's database refused access: {_said(error)}.")
+    if isinstance(error, _OUTAGES):
+        return JobError("TEAM_UNREACHABLE", f"The team's database cannot be used now: {_said(error)}.")
+    return JobError("TEAM_UNUSABLE", f"The team's database answered with an error: {_said(error)}.")
+
+
+_REFUSALS = (errors.InvalidPassword, errors.InvalidAuthorizationSpecification, errors.InsufficientPrivilege)
+# Also of a server that is ended or full, or a standby: it is reached again once there is a primary.
+_OUTAGES = (
+    psycopg.OperationalError,
+    PoolTimeout,
+    errors.IdleInTransactionSessionTimeout,
+    errors.ReadOnlySqlTransaction,
+)
+
+
+_NOT_CONNECTED = "connection failed: "
+
+
+def _is_password_wrong(error: Exception) -> bool:
+    """Whether a connection was not made since the server wanted a password and had none, or refused after it had one.
+    Such an error has no code."""
+    if not isinstance(error, psycopg.OperationalError) or not str(error).startswith(_NOT_CONNECTED):
+        return False
+    connection = error.pgconn
+    return connection is not None and bool(connection.needs_password or connection.used_password)
 
 
 def _said(error: Exception) -> str:
-    """What the server said, without details that may quote a row; for other errors only their kind."""
+    """What the server said, without details that may quote a row."""
+    if isinstance(error, PoolTimeout):
+        return "no connection in time"
     said = error.diag.message_primary if isinstance(error, psycopg.Error) else None
-    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+    if said:
+        return f"{type(error).__name__}: {said}"
+    if isinstance(error, psycopg.OperationalError) and str(error).startswith(_NOT_CONNECTED):  # of the last address
+        return " ".join(str(error).rpartition("failed: ")[2].split())[:300].rstrip(".")
+    return type(error).__name__

@@ -46,7 +46,7 @@ def serve(settings: Settings, serving: Serving) -> None:
         raise JobError("SETTING_INVALID", "The setting store is missing: the address of the team's database.")
     _require_private_way(serving)
     log_to_stderr()
-    server = Server(address.conninfo(settings.store), connections=_CONNECTIONS, upgrades=False)
+    server = Server(address.conninfo(settings.store), connections=_CONNECTIONS, upgrades=False, tells_reasons=False)
     with server.connection():
         pass  # an error is told before anybody connects
     reading = None
