@@ -294,7 +294,7 @@ def _look(soak: Soak) -> int:
     bad = [
         record
         for _, record in records
-        if record.state != "succeeded" and not (record.error is not None and record.error.code in _EXPECTED)
+        if record.state != "succeeded" and not (record.error is not None and record.error["code"] in _EXPECTED)
     ]
     missing = {r.job_id for kind, r in records if kind == "ingest" and r.state == "succeeded"} - set(effects)
     twice = len(effects) - len(set(effects))

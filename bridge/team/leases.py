@@ -109,7 +109,7 @@ def renew(connection: Connection, lease: Lease, seconds: float = SECONDS) -> boo
     """Hold the lease for so many more seconds. False if it is lost."""
     renewed = connection.execute(
         "UPDATE workspaces SET lease_until = clock_timestamp() + make_interval(secs => %s)"
-        " WHERE id = %s AND lease = %s",
+        " WHERE id = %s AND lease = %s AND lease_owner IS NOT NULL",  # else it was released meanwhile
         (seconds, lease.workspace_id, lease.number),
     )
     return bool(renewed.rowcount)

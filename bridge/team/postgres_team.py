@@ -193,7 +193,7 @@ class PostgresTeam:
             notices.listen(connection)
             wake()
             while not is_stopped():
-                if notices.received(connection, _LISTEN_SECONDS):
+                if list(notices.received(connection, _LISTEN_SECONDS)):
                     wake()
 
     def close(self) -> None:

@@ -112,6 +112,8 @@ WHERE former.job_sha256 = excluded.job_sha256 AND former.state = 'ended'
 
 
 def _post(connection: Connection, workspace_id: str, node: str, job: Job, record: Record) -> Posted:
+    if record.state == "running":  # a database that was restored may not have it: then it waits again
+        record = replace(record, state="queued")
     values = (
         workspace_id, record.job_id, record.job_sha256, record.kind, node if record.kind in LOCAL else None,
         record.kind in NEEDS_GRAPH, node, record.priority, _due_at(record), record.expires_at,

@@ -18,6 +18,7 @@ from jobs import clock
 from jobs.errors import JobError
 from jobs.model import Record, encode
 from jobs.parse import parse_copy
+from jobs.states import LIVE
 
 from .leases import Lease
 from .protocol import Team
@@ -165,8 +166,10 @@ def _post(team: Team, body: Post, named: Callable[[str], str]) -> Any:
     for posted in body.jobs:
         record = record_of(posted.record)
         job = parse_copy(record.job_id, encode(posted.job))
-        if job.sha256 != record.job_sha256:
+        if (record.job_sha256, record.kind, record.priority) != (job.sha256, job.kind, job.priority):
             raise JobError("ARGUMENT_INVALID", f"The record of {record.job_id} is that of another job.")
+        if record.state not in LIVE:
+            raise JobError("ARGUMENT_INVALID", f"The job {record.job_id} has ended: it is {record.state}.")
         jobs.append((job, record))
     return team.post(body.workspace_id, named(body.node), jobs)
 

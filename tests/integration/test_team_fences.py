@@ -6,6 +6,7 @@ Each test runs a second time with its fence taken out, and then has to find the 
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -122,6 +123,57 @@ def test_a_lease_that_is_held_is_nobody_elses_and_one_that_ended_is(team: Postgr
     assert not team.renew(lease, 60)
     team.release(lease)
     assert team.renew(other, 60), "the former holder gives nothing up"
+
+
+def test_a_renewal_that_comes_after_the_release_holds_nothing(team: PostgresTeam, workspace_id: str) -> None:
+    post(team, workspace_id, "a")
+    lease = taken(team, workspace_id, "first")
+    team.release(lease)
+    assert not team.renew(lease, 30)
+    assert team.take("second", [workspace_id], 30) is not None
+
+
+def test_who_listens_to_all_workspaces_is_woken_by_a_notice_and_by_nothing_else(
+    team: PostgresTeam, workspace_id: str
+) -> None:
+    woken, looked = [], []
+    is_there = threading.Event()
+
+    def wake() -> None:
+        woken.append(time.monotonic())
+        is_there.set()
+
+    def is_stopped() -> bool:
+        looked.append(1)
+        return len(looked) > 3
+
+    listening = threading.Thread(target=team.listen_to_all, args=(wake, is_stopped))
+    listening.start()
+    assert is_there.wait(60), "once it listens"
+    team.tell(workspace_id)
+    listening.join(60)
+    assert len(woken) == 2
+
+
+def test_a_job_that_ran_here_before_the_database_was_restored_waits_there_again(
+    team: PostgresTeam, workspace_id: str
+) -> None:
+    job = parse_job(
+        "again",
+        encode(
+            {
+                "schema_version": 1,
+                "job_id": "again",
+                "kind": "feedback",
+                "payload": {"memory_id": "m", "verdict": "helpful"},
+            }
+        ),
+    )
+    running = lifecycle.step(lifecycle.accept(job, clock.now()), lifecycle.Started(), clock.now())
+    assert running.state == "running"
+    team.post(workspace_id, "first", [(job, running)])
+    [due] = team.due(taken(team, workspace_id, "first"), "first", 10)
+    assert due.record.state == "queued"
 
 
 def test_a_workspace_with_many_jobs_does_not_keep_the_others_waiting(team: PostgresTeam) -> None:

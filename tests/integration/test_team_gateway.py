@@ -25,7 +25,10 @@ from bridge.team import membership, people, schema, wire
 from bridge.team.postgres_team import PostgresTeam
 from bridge.team.rows import Author, Described, Position, SharedRow
 from bridge.team.server import PersonsConnections, Server
+from jobs import clock, lifecycle
 from jobs.errors import JobError
+from jobs.model import encode
+from jobs.parse import parse_job
 
 NOBODY = "00000000-0000-0000-0000-000000000000"
 
@@ -308,6 +311,15 @@ def test_a_machine_cannot_act_in_the_name_of_another_person(strangers: Strangers
     with hosted.team(bobs) as team, pytest.raises(JobError) as caught:
         team.share(replace(Described(str(uuid4()), "w", 8, "m", 3), group="others"), str(uuid4()), [], Author("n"))
     assert caught.value.code == "ARGUMENT_INVALID"
+
+
+@pytest.mark.parametrize("lie", [{"state": "succeeded"}, {"priority": 10**6}, {"kind": "graph"}])
+def test_a_record_that_says_other_than_its_job_is_refused(strangers: Strangers, lie: dict[str, Any]) -> None:
+    job = parse_job("lie", encode({"schema_version": 1, "job_id": "lie", "kind": "check", "payload": {}}))
+    record = lifecycle.accept(job, clock.now()).as_dict() | lie
+    body = {"workspace_id": strangers.workspace_id, "node": "n", "jobs": [{"job": job.as_dict(), "record": record}]}
+    answer = ask(strangers.hosted, "post", body, strangers.anns)
+    assert (answer.status_code, answer.json()["error_code"]) == (400, "ARGUMENT_INVALID")
 
 
 @pytest.mark.parametrize(

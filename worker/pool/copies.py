@@ -66,6 +66,11 @@ class Copies:
         with self._free:
             return dict(self._positions)
 
+    def is_in_use(self, workspace_id: str) -> bool:
+        """Whether a worker uses the copy now."""
+        with self._free:
+            return workspace_id in self._in_use
+
     @contextmanager
     def use(self, workspace_id: str) -> Iterator[PoolCopy]:
         """Use the copy of a workspace, which is made if there is none. Waits while another worker uses it.

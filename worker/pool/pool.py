@@ -73,8 +73,12 @@ class Pool:
     # --- for the workers ---
 
     def _next_to_follow(self) -> str | None:
+        """A workspace whose copy has to follow. One that is in use follows there: nobody waits for a long job."""
         with self._lock:
-            return self._behind.popleft() if self._behind else None
+            while self._behind:
+                if not self._copies.is_in_use(workspace_id := self._behind.popleft()):
+                    return workspace_id
+        return None
 
     def _note_change(self, workspace_id: str) -> None:
         with self._lock:

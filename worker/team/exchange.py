@@ -18,7 +18,7 @@ from jobs import clock, lifecycle
 from jobs.errors import JobError
 from jobs.kinds import LOCAL
 from jobs.layout import SpoolPaths
-from jobs.model import Record
+from jobs.model import Job, Record
 
 from ..log import of_job
 from ..scheduling.ledger import Cancellation, Ledger
@@ -27,6 +27,7 @@ from ..scheduling.tasks import read_job
 log = logging.getLogger(__name__)
 
 _TOGETHER = 64
+_MOST_BYTES = 4 * 1024 * 1024  # of the jobs of a request, unless one alone is larger
 _POST_AGAIN_SECONDS = 60.0
 
 
@@ -56,13 +57,14 @@ class Exchange:
         self.has_posted = False
         new = [record for record in live if self._posted.get(record.job_id) != record.generation]
         for start in range(0, len(new), _TOGETHER):
-            self._post(new[start : start + _TOGETHER])
+            self._read_and_post(new[start : start + _TOGETHER])
         self._posted = {record.job_id: record.generation for record in live if record.job_id in self._posted}
         if live:
             self._take_reports()
 
-    def _post(self, records: list[Record]) -> None:
-        jobs = []
+    def _read_and_post(self, records: list[Record]) -> None:
+        jobs: list[tuple[Job, Record]] = []
+        size = 0
         if self._ahead is None:
             self._ahead = server_clock.ahead(self._team)
         for record in records:
@@ -70,9 +72,24 @@ class Exchange:
                 self._refuse(record, JobError("TEAM_NO_COPY"))
                 continue
             try:
-                jobs.append((read_job(self._paths, record.job_id), _timed(record, self._ahead)))
-            except (OSError, JobError) as error:
-                log.error("copy unreadable, not posted: %s", error, extra=of_job(record))
+                job = read_job(self._paths, record.job_id)
+            except JobError as error:
+                self._refuse(record, error)
+                continue
+            except OSError as error:
+                log.error("copy unreadable, not posted yet: %s", error, extra=of_job(record))
+                self._posted[record.job_id] = record.generation  # until all are posted again
+                continue
+            job_size = self._paths.copy(record.job_id).stat().st_size
+            if jobs and size + job_size > _MOST_BYTES:
+                self._post(jobs)
+                jobs, size = [], 0
+            jobs.append((job, _timed(record, self._ahead)))
+            size += job_size
+        if jobs:
+            self._post(jobs)
+
+    def _post(self, jobs: list[tuple[Job, Record]]) -> None:
         told = self._team.post(self._membership.workspace_id, self._membership.node, jobs)
         self.has_posted = True
         for _, record in jobs:

@@ -72,6 +72,7 @@ class TeamWork:
         self._noted: tuple[tuple[int, bool, bool], float] = ((-1, False, False), 0.0)  # of the copy, and when
         self._lease = HeldLease(team, jobs, lease_seconds, lambda: child.end("stopped"), count_loss)
         self._stop = threading.Event()
+        self._has_run = threading.Event()  # no job runs any more
         self._wake_run = threading.Event()
         self._wake_exchange = threading.Event()
         self._threads = [
@@ -110,6 +111,13 @@ class TeamWork:
     # --- running ---
 
     def _run(self) -> None:
+        try:
+            self._run_jobs()
+        finally:
+            self._has_run.set()
+            self._wake_exchange.set()
+
+    def _run_jobs(self) -> None:
         failures = 0
         while not self._stop.is_set():
             self._wake_run.clear()
@@ -223,7 +231,7 @@ class TeamWork:
 
     def _exchange_all(self) -> None:
         problem = None
-        while not self._stop.is_set():
+        while not self._has_run.is_set():  # also after a stop: the running job still needs its lease
             self._wake_exchange.clear()
             try:
                 self._lease.renew_if_due()

@@ -78,7 +78,8 @@ class TeamStore(SqliteStore):
         found = self._team.registered(team_workspace)
         is_empty = not self.all_ids() and not self.last_number()
         is_own = team_workspace == self.workspace_id
-        if (is_own and found is not None and found.position.change == self._sharing()) or (
+        # Sharing again does nothing in the team: others may have changed the workspace since the first try.
+        if (is_own and found is not None and self._sharing() is not None) or (
             (is_own or is_empty) and found is None and may_share
         ):
             self._share(team_workspace)
