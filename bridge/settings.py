@@ -331,6 +331,11 @@ def postgres_password_file() -> Path:
     return Path(os.environ.get("PGPASSFILE") or Path(home) / ".pgpass")
 
 
+def postgres_host_is_in_environment() -> bool:
+    """Whether PostgreSQL's tools would take a host, which an address leaves out, from the environment."""
+    return any(os.environ.get(name) for name in ("PGHOST", "PGHOSTADDR", "PGSERVICE"))
+
+
 USER_HOME = "MEMORY_USER_HOME"
 """The variable in which the worker's child finds the user's home, since its own HOME is a folder for cognee."""
 

@@ -2,10 +2,12 @@
 # Runs once, when the database is made: the three roles, and who may connect.
 set -eu
 
-psql -v ON_ERROR_STOP=1 --username "$POSTGRES_USER" \
-  -v owner="$(cat /run/secrets/owner_password)" \
-  -v host="$(cat /run/secrets/host_password)" \
-  -v gateway="$(cat /run/secrets/gateway_password)" <<'SQL'
+# In assignments of their own: a file that cannot be read then ends the script.
+owner="$(cat /run/secrets/owner_password)"
+host="$(cat /run/secrets/host_password)"
+gateway="$(cat /run/secrets/gateway_password)"
+
+psql -v ON_ERROR_STOP=1 --username "$POSTGRES_USER" -v owner="$owner" -v host="$host" -v gateway="$gateway" <<'SQL'
 CREATE ROLE cognee_owner LOGIN PASSWORD :'owner';
 CREATE ROLE cognee_host LOGIN PASSWORD :'host';
 CREATE ROLE cognee_gateway LOGIN PASSWORD :'gateway';

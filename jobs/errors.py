@@ -189,11 +189,13 @@ ERRORS: dict[str, ErrorKind] = _table(
     ErrorKind(
         "TEAM_UNREACHABLE", _W, "The team's database cannot be reached or used now.",
         "No action needed if it comes back: jobs wait, and memories are found in the copy on this machine. Otherwise"
-        " check the address in the setting store, and the database's log.",
+        " check the address in the setting store or team, and the log of the database or the gateway.",
     ),
     ErrorKind(
-        "TEAM_REFUSED", _W, "The team's database refused the user, the password or the access.",
-        "Check the address in the setting store, the password file, and the rights of the database's user.",
+        "TEAM_REFUSED", _W, "The team's database or gateway refused this machine.",
+        "With a gateway, the token is wrong, expired or revoked: ask an operator for a new one, write it into"
+        " team_token, and restart the worker. With the database's address: check the setting store, the password file,"
+        " and the rights of the database's role.",
     ),
     ErrorKind(
         "TEAM_NEWER", _W, "The team's database was upgraded by a newer version of cognee-memory.",

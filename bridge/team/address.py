@@ -15,7 +15,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from jobs.errors import JobError
 
-from ..settings import postgres_password_file
+from ..settings import postgres_host_is_in_environment, postgres_password_file
 
 _REMEDY = "Correct the setting store: docs/team.md."
 
@@ -65,13 +65,15 @@ def _parts(address: str) -> dict[str, Any]:
 
 
 def _is_local(parts: dict[str, Any]) -> bool:
-    """Whether all hosts are this machine: a loopback address, or the folder of a socket."""
+    """Whether all hosts are this machine: a loopback address, or the folder of a socket. Where the address leaves a
+    host out, the driver takes that of its environment or of a service's file: it may be anywhere."""
     hosts = str(parts.get("hostaddr") or parts.get("host") or "").split(",")
-    return all(_is_this_machine(host) for host in hosts)
+    may_be_anywhere = "service" in parts or postgres_host_is_in_environment()
+    return all(_is_this_machine(host) if host else not may_be_anywhere for host in hosts)
 
 
 def _is_this_machine(host: str) -> bool:
-    if not host or host == "localhost" or Path(host).is_absolute():
+    if host == "localhost" or Path(host).is_absolute():
         return True
     try:
         return ipaddress.ip_address(host.strip("[]")).is_loopback

@@ -58,7 +58,7 @@ class GatewayTeam:
         except httpx.HTTPError as error:
             raise _unreachable(error) from None
         _require_success(answer)
-        return answer.json()["value"]
+        return _value(answer)
 
     def _ask_if_known(self, operation: str, workspace_id: str) -> Any:
         """The answer about a workspace; None if the gateway knows none of this id for this person."""
@@ -116,9 +116,12 @@ class GatewayTeam:
             return
         with self._stream("incoming", [wire.header(asked)]) as answer:
             lines = answer.iter_lines()
-            head = json.loads(next(lines))
-            found = wire.registered_of(head["registered"])
-            yield None if found is None else Incoming(found, wire.rows_of(lines), head["is_all"])
+            try:
+                head = json.loads(next(lines, ""))
+                found, is_all = wire.registered_of(head["registered"]), head["is_all"]
+            except (ValueError, KeyError, TypeError):
+                raise _other_program() from None
+            yield None if found is None else Incoming(found, wire.rows_of(lines), is_all)
 
     def commit(
         self,
@@ -139,7 +142,8 @@ class GatewayTeam:
             format=format_,
         )
         with self._stream("commit", _lines(head, changed)) as answer:
-            return Position(*json.loads(answer.read())["value"])
+            answer.read()
+            return Position(*_value(answer))
 
     # --- leases ---
 
@@ -283,6 +287,19 @@ def _require_success(answer: httpx.Response) -> None:
     if answer.status_code in (401, 403):
         raise JobError("TEAM_REFUSED", "The team's gateway refused this machine's token.")
     raise JobError("TEAM_UNUSABLE", f"The team's gateway answered with status {answer.status_code}.")
+
+
+def _value(answer: httpx.Response) -> Any:
+    """The value of a good answer. Raises JobError: TEAM_UNREACHABLE for one that is not the gateway's, as a network
+    that wants a person to sign in gives it."""
+    try:
+        return answer.json()["value"]
+    except (ValueError, KeyError, TypeError):
+        raise _other_program() from None
+
+
+def _other_program() -> JobError:
+    return JobError("TEAM_UNREACHABLE", "Another program answered in the place of the team's gateway.")
 
 
 def _unreachable(error: Exception) -> JobError:

@@ -94,8 +94,9 @@ def create_token(connection: Connection, person: str, label: str, days: float | 
     return f"{_PREFIX}_{token_id}_{secret}"
 
 
-def revoke_token(connection: Connection, token_id: str) -> bool:
-    """Revoke a token, at once. Returns whether there was one in force."""
+def revoke_token(connection: Connection, token: str) -> bool:
+    """Revoke a token, at once: its id, or the whole of it. Returns whether there was one in force."""
+    token_id = token.split("_")[1] if token.startswith(f"{_PREFIX}_") else token
     gone = connection.execute(
         "UPDATE tokens SET revoked_at = clock_timestamp() WHERE id = %s AND revoked_at IS NULL", (token_id,)
     )

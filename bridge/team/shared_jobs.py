@@ -297,4 +297,13 @@ def _due_at(record: Record) -> str:
 
 
 def _json(value: object) -> str:
-    return json.dumps(value)  # escaped: a file name in a record may be no valid UTF-8
+    return json.dumps(_storable(value))
+
+
+def _storable(value: Any) -> Any:
+    """With a question mark for what PostgreSQL stores in no text: NUL, and what is no UTF-8 in the name of a file."""
+    if isinstance(value, str):
+        return value.replace("\0", "?").encode("utf-8", "replace").decode()
+    if isinstance(value, dict):
+        return {_storable(name): _storable(each) for name, each in value.items()}
+    return [_storable(each) for each in value] if isinstance(value, list | tuple) else value

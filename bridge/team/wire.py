@@ -10,7 +10,7 @@ import binascii
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import IO, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -317,6 +317,14 @@ def row_line(row: SharedRow, seq: int | None = None) -> bytes:
     """A row as a line."""
     vectors = None if row.vectors is None else base64.b64encode(row.vectors).decode()
     return json.dumps([seq, row.table, row.key, row.value, vectors]).encode() + b"\n"
+
+
+def lines_of(data: IO[bytes], most: int) -> Iterator[bytes]:
+    """The lines of a file, none of which has more than ``most`` bytes. Raises JobError: HTTP_TOO_LARGE."""
+    while line := data.readline(most):
+        if len(line) == most and not line.endswith(b"\n"):
+            raise JobError("HTTP_TOO_LARGE", f"A line of the body has more than {most} bytes.")
+        yield line
 
 
 def rows_of(lines: Iterable[bytes | str]) -> Iterator[FeedRow]:

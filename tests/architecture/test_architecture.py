@@ -272,7 +272,7 @@ def test_every_exception_is_needed() -> None:
         ("ladybug", {"bridge/graph/graph_files.py"}),
         ("onnxruntime", {"bridge/embedding/local_embedder.py", "bridge/reranking/local_reranker.py"}),
         ("mcp", {"worker/mcp/server.py"}),
-        ("starlette", {"worker/http/", "worker/gateway/app.py"}),
+        ("starlette", {"worker/http/", "worker/gateway/app.py", "worker/gateway/transfers.py"}),
         ("uvicorn", {"worker/server/main.py", "worker/gateway/serving.py"}),
         ("prometheus_client", {"worker/monitoring/metrics.py", "worker/gateway/gateway_metrics.py", "worker/pool/"}),
         ("rich", {"worker/terminal/"}),

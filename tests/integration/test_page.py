@@ -541,6 +541,18 @@ def test_a_question_shows_scores_whose_parts_add_up(site: Site, tab: Tab, rememb
     assert why.locator("dd", has_text=re.compile(r"^1\.$")).count() == 1
 
 
+def test_who_types_before_the_screen_is_complete_loses_nothing(site: Site, tab: Tab, remembered: list[str]) -> None:
+    page = tab.open()
+    page.evaluate("() => { const soon = setTimeout; window.setTimeout = (act, ms) => soon(act, (ms ?? 0) + 2000) }")
+    tab.go("#/memories")
+    expect(page.get_by_role("heading", name="Memories")).to_be_visible()
+    page.keyboard.press("/")
+    page.keyboard.type("uploads")
+    expect(page).to_have_title("Memories · cognee-memory")
+    expect(page.get_by_role("searchbox")).to_be_focused()
+    expect(page.get_by_role("searchbox")).to_have_value("uploads")
+
+
 def test_the_browser_filters_and_opens_a_memory_and_sets_its_status(
     site: Site, tab: Tab, remembered: list[str]
 ) -> None:

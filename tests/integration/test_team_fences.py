@@ -403,3 +403,17 @@ def test_a_server_that_only_reads_is_left_and_reached_again_once_it_writes(dsn: 
         finally:
             operator.execute("ALTER DATABASE postgres RESET default_transaction_read_only")
             team.close()
+
+
+def test_a_record_with_a_text_that_postgresql_cannot_store_ends_its_job(team: PostgresTeam, workspace_id: str) -> None:
+    """The name of a file need not be UTF-8, and an error may quote it."""
+    post(team, workspace_id, "a")
+    lease = taken(team, workspace_id, "first")
+    [due] = team.due(lease, "first", 1)
+    started = lifecycle.step(due.record, lifecycle.Started(), clock.now())
+    error = JobError("PATH_INVALID", "There is no file na\udcefve\0.md.")
+    team.write(lease, [lifecycle.step(started, lifecycle.Failed(error), clock.now())])
+    [report] = team.reports("first", workspace_id)
+    assert report.record.error is not None
+    assert (report.record.state, report.record.error["message"]) == ("failed", "There is no file na?ve?.md.")
+    assert [each.job_id for each in team.failed_jobs(workspace_id, 10)] == ["a"]

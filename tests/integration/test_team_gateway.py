@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -410,3 +410,39 @@ def test_a_row_that_no_copy_could_apply_is_refused(strangers: Strangers, row: Sh
         assert team.registered(strangers.workspace_id) == at, "nothing of the change is kept"
         valid = SharedRow("tombstones", json.dumps(["y"]), tombstone())
         team.commit(strangers.workspace_id, at.position, [valid], [], Author("laptop"), 8)
+
+
+def test_clients_that_take_nothing_hold_up_nobody(hosted: Hosted) -> None:
+    """More of them than the gateway has connections, each with an answer that does not fit into the sockets."""
+    group, workspace_id = f"group-{uuid4()}", str(uuid4())
+    tokens = [hosted.token(f"person-{uuid4()}", group) for _ in range(6)]
+    large = ({"id": f"{number}".rjust(100_000, "x"), "forgotten_at": "2026-11-20T12:00:00Z"} for number in range(80))
+    rows = (SharedRow("tombstones", json.dumps([each["id"]]), each) for each in large)
+    with hosted.team(tokens[0]) as team:
+        team.share(replace(Described(workspace_id, "w", 8, "m", 3), group=group), str(uuid4()), rows, Author("laptop"))
+    url, asked = hosted.address + wire.PREFIX + "incoming", {"workspace_id": workspace_id, "seq": 0, "change": ""}
+    with httpx.Client(timeout=60, limits=httpx.Limits(max_connections=None)) as client, ExitStack() as stalled:
+        for token in tokens[:5] * 4:
+            headers = {"Authorization": f"Bearer {token}"}
+            answer = stalled.enter_context(client.stream("POST", url, json=asked, headers=headers))
+            assert answer.status_code == 200
+        for token in tokens:
+            assert ask(hosted, "registered", {"workspace_id": workspace_id}, token).status_code == 200
+        with hosted.team(tokens[5]) as team, team.incoming(workspace_id, Position(0, "")) as found:
+            assert found is not None
+            assert len(list(found.rows)) == 80
+    with hosted.team(tokens[0]) as team, team.incoming(workspace_id, Position(0, "")) as found:
+        assert found is not None, "those who went away have given back their turns"
+        assert len(list(found.rows)) == 80
+
+
+def test_a_row_without_an_end_is_refused(strangers: Strangers) -> None:
+    with strangers.hosted.team(strangers.anns) as team:
+        found = team.registered(strangers.workspace_id)
+    assert found is not None
+    at = {"seq": found.position.seq, "change": found.position.change}
+    head = wire.header(bodies(strangers.workspace_id)["commit"] | at)
+    headers = {"Authorization": f"Bearer {strangers.anns}"}
+    parts = iter([head, *[b"x" * 1024 * 1024] * 17])
+    answer = httpx.post(strangers.hosted.address + wire.PREFIX + "commit", content=parts, headers=headers, timeout=60)
+    assert (answer.status_code, answer.json()["error_code"]) == (413, "HTTP_TOO_LARGE")

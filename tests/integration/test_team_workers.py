@@ -113,9 +113,11 @@ def test_a_worker_that_was_stopped_beyond_its_lease_changes_nothing_of_the_job(t
     second = team.machine("second", COGNEE_MEMORY_LEASE_SECONDS="8")
     with first.worker(), second.worker() as stopped:
         pause(first)
-        job_id = first.submit("noop", {"sleep_ms": 1000})
-        first.in_state(job_id, "running")
-        for pid in (*stopped.children(), stopped.process.pid):
+        job_id = first.submit("noop", {"sleep_ms": 6000})
+        running = "SELECT 1 FROM jobs WHERE workspace_id = %s AND record->>'state' = 'running'"
+        until(lambda: team.rows(running) or None, "it runs")
+        os.kill(stopped.process.pid, signal.SIGSTOP)
+        for pid in stopped.children():
             os.kill(pid, signal.SIGSTOP)
         resume(first)
         ended = first.ended(job_id)

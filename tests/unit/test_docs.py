@@ -79,8 +79,8 @@ JSON_BLOCKS = [
     for number, (kind, content) in enumerate(blocks(page, "json"))
 ]
 PROGRAMS = {
-    *("cd", "cp", "curl", "docker", "git", "loginctl", "mkdir", "mv", "node", "npx", "openssl", "ssh", "systemctl"),
-    *("touch", "umask", "xargs", "pg_basebackup", "pg_ctl", "pg_dump", "pg_rewind"),
+    *("cd", "cp", "curl", "docker", "git", "install", "loginctl", "mkdir", "mv", "node", "npx", "openssl", "ssh"),
+    *("systemctl", "touch", "umask", "xargs", "pg_basebackup", "pg_ctl", "pg_dump", "pg_rewind"),
     *(".", "claude", "cognee-memory", "make", "optimum-cli", "pip", "python", "python3"),
 }  # fmt: skip
 

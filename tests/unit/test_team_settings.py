@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -41,6 +43,18 @@ def test_on_this_machine_the_connection_is_as_the_address_says(given: str) -> No
 def test_to_another_machine_certificate_and_name_are_verified(given: str) -> None:
     found = conninfo_to_dict(address.conninfo(given))
     assert (found["sslmode"], found["sslrootcert"]) == ("verify-full", "system")
+
+
+@pytest.mark.parametrize("name", ["PGHOST", "PGHOSTADDR", "PGSERVICE"])
+def test_an_address_without_a_host_is_not_of_this_machine_where_the_environment_names_one(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, "10.0.0.7")
+    assert conninfo_to_dict(address.conninfo("postgresql:///d"))["sslmode"] == "verify-full"
+    assert "sslmode" not in conninfo_to_dict(address.conninfo("postgresql://localhost/d"))
+    monkeypatch.delenv(name)
+    assert "sslmode" not in conninfo_to_dict(address.conninfo("postgresql:///d"))
+    assert conninfo_to_dict(address.conninfo("postgresql:///d?service=team"))["sslmode"] == "verify-full"
 
 
 @pytest.mark.parametrize("mode", ["disable", "allow", "prefer", "require", "verify-ca"])
@@ -193,27 +207,42 @@ def test_a_copy_whose_age_is_unknown_says_so(workspace: Workspace, damaged: byte
 def test_a_person_may_ask_so_often_in_a_minute_and_waits_for_what_is_too_much() -> None:
     limits = Limits(60, 1000)
     for _ in range(60):
-        limits.spend("ann", 0, 0.0)
+        limits.spend("ann", 0.0)
     with pytest.raises(JobError) as caught:
-        limits.spend("ann", 0, 0.0)
+        limits.spend("ann", 0.0)
     assert caught.value.code == "TEAM_LIMITED"
     assert caught.value.details == {"retry_after_seconds": 1.0}
-    limits.spend("bob", 0, 0.0)
-    limits.spend("ann", 0, 1.0)
+    limits.spend("bob", 0.0)
+    limits.spend("ann", 1.0)
 
 
-def test_large_requests_count_by_their_size_and_one_above_the_limit_waits_for_a_full_minute() -> None:
+def test_bytes_beyond_the_limit_of_a_minute_wait_until_they_fit() -> None:
     limits = Limits(1000, 600)
-    limits.spend("ann", 10_000, 0.0)
-    with pytest.raises(JobError) as caught:
-        limits.spend("ann", 10, 0.0)
-    assert caught.value.details == {"retry_after_seconds": 1.0}
-    limits.spend("ann", 10_000, 60.0)
+    assert limits.pause("ann", 600, 0.0) == 0
+    assert limits.pause("ann", 20, 0.0) == 2.0
+    assert limits.pause("ann", 20, 2.0) == 2.0
+    assert limits.pause("bob", 20, 2.0) == 0
+
+
+def test_a_person_has_a_few_transfers_at_once_and_another_one_waits_for_its_turn() -> None:
+    async def story() -> None:
+        limits = Limits(1000, 600)
+        async with AsyncExitStack() as others:
+            async with limits.transfer("ann"):
+                for _ in range(3):
+                    await others.enter_async_context(limits.transfer("ann"))
+                fifth = asyncio.create_task(others.enter_async_context(limits.transfer("ann")))
+                await asyncio.sleep(0)
+                async with limits.transfer("bob"):
+                    assert not fifth.done()
+            await fifth
+
+    asyncio.run(story())
 
 
 def test_a_clock_that_goes_back_gives_and_takes_nothing() -> None:
     limits = Limits(2, 1000)
-    limits.spend("ann", 0, 100.0)
-    limits.spend("ann", 0, 50.0)
+    limits.spend("ann", 100.0)
+    limits.spend("ann", 50.0)
     with pytest.raises(JobError):
-        limits.spend("ann", 0, 50.0)
+        limits.spend("ann", 50.0)

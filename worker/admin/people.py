@@ -78,6 +78,16 @@ def _give(connection: Connection, args: argparse.Namespace) -> dict[str, Any]:
     return _changed(people.give(connection, args.id, args.person, args.group))
 
 
+def _revoke(connection: Connection, args: argparse.Namespace) -> dict[str, Any]:
+    if not people.revoke_token(connection, args.token):
+        raise JobError(
+            "ARGUMENT_INVALID",
+            "No token in force has this id: nothing was revoked.",
+            remediation="The ids are the first column of: cognee-memory team tokens",
+        )
+    return _changed(True)
+
+
 # By the verb of the command ``team``.
 ASKED: dict[str, Asked] = {
     "database": _with_database(_database),
@@ -88,6 +98,6 @@ ASKED: dict[str, Asked] = {
     "remove-member": _with_database(lambda at, args: _changed(people.remove_member(at, args.group, args.person))),
     "token": _with_database(_token),
     "tokens": _with_database(_tokens),
-    "revoke": _with_database(lambda at, args: _changed(people.revoke_token(at, args.token))),
+    "revoke": _with_database(_revoke),
     "give": _with_database(_give),
 }

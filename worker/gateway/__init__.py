@@ -8,6 +8,7 @@ but for copies of large workspaces, if it was given a folder for them.
 ``access``: the person behind a token, and what they may see.
 ``reading``: answers about large workspaces, from copies on its host.
 ``limits``: how much a person may ask in a minute.
+``transfers``: rows on their way to and from a client, by way of temporary files.
 ``hub``: notices of changes for all who wait.
 ``audit``: a line for each request that changed something.
 ``gateway_metrics``: counters for Prometheus.

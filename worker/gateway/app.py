@@ -1,25 +1,23 @@
 """The routes of the gateway. Each request goes through the same: who asks, how much, may they, what it is, what it did.
 
-The body of a request with rows is written to a temporary file first, and its change runs in one transaction, so that a
-slow client never holds a lock.
+Rows go through temporary files (``transfers``), and a change runs in one transaction, so that a slow client never holds
+a lock.
 """
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import ExitStack, asynccontextmanager
-from typing import IO, Any
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
 
 from anyio import to_thread
 from pydantic import BaseModel
 from starlette.applications import Starlette
-from starlette.concurrency import iterate_in_threadpool
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from bridge.interface import envelope
@@ -31,17 +29,17 @@ from bridge.team.rows import Author, Described, Position, SharedRow, require_for
 from bridge.team.server import Server
 from jobs.errors import JobError
 
-from . import access, audit, openapi
+from . import access, audit, openapi, transfers
 from .access import Caller
 from .gateway_metrics import GatewayMetrics
 from .hub import Hub
 from .limits import Limits
 from .reading import Reading
+from .transfers import Spool, SpoolResponse
 
 log = logging.getLogger("gateway")
 
 _MOST_BODY = 16 * 1024 * 1024
-_IN_MEMORY = 1024 * 1024
 _MOST_WAITED_SECONDS = 30.0
 _STATUS = {
     "TEAM_REFUSED": 401,
@@ -51,6 +49,7 @@ _STATUS = {
     "ARGUMENT_INVALID": 400,
     "TEAM_LIMITED": 429,
     "HTTP_TOO_LARGE": 413,
+    "HTTP_TOO_SLOW": 408,
     "TEAM_NO_COPY": 404,
     "TEAM_READER_BUSY": 503,
     "TEAM_UNREACHABLE": 503,
@@ -124,8 +123,7 @@ class Gateway:
             began, caller, code = time.monotonic(), None, None
             try:
                 caller = await to_thread.run_sync(access.caller_of, self._server, request.headers.get("authorization"))
-                size = int(request.headers.get("content-length") or 0)
-                self._limits.spend(caller.person, size, time.monotonic())
+                self._limits.spend(caller.person, time.monotonic())
                 return await run(request, caller)
             except ClientDisconnect:
                 code = "HTTP_TOO_SLOW"
@@ -153,12 +151,13 @@ class Gateway:
 
         return respond
 
-    async def _body(self, request: Request, form: type[BaseModel]) -> Any:
+    def _pause(self, caller: Caller) -> transfers.Pause:
+        return lambda size: self._limits.pause(caller.person, size, time.monotonic())
+
+    async def _body(self, request: Request, caller: Caller, form: type[BaseModel]) -> Any:
         data = bytearray()
-        async for part in request.stream():
+        async for part in transfers.received(request, _MOST_BODY, self._pause(caller)):
             data += part
-            if len(data) > _MOST_BODY:
-                raise JobError("HTTP_TOO_LARGE", f"The body has more than {_MOST_BODY} bytes.")
         body = wire.parsed(form, bytes(data))
         request.state.workspace_id = getattr(body, "workspace_id", None)
         return body
@@ -167,7 +166,7 @@ class Gateway:
         operation = wire.OPERATIONS[name]
 
         async def run(request: Request, caller: Caller) -> Response:
-            body = await self._body(request, operation.body)
+            body = await self._body(request, caller, operation.body)
             workspace_id = getattr(body, "workspace_id", None)
 
             def work() -> Any:
@@ -181,14 +180,14 @@ class Gateway:
         return run
 
     async def _listen(self, request: Request, caller: Caller) -> Response:
-        body = await self._body(request, wire.Listen)
+        body = await self._body(request, caller, wire.Listen)
         await to_thread.run_sync(access.require_visible, self._server, caller, body.workspace_id)
         with self.metrics.waiting.track_inprogress():
             came = await self._hub.wait(body.workspace_id, min(max(body.seconds, 0.0), _MOST_WAITED_SECONDS))
         return _answer(came)
 
     async def _answer_question(self, request: Request, caller: Caller) -> Response:
-        body = await self._body(request, wire.Answer)
+        body = await self._body(request, caller, wire.Answer)
 
         def work() -> Any:
             access.require_visible(self._server, caller, body.workspace_id)
@@ -201,40 +200,29 @@ class Gateway:
     # --- rows ---
 
     async def _incoming(self, request: Request, caller: Caller) -> Response:
-        body = await self._body(request, wire.Incoming)
+        body = await self._body(request, caller, wire.Incoming)
         await to_thread.run_sync(access.require_visible, self._server, caller, body.workspace_id)
         team = access.team_for(self._server, caller, body.workspace_id)
-        stack = ExitStack()
-        lines = self._incoming_lines(stack, team, body)
-        try:
-            first = await to_thread.run_sync(next, lines)  # an error before the first row is still a status
-        except BaseException:
-            stack.close()
-            raise
-
-        async def all_lines() -> AsyncIterator[bytes]:
-            try:
-                yield first
-                async for part in iterate_in_threadpool(lines):
-                    yield part
-            finally:
-                await asyncio.shield(to_thread.run_sync(stack.close))
-
-        return StreamingResponse(all_lines(), media_type="application/x-ndjson")
+        async with AsyncExitStack() as stack:
+            await stack.enter_async_context(self._limits.transfer(caller.person))
+            spool = Spool(self._incoming_lines(team, body))
+            stack.push_async_callback(spool.close)
+            await spool.start()  # an error before the first row is still a status
+            return SpoolResponse(spool, self._pause(caller), stack.pop_all().aclose)
 
     @staticmethod
-    def _incoming_lines(stack: ExitStack, team: Any, body: wire.Incoming) -> Iterator[bytes]:
-        found = stack.enter_context(team.incoming(body.workspace_id, Position(body.seq, body.change)))
-        if found is None:
-            raise JobError("TEAM_NOT_SHARED")
-        yield wire.header({"registered": wire.registered_shown(found.registered), "is_all": found.is_all})
-        for seq, row in found.rows:
-            yield wire.row_line(row, seq)
-        yield wire.END
+    def _incoming_lines(team: Any, body: wire.Incoming) -> Generator[bytes]:
+        with team.incoming(body.workspace_id, Position(body.seq, body.change)) as found:
+            if found is None:
+                raise JobError("TEAM_NOT_SHARED")
+            yield wire.header({"registered": wire.registered_shown(found.registered), "is_all": found.is_all})
+            for seq, row in found.rows:
+                yield wire.row_line(row, seq)
+            yield wire.END
 
     async def _commit(self, request: Request, caller: Caller) -> Response:
-        with tempfile.SpooledTemporaryFile(_IN_MEMORY) as kept:
-            head = await self._kept(request, kept, wire.Commit)
+        async with self._kept(request, caller) as kept:
+            head = self._head(request, kept, wire.Commit)
 
             def work() -> Position:
                 access.require_visible(self._server, caller, head.workspace_id)
@@ -249,8 +237,8 @@ class Gateway:
             return _answer(list(await to_thread.run_sync(work)))
 
     async def _share(self, request: Request, caller: Caller) -> Response:
-        with tempfile.SpooledTemporaryFile(_IN_MEMORY) as kept:
-            head = await self._kept(request, kept, wire.Share)
+        async with self._kept(request, caller) as kept:
+            head = self._head(request, kept, wire.Share)
 
             def work() -> None:
                 access.require_group(self._server, caller, head.group)
@@ -264,25 +252,24 @@ class Gateway:
 
             return _answer(await to_thread.run_sync(work))
 
-    def _rows(self, kept: IO[bytes], dimensions: int | None) -> Iterator[SharedRow]:
+    def _rows(self, kept: Iterator[bytes], dimensions: int | None) -> Iterator[SharedRow]:
         """The rows of a body, each as a copy can apply it."""
         for _, row in wire.rows_of(kept):
             self._checks.require_valid(row, dimensions)
             yield row
 
-    async def _kept(self, request: Request, kept: IO[bytes], form: type[BaseModel]) -> Any:
-        """The header of a body with rows, whose rows are then what is left to read of ``kept``."""
-        size = 0
-        async for part in request.stream():
-            size += len(part)
-            if size > self._most_bytes:
-                raise JobError("HTTP_TOO_LARGE", f"The body has more than {self._most_bytes} bytes.")
-            if size > _IN_MEMORY:
-                await to_thread.run_sync(kept.write, part)
-            else:
-                kept.write(part)
-        kept.seek(0)
-        head = wire.parsed(form, kept.readline(_MOST_BODY))
+    @asynccontextmanager
+    async def _kept(self, request: Request, caller: Caller) -> AsyncIterator[Iterator[bytes]]:
+        """The lines of a body, once all of it is there."""
+        with tempfile.SpooledTemporaryFile(transfers.IN_MEMORY) as kept:
+            async with self._limits.transfer(caller.person):
+                await transfers.keep(transfers.received(request, self._most_bytes, self._pause(caller)), kept)
+                yield wire.lines_of(kept, _MOST_BODY)
+
+    @staticmethod
+    def _head(request: Request, lines: Iterator[bytes], form: type[BaseModel]) -> Any:
+        """The first line, after which ``lines`` are rows."""
+        head = wire.parsed(form, next(lines, b""))
         request.state.workspace_id = head.workspace_id
         return head
 

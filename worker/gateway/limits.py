@@ -1,50 +1,84 @@
-"""How much a person may ask: requests and bytes in a minute, as token buckets. The time is an argument."""
+"""How much a person may ask of this gateway. Requests beyond the limit of a minute are refused. Bytes beyond it
+wait, and so do transfers of rows beyond a few at once. The time is an argument."""
 
 from __future__ import annotations
 
+import asyncio
 import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from jobs.errors import JobError
 
+_TRANSFERS = 4  # at once, of a person
+_TURN_SECONDS = 20.0
+
 
 @dataclass(slots=True)
 class _Bucket:
+    """A token bucket: it holds a minute's worth."""
+
+    most: float
     left: float
     at: float
 
+    def fill(self, now: float) -> None:
+        self.left = min(self.most, self.left + max(0.0, now - self.at) * self.most / 60)
+        self.at = now
+
+    def wait_for(self, wanted: float) -> float:
+        """The seconds until so much is there."""
+        return max(0.0, (wanted - self.left) / (self.most / 60))
+
 
 class Limits:
-    """The limits of all persons, in this process. Thread-safe."""
+    """The limits of all persons, in this process. Thread-safe, but for ``transfer``, which is of one event loop."""
 
     def __init__(self, requests_per_minute: float, bytes_per_minute: float) -> None:
-        self._rates = (requests_per_minute / 60, bytes_per_minute / 60)
+        self._requests: dict[str, _Bucket] = {}
+        self._bytes: dict[str, _Bucket] = {}
+        self._transfers: dict[str, asyncio.Semaphore] = {}
         self._most = (requests_per_minute, bytes_per_minute)
-        self._buckets: dict[tuple[str, int], _Bucket] = {}
         self._lock = threading.Lock()
 
-    def spend(self, person: str, size: int, now: float) -> None:
-        """Count a request of so many bytes. ``now`` is in seconds. Raises JobError: TEAM_LIMITED, with the seconds to
-        wait in its details; then nothing is counted.
+    def spend(self, person: str, now: float) -> None:
+        """Count a request. ``now`` is in seconds. Raises JobError: TEAM_LIMITED, with the seconds to wait in its
+        details; then nothing is counted.
         """
         with self._lock:
-            buckets = [self._filled(person, kind, now) for kind in (0, 1)]
-            wants = (1.0, float(min(size, int(self._most[1]))))
-            waits = [
-                max(0.0, (want - bucket.left) / self._rates[kind])
-                for kind, (bucket, want) in enumerate(zip(buckets, wants, strict=True))
-            ]
-            if max(waits) > 0:
-                raise JobError(
-                    "TEAM_LIMITED",
-                    f"{person} asks too much: try again in {max(waits):.0f} s.",
-                    details={"retry_after_seconds": round(max(waits), 1)},
-                )
-            for bucket, want in zip(buckets, wants, strict=True):
-                bucket.left -= want
+            bucket = self._requests.setdefault(person, _Bucket(self._most[0], self._most[0], now))
+            bucket.fill(now)
+            if wait := bucket.wait_for(1):
+                raise _limited(person, wait)
+            bucket.left -= 1
 
-    def _filled(self, person: str, kind: int, now: float) -> _Bucket:
-        bucket = self._buckets.setdefault((person, kind), _Bucket(self._most[kind], now))
-        bucket.left = min(self._most[kind], bucket.left + max(0.0, now - bucket.at) * self._rates[kind])
-        bucket.at = now
-        return bucket
+    def pause(self, person: str, size: int, now: float) -> float:
+        """Count so many bytes that came or go. Returns the seconds to wait before more of them."""
+        with self._lock:
+            bucket = self._bytes.setdefault(person, _Bucket(self._most[1], self._most[1], now))
+            bucket.fill(now)
+            bucket.left -= size
+            return bucket.wait_for(0)
+
+    @asynccontextmanager
+    async def transfer(self, person: str) -> AsyncIterator[None]:
+        """A turn to send or get rows. Raises JobError: TEAM_LIMITED if none comes for a while."""
+        turns = self._transfers.setdefault(person, asyncio.Semaphore(_TRANSFERS))
+        try:
+            async with asyncio.timeout(_TURN_SECONDS):
+                await turns.acquire()
+        except TimeoutError:
+            raise _limited(person, 1.0) from None
+        try:
+            yield
+        finally:
+            turns.release()
+
+
+def _limited(person: str, wait: float) -> JobError:
+    return JobError(
+        "TEAM_LIMITED",
+        f"{person} asks too much: try again in {wait:.0f} s.",
+        details={"retry_after_seconds": round(wait, 1)},
+    )

@@ -1,7 +1,7 @@
 // What is remembered: the newest first, or what fits a question, with the parts of each score.
 import { post, withQuery } from "./api.js";
 import { Explanation } from "./explanation.js";
-import { html, useEffect, useRef, useState } from "./html.js";
+import { html, useEffect, useLayoutEffect, useRef, useState } from "./html.js";
 import { useLive } from "./live.js";
 import { announce, Empty, Heading, HIGHEST_FEEDBACK, HIGHEST_STATUS, Meter, Problem, Status, Time, Waiting } from "./parts.js";
 import { go, to } from "./route.js";
@@ -13,7 +13,7 @@ const TYPES = [["summary", "summary"], ["decision_record", "decision record"], [
 
 export function Memories({ query }) {
   const [text, setText] = useState(query.q ?? "");
-  useEffect(() => setText(query.q ?? ""), [query.q]);
+  useLayoutEffect(() => setText(query.q ?? ""), [query.q]);
   const topics = useLive("/v1/topics", 30);
   const change = (changed) => go(to(["memories"], { ...query, after: "", ...changed }));
   const select = (name, label, options) => html`<label class="field inline">${label}

@@ -138,7 +138,8 @@ export function Heading({ children, title, extra }) {
   useEffect(() => {
     document.title = `${title ?? children} · cognee-memory`;
   }, [title, children]);
-  useEffect(() => {
+  // Before the screen is painted: later it would take the focus from a person who types already.
+  useLayoutEffect(() => {
     if (document.activeElement === document.body || document.activeElement?.closest("#content")) {
       ref.current.focus({ preventScroll: true });
     }

@@ -1,6 +1,6 @@
 // Where in the page we are: the address behind `#`, as a path and a query.
 import { withQuery } from "./api.js";
-import { useEffect, useState } from "./html.js";
+import { useLayoutEffect, useState } from "./html.js";
 
 /** `#/jobs/x?a=b` as `{path: ["jobs", "x"], query: {a: "b"}}`. */
 export function parsed(hash) {
@@ -34,7 +34,7 @@ export function go(address, { replace = false } = {}) {
 
 export function useRoute() {
   const [route, set] = useState(() => parsed(location.hash));
-  useEffect(() => {
+  useLayoutEffect(() => {
     const look = () => set(parsed(location.hash));
     addEventListener("hashchange", look);
     return () => removeEventListener("hashchange", look);

@@ -96,6 +96,8 @@ class Pool:
                     worker.cancel_what_is_asked()
                 except JobError as error:
                     log.warning("a lease could not be renewed: %s", error)
+                except Exception:  # this thread must not end before the workers
+                    log.exception("a lease could not be renewed")
             try:
                 self._tell_all()
                 if time.monotonic() - self._looked_at > _LOOK_SECONDS and not self._stop.is_set():

@@ -156,9 +156,9 @@ class PoolWorker:
             self._metrics.leases.inc()
             busy = self._metrics.busy.track_inprogress()
             with busy, self.lease.holding(lease), self._at(lease.workspace_id) as copy:
-                self._run_jobs(copy)
+                has_run = self._run_jobs(copy)
             self._copies.remove_oldest(lambda gone: self._team.remove_copy(gone.workspace_id, gone.node))
-            return True
+            return has_run
         if (workspace_id := self._next_to_follow()) is not None:
             with self._at(workspace_id) as copy:
                 self._follow(copy)
@@ -167,7 +167,9 @@ class PoolWorker:
             self._shared.child.stop(why="idle")
         return False
 
-    def _run_jobs(self, copy: PoolCopy) -> None:
+    def _run_jobs(self, copy: PoolCopy) -> bool:
+        """Run what is due, for a while. Returns whether there was a job."""
+        has_run = False
         until = time.monotonic() + _HELD_SECONDS
         while not self._stop.is_set() and time.monotonic() < until and (job_id := self._jobs.next()) is not None:
             record = self._jobs.startable(job_id)
@@ -175,6 +177,8 @@ class PoolWorker:
                 self._use_own_process(copy)
             self._current.runner.run_if_due(job_id)
             self._tell(copy.membership.workspace_id)
+            has_run = True
+        return has_run
 
     def _follow(self, copy: PoolCopy) -> None:
         """Apply what other machines changed, and remove what they forgot."""

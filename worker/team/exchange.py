@@ -29,6 +29,7 @@ log = logging.getLogger(__name__)
 _TOGETHER = 64
 _MOST_BYTES = 4 * 1024 * 1024  # of the jobs of a request, unless one alone is larger
 _POST_AGAIN_SECONDS = 60.0
+_REFUSALS = ("ARGUMENT_INVALID", "HTTP_TOO_LARGE")  # of what was sent: it would be refused again
 
 
 class Exchange:
@@ -90,7 +91,17 @@ class Exchange:
             self._post(jobs)
 
     def _post(self, jobs: list[tuple[Job, Record]]) -> None:
-        told = self._team.post(self._membership.workspace_id, self._membership.node, jobs)
+        try:
+            told = self._team.post(self._membership.workspace_id, self._membership.node, jobs)
+        except JobError as error:
+            if error.code not in _REFUSALS:
+                raise
+            if len(jobs) == 1:
+                self._refuse(jobs[0][1], error)
+            else:  # the others are not refused with it
+                for each in jobs:
+                    self._post([each])
+            return
         self.has_posted = True
         for _, record in jobs:
             self._posted[record.job_id] = record.generation
@@ -120,6 +131,8 @@ class Exchange:
         try:
             found = self._team.cancel(self._membership.workspace_id, job_id)
         except JobError as error:
+            if error.code == "TEAM_NOT_SHARED":
+                return self._ledger.cancel(job_id)
             log.warning("the cancellation waits: %s", error.code, extra=of_job(record))
             return "running"
         if found == "ended" and job_id not in self._posted:
