@@ -207,7 +207,8 @@ DIAGNOSTICS: dict[str, Diagnostic] = _table(
     ),
     Diagnostic(
         "TEAM_COPY_SILENT", _S, "warning", "A copy of the workspace on another machine has not been seen for days.",
-        "If that machine will not come back, revoke its token: cognee-memory team tokens, then team revoke.",
+        "If that machine will not come back, revoke its token: cognee-memory team tokens, then team revoke. Then"
+        " remove the copy's row: docs/team-operations.md, 'A laptop is lost'.",
     ),
     Diagnostic(
         "TEAM_LOST", _S, "warning",

@@ -51,6 +51,7 @@ class Place:
         self.workspace = Workspace(base / "workspace")
         self.workspace.root.mkdir(parents=True)
         self.config = base / "config"
+        self.launcher: tuple[str, ...] = ()  # what the worker's command begins with
         foreign = ("COGNEE_MEMORY_", "LLM_", "EMBEDDING_")
         self.environment = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
         self.environment |= {
@@ -144,7 +145,7 @@ class RealWorker:
     def __init__(self, place: Place) -> None:
         self.place = place
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "worker", "--workspace", str(place.workspace.root), "--detached"],
+            [*place.launcher, sys.executable, "-m", "worker", "--workspace", str(place.workspace.root), "--detached"],
             env=place.environment,
             cwd=place.workspace.root.anchor,
             stdin=subprocess.DEVNULL,

@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -77,6 +77,30 @@ class Cluster:
             "-E", "UTF8", "--locale=C", "--no-sync",
         )  # fmt: skip
         password.unlink()
+
+    def serve(self, address: str, network: str) -> Path:
+        """Before the start: also serve a network, over TLS only. Returns the file of the authority that a client
+        trusts."""
+        key, certificate = (self.folder / f"server.{kind}" for kind in ("key", "crt"))
+        subprocess.run(
+            [
+                "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                "-days", "2", "-subj", "/CN=a test", "-addext", f"subjectAltName=IP:{address}",
+                "-keyout", str(key), "-out", str(certificate),
+            ],
+            check=True, capture_output=True,
+        )  # fmt: skip
+        key.chmod(0o600)
+        certificate.chmod(0o644)
+        for path in (key, certificate):
+            _hand_over(path)
+        with (self.data / "pg_hba.conf").open("a") as file:
+            file.write(f"hostssl all all {network} scram-sha-256\n")
+        self._options = (
+            *self._options, "-c", f"listen_addresses=127.0.0.1,{address}", "-c", "ssl=on",
+            "-c", f"ssl_key_file={key}", "-c", f"ssl_cert_file={certificate}",
+        )  # fmt: skip
+        return certificate
 
     def start(self) -> None:
         """Start the server and wait until it answers. The processes of a killed one may take a moment to end: until
@@ -145,12 +169,14 @@ class Cluster:
 
 
 @contextmanager
-def cluster(*options: str) -> Iterator[Cluster]:
-    """A new running server for the block. Raises PostgresMissing."""
+def cluster(*options: str, prepare: Callable[[Cluster], None] | None = None) -> Iterator[Cluster]:
+    """A new running server for the block, which ``prepare`` configures before its start. Raises PostgresMissing."""
     with tempfile.TemporaryDirectory(prefix="cognee-pg-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         server = Cluster(folder, _programs(folder), *options)
         server.create()
+        if prepare is not None:
+            prepare(server)
         server.start()
         try:
             yield server

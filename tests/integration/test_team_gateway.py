@@ -394,6 +394,8 @@ def tombstone(**more: Any) -> dict[str, Any]:
         SharedRow("tombstones", json.dumps(["y"]), tombstone(forgotten_at=None)),
         SharedRow("tombstones", json.dumps(["y"]), tombstone(forgotten_at=["2026"])),
         SharedRow("tombstones", json.dumps(["y"]), tombstone(), b"\0" * 12),
+        SharedRow("effects", json.dumps(["a", "b"]), {"job_id": "a", "job_sha256": "b", "at": "2026-W01-1"}),
+        SharedRow("effects", json.dumps(["a", "b"]), {"job_id": "a", "job_sha256": "b", "at": "2026-02-30T00:00:00Z"}),
         SharedRow("memories", json.dumps([1]), {"number": 1}),
         SharedRow("sqlite_sequence", json.dumps(["rows"]), {"seq": 1}),
         SharedRow("sqlite_sequence", json.dumps(["memories"]), {"seq": "1"}),

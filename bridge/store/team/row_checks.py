@@ -6,18 +6,21 @@ A row is inserted into an empty database of the present format, which has the co
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from pathlib import Path
 from threading import Lock
 
 import numpy as np
 
+from jobs import clock
 from jobs.errors import JobError
 
 from ...team.rows import SharedRow
 from .. import migrations, rows
 from .tables import KEY_WIDTHS, MEMORIES, NUMBERED, SEQUENCES, TABLES, quoted
 
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)")
 _TABLES = {table.name: table for table in TABLES}
 
 
@@ -57,6 +60,10 @@ class RowChecks:
             raise ValueError("its columns are others")
         if [value[name] for name in table.key] != key:
             raise ValueError("its key is that of another row")
+        if table.name == "effects":  # the team's server reads it, when it removes old ones
+            if not _TIME.fullmatch(value["at"]):
+                raise ValueError("its time cannot be read")
+            clock.parse(value["at"])
         inserted = value | dict.fromkeys(table.local, 0)
         names, marks = ", ".join(map(quoted, inserted)), ", ".join("?" * len(inserted))
         with self._lock:

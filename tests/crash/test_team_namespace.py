@@ -1,0 +1,104 @@
+"""A worker in a network of its own is cut off: packets are lost, and nobody is told.
+
+Skipped where no network namespace can be made: that is up to the machine, not to this project.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from harness import Place, until
+from machines import pause, resume
+from namespaces import Namespace, NoNamespaces, namespace
+from postgres import Cluster, cluster
+from psycopg.conninfo import conninfo_to_dict
+from team_machines import Machines, remember, succeeded
+
+STOPPED_SECONDS = 90.0  # then systemd, as it is set by default, would kill it
+
+
+class Wired(Machines):
+    """A machine on the database's host, and one in a network of its own, which verifies the server's certificate."""
+
+    def __init__(self, folder: Path, server: Cluster, cache: Path, wire: Namespace, authority: Path) -> None:
+        super().__init__(folder, server.dsn, cache)
+        parts = conninfo_to_dict(server.dsn)
+        user = f"{parts['user']}:{parts['password']}"
+        there = f"postgresql://{user}@{wire.address}:{parts['port']}/{parts['dbname']}?sslrootcert={authority}"
+        self.wire = wire
+        self.here = self.add("here")
+        self.away = self.add("away", COGNEE_MEMORY_STORE=there)
+        self.away.launcher = wire.launcher
+
+
+@pytest.fixture
+def team(tmp_path: Path, model_cache: Path) -> Iterator[Wired]:
+    authorities: list[Path] = []
+    try:
+        with namespace() as wire, cluster(prepare=lambda server: authorities.append(serve(server, wire))) as server:
+            yield Wired(tmp_path, server, model_cache, wire, authorities[0])
+    except NoNamespaces as error:
+        pytest.skip(str(error))
+
+
+def serve(server: Cluster, wire: Namespace) -> Path:
+    return server.serve(wire.address, wire.network)
+
+
+def running_at(place: Place, team: Wired) -> str:
+    """A job that runs on the machine that is away."""
+    pause(team.here)
+    job_id = place.submit("noop", {"sleep_ms": 8000})
+    query = "SELECT 1 FROM jobs WHERE workspace_id = %s AND job_id = %s AND record->>'state' = 'running'"
+    until(lambda: team.rows(query, job_id) or None, "it runs")
+    return job_id
+
+
+def test_a_worker_that_is_cut_off_is_replaced_and_goes_on_once_packets_come_again(team: Wired) -> None:
+    with team.here.worker(), team.away.worker():
+        known = remember(team.here, "What both know")
+        succeeded(team.here, known)
+        team.until_equal()
+        job_id = running_at(team.here, team)
+        team.wire.cut()
+        cut = time.monotonic()
+        resume(team.here)
+        ended = team.here.ended(job_id)
+        print(f"ended elsewhere {time.monotonic() - cut:.1f} s after the cut")
+        assert [attempt.outcome for attempt in ended.attempts] == ["worker_died", "succeeded"]
+        meanwhile = [remember(team.here, "Said here meanwhile"), remember(team.away, "Said away meanwhile")]
+        succeeded(team.here, meanwhile[0])
+        until(lambda: "TEAM_UNREACHABLE" in team.away.log(), "it knows that nothing comes")
+        answer = team.away.json("retrieve", "what do both know?")
+        assert "both know" in answer["results"][0]["summary_text"], "what is known is answered without a network"
+        team.wire.heal()
+        succeeded(team.away, meanwhile[1])
+        team.assert_all_is_well([known, *meanwhile])
+        assert team.here.record(job_id) == ended, "its late end changed nothing"
+
+
+def test_a_worker_that_is_cut_off_can_be_stopped(team: Wired) -> None:
+    with team.here.worker(), team.away.worker() as stopped:
+        succeeded(team.away, remember(team.away, "What both know"))
+        team.until_equal()
+        running_at(team.here, team)
+        team.wire.cut()
+        began = time.monotonic()
+        assert stopped.stop() == 0
+        took = time.monotonic() - began
+        print(f"stopped {took:.1f} s after the cut")
+        assert took < STOPPED_SECONDS
+
+
+def test_a_machine_that_was_cut_off_hears_of_changes_again(team: Wired) -> None:
+    with team.here.worker(), team.away.worker():
+        succeeded(team.here, remember(team.here, "Said before"))
+        team.until_equal()
+        team.wire.cut()
+        until(lambda: "TEAM_UNREACHABLE" in team.away.log(), "it knows that nothing comes")
+        team.wire.heal()
+        succeeded(team.here, remember(team.here, "Said after"))
+        team.until_equal()
