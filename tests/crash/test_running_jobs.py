@@ -185,7 +185,7 @@ def test_no_child_outlives_its_worker(place: Place, stopped: bool) -> None:
         if stopped:
             os.kill(child, signal.SIGSTOP)
         worker.kill()
-        until(lambda: not is_running(child), "the child has gone", seconds=5)
+        until(lambda: not is_running(child), "the child has gone", seconds=30)
     finally:
         worker.kill()
 

@@ -73,7 +73,7 @@ def test_a_job_that_meets_a_rate_limit_waits_uncounted_and_lets_others_run(tmp_p
         record = place.in_state(limited, "retrying")
         assert record.error is not None
         assert (record.error["code"], record.errors) == ("RATE_LIMITED", 0)
-        assert place.ended(place.submit("noop", {}), seconds=10).state == "succeeded"
+        assert place.ended(place.submit("noop", {})).state == "succeeded"
         until(lambda: provider.asked >= 2, "it is tried again by itself")
         provider.limited.clear()
         record = place.ended(limited, seconds=120)
