@@ -99,7 +99,7 @@ def test_no_drop_is_stranded_by_workers_that_are_just_leaving(tmp_path: Path) ->
 def test_a_drop_beside_a_draining_worker_is_run_by_its_one_successor(place: Place) -> None:
     worker = place.worker().ready()
     try:
-        long = place.submit("noop", {"sleep_ms": 1500})
+        long = place.submit("noop", {"sleep_ms": 5000})
         place.in_state(long, "running")
         client.request(place.spool, "drain")
         until(lambda: place.heartbeat()["state"] == "draining", "it drains")
@@ -116,7 +116,7 @@ def test_a_drop_beside_a_draining_worker_is_run_by_its_one_successor(place: Plac
 
 def test_a_pause_lets_what_runs_finish_and_lasts_until_it_is_ended(place: Place) -> None:
     with place.worker():
-        first = place.submit("noop", {"sleep_ms": 300})
+        first = place.submit("noop", {"sleep_ms": 2000})
         place.in_state(first, "running")
         assert place.json("jobs", "pause")["obeyed"]
         assert place.heartbeat()["state"] == "paused"
@@ -179,7 +179,7 @@ def test_what_is_dropped_while_the_worker_stands_still_is_found_when_it_goes_on(
 def test_a_queue_file_that_is_removed_under_the_worker_loses_nothing(tmp_path: Path) -> None:
     place = Place(tmp_path)
     with place.worker():
-        place.submit("noop", {"sleep_ms": 500}, job_id="first")
+        place.submit("noop", {"sleep_ms": 2000}, job_id="first")
         place.in_state("first", "running")
         waiting = [place.submit("noop", {}) for _ in range(10)]
         for path in place.spool.worker.glob("queue.db*"):

@@ -144,7 +144,7 @@ def test_a_job_that_takes_too_much_memory_is_ended_before_the_machine_suffers(tm
 
 
 def test_an_out_of_memory_kill_of_the_child_is_a_crash_and_no_more(place: Place, worker: RealWorker) -> None:
-    job_id = noop(place, sleep_ms=2000)
+    job_id = noop(place, sleep_ms=5000)
     running(place, job_id)
     (child,) = worker.children()
     os.kill(child, signal.SIGKILL)
@@ -192,7 +192,7 @@ def test_no_child_outlives_its_worker(place: Place, stopped: bool) -> None:
 
 def test_a_kill_of_the_worker_is_counted_apart_and_the_job_runs_again(place: Place) -> None:
     first = place.worker().ready()
-    job_id = noop(place, sleep_ms=1500)
+    job_id = noop(place, sleep_ms=5000)
     running(place, job_id)
     first.kill()
     with place.worker():
@@ -215,7 +215,7 @@ def test_a_job_that_takes_the_worker_with_it_again_and_again_is_poison(tmp_path:
 
 def test_a_stop_in_order_is_counted_for_nothing(place: Place) -> None:
     """Long work gives way at its next safe point and is taken up by the next worker."""
-    job_id = place.submit("noop", {"sleep_ms": 2500})
+    job_id = place.submit("noop", {"sleep_ms": 5000})
     with place.worker():
         running(place, job_id)
     record = place.record(job_id)

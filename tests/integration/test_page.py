@@ -294,8 +294,8 @@ def test_a_dialog_closes_once_it_was_obeyed_though_what_it_stood_beside_stays(si
 
 
 def test_what_was_chosen_can_be_run_again_once_it_has_failed(site: Site, tab: Tab) -> None:
-    [job] = site.submit(("noop", {"outcome": "fail", "sleep_ms": 1500}))
     page = tab.open("#/queue?kind=noop")
+    [job] = site.submit(("noop", {"outcome": "fail", "sleep_ms": 6000}))
     page.get_by_role("checkbox", name=f"Choose {job}").check()
     again = page.get_by_role("region", name="Chosen jobs").get_by_role("button", name="Run again")
     expect(again).to_be_disabled()
