@@ -23,12 +23,11 @@ from jobs.record_cache import RecordCache
 from worker.http import page as http_page, queue as http_queue, tickets
 from worker.http.executor import RequestExecutor
 
-NOW = datetime.now(UTC)
-
 
 def ended(number: int, state: str, code: str | None = None, kind: str = "ingest", **more: Any) -> Record:
     """A job that came so many minutes ago."""
-    at = [clock.iso(NOW - timedelta(minutes=number) + timedelta(seconds=second)) for second in range(3)]
+    now = datetime.now(UTC)
+    at = [clock.iso(now - timedelta(minutes=number) + timedelta(seconds=second)) for second in range(3)]
     error = None if code is None else JobError(code, f"What happened to {number}.").as_dict()
     result = {} if state == "succeeded" else None
     return Record(
@@ -452,7 +451,7 @@ def test_activity_is_counted_in_equal_spans(place: Operated) -> None:
 def test_rejected_files_are_listed_with_why(own: Operated) -> None:
     entry = spool.Entry(own.workspace.spool.dropped("bad"), "bad")
     entry.path.write_bytes(b"{<script>")
-    spool.reject(own.workspace.spool, entry, JobError("JSON_INVALID"), None, clock.iso(NOW))
+    spool.reject(own.workspace.spool, entry, JobError("JSON_INVALID"), None, clock.iso(clock.now()))
     found = own.found("/v1/rejected?limit=5")
     assert found["total"] == 1
     assert [(each["file"], each["kept_as"], each["error"]["code"], each["size"]) for each in found["files"]] == [

@@ -36,7 +36,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
 
 
 def job(place: Place, job_id: str, *events: lifecycle.Event, ago: float = 0.0, **fields: Any) -> None:
-    at = NOW - timedelta(hours=ago)
+    at = clock.now() - timedelta(hours=ago)
     file = {"schema_version": 1, "job_id": job_id, "kind": "compact", "payload": {"topic_id": "t"}, **fields}
     accepted = parse_job(job_id, encode(file))
     record = lifecycle.accept(accepted, at)
@@ -51,7 +51,7 @@ def rejected(place: Place, name: str) -> None:
     path = place.spool.inbox / name
     path.write_text("{}")
     error = JobError("NAME_INVALID", "'Bad Name.json' does not name a job.")
-    spool.reject(place.spool, spool.Entry(path, None), error, None, clock.iso(NOW))
+    spool.reject(place.spool, spool.Entry(path, None), error, None, clock.iso(clock.now()))
 
 
 class Answers:
@@ -240,8 +240,9 @@ def test_what_came_with_a_repository_is_run_again_only_where_it_or_its_error_is_
 ) -> None:
     for name, code in (("brought-1", "FILE_NOT_TRUSTED"), ("brought-2", "FILE_TRACKED"), ("full-1", "BACKLOG_FULL")):
         dropped = spool.drop(night.spool, name, encode({"schema_version": 1, "job_id": name, "kind": "noop"}))
-        record = lifecycle.reject(name, JobError(code), NOW, 1)
-        spool.reject(night.spool, spool.Entry(dropped, name), JobError(code), record, clock.iso(NOW))
+        now = clock.now()
+        record = lifecycle.reject(name, JobError(code), now, 1)
+        spool.reject(night.spool, spool.Entry(dropped, name), JobError(code), record, clock.iso(now))
     assert retried(cli, "--state", "rejected") == ["full-1"]
     assert "brought" not in " ".join(retried(cli, "--since", "9999d"))
     assert retried(cli, "--error", "FILE_NOT_TRUSTED") == ["brought-1"]
