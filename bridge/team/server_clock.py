@@ -10,12 +10,23 @@ from jobs import clock
 
 from .protocol import Team
 
+_TRIES = 3
+_QUICK = timedelta(milliseconds=20)
+
 
 def ahead(team: Team) -> timedelta:
-    """How far it is ahead of this machine's clock: exact to half the time of asking, and 0 if both agree as far as
-    asking can tell. Raises JobError as ``Team``.
+    """How far it is ahead of this machine's clock, and 0 if both agree as far as asking can tell. Raises JobError as
+    ``Team``.
+
+    It is exact to half the time of asking. The first answer may take long, since a connection is made before it: then
+    it is asked again, and the quickest answer counts.
     """
-    before = clock.now()
-    there = team.time()
-    after = clock.now()
-    return timedelta() if before <= there <= after else there - (before + (after - before) / 2)
+    found: list[tuple[timedelta, timedelta]] = []
+    while len(found) < _TRIES and not any(took <= _QUICK for took, _ in found):
+        before = clock.now()
+        there = team.time()
+        after = clock.now()
+        if before <= there <= after:
+            return timedelta()
+        found.append((after - before, there - (before + (after - before) / 2)))
+    return min(found)[1]
