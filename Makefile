@@ -17,10 +17,11 @@ $(BIN)/python:
 	@echo "Making a Python environment in $(VENV): some seconds."
 	@$(PYTHON) -m venv $(VENV)
 
+# The lock is also its own constraint: pip before 23.3 looks for the newest release of what is asked for with extras.
 # Without --quiet, so that pip shows each package: with progress bars on a terminal, as plain lines elsewhere.
 $(STAMP): requirements-dev.lock pyproject.toml | $(BIN)/python
 	@echo "Installing the packages: downloads about 550 MB, takes 2 GB of disk and some minutes. Only the first time."
-	@$(BIN)/python -m pip install --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	@$(BIN)/python -m pip install --disable-pip-version-check --require-hashes -c requirements-dev.lock -r requirements-dev.lock
 	@echo "Installing cognee-memory itself: some seconds."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@$(BIN)/python -m compileall -q jobs bridge worker
@@ -74,7 +75,7 @@ NODE_PATH := PATH="$(CURDIR)/$(NODE_VENV)/bin:$$PATH"
 $(NODE_STAMP): $(EXTENSION)/requirements.lock
 	@$(PYTHON) -m venv --clear $(NODE_VENV)
 	@echo "Installing Node: downloads 60 MB."
-	@$(NODE_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(EXTENSION)/requirements.lock
+	@$(NODE_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -c $(EXTENSION)/requirements.lock -r $(EXTENSION)/requirements.lock
 	@touch $@
 
 $(MODULES_STAMP): $(EXTENSION)/package-lock.json $(NODE_STAMP)

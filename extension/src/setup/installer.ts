@@ -165,7 +165,9 @@ export class Installer {
       counter.line(line);
     };
     const python = interpreterOf(environment, this.machine.platform);
-    const [path, args] = installed(tool, python, ["--require-hashes", "--requirement", this.bundle.lock]);
+    // The lock constrains itself, since pip before 23.3 looks for the newest release of what is asked for with extras.
+    const lock = this.bundle.lock;
+    const [path, args] = installed(tool, python, ["--require-hashes", "--constraint", lock, "--requirement", lock]);
     try {
       await this.run("install the packages", path, args, { ...watch, log }, signal);
       counter.finish();
