@@ -1,7 +1,8 @@
 """The tools from which a workspace may capture. Capture is off until the user enables it, per tool and workspace.
 
 The list is a file in the user's configuration folder, named by the workspace's owner id, so that no repository can
-enable anything, and a moved workspace keeps what its user enabled. A damaged file means: nothing is enabled.
+enable anything. It also says which folder was meant: a workspace that is moved within its file system keeps what its
+user enabled, and a copy, which has the same owner id, begins with nothing. A damaged file means: nothing is enabled.
 """
 
 from __future__ import annotations
@@ -22,8 +23,10 @@ def enabled_tools(workspace: Workspace, config_folder: Path) -> frozenset[str]:
     if path is None:
         return frozenset()
     try:
-        tools = json.loads(path.read_bytes())["tools"]
-        return frozenset(tool for tool in tools if isinstance(tool, str))
+        entry = json.loads(path.read_bytes())
+        if entry["folder"] != identity(workspace):
+            return frozenset()
+        return frozenset(tool for tool in entry["tools"] if isinstance(tool, str))
     except (OSError, ValueError, KeyError, TypeError):
         return frozenset()
 
@@ -49,13 +52,24 @@ def set_enabled(workspace: Workspace, config_folder: Path, tool: str, enabled: b
     assert path is not None
     tools = enabled_tools(workspace, config_folder)
     tools = tools | {tool} if enabled else tools - {tool}
-    entry = {"tools": sorted(tools), "path": str(workspace.root), "written_at": clock.iso(clock.now())}
+    entry = {
+        "tools": sorted(tools),
+        "path": str(workspace.root),
+        "folder": identity(workspace),
+        "written_at": clock.iso(clock.now()),
+    }
     try:
         files.make_folder(path.parent, links=True)
         files.replace(path, json.dumps(entry).encode())
     except OSError as error:
         raise JobError("CONFIG_UNWRITABLE", f"{path.parent} cannot be written: {error.strerror}.") from error
     return tools
+
+
+def identity(workspace: Workspace) -> list[int]:
+    """The inodes of the workspace's folder and of its job folder, which a copy does not share. The device is left out,
+    since its number may change when the machine starts. Raises OSError."""
+    return [folder.stat().st_ino for folder in (workspace.root, workspace.spool.root)]
 
 
 def _path(workspace: Workspace, config_folder: Path) -> Path | None:

@@ -46,7 +46,7 @@ def _local(config: EmbeddingConfig, *, bulk: bool, stays: bool) -> Embedder:
 
     folder, full = _model_folder(config), config.has_full_weights
     if bulk:
-        return OnnxEmbedder(folder, threads=processors(), full_weights=full, prepacked=True)
+        return OnnxEmbedder(folder, threads=processors(), full_weights=full, prepacked=True, verified=True)
     return OnnxEmbedder(folder, intra_op_threads=min(2, processors()), full_weights=full, prepacked=stays)
 
 
@@ -71,7 +71,7 @@ def _multilingual(config: EmbeddingConfig, *, bulk: bool) -> Embedder:
         raise wrong_dimensions(config, MULTILINGUAL.dimensions)
     from .multilingual_embedder import MultilingualEmbedder
 
-    return MultilingualEmbedder(config, threads=processors() if bulk else 1)
+    return MultilingualEmbedder(config, threads=processors() if bulk else 1, verified=bulk)
 
 
 def earlier(

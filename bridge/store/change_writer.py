@@ -45,6 +45,8 @@ class ChangeWriter:
             feedback.give(self._connection, given)
         for memory_id, by in change.feedback_to_clear:
             feedback.clear_words(self._connection, memory_id, by)
+        for memory_id, by in change.feedback_to_drop:
+            feedback.drop(self._connection, memory_id, by)
 
     def _memories(self, change: Change) -> None:
         at = change.at

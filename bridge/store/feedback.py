@@ -23,10 +23,9 @@ def of_memory(connection: Connection, memory_id: str, *, withdrawn: bool = False
     return [one for one in found if withdrawn or one.verdict != "withdrawn"]
 
 
-def with_words(connection: Connection) -> Iterator[Feedback]:
-    """All feedback with a question or a note."""
-    query = f"SELECT {_COLUMNS} FROM feedback WHERE coalesce(query, note) IS NOT NULL"  # noqa: S608 - a constant
-    return (Feedback(*row) for row in connection.execute(query))
+def of_all(connection: Connection) -> Iterator[Feedback]:
+    """All feedback, also what was withdrawn."""
+    return (Feedback(*row) for row in connection.execute(f"SELECT {_COLUMNS} FROM feedback"))  # noqa: S608 - a constant
 
 
 def votes(connection: Connection, after: int) -> list[tuple[int, int, int]]:
@@ -57,5 +56,11 @@ def give(connection: Connection, given: Feedback) -> None:
 
 def clear_words(connection: Connection, memory_id: str, by: str) -> None:
     """Delete the question and the note of a feedback. Inside a transaction."""
-    where = 'memory_id = ? AND "by" = ?'
-    connection.execute(f"UPDATE feedback SET query = NULL, note = NULL WHERE {where}", (memory_id, by))  # noqa: S608 - a constant
+    connection.execute(
+        'UPDATE feedback SET query = NULL, note = NULL WHERE memory_id = ? AND "by" = ?', (memory_id, by)
+    )
+
+
+def drop(connection: Connection, memory_id: str, by: str) -> None:
+    """Delete a feedback. Inside a transaction."""
+    connection.execute('DELETE FROM feedback WHERE memory_id = ? AND "by" = ?', (memory_id, by))

@@ -112,9 +112,9 @@ class SqliteMemories:
         """The feedback on a memory, the latest first; with ``withdrawn``, also what was withdrawn."""
         return feedback.of_memory(self._connection, memory_id, withdrawn=withdrawn)
 
-    def feedback_with_words(self) -> Iterator[Feedback]:
-        """All feedback with a question or a note."""
-        return feedback.with_words(self._connection)
+    def all_feedback(self) -> Iterator[Feedback]:
+        """All feedback, also what was withdrawn."""
+        return feedback.of_all(self._connection)
 
     def records(self) -> list[tuple[Memory, bool]]:
         """All decision records by number, each with whether it is hidden."""

@@ -190,8 +190,8 @@ class Memories(Protocol):
     def feedback(self, memory_id: str, *, withdrawn: bool = False) -> list[Feedback]:
         """The feedback on a memory, the latest first; with ``withdrawn``, also what was withdrawn."""
 
-    def feedback_with_words(self) -> Iterator[Feedback]:
-        """All feedback with a question or a note."""
+    def all_feedback(self) -> Iterator[Feedback]:
+        """All feedback, also what was withdrawn."""
 
     def records(self) -> list[tuple[Memory, bool]]:
         """All decision records by number, each with whether it is hidden."""

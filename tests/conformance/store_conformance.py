@@ -128,11 +128,20 @@ class StoreConformance:
         with place.store.change(NOW) as change:
             for one in given:
                 change.give_feedback(one)
-        assert list(place.store.feedback_with_words()) == given
+        assert list(place.store.all_feedback()) == given
         with place.store.change(LATER) as change:
             change.clear_feedback(given[:1])
         assert place.reopen().feedback(A) == [Feedback(A, "x", "wrong", NOW), given[1]]
-        assert list(place.store.feedback_with_words()) == given[1:]
+
+    def test_feedback_can_be_dropped_alone(self, place: Place) -> None:
+        place.put(summary(A))
+        given = [Feedback(A, "x", "wrong", NOW), Feedback(A, "y", "wrong", NOW)]
+        with place.store.change(NOW) as change:
+            for one in given:
+                change.give_feedback(one)
+        with place.store.change(LATER) as change:
+            change.drop_feedback(given[:1])
+        assert list(place.reopen().all_feedback()) == given[1:]
 
     def test_feedback_goes_with_its_memory(self, place: Place) -> None:
         place.put(summary(A))

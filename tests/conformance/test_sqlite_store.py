@@ -102,6 +102,12 @@ class KeepsTheWordsOfFeedback(SqliteStore):
         super()._commit(change)
 
 
+class KeepsFeedbackThatIsDropped(SqliteStore):
+    def _commit(self, change: Change) -> None:
+        change.feedback_to_drop.clear()
+        super()._commit(change)
+
+
 class KeepsFeedbackOfNothing(SqliteStore):
     def __init__(self, workspace: Workspace, embedder: FakeEmbedder) -> None:
         super().__init__(workspace, embedder)
@@ -201,6 +207,7 @@ FAULTS = {
     ForgetsWhichJobSetAStatus: "of_the_same_moment_a_job_sets_a_status_once",
     KeepsEveryFeedbackThatCame: "the_last_feedback_of_each_person_is_kept_however_late_an_earlier_one_comes",
     KeepsTheWordsOfFeedback: "feedback_can_lose_its_words_and_keep_its_verdict",
+    KeepsFeedbackThatIsDropped: "feedback_can_be_dropped_alone",
     KeepsFeedbackOfNothing: "feedback_goes_with_its_memory",
     FindsWhatIsHidden: "a_hidden_memory_is_kept_and_not_found",
     GivesAReturningMemoryANewNumber: "a_hidden_memory_comes_back_under_its_number",

@@ -115,6 +115,29 @@ def test_only_a_text_that_is_wholly_in_a_tag_of_the_tool_is_no_word_of_the_perso
     assert codex_text.is_by_tool(text) == by_tool
 
 
+ENVIRONMENT = "<environment_context>"
+
+
+@pytest.mark.parametrize(
+    ("text", "folder"),
+    [
+        ("<environment_context>\n  <cwd>/a</cwd>\n</environment_context>", "/a"),
+        ("<environment_context>\n  <shell>zsh</shell>\n  <cwd>/a</cwd>\n  <os>x</os>\n</environment_context>\n", "/a"),
+        ("# AGENTS.md instructions for /b\n\n<environment_context>\n<cwd>/a</cwd>\n</environment_context>", None),
+        ("<environment_context><cwd>/a</cwd></environment_context> is what Codex sends", None),
+        (
+            "<environment_context></environment_context><x><cwd>/a</cwd></x><environment_context></environment_context>",
+            None,
+        ),
+        ("<user_instructions><environment_context><cwd>/a</cwd></environment_context></user_instructions>", None),
+    ],
+)
+def test_only_a_text_that_is_the_environment_names_the_folder(text: str, folder: str | None) -> None:
+    other = {"type": "input_text", "text": "Hello"}
+    content = [other, {"type": "input_text", "text": text}]
+    assert codex_text.folder_of({"role": "user", "content": content}) == folder
+
+
 def test_every_fixture_of_the_tool_is_read_without_an_unknown_record_but_the_newer_ones() -> None:
     for path in (FIXTURES / "codex").glob("*.jsonl"):
         turns, findings = read("codex", path)

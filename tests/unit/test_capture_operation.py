@@ -4,6 +4,7 @@ cognee."""
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -22,6 +23,7 @@ from bridge.slices import Progress, ignore_progress
 from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lifecycle import Failed, Succeeded
+from worker.hooks import hook
 from worker.mcp import reading
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
@@ -143,6 +145,20 @@ def test_another_workspace_of_the_same_user_is_not_enabled_with_it(bench: Bench,
     other.write()
     assert other.fails("a").code == "CAPTURE_OFF"
     other.stores.__exit__(None, None, None)
+
+
+def test_a_copy_of_a_workspace_begins_without_capture_and_a_moved_one_keeps_it(tmp_path: Path) -> None:
+    config = tmp_path / "config"
+    original, copy, moved = (Workspace(tmp_path / name) for name in ("original", "copy", "moved"))
+    original.root.mkdir()
+    consent.set_enabled(original, config, "codex", True)
+    shutil.copytree(original.root, copy.root)
+    assert consent.enabled_tools(copy, config) == frozenset()
+    assert consent.enabled_tools(original, config) == {"codex"}
+    original.root.rename(moved.root)
+    assert consent.enabled_tools(moved, config) == {"codex"}
+    assert hook._is_enabled(str(moved.root), "codex", str(config))
+    assert not hook._is_enabled(str(copy.root), "codex", str(config))
 
 
 def test_a_damaged_list_enables_nothing(bench: Bench) -> None:

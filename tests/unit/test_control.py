@@ -277,10 +277,20 @@ def test_a_request_that_cannot_be_obeyed_now_holds_up_no_other(desk: Desk) -> No
     assert (desk.obeyed, drain.exists()) == (["drain"], False)
 
 
-def test_a_folder_that_is_named_as_a_request_holds_up_nobody(desk: Desk) -> None:
-    (desk.place.control / "a.json").mkdir()
+@pytest.mark.parametrize("name", ["pause.json", "notes", ".hidden"])
+def test_a_folder_is_moved_to_the_rejected_files_once_and_holds_up_nobody(
+    desk: Desk, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    (desk.place.control / name).mkdir()
+    (desk.place.control / name / "kept.txt").write_text("mine")
     desk.ask("cancel-a.json", {"job_id": "a", "generation": 1})
+    desk.control.scan()
     assert desk.record.state == "cancelled"
+    assert list(desk.place.control.iterdir()) == []
+    [kept] = desk.place.rejected.glob("*/kept.txt")
+    assert kept.read_text() == "mine"
+    assert len(list(desk.place.rejected.glob("*.reason.json"))) == 1
+    assert len([line for line in caplog.messages if "refused" in line]) == 1
 
 
 @pytest.mark.parametrize("name", ["anything", "pause", "pause.json.tmp", "pause.JSON", "pause.txt"])

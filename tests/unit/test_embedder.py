@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -30,6 +31,8 @@ from jobs.errors import JobError, Reaction
 
 KEY = "sk-secret-key"
 
+# The files that the default embedder reads.
+MODEL = ("tokenizer.json", "model-int8.onnx", "model.safetensors", "weights-int8.bin")
 TEXTS = [
     "We keep the queue in SQLite, because one file is enough and it survives a crash.",
     "Where is the write-ahead log?",
@@ -174,10 +177,26 @@ def test_a_model_that_was_mended_is_used_by_who_met_the_broken_one(model_cache: 
         count.load()
     with pytest.raises(JobError, match="MODEL_CORRUPT"):
         made.embed(["word"])
-    for name in ("tokenizer.json", "model-int8.onnx", "model.safetensors", "weights-int8.bin"):
+    for name in MODEL:
         (tmp_path / name).write_bytes((folder / name).read_bytes())
     assert made.count_tokens("embeddings") == 4
     assert (made.embed(TEXTS) == OnnxEmbedder(folder).embed(TEXTS)).all()
+
+
+@pytest.mark.parametrize("name", MODEL)
+def test_a_changed_byte_of_the_model_is_found_by_a_process_that_keeps_vectors(
+    model_cache: Path, tmp_path: Path, name: str
+) -> None:
+    for each in MODEL:
+        shutil.copyfile(model_files.find(model_cache) / each, tmp_path / each)
+    whole = (tmp_path / name).read_bytes()
+    middle = len(whole) // 2
+    (tmp_path / name).write_bytes(whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :])
+    made = OnnxEmbedder(tmp_path, verified=True)
+    with pytest.raises(JobError, match=f"MODEL_CORRUPT.*{name}"):
+        made.embed(["word"])
+    (tmp_path / name).write_bytes(whole)
+    assert made.embed(["word"]).shape == (1, 384)
 
 
 def test_importing_the_module_loads_nothing_heavy() -> None:

@@ -166,6 +166,17 @@ def test_a_note_on_another_memory_that_quotes_a_forgotten_one_loses_its_words_an
     assert b"quokkas" not in stores.workspace.memory_db.read_bytes()
 
 
+def test_a_feedback_whose_giver_is_named_by_a_forgotten_phrase_goes_with_its_verdict(stores: Stores) -> None:
+    long = "Seventeen quokkas guard the spool at night."
+    stores.store.add([(memory("c", long), None)], AT)
+    give(stores, "1", verdict="wrong", by=long)
+    give(stores, "2", verdict="helpful", by="Ana")
+    task = Task("forget", "0" * 64, {"memory_ids": ["c"]}, LATER, LATER)
+    assert isinstance(run("forget", [task], stores, NOW, ignore_progress)["forget"], Succeeded)
+    assert [(each.verdict, each.by) for each in stores.store.feedback(A)] == [("helpful", "Ana")]
+    assert b"quokkas" not in stores.workspace.memory_db.read_bytes()
+
+
 def test_a_memory_that_is_stored_again_after_it_was_hidden_begins_without_feedback(stores: Stores) -> None:
     give(stores)
     with stores.store.change(LATER) as change:

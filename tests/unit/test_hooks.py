@@ -176,6 +176,26 @@ def test_a_file_that_is_a_link_or_cannot_be_parsed_is_not_changed(home: Path, tm
     assert (path.read_text(), (tmp_path / "elsewhere.json").read_text()) == ("{ // a comment\n}", "{}")
 
 
+def test_what_the_tool_writes_while_the_difference_is_shown_is_not_lost(home: Path, tmp_path: Path) -> None:
+    path = home / ".claude" / "settings.json"
+    path.parent.mkdir(parents=True)
+    path.write_text('{"permissions": {"allow": ["Bash(ls)"]}}')
+    config = tmp_path / "config"
+    later = '{"permissions": {"deny": ["Bash(rm:*)"]}}'
+    edits = installers.install("claude-code", config)
+    path.write_text(later)
+    with pytest.raises(JobError, match="was changed meanwhile") as refused:
+        installers.write("claude-code", edits, config)
+    assert (refused.value.code, path.read_text()) == ("TOOL_CONFIG_UNUSABLE", later)
+    installers.write("claude-code", installers.install("claude-code", config), config)
+    edits = installers.uninstall("claude-code", config)
+    path.write_text(path.read_text().replace("rm", "mv"))
+    with pytest.raises(JobError, match="was changed meanwhile"):
+        installers.restore("claude-code", edits, config)
+    installers.restore("claude-code", installers.uninstall("claude-code", config), config)
+    assert path.read_text() == later.replace("rm", "mv")
+
+
 def test_the_difference_is_shown_before_anything_is_written(home: Path, tmp_path: Path) -> None:
     edit, hooks = installers.install("codex", tmp_path / "config")
     assert "+notify = [" in edit.diff()

@@ -59,7 +59,9 @@ def gather(workspace: Workspace, settings: Settings, now: datetime, seconds: flo
     problem = None
     if settings.embedding.is_local:
         try:
-            model_files.find(settings.cache_folder)
+            folder = model_files.find(settings.cache_folder)
+            if model_files.has_int8(folder):  # one of version 0.4.0 gets them at its next use
+                model_files.verify(folder)
         except JobError as error:
             problem = error
     return Stores(

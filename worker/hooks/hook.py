@@ -147,7 +147,9 @@ def _is_enabled(workspace: str, tool: str, config: str) -> bool:
         if not os.path.isfile(os.path.join(config, "workspaces", f"{owner}.json")):
             return False
         with open(os.path.join(config, "captures", f"{owner}.json"), encoding="utf-8") as file:
-            return tool in json.load(file)["tools"]
+            entry = json.load(file)
+        folders = (workspace, os.path.join(workspace, ".cognee_jobs"))
+        return tool in entry["tools"] and entry["folder"] == [os.stat(folder).st_ino for folder in folders]
     except (OSError, ValueError, KeyError, TypeError):
         return False
 

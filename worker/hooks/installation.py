@@ -62,10 +62,11 @@ def planned(path: Path, add: Change) -> Edit:
 def write(edit: Edit, kept: Path) -> None:
     """Carry out a change, and keep at ``kept`` what is needed to take it back. Idempotent.
 
-    Raises JobError: TOOL_CONFIG_UNUSABLE.
+    Raises JobError: TOOL_CONFIG_UNUSABLE, also for a file that was changed since it was read.
     """
     if not edit.is_needed or edit.after is None:
         return
+    _require_unchanged(edit)
     record = {
         "path": str(edit.path),
         "before": None if edit.before is None else b64encode(edit.before).decode(),
@@ -102,7 +103,8 @@ def taken_back(path: Path, kept: Path, remove: Change) -> Edit:
 
 
 def restore(edit: Edit, kept: Path) -> None:
-    """Carry out what ``taken_back`` planned. Raises JobError: TOOL_CONFIG_UNUSABLE."""
+    """Carry out what ``taken_back`` planned. Raises as ``write``."""
+    _require_unchanged(edit)
     try:
         if edit.is_needed and edit.after is None:
             edit.path.unlink(missing_ok=True)
@@ -111,6 +113,13 @@ def restore(edit: Edit, kept: Path) -> None:
         kept.unlink(missing_ok=True)
     except OSError as error:
         raise JobError("TOOL_CONFIG_UNUSABLE", f"{edit.path} was not changed: {error}.") from error
+
+
+def _require_unchanged(edit: Edit) -> None:
+    """What the tool or the person wrote while the change was shown would be lost. Raises JobError."""
+    if edit.is_needed and _read(edit.path) != edit.before:
+        message = f"{edit.path} was changed meanwhile, so it was left as it is. Run the command again."
+        raise JobError("TOOL_CONFIG_UNUSABLE", message)
 
 
 def _read(path: Path) -> bytes | None:

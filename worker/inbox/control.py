@@ -1,4 +1,7 @@
-"""Requests to the worker: files in ``control/``, which are read after the inbox and deleted when they are handled."""
+"""Requests to the worker: files in ``control/``, which are read after the inbox and deleted when they are handled.
+
+What is no request is deleted with a line in the log; a folder is moved to ``rejected/``.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from jobs import plain_files, spool, steps
+from jobs import clock, plain_files, spool, steps
 from jobs.errors import JobError
 from jobs.ids import is_job_id
 from jobs.layout import SpoolPaths
@@ -44,6 +47,7 @@ class Control:
         self._provenance = Provenance(paths)
         self._cancel = cancel
         self._verbs = verbs
+        self._immovable: set[Path] = set()
         self.waits = False
 
     def scan(self) -> None:
@@ -54,11 +58,15 @@ class Control:
             self.waits = True
             return
         for path in requests:
+            if path in self._immovable:
+                continue
             try:
                 self._read(path)
             except FileNotFoundError:
                 pass  # the client has withdrawn it
             except OSError as error:  # such as a full disk; it is tried again later, after the others
+                if error.errno in spool.IMMOVABLE:
+                    self._immovable.add(path)  # such as a mounted folder: each try would leave another reason
                 log.error("request %s: %s", redaction.shown_name(path), error.strerror)
 
     def _read(self, path: Path) -> None:
@@ -74,7 +82,11 @@ class Control:
             if not self._handle(path.stem, request):
                 return
         except JobError as error:
-            log.warning("request %s refused: %s", redaction.shown_name(path), redaction.clean_error(error))
+            error, name = redaction.clean_error(error), redaction.shown_name(path)
+            log.warning("request %s refused: %s", name, error)
+            if plain_files.is_real_folder(path.lstat()):  # no client makes one, so somebody may miss what is in it
+                spool.reject(self._paths, spool.Entry(path, None), error, None, clock.iso(clock.now()), name=name)
+                return
         with steps.fault_point("control.remove"):
             spool.remove_if_unchanged(path, status)
 
@@ -116,11 +128,11 @@ class Control:
 
 
 def _in_order(folder: Path) -> list[Path]:
-    """All files, oldest first, so that the last request decides. One with a leading dot is still being written."""
+    """All entries, oldest first, so that the last request decides. A file with a leading dot is still being written."""
     requests: list[tuple[int, Path]] = []
     with os.scandir(folder) as entries:
         for entry in entries:
-            if not entry.name.startswith(".") and not entry.is_dir(follow_symlinks=False):
+            if not entry.name.startswith(".") or entry.is_dir(follow_symlinks=False):
                 with contextlib.suppress(FileNotFoundError):  # the client has withdrawn it
                     requests.append((entry.stat(follow_symlinks=False).st_mtime_ns, Path(entry.path)))
     return [path for _, path in sorted(requests)]

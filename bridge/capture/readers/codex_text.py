@@ -27,7 +27,11 @@ _REQUEST = re.compile(
     r"\A\s*# (?:Context from my IDE setup|Files mentioned by the user)\b.*?^#+ My request for Codex:",
     re.DOTALL | re.MULTILINE,
 )
-_CWD = re.compile(r"<environment_context>.{0,200}?<cwd>([^<]{1,4000})</cwd>", re.DOTALL)
+_CWD = re.compile(
+    r"\s*<environment_context>(?:(?!</?environment_context>).){0,200}?<cwd>([^<]{1,4000})</cwd>"
+    r"(?:(?!</?environment_context>).)*</environment_context>\s*",
+    re.DOTALL,
+)
 _IMAGE_TAG = re.compile(r"<image\b[^>]*>|</image>")
 _TOUCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.{1,1000}?)\s*$", re.MULTILINE)
 
@@ -52,9 +56,13 @@ def of_user(payload: dict[str, Any], left_out: Counter[str]) -> str:
 
 def of_assistant(payload: dict[str, Any]) -> str:
     """What the assistant said in a message."""
+    return "\n\n".join(_texts(payload))
+
+
+def _texts(payload: dict[str, Any]) -> list[str]:
     content = payload.get("content")
     items = content if isinstance(content, list) else [content]
-    return "\n\n".join(strings(item.get("text") if isinstance(item, dict) else item for item in items))
+    return strings(item.get("text") if isinstance(item, dict) else item for item in items)
 
 
 def is_by_tool(text: str) -> bool:
@@ -63,8 +71,12 @@ def is_by_tool(text: str) -> bool:
 
 
 def folder_of(payload: dict[str, Any]) -> str | None:
-    """The folder that Codex names among the environment, for versions that say it nowhere else."""
-    found = _CWD.search(of_assistant(payload))
+    """The folder that Codex names among the environment, for versions that say it nowhere else.
+
+    Only a text that is this element and nothing else counts: a repository's instructions, which Codex sends as well,
+    may quote one, and would move the session to another project.
+    """
+    found = next(filter(None, map(_CWD.fullmatch, _texts(payload))), None)
     return found[1] if found else None
 
 
