@@ -22,6 +22,8 @@ BLEND_HALF_LIFE = 30.0
 """The half-life in days of the blend mode, unless a preset is given; its recency floor is 0."""
 NO_BUDGET = 1_000_000
 """The ``max_tokens`` that cuts no ordinary answer, for people, who read no more than they want."""
+LISTED_RESULTS = 20
+"""The default of ``max_results`` for a question that is only a time: it asks for a list."""
 MAX_QUERY_CHARS = 100_000
 """The length of the longest question. A longer one would take seconds, and the search uses little of it."""
 MAX_IDS = 200
@@ -64,7 +66,7 @@ def _choice(words: Any, help: str, default: str | None, setting: str | None = No
 ARGUMENTS = {
     "query": Argument("text", "TEXT", "the query"),
     "max_results": Argument(
-        "whole", "N", "maximum number of hits (default {default}, {range})",
+        "whole", "N", f"maximum number of hits (default {{default}}, {LISTED_RESULTS} for a time alone, {{range}})",
         (1, 1000), default=5, setting="max_results",
     ),
     "max_tokens": Argument(

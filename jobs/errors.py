@@ -283,6 +283,10 @@ ERRORS: dict[str, ErrorKind] = _table(
         "TOPIC_NOT_FOUND", _G, "There is no topic with that id.", "List the topics: cognee-memory topics.",
     ),
     ErrorKind(
+        "PLAN_NOT_FOUND", _G, "There is no plan with that id.",
+        "Name one of the nearest, or leave the plan out: each hit names its own.",
+    ),
+    ErrorKind(
         "NOTHING_TO_COMPACT", _G, "The topic has fewer than two memories that can be merged.",
         "No action needed. Drafts and superseded memories do not count; to see them: cognee-memory memories list.",
     ),

@@ -104,7 +104,11 @@ def _broken_rules(value: Envelope) -> Iterator[str]:
         _is_sorted([hit for hit, is_legacy in zip(hits, legacy, strict=True) if is_legacy is which])
         for which in (False, True)
     )
-    if not mixed and not appended:
+    if ranking.get("order") == "date":
+        dates = [hit["source_created_at"] or hit["created_at"] or "" for hit in hits if hit["memory_type"] != "legacy"]
+        if dates != sorted(dates, reverse=True):
+            yield "the hits are not in the order of their dates"
+    elif not mixed and not appended:
         yield "the hits are not in the order of their scores, ties by status"
     # Without one half of the index, which a warning says, the floor is lower in proportion.
     is_whole = not any("rebuild --what index" in warning for warning in value["warnings"])

@@ -301,6 +301,7 @@ def describe(document: Paths) -> None:
         "listMemories",
         "Memories, newest first",
         shape(shapes.MemoriesPage),
+        errors=(404,),
         parameters=(
             _query("topic_id", _WORD, "Of this topic."),
             _query("status", {"enum": list(get_args(Status))}, "Of this status."),
@@ -338,6 +339,7 @@ def describe(document: Paths) -> None:
         "history",
         "The last compactions",
         shape(shapes.History),
+        errors=(404,),
         parameters=(_query("topic_id", _WORD, "Of this topic."), _limit()),
     )
 

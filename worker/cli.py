@@ -123,7 +123,6 @@ def _main(argv: Sequence[str] | None) -> int:
     try:
         top = parser(arguments[0] if arguments and arguments[0] in _COMMANDS else None)
         given = top.parse_args(arguments)
-        as_json = getattr(given, "json", as_json)  # the option may be abbreviated
         if given.version:
             from .version import VERSION
 

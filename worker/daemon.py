@@ -100,7 +100,7 @@ def _succeed(workspace: Workspace, lock: Lock) -> bool:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """``python -m worker``: starts a worker, mostly a detached one. Returns the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m worker")
+    parser = argparse.ArgumentParser(prog="python -m worker", allow_abbrev=False)
     parser.add_argument("--workspace", required=True)
     parser.add_argument("--detached", action="store_true", help="log to the file alone")
     parser.add_argument("--successor", action="store_true", help="wait for a worker that is leaving")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -53,6 +53,12 @@ def shortened(value: Any, length: int) -> str:
     """A value on one line, cut to ``length`` characters."""
     text = " ".join(str(value).split())
     return text if len(text) <= length else f"{text[: length - 1]}…"
+
+
+def cut(shown: int, fitting: int, option: str, warnings: Sequence[str]) -> list[str]:
+    """``5 of 22 shown; --max-results shows more``, if a list does not show all and no warning says why; else empty."""
+    is_said = any(warning.startswith(f"{shown} of ") for warning in warnings)
+    return [f"{shown} of {fitting} shown; {option} shows more"] if shown < fitting and not is_said else []
 
 
 def of_all(remedy: str, cause: Mapping[str, Any]) -> str:

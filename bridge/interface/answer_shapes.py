@@ -151,6 +151,8 @@ class RankingUsed(TypedDict):
     the best one if lower."""
     feedback_weight: NotRequired[Annotated[float, _within("feedback_weight")]]
     """Absent if feedback does not count."""
+    order: NotRequired[Literal["date"]]
+    """Present if the query is only a time: the hits are the memories of that time, the newest first."""
     time: NotRequired[TimeUsed]
     """Absent if the query names no time. Ages are measured from this period, and not from ``as_of``."""
     reranker: NotRequired[RerankerUsed]
@@ -163,7 +165,7 @@ class RetrievalSuccess(Success):
     """An answer; it may hold no hits."""
 
     results: list[RetrievalHit]
-    """Highest score first."""
+    """Highest score first; the newest first if ``ranking.order`` is ``date``."""
     result_count: Count
     """The length of ``results``."""
     total_results: Count

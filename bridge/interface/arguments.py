@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any, NoReturn
 
@@ -54,10 +54,13 @@ def _help_width() -> int:
 
 
 class Parser(argparse.ArgumentParser):
-    """Reports wrong usage as a JobError with a suggestion, so that the process still prints its JSON answer."""
+    """Reports wrong usage as a JobError with a suggestion, so that the process still prints its JSON answer.
+
+    An option has its whole name: of an abbreviation nobody knows what it means once there is another option.
+    """
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(**{"formatter_class": Help, **options})
+        super().__init__(**{"formatter_class": Help, "allow_abbrev": False, **options})
 
     def error(self, message: str) -> NoReturn:
         """Raises JobError: ARGUMENT_INVALID with argparse's message."""
@@ -76,7 +79,9 @@ class Parser(argparse.ArgumentParser):
         for text in unknown:
             if text.startswith("--") and text != "--":
                 name = text.partition("=")[0]
-                self.error(f"there is no option {name[:80]}{_near(name, self._option_string_actions)}")
+                begun = [known for known in self._option_string_actions if known.startswith(name)]
+                near = _did_you_mean(begun) or _near(name, self._option_string_actions)
+                self.error(f"there is no option {name[:80]}{near}")
         return parsed, unknown
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
@@ -103,13 +108,15 @@ def _verbs(parser: argparse.ArgumentParser) -> list[str]:
 def _below(value: str, action: argparse._SubParsersAction[Any], cutoff: float) -> str:
     """A suggestion of nested subcommands: "list" alone means ``jobs list``."""
     verbs = [(name, verb) for name, parser in action.choices.items() for verb in _verbs(parser)]
-    every = [f"{name} {verb}" for name, verb in verbs if _near(value, [verb], cutoff)]
-    return f"; did you mean {' or '.join(map(repr, every[:3]))}?" if every else ""
+    return _did_you_mean([f"{name} {verb}" for name, verb in verbs if _near(value, [verb], cutoff)])
 
 
 def _near(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
-    similar = nearest(name, known, cutoff=cutoff)
-    return f"; did you mean {similar[0]!r}?" if similar else ""
+    return _did_you_mean(nearest(name, known, cutoff=cutoff))
+
+
+def _did_you_mean(names: Sequence[str]) -> str:
+    return f"; did you mean {' or '.join(map(repr, names[:3]))}?" if names else ""
 
 
 def _all(names: list[str]) -> str:

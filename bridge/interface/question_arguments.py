@@ -32,7 +32,9 @@ def with_settings(
         if value is not None:
             completed[name] = value
     for name, argument in ARGUMENTS.items() if settings else ():
-        if name not in completed and argument.setting and (value := getattr(settings, argument.setting)) is not None:
+        value = getattr(settings, argument.setting) if argument.setting else None
+        is_default = name == "max_results" and value == argument.default  # which depends on the question
+        if name not in completed and value is not None and not is_default:
             completed[name] = value
     if settings and completed.get("ranking_mode") != "blend":
         completed.setdefault("preset", default_preset)

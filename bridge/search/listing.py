@@ -12,6 +12,7 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 
 from ..memory import Memory
+from ..store import similar_ids
 from ..store.opening import reader_of
 from ..store.protocol_reading import STATUSES
 from ..text.memory_json import labels_of
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
         SessionLine,
         Topic,
     )
+    from ..store.protocol_reading import MemoryLists
     from ..store.values import CaptureSource, Compaction, Feedback
 
 TOPIC_WORTH_COMPACTING = 5
@@ -51,14 +53,24 @@ def page(
 ) -> tuple[list[MemoryLine], int]:
     """The memories with numbers below ``before``, the highest first, and the total number of matching memories.
 
-    Returns one more than ``limit`` if there are further ones.
+    Returns one more than ``limit`` if there are further ones. Raises JobError: TOPIC_NOT_FOUND.
     """
     with reader_of(workspace).lists() as lists:
         if lists is None:
             return [], 0
         total = lists.count(topic_id=topic_id, status=status, kind=kind)
+        if not total:
+            _require_topic(lists, topic_id)
         found = lists.page(limit + 1, before=before, topic_id=topic_id, status=status, kind=kind)
     return [_line(memory) for memory in found], total
+
+
+def _require_topic(lists: MemoryLists, topic_id: str | None) -> None:
+    """Raises JobError: TOPIC_NOT_FOUND if memories have topics, and none has this one."""
+    if topic_id is not None:
+        known = [each.topic_id for each in lists.topics()]
+        if known and topic_id not in known:
+            raise similar_ids.not_found(topic_id, known)
 
 
 def _line(memory: Memory) -> MemoryLine:
@@ -153,6 +165,7 @@ def recent(
     """The memories with the latest dates (``Memory.dated_at``), the latest first, and how many there are in all.
 
     ``since`` is inclusive. Drafts are left out. Memories without a date come last, and not at all with ``since``.
+    Raises JobError: TOPIC_NOT_FOUND.
     """
     snapshot = reader_of(workspace).snapshot()
     if snapshot is None:
@@ -161,6 +174,8 @@ def recent(
     least = float("-inf") if since is None else since.timestamp()
     with closing(snapshot):
         of_topic = None if topic_id is None else set(snapshot.numbers(topic_id))
+        if topic_id is not None and not of_topic and (known := snapshot.topic_ids()):
+            raise similar_ids.not_found(topic_id, known)
         dated = [
             (float("-inf") if when is None else when, number)
             for number, _, _, _, status, _, when in snapshot.catalogue()
@@ -174,9 +189,11 @@ def recent(
 
 
 def history(workspace: Workspace, limit: int, topic_id: str | None = None) -> list[PastCompaction]:
-    """The last ``limit`` compactions, the newest first."""
+    """The last ``limit`` compactions, the newest first. Raises JobError: TOPIC_NOT_FOUND."""
     with reader_of(workspace).lists() as lists:
         found = [] if lists is None else lists.history(limit, topic_id)
+        if lists is not None and not found:
+            _require_topic(lists, topic_id)
     return [_past(made, number) for made, number in found]
 
 

@@ -15,7 +15,15 @@ from jobs import clock
 from jobs.errors import JobError
 from jobs.spelling import encodable
 
-from ..argument_table import ARGUMENTS, BLEND_HALF_LIFE, MAX_QUERY_CHARS, PRESETS, Legacy, Preset
+from ..argument_table import (
+    ARGUMENTS,
+    BLEND_HALF_LIFE,
+    LISTED_RESULTS,
+    MAX_QUERY_CHARS,
+    PRESETS,
+    Legacy,
+    Preset,
+)
 from ..memory import STATUS_WORDS, is_topic_id
 from ..text.courtesy import without_courtesy
 from .asked_time import AskedTime, asked_time
@@ -51,6 +59,12 @@ class Question:
     best_passages: bool
     warnings: tuple[str, ...]
     time: AskedTime | None = None
+
+    @property
+    def by_date(self) -> bool:
+        """Whether it is only a time ("what happened in October"): all memories of that time answer it, the newest
+        first."""
+        return self.time is not None and self.time.asks_for_all
 
     def at(self, period: Period) -> Question:
         """The question about the newest or the oldest, once their period is known."""
@@ -100,11 +114,12 @@ def parse_question(arguments: dict[str, Any], now: datetime) -> Question:
         )
         if time.used == "filter" and time.period is not None:
             filters = filters.within(time.period)
-    asks_for_all = time is not None and time.asks_for_all and arguments.get("relevance_floor") is None
+    lists_a_time = time is not None and time.asks_for_all
+    asks_for_all = lists_a_time and arguments.get("relevance_floor") is None
     return Question(
         query=without_courtesy(query),
         asked=query,
-        max_results=int(_number(arguments, "max_results", warnings)),
+        max_results=int(_number(arguments, "max_results", warnings, LISTED_RESULTS if lists_a_time else None)),
         max_tokens=int(_number(arguments, "max_tokens", warnings)),
         ranking=ranking,
         preset=preset,

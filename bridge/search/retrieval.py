@@ -69,9 +69,11 @@ class Ranked:
 
 
 def rank(snapshot: Snapshot, question: Question, embedder: Embedder, second: SecondStage | None = None) -> Ranked:
-    """The best ``max_results`` memories among those that pass the filters and the relevance floor.
+    """The best ``max_results`` memories among those that pass the filters and the relevance floor; the newest of them
+    for a question that is only a time.
 
-    ``second`` judges the first of these; then the hits are the best of the memories that it judged.
+    ``second`` judges the first of these; then the hits are the best of the memories that it judged. Raises JobError:
+    TOPIC_NOT_FOUND, PLAN_NOT_FOUND.
     """
     candidates = snapshot.candidates(question.filters)
     if not len(candidates):
@@ -100,6 +102,10 @@ def rank(snapshot: Snapshot, question: Question, embedder: Embedder, second: Sec
         best = _best_relevance(snapshot, question, vector, estimate)
         share = default_floor(best / attainable, share, least_best(share, compared_count, has_name))
     estimate = estimate.take(_reaching(snapshot, question, vector, estimate, share * attainable))
+    if question.by_date:
+        newest = _newest(estimate.candidates, question)
+        listed = _scored(snapshot, question, vector, estimate.candidates.take(newest))
+        return Ranked(listed, len(estimate), None, share, vector, question)
     timed = _with_extreme(snapshot, question, vector, estimate)
     deep = timed if second is None else replace(timed, max_results=second.depth(timed.max_results))
     estimate.refine(_wanted(estimate, deep))
@@ -109,6 +115,12 @@ def rank(snapshot: Snapshot, question: Question, embedder: Embedder, second: Sec
     if second is not None:
         scored = _in_order(second.judged(question.query, scored[: deep.max_results], timed.ranking), question)
     return Ranked(scored[: question.max_results], len(estimate), _best_fit(scored, timed), share, vector, timed)
+
+
+def _newest(candidates: Catalogue, question: Question) -> NDArray[np.intp]:
+    """The indexes of the first ``max_results`` by date, the newest first; of the same moment, the higher number."""
+    last = candidates.legacy if question.legacy == "append" else np.zeros(len(candidates), np.bool_)
+    return np.lexsort((-candidates.number, -candidates.dated, last))[: question.max_results]
 
 
 def _in_order(scored: Sequence[Scored], question: Question) -> list[Scored]:
@@ -342,6 +354,8 @@ def ranking_used(question: Question, floor: float, second: SecondStage | None = 
         "alpha": ranking.alpha,
         "relevance_floor": floor,
     }
+    if question.by_date:
+        used["order"] = "date"
     if ranking.feedback_weight:
         used["feedback_weight"] = ranking.feedback_weight
     if question.time is not None:

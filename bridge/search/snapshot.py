@@ -17,7 +17,7 @@ from jobs.layout import Workspace
 
 from ..embedding.embedder import Vector, Vectors
 from ..memory import Memory
-from ..store import vector_files
+from ..store import similar_ids, vector_files
 from ..store.opening import reader_of
 from ..store.protocol_reading import FullTextDamaged
 from ..text.terms import query_terms
@@ -131,8 +131,21 @@ class Snapshot:
         self._store.close()
 
     def candidates(self, filters: Filters) -> Catalogue:
-        """The catalogue's rows that pass the filters."""
-        return self.catalogue.filtered(filters, self._store)
+        """The catalogue's rows that pass the filters.
+
+        Raises JobError: TOPIC_NOT_FOUND, PLAN_NOT_FOUND for a filter that names one that no memory has, since "nothing
+        fits" would mislead. Of a store without memories nobody can know the topics.
+        """
+        found = self.catalogue.filtered(filters, self._store)
+        if not len(found) and self.memory_count:
+            self._require_known(filters)
+        return found
+
+    def _require_known(self, filters: Filters) -> None:
+        if filters.topic_id is not None and not self._store.numbers(topic_id=filters.topic_id):
+            raise similar_ids.not_found(filters.topic_id, self._store.topic_ids())
+        if filters.plan_id is not None and not self._store.numbers(plan_id=filters.plan_id):
+            raise similar_ids.plan_not_found(filters.plan_id, self._store.plan_ids())
 
     def memories(self, numbers: Sequence[int]) -> list[Memory]:
         """The memories with these numbers, in no particular order."""

@@ -104,6 +104,12 @@ class StoreSnapshot(Protocol):
         Plan ids are compared as ``memory.plan_key`` returns them.
         """
 
+    def topic_ids(self) -> list[str]:
+        """The topics of the memories that are not hidden, each once."""
+
+    def plan_ids(self) -> list[str]:
+        """The plans of the memories that are not hidden, each once, as one of its memories writes it."""
+
     def memories(self, numbers: Sequence[int]) -> list[Memory]:
         """Memories by number, in no order, hidden ones included; unknown numbers are left out."""
 

@@ -1,4 +1,4 @@
-"""Similar ids, for errors about a topic or memory that does not exist."""
+"""Similar ids, for errors about a topic, plan or memory that does not exist."""
 
 from __future__ import annotations
 
@@ -13,9 +13,17 @@ _NEAR = 0.5  # of difflib's ratio
 
 def not_found(topic_id: str, known: Sequence[str], *, so: str = "") -> JobError:
     """The error TOPIC_NOT_FOUND, with the nearest of the ``known`` ids; ``so`` is appended to its message."""
-    near = nearest(topic_id, known)
+    return _not_found("TOPIC_NOT_FOUND", f"topic {topic_id!r}", nearest(topic_id, known), so)
+
+
+def plan_not_found(plan_id: str, known: Sequence[str]) -> JobError:
+    """The error PLAN_NOT_FOUND, with the nearest of the ``known`` ids."""
+    return _not_found("PLAN_NOT_FOUND", f"plan {plan_id!r}", nearest(plan_id, known))
+
+
+def _not_found(code: str, what: str, near: list[str], so: str = "") -> JobError:
     hint = f" The nearest: {', '.join(map(repr, near))}." if near else ""
-    return JobError("TOPIC_NOT_FOUND", f"There is no topic {topic_id!r}.{hint}{so}", details={"nearest": near})
+    return JobError(code, f"There is no {what}.{hint}{so}", details={"nearest": near})
 
 
 def nearest(topic_id: str, known: Sequence[str]) -> list[str]:

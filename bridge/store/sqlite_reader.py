@@ -187,6 +187,18 @@ class SqliteSnapshot:
         return [number for (number,) in self._connection.execute(query, [*given.values()])]
 
     @failing_clearly()
+    def topic_ids(self) -> list[str]:
+        """The topics of the visible memories, each once."""
+        query = "SELECT DISTINCT topic_id FROM memories WHERE topic_id IS NOT NULL AND hidden = 0"
+        return [topic_id for (topic_id,) in self._connection.execute(query)]
+
+    @failing_clearly()
+    def plan_ids(self) -> list[str]:
+        """The plans of the visible memories, each once, as one of its memories writes it."""
+        query = "SELECT min(plan_id) FROM memories WHERE plan_key IS NOT NULL AND hidden = 0 GROUP BY plan_key"
+        return [plan_id for (plan_id,) in self._connection.execute(query)]
+
+    @failing_clearly()
     def memories(self, numbers: Sequence[int]) -> list[Memory]:
         """Memories by number, in no order, hidden ones included; unknown numbers are left out."""
         found: list[Memory] = []

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
 
+from .function_words import function_words
 from .terms import STOP_WORDS, query_terms
 from .time_words import Language
 
@@ -121,8 +122,9 @@ _PAST = re.compile(
 _NO_SUBJECT = frozenset(
     "happen happened happening decide decided decision decisions do did done work worked working discuss discussed"
     " discussion discussions change changed changes learn learned new talk talked agree agreed notes memories things"
-    " everything anything something summary summarise summarize recap show list tell get find get"
-    " entschieden beschlossen passiert haben wir décidé fait".split()
+    " everything anything something summary summarise summarize recap show list tell get find news"
+    " entschieden beschlossen passiert passierte geschah geschehen gemacht getan besprochen gelernt geändert los alles"
+    " zeig zeige décidé décidée fait passé passée discuté changé appris tout montre".split()
 )
 _PRESENT = re.compile(r"\b(?:is|are|do|does|gets?)\b", re.IGNORECASE)
 _DAY_OR_YEAR = re.compile(rf"(?:{_DAYS}|20\d\d$)", re.IGNORECASE)
@@ -146,8 +148,12 @@ class TimePhrase:
     @property
     def has_subject(self) -> bool:
         """Whether the rest asks for something, and not only what happened or was decided."""
+        idle = _NO_SUBJECT | STOP_WORDS
+        if self.language != "en":
+            idle |= function_words(self.language)
         return any(
-            term.text not in _NO_SUBJECT for term in query_terms(self.rest) if term.match[1:-1] not in STOP_WORDS
+            term.text not in _NO_SUBJECT and not idle.issuperset(re.findall(r"\w+", term.match[1:-1]))
+            for term in query_terms(self.rest)
         )
 
 

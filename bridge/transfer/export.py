@@ -11,9 +11,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from hashlib import sha256
 from typing import Any
 
-from jobs.errors import JobError
 from jobs.layout import Workspace
 
+from ..store import similar_ids
 from ..store.opening import reader_of
 from ..store.protocol_reading import EXPORTED_TYPES, ExportRows
 from ..store.values import Addition
@@ -66,7 +66,9 @@ def _of_topics(rows: ExportRows | None, topics: Collection[str]) -> set[str]:
             ids.add(addition.memory.id)
     for topic, ids in found.items():
         if not ids:
-            raise JobError("TOPIC_NOT_FOUND", f"No memory has the topic {topic!r}. Nothing was exported.")
+            labelled = (each.memory.metadata.topic_id for each in rows.additions()) if rows else ()
+            known = sorted(set(filter(None, labelled)))
+            raise similar_ids.not_found(topic, known, so=" Nothing was exported.")
     return set().union(*found.values())
 
 

@@ -985,6 +985,7 @@ export type ErrorCode =
   | "NOT_CONFIRMED"
   | "NOT_READY"
   | "PARTLY_REFUSED"
+  | "PLAN_NOT_FOUND"
   | "POISON"
   | "PREVIEW_NOT_FOUND"
   | "PREVIEW_STALE"
@@ -1125,6 +1126,8 @@ export interface ExplainedRanking {
   relevance_floor: number;
   /** Absent if feedback does not count. */
   feedback_weight?: number;
+  /** Present if the query is only a time: the hits are the memories of that time, the newest first. */
+  order?: "date";
   /** Absent if the query names no time. Ages are measured from this period, and not from `as_of`. */
   time?: TimeUsed;
   /** Absent if none is configured, or if it failed; then `warnings` says so. */
@@ -1979,6 +1982,8 @@ export interface RankingUsed {
   relevance_floor: number;
   /** Absent if feedback does not count. */
   feedback_weight?: number;
+  /** Present if the query is only a time: the hits are the memories of that time, the newest first. */
+  order?: "date";
   /** Absent if the query names no time. Ages are measured from this period, and not from `as_of`. */
   time?: TimeUsed;
   /** Absent if none is configured, or if it failed; then `warnings` says so. */
@@ -2219,7 +2224,7 @@ export type RetrievalResponse = RetrievalSuccess | RetrievalFailure;
 /** An answer; it may hold no hits. */
 export interface RetrievalSuccess {
   success: true;
-  /** Highest score first. */
+  /** Highest score first; the newest first if `ranking.order` is `date`. */
   results: RetrievalHit[];
   /** The length of `results`. */
   result_count: number;

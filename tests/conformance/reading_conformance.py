@@ -359,6 +359,16 @@ class ReadingConformance:
             assert snapshot.numbers(topic_id="trees", plan_id="014") == [3]
             assert snapshot.numbers(topic_id="nobody") == []
 
+    def test_topics_and_plans_are_named_once_and_those_of_hidden_memories_not(self, written: Written) -> None:
+        written.add(
+            summary("a", topic_id="birds", plan_id="plan-014"), summary("b", topic_id="birds", plan_id="014-title"),
+            summary("c", topic_id="trees"), summary("d", topic_id="gone", plan_id="099"), legacy("e", "Text"),
+        )  # fmt: skip
+        written.hide("d")
+        with snapshot_of(written) as snapshot:
+            assert sorted(snapshot.topic_ids()) == ["birds", "trees"]
+            assert snapshot.plan_ids() == ["014-title"]
+
     # --- full text ---
 
     def test_words_are_found_counted_and_weighed(self, written: Written) -> None:

@@ -55,7 +55,10 @@ def test_the_newest_memories_come_first_with_a_short_title(workspace: Workspace)
 
 def test_a_list_can_be_of_one_topic(workspace: Workspace) -> None:
     assert [line["memory_id"] for line in listing.memories(workspace, 50, "other")] == ["c", "b"]
-    assert listing.memories(workspace, 50, "nothing") == []
+    with pytest.raises(JobError, match=r"TOPIC_NOT_FOUND: There is no topic 'oher'. The nearest: 'other'"):
+        listing.memories(workspace, 50, "oher")
+    with pytest.raises(JobError, match="TOPIC_NOT_FOUND"):
+        listing.history(workspace, 50, "oher")
 
 
 def test_a_memory_is_found_by_number_and_by_id(workspace: Workspace) -> None:
@@ -189,5 +192,6 @@ def test_the_most_recent_memories_are_those_with_the_latest_dates(tmp_path: Path
     assert ids(include_superseded=True) == (["new", "replaced", "old", "imported", "undated"], 5)
     assert ids(since=datetime(2026, 1, 1, 12, tzinfo=UTC)) == (["new", "old"], 2)
     assert ids(topic_id="other") == (["imported"], 1)
-    assert ids(topic_id="unknown") == ([], 0)
+    with pytest.raises(JobError, match=r"TOPIC_NOT_FOUND: There is no topic 'othe'. The nearest: 'other'"):
+        ids(topic_id="othe")
     assert {topic["topic_id"]: topic["title"] for topic in listing.topics(workspace)}["t"] == "Title old"

@@ -21,7 +21,7 @@ from bridge.memory import Content, Memory, Metadata
 from bridge.search.catalogue import Filters
 from bridge.search.question import parse_question
 from bridge.search.ranking import default_floor, least_best
-from bridge.search.reader import Reader
+from bridge.search.reader import Reader, Verb
 from bridge.search.retrieval import rank
 from bridge.search.snapshot import Snapshot, open_snapshot
 from bridge.settings import Settings
@@ -325,6 +325,43 @@ def test_filters_by_topic_and_plan_whichever_way_the_plan_is_written(shelf: Shel
     for plan in ("014", "plan-014", "014-other-title", "Plan 014"):
         assert set(shelf.ids("queue", plan_id=plan)) == {"a", "c"}, plan
     assert shelf.ids("queue", topic_id="two", plan_id="015") == []
+    assert shelf.ids("queue", topic_id="one", status="Superseded") == []
+
+
+@pytest.mark.parametrize("verb", ["retrieve", "context", "explain"])
+@pytest.mark.parametrize(
+    ("filters", "code", "nearest"),
+    [
+        ({"topic_id": "quue"}, "TOPIC_NOT_FOUND", ["queue"]),
+        ({"topic_id": "quue", "plan_id": "014"}, "TOPIC_NOT_FOUND", ["queue"]),
+        ({"plan_id": "013-some-title"}, "PLAN_NOT_FOUND", ["014-some-title"]),
+        ({"topic_id": "zebra"}, "TOPIC_NOT_FOUND", []),
+    ],
+)
+def test_a_filter_that_names_what_no_memory_has_is_an_error_with_the_nearest(
+    shelf: Shelf, verb: Verb, filters: dict[str, str], code: str, nearest: list[str]
+) -> None:
+    arguments = {"query": "queue", **filters}
+    assert answer_to(shelf.workspace, shelf.embedder, NOW, ALL, verb, **arguments)["success"], "of an empty store"
+    shelf.add(summary("a", "queue", topic_id="queue", plan_id="014-some-title"))
+    answer = answer_to(shelf.workspace, shelf.embedder, NOW, ALL, verb, **arguments)
+    assert (answer["success"], answer["error_code"]) == (False, code)
+    assert answer["error_details"]["nearest"] == nearest
+
+
+def test_a_question_that_is_only_a_time_lists_the_memories_of_that_time_the_newest_first(shelf: Shelf) -> None:
+    days = [summary(f"d{day:02}", "The queue.", created_at=f"2026-10-{day:02}T12:00:00Z") for day in range(1, 23)]
+    shelf.add(*days, summary("before", "What happened in October", created_at="2026-09-01T12:00:00Z"))
+    newest_first = [f"d{day:02}" for day in range(22, 0, -1)]
+    default = {"max_results": None, "config": Settings()}
+    answer = shelf.ask("what happened in October", **default)
+    assert [hit["memory_id"] for hit in answer["results"]] == newest_first[:20]
+    assert (answer["result_count"], answer["total_results"], answer["ranking"]["order"]) == (20, 22, "date")
+    assert shelf.ids("what happened in October", max_results=3) == newest_first[:3]
+    assert shelf.ids("what happened in October", Settings(max_results=2), max_results=None) == newest_first[:2]
+    assert shelf.ids("what happened in October", include_superseded=True) == newest_first
+    about = shelf.ask("what happened to the queue in October", **default)
+    assert (about["result_count"], "order" in about["ranking"]) == (5, False)
 
 
 def test_a_hidden_memory_is_not_retrieved(shelf: Shelf) -> None:

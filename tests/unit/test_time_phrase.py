@@ -151,3 +151,24 @@ def test_a_question_without_a_word_of_time_needs_no_patterns() -> None:
     assert time_languages("which retry policy do we use for the uploader?") == []
     assert time_languages("what did we decide last week?") == ["en"]
     assert time_languages("Was haben wir gestern gemacht?") == ["de"]
+
+
+@pytest.mark.parametrize(
+    ("question", "has_subject"),
+    [
+        ("what happened in October", False),
+        ("what have we decided in October?", False),
+        ("im Oktober", False),
+        ("was ist im Oktober passiert", False),
+        ("was haben wir letzte Woche gemacht", False),
+        ("que s'est-il passé en octobre", False),
+        ("qu'avons-nous décidé en octobre ?", False),
+        ("what did we decide about Redis in October", True),
+        ("was haben wir im Oktober über Redis beschlossen", True),
+        ("que faire de Redis en octobre", True),
+    ],
+)
+def test_a_question_of_a_time_alone_has_no_subject(question: str, has_subject: bool) -> None:
+    phrase = find_time_phrase(question)
+    assert phrase is not None
+    assert phrase.has_subject is has_subject

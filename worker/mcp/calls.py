@@ -24,6 +24,7 @@ from jobs.model import Record, job_digest
 from jobs.payloads import PAYLOADS
 from jobs.states import IN_INBOX
 
+from ..wording import cut
 from .answer import NOTICE, Answer, compact_json
 from .job_answers import job_status as status_of
 from .reading import memory_of
@@ -68,11 +69,12 @@ def retrieve(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
         raise _error(answer)
     for hit in answer["results"]:
         hit["summary_text"] = hit["text"] = readable(hit["summary_text"])
+    warnings = answer["warnings"]
     shown = {
         "notice": NOTICE,
         "results": [{name: hit[name] for name in _SHOWN_OF_HIT if hit[name] is not None} for hit in answer["results"]],
         "total_results": answer["total_results"],
-        "warnings": answer["warnings"],
+        "warnings": [*cut(len(answer["results"]), answer["total_results"], "max_results", warnings), *warnings],
     }
     return Answer({"notice": NOTICE, **answer}, shown)
 
@@ -100,7 +102,10 @@ def context(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
     if not answer["success"]:
         raise _error(answer)
     text = answer["context"] or "No memory of this workspace fits the question."
-    return Answer(answer, "\n".join([text, *(f"Note: {warning}." for warning in answer["warnings"])]))
+    listed = "order" in answer["ranking"]  # a block leaves out what a question does not need, a list does not
+    warnings = answer["warnings"]
+    left = cut(len(answer["memories"]), answer["considered"], "max_results", warnings) if listed else []
+    return Answer(answer, "\n".join([text, *(f"Note: {warning}." for warning in [*left, *warnings])]))
 
 
 # --- jobs ---

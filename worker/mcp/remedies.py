@@ -22,6 +22,7 @@ REMEDIES = {
     "JOB_TIMEOUT": "Send less content.",
     "MEMORY_NOT_FOUND": "Find it with memory_retrieve, or list the newest with memory_recent.",
     "NOTHING_TO_COMPACT": "No action needed. Drafts and superseded memories do not count; memory_topics counts them.",
+    "PLAN_NOT_FOUND": "Name one of the nearest, or leave plan_id out: each hit has its own.",
     "TOPIC_NOT_FOUND": "List the topics with memory_topics.",
     "TOPIC_TOO_LARGE": "Mark memories that no longer hold with memory_mark_outdated, and try again.",
     "WAIT_TIMEOUT": "The job continues. Ask memory_job_status later.",

@@ -13,7 +13,7 @@ from bridge.text.query_words import QueryWords
 from bridge.text.template import readable
 from jobs import clock
 
-from ..wording import age, counted, shortened
+from ..wording import age, counted, cut, shortened
 from .command_table import view_of
 from .output import Envelope, Part, clean, facts, notes, say, table, warn
 
@@ -96,7 +96,8 @@ def retrieve(answer: Envelope) -> None:
         say("No memory fits the question.")
     else:
         hits(answer, clock.parse(answer["as_of"]), answer["query"], whole=answer["whole"])
-    notes([*time_read(answer["ranking"]), *answer["warnings"]])
+    shown = cut(len(found), answer["total_results"], "--max-results", answer["warnings"])
+    notes([*time_read(answer["ranking"]), *shown, *answer["warnings"]])
 
 
 def time_read(ranking: Envelope) -> list[str]:
@@ -110,7 +111,7 @@ def time_read(ranking: Envelope) -> list[str]:
     days = " and ".join(f"{word} {clock.parse(at).astimezone():%Y-%m-%d}" for word, at in bounds if at)
     read = {
         "preference": f"memories dated {days} rank higher",
-        "filter": f"only memories dated {days}",
+        "filter": f"only memories dated {days}{', the newest first' if 'order' in ranking else ''}",
         "newest": "the newest of the memories that fit rank higher",
         "oldest": "the oldest of the memories that fit rank higher",
     }
@@ -168,7 +169,10 @@ def context(answer: Envelope) -> None:
     """Print only the block, to be pasted. Messages go to stderr."""
     if answer["context"]:
         say(answer["context"].rstrip("\n"))
-    for warning in answer["warnings"]:
+    listed = "order" in answer["ranking"]  # a block leaves out what a question does not need, a list does not
+    warnings = answer["warnings"]
+    left = cut(len(answer["memories"]), answer["considered"], "--max-results", warnings) if listed else []
+    for warning in [*left, *warnings]:
         warn(f"Note: {warning.rstrip('.')}.")
 
 

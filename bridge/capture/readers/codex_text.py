@@ -59,7 +59,7 @@ def of_assistant(payload: dict[str, Any]) -> str:
     return "\n\n".join(_texts(payload))
 
 
-def _texts(payload: dict[str, Any]) -> list[str]:
+def _texts(payload: dict[str, Any]) -> tuple[str, ...]:
     content = payload.get("content")
     items = content if isinstance(content, list) else [content]
     return strings(item.get("text") if isinstance(item, dict) else item for item in items)

@@ -37,6 +37,7 @@ export function recall(
     { action: "history", iconPath: new vscode.ThemeIcon("history"), tooltip: t("Show History of the Topic") },
   ];
 
+  const title = services.folders().length > 1 ? t("Recall from {0}", folder.name) : t("Recall");
   const latest = new Latest<RetrievalSuccess>(
     (query, signal) => memory.retrieve({ ...rankingOf(services.settings()), query, best_passages: true }, signal),
     {
@@ -44,6 +45,8 @@ export function recall(
       answered: (answer, query) => {
         logAnswer(services, query, answer);
         pick.items = itemsOf(answer, query);
+        const isCut = answer.result_count < answer.total_results;
+        pick.title = isCut ? t("{0}: {1} of {2}", title, answer.result_count, answer.total_results) : title;
       },
       failed: (error) => {
         services.log.error(describe(error));
@@ -71,7 +74,7 @@ export function recall(
     pick.hide();
   };
 
-  pick.title = services.folders().length > 1 ? t("Recall from {0}", folder.name) : t("Recall");
+  pick.title = title;
   pick.placeholder = t("Ask in your own words");
   keepOrder(pick);
   const all = vscode.Disposable.from(
