@@ -148,6 +148,20 @@ class Topic(TypedDict):
     worth_compacting: bool
 
 
+class OpenItem(TypedDict):
+    """An open question or a next step that no later memory has answered or done."""
+
+    kind: Literal["question", "next_step"]
+    text: str
+    topic_id: str
+    title: str
+    """Of the memory."""
+    memory_id: str
+    memory_number: Number
+    date: Moment | None
+    """Of the memory; null if it is unknown."""
+
+
 class PastCompaction(TypedDict):
     decision_record_id: str
     memory_number: Number | None

@@ -332,6 +332,15 @@ def describe(document: Paths) -> None:
         errors=(404,),
         parameters=(memory,),
     )
+    add(
+        "get",
+        "/v1/open",
+        "openItems",
+        "Open questions and next steps, by topic",
+        shape(shapes.OpenItems),
+        errors=(404,),
+        parameters=(_query("topic_id", _WORD, "Of this topic."), _limit()),
+    )
     add("get", "/v1/topics", "topics", "Topics, largest first", shape(shapes.Topics))
     add(
         "get",

@@ -31,6 +31,12 @@ from .catalogue import Filters
 from .ranking import Period, Ranking, near_a_period
 
 _HISTORY = re.compile(r"\b(history|all\s+summaries)\b", re.IGNORECASE)
+_ASKS_WHAT_IS_OPEN = re.compile(
+    r"\b(?:(?:is|are|still|left) open|open questions?|next steps?|comes? next|to-?dos?|(?:ist|noch|fragen) offen"
+    r"|offene[nr]? fragen?|nächste[nr]? schritte?|questions? ouvertes?|prochaines? étapes?)\b",
+    re.IGNORECASE,
+)
+_OPEN = "open questions and next steps are listed by memories open (for agents: memory_open)"
 _UUID = re.compile(r"[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")  # stored in lower case
 BOOLEANS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False}
 
@@ -114,6 +120,8 @@ def parse_question(arguments: dict[str, Any], now: datetime) -> Question:
         )
         if time.used == "filter" and time.period is not None:
             filters = filters.within(time.period)
+    if _ASKS_WHAT_IS_OPEN.search(query):
+        warnings.append(_OPEN)
     lists_a_time = time is not None and time.asks_for_all
     asks_for_all = lists_a_time and arguments.get("relevance_floor") is None
     return Question(

@@ -347,13 +347,18 @@ class Snapshot:
             relevances.append(relevance(max(cosines), cosines[0], from_words))
         return relevances
 
-    def passage_cosines(self, vector: Vector, number: int) -> list[float]:
-        """The cosine of the query's vector with each passage of a memory; empty without vectors."""
+    def passage_vectors(self, number: int) -> Vectors:
+        """The vector of each passage of a memory, shape (passages, dimensions); of none without vectors."""
         (index,) = self.catalogue.indexes(np.array([number], np.int64)).tolist()
         if self._passages is None or index < 0:
-            return []
+            return np.empty((0, 0), np.float32)
         first, count = int(self.catalogue.passage_row[index]), int(self.catalogue.passage_count[index])
-        cosines: list[float] = (self._passages[first : first + count] @ vector).tolist()
+        return self._passages[first : first + count]
+
+    def passage_cosines(self, vector: Vector, number: int) -> list[float]:
+        """The cosine of the query's vector with each passage of a memory; empty without vectors."""
+        vectors = self.passage_vectors(number)
+        cosines: list[float] = (vectors @ vector).tolist() if len(vectors) else []
         return cosines
 
     def whole_text_vectors(self, numbers: Sequence[int]) -> Vectors:

@@ -451,6 +451,12 @@ export interface Routes {
     answer: WholeMemory;
     failure: Refusal;
   };
+  /** Open questions and next steps, by topic. */
+  "GET /v1/open": {
+    query?: { topic_id?: string; limit?: number };
+    answer: OpenItems;
+    failure: Refusal;
+  };
   /** Topics, largest first. */
   "GET /v1/topics": {
     answer: Topics;
@@ -1868,6 +1874,26 @@ export interface OfTeam {
   success: true;
   /** Null for a workspace that belongs to no team. */
   team: TeamStatus | null;
+}
+
+/** An open question or a next step that no later memory has answered or done. */
+export interface OpenItem {
+  kind: "question" | "next_step";
+  text: string;
+  topic_id: string;
+  /** Of the memory. */
+  title: string;
+  memory_id: string;
+  memory_number: number;
+  /** Of the memory; null if it is unknown. */
+  date: string | null;
+}
+
+/** The open questions and next steps, topic by topic: the topic with the newest first, in it the newest first. */
+export interface OpenItems {
+  success: true;
+  items: OpenItem[];
+  total: number;
 }
 
 /** Whether the memory is in the block that `context` gives for the same question. */

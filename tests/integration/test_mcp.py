@@ -443,6 +443,7 @@ def test_the_topics_are_listed_with_their_titles_and_counts(agent: Agent) -> Non
 def test_a_workspace_without_memories_has_no_topics_and_nothing_recent(unused: Place) -> None:
     with agent_of(unused) as agent:
         assert agent.answer("memory_topics")["topics"] == []
+        assert agent.answer("memory_open")["items"] == []
         assert agent.answer("memory_recent")["memories"] == []
         assert agent.error("memory_read", memory_number=1)["error_code"] == "MEMORY_NOT_FOUND"
     assert not unused.spool.root.exists(), "reading leaves nothing behind"
@@ -456,6 +457,7 @@ FITTING: dict[str, dict[str, Any]] = {
     "memory_explain": {"query": "tokens"},
     "memory_read": {"memory_number": 1},
     "memory_recent": {},
+    "memory_open": {},
     "memory_topics": {},
     "memory_ingest": {"summary": SUMMARY},
     "memory_feedback": {"memory_number": 1, "verdict": "helpful"},

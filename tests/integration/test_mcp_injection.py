@@ -82,6 +82,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("memory_read", {"memory_id": "ansi-0"}),
     ("memory_read", {"memory_id": "lines-l"}),
     ("memory_recent", {"limit": 50}),
+    ("memory_open", {"limit": 50}),
     ("memory_topics", {}),
     ("memory_job_status", {"job_id": "hostile"}),
     ("memory_job_status", {"job_id": f"no {HOSTILE['tags']}{HOSTILE['ansi']}"}),
@@ -116,7 +117,7 @@ def test_no_tool_returns_what_people_do_not_see(agent: Agent, name: str, argumen
         assert not UNSEEN.findall(text)
 
 
-@pytest.mark.parametrize(("name", "arguments"), CALLS[1:2] + CALLS[3:8] + CALLS[13:])
+@pytest.mark.parametrize(("name", "arguments"), CALLS[1:2] + CALLS[3:9] + CALLS[14:])
 def test_whatever_a_memory_says_it_is_shown_as_a_note(agent: Agent, name: str, arguments: dict[str, Any]) -> None:
     result = agent.call(name, **arguments)
     assert not result.is_error

@@ -1,4 +1,4 @@
-"""The routes of the memory: list and show memories, list topics, list compactions. They only read."""
+"""The routes of the memory: list and show memories, what is open, topics, compactions. They only read."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from .executor import RequestExecutor
 from .replies import computed_reply, route
 
 if TYPE_CHECKING:
-    from .schema import History, MemoriesPage, Topics, WholeMemory
+    from .schema import History, MemoriesPage, OpenItems, Topics, WholeMemory
 
 
 def routes(executor: RequestExecutor) -> list[Route]:
-    """The routes below ``/v1/memories``, ``/v1/topics`` and ``/v1/history``."""
+    """The routes below ``/v1/memories``, ``/v1/open``, ``/v1/topics`` and ``/v1/history``."""
     workspace = executor.workspace
 
     async def listed(request: Request) -> Response:
@@ -68,7 +68,20 @@ def routes(executor: RequestExecutor) -> list[Route]:
 
         return await computed_reply(executor, find)
 
+    async def still_open(request: Request) -> Response:
+        query = Query(request, "topic_id", "limit")
+        topic_id, limit = query.text("topic_id"), query.integer("limit", 50)
+
+        def find(_: object) -> OpenItems:
+            from bridge.search.open_items import open_items
+
+            items = open_items(workspace, topic_id)
+            return {**SUCCESS, "items": items[:limit], "total": len(items)}
+
+        return await computed_reply(executor, find)
+
     return [
+        route("/v1/open", get=still_open),
         route("/v1/memories", get=listed),
         route("/v1/memories/{memory}", get=shown),
         route("/v1/topics", get=topics),

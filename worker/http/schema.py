@@ -12,7 +12,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from bridge.interface.answer_shapes import Success
-from bridge.memory_shapes import MemoryCounts, MemoryLine, MemoryText, PastCompaction, Topic
+from bridge.memory_shapes import MemoryCounts, MemoryLine, MemoryText, OpenItem, PastCompaction, Topic
 from jobs.diagnostics import Level
 from jobs.kinds import Kind
 from jobs.schema import (
@@ -174,6 +174,13 @@ class MemoriesPage(Success):
 
 class WholeMemory(Success):
     memory: MemoryText
+
+
+class OpenItems(Success):
+    """The open questions and next steps, topic by topic: the topic with the newest first, in it the newest first."""
+
+    items: list[OpenItem]
+    total: Count
 
 
 class Topics(Success):

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from typing_extensions import TypedDict
 
 from bridge.memory import MemoryKind, Status
-from bridge.memory_shapes import FeedbackCounts
+from bridge.memory_shapes import FeedbackCounts, OpenItem
 from jobs.schema import Count, Moment, Number
 
 
@@ -69,6 +69,14 @@ class TopicLine(TypedDict):
     newest: Moment | None
     """The date of the newest memory in force."""
     worth_compacting: bool
+
+
+class OpenItems(TypedDict):
+    """The open questions and next steps, topic by topic, the newest first."""
+
+    notice: str
+    items: list[OpenItem]
+    total: Count
 
 
 class Topics(TypedDict):

@@ -74,6 +74,13 @@ def recent_output() -> Schema:
     return _schema_of(Recent)
 
 
+def open_output() -> Schema:
+    """The output of ``memory_open``."""
+    from .answer_shapes import OpenItems
+
+    return _schema_of(OpenItems)
+
+
 def mark_outdated_output() -> Schema:
     """The output of ``memory_mark_outdated``."""
     from .answer_shapes import MarkedOutdated

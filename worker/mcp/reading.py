@@ -1,4 +1,4 @@
-"""The implementation of the tools that read the store without a question: a memory whole, the topics, the newest.
+"""The implementation of the tools that read the store without a question: one memory, topics, the newest, what is open.
 
 As in ``calls``, the functions are synchronous, and the caller has removed arguments that are ``None``.
 """
@@ -24,7 +24,7 @@ from .schemas import MAX_TOPICS, TOPICS_SHOWN
 if TYPE_CHECKING:
     from bridge.memory_shapes import CapturedFrom, MemoryText
 
-    from .answer_shapes import CapturedHere, MemoryWhole, Recent, RecentMemory, TopicLine, Topics
+    from .answer_shapes import CapturedHere, MemoryWhole, OpenItems, Recent, RecentMemory, TopicLine, Topics
 
 PART: Final = 20_000  # characters of a text in one answer
 _EXCERPT = 200  # characters
@@ -110,6 +110,18 @@ def recent(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
         include_superseded=arguments.get("include_superseded", False),
     )
     answer: Recent = {"notice": NOTICE, "memories": [_line(memory) for memory in found], "total": total}
+    return Answer(answer, answer)
+
+
+def still_open(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
+    """The open questions and next steps. Raises JobError: ARGUMENT_INVALID, TOPIC_NOT_FOUND."""
+    from bridge.search.open_items import open_items
+
+    trust.settings_of(workspace)
+    argument, topic_id = EXPLAIN_ARGUMENTS["limit"], arguments.get("topic_id")
+    limit = whole(arguments, "limit", argument.default, *map(int, argument.range))
+    items = open_items(workspace, None if topic_id is None else topic_id.lower())
+    answer: OpenItems = {"notice": NOTICE, "items": items[:limit], "total": len(items)}
     return Answer(answer, answer)
 
 

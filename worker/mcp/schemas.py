@@ -174,6 +174,16 @@ def recent_input() -> Schema:
     )
 
 
+def open_input() -> Schema:
+    """The input of ``memory_open``."""
+    return closed(
+        [],
+        limit=_argument("limit", "Most items to return."),
+        topic_id=_TIME_AND_PLACE["topic_id"],
+        project=PROJECT,
+    )
+
+
 def mark_outdated_input() -> Schema:
     """The input of ``memory_mark_outdated``."""
     return closed(

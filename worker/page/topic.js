@@ -4,6 +4,7 @@ import { Preview } from "./compaction.js";
 import { History } from "./history.js";
 import { html, useRef, useState } from "./html.js";
 import { useLive } from "./live.js";
+import { Open } from "./open.js";
 import { announce, Facts, Heading, Problem, Status, Time, useAction, Waiting } from "./parts.js";
 import { to } from "./route.js";
 import { count, many } from "./words.js";
@@ -32,6 +33,7 @@ export function Topic({ id }) {
     <section class="panel" aria-labelledby="its-memories"><h2 id="its-memories">Its memories</h2>
       ${memories.data ? html`<${Its} found=${memories.data} id=${id} />` : html`<${Waiting} error=${memories.error} what="its memories" />`}
     </section>
+    ${topic && html`<${Open} topic=${id} />`}
     <${History} topic=${id} round=${round} changed=${again} />
   `;
 }

@@ -2,6 +2,7 @@
 import { History } from "./history.js";
 import { html } from "./html.js";
 import { useLive } from "./live.js";
+import { Open } from "./open.js";
 import { Empty, Heading, Time, Waiting } from "./parts.js";
 import { to } from "./route.js";
 import { count } from "./words.js";
@@ -29,6 +30,7 @@ export function Topics() {
         <td>${topic.worth_compacting && html`<a class="tag" href=${to(["topics", topic.topic_id])}>worth compacting</a>`}</td>
       </tr>`)}</tbody>
     </table></div>
+    <${Open} />
     <${History} />
   `;
 }

@@ -73,6 +73,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "context": ("questions.context", "display.context"),
     "mcp": ("commands.mcp", "display.nothing"),
     "memories list": ("commands.memories_list", "display.memories"),
+    "memories open": ("commands.memories_open", "display.open_items"),
     "memories show": ("commands.memories_show", "display.memory"),
     "memories set-status": ("kinds.set_status.run", _OF_A_JOB),
     "topics": ("commands.topics", "display.topics"),

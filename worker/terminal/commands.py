@@ -96,6 +96,17 @@ def memories_list(args: argparse.Namespace) -> Envelope:
     return envelope.success(memories=shown, total=total, next=follows)
 
 
+def memories_open(args: argparse.Namespace) -> Envelope:
+    """The open questions and next steps, by topic. Raises JobError: ARGUMENT_INVALID, TOPIC_NOT_FOUND."""
+    from bridge.search.open_items import open_items
+
+    workspace, _ = workspace_and_settings(args)
+    require_positive(args.limit)
+    topic_id = None if args.topic_id is None else listing.topic_id_of(workspace, args.topic_id)
+    items = open_items(workspace, topic_id)
+    return envelope.success(items=items[: args.limit], total=len(items))
+
+
 def memories_show(args: argparse.Namespace) -> Envelope:
     """One memory with its text."""
     workspace, _ = workspace_and_settings(args)

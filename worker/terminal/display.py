@@ -193,6 +193,21 @@ def memories(answer: Envelope) -> None:
         say(f"{counted(answer['total'], 'memory')} in all; older ones: --after {answer['next']}")
 
 
+def open_items(answer: Envelope) -> None:
+    """Print the open questions and next steps below the title of their topic."""
+    if not answer["items"]:
+        say("Nothing is open: no memory has an open question or a next step that no later one closed.")
+        return
+    now, topic = clock.now(), None
+    for item in answer["items"]:
+        if item["topic_id"] != topic:
+            topic = item["topic_id"]
+            say(f"{item['title']} ({topic})")
+        sign = "?" if item["kind"] == "question" else "→"
+        say(f"  {sign} {item['text']}  #{item['memory_number']}, {age(item['date'], now)}")
+    notes(cut(len(answer["items"]), answer["total"], "--limit", ()))
+
+
 def given(feedback: Envelope) -> str:
     """The counts of a memory's feedback; empty if there is none."""
     counts = [f"{feedback[verdict]} {verdict}" for verdict in ("helpful", "wrong") if feedback[verdict]]

@@ -162,7 +162,7 @@ def memories(builder: CommandLineBuilder) -> None:
     """Add ``memories`` with its subcommands."""
     verbs = builder.nested(
         "memories",
-        "list and show memories, or set their status",
+        "list and show memories, what they left open, or set their status",
         ["cognee-memory memories list --topic-id auth", "cognee-memory memories show 12"],
     )
     listing = builder.add(
@@ -175,6 +175,14 @@ def memories(builder: CommandLineBuilder) -> None:
     listing.add_argument("--status", metavar="WORD", help="only this status: Active, DecisionRecord, Superseded, Draft")
     limit(listing, "memories")
     listing.add_argument("--after", metavar="NUMBER", type=int, help="continue after this number: only older memories")
+    still_open = builder.add(
+        "open",
+        "list open questions and next steps that no later memory has closed, by topic",
+        ["cognee-memory memories open", "cognee-memory memories open --topic-id auth"],
+        parent=verbs,
+    )
+    still_open.add_argument("--topic-id", metavar="TOPIC", help="only this topic: its id or its exact title")
+    limit(still_open, "open questions and next steps")
     show = builder.add("show", "show one memory completely", ["cognee-memory memories show 12"], parent=verbs)
     show.add_argument("memory", metavar="ID|NUMBER", help="the memory's id or number")
     change = builder.add(

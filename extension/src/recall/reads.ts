@@ -1,12 +1,19 @@
 /** What the extension reads of a memory beside questions: topics, memories, past compactions. */
 
-import type { History, MemoriesPage, MemoryText, QueueStatus, Topic } from "#types";
+import type { History, MemoriesPage, MemoryText, OpenItem, QueueStatus, Topic } from "#types";
 import type { Memory } from "../core/memory";
 import { queryOf, send } from "../core/read";
 
 export async function topicsOf(memory: Memory, signal: AbortSignal): Promise<readonly Topic[]> {
   const request = { route: "GET /v1/topics", path: "/v1/topics", verb: ["topics"], args: [] } as const;
   return (await send(memory, request, signal)).topics;
+}
+
+/** The open questions and next steps, topic by topic, the newest first. */
+export async function openItemsOf(memory: Memory, signal: AbortSignal): Promise<readonly OpenItem[]> {
+  const limit = 200;
+  const request = { route: "GET /v1/open", path: `/v1/open${queryOf({ limit })}`, verb: ["memories", "open"] } as const;
+  return (await send(memory, { ...request, args: [`--limit=${limit}`] }, signal)).items;
 }
 
 /** A page of a topic's memories, or of all memories; `after` is the `next` of the page before. */

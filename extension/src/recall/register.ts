@@ -80,6 +80,14 @@ export function registerRecall(services: Services): vscode.Disposable {
         (action, memory) => void act(action, memory).catch((error: unknown) => services.show(error)),
       );
     }),
+    services.command("cognee.showOpen", async () => {
+      const folder = await services.folder();
+      if (folder === undefined) return;
+      const { chooseOpenItem } = await import("./open-items");
+      const item = await chooseOpenItem(services, folder);
+      if (item === undefined) return;
+      await documents.open(item.title, { kind: "memory", folder: folder.uri.fsPath, id: item.memory_id });
+    }),
     services.command("cognee.insertContext", async () => {
       const { askForContext } = await import("./context");
       const block = await askForContext(services);

@@ -1,0 +1,134 @@
+"""Open questions and next steps: those that no later memory has answered or done.
+
+An item is taken for closed if a later memory of its topic has a decision, or a sentence of its context, that fits the
+item as well as a good answer fits a question (``relevance`` of ``ranking``). A decision record also closes by its own
+decisions, since it merges what was asked before and decided since. Nothing is loaded: the vectors of both are in the
+index. What is left out by mistake is worse than what stays, so the bound is high.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from jobs.layout import Workspace
+
+from ..embedding.embedder import Vector
+from ..memory import Memory
+from ..text.passages import passages
+from ..text.query_words import QueryWords
+from .catalogue import Filters
+from .listing import title
+from .ranking import relevance
+from .snapshot import Snapshot, open_snapshot
+
+if TYPE_CHECKING:
+    from ..memory_shapes import OpenItem
+
+Kind = Literal["question", "next_step"]
+
+# Of 30 answers to an item and 32 other decisions on its subject, written for this, 18 answers and no other reach it.
+CLOSES = 0.67
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    kind: Kind
+    text: str
+    memory: Memory
+
+
+@dataclass(frozen=True, slots=True)
+class _Statement:
+    text: str
+    vector: Vector
+
+
+def open_items(workspace: Workspace, topic_id: str | None = None) -> list[OpenItem]:
+    """The open questions and next steps of all topics or of one, topic by topic: the topic with the newest item first,
+    in it the newest item first.
+
+    Drafts and superseded memories neither have items nor close any. Raises JobError: TOPIC_NOT_FOUND, STORE_NEWER,
+    STORE_UNREADABLE, STORE_BUSY.
+    """
+    snapshot = open_snapshot(workspace)
+    if snapshot is None:
+        return []
+    with closing(snapshot):
+        found = snapshot.candidates(Filters(topic_id=topic_id))
+        memories = sorted(snapshot.memories(found.number.tolist()), key=_moment)
+        topics: dict[str, list[Memory]] = defaultdict(list)
+        for memory in memories:
+            if memory.content is not None and memory.metadata.topic_id is not None:
+                topics[memory.metadata.topic_id].append(memory)
+        by_topic = [items for each in topics.values() if (items := _open_in(each, snapshot))]
+    by_topic.sort(key=lambda items: _moment(items[0].memory), reverse=True)
+    return [_shown(item) for items in by_topic for item in items]
+
+
+def _moment(memory: Memory) -> tuple[str, int]:
+    """What makes a memory later than another: its date, then its number."""
+    return memory.dated_at or "", memory.number
+
+
+def _open_in(memories: Sequence[Memory], snapshot: Snapshot) -> list[_Item]:
+    """The open items of one topic, the newest first; its memories come by rising date."""
+    left: list[_Item] = []
+    statements: list[_Statement] = []  # of what is later
+    repeated: set[str] = set()
+    for memory in reversed(memories):
+        found, vectors = passages(memory), snapshot.passage_vectors(memory.number)
+        # Their number differs in an index of another version; then nothing is known to be closed.
+        parts = {each.text.strip(): vectors[at] for at, each in enumerate(found)} if len(found) == len(vectors) else {}
+        own = _statements(memory, parts)
+        if memory.kind == "decision_record":
+            statements += own
+        items = [item for item in _items(memory) if item.text.casefold() not in repeated]
+        left += [item for item in items if not _is_closed(item, parts.get(item.text), statements)]
+        repeated.update(item.text.casefold() for item in items)
+        if memory.kind != "decision_record":
+            statements += own
+    return left
+
+
+def _items(memory: Memory) -> list[_Item]:
+    assert memory.content is not None
+    texts: list[tuple[Kind, str]] = [("question", text) for text in memory.content.open_questions]
+    texts += [("next_step", text) for text in memory.content.next_steps]
+    return [_Item(kind, text.strip(), memory) for kind, text in texts if text.strip()]
+
+
+def _statements(memory: Memory, vectors: Mapping[str, Vector]) -> list[_Statement]:
+    """The decisions and the sentences of the context that state something."""
+    found = [each.text.strip() for each in passages(memory) if each.kind in ("decision", "sentence")]
+    return [_Statement(text, vectors[text]) for text in found if text in vectors and not text.endswith(("?", "\uff1f"))]
+
+
+def _is_closed(item: _Item, vector: Vector | None, statements: Sequence[_Statement]) -> bool:
+    if vector is None or not statements:
+        return False
+    words = QueryWords(item.text)
+    cosines = (np.stack([each.vector for each in statements]) @ vector).tolist()
+    return any(
+        relevance(cosine, cosine, words.share_in(each.text)).semantic_score >= CLOSES
+        for cosine, each in zip(cosines, statements, strict=True)
+    )
+
+
+def _shown(item: _Item) -> OpenItem:
+    memory = item.memory
+    assert memory.metadata.topic_id is not None
+    return {
+        "kind": item.kind,
+        "text": item.text,
+        "topic_id": memory.metadata.topic_id,
+        "title": title(memory),
+        "memory_id": memory.id,
+        "memory_number": memory.number,
+        "date": memory.dated_at,
+    }
