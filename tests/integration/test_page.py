@@ -679,6 +679,18 @@ def test_a_compaction_is_shown_first_done_as_it_was_shown_and_taken_back(
     expect(history.get_by_text("undone")).to_be_visible()
 
 
+def test_what_is_open_is_listed_with_its_topic_and_leads_to_its_memory(site: Site, tab: Tab) -> None:
+    asks = summary("Owls", "owls", "Owls are counted at night.", day=3)
+    asks["summary"]["open_questions"] = ["Who feeds the owls?"]
+    [job] = site.submit(("ingest", asks))
+    site.place.ended(job)
+    page = tab.open("#/topics")
+    still_open = page.get_by_role("region", name="Still open")
+    expect(still_open.get_by_role("link", name="Owls", exact=True)).to_be_visible()
+    still_open.get_by_role("link", name="Who feeds the owls?").click()
+    expect(page.locator("main")).to_contain_text("Owls are counted at night.")
+
+
 # --- health ---
 
 

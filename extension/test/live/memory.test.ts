@@ -256,4 +256,21 @@ describe.skipIf(PROGRAM === "")("with the real program", { timeout: 5 * MINUTES 
   function asOfOf(uri: Uri | undefined): string {
     return new URLSearchParams(uri?.query).get("asOf") ?? "";
   }
+
+  it("lists what is open by topic, and opens the memory of the chosen item", async () => {
+    const asks = { ...summary(["Owls are counted at night"], "12"), topic: "Owls", topic_id: "owls" };
+    const job = { kind: "ingest" as const, payload: { summary: { ...asks, open_questions: ["Who feeds the owls?"] } } };
+    await my.memory.startWorker(AbortSignal.timeout(MINUTES));
+    await my.memory.run<"ingest">(job, AbortSignal.timeout(4 * MINUTES));
+    const seen: string[] = [];
+    user.picks = [
+      (items) => {
+        seen.push(...items.map(({ label }) => label));
+        return items.find(({ label }) => label.endsWith("Who feeds the owls?"));
+      },
+    ];
+    await run("cognee.showOpen");
+    expect(seen).toEqual(["Owls", "$(question) Who feeds the owls?"]);
+    expect(await textOf(shown.documents[0])).toContain("Owls are counted at night");
+  });
 });
