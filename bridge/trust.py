@@ -21,7 +21,7 @@ from typing import Any
 
 from jobs import files, plain_files
 from jobs.errors import JobError
-from jobs.layout import Workspace
+from jobs.layout import Workspace, find_workspace
 
 from . import git_index
 from .settings import Settings, load
@@ -164,6 +164,15 @@ def settings_of(workspace: Workspace, overrides: Mapping[str, Any] | None = None
     _require_there(workspace)
     state = require_trusted(workspace, load(overrides).config_folder)
     return load(overrides, workspace_env=workspace.env_file, trusted=state.trusted)
+
+
+def open_workspace(path: str | Path | None, start: Path) -> tuple[Workspace, Settings]:
+    """The workspace at ``path``, or else around ``start``, and its effective settings: the way in to its files.
+
+    Raises JobError: WORKSPACE_MISSING, WORKSPACE_NOT_TRUSTED, SETTING_INVALID.
+    """
+    workspace = find_workspace(path, start)
+    return workspace, settings_of(workspace)
 
 
 def _require_there(workspace: Workspace) -> None:

@@ -17,7 +17,7 @@ from bridge.privacy.masking import masked
 from bridge.settings import Settings
 from jobs import files, launch, steps
 from jobs.errors import JobError
-from jobs.layout import Workspace, find_workspace
+from jobs.layout import Workspace
 from jobs.lock import Lock, is_held
 
 from . import boot, log
@@ -107,8 +107,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--leave-when-idle", action="store_true", help="end by itself after a time without work")
     given = parser.parse_args(argv)
     try:
-        workspace = find_workspace(given.workspace, Path.cwd())
-        settings = trust.settings_of(workspace)
+        workspace, settings = trust.open_workspace(given.workspace, Path.cwd())
         return serve(
             workspace,
             settings,

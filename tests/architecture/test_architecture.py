@@ -92,6 +92,37 @@ STORE_EXCEPTIONS = {
     ("worker.inbox.watcher", "mounts"): "the same",
     ("worker.doctor.machine", "mounts"): "the same, for the doctor",
 }
+# Where a path becomes a workspace: the call in the same function that checks its trust, links, owner and modes before
+# anything in it is read or written, or a sentence that says why there is nothing to check.
+WORKSPACES = {
+    ("bridge.trust", "open_workspace"): "settings_of",
+    ("bridge.search.query_client", "ask_for"): "settings_of",
+    ("bridge.interface.script", "work"): "submit",
+    ("worker.hooks.hook", "_opened"): "require_trusted",
+    ("worker.terminal.worktree_note", "worktree_note"): "settings_of",
+    ("worker.terminal.demo", "demo"): "It makes a new folder, and starts a worker, which checks.",
+    ("bridge.trust", "unlist"): "It reads the mark alone.",
+    ("jobs.layout", "find_workspace"): "It makes paths; those who call it are here.",
+    ("worker.cli", "_worktree_note"): "Of this folder the note looks at names alone.",
+    (
+        "worker.terminal.process_commands",
+        "workspace_of",
+    ): "To stop, trust or remove; each call of MCP checks.",
+    ("worker.terminal.doctor_command", "_workspace"): "The doctor says why a workspace is refused.",
+    ("worker.inbox.provenance", "__init__"): "It reads git's index.",
+    ("worker.child.main", "main"): "The worker that starts it has checked.",
+    ("worker.server.main", "main"): "The worker has checked; the executor checks at each request.",
+    ("worker.child.pool_main", "leave"): "It is a copy in the pool's private folder.",
+    ("worker.child.pool_main", "stores_of"): "It is a copy in the pool's private folder.",
+    ("worker.pool.copies", "use"): "It is a copy in the pool's private folder.",
+    ("worker.pool.copies", "remove"): "It is a copy in the pool's private folder.",
+    ("worker.pool.copies", "_look"): "It is a copy in the pool's private folder.",
+    ("worker.pool.copies", "_used_at"): "It is a copy in the pool's private folder.",
+    ("worker.pool.pool_worker", "__init__"): "It is a copy in the pool's private folder.",
+    ("worker.gateway.reading", "__init__"): "It is a copy in the gateway's private folder.",
+    ("worker.gateway.reading", "answer"): "It is a copy in the gateway's private folder.",
+    ("worker.gateway.reading", "_reader"): "It is a copy in the gateway's private folder.",
+}
 # Imports against the order or in a circle, each with its reason: (importer, imported).
 EXCEPTIONS: dict[tuple[str, str], str] = {}
 
@@ -499,3 +530,33 @@ def test_every_code_has_a_cause_and_a_remedy_in_sentences() -> None:
         assert code == kind.code
         assert kind.cause.endswith("."), code
         assert kind.remediation.endswith("."), code
+
+
+# --- one way to open a workspace ---
+
+
+def calls_in(node: ast.AST) -> set[str]:
+    functions = [each.func for each in ast.walk(node) if isinstance(each, ast.Call)]
+    return {each.attr if isinstance(each, ast.Attribute) else getattr(each, "id", "") for each in functions}
+
+
+def workspaces_made_in(tree: ast.AST) -> Iterator[tuple[str, set[str]]]:
+    """Each innermost function that turns a path into a workspace, with the names of what it calls."""
+    for node in ast.iter_child_nodes(tree):
+        inner = list(workspaces_made_in(node))
+        yield from inner
+        is_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        if is_function and not inner and calls_in(node) & {"Workspace", "find_workspace"}:
+            yield node.name, calls_in(node)
+
+
+def test_a_workspace_is_opened_only_by_who_checks_it() -> None:
+    found = {(module_of(path), name): calls for path in MODULES for name, calls in workspaces_made_in(tree_of(path))}
+    assert found.keys() == WORKSPACES.keys()
+    unchecked = [place for place, how in WORKSPACES.items() if " " not in how and how not in found[place]]
+    assert unchecked == []
+
+
+def test_a_reader_that_goes_round_the_check_is_found() -> None:
+    source = "def read(path):\n    return reader_of(Workspace(path)).snapshot()\n"
+    assert list(workspaces_made_in(ast.parse(source))) == [("read", {"reader_of", "Workspace", "snapshot"})]

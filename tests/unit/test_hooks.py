@@ -4,24 +4,31 @@ from __future__ import annotations
 
 import io
 import json
+import sqlite3
+import subprocess
 import sys
 import tomllib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fake_embedder import FakeEmbedder
 from hypothesis import given, strategies as st
 
 from bridge import trust
 from bridge.capture import consent
 from bridge.settings import USER_HOME, load
+from bridge.store.sqlite_store import SqliteStore
 from jobs.errors import JobError
 from jobs.kinds import CAPTURE_TOOLS
 from jobs.layout import Workspace
 from jobs.parse import parse_job
 from worker.hooks import claude_code, codex, hook, installation, installers
+
+ROOT = Path(__file__).resolve().parents[2]
 
 COMMAND = (
     "/opt/a python",
@@ -339,6 +346,59 @@ def test_nothing_is_dropped_where_capture_is_not_enabled(bench: Bench, tmp_path:
 def test_a_folder_with_the_mark_of_somebody_else_is_left_alone(bench: Bench) -> None:
     bench.workspace.owner_marker(bench.workspace.spool.root).write_text("0" * 32)
     assert bench.call(ended(bench)) == []
+
+
+def brought_by_a_pull(bench: Bench) -> None:
+    root = bench.workspace.root
+    bench.workspace.memory_db.write_bytes(b"theirs")
+    git = ["git", "-c", "user.name=x", "-c", "user.email=x@y", "-C", str(root)]
+    for command in (["init", "-q"], ["add", "-f", ".cognee_memory/memory.db"], ["commit", "-qm", "theirs"]):
+        subprocess.run([*git, *command], check=True, capture_output=True)
+
+
+def led_elsewhere(bench: Bench) -> None:
+    spool = bench.workspace.spool.root
+    spool.rename(spool.with_name("elsewhere"))
+    spool.symlink_to("elsewhere")
+
+
+def open_to_everybody(bench: Bench) -> None:
+    bench.workspace.root.chmod(0o777)
+
+
+def linked_store(bench: Bench) -> None:
+    bench.workspace.memory_db.symlink_to("/etc/passwd")
+
+
+@pytest.mark.parametrize("harm", [brought_by_a_pull, led_elsewhere, open_to_everybody, linked_store])
+@pytest.mark.parametrize("event", ["SessionStart", "SessionEnd"])
+def test_a_workspace_that_every_command_refuses_is_neither_read_nor_written(
+    bench: Bench, harm: Callable[[Bench], None], event: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    harm(bench)
+    with pytest.raises(JobError, match="WORKSPACE_NOT_TRUSTED"):
+        trust.require_trusted(bench.workspace, bench.config)
+    assert bench.call(ended(bench, hook_event_name=event)) == []
+    assert capsys.readouterr().out == ""
+    assert bench.started == []
+    assert "WORKSPACE_NOT_TRUSTED" in bench.log() or "not enabled" in bench.log()
+
+
+def test_a_store_that_never_answers_holds_up_no_session(bench: Bench) -> None:
+    """A view without an end, in the place of the memories."""
+    SqliteStore(bench.workspace, FakeEmbedder()).close()
+    with closing(sqlite3.connect(bench.workspace.memory_db)) as connection, connection:
+        endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n"
+        connection.execute("ALTER TABLE memories RENAME TO kept")
+        connection.execute(
+            f"CREATE VIEW memories AS SELECT kept.* FROM ({endless}) LEFT JOIN kept ON i < 0 WHERE i < 0"
+        )
+    said = json.dumps(ended(bench, hook_event_name="SessionStart"))
+    arguments = ["--config", str(bench.config), "--tool", "claude-code", said]
+    code = f"from worker.hooks import hook; hook._MOST_SECONDS = 0.3; raise SystemExit(hook.main({arguments!r}))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert "took longer" in bench.log()
 
 
 @pytest.mark.parametrize("said", ["{", "{}", '{"cwd": 3}', '{"session_id": ["x"], "cwd": "/"}', "{" + "[" * 5000])

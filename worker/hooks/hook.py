@@ -4,12 +4,14 @@
 
 The tool says what happened as JSON, on standard input or as the last argument. At the beginning of a session, the
 program prints the block of notes for it, in the form that the tool reads. Otherwise it drops a job ``capture``, if the
-user enabled capture for the tool in this workspace. It loads no library, since it runs within the tool's own time; it
-ends with the status 0 whatever happens, and says in ``hooks.log`` of the configuration folder what it did and why.
+user enabled capture for the tool in this workspace, and the workspace may be opened (``bridge/trust``). It loads no
+library, since it runs within the tool's own time, and after ``_MOST_SECONDS`` it ends without an answer; it ends with
+the status 0 whatever happens, and says in ``hooks.log`` of the configuration folder what it did and why.
 """
 
 from __future__ import annotations
 
+import _thread
 import json
 import os
 import sys
@@ -20,10 +22,13 @@ TYPE_CHECKING = False  # typing takes milliseconds to import
 if TYPE_CHECKING:
     from typing import Any
 
+    from jobs.layout import Workspace
+
 LOG = "hooks.log"  # in the configuration folder
 FAILED = "Nothing was done"  # begins a line of the log about an error
 _MOST_INPUT = 1024 * 1024  # bytes
 _INPUT_SECONDS = 2.0
+_MOST_SECONDS = 4.0  # in all; tools end a hook after five seconds or more
 _MOST_LOG = 256 * 1024  # bytes; then it begins again, with the former one beside it
 
 # The events at which a session begins, and those that come after each answer or before it (Gemini CLI's PreCompress,
@@ -51,15 +56,36 @@ def main(arguments: list[str] | None = None) -> int:
     config = _option(arguments, "--config")
     tool = _option(arguments, "--tool")
     began = time.monotonic()
+    turn = _limited(config, tool)
+    answer = ""
     try:
         said = _said(arguments)
-        what = _carried_out(tool, said, config)
+        what, answer = _carried_out(tool, said, config)
     except NotNow as why:
         what = str(why)
     except Exception as error:
         what = f"{FAILED}: {type(error).__name__}: {error}."
+    turn.acquire()
+    if answer:
+        sys.stdout.write(answer)
+        sys.stdout.flush()
     _log(config, f"{tool or '?'}: {what} ({(time.monotonic() - began) * 1000:.0f} ms)")
     return 0
+
+
+def _limited(config: str, tool: str) -> _thread.LockType:
+    """Ends the process when the time is over, whatever it waits for: a database, a file system, git. Who takes the
+    returned lock first answers, or ends without an answer, so that no half answer is printed."""
+    turn = _thread.allocate_lock()
+
+    def end() -> None:
+        time.sleep(_MOST_SECONDS)
+        if turn.acquire(blocking=False):
+            _log(config, f"{tool or '?'}: {FAILED}: it took longer than {_MOST_SECONDS:.0f} s.")
+            os._exit(0)
+
+    _thread.start_new_thread(end, ())
+    return turn
 
 
 def _option(arguments: list[str], name: str) -> str:
@@ -96,20 +122,21 @@ def _input() -> str:
     return data.decode("utf-8", "replace")
 
 
-def _carried_out(tool: str, said: dict[str, Any], config: str) -> str:
-    """Do it. Returns what was done, as a sentence."""
+def _carried_out(tool: str, said: dict[str, Any], config: str) -> tuple[str, str]:
+    """Do it. Returns what was done, as a sentence, and what is to be printed."""
     folder = _folder(said)
     workspace = _workspace(folder)
     if not _is_enabled(workspace, tool, config):
         raise NotNow(f"Capture from {tool} is not enabled for {workspace}.")
+    opened = _opened(workspace, config)
     event = _first(said, _EVENT) or "session_end"
     if event in _BEGINNING:
-        return _print_notes(workspace, folder, tool, event)
+        return _notes(opened, folder, tool, event)
     session = "" if tool in _NAMES_NO_SESSION else _first(said, _SESSION)
     if not session and tool not in _NAMES_NO_SESSION:
         raise NotNow("The tool named no session.")
     name = _drop(workspace, tool, session, _first(said, ("transcript_path",)), event)
-    return f"{event}: the job {name} was dropped in {workspace}." if name else f"{event}: that job waits already."
+    return f"{event}: the job {name} was dropped in {workspace}." if name else f"{event}: that job waits already.", ""
 
 
 def _first(said: dict[str, Any], names: tuple[str, ...]) -> str:
@@ -137,8 +164,22 @@ def _workspace(folder: str) -> str:
     raise NotNow(f"There is no memory in {folder} or above it.")
 
 
+def _opened(workspace: str, config: str) -> Workspace:
+    """The workspace, once it is known to be this user's. Raises JobError: WORKSPACE_NOT_TRUSTED."""
+    sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+    from pathlib import Path
+
+    from bridge import trust
+    from jobs.layout import Workspace
+
+    opened = Workspace(Path(workspace))
+    trust.require_trusted(opened, Path(config))
+    return opened
+
+
 def _is_enabled(workspace: str, tool: str, config: str) -> bool:
-    """Whether this user owns the workspace and enabled the tool in it, as ``bridge/capture/consent`` says."""
+    """Whether a mark of this user is there and the tool is enabled, as ``bridge/capture/consent`` says: a look that
+    imports nothing, for the many sessions in other folders."""
     try:
         with open(os.path.join(workspace, ".cognee_jobs", ".owner"), encoding="ascii") as file:
             owner = file.read(64).strip()
@@ -216,22 +257,17 @@ def _start_worker(workspace: str) -> None:
     os.posix_spawn(sys.executable, command, os.environ, file_actions=actions, setpgroup=0)
 
 
-def _print_notes(workspace: str, folder: str, tool: str, event: str) -> str:
+def _notes(workspace: Workspace, folder: str, tool: str, event: str) -> tuple[str, str]:
     import site
 
     site.main()  # only this needs installed packages, and -S has left them out
-    sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
-    from pathlib import Path
 
     from bridge.search.session_start import session_start
-    from jobs.layout import Workspace
 
-    text = session_start(Workspace(Path(workspace)), _branch(folder))
+    text = session_start(workspace, _branch(folder))
     if not text:
-        return "SessionStart: there is nothing to recall."
-    sys.stdout.write(_in_form(tool, event, text))
-    sys.stdout.flush()
-    return f"SessionStart: {text.count(chr(10) + '## ')} notes were printed."
+        return "SessionStart: there is nothing to recall.", ""
+    return f"SessionStart: {text.count(chr(10) + '## ')} notes were printed.", _in_form(tool, event, text)
 
 
 def _in_form(tool: str, event: str, text: str) -> str:

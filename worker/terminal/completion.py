@@ -19,7 +19,7 @@ from bridge.search import listing
 from jobs import clock, record_cache
 from jobs.errors import ERRORS, JobError
 from jobs.kinds import KIND_NAMES
-from jobs.layout import Workspace, find_workspace
+from jobs.layout import Workspace
 from jobs.rejected_files import rejections
 from jobs.states import LIVE, State
 
@@ -60,9 +60,7 @@ def _every(parser: argparse.ArgumentParser) -> Iterable[argparse.ArgumentParser]
 
 def _workspace(args: argparse.Namespace) -> Workspace:
     """Raises JobError: WORKSPACE_NOT_TRUSTED, WORKSPACE_MISSING."""
-    workspace = find_workspace(getattr(args, "workspace", None), Path.cwd())
-    trust.settings_of(workspace)
-    return workspace
+    return trust.open_workspace(getattr(args, "workspace", None), Path.cwd())[0]
 
 
 def _reading(look: Callable[[Workspace, argparse.Namespace, str], Found]) -> Completer:

@@ -33,8 +33,7 @@ def workspace_of(args: argparse.Namespace) -> Workspace:
 
 def workspace_and_settings(args: argparse.Namespace) -> tuple[Workspace, Settings]:
     """The workspace of a command and its settings. Raises JobError: WORKSPACE_NOT_TRUSTED, SETTING_INVALID."""
-    workspace = workspace_of(args)
-    return workspace, trust.settings_of(workspace)
+    return trust.open_workspace(args.workspace, Path.cwd())
 
 
 def require_positive(limit: int) -> None:

@@ -1,9 +1,11 @@
 /** Questions to a running worker, over HTTP on this machine. Node keeps the connection open between questions. */
 
 import { readFile } from "node:fs/promises";
+import { dirname } from "node:path";
 import type { Routes } from "#types";
 import { MemoryError } from "./error";
 import { livingWorker } from "./heartbeat";
+import { isOwnFile, isOwnFolder } from "./own";
 import { tokenFile } from "./layout";
 
 /** The routes whose answers have an envelope with `success`. */
@@ -37,7 +39,7 @@ export async function request<R extends Route>(
   signal: AbortSignal,
   path: string = route.slice(route.indexOf(" ") + 1),
 ): Promise<Answer<R>> {
-  const token = (await readFile(worker.tokenFile, "utf8")).trim();
+  const token = await tokenOf(worker);
   const method = route.slice(0, route.indexOf(" "));
   const response = await fetch(worker.url + path, {
     method,
@@ -56,4 +58,13 @@ export async function request<R extends Route>(
   };
   if (answer.success) return answer as Answer<R>;
   throw new MemoryError(answer.error_code, answer.error, answer.remediation);
+}
+
+/** A link may lead to the token of another workspace's worker, or to any other file, and would send it. */
+async function tokenOf({ tokenFile }: Address): Promise<string> {
+  const folder = dirname(tokenFile);
+  if (!isOwnFile(tokenFile) || !isOwnFolder(folder) || !isOwnFolder(dirname(folder))) {
+    throw new Error("The worker's token is missing, or not a file of this user.");
+  }
+  return (await readFile(tokenFile, "utf8")).trim();
 }

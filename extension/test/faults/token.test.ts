@@ -1,9 +1,9 @@
 /** The worker is another one, or gone, or answers no HTTP: each question is answered all the same. */
 
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { address } from "../../src/core/http";
+import { address, request } from "../../src/core/http";
 import { heartbeatFile, tokenFile } from "../../src/core/layout";
 import { latestHeartbeat, livingWorker } from "../../src/core/heartbeat";
 import { Memory } from "../../src/core/memory";
@@ -53,6 +53,20 @@ describe.skipIf(PROGRAM === "")("another worker", { timeout: 2 * LONG }, () => {
       expect((await topicsOf(my.memory, soon())).map(({ title }) => title)).toEqual(["Retry policy"]);
     } finally {
       writeFileSync(tokenFile(my.folder), token);
+    }
+  });
+
+  it.each(["the file", "its folder"])("is read through no link: %s", async (which) => {
+    await answers();
+    const path = which === "the file" ? tokenFile(my.folder) : dirname(tokenFile(my.folder));
+    renameSync(path, `${path} elsewhere`);
+    symlinkSync(`${path} elsewhere`, path);
+    try {
+      const worker = { url: "http://127.0.0.1:9", tokenFile: tokenFile(my.folder) };
+      await expect(request(worker, "GET /v1/topics", undefined, soon())).rejects.toThrow("not a file of this user");
+    } finally {
+      rmSync(path);
+      renameSync(`${path} elsewhere`, path);
     }
   });
 
