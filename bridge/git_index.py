@@ -15,8 +15,6 @@ from pathlib import Path
 
 from jobs.layout import Workspace
 
-from .settings import inherited_environment
-
 # An index that git is still writing after so long is what a git that died has left behind.
 STALE_LOCK_SECONDS = 600.0
 
@@ -114,6 +112,8 @@ def _read(workspace: Workspace, index: Path) -> Tracked:
 
 def _ask(workspace: Workspace) -> Tracked:
     import subprocess  # not at the top: the query path rarely needs it
+
+    from .settings import inherited_environment
 
     folders = [f":(icase){folder.name}" for folder in workspace.own_folders]
     # Of the repository's own configuration nothing is run: its hooks and its file monitor are switched off.

@@ -17,14 +17,16 @@ import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jobs import files, plain_files
 from jobs.errors import JobError
 from jobs.layout import Workspace, find_workspace
 
 from . import git_index
-from .settings import Settings, load
+
+if TYPE_CHECKING:
+    from .settings import Settings
 
 # The temporary files that an interrupted adoption leaves (``files.replace``).
 _TEMPORARY_FILE = re.compile(r"\.(\.gitignore|\.owner|earlier-files\.json)\.[0-9a-f]+\.tmp")
@@ -161,6 +163,8 @@ def settings_of(workspace: Workspace, overrides: Mapping[str, Any] | None = None
 
     Raises JobError: WORKSPACE_MISSING, WORKSPACE_NOT_TRUSTED, SETTING_INVALID.
     """
+    from .settings import load  # not at the top: hooks of other tools need the check alone
+
     _require_there(workspace)
     state = require_trusted(workspace, load(overrides).config_folder)
     return load(overrides, workspace_env=workspace.env_file, trusted=state.trusted)
