@@ -39,6 +39,10 @@ class KindSpec:
     """Whether the counters of ended jobs start at 0 in the metrics, before the first job has ended."""
     local: bool = False
     """Whether it is about files of the machine on which it was dropped: in a team, only that machine runs it."""
+    files: tuple[str, ...] = ()
+    """Fields of the payload that name files of the machine on which the job was dropped. In a team, another machine
+    would read its own files for them: so they become ``texts`` before the job is posted, unless the kind is ``local``.
+    """
     needs_graph: bool = False
     """Whether it uses the knowledge graph: in a team, the machine runs it that owns the graph."""
     test_only: bool = False
@@ -63,7 +67,7 @@ KINDS: tuple[KindSpec, ...] = (
         "ingest", "Ingest", priority=0, batched=True, holds_text=True,
         words=(*_STATUSES, *_MEMORY_TYPES),
     ),
-    KindSpec("cognify", "Cognify", length="long", holds_text=True, needs_graph=True),
+    KindSpec("cognify", "Cognify", length="long", holds_text=True, needs_graph=True, files=("paths",)),
     KindSpec(
         "migrate", "Migrate", length="long", local=True,
         words=(*_STATUSES, *_MEMORY_TYPES,
@@ -80,11 +84,11 @@ KINDS: tuple[KindSpec, ...] = (
     KindSpec("feedback", "Feedback", priority=10, holds_text=True, words=VERDICTS),
     KindSpec("ask", "Ask", priority=_SOON, holds_text=True, needs_graph=True, words=(*_STATUSES, *_MEMORY_TYPES)),
     KindSpec(
-        "import", "Import", length="long", local=True,
+        "import", "Import", length="long", local=True, files=("path",),
         words=("renumbered", "kept", "duplicate", "conflict", "forgotten", "failed"),
     ),
     KindSpec(
-        "capture", "Capture", length="long", local=True,
+        "capture", "Capture", length="long", local=True, files=("file", "transcript"),
         words=(*CAPTURE_TOOLS, "export", "captured", "unchanged", "withdrawn", "forgotten", "empty", "failed", "rules",
                "model"),
     ),
@@ -100,6 +104,8 @@ BATCHED = frozenset(kind.name for kind in KINDS if kind.batched)
 PREEMPTIBLE = frozenset(kind.name for kind in KINDS if kind.length == "long")
 YIELDS = frozenset(kind.name for kind in KINDS if kind.length != "short")
 LOCAL = frozenset(kind.name for kind in KINDS if kind.local)
+FILES = {kind.name: kind.files for kind in KINDS if kind.files and not kind.local}
+"""For a kind that any machine of a team may run: the fields of its payload that must not be posted."""
 NEEDS_GRAPH = frozenset(kind.name for kind in KINDS if kind.needs_graph)
 TEST_ONLY = frozenset(kind.name for kind in KINDS if kind.test_only)
 

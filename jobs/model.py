@@ -48,8 +48,9 @@ class Job:
     redactions: dict[str, int] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        """The content of the worker's copy: the fields of a job file, and two more if the job was redacted."""
-        redacted = {"job_sha256": self.sha256, "redactions": self.redactions} if self.redactions else {}
+        """The content of the worker's copy: the fields of a job file, and two more if its payload was changed."""
+        is_changed = self.redactions or self.sha256 != job_digest(self.kind, self.sent)
+        redacted = {"job_sha256": self.sha256, "redactions": self.redactions} if is_changed else {}
         return {
             "schema_version": SCHEMA_VERSION,
             "job_id": self.job_id,

@@ -50,6 +50,20 @@ def open_inside(root: Path, text: str) -> BinaryIO:
     return os.fdopen(descriptor, "rb")
 
 
+def text_inside(root: Path, text: str, limit: int) -> str:
+    """The text of such a file. Raises as ``read_inside``, and JobError: ARGUMENT_INVALID when it is not UTF-8 or is
+    blank."""
+    try:
+        found = read_inside(root, text, limit).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        found = "\0"
+    if "\0" in found:
+        raise JobError("ARGUMENT_INVALID", f"{text[:200]!r} is not text in UTF-8.")
+    if not found.strip():
+        raise JobError("ARGUMENT_INVALID", f"{text[:200]!r} holds no text.")
+    return found
+
+
 def read_inside(root: Path, text: str, limit: int) -> bytes:
     """The bytes of such a file. Raises as ``open_inside``, and JobError: FILE_TOO_LARGE above ``limit`` bytes."""
     with open_inside(root, text) as file:

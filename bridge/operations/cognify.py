@@ -102,7 +102,7 @@ def _work(task: Task, stores: Stores, now: datetime) -> _Work:
     """The job's memories, with its texts and files stored as memories.
 
     Raises JobError: MEMORY_NOT_FOUND, MEMORY_FORGOTTEN or ARGUMENT_INVALID for memory ids that do not name a visible
-    memory, LLM_NOT_CONFIGURED or LLM_CONFIG where the payload names nothing.
+    memory, or for paths in a team; LLM_NOT_CONFIGURED or LLM_CONFIG where the payload names nothing.
     """
     payload, work = task.payload, _Work()
     if payload.get("memory_ids"):
@@ -111,6 +111,8 @@ def _work(task: Task, stores: Stores, now: datetime) -> _Work:
             work.want(memory_id, None)
     elif payload.get("texts"):
         _store([(text, None) for text in payload["texts"]], work, task, stores, now)
+    elif payload.get("paths") and stores.is_in_team:
+        raise JobError("ARGUMENT_INVALID", "A job of a team may not name files of the machine that runs it.")
     elif payload.get("paths"):
         _store(_read(payload["paths"], work, stores), work, task, stores, now)
     else:
@@ -126,7 +128,7 @@ def _read(wanted: Sequence[str], work: _Work, stores: Stores) -> list[tuple[str,
     limit = stores.settings.max_job_bytes
     for path in wanted:
         try:
-            text = _text(paths.read_inside(stores.workspace.root, path, limit), path)
+            text = paths.text_inside(stores.workspace.root, path, limit)
             if stores.settings.redact_secrets:
                 clean = redaction.redact(text)
                 text = clean.text
@@ -137,19 +139,6 @@ def _read(wanted: Sequence[str], work: _Work, stores: Stores) -> list[tuple[str,
         except OSError as error:
             work.fail(JobError("FILE_UNSAFE", f"{path[:200]!r} cannot be read: {error.strerror}."), source=path)
     return texts
-
-
-def _text(data: bytes, path: str) -> str:
-    """The file's text. Raises JobError: ARGUMENT_INVALID when it is not UTF-8 or is blank."""
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = "\0"
-    if "\0" in text:
-        raise JobError("ARGUMENT_INVALID", f"{path[:200]!r} is not text in UTF-8.")
-    if not text.strip():
-        raise JobError("ARGUMENT_INVALID", f"{path[:200]!r} holds no text.")
-    return text
 
 
 def _store(texts: Sequence[tuple[str, str | None]], work: _Work, task: Task, stores: Stores, now: datetime) -> None:

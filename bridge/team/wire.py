@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from jobs import clock
 from jobs.errors import JobError
 from jobs.model import Record, encode
+from jobs.named_files import require_none
 from jobs.parse import parse_copy
 from jobs.states import LIVE
 
@@ -168,6 +169,7 @@ def _post(team: Team, body: Post, named: Callable[[str], str]) -> Any:
         job = parse_copy(record.job_id, encode(posted.job))
         if (record.job_sha256, record.kind, record.priority) != (job.sha256, job.kind, job.priority):
             raise JobError("ARGUMENT_INVALID", f"The record of {record.job_id} is that of another job.")
+        require_none(job)
         if record.state not in LIVE:
             raise JobError("ARGUMENT_INVALID", f"The job {record.job_id} has ended: it is {record.state}.")
         jobs.append((job, record))

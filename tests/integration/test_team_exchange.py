@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
 from postgres import database
 
+from bridge.team import wire
 from bridge.team.membership import Membership
 from bridge.team.postgres_team import PostgresTeam
 from bridge.team.rows import Author, Described
@@ -17,11 +19,13 @@ from bridge.team.shared_jobs import Posted
 from jobs import clock, spool
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths, Workspace
-from jobs.lifecycle import accept
+from jobs.lifecycle import CrashLimits, accept
 from jobs.model import Job, Record, encode
 from jobs.parse import parse_job
 from worker.scheduling.ledger import Ledger
+from worker.team import file_texts
 from worker.team.exchange import Exchange
+from worker.team.team_jobs import TeamJobs
 
 
 class Picky(PostgresTeam):
@@ -48,9 +52,11 @@ def place(tmp_path: Path) -> SpoolPaths:
     return paths
 
 
-def exchange_of(place: SpoolPaths, team: PostgresTeam, workspace_id: str, *job_ids: str) -> tuple[Exchange, Ledger]:
+def exchange_of(
+    place: SpoolPaths, team: PostgresTeam, workspace_id: str, *job_ids: str, kind: str = "check", **payload: Any
+) -> tuple[Exchange, Ledger]:
     ledger = Ledger(place, [])
-    files = {each: {"schema_version": 1, "job_id": each, "kind": "check", "payload": {}} for each in job_ids}
+    files = {each: {"schema_version": 1, "job_id": each, "kind": kind, "payload": payload} for each in job_ids}
     jobs = [parse_job(job_id, encode(file)) for job_id, file in files.items()]
     ledger.accept([(job, accept(job, clock.now())) for job in jobs])
     exchange = Exchange(place, ledger, team, Membership(workspace_id, "node", shares=False))
@@ -80,3 +86,58 @@ def test_a_job_for_a_workspace_that_the_team_no_longer_has_can_be_cancelled(plac
         exchange.run()
     assert exchange.cancel("a") == "cancelled"
     assert ledger.find("a") is None or ledger.live() == []
+
+
+def test_files_that_a_job_names_are_posted_as_texts_of_the_machine_where_it_was_dropped(
+    place: SpoolPaths, team: Picky
+) -> None:
+    workspace_id = str(uuid4())
+    team.share(Described(workspace_id, "w", 8, "fake", 8), str(uuid4()), [], Author("node"))
+    (place.root.parent / "notes.md").write_text("The key is ghp_1234567890abcdefghij1234567890ABCDEF.")
+    exchange, ledger = exchange_of(place, team, workspace_id, "a", kind="cognify", paths=["notes.md"])
+    exchange.run()
+    exchange._posted.clear()
+    exchange.run()
+    assert [record.state for record in ledger.live()] == ["queued"], "posting it again is posting it once"
+    lease = team.take("other", [workspace_id], 60)
+    assert lease is not None
+    [shared] = team.due(lease, "other", 9)
+    assert shared.job is not None
+    assert list(shared.job["payload"]) == ["texts"]
+    assert shared.job["payload"]["texts"][0].startswith("The key is ")
+    assert "ghp_12345" not in str(shared.job)
+
+
+@pytest.mark.parametrize(("size", "code"), [(None, "ARGUMENT_INVALID"), (file_texts.MOST_BYTES + 1, "FILE_TOO_LARGE")])
+def test_a_job_whose_files_cannot_be_posted_ends_with_the_reason(
+    place: SpoolPaths, team: Picky, size: int | None, code: str
+) -> None:
+    workspace_id = str(uuid4())
+    team.share(Described(workspace_id, "w", 8, "fake", 8), str(uuid4()), [], Author("node"))
+    if size is not None:
+        (place.root.parent / "notes.md").write_text("x" * size)
+    exchange, ledger = exchange_of(place, team, workspace_id, "a", kind="cognify", paths=["notes.md"])
+    exchange.run()
+    ended = ledger.find("a")
+    assert ended is not None
+    assert ended.error is not None
+    assert (ended.state, ended.error["code"]) == ("failed", code)
+
+
+def test_a_posted_job_that_names_files_is_refused_by_gateway_and_worker(place: SpoolPaths, team: Picky) -> None:
+    workspace_id = str(uuid4())
+    team.share(Described(workspace_id, "w", 8, "fake", 8), str(uuid4()), [], Author("node"))
+    file = {"schema_version": 1, "job_id": "a", "kind": "cognify", "payload": {"paths": ["secret.md"]}}
+    job = parse_job("a", encode(file))
+    record = accept(job, clock.now())
+    body = wire.Post(workspace_id=workspace_id, node="n", jobs=[{"job": job.as_dict(), "record": record.as_dict()}])
+    with pytest.raises(JobError, match="may not name files"):
+        wire.OPERATIONS["post"].run(team, body, lambda node: node)
+    team.post(workspace_id, "n", [(job, record)])  # as a machine with the database's address could
+    jobs = TeamJobs(team, "mine", CrashLimits())
+    lease = team.take("mine", [workspace_id], 60)
+    assert lease is not None
+    jobs.hold(lease)
+    assert jobs.next() == "a"
+    with pytest.raises(JobError, match="may not name files"):
+        jobs.read("a")

@@ -4,6 +4,7 @@
 ``team_jobs``: the jobs of the workspace whose lease this worker holds, as the runner needs them.
 ``held_lease``: the lease itself, renewed while jobs run.
 ``exchange``: posts the jobs that were dropped here, and writes their records as they come back.
+``file_texts``: the texts of files that a job names, in their place, before it is posted.
 ``wakeups``: wakes this worker when another machine has changed something, and the others when this one has.
 ``team_work``: takes leases, renews them, and runs what is due; makes the copy on this machine follow the team's.
 

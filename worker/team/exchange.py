@@ -18,11 +18,12 @@ from jobs import clock, lifecycle
 from jobs.errors import JobError
 from jobs.kinds import LOCAL
 from jobs.layout import SpoolPaths
-from jobs.model import Job, Record
+from jobs.model import Job, Record, encode
 
 from ..log import of_job
 from ..scheduling.ledger import Cancellation, Ledger
 from ..scheduling.tasks import read_job
+from . import file_texts
 
 log = logging.getLogger(__name__)
 
@@ -35,8 +36,12 @@ _REFUSALS = ("ARGUMENT_INVALID", "HTTP_TOO_LARGE")  # of what was sent: it would
 class Exchange:
     """The exchange of one workspace. Not thread-safe, except for ``cancel``."""
 
-    def __init__(self, paths: SpoolPaths, ledger: Ledger, team: Team, membership: Membership) -> None:
+    def __init__(
+        self, paths: SpoolPaths, ledger: Ledger, team: Team, membership: Membership, *, redacts: bool = True
+    ) -> None:
+        """``redacts``: likely secrets are removed from the files that jobs name."""
         self._paths = paths
+        self._redacts = redacts
         self._ledger = ledger
         self._team = team
         self._membership = membership
@@ -73,7 +78,9 @@ class Exchange:
                 self._refuse(record, JobError("TEAM_NO_COPY"))
                 continue
             try:
-                job = read_job(self._paths, record.job_id)
+                job = file_texts.with_texts(
+                    read_job(self._paths, record.job_id), self._paths.root.parent, redacts=self._redacts
+                )
             except JobError as error:
                 self._refuse(record, error)
                 continue
@@ -81,7 +88,7 @@ class Exchange:
                 log.error("copy unreadable, not posted yet: %s", error, extra=of_job(record))
                 self._posted[record.job_id] = record.generation  # until all are posted again
                 continue
-            job_size = self._paths.copy(record.job_id).stat().st_size
+            job_size = len(encode(job.as_dict()))
             if jobs and size + job_size > _MOST_BYTES:
                 self._post(jobs)
                 jobs, size = [], 0

@@ -46,7 +46,7 @@ class Member:
         self._lease_seconds = settings.lease_seconds
         self._copy_days = settings.team_copy_days
         self._most_memories = None if settings.team is None else settings.team_copy_memories
-        self._exchange = Exchange(workspace.spool, ledger, self._team, membership)
+        self._exchange = Exchange(workspace.spool, ledger, self._team, membership, redacts=settings.redact_secrets)
         self._counters = counters
         counters.count(_LEASES_LOST, by=0)  # an alert misses the first step of a counter that begins at 1
         self._work: TeamWork | None = None

@@ -23,6 +23,7 @@ from jobs.errors import JobError
 from jobs.kinds import NEEDS_GRAPH
 from jobs.lifecycle import CrashLimits, Event
 from jobs.model import Job, Record, encode
+from jobs.named_files import require_none
 from jobs.parse import parse_copy
 from jobs.scrub import JOB_FILES
 
@@ -124,11 +125,13 @@ class TeamJobs:
         return [kind for kind in kinds if not (self.hides_graph and kind in NEEDS_GRAPH)]
 
     def read(self, job_id: str) -> Job:
-        """The job itself."""
+        """The job itself. Raises JobError: JOB_NOT_FOUND, ARGUMENT_INVALID for one that names files."""
         shared = self._jobs[job_id]
         if shared.job is None:
             raise JobError("JOB_NOT_FOUND")
-        return parse_copy(job_id, encode(shared.job))
+        job = parse_copy(job_id, encode(shared.job))
+        require_none(job)
+        return job
 
     def is_committed(self, record: Record) -> bool:
         """Whether the job's change is committed; True if that cannot be read, so that the job runs to its end."""
