@@ -152,7 +152,8 @@ _OF_WORKSPACES = ("workspaces", "rows", "changes", "jobs", "job_askers", "copies
 
 
 def allow_gateway(connection: Connection, role: str) -> None:
-    """Give a role of the database the rights of a gateway, and no others. Raises JobError: ARGUMENT_INVALID."""
+    """Give a role of the database the rights of a gateway, and no others: no temporary tables either, which every role
+    may make by default. Raises JobError: ARGUMENT_INVALID."""
     _grant(connection, role, "schema_version", "persons", "groups", "members", "tokens")
 
 
@@ -179,6 +180,8 @@ def _grant(connection: Connection, role: str, *read: str) -> None:
             f' GRANT SELECT, INSERT, UPDATE, DELETE ON {", ".join(_OF_WORKSPACES)} TO "{role}";'
             f' GRANT SELECT ON {", ".join(read)} TO "{role}"'.encode()
         )
+        (database,) = connection.execute("SELECT quote_ident(current_database())").fetchone() or ("",)
+        connection.execute(f'REVOKE TEMPORARY ON DATABASE {database} FROM PUBLIC, "{role}"'.encode())
 
 
 def _require_name(name: str) -> None:

@@ -199,8 +199,30 @@ ALTER TABLE copies ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own ON copies USING (workspace_id = (SELECT workspace_in_use()));
 """
 
+# Unless its search path names pg_temp, a function looks among the temporary tables first: a role could put a view of its
+# own there, and what the view calls would run with the rights of the function's owner.
+_NAMES = """
+CREATE OR REPLACE FUNCTION may_see(wanted uuid) RETURNS boolean LANGUAGE sql STABLE SECURITY DEFINER
+SET search_path = pg_catalog, cognee_memory, pg_temp AS $$
+    SELECT EXISTS (
+        SELECT 1 FROM cognee_memory.workspaces AS w WHERE w.id = wanted AND (
+            w.person = current_setting('cognee_memory.person', true)
+            OR w.group_name IN (
+                SELECT m.group_name FROM cognee_memory.members AS m
+                WHERE m.person = current_setting('cognee_memory.person', true)
+            )
+        )
+    )
+$$;
+CREATE OR REPLACE FUNCTION workspace_in_use() RETURNS uuid LANGUAGE sql STABLE
+SET search_path = pg_catalog, cognee_memory, pg_temp AS $$
+    SELECT nullif(current_setting('cognee_memory.workspace', true), '')::uuid
+    WHERE cognee_memory.may_see(nullif(current_setting('cognee_memory.workspace', true), '')::uuid)
+$$;
+"""
+
 # The migration at index n upgrades the schema from version n to n + 1.
-MIGRATIONS: tuple[str, ...] = (_TRUTH, _WALLS)
+MIGRATIONS: tuple[str, ...] = (_TRUTH, _WALLS, _NAMES)
 VERSION = len(MIGRATIONS)
 
 

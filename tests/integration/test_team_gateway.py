@@ -235,6 +235,43 @@ def test_row_level_security_alone_shows_and_changes_nothing_of_another_persons_w
     assert dump(strangers.hosted, strangers.workspace_id) == before
 
 
+def test_the_gateways_role_runs_nothing_with_the_rights_of_the_owner(strangers: Strangers) -> None:
+    """Temporary views in front of all tables, which call a function: no function of the owner may look at them."""
+    hosted, evil = strangers.hosted, "pg_temp.evil()"
+    denied = pytest.raises(psycopg.errors.InsufficientPrivilege)
+    with psycopg.connect(hosted.gateway_dsn, autocommit=True) as role, denied:
+        role.execute("CREATE TEMP TABLE x (a integer)")
+    with psycopg.connect(hosted.dsn, autocommit=True) as owner:
+        database = owner.info.dbname
+        owner.execute(f'GRANT TEMPORARY ON DATABASE "{database}" TO gateway'.encode())
+        tables = [
+            name for (name,) in owner.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'cognee_memory'")
+        ]
+        functions = owner.execute(
+            "SELECT p.oid::regprocedure::text, p.pronargs, p.proconfig FROM pg_proc AS p WHERE p.prosecdef"
+            " AND p.pronamespace = 'cognee_memory'::regnamespace"
+        ).fetchall()
+    assert functions, "the walls have one"
+    with psycopg.connect(hosted.gateway_dsn, autocommit=True) as role:
+        role.execute(
+            "CREATE FUNCTION pg_temp.evil() RETURNS uuid LANGUAGE plpgsql VOLATILE AS $$ BEGIN"
+            " INSERT INTO cognee_memory.persons VALUES ('forged by ' || current_user); RETURN NULL; END $$"
+        )
+        for table in tables:
+            columns = f"{evil} AS id, 'mallory'::text AS person, NULL::text AS group_name"
+            role.execute(f"CREATE TEMP VIEW {table} AS SELECT {columns}".encode())
+        for path in ("pg_temp, cognee_memory", "cognee_memory, pg_catalog"):
+            role.execute(f"SET search_path = {path}".encode())
+            for signature, arguments, configuration in functions:
+                assert any(each.endswith("pg_temp") for each in configuration), f"{signature}: pg_temp comes last"
+                name = signature.partition("(")[0]
+                nothing = ", ".join(["NULL"] * arguments)
+                role.execute(f"SELECT cognee_memory.{name.removeprefix('cognee_memory.')}({nothing})".encode())
+    with psycopg.connect(hosted.dsn, autocommit=True) as owner:
+        owner.execute(f'REVOKE TEMPORARY ON DATABASE "{database}" FROM gateway'.encode())
+        assert owner.execute("SELECT name FROM cognee_memory.persons WHERE name LIKE 'forged%'").fetchall() == []
+
+
 @contextmanager
 def refused(connection: psycopg.Connection[Any]) -> Iterator[None]:
     with pytest.raises(psycopg.errors.InsufficientPrivilege), connection.transaction():
