@@ -199,8 +199,8 @@ ALTER TABLE copies ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own ON copies USING (workspace_id = (SELECT workspace_in_use()));
 """
 
-# Unless its search path names pg_temp, a function looks among the temporary tables first: a role could put a view of its
-# own there, and what the view calls would run with the rights of the function's owner.
+# Unless its search path names pg_temp, a function looks among the temporary tables first: a role could put its own view
+# there, and what the view calls would run with the rights of the function's owner.
 _NAMES = """
 CREATE OR REPLACE FUNCTION may_see(wanted uuid) RETURNS boolean LANGUAGE sql STABLE SECURITY DEFINER
 SET search_path = pg_catalog, cognee_memory, pg_temp AS $$
