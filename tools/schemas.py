@@ -10,6 +10,7 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
@@ -112,8 +113,9 @@ def _where(given: Mapping[str, list[str]], **fields: Any) -> dict[str, Any]:
     return {"if": {"properties": condition, "required": list(condition)}, "then": {"properties": fields}}
 
 
+@cache
 def schemas() -> dict[str, dict[str, Any]]:
-    """Every schema by file name. Each schema is complete in its file."""
+    """Every schema by file name. Each schema is complete in its file. Not to be changed: they are made once."""
     named = {"job": job_schema(), "record": record_schema()}
     named |= {f"{verb}-response": response_schema(verb) for verb in RESPONSES}
     named["export"] = export_schema()

@@ -27,7 +27,7 @@ from worker.http.executor import RequestExecutor
 def ended(number: int, state: str, code: str | None = None, kind: str = "ingest", **more: Any) -> Record:
     """A job that came so many minutes ago."""
     now = datetime.now(UTC)
-    at = [clock.iso(now - timedelta(minutes=number) + timedelta(seconds=second)) for second in range(3)]
+    at = [clock.iso(now - timedelta(minutes=number) + timedelta(seconds=second)) for second in range(-3, 0)]
     error = None if code is None else JobError(code, f"What happened to {number}.").as_dict()
     result = {} if state == "succeeded" else None
     return Record(

@@ -64,7 +64,7 @@ def main(arguments: list[str] | None = None) -> int:
     except NotNow as why:
         what = str(why)
     except Exception as error:
-        what = f"{FAILED}: {type(error).__name__}: {error}."
+        what = f"{FAILED}: {type(error).__name__}: {str(error).rstrip('.')}."
     turn.acquire()
     if answer:
         sys.stdout.write(answer)
