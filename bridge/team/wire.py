@@ -297,7 +297,7 @@ class Commit(Call):
     change: ChangeId
     jobs: list[JobId]
     node: Node
-    lease: Number | None
+    lease: Number
     format: Number
 
 
