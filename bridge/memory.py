@@ -13,6 +13,8 @@ from typing import Literal
 MemoryKind = Literal["summary", "decision_record", "legacy"]
 Status = Literal["Draft", "Active", "Superseded", "DecisionRecord"]
 
+MAX_KEPT = 1_000_000_000  # imported numbers above are replaced, since they would leave little room for later ones
+
 STATUS_WORDS: dict[str, Status] = {
     "Draft": "Draft",
     "Active": "Active",

@@ -18,7 +18,12 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from bridge.team import people
 from bridge.team.gateway_team import GatewayTeam
+from bridge.team.rows import Author
 from bridge.team.server import Server
+from jobs import clock, lifecycle
+from jobs.ids import new_job_id
+from jobs.model import encode
+from jobs.parse import parse_job
 
 
 class Hosted:
@@ -86,6 +91,25 @@ class Hosted:
             for group in groups:
                 people.add_member(connection, group, person)
             return people.create_token(connection, person, "a machine", None)
+
+    @contextmanager
+    def working(self, token: str, workspace_id: str, node: str = "laptop") -> Iterator[tuple[GatewayTeam, Author]]:
+        """A team, and the machine that runs a job of the workspace meanwhile, so that it may commit changes."""
+        job_id = new_job_id()
+        job = parse_job(job_id, encode({"schema_version": 1, "job_id": job_id, "kind": "check", "payload": {}}))
+        with self.team(token) as team:
+            team.post(workspace_id, node, [(job, lifecycle.accept(job, clock.now()))])
+            lease = team.take(node, [workspace_id], 60.0)
+            assert lease is not None
+            running = [
+                lifecycle.step(each.record, lifecycle.Started(), clock.now()) for each in team.due(lease, node, 1)
+            ]
+            team.write(lease, running)
+            try:
+                yield team, Author(node, lease.number)
+            finally:
+                team.write(lease, [lifecycle.step(each, lifecycle.Succeeded({}), clock.now()) for each in running])
+                team.release(lease)
 
     @contextmanager
     def team(self, token: str) -> Iterator[GatewayTeam]:

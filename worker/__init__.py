@@ -12,6 +12,7 @@ modules and packages:
 ``boot``: the current boot of the machine.
 ``process_usage``: memory and processor time of the worker's processes.
 ``stop_signals``: SIGTERM and SIGINT, as calls in a thread.
+``connections``: HTTP connections with bounds on their number and on the time for a request's head.
 ``log``: the log file, its line formats, and the output of the other processes.
 ``version``: the version of the installed distribution.
 ``wording``: numbers, times and sizes in sentences.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from .values import MAX_KEPT
+from ..memory import MAX_KEPT
 
 
 def take(connection: sqlite3.Connection, wanted: int = 0) -> int:

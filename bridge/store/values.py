@@ -14,8 +14,6 @@ from ..memory import Memory, Status
 
 # --- jobs and memories ---
 
-MAX_KEPT = 1_000_000_000  # imported numbers above are replaced, since they would leave little room for later ones
-
 
 @dataclass(frozen=True, slots=True)
 class AppliedJob:

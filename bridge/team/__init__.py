@@ -14,6 +14,7 @@
 ``remote_answers``: questions about a large workspace, which the gateway answers.
 ``retention``: what the database need not keep for ever.
 ``rows``: a workspace's memories as rows: the feed that replicas follow, and how a change is committed.
+``row_history``: what a change may do to the rows that are there.
 ``copies``: how far each machine's copy is, and what an operator sees of a workspace.
 ``copy_age``: how old this machine's copy is, in a file that a question reads.
 ``leases``: which worker runs a workspace's jobs.

@@ -132,6 +132,8 @@ class GatewayTeam:
         author: Author,
         format_: int,
     ) -> Position:
+        if author.lease is None or author.lease < 0:
+            raise JobError("TEAM_LEASE_LOST")  # the gateway takes changes of jobs alone
         head = wire.Commit(
             workspace_id=workspace_id,
             seq=before.seq,

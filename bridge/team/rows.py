@@ -15,6 +15,8 @@ from uuid import uuid4
 
 from jobs.errors import JobError
 
+from . import row_history
+from .row_history import RowHistory
 from .server import Connection
 
 _FETCHED = 200  # rows at a time; a memory's vectors are some 30 kB
@@ -165,24 +167,27 @@ def commit(
     format_: int,
     change_id: str | None = None,
 ) -> Position:
-    """Commit a change, if the workspace is still at the position that it was made for, and its author's lease is still
-    the last one. ``jobs`` are the ids of the jobs that it applies; ``change_id`` a UUID for the change, if it must be
-    known before. Returns the new position.
+    """Commit a change, if the workspace is still at the position that it was made for, and its author holds the lease
+    and runs its jobs. ``jobs`` are the ids of the jobs that it applies; ``change_id`` a UUID for the change, if it must
+    be known before. Returns the new position.
 
-    Raises JobError: TEAM_CONFLICT or TEAM_LEASE_LOST, with nothing committed, otherwise.
+    Raises JobError: TEAM_CONFLICT or TEAM_LEASE_LOST, with nothing committed, otherwise; ARGUMENT_INVALID for a change
+    that contradicts the rows that are there.
     """
     with connection.transaction():
         found = connection.execute(
-            "SELECT last_seq, last_change::text, format, lease FROM workspaces WHERE id = %s FOR UPDATE",
+            "SELECT last_seq, last_change::text, format, lease, lease_owner FROM workspaces WHERE id = %s FOR UPDATE",
             (workspace_id,),
         ).fetchone()
         if found is None or not _is_at(Position(*found[:2]), before):
             raise JobError("TEAM_CONFLICT")
         require_format(found[2], format_)
-        if author.lease is not None and author.lease != found[3]:
+        if author.lease is not None and (author.lease, author.node) != found[3:]:
             raise JobError("TEAM_LEASE_LOST")
+        running = None if author.lease is None else row_history.running(connection, workspace_id, jobs)
+        history = RowHistory(connection, workspace_id, running, is_first=not before.seq)
         after = Position(before.seq + 1, change_id or str(uuid4()))
-        count = _write(connection, workspace_id, after.seq, rows)
+        count = _write(connection, workspace_id, after.seq, rows, history)
         connection.execute(
             "INSERT INTO changes (workspace_id, seq, id, node, jobs, row_count) VALUES (%s, %s, %s, %s, %s, %s)",
             (workspace_id, *after, author.node, json.dumps(list(jobs)), count),
@@ -200,12 +205,13 @@ def _is_at(found: Position, expected: Position) -> bool:
 
 # Many rows are one statement. A pipeline of statements would keep the server from noticing that its client is gone.
 _UPSERT = """
-INSERT INTO rows AS former (workspace_id, tbl, key, seq, value, vectors, vectors_seq)
-SELECT %(workspace)s, tbl, key, %(seq)s, value::json, vectors, CASE WHEN vectors IS NOT NULL THEN %(seq)s END
+INSERT INTO rows AS former (workspace_id, tbl, key, seq, value, memory_id, vectors, vectors_seq)
+SELECT %(workspace)s, tbl, key, %(seq)s, value::json, CASE WHEN tbl = 'memories' THEN value::json->>'id' END,
+    vectors, CASE WHEN vectors IS NOT NULL THEN %(seq)s END
 FROM unnest(%(tables)s::text[], %(keys)s::text[], %(values)s::text[], %(vectors)s::bytea[])
     AS given (tbl, key, value, vectors)
 ON CONFLICT (workspace_id, tbl, key) DO UPDATE SET
-    seq = excluded.seq, value = excluded.value,
+    seq = excluded.seq, value = excluded.value, memory_id = excluded.memory_id,
     vectors = CASE WHEN {keeps} THEN coalesce(excluded.vectors, former.vectors) END,
     vectors_seq = CASE WHEN {keeps} THEN coalesce(excluded.vectors_seq, former.vectors_seq) END
 """.format(
@@ -214,12 +220,13 @@ ON CONFLICT (workspace_id, tbl, key) DO UPDATE SET
 )
 
 
-def _write(connection: Connection, workspace_id: str, seq: int, rows: Iterable[SharedRow]) -> int:
+def _write(connection: Connection, workspace_id: str, seq: int, rows: Iterable[SharedRow], history: RowHistory) -> int:
     """Write the rows of a change. Returns how many."""
     count = 0
     waiting = iter(rows)
     while some := list(islice(waiting, _WRITTEN)):
         count += len(some)
+        history.require(some)
         connection.execute(
             _UPSERT,
             {
@@ -231,6 +238,7 @@ def _write(connection: Connection, workspace_id: str, seq: int, rows: Iterable[S
                 "vectors": [row.vectors for row in some],
             },
         )
+    history.require_end()
     return count
 
 

@@ -221,8 +221,15 @@ SET search_path = pg_catalog, cognee_memory, pg_temp AS $$
 $$;
 """
 
+_IDS = """
+-- of a memory, so that no two have the same: not an index of its JSON, which row-level security would not let use
+ALTER TABLE rows ADD COLUMN memory_id text;
+UPDATE rows SET memory_id = value->>'id' WHERE tbl = 'memories';
+CREATE INDEX rows_memory_id ON rows (workspace_id, memory_id) WHERE memory_id IS NOT NULL;
+"""
+
 # The migration at index n upgrades the schema from version n to n + 1.
-MIGRATIONS: tuple[str, ...] = (_TRUTH, _WALLS, _NAMES)
+MIGRATIONS: tuple[str, ...] = (_TRUTH, _WALLS, _NAMES, _IDS)
 VERSION = len(MIGRATIONS)
 
 

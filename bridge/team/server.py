@@ -196,6 +196,8 @@ def failing_clearly(*, tells_reasons: bool = True) -> Iterator[None]:
         found = _error_of(error)
         if tells_reasons:
             raise found from None
+        if isinstance(error, psycopg.DataError):  # a number out of range, or a text that is no time: the request's
+            raise JobError("ARGUMENT_INVALID", "The request has a value that no column takes.") from None
         log.warning("%s", found)
         code = "TEAM_UNUSABLE" if found.code == "TEAM_UNUSABLE" else "TEAM_UNREACHABLE"
         raise JobError(code, "The gateway cannot use its database now. Its log says why.") from None

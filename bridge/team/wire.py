@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from jobs import clock
 from jobs.errors import JobError
+from jobs.ids import JOB_ID
 from jobs.model import Record, encode
 from jobs.named_files import require_none
 from jobs.parse import parse_copy
@@ -28,9 +29,12 @@ from .shared_jobs import MOST_FAILED, Report
 
 PREFIX = "/v1/team/"
 _UUID = r"^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$"
+_WITHOUT_NUL = r"^[^\x00]*$"  # which PostgreSQL stores in no text
 Id = Annotated[str, Field(pattern=_UUID)]
-Node = Annotated[str, Field(min_length=1, max_length=200)]
-JobId = Annotated[str, Field(min_length=1, max_length=64)]
+ChangeId = Annotated[str, Field(pattern=rf"^$|{_UUID}", description="A UUID; empty before the first change.")]
+Node = Annotated[str, Field(min_length=1, max_length=200, pattern=_WITHOUT_NUL)]
+JobId = Annotated[str, Field(pattern=rf"^{JOB_ID.pattern}$")]
+Name = Annotated[str, Field(max_length=300, pattern=_WITHOUT_NUL)]
 Number = Annotated[int, Field(ge=0, lt=2**62)]
 
 
@@ -119,7 +123,7 @@ class Acknowledge(OfNode):
 
 class NoteCopy(OfNode):
     applied_seq: Number
-    version: Annotated[str, Field(max_length=60)]
+    version: Annotated[str, Field(max_length=60, pattern=_WITHOUT_NUL)]
     has_removed_all: bool
     runs_jobs: bool
 
@@ -283,30 +287,30 @@ class Incoming(Call):
     """Asks for the rows after a position."""
 
     seq: Number
-    change: str
+    change: ChangeId
 
 
 class Commit(Call):
     """The header of a change."""
 
     seq: Number
-    change: str
+    change: ChangeId
     jobs: list[JobId]
     node: Node
-    lease: Number | None
+    lease: Number
     format: Number
 
 
 class Share(Call):
     """The header of a workspace that is shared."""
 
-    name: Annotated[str, Field(max_length=200)]
+    name: Name
     format: Number
-    embedder: Annotated[str, Field(max_length=300)]
+    embedder: Name
     dimensions: Annotated[int, Field(gt=0, le=8192)]
     change_id: Id
     node: Node
-    group: str | None
+    group: Name | None
 
 
 def header(value: BaseModel | dict[str, Any]) -> bytes:

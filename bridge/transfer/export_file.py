@@ -15,9 +15,8 @@ from jobs.check import check
 from jobs.errors import JobError
 from jobs.parse import read_json
 
-from ..memory import STATUS_WORDS, Content, Memory, Metadata, References, Status, TimeScope
+from ..memory import MAX_KEPT, STATUS_WORDS, Content, Memory, Metadata, References, Status, TimeScope
 from ..slices import Slices
-from ..store import values
 from ..store.values import Addition
 from ..text.memory_json import as_payload
 from ..text.sections import normalise, scope_text
@@ -76,7 +75,7 @@ def inspect(file: BinaryIO, slices: Slices) -> Checked:
             records[memory.id] = number, memory.sources
         checked.named |= {*memory.sources, *([line.migrated_from] if line.migrated_from else [])}
         checked.memories += 1
-        if memory.number <= values.MAX_KEPT:
+        if memory.number <= MAX_KEPT:
             checked.highest_number = max(checked.highest_number, memory.number)
         if _strays(line, memory):
             checked.strays.append(number)

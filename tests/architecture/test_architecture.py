@@ -40,7 +40,7 @@ LAYERS = {
         "retrieve ingest compact migrate_summaries",
     ),
     "worker": (
-        "version boot wording log process_usage hooks stop_signals",
+        "version boot wording log process_usage hooks stop_signals connections",
         "monitoring admin mcp processes",
         "child",
         "scheduling doctor",
@@ -303,8 +303,16 @@ def test_every_exception_is_needed() -> None:
         ("ladybug", {"bridge/graph/graph_files.py"}),
         ("onnxruntime", {"bridge/embedding/local_embedder.py", "bridge/reranking/local_reranker.py"}),
         ("mcp", {"worker/mcp/server.py"}),
-        ("starlette", {"worker/http/", "worker/gateway/app.py", "worker/gateway/transfers.py"}),
-        ("uvicorn", {"worker/server/main.py", "worker/gateway/serving.py"}),
+        (
+            "starlette",
+            {
+                "worker/http/",
+                "worker/gateway/app.py",
+                "worker/gateway/connections.py",
+                "worker/gateway/transfers.py",
+            },
+        ),
+        ("uvicorn", {"worker/connections.py", "worker/server/main.py", "worker/gateway/serving.py"}),
         ("prometheus_client", {"worker/monitoring/metrics.py", "worker/gateway/gateway_metrics.py", "worker/pool/"}),
         ("rich", {"worker/terminal/"}),
         (

@@ -289,7 +289,10 @@ def two_writers(folder: Path, team: PostgresTeam) -> tuple[list[str], list[str]]
     lease = taken(team, workspace_id, "first")
     first.use_lease(lease.number)
     expire(team, lease)
-    second.use_lease(taken(team, workspace_id, "second").number)
+    other = taken(team, workspace_id, "second")
+    second.use_lease(other.number)
+    [due] = team.due(other, "second", 1)
+    team.write(other, [lifecycle.step(due.record, lifecycle.Started(), clock.now())])
     answered = []
     for store, words in ((second, "The second"), (first, "The first")):
         try:

@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
+from uuid import NAMESPACE_OID, uuid4, uuid5
 
 import httpx
 import psycopg
@@ -21,7 +21,9 @@ from harness import Place, until
 from postgres import cluster
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+from bridge.store.team.tables import key_text
 from bridge.team import membership, people, schema, wire
+from bridge.team.gateway_team import GatewayTeam
 from bridge.team.postgres_team import PostgresTeam
 from bridge.team.rows import Author, Described, Position, SharedRow
 from bridge.team.server import PersonsConnections, Server
@@ -31,6 +33,7 @@ from jobs.model import encode
 from jobs.parse import parse_job
 
 NOBODY = "00000000-0000-0000-0000-000000000000"
+X, Y, Z = (str(uuid5(NAMESPACE_OID, name)) for name in "xyz")
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +110,7 @@ class Strangers:
         self.anns, self.bobs = hosted.token(self.ann), hosted.token(self.bob)
         self.workspace_id = str(uuid4())
         with hosted.team(self.anns) as team:
-            row = SharedRow("tombstones", json.dumps(["x"]), {"id": "x", "forgotten_at": "2026-11-20T12:00:00Z"})
+            row = SharedRow("tombstones", json.dumps([X]), {"id": X, "forgotten_at": "2026-11-20T12:00:00Z"})
             what = Described(self.workspace_id, "ann's", 8, "a model", 3)
             team.share(what, str(uuid4()), [row], Author("laptop"))
 
@@ -141,7 +144,7 @@ def bodies(workspace_id: str) -> dict[str, dict[str, Any]]:
         "remove_copy": {"node": "n"},
         "failed_jobs": {"limit": 50},
         "incoming": {"seq": 0, "change": ""},
-        "commit": {"seq": 1, "change": "", "jobs": [], "node": "n", "lease": None, "format": 8},
+        "commit": {"seq": 1, "change": "", "jobs": [], "node": "n", "lease": 7, "format": 8},
         "listen": {"seconds": 0.1},
         "answer": {"verb": "retrieve", "arguments": {"query": "x"}, "root": "/"},
     }  # fmt: skip
@@ -202,7 +205,7 @@ def test_row_level_security_alone_shows_and_changes_nothing_of_another_persons_w
         assert mine.registered(strangers.workspace_id) is not None, "the role can read at all"
         with mine.incoming(strangers.workspace_id, Position(0, "")) as found:
             assert found is not None
-            assert [row.key for _, row in found.rows] == ['["x"]']
+            assert [row.key for _, row in found.rows] == [json.dumps([X])]
         assert theirs.registered(strangers.workspace_id) is None
         assert theirs.take("n", [strangers.workspace_id], 30) is None
         assert theirs.workspaces(100) == []
@@ -378,18 +381,26 @@ def test_what_is_no_request_gets_a_clear_error(strangers: Strangers, body: bytes
     ],
 )  # fmt: skip
 def test_a_row_of_no_shared_table_is_refused_and_nothing_is_changed(strangers: Strangers, line: bytes) -> None:
-    before = dump(strangers.hosted, strangers.workspace_id)
-    head = wire.header(bodies(strangers.workspace_id)["commit"] | {"seq": 1})
     headers = {"Authorization": f"Bearer {strangers.anns}"}
-    with strangers.hosted.team(strangers.anns) as team:
-        found = team.registered(strangers.workspace_id)
-    assert found is not None
-    head = wire.header(json.loads(head) | {"seq": found.position.seq, "change": found.position.change})
     url = strangers.hosted.address + wire.PREFIX + "commit"
-    for content in (head + line + b"\n" + wire.END, head + b'[1, "tombstones", "[\\"y\\"]", null, null]\n'):
-        answer = httpx.post(url, content=content, headers=headers)
-        assert answer.json()["success"] is False
-    assert dump(strangers.hosted, strangers.workspace_id) == before
+    with strangers.hosted.working(strangers.anns, strangers.workspace_id) as (team, author):
+        before = dump(strangers.hosted, strangers.workspace_id)
+        head = head_of(strangers, team, author)
+        for content in (
+            head + line + b"\n" + wire.END,
+            head + f'[1, "tombstones", "[\\"{Y}\\"]", null, null]\n'.encode(),
+        ):
+            answer = httpx.post(url, content=content, headers=headers)
+            assert (answer.status_code, answer.json()["error_code"]) == (400, "ARGUMENT_INVALID")
+        assert dump(strangers.hosted, strangers.workspace_id) == before
+
+
+def head_of(strangers: Strangers, team: GatewayTeam, author: Author) -> bytes:
+    """The first line of a change that the gateway would take."""
+    found = team.registered(strangers.workspace_id)
+    assert found is not None
+    at = {"seq": found.position.seq, "change": found.position.change, "node": author.node, "lease": author.lease}
+    return wire.header(bodies(strangers.workspace_id)["commit"] | at)
 
 
 def test_the_audit_tells_who_changed_what_and_holds_no_secret(strangers: Strangers) -> None:
@@ -415,48 +426,18 @@ def test_the_metrics_and_the_description_are_published(strangers: Strangers) -> 
     }
 
 
-def tombstone(**more: Any) -> dict[str, Any]:
-    return {"id": "y", "forgotten_at": "2026-11-20T12:00:00Z"} | more
-
-
-@pytest.mark.parametrize(
-    "row",
-    [
-        SharedRow("persons", json.dumps(["y"]), {"name": "y"}),
-        SharedRow("tombstones", json.dumps(["y", "z"]), tombstone()),
-        SharedRow("tombstones", "y", tombstone()),
-        SharedRow("tombstones", json.dumps(["z"]), tombstone()),
-        SharedRow("tombstones", json.dumps(["y"]), tombstone(more=1)),
-        SharedRow("tombstones", json.dumps(["y"]), {"id": "y"}),
-        SharedRow("tombstones", json.dumps(["y"]), tombstone(forgotten_at=None)),
-        SharedRow("tombstones", json.dumps(["y"]), tombstone(forgotten_at=["2026"])),
-        SharedRow("tombstones", json.dumps(["y"]), tombstone(), b"\0" * 12),
-        SharedRow("effects", json.dumps(["a", "b"]), {"job_id": "a", "job_sha256": "b", "at": "2026-W01-1"}),
-        SharedRow("effects", json.dumps(["a", "b"]), {"job_id": "a", "job_sha256": "b", "at": "2026-02-30T00:00:00Z"}),
-        SharedRow("memories", json.dumps([1]), {"number": 1}),
-        SharedRow("sqlite_sequence", json.dumps(["rows"]), {"seq": 1}),
-        SharedRow("sqlite_sequence", json.dumps(["memories"]), {"seq": "1"}),
-    ],
-)
-def test_a_row_that_no_copy_could_apply_is_refused(strangers: Strangers, row: SharedRow) -> None:
-    """A changed client of one person must not stop the copies of all others."""
-    with strangers.hosted.team(strangers.anns) as team:
-        at = team.registered(strangers.workspace_id)
-        assert at is not None
-        with pytest.raises(JobError) as caught:
-            team.commit(strangers.workspace_id, at.position, [row], [], Author("laptop"), 8)
-        assert caught.value.code == "ARGUMENT_INVALID"
-        assert team.registered(strangers.workspace_id) == at, "nothing of the change is kept"
-        valid = SharedRow("tombstones", json.dumps(["y"]), tombstone())
-        team.commit(strangers.workspace_id, at.position, [valid], [], Author("laptop"), 8)
+def session(session_id: str, **more: Any) -> dict[str, Any]:
+    """A row of the table of captured sessions."""
+    named = {"tool": "codex", "session_id": session_id, "path": "/p", "version": "1", "state": "kept"}
+    return named | {"captured_at": "2026-11-20T12:00:00Z", "segments": "[]"} | more
 
 
 def test_clients_that_take_nothing_hold_up_nobody(hosted: Hosted) -> None:
     """More of them than the gateway has connections, each with an answer that does not fit into the sockets."""
     group, workspace_id = f"group-{uuid4()}", str(uuid4())
     tokens = [hosted.token(f"person-{uuid4()}", group) for _ in range(6)]
-    large = ({"id": f"{number}".rjust(100_000, "x"), "forgotten_at": "2026-11-20T12:00:00Z"} for number in range(80))
-    rows = (SharedRow("tombstones", json.dumps([each["id"]]), each) for each in large)
+    large = [session(f"s{number}", path="x" * 100_000) for number in range(80)]
+    rows = (SharedRow("captured_sessions", key_text(["codex", each["session_id"]]), each) for each in large)
     with hosted.team(tokens[0]) as team:
         team.share(replace(Described(workspace_id, "w", 8, "m", 3), group=group), str(uuid4()), rows, Author("laptop"))
     url, asked = hosted.address + wire.PREFIX + "incoming", {"workspace_id": workspace_id, "seq": 0, "change": ""}
@@ -476,12 +457,9 @@ def test_clients_that_take_nothing_hold_up_nobody(hosted: Hosted) -> None:
 
 
 def test_a_row_without_an_end_is_refused(strangers: Strangers) -> None:
-    with strangers.hosted.team(strangers.anns) as team:
-        found = team.registered(strangers.workspace_id)
-    assert found is not None
-    at = {"seq": found.position.seq, "change": found.position.change}
-    head = wire.header(bodies(strangers.workspace_id)["commit"] | at)
     headers = {"Authorization": f"Bearer {strangers.anns}"}
-    parts = iter([head, *[b"x" * 1024 * 1024] * 17])
-    answer = httpx.post(strangers.hosted.address + wire.PREFIX + "commit", content=parts, headers=headers, timeout=60)
+    with strangers.hosted.working(strangers.anns, strangers.workspace_id) as (team, author):
+        parts = iter([head_of(strangers, team, author), *[b"x" * 1024 * 1024] * 17])
+        url = strangers.hosted.address + wire.PREFIX + "commit"
+        answer = httpx.post(url, content=parts, headers=headers, timeout=60)
     assert (answer.status_code, answer.json()["error_code"]) == (413, "HTTP_TOO_LARGE")

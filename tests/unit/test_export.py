@@ -28,7 +28,7 @@ from questions import answer_to
 from bridge import slices
 from bridge.embedding.embedder import Vectors
 from bridge.graph.open_stores import Stores
-from bridge.memory import Content, Memory, Metadata, References, TimeScope
+from bridge.memory import MAX_KEPT, Content, Memory, Metadata, References, TimeScope
 from bridge.operations import Task, run
 from bridge.settings import Settings
 from bridge.slices import ignore_progress
@@ -378,7 +378,7 @@ def additions(draw: st.DrawFn) -> Addition:
     metadata = Metadata(topic_id=None if kind == "legacy" else topic, status=status, **draw(LABELS))
     ids = st.uuids().map(str)
     sources = tuple(draw(st.lists(ids, max_size=2))) if kind == "decision_record" else ()
-    number = draw(st.integers(1, values.MAX_KEPT))
+    number = draw(st.integers(1, MAX_KEPT))
     memory = Memory(draw(ids), number, kind, metadata, draw(DATES), content, text, sources)
     return Addition(memory, hidden=draw(st.booleans()), migrated_from=draw(st.none() | ids), status_set_at=draw(TIMES))
 

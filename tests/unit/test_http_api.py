@@ -20,6 +20,7 @@ from bridge.interface import envelope
 from bridge.search.reader import Verb
 from jobs.errors import ERRORS, JobError
 from jobs.layout import Workspace
+from worker.connections import BoundedProtocol
 from worker.http import bodies as http_bodies, replies as http_replies
 from worker.monitoring.counters import Counters
 from worker.server import main as module
@@ -342,7 +343,7 @@ def test_a_connection_is_kept_for_the_next_question(running: Running) -> None:
 
 
 def test_whoever_hangs_holds_nobody_up_and_is_left_in_time(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_HEAD_SECONDS", 1.0)
+    monkeypatch.setattr(BoundedProtocol, "head_seconds", 1.0)
     monkeypatch.setattr(http_bodies, "_BODY_SECONDS", 1.0)
     head = f"POST /v1/retrieve HTTP/1.1\r\nHost: 127.0.0.1:{running.port}\r\nAuthorization: Bearer {TOKEN}\r\n"
     body = f"{head}Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{{"
@@ -365,7 +366,7 @@ def test_more_connections_than_it_can_hold_are_closed_and_the_others_kept(
     running: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever they come from: opening one needs no token."""
-    monkeypatch.setattr(module, "_MOST_CONNECTIONS", 5)
+    monkeypatch.setattr(BoundedProtocol, "most", 5)
     held = [running.connect() for _ in range(5)]
     until(lambda: len(running.server.server_state.connections) == 5, "they are let in")
     for _ in range(20):
@@ -383,7 +384,7 @@ def test_more_connections_than_it_can_hold_are_closed_and_the_others_kept(
 
 
 def test_a_head_that_trickles_in_is_left_in_time_too(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_HEAD_SECONDS", 0.5)
+    monkeypatch.setattr(BoundedProtocol, "head_seconds", 0.5)
     with running.connect() as connection, pytest.raises(OSError):
         send_on(connection, b"P")
 
@@ -391,7 +392,7 @@ def test_a_head_that_trickles_in_is_left_in_time_too(running: Running, monkeypat
 def test_a_second_request_that_never_gets_whole_is_left_in_time(
     running: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_HEAD_SECONDS", 0.5)
+    monkeypatch.setattr(BoundedProtocol, "head_seconds", 0.5)
     head = f"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:{running.port}\r\n"
     with running.connect() as connection:
         connection.sendall(f"{head}\r\n".encode())
@@ -405,7 +406,7 @@ def test_a_second_request_that_never_gets_whole_is_left_in_time(
 
 
 def test_a_slow_answer_outlives_the_time_for_a_head(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_HEAD_SECONDS", 0.2)
+    monkeypatch.setattr(BoundedProtocol, "head_seconds", 0.2)
     found: list[Reply] = []
     asker = threading.Thread(target=lambda: found.append(running.ask(body={"query": "hold"})))
     asker.start()

@@ -4,6 +4,7 @@ It knows who asks, and lets a person reach their own workspaces and those of the
 but for copies of large workspaces, if it was given a folder for them.
 
 ``serving``: the process: certificates, address, end.
+``connections``: how many there may be, and for how long one may say nothing; how often the log says the same.
 ``app``: the routes, and what each request goes through.
 ``access``: the person behind a token, and what they may see.
 ``reading``: answers about large workspaces, from copies on its host.

@@ -6,6 +6,7 @@ a lock.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import tempfile
 import time
@@ -16,6 +17,7 @@ from typing import Any
 from anyio import to_thread
 from pydantic import BaseModel
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -31,6 +33,7 @@ from jobs.errors import JobError
 
 from . import access, audit, openapi, transfers
 from .access import Caller
+from .connections import OneLength
 from .gateway_metrics import GatewayMetrics
 from .hub import Hub
 from .limits import Limits
@@ -41,10 +44,14 @@ log = logging.getLogger("gateway")
 
 _MOST_BODY = 16 * 1024 * 1024
 _MOST_WAITED_SECONDS = 30.0
+_REFUSED_SECONDS = 1.0  # until an address that tries many tokens hears so: it cannot keep the gateway busy
+_QUESTIONS = 4  # at once: a long one takes some 40 MB
+_QUESTION_SECONDS = 30.0  # of waiting for the others
 _STATUS = {
     "TEAM_REFUSED": 401,
     "TEAM_NOT_SHARED": 404,
     "TEAM_CONFLICT": 409,
+    "TEAM_NEWER": 409,
     "TEAM_LEASE_LOST": 409,
     "ARGUMENT_INVALID": 400,
     "TEAM_LIMITED": 429,
@@ -53,6 +60,7 @@ _STATUS = {
     "TEAM_NO_COPY": 404,
     "TEAM_READER_BUSY": 503,
     "TEAM_UNREACHABLE": 503,
+    "TEAM_UNUSABLE": 503,
 }
 
 
@@ -68,6 +76,7 @@ class Gateway:
         self._limits = limits
         self._most_bytes = most_bytes
         self._hub = Hub(server)
+        self._questions = asyncio.Semaphore(_QUESTIONS)
         self._checks = RowChecks()
         self.metrics = GatewayMetrics()
 
@@ -90,7 +99,7 @@ class Gateway:
             Route("/openapi.json", lambda request: JSONResponse(openapi.document())),
             Route("/healthz", self._health),
         ]
-        return Starlette(routes=routes, lifespan=self._lifespan)
+        return Starlette(routes=routes, lifespan=self._lifespan, middleware=[Middleware(OneLength)])
 
     @asynccontextmanager
     async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
@@ -122,7 +131,7 @@ class Gateway:
         async def respond(request: Request) -> Response:
             began, caller, code = time.monotonic(), None, None
             try:
-                caller = await to_thread.run_sync(access.caller_of, self._server, request.headers.get("authorization"))
+                caller = await self._caller(request)
                 self._limits.spend(caller.person, time.monotonic())
                 return await run(request, caller)
             except ClientDisconnect:
@@ -131,6 +140,9 @@ class Gateway:
             except JobError as error:
                 code = error.code
                 return _refused(error)
+            except UnicodeError:  # half of a surrogate pair
+                code = "ARGUMENT_INVALID"
+                return _refused(JobError("ARGUMENT_INVALID", "A text of the request cannot be written in UTF-8."))
             except Exception as error:
                 log.error("%s failed: %s", name, trace(error))
                 code = "INTERNAL"
@@ -139,7 +151,9 @@ class Gateway:
                 self.metrics.requests.labels(name, code or "ok").inc()
                 if name != "listen":
                     self.metrics.seconds.labels(name).observe(time.monotonic() - began)
-                if changes or code is not None:
+                if caller is None and code == "TEAM_LIMITED":
+                    log.warning("an address tries many wrong tokens: %s", request.client and request.client.host)
+                elif changes or code is not None:
                     audit.note(
                         operation=name,
                         person=caller and caller.person,
@@ -150,6 +164,24 @@ class Gateway:
                     )
 
         return respond
+
+    async def _caller(self, request: Request) -> Caller:
+        """Raises JobError: TEAM_REFUSED; TEAM_LIMITED for an address that tries many tokens."""
+        address = request.client.host if request.client else ""
+        token = request.headers.get("authorization")
+        try:
+            self._limits.require_trial(address, token, time.monotonic())
+        except JobError:
+            await asyncio.sleep(_REFUSED_SECONDS)
+            raise
+        try:
+            caller = await to_thread.run_sync(access.caller_of, self._server, token)
+        except JobError as error:
+            if error.code == "TEAM_REFUSED":
+                self._limits.note_wrong(address, token, time.monotonic())
+            raise
+        self._limits.note_right(token)
+        return caller
 
     def _pause(self, caller: Caller) -> transfers.Pause:
         return lambda size: self._limits.pause(caller.person, size, time.monotonic())
@@ -195,7 +227,15 @@ class Gateway:
                 raise JobError("TEAM_NO_COPY", "This gateway answers no questions: it has no folder for copies.")
             return self._reading.answer(caller.person, body.workspace_id, body.verb, body.arguments, body.root)
 
-        return _answer(await to_thread.run_sync(work))
+        try:
+            async with asyncio.timeout(_QUESTION_SECONDS):
+                await self._questions.acquire()
+        except TimeoutError:
+            raise JobError("TEAM_READER_BUSY") from None
+        try:
+            return _answer(await to_thread.run_sync(work))
+        finally:
+            self._questions.release()
 
     # --- rows ---
 
@@ -254,9 +294,14 @@ class Gateway:
 
     def _rows(self, kept: Iterator[bytes], dimensions: int | None) -> Iterator[SharedRow]:
         """The rows of a body, each as a copy can apply it."""
-        for _, row in wire.rows_of(kept):
-            self._checks.require_valid(row, dimensions)
-            yield row
+        try:
+            for _, row in wire.rows_of(kept):
+                self._checks.require_valid(row, dimensions)
+                yield row
+        except JobError as error:
+            if error.code in ("TEAM_UNUSABLE", "TEAM_UNREACHABLE"):  # to a client it says this of a gateway
+                raise JobError("ARGUMENT_INVALID", error.message) from None
+            raise
 
     @asynccontextmanager
     async def _kept(self, request: Request, caller: Caller) -> AsyncIterator[Iterator[bytes]]:

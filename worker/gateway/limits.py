@@ -1,5 +1,8 @@
-"""How much a person may ask of this gateway. Requests beyond the limit of a minute are refused. Bytes beyond it
-wait, and so do transfers of rows beyond a few at once. The time is an argument."""
+"""How much a person may ask of this gateway, and how many wrong tokens an address may try.
+
+Requests beyond the limit of a minute are refused. Bytes beyond it wait, and so do transfers of rows beyond a few at
+once. The time is an argument.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,14 @@ import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from hashlib import sha256
 
 from jobs.errors import JobError
 
 _TRANSFERS = 4  # at once, of a person
 _TURN_SECONDS = 20.0
+_WRONG_TOKENS = 20.0  # a minute, of an address; then none is looked up that was not right before
+_MOST_NOTED = 10_000  # addresses, and tokens that were right
 
 
 @dataclass(slots=True)
@@ -39,6 +45,8 @@ class Limits:
         self._requests: dict[str, _Bucket] = {}
         self._bytes: dict[str, _Bucket] = {}
         self._transfers: dict[str, asyncio.Semaphore] = {}
+        self._wrong: dict[str, _Bucket] = {}
+        self._right: set[bytes] = set()
         self._most = (requests_per_minute, bytes_per_minute)
         self._lock = threading.Lock()
 
@@ -52,6 +60,34 @@ class Limits:
             if wait := bucket.wait_for(1):
                 raise _limited(person, wait)
             bucket.left -= 1
+
+    def require_trial(self, address: str, token: str | None, now: float) -> None:
+        """Whether a token may be looked up. Raises JobError: TEAM_LIMITED for an address that tried too many wrong
+        ones, unless this one was right before: others may have the same address."""
+        with self._lock:
+            bucket = self._wrong.get(address)
+            if bucket is None or _digest(token) in self._right:
+                return
+            bucket.fill(now)
+            if wait := bucket.wait_for(1):
+                raise _limited("This address", wait)
+
+    def note_right(self, token: str | None) -> None:
+        """Note a token that was looked up, and is a person's."""
+        with self._lock:
+            if len(self._right) >= _MOST_NOTED:
+                self._right.clear()
+            self._right.add(_digest(token))
+
+    def note_wrong(self, address: str, token: str | None, now: float) -> None:
+        """Note a token that was looked up, and is nobody's."""
+        with self._lock:
+            self._right.discard(_digest(token))  # it was revoked, or has expired
+            if len(self._wrong) >= _MOST_NOTED:
+                self._wrong.clear()
+            bucket = self._wrong.setdefault(address, _Bucket(_WRONG_TOKENS, _WRONG_TOKENS, now))
+            bucket.fill(now)
+            bucket.left = max(0.0, bucket.left - 1)
 
     def pause(self, person: str, size: int, now: float) -> float:
         """Count so many bytes that came or go. Returns the seconds to wait before more of them."""
@@ -74,6 +110,10 @@ class Limits:
             yield
         finally:
             turns.release()
+
+
+def _digest(token: str | None) -> bytes:
+    return sha256((token or "").encode("utf-8", "replace")).digest()
 
 
 def _limited(person: str, wait: float) -> JobError:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import logging
 import os
+import socket
 import sys
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import uvicorn
 
@@ -16,11 +20,14 @@ from bridge.team import address
 from bridge.team.server import Server
 from jobs.errors import JobError
 
+from ..connections import BoundedProtocol
 from .app import Gateway
+from .connections import BACKLOG, bounded_by_files
 from .limits import Limits
 from .reading import Reading
 
 _CONNECTIONS = 16
+_SAME_LINE_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,17 +61,37 @@ def serve(settings: Settings, serving: Serving) -> None:
         os.umask(0o077)
         reading = Reading(server, settings, serving.copies, serving.most_copies)
     limits = Limits(serving.requests_per_minute, serving.mebibytes_per_minute * 1024 * 1024)
-    uvicorn.run(
+    is_proxied = serving.certificate is None  # or only this machine reaches it
+    config = uvicorn.Config(
         Gateway(server, limits, reading).application(),
+        loop="asyncio",
+        http=bounded_by_files(behind_proxy=is_proxied),
+        ws="none",
         host=serving.host,
         port=serving.port,
         ssl_certfile=None if serving.certificate is None else str(serving.certificate),
         ssl_keyfile=None if serving.key is None else str(serving.key),
         log_config=None,
         access_log=False,
+        proxy_headers=is_proxied,
+        forwarded_allow_ips="*" if serving.behind_proxy else "127.0.0.1",
         server_header=False,
         timeout_graceful_shutdown=5,
+        backlog=BACKLOG,
+        h11_max_incomplete_event_size=16 * 1024,
     )
+    _Server(config).run()
+
+
+class _Server(uvicorn.Server):
+    """uvicorn's server, which gives a TLS handshake as much time as a request's head, and not a minute."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        loop = asyncio.get_running_loop()
+        if self.config.ssl_certfile is not None:
+            create: Any = partial(loop.create_server, ssl_handshake_timeout=BoundedProtocol.head_seconds)
+            loop.create_server = create  # type: ignore[method-assign]
+        await super().startup(sockets)
 
 
 def _require_private_way(serving: Serving) -> None:
@@ -84,6 +111,32 @@ def _require_private_way(serving: Serving) -> None:
 
 def log_to_stderr() -> None:
     """Log lines to stderr: the gateway's, its audit, and the server's."""
-    logging.basicConfig(
-        stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s", force=True
-    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.addFilter(OncePerMinute())
+    form = "%(asctime)s %(levelname)s %(name)s %(message)s"
+    logging.basicConfig(handlers=[handler], level=logging.INFO, format=form, force=True)
+
+
+class OncePerMinute(logging.Filter):
+    """Lets a line of one cause pass once a minute, with how many were left out."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._causes: dict[tuple[str, str], tuple[float, int]] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether the line passes. Warnings and errors only: the others are each about something else."""
+        if record.levelno < logging.WARNING:
+            return True
+        cause = (record.name, str(record.msg).partition("\n")[0])
+        at, left_out = self._causes.get(cause, (float("-inf"), 0))
+        if record.created - at < _SAME_LINE_SECONDS:
+            self._causes[cause] = (at, left_out + 1)
+            return False
+        if len(self._causes) > 1000:
+            self._causes.clear()
+        self._causes[cause] = (record.created, 0)
+        if left_out:
+            record.msg = f"{record.getMessage()} ({left_out} more of this cause since)"
+            record.args = ()
+        return True

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any, cast
 
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from bridge import trust
 from bridge.privacy import log_lines
@@ -29,63 +28,16 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 
 from ..child.parent_death import ParentDeathGuard
+from ..connections import BoundedProtocol
 from ..http import api as http_api
 from ..http.executor import RequestExecutor
 from .process import READY
 
 log = logging.getLogger("server")
 
-_HEAD_SECONDS = 10.0  # until the head of a request must have arrived
 _KEEP_ALIVE_SECONDS = 15
 _LEAVING_SECONDS = 2  # for connections that were accepted just before the end
 _BACKLOG = 128
-# Without free file descriptors, asyncio would spin at the next connection. macOS gives a process 256 of them.
-_MOST_CONNECTIONS = 100
-
-
-class Protocol(H11Protocol):
-    """uvicorn's protocol, with a limit on the number of connections and on the time for a request's head."""
-
-    _head_timer: asyncio.TimerHandle | None = None
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Close the connection if there are too many; otherwise start the timer."""
-        super().connection_made(transport)
-        if len(self.connections) > _MOST_CONNECTIONS:
-            self.transport.abort()
-        self._time_the_head()
-
-    def data_received(self, data: bytes) -> None:
-        """Process the data, then start or stop the timer."""
-        super().data_received(data)
-        self._time_the_head()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Stop the timer."""
-        super().connection_lost(exc)
-        self._stop_timing()
-
-    @property
-    def is_new(self) -> bool:
-        """Whether the connection has sent no request yet."""
-        return self.cycle is None
-
-    def _time_the_head(self) -> None:
-        """Run one timer for the whole head, however slowly it arrives; none while a request is answered."""
-        if self.cycle is not None and not self.cycle.response_complete:
-            self._stop_timing()
-        elif self._head_timer is None and not self.transport.is_closing():
-            self._head_timer = self.loop.call_later(_HEAD_SECONDS, self._give_up)
-
-    def _stop_timing(self) -> None:
-        if self._head_timer is not None:
-            self._head_timer.cancel()
-            self._head_timer = None
-
-    def _give_up(self) -> None:
-        self._head_timer = None
-        if self.cycle is None or self.cycle.response_complete:
-            self.transport.abort()
 
 
 class Server(uvicorn.Server):
@@ -112,7 +64,7 @@ class Server(uvicorn.Server):
 
     def _has_new_connections(self) -> bool:
         """Whether a connection was accepted that has sent no request yet."""
-        return any(cast(Protocol, connection).is_new for connection in self.server_state.connections)
+        return any(cast(BoundedProtocol, connection).is_new for connection in self.server_state.connections)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop accepting, let the accepted connections send their requests, and shut down."""
@@ -131,7 +83,7 @@ def server(listening: socket.socket, answers: RequestExecutor, token: str, idle_
     config = uvicorn.Config(
         app,
         loop="asyncio",
-        http=Protocol,
+        http=BoundedProtocol,
         ws="none",
         lifespan="off",
         interface="asgi3",

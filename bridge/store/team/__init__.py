@@ -8,6 +8,7 @@ row stays as a row without a value. So the feed needs no history: a new replica 
 ``recorder``: notes which of their rows a transaction changes.
 ``position``: up to which change of the team memory.db has its rows.
 ``incoming_rows``: the rows that a copy lacks, in a file while they are applied.
+``row_forms``: what every copy requires of a row.
 ``row_checks``: checks rows of another machine, before all others get them.
 ``replica``: applies rows to memory.db.
 ``team_store``: the store: it applies what it lacks, and commits each change in Postgres before in memory.db.

@@ -1,6 +1,9 @@
-"""Checks rows that come from a machine of somebody else, before all others get them: a copy must be able to apply them.
+"""Checks rows that come from a machine of somebody else, before all others get them: a row is let in if a copy of this
+version would have written it.
 
-A row is inserted into an empty database of the present format, which has the constraints, and read again as a memory.
+So there is no second list of what a row holds. A row has the form of its table, and its columns the forms that their
+names tell. Then the store reads it: what it reads has the types that the store's values declare, and from these the
+store's own writer writes the same row again.
 """
 
 from __future__ import annotations
@@ -8,20 +11,34 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
+from typing import Any, Generic, TypeVar
+from uuid import UUID
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict
 
 from jobs import clock
 from jobs.errors import JobError
+from jobs.ids import is_job_id
+from jobs.scrub import WORDS
 
+from ...memory import Memory, is_topic_id
 from ...team.rows import SharedRow
-from .. import migrations, rows
-from .tables import KEY_WIDTHS, MEMORIES, NUMBERED, SEQUENCES, TABLES, quoted
+from .. import capture_history, compaction_history, extractions, feedback, migrations, rows
+from ..history_digests import without_texts
+from ..values import Addition, CapturedSession, CaptureSource, Compaction, Extraction, Feedback
+from .row_forms import RowForms
+from .tables import SEQUENCES, TABLES, quoted
 
-_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)")
+_JSON = frozenset(["body", "sources", "conflicts", "restored", "found", "segments", "evidence"])
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z")
+_DIGEST = re.compile(r"[0-9a-f]{64}")
 _TABLES = {table.name: table for table in TABLES}
+_Value = TypeVar("_Value")
 
 
 class RowChecks:
@@ -31,59 +48,227 @@ class RowChecks:
         self._lock = Lock()
         self._connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         migrations.bring_up(self._connection, Path(":memory:"))
-        self._columns = {table.name: table.columns(self._connection) for table in TABLES}
+        self._forms = RowForms(self._connection)
 
     def require_valid(self, row: SharedRow, dimensions: int | None) -> None:
         """``dimensions``: of the workspace's vectors, if they are known. Raises JobError: ARGUMENT_INVALID."""
         try:
-            if row.table not in KEY_WIDTHS:
-                raise ValueError("no such table is shared")
-            key = json.loads(row.key)
-            if not isinstance(key, list) or len(key) != KEY_WIDTHS[row.table]:
-                raise ValueError("its key has another form")
-            if row.value is not None:
-                self._require_applicable(row, key)
+            self._forms.require(row)
+            if row.value is not None and row.table != SEQUENCES:
+                _require_forms(row.table, row.value)
+                with self._lock:
+                    self._require_written(row.table, row.value)
             if row.vectors is not None:
-                _require_vectors(row, dimensions)
-        except (ValueError, TypeError, KeyError, AttributeError, sqlite3.Error, OverflowError, RecursionError) as error:
+                _require_vectors(row.vectors, dimensions or 1)
+        except (ValueError, TypeError, LookupError, AttributeError, sqlite3.Error, ArithmeticError) as error:
             why = str(error) if type(error) is ValueError else type(error).__name__
             raise JobError("ARGUMENT_INVALID", f"A row of {row.table[:40]!r} cannot be applied: {why}.") from None
+        except RecursionError:
+            raise JobError("ARGUMENT_INVALID", f"A row of {row.table[:40]!r} is too deep.") from None
 
-    def _require_applicable(self, row: SharedRow, key: list[object]) -> None:
-        value = row.value or {}
-        if row.table == SEQUENCES:
-            if key[0] not in NUMBERED or type(value["seq"]) is not int or not 0 <= value["seq"] < 2**62:
-                raise ValueError("it is no sequence")
+    def _require_written(self, table: str, value: dict[str, Any]) -> None:
+        """Read the row as the store does, and compare it with what the store writes from what it has read."""
+        with self._trial() as connection:
+            local = dict.fromkeys(_TABLES[table].local, 0)
+            _insert(connection, table, value | local)
+            read, write = _KINDS.get(table, (None, None))
+            found = None if read is None else read(connection, value)
+        if write is None:
             return
-        table = _TABLES[row.table]
-        if set(value) != set(self._columns[table.name]):
-            raise ValueError("its columns are others")
-        if [value[name] for name in table.key] != key:
-            raise ValueError("its key is that of another row")
-        if table.name == "effects":  # the team's server reads it, when it removes old ones
-            if not _TIME.fullmatch(value["at"]):
-                raise ValueError("its time cannot be read")
-            clock.parse(value["at"])
-        inserted = value | dict.fromkeys(table.local, 0)
-        names, marks = ", ".join(map(quoted, inserted)), ", ".join("?" * len(inserted))
-        with self._lock:
-            self._connection.execute("BEGIN")
-            try:
-                self._connection.execute(
-                    f"INSERT INTO {table.name} ({names}) VALUES ({marks})",  # noqa: S608 - names that were checked
-                    list(inserted.values()),
-                )
-                if table == MEMORIES:
-                    query = f"SELECT {rows.COLUMNS} FROM memories"  # noqa: S608 - constants
-                    rows.memory_of(self._connection.execute(query).fetchone())
-            finally:
-                self._connection.execute("ROLLBACK")
+        with self._trial() as connection:
+            write(connection, value, found)
+            names = ", ".join(map(quoted, value))
+            written = connection.execute(f"SELECT {names} FROM {table}").fetchone()  # noqa: S608 - columns of the table
+        for (name, given), again in zip(value.items(), written or (), strict=True):
+            is_same = json.loads(given) == json.loads(again) if name in _JSON and given is not None else given == again
+            if not is_same:
+                raise ValueError(f"its {name} is none that is written so")
+
+    @contextmanager
+    def _trial(self) -> Iterator[sqlite3.Connection]:
+        """An empty database, of which nothing stays."""
+        self._connection.execute("BEGIN")
+        try:
+            yield self._connection
+        finally:
+            self._connection.execute("ROLLBACK")
 
 
-def _require_vectors(row: SharedRow, dimensions: int | None) -> None:
-    if row.table != MEMORIES.name or row.vectors is None:
-        raise ValueError("it has no vectors")
-    if len(row.vectors) % (4 * (dimensions or 1)):
+def _insert(connection: sqlite3.Connection, table: str, value: Mapping[str, Any]) -> None:
+    names, marks = ", ".join(map(quoted, value)), ", ".join("?" * len(value))
+    connection.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", list(value.values()))  # noqa: S608 - columns of the table
+
+
+# --- forms that the columns' names tell ---
+
+
+def _require_forms(table: str, value: Mapping[str, Any]) -> None:
+    for name, given in value.items():
+        if given is not None and not _has_form(table, name, given):
+            raise ValueError(f"its {name} has another form")
+
+
+def _has_form(table: str, name: str, given: Any) -> bool:
+    if name in _JSON:
+        return _is_json(given)
+    if name in ("id", "memory_id", "record_id", "data_id", "migrated_from"):
+        return _is_uuid(given)
+    if isinstance(given, str) and "\0" in given:
+        return False
+    if name == "at" or name.endswith("_at"):  # what an old text said of its own time is shown if it is one
+        return (table == "memories" and name in _SAID_OF_ITSELF) or _is_time(given)
+    if name in ("job_id", "origin_job", "restored_by"):
+        return is_job_id(given) or (table == "compactions" and given == "")  # that of an edited import is left out
+    if name == "job_sha256" and table == "effects":
+        return _DIGEST.fullmatch(given) is not None
+    if name == "topic_id":
+        return is_topic_id(given) or (table == "compactions" and given == "")  # that of a forgotten topic
+    if name in ("number", "seq", "first", "last"):
+        return int(given) >= 1
+    return name not in ("tool", "method") or given in WORDS
+
+
+_SAID_OF_ITSELF = ("created_at", "updated_at", "source_created_at")
+
+
+def _is_uuid(text: str) -> bool:
+    return str(UUID(text)) == text
+
+
+def _is_time(text: str) -> bool:
+    return _TIME.fullmatch(text) is not None and clock.parse(text) is not None
+
+
+def _is_json(text: str) -> bool:
+    """Whether a program wrote it: each value once, and no number that JSON has not."""
+
+    def refused(text: str) -> None:
+        raise ValueError(f"{text} is no number")
+
+    value = json.loads(text, parse_constant=refused)
+    return text in (json.dumps(value), json.dumps(value, ensure_ascii=False))
+
+
+def _require_vectors(data: bytes, dimensions: int) -> None:
+    if not data or len(data) % (4 * dimensions):
         raise ValueError("its vectors have another length")
-    if not np.isfinite(np.frombuffer(row.vectors, dtype="<f4")).all():
-        raise ValueError("its vectors are no numbers")
+    vectors = np.frombuffer(data, dtype="<f4").reshape(-1, dimensions)
+    with np.errstate(all="ignore"):  # NaN fails the comparison too
+        if not (np.linalg.norm(vectors, axis=1) <= 1.001).all():
+            raise ValueError("its vectors are longer than 1")
+
+
+# --- what the store reads of a row, and writes again ---
+
+
+class _Typed(BaseModel, Generic[_Value]):
+    model_config = ConfigDict(strict=True, revalidate_instances="always")
+
+    value: _Value
+
+
+def _memory(connection: sqlite3.Connection, row: Mapping[str, Any]) -> Memory:
+    found = rows.memory_of(connection.execute(f"SELECT {rows.COLUMNS} FROM memories").fetchone())  # noqa: S608 - a constant
+    _Typed[Memory](value=found)
+    m = found.metadata
+    if row["hidden"] > 1 or not 0 <= (m.importance or 0) <= 1:
+        raise ValueError("its numbers are out of range")
+    if found.content is not None and (m.topic_id is None or m.status is None):
+        raise ValueError("it has no topic or no status")
+    if any(not _is_uuid(each) for each in found.sources) or (found.sources and found.kind != "decision_record"):
+        raise ValueError("its sources are no memories")
+    return found
+
+
+def _write_memory(connection: sqlite3.Connection, row: Mapping[str, Any], found: Memory) -> None:
+    place = rows.Place(0, 0, 0)
+    rest = Addition(found, row["origin_job"], bool(row["hidden"]), row["migrated_from"], row["status_set_at"])
+    rows.insert(connection, rest, place)
+    if found.kind == "legacy":
+        said = {name: row[name] for name in _SAID_OF_ITSELF}
+        marks = ", ".join(f"{name} = ?" for name in said)
+        connection.execute(f"UPDATE memories SET {marks}", list(said.values()))  # noqa: S608 - constants
+
+
+def _compaction(connection: sqlite3.Connection, row: Mapping[str, Any]) -> Compaction:
+    found = compaction_history.CompactionReader(connection).latest(row["record_id"])
+    assert found is not None
+    _Typed[Compaction](value=found)
+    if any(not _is_uuid(each.memory_id) for each in found.sources):
+        raise ValueError("its sources are no memories")
+    as_exported = dict(row) | {name: json.loads(row[name]) for name in ("sources", "conflicts")}
+    if without_texts(as_exported) != as_exported:
+        raise ValueError("it has words")
+    return found
+
+
+def _write_compaction(connection: sqlite3.Connection, row: Mapping[str, Any], found: Compaction) -> None:
+    connection.execute("INSERT INTO sqlite_sequence (name, seq) VALUES ('compactions', ?)", (found.seq - 1,))
+    seq = compaction_history.record(connection, found)
+    if found.restored is not None:
+        compaction_history.note_restored(connection, seq, row["restored_by"], found.restored)
+
+
+def _extraction(connection: sqlite3.Connection, row: Mapping[str, Any]) -> Extraction:
+    found = extractions.ExtractionReader(connection).of([row["memory_id"]])[row["memory_id"]]
+    _Typed[Extraction](value=found)
+    stored = json.loads(row["found"])
+    job_id = stored.pop("job_id", None)
+    if stored.keys() != {"nodes", "edges"} or not (job_id is None or isinstance(job_id, str)):
+        raise ValueError("its found has another form")
+    return found
+
+
+def _session(connection: sqlite3.Connection, row: Mapping[str, Any]) -> CapturedSession:
+    (found,) = capture_history.CaptureReader(connection).sessions()
+    _Typed[CapturedSession](value=found)
+    for each in found.segments:
+        if not _DIGEST.fullmatch(each.digest) or not (each.memory_id is None or _is_uuid(each.memory_id)):
+            raise ValueError("its segments have another form")
+    return found
+
+
+def _source(connection: sqlite3.Connection, row: Mapping[str, Any]) -> CaptureSource:
+    found = capture_history.CaptureReader(connection).source(row["memory_id"])
+    assert found is not None
+    _Typed[CaptureSource](value=found)
+    if not 0 <= found.confidence <= 1:
+        raise ValueError("its confidence is out of range")
+    return found
+
+
+def _turns(connection: sqlite3.Connection, row: Mapping[str, Any]) -> list[str]:
+    found = list(capture_history.CaptureReader(connection).turns(row["tool"]))
+    if not all(re.fullmatch(r"[0-9a-f]{12}", each) for each in found):
+        raise ValueError("its digests have another form")
+    return str(row["digests"]).split(" ") if found else []
+
+
+def _feedback(connection: sqlite3.Connection, row: Mapping[str, Any]) -> Feedback:
+    (found,) = feedback.of_all(connection)
+    _Typed[Feedback](value=found)
+    if not 1 <= len(found.by) <= 256:
+        raise ValueError("its by has another length")
+    return found
+
+
+def _skipped(connection: sqlite3.Connection, row: Mapping[str, Any]) -> None:
+    if row["first"] > row["last"]:
+        raise ValueError("it skips nothing")
+
+
+_Read = Callable[[sqlite3.Connection, Mapping[str, Any]], Any]
+_Write = Callable[[sqlite3.Connection, Mapping[str, Any], Any], None]
+_KINDS: dict[str, tuple[_Read, _Write | None]] = {
+    "memories": (_memory, _write_memory),
+    "numbers_skipped": (_skipped, None),
+    "compactions": (_compaction, _write_compaction),
+    "cognified": (_extraction, None),
+    "captured_sessions": (_session, lambda connection, row, found: capture_history.record_session(connection, found)),
+    "captured_memories": (_source, lambda connection, row, found: capture_history.record_source(connection, found)),
+    "captured_turns": (
+        _turns,
+        lambda connection, row, found: capture_history.record_turns(connection, row["tool"], row["session_id"], found),
+    ),
+    "feedback": (_feedback, None),
+}
