@@ -171,6 +171,8 @@ class PastCompaction(TypedDict):
     preview_digest: str
     superseded: list[str]
     conflicts: list[dict[str, object]]
+    kept_both: list[dict[str, object]]
+    """Conflicts that were rejected: both decisions hold."""
     narrative_source: str
     restored_at: Moment | None
     restored: list[str]

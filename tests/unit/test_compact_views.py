@@ -19,10 +19,10 @@ SIDES = {
     "earlier": {"memory_id": "a", "memory_number": 1, "text": "Retry five times", "date": "2026-10-02T12:00:00Z"},
     "later": {"memory_id": "b", "memory_number": 2, "text": "Retry three times", "date": "2026-10-09T12:00:00Z"},
 }
-CONFLICT = {"kind": "value", "confidence": 0.9, "judged_by": "rules", **SIDES}
+CONFLICT = {"conflict_id": "0123abcd", "kind": "value", "confidence": 0.9, "judged_by": "rules", **SIDES}
 APPLIED = {
     "decision_record_id": "r", "memory_number": 9, "topic_id": "uploads", "superseded": list("abcdefg"),
-    "conflicts": [CONFLICT], "narrative_source": "template", "warnings": ["Left out: 1 in draft."],
+    "conflicts": [CONFLICT], "kept_both": [], "narrative_source": "template", "warnings": ["Left out: 1 in draft."],
     "preview_digest": "0" * 64, "applied_at": "2026-11-20T12:00:00Z",
 }  # fmt: skip
 
@@ -36,7 +36,7 @@ def test_what_was_compacted_is_shown_with_its_conflicts_and_how_to_undo_it(capsy
     shown = view(capsys, "compact", kind="compact", result=APPLIED, job_id="j", state="succeeded")
     assert "Compacted 7 memories of uploads into the record #9." in shown
     assert "a, b, c, d, e and 2 more" in shown
-    assert "value  0.90  #1 2026-10-02 Retry five times  #2 2026-10-09 Retry three times" in shown
+    assert "0123abcd  value  0.90  #1 2026-10-02 Retry five times  #2 2026-10-09 Retry three times" in shown
     assert "Note: Left out: 1 in draft." in shown
     assert "Undo: cognee-memory restore r" in shown
     assert view(capsys, "compact", job_id="j") == "submitted j\n"

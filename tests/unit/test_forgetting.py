@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 from fake_embedder import FakeEmbedder
 
-from bridge.compaction.record_draft import Conflict, Rules
+from bridge.compaction.contradictions import Conflict
+from bridge.compaction.record_draft import Rules
 from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata
 from bridge.operations import Task, run
@@ -281,7 +282,7 @@ def test_a_record_is_made_anew_from_what_remains(stores: WithFakeGraph) -> None:
     assert made is not None
     assert made.content is not None
     assert made.sources == (a, b)
-    assert made.content.decisions == ("Store rows in SQLite.", "Keep the log small.")
+    assert made.content.decisions == ("Store rows in SQLite (2026-11-01, #1)", "Keep the log small (2026-11-02, #2)")
     assert statuses(stores) == {a: "Superseded", b: "Superseded", new: "DecisionRecord"}
     assert holds(stores.workspace, SECRET) == []
     restored = done(do(stores, "restore", {"decision_record_id": new}, "restore", "2026-11-20T14:00:00Z"))
