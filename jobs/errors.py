@@ -304,7 +304,7 @@ ERRORS: dict[str, ErrorKind] = _table(
     ),
     ErrorKind(
         "CONFLICT_NOT_FOUND", _G, "The topic has no conflict of that id.",
-        "Nothing was changed. List the conflicts with their ids: cognee-memory compact TOPIC --preview.",
+        "List the conflicts with their ids: cognee-memory compact TOPIC --preview.",
     ),
     ErrorKind(
         "RESTORE_BLOCKED", _G, "The record was merged into a later one.",

@@ -24,7 +24,7 @@ _HEADER = re.compile(r"Merged from (\d+) memories, \d{4}-\d\d-\d\d(?: to \d{4}-\
 _DATED = re.compile(r"\d{4}-\d\d-\d\d: ")
 # The second form is that of former records.
 _GIVEN_UP = re.compile(
-    r"\d{4}-\d\d-\d\d: “.*” (?:\(#\d+\) )?replaced “.*” \(\d{4}-\d\d-\d\d(?:, #\d+)?\)\."
+    r"“.*” \(\d{4}-\d\d-\d\d(?:, #\d+)?\) replaced “.*” \(\d{4}-\d\d-\d\d(?:, #\d+)?\)\."
     r"|\d{4}-\d\d-\d\d: “.*” was given up for “.*”\.",
     re.DOTALL,
 )
@@ -41,9 +41,8 @@ class GivenUp:
     earlier_stated: Stated
 
     def __str__(self) -> str:
-        day, number = self.later_stated.day, self.later_stated.number
-        later = f"“{one_line(self.later)}”" + (f" (#{number})" if number else "")
-        return f"{day}: {later} replaced “{one_line(self.earlier)}” {self.earlier_stated}."
+        later, earlier = (f"“{one_line(text)}”" for text in (self.later, self.earlier))
+        return f"{later} {self.later_stated} replaced {earlier} {self.earlier_stated}."
 
 
 @dataclass(frozen=True, slots=True)

@@ -187,6 +187,8 @@ class AppliedCompaction(TypedDict):
     topic_id: str
     superseded: Annotated[list[str], Field(min_length=2)]
     """The ids of the memories that it merged, the oldest first."""
+    superseded_numbers: dict[str, Number]
+    """Memory id -> number, of those that still exist."""
     conflicts: list[CompactionConflict]
     kept_both: list[CompactionConflict]
     """The conflicts that were rejected."""

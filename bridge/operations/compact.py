@@ -322,13 +322,16 @@ def _result(done: Compaction, stores: Stores) -> AppliedCompaction:
     record = stores.store.get(done.record_id)
     if record is None:
         raise JobError("MEMORY_FORGOTTEN", "The decision record was forgotten since it was made.")
+    merged = [source.memory_id for source in done.sources]
+    existing = stores.store.select(merged)
     preview = previews.load(stores.workspace, done.preview_digest)
     preview_gone = ["The preview is gone, and with it the words of its conflicts: cognee-memory history lists them."]
     return {
         "decision_record_id": record.id,
         "memory_number": record.number,
         "topic_id": done.topic_id,
-        "superseded": [source.memory_id for source in done.sources],
+        "superseded": merged,
+        "superseded_numbers": {each: existing[each].number for each in merged if each in existing},
         "conflicts": list(preview.conflicts) if preview else [],
         "kept_both": list(preview.kept_both) if preview else [],
         "narrative_source": "llm" if done.narrative_source == "llm" else "template",

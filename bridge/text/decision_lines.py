@@ -92,7 +92,8 @@ def renumbered(content: Content, number_of: Callable[[int], int]) -> Content:
     def other(found: re.Match[str]) -> str:
         return f" {Stated(found[1], number_of(int(found[2])))}" if found[2] else found[0]
 
-    return replace(content, decisions=tuple(_ANYWHERE.sub(other, line) for line in content.decisions))
+    context, *decisions = (_ANYWHERE.sub(other, text) for text in (content.context, *content.decisions))
+    return replace(content, context=context, decisions=tuple(decisions))
 
 
 def searched(memory: Memory) -> Content | None:

@@ -522,6 +522,8 @@ export interface AppliedCompaction {
   topic_id: string;
   /** The ids of the memories that it merged, the oldest first. */
   superseded: string[];
+  /** Memory id -> number, of those that still exist. */
+  superseded_numbers: { [name: string]: number };
   conflicts: CompactionConflict[];
   /** The conflicts that were rejected. */
   kept_both: CompactionConflict[];
@@ -1936,6 +1938,8 @@ export interface PastCompaction {
   job_id: string;
   preview_digest: string;
   superseded: string[];
+  /** Memory id -> number, of those that still exist. */
+  superseded_numbers: { [name: string]: number };
   conflicts: { [name: string]: unknown }[];
   /** Conflicts that were rejected: both decisions hold. */
   kept_both: { [name: string]: unknown }[];

@@ -220,7 +220,7 @@ def test_both_sides_of_a_conflict_stay_and_are_marked() -> None:
     assert (conflict.kind, conflict.earlier.memory, conflict.later.memory) == ("value", old, new)
     assert (conflict.earlier.text, conflict.later.text) == ("Retry five times", "Retry three times")
     assert (
-        f"2026-10-02: “Retry three times” (#{new.number}) replaced “Retry five times” (2026-10-01, #{old.number})."
+        f"“Retry three times” (2026-10-02, #{new.number}) replaced “Retry five times” (2026-10-01, #{old.number})."
         in (found.content.context)
     )
 
@@ -364,7 +364,7 @@ def test_a_record_that_was_merged_twice_still_tells_each_memory_once() -> None:
         "2026-10-01: Context of day 1.",
         "2026-10-02: Context of day 2.",
         "2026-10-05: Context of day 5.",
-        "2026-10-02: “Retry three times” (#{}) replaced “Retry five times” (2026-10-01, #{}).".format(*numbers),
+        "“Retry three times” (2026-10-02, #{}) replaced “Retry five times” (2026-10-01, #{}).".format(*numbers),
     ]
 
 

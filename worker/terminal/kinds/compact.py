@@ -14,7 +14,7 @@ from ..job_commands import submit_for_target, without_none
 from ..output import Envelope, notes, say, table
 from ..process_commands import workspace_and_settings
 
-_MOST_IDS = 5  # in one line
+_MOST_NAMED = 20  # memories in one line
 _RECORD_LISTS = {
     "consolidated_decisions": "Decisions",
     "consolidated_rationale": "Rationale",
@@ -54,13 +54,15 @@ def show(answer: Envelope) -> None:
         what = f"{counted(count, 'memory')} of {result['topic_id']}"
         say(f"Compacted {what} into the record #{result['memory_number']}.")
         say(f"  record      {result['decision_record_id']}")
-        more = f" and {count - _MOST_IDS} more" if count > _MOST_IDS else ""
-        say(f"  superseded  {', '.join(result['superseded'][:_MOST_IDS])}{more}")
+        numbers = result.get("superseded_numbers", {})
+        more = f" and {count - _MOST_NAMED} more" if count > _MOST_NAMED else ""
+        merged = [f"#{numbers[each]}" if each in numbers else each for each in result["superseded"]]
+        say(f"  superseded  {', '.join(merged[:_MOST_NAMED])}{more}")
         say(f"  conflicts   {len(result['conflicts'])}")
         _conflicts(result["conflicts"])
         _kept_both(result.get("kept_both", ()))
         notes(result["warnings"])
-        say(f"Undo: cognee-memory restore {result['decision_record_id']}")
+        say(f"Undo: cognee-memory restore {result['memory_number']}")
 
 
 def _preview(result: dict[str, Any]) -> None:
