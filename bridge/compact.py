@@ -1,6 +1,6 @@
 """Merge a topic's summaries into one decision record, or show what that would give: submit the job and wait for it.
 
-As a script: ``--workspace-path``, ``--topic-id``, ``--preview``.
+As a script: ``--workspace-path``, ``--topic-id``, ``--preview``, ``--preview-digest``, ``--keep-both``.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _payload(given: argparse.Namespace) -> dict[str, Any]:
-    digest = {} if given.preview_digest is None else {"preview_digest": given.preview_digest}
-    return {"topic_id": given.topic_id, "preview": given.preview, **digest}
+    options = {"preview_digest": given.preview_digest, "keep_both": given.keep_both}
+    chosen = {name: value for name, value in options.items() if value is not None}
+    return {"topic_id": given.topic_id, "preview": given.preview, **chosen}
 
 
 def _summary(result: Mapping[str, Any]) -> str:

@@ -24,7 +24,7 @@ from .text.memory_json import (
     as_payload as as_payload,  # part of this module's public interface
     bounds_of,
 )
-from .text.plain_summary import render_plain
+from .text.passages import whole_text
 from .text.sections import scope_text
 
 MAX_DECISIONS = 200  # decision nodes per memory; the memory's own node lists all decisions
@@ -262,7 +262,7 @@ def _shared(memory: Memory, content: Content) -> dict[str, Any]:
         "importance": memory.metadata.importance,
         **({"status": memory.metadata.status} if memory.metadata.status else {}),
         "context": content.context,
-        "summary_text": render_plain(content),
+        "summary_text": whole_text(memory),
         "next_steps": list(content.next_steps),
         "time_scope": scope_text(content.time_scope),
         "extras": json.dumps(extras, ensure_ascii=False, sort_keys=True),

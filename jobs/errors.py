@@ -303,6 +303,10 @@ ERRORS: dict[str, ErrorKind] = _table(
         "Nothing was changed. Make a new preview of the topic, read it, and apply that one.",
     ),
     ErrorKind(
+        "CONFLICT_NOT_FOUND", _G, "The topic has no conflict of that id.",
+        "List the conflicts with their ids: cognee-memory compact TOPIC --preview.",
+    ),
+    ErrorKind(
         "RESTORE_BLOCKED", _G, "The record was merged into a later one.",
         "Nothing was changed. Restore the later record first; the message names it.",
     ),

@@ -250,6 +250,9 @@ class Migrate(Model):
         return self
 
 
+ConflictId = Annotated[str, Field(strict=True, pattern=r"^[0-9a-f]{8}$")]
+
+
 class Compact(Model):
     """Merges a topic's summaries into a decision record, or previews the merge."""
 
@@ -258,6 +261,17 @@ class Compact(Model):
     preview_digest: Annotated[str, Field(strict=True, pattern=r"^[0-9a-f]{64}$")] | None = Field(
         default=None, description="The preview to apply; without one the present summaries are compacted."
     )
+    keep_both: Annotated[list[ConflictId], Field(min_length=1, max_length=1000)] | None = Field(
+        default=None,
+        description="The conflicts to reject, by the conflict_id of a preview: both decisions hold. Not with"
+        " preview_digest, since a preview has rejected what it was made with.",
+    )
+
+    @model_validator(mode="after")
+    def _one_choice(self) -> Compact:
+        if self.preview_digest is not None and self.keep_both is not None:
+            raise ValueError("keep_both goes without preview_digest: make a preview with it, and apply that one")
+        return self
 
 
 class Restore(Model):

@@ -5,6 +5,7 @@ It finds texts that say the same and decisions that conflict. It knows no transa
 language model. In reading order:
 
 ``record_draft``: the draft of a decision record, made from memories and embeddings.
+``contradictions``: decisions as statements, and the conflicts between them.
 ``duplicates``: groups of texts that say the same.
 ``similarity``: pairs of close vectors.
 ``conflicts``: pairs of decisions that cannot both hold, found by rules.

@@ -2,7 +2,8 @@
 
 Two decisions conflict when they have the same subject and cannot both hold: one negates the other, names another amount
 or choice, swaps its order, or reverses it. A later decision that narrows an earlier one (an exception, a condition, a
-detail) is no conflict. The rules here compare statements of similar form; ``conflict_model`` scores the other pairs.
+detail) is no conflict, nor is one that says that it still holds. The rules here compare statements of similar form;
+``conflict_model`` scores the other pairs.
 The precision and recall on labelled pairs are in docs/benchmarks.md.
 """
 
@@ -44,9 +45,12 @@ class FoundConflict:
 
 
 def find_conflicts(
-    texts: Sequence[str], origins: Sequence[str], vectors: Vectors, yield_control: Callable[[], None] = lambda: None
+    texts: Sequence[str],
+    origins: Sequence[frozenset[str]],
+    vectors: Vectors,
+    yield_control: Callable[[], None] = lambda: None,
 ) -> list[FoundConflict]:
-    """The conflicts among texts in chronological order. Texts with equal ``origins`` are not compared.
+    """The conflicts among texts in chronological order. Texts that share one of their ``origins`` are not compared.
 
     In a chain of replacements, each text conflicts only with the one that it replaces directly. ``vectors`` are the
     texts' embeddings of length 1, shape (n, d). ``yield_control`` is called before each comparison, since many
@@ -60,9 +64,11 @@ def find_conflicts(
     for later in range(len(texts)):
         replaced_by_later = 0
         for earlier in np.flatnonzero(shared[later, :later] | near[later, :later])[::-1].tolist():
-            if replaced_by_later >> earlier & 1 or origins[earlier] == origins[later] or features[earlier].is_open:
+            if replaced_by_later >> earlier & 1 or origins[earlier] & origins[later] or features[earlier].is_open:
                 continue
             yield_control()
+            if _repeats(features[earlier], features[later]):
+                continue
             conflict = compare_clauses(parsed[earlier], parsed[later]) if shared[later, earlier] else None
             if conflict is None and near[later, earlier]:
                 similarity = float(vectors[earlier] @ vectors[later])
@@ -79,13 +85,21 @@ def compare_texts(earlier: str, later: str, similarity: float | None = None) -> 
 
     ``similarity`` is the cosine of their embeddings; without it only the rules apply.
     """
-    features = extract_features(earlier)
-    if features.is_open:
+    features, features_later = extract_features(earlier), extract_features(later)
+    if features.is_open or _repeats(features, features_later):
         return None
     found = compare_clauses(clauses(earlier), clauses(later))
     if found is not None or similarity is None:
         return found
-    return _by_model(features, extract_features(later), similarity)
+    return _by_model(features, features_later, similarity)
+
+
+def _repeats(earlier: DecisionFeatures, later: DecisionFeatures) -> bool:
+    """Whether a later decision has amounts of the earlier one and no other ones, as "stays at 99 EUR" does."""
+    amounts = later.all_amounts
+    says_so = later.confirms or later.words <= earlier.words
+    is_equal = bool(amounts) and all(amounts[kind] <= earlier.all_amounts.get(kind, frozenset()) for kind in amounts)
+    return is_equal and says_so and earlier.is_negative == later.is_negative
 
 
 def _by_model(earlier: DecisionFeatures, later: DecisionFeatures, similarity: float) -> Finding | None:

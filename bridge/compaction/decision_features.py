@@ -54,6 +54,14 @@ _INTRODUCTION = re.compile(
 _REASON = re.compile(
     r";|\.\s|\s[-–—]+\s|\s\(|\b(?:because|since|so that|so|due to|as (?:it|they|we|this|that|the)|which|until)\b|!|\n"
 )
+# A decision with one of these says that something is as it was, in the languages of which ``lexicon`` knows denials.
+_CONFIRMS = re.compile(
+    r"\b(?:stay(?:s|ed|ing)?|remain(?:s|ed|ing)?|still|keep(?:s|ing)?|unchanged|continues?|as (?:before|until now|ever)"
+    r"|bleib(?:t|en)|weiterhin|unverändert|wie bisher|nach wie vor|reste(?:nt)?|toujours|inchangée?s?|comme avant"
+    r"|sigue[n]?|permanece[m]?|continúan?|continuam?|como antes|mantém|rest(?:a|ano)|riman(?:e|gono)|ancora|come prima"
+    r"|blijf[t]?|blijven|nog steeds|ongewijzigd|förblir|fortfarande|oförändrad|forblir|forbliver|fortsatt|uendret"
+    r"|остаётся|остается|остаются|по-прежнему|pozostaj[eą]|zůstáv[áa]|nadále|marad|pysyy|kalır)\b"
+)
 _OCCASION = re.compile(r"\bafter the ")
 _MIN_CHARACTERS = 12  # characters of a decision
 _MIN_WORDS = 3  # meaningful words; after as many, a part behind a comma is a reason, not an item of a list
@@ -144,6 +152,8 @@ class DecisionFeatures:
     is_universal: bool
     is_conditional: bool
     is_addition: bool
+    confirms: bool  # it says that something is as it was
+    all_amounts: dict[str, frozenset[float | str]]  # those of the whole text, also of its reasons
     is_open: bool  # an open question, not a decision that another one could replace
 
 
@@ -192,16 +202,23 @@ def extract_features(text: str) -> DecisionFeatures:
         is_universal=not all_forms.isdisjoint(_UNIVERSALS),
         is_conditional=not all_forms.isdisjoint(_CONDITIONS),
         is_addition=not all_forms.isdisjoint(_ADDITIONS),
+        confirms=_CONFIRMS.search(text[:MAX_CHARACTERS].lower()) is not None,
+        all_amounts=_amounts(amounts_in(TOKEN.findall(_plain(text)))[0]),
         is_open="undecided" in all_forms,
     )
 
 
-def _decision(text: str) -> str:
-    """The normalised text without its introduction and its reasons."""
+def _plain(text: str) -> str:
+    """The normalised text."""
     plain = unicodedata.normalize("NFKC", text[:MAX_CHARACTERS]).lower()
     for pattern, replacement in _PHRASES:
         plain = pattern.sub(replacement, plain)
-    plain = _INTRODUCTION.sub("", WITH_UNIT.sub(r"\1 \2", plain))
+    return WITH_UNIT.sub(r"\1 \2", plain)
+
+
+def _decision(text: str) -> str:
+    """The normalised text without its introduction and its reasons."""
+    plain = _INTRODUCTION.sub("", _plain(text))
     if reason := _REASON.search(plain, _MIN_CHARACTERS):
         plain = plain[: reason.start()]
     if (occasion := _OCCASION.search(plain)) and _is_complete(plain[: occasion.start()]):

@@ -22,7 +22,8 @@ from ..graph import llm
 from ..memory import Memory
 from ..text.sections import one_line, shorten
 from .conflicts import ConflictKind
-from .record_draft import Conflict, Judgement, Rules, Statement, date_of
+from .contradictions import Conflict, Statement, date_of
+from .record_draft import Judgement, Rules
 from .similarity import similar_pairs
 
 if TYPE_CHECKING:
@@ -186,9 +187,9 @@ def _pairs(
 
 
 def _are_apart(statements: Sequence[Statement], pair: Pair) -> bool:
-    """Whether the statements are of different memories."""
-    one, other = (statements[index].memory.id for index in pair)
-    return one != other
+    """Whether no memory has both statements."""
+    one, other = (statements[index] for index in pair)
+    return not one.is_beside(other)
 
 
 def _most_similar(vectors: Vectors) -> Iterator[Pair]:
@@ -241,7 +242,7 @@ def _warn_if_earlier_stands(verdict: Verdict, earlier: Statement, later: Stateme
 def _shown_pairs(pairs: Sequence[Pair], statements: Sequence[Statement]) -> str:
     def side(index: int) -> dict[str, str]:
         statement = statements[index]
-        return {"date": date_of(statement.memory)[:10], "text": shorten(statement.text, MAX_TEXT_CHARACTERS)}
+        return {"date": statement.stated.day, "text": shorten(statement.text, MAX_TEXT_CHARACTERS)}
 
     shown = [
         {"pair": number, "earlier": side(earlier), "later": side(later)}

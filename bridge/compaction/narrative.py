@@ -1,7 +1,8 @@
 """A decision record's narrative from a template: the memories by date, and the decisions that were given up.
 
 The first line says what was merged. Then there is one line per memory, or prose about all of them, and then one line
-per conflict. When such a record is merged again, its lines are reused, not nested.
+per conflict, which has the decision that holds first. When such a record is merged again, its lines are reused, not
+nested.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from jobs import clock
 
 from ..memory import Memory
+from ..text.decision_lines import Stated
 from ..text.sections import one_line
 
 MAX_CHARACTERS = 8000  # of all lines about memories; longer ones are cut, since the memories keep their own text
@@ -20,8 +22,27 @@ _MIN_LINE_CHARACTERS = 80  # to which a line may be cut
 
 _HEADER = re.compile(r"Merged from (\d+) memories, \d{4}-\d\d-\d\d(?: to \d{4}-\d\d-\d\d)?\.(?:\n|\Z)")
 _DATED = re.compile(r"\d{4}-\d\d-\d\d: ")
-_GIVEN_UP = re.compile(r"\d{4}-\d\d-\d\d: “.*” was given up for “.*”\.", re.DOTALL)
+# The second form is that of former records.
+_GIVEN_UP = re.compile(
+    r"“.*” \(\d{4}-\d\d-\d\d(?:, #\d+)?\) replaced “.*” \(\d{4}-\d\d-\d\d(?:, #\d+)?\)\."
+    r"|\d{4}-\d\d-\d\d: “.*” was given up for “.*”\.",
+    re.DOTALL,
+)
 _SENTENCE = re.compile(r"[.!?](?=\s)")
+
+
+@dataclass(frozen=True, slots=True)
+class GivenUp:
+    """A conflict, as the narrative tells it: the later decision and the earlier one that it replaced."""
+
+    later: str
+    later_stated: Stated
+    earlier: str
+    earlier_stated: Stated
+
+    def __str__(self) -> str:
+        later, earlier = (f"“{one_line(text)}”" for text in (self.later, self.earlier))
+        return f"{later} {self.later_stated} replaced {earlier} {self.earlier_stated}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,23 +55,20 @@ class NarrativeText:
 
 def narrative(
     sources: Sequence[Memory],
-    given_up: Sequence[tuple[str, str, str]],
+    given_up: Sequence[GivenUp],
     date_of: Callable[[Memory], str],
     prose: str | None = None,
 ) -> NarrativeText:
-    """The narrative of sources in chronological order. ``given_up`` are the conflicts: (date, earlier text, later
-    text). ``prose`` replaces the lines about memories."""
+    """The narrative of sources in chronological order. ``given_up`` are the conflicts; ``prose`` replaces the lines
+    about memories."""
     lines = [line for memory in sources for line in _lines(memory, _day(date_of(memory)))]
     days = [line[:10] for line in lines]
     if prose is not None:
         lines = [line for line in prose.split("\n") if line.strip() and not _is_template_line(line)]
     max_characters = max(_MIN_LINE_CHARACTERS, MAX_CHARACTERS // max(1, len(lines)))
     shown = [_cut(line, max_characters) for line in lines]
-    conflict_lines = [
-        f"{_day(date)}: “{one_line(old)}” was given up for “{one_line(new)}”." for date, old, new in given_up
-    ]
     former = [line for memory in sources for line in _earlier_conflict_lines(memory)]
-    conflict_lines = list(dict.fromkeys([*former, *conflict_lines]))
+    conflict_lines = list(dict.fromkeys([*former, *map(str, given_up)]))
     newest = _last_that_fit(conflict_lines, MAX_CHARACTERS // 2)
     warnings = (
         ()

@@ -1,6 +1,7 @@
 """Previews of compactions: their JSON form, and their files, one per digest, so that exactly what was shown is applied.
 
-The digest covers only what would be applied: the sources with the digests of their contents, and the whole record.
+The digest covers only what would be applied: the sources with the digests of their contents, the whole record, and
+which conflicts were rejected.
 """
 
 from __future__ import annotations
@@ -20,12 +21,13 @@ from jobs.layout import Workspace
 from jobs.model import canonical_json
 
 from ..memory import Content, Memory, Metadata, References, TimeScope
-from .record_draft import Conflict, Draft, Statement, date_of
+from .contradictions import Conflict, Statement, date_of
+from .record_draft import Draft
 
 if TYPE_CHECKING:
     from ..interface.result_shapes import CompactionConflict, ConflictSide, PreviewedRecord
 
-FORMAT = 1
+FORMAT = 2
 MAX_KEPT = 100
 DAYS_KEPT = 30.0
 
@@ -43,13 +45,14 @@ _DAY = 86_400.0
 @dataclass(frozen=True, slots=True)
 class Preview:
     """What a compaction would do. ``sources``: (memory id, content digest), the oldest first. ``record``: field ->
-    value, as in the JSON form."""
+    value, as in the JSON form. ``kept_both``: the rejected conflicts."""
 
     topic_id: str
     sources: tuple[tuple[str, str], ...]
     record: PreviewedRecord
     conflicts: Sequence[CompactionConflict] = ()
     warnings: Sequence[str] = ()
+    kept_both: Sequence[CompactionConflict] = ()
 
     @property
     def digest(self) -> str:
@@ -58,7 +61,8 @@ class Preview:
 
     def as_dict(self) -> dict[str, Any]:
         """The content of the preview's file."""
-        return {**self._applied(), "conflicts": list(self.conflicts), "warnings": list(self.warnings)}
+        shown = {"conflicts": list(self.conflicts), "kept_both": list(self.kept_both), "warnings": list(self.warnings)}
+        return {**self._applied(), **shown}
 
     def _applied(self) -> dict[str, Any]:
         return {
@@ -66,6 +70,7 @@ class Preview:
             "topic_id": self.topic_id,
             "sources": [{"memory_id": memory_id, "content_sha256": digest} for memory_id, digest in self.sources],
             "decision_record": dict(self.record),
+            "kept_both_ids": sorted(conflict["conflict_id"] for conflict in self.kept_both),
         }
 
 
@@ -76,6 +81,7 @@ def preview_of(draft: Draft, topic_id: str) -> Preview:
         sources=tuple((memory.id, content_digest(memory)) for memory in draft.sources),
         record=_record(draft),
         conflicts=[_conflict(conflict) for conflict in draft.conflicts],
+        kept_both=[_conflict(conflict) for conflict in draft.kept_both],
         warnings=draft.warnings,
     )
 
@@ -128,6 +134,7 @@ def record_of(preview: Preview) -> tuple[Content, Metadata]:
 def _conflict(conflict: Conflict) -> CompactionConflict:
     """A conflict as JSON, with memory, text and date of both sides."""
     return {
+        "conflict_id": conflict.id,
         "kind": conflict.kind,
         "confidence": conflict.confidence,
         "judged_by": conflict.judged_by,
@@ -138,12 +145,12 @@ def _conflict(conflict: Conflict) -> CompactionConflict:
 
 def _side(statement: Statement) -> ConflictSide:
     """One of the two decisions of a conflict."""
-    memory = statement.memory
+    memory, before = statement.memory, statement.stated_before
     return {
         "memory_id": memory.id,
         "memory_number": memory.number,
         "text": statement.text,
-        "date": date_of(memory),
+        "date": f"{before.day}T00:00:00Z" if before else date_of(memory),
     }
 
 
@@ -176,6 +183,7 @@ def load(workspace: Workspace, digest: str) -> Preview | None:
             sources=tuple((source["memory_id"], source["content_sha256"]) for source in content["sources"]),
             record=content["decision_record"],
             conflicts=content["conflicts"],
+            kept_both=content["kept_both"],
             warnings=content["warnings"],
         )
         is_intact = content["format"] == FORMAT and preview.digest == digest

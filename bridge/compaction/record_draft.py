@@ -1,56 +1,37 @@
 """Drafts the decision record into which a topic's memories are merged. Pure; ``bridge/operations`` stores the draft.
 
 The sources are the topic's active summaries and its earlier record, in chronological order. Decisions, rationale,
-questions and next steps are united; duplicates appear once, in their latest wording. Conflicting decisions are both
-kept, marked ``[Earlier] …`` and ``[Later] … supersedes …``. The same sources and embeddings give the same record.
+questions and next steps are united; duplicates appear once, in their latest wording. A decision bears the date and
+number of the memory that stated it last (``text/decision_lines``). Of two that conflict both are kept, marked
+``[Earlier] …``, below those that hold, and ``[Later] … supersedes …``; or unmarked, where somebody said that both hold.
+The same sources, embeddings and rejected conflicts give the same record.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import combinations
 from typing import Literal, Protocol
 
 from jobs import clock
 
 from ..embedding.embedder import Vectors
 from ..memory import Content, Memory, Metadata, References, TimeScope, plan_key
+from ..text import decision_lines
+from ..text.decision_lines import EARLIER
 from ..text.passages import MAX_PASSAGES
 from ..text.sections import normalise, shorten
 from . import conflicts, duplicates
-from .conflicts import ConflictKind
-from .narrative import narrative
+from .contradictions import Conflict, Statement, conflict_id, date_of
+from .narrative import GivenUp, narrative
 
 NarrativeSource = Literal["template", "llm"]
-JudgedBy = Literal["rules", "llm"]
 Embed = Callable[[Sequence[str]], Vectors]
 YieldControl = Callable[[], None]
 
-EARLIER, LATER, SUPERSEDES, AND = "[Earlier] ", "[Later] ", " supersedes ", "; "
-
 _LISTS = ("decisions", "rationale", "open_questions", "next_steps")
-
-
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """One list entry of a source: its text without markers, and what the marker of an earlier record said."""
-
-    text: str
-    memory: Memory
-    is_superseded: bool = False
-    supersedes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Conflict:
-    """Two decisions of different memories that cannot both hold; no decision in between replaced the earlier one."""
-
-    kind: ConflictKind
-    confidence: float
-    earlier: Statement
-    later: Statement
-    judged_by: JudgedBy = "rules"
 
 
 class Judgement(Protocol):
@@ -91,7 +72,10 @@ _RULES = Rules()
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A decision record that is not stored yet. It has no dates; they are set when it is stored."""
+    """A decision record that is not stored yet. It has no dates; they are set when it is stored.
+
+    ``kept_both`` are the rejected conflicts: both decisions hold. ``unknown`` are the rejected ids of no pair here.
+    """
 
     sources: tuple[Memory, ...]
     content: Content
@@ -99,6 +83,8 @@ class Draft:
     conflicts: tuple[Conflict, ...]
     warnings: tuple[str, ...]
     narrative_source: NarrativeSource = "template"
+    kept_both: tuple[Conflict, ...] = ()
+    unknown: tuple[str, ...] = ()
 
 
 def sources_of(memories: Iterable[Memory]) -> list[Memory]:
@@ -109,30 +95,32 @@ def sources_of(memories: Iterable[Memory]) -> list[Memory]:
     return sorted(active, key=lambda memory: (clock.parse(date_of(memory)), memory.number, memory.id))
 
 
-def date_of(memory: Memory) -> str:
-    """The date of a memory's content, ISO 8601: ``Memory.dated_at``, else the time of storing."""
-    return memory.dated_at or memory.stored_at
-
-
 def draft(
-    sources: Sequence[Memory], embed: Embed, judgement: Judgement = _RULES, yield_control: YieldControl = lambda: None
+    sources: Sequence[Memory],
+    embed: Embed,
+    judgement: Judgement = _RULES,
+    yield_control: YieldControl = lambda: None,
+    keep_both: Collection[str] = (),
 ) -> Draft:
     """The draft of the record for the sources, which are in chronological order and not empty.
 
-    ``embed`` returns the texts' embeddings of length 1, shape (n, d). ``yield_control`` is called repeatedly,
-    since hundreds of memories about one subject take seconds; other jobs may run in it. Raises what ``embed`` and
-    ``yield_control`` raise.
+    ``keep_both`` are the ids of the conflicts that somebody rejected. ``embed`` returns the texts' embeddings of length
+    1, shape (n, d). ``yield_control`` is called repeatedly, since hundreds of memories about one subject take seconds;
+    other jobs may run in it. Raises what ``embed`` and ``yield_control`` raise.
     """
     warnings: list[str] = []
     united = {name: _united(_statements(sources, name), embed, name, warnings, yield_control) for name in _LISTS}
     found = _conflicts(united["decisions"], embed, judgement, warnings, yield_control)
+    kept_both = [c for c in found if c.id in keep_both]
+    unknown = _unknown(set(keep_both).difference(c.id for c in kept_both), united["decisions"])
+    found = [c for c in found if c.id not in keep_both]
     superseded = _superseded_texts(united["decisions"], found)
     found = [c for c in found if c.earlier.text in superseded[c.later.text]]  # drops indirect conflicts
     lists = {name: tuple(statement.text for statement in statements) for name, statements in united.items()}
     lists["decisions"] = _marked(united["decisions"], superseded, found)
     newest = _content(sources[-1])
     metadata = _metadata(sources, warnings)
-    given_up = [(date_of(c.later.memory), c.earlier.text, c.later.text) for c in found]
+    given_up = [GivenUp(c.later.text, c.later.stated, c.earlier.text, c.earlier.stated) for c in found]
     prose, judgement_warnings = judgement.narrative(sources, found)
     narrative_text = narrative(sources, given_up, date_of, prose)
     warnings += judgement_warnings
@@ -148,7 +136,7 @@ def draft(
     warnings += narrative_text.warnings
     warnings += _size_warnings(sources, content)
     by: NarrativeSource = "template" if prose is None else "llm"
-    return Draft(tuple(sources), content, metadata, tuple(found), tuple(warnings), by)
+    return Draft(tuple(sources), content, metadata, tuple(found), tuple(warnings), by, tuple(kept_both), tuple(unknown))
 
 
 def _content(memory: Memory) -> Content:
@@ -160,36 +148,20 @@ def _content(memory: Memory) -> Content:
 
 
 def _statements(sources: Sequence[Memory], name: str) -> list[Statement]:
-    """All entries of the list ``name`` of the sources."""
+    """All entries of the list ``name`` of the sources, by the day on which they were stated."""
     statements = []
     for memory in sources:
-        texts = getattr(_content(memory), name)
-        superseded = (text.removeprefix(EARLIER) for text in texts if text.startswith(EARLIER))
-        longest_first = sorted(superseded, key=len, reverse=True)  # one may end like another
-        statements += [_unmarked(text, memory, longest_first) for text in texts]
-    return statements
+        is_record = memory.kind == "decision_record"
+        for line in decision_lines.read(getattr(_content(memory), name)):
+            stated = line.stated if is_record else None  # a summary that quotes a record states it anew
+            held_in = frozenset(() if line.is_earlier else (memory.id,))
+            statements.append(Statement(line.text, memory, line.is_earlier, line.supersedes, stated, held_in))
+    return sorted(statements, key=lambda statement: statement.stated.day)
 
 
 def embedded_texts(memory: Memory) -> list[str]:
-    """The texts of a memory that a compaction embeds: its list entries without markers."""
+    """The texts of a memory that a compaction embeds: its list entries without marks."""
     return [] if memory.content is None else [s.text for name in _LISTS for s in _statements([memory], name)]
-
-
-def _unmarked(text: str, memory: Memory, known: Sequence[str]) -> Statement:
-    """A statement without the marker of an earlier record. ``known`` are that record's superseded texts."""
-    if text.startswith(EARLIER) and text != EARLIER:
-        return Statement(text.removeprefix(EARLIER), memory, is_superseded=True)
-    if not text.startswith(LATER):
-        return Statement(text, memory)
-    body = text.removeprefix(LATER)
-    superseded: list[str] = []
-    while found := next((k for k in known if body.endswith((AND + k, SUPERSEDES + k))), None):
-        superseded.insert(0, found)
-        is_first = body.endswith(SUPERSEDES + found)
-        body = body.removesuffix(found).removesuffix(SUPERSEDES if is_first else AND)
-        if is_first:
-            return Statement(body, memory, supersedes=tuple(superseded))
-    return Statement(text.removeprefix(LATER).rpartition(SUPERSEDES)[0] or text.removeprefix(LATER), memory)
 
 
 def _united(
@@ -204,7 +176,8 @@ def _united(
     for group in duplicates.group_duplicates(texts, embed(texts), yield_control):
         last = statements[group.members[-1]]
         kept = texts[group.kept]
-        unique.append(replace(last, text=kept))
+        held_in = frozenset[str]().union(*(statements[member].held_in for member in group.members))
+        unique.append(replace(last, text=kept, held_in=held_in))
         if group.similarity is not None:
             others = {texts[member] for member in group.members} - {kept}
             quoted = ", ".join(f"“{shorten(text)}”" for text in sorted(others))
@@ -231,16 +204,23 @@ def _conflicts(
         return []
     texts = [statement.text for statement in not_superseded]
     vectors = embed(texts)
-    pairs = conflicts.find_conflicts(texts, [s.memory.id for s in not_superseded], vectors, yield_control)
+    pairs = conflicts.find_conflicts(texts, [s.held_in for s in not_superseded], vectors, yield_control)
     by_rules = [
         Conflict(p.found.kind, p.found.confidence, not_superseded[p.earlier], not_superseded[p.later]) for p in pairs
     ]
     found, judgement_warnings = judgement.conflicts(not_superseded, by_rules, vectors)
     warnings += judgement_warnings
     index_of = {text: index for index, text in enumerate(texts)}
-    valid = (c for c in found if c.earlier.memory.id != c.later.memory.id)
+    valid = (c for c in found if not c.earlier.is_beside(c.later))
     indexed = [(index_of.get(c.earlier.text, -1), index_of.get(c.later.text, -1), c) for c in valid]
     return [c for a, b, c in sorted(indexed, key=lambda entry: entry[:2]) if -1 < a < b]
+
+
+def _unknown(ids: Collection[str], statements: Sequence[Statement]) -> list[str]:
+    """The ids that are of no pair of statements. A pair whose conflict is judged to be none today has its id still."""
+    if not ids:
+        return []
+    return sorted(set(ids).difference(conflict_id(a.text, b.text) for a, b in combinations(statements, 2)))
 
 
 def _superseded_texts(statements: Sequence[Statement], found: Sequence[Conflict]) -> dict[str, list[str]]:
@@ -260,19 +240,17 @@ def _superseded_texts(statements: Sequence[Statement], found: Sequence[Conflict]
 def _marked(
     statements: Sequence[Statement], superseded_texts: dict[str, list[str]], found: Sequence[Conflict]
 ) -> tuple[str, ...]:
-    """The texts with their markers."""
+    """The lines of the record: first the decisions that hold, then the earlier ones."""
+    lines = {s.text: decision_lines.with_source(s.text, s.stated) for s in statements}
     earlier = {c.earlier.text for c in found} | {s.text for s in statements if s.is_superseded}
     marked = []
     for statement in statements:
-        text = statement.text
-        if text in earlier:
-            marked.append(EARLIER + text)
+        if statement.text in earlier:
             continue
-        direct = superseded_texts.get(text, [])
-        kept = [old for old in statement.supersedes if old in earlier and old not in direct]
-        superseded = AND.join([*kept, *direct])
-        marked.append(f"{LATER}{text}{SUPERSEDES}{superseded}" if superseded else text)
-    return tuple(marked)
+        line, direct = lines[statement.text], superseded_texts.get(statement.text, [])
+        superseded = [old for old in statement.supersedes if old in earlier and old not in direct] + direct
+        marked.append(decision_lines.mark_later(line, [lines[old] for old in superseded]) if superseded else line)
+    return (*marked, *(EARLIER + lines[s.text] for s in statements if s.text in earlier))
 
 
 # --- the rest of the record ---

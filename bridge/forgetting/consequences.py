@@ -5,13 +5,14 @@ These functions read the store and return values. They write nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from jobs import clock
 from jobs.errors import JobError
 
 from ..compaction import previews, record_draft
+from ..compaction.contradictions import date_of
 from ..memory import Content, Memory, Status
 from ..store import history_digests, similar_ids
 from ..store.protocol import Memories
@@ -173,10 +174,11 @@ def changes(
         staying.pop(fate.record.id, None)
     for fate in lost:
         old = fate.record
-        known = _known_sources(store, old, records)
+        former = _former_compactions(store, old, records)
+        known = _known_sources(former)
         if fate.is_rebuilt:
             sources = [new.get(each) or existing[each] for each in fate.sources]
-            record, noted = _rebuilt(old, sources, known, naming, embed, effect, now, yield_control)
+            record, noted = _rebuilt(old, sources, known, _rejected(former), naming, embed, effect, now, yield_control)
             made.rebuilt.append((old.id, record.id))
             new[old.id] = staying.get(record.id, record)  # an import may have added both
             if record.id not in staying:
@@ -197,24 +199,40 @@ def changes(
     return made
 
 
-def _known_sources(store: Memories, record: Memory, records: Mapping[str, tuple[Memory, bool]]) -> dict[str, Source]:
-    """The sources that the history has for a record and for the records merged into it, by memory id."""
-    sources: dict[str, Source] = {}
+def _former_compactions(
+    store: Memories, record: Memory, records: Mapping[str, tuple[Memory, bool]]
+) -> list[Compaction]:
+    """The last compactions of a record and of the records merged into it, the record's own first."""
+    found: list[Compaction] = []
     waiting, seen = [record.id], {record.id}
     while waiting:
         last = store.compactions.latest(waiting.pop(0))
-        for source in last.sources if last else ():
+        found += [last] if last else []
+        merged = [source.memory_id for source in last.sources if source.memory_id in records] if last else []
+        waiting += [each for each in merged if each not in seen]
+        seen.update(merged)
+    return found
+
+
+def _known_sources(former: Iterable[Compaction]) -> dict[str, Source]:
+    """The sources that the history has, by memory id; those of the first compactions win."""
+    sources: dict[str, Source] = {}
+    for compaction in former:
+        for source in compaction.sources:
             sources.setdefault(source.memory_id, source)
-            if source.memory_id in records and source.memory_id not in seen:
-                seen.add(source.memory_id)
-                waiting.append(source.memory_id)
     return sources
+
+
+def _rejected(former: Iterable[Compaction]) -> set[str]:
+    """The ids of the conflicts that somebody rejected."""
+    return {str(each["conflict_id"]) for made in former for each in made.conflicts if each.get("kept_both")}
 
 
 def _rebuilt(
     old: Memory,
     sources: Sequence[Memory],
     known: Mapping[str, Source],
+    rejected: Collection[str],
     naming: Naming,
     embed: record_draft.Embed,
     effect: AppliedJob,
@@ -222,8 +240,8 @@ def _rebuilt(
     yield_control: record_draft.YieldControl,
 ) -> tuple[Memory, Compaction]:
     """The record of the remaining sources, with the old record's status, and its entry in the history."""
-    ordered = sorted(sources, key=lambda memory: (clock.parse(record_draft.date_of(memory)), memory.number, memory.id))
-    draft = record_draft.draft(ordered, embed, yield_control=yield_control)
+    ordered = sorted(sources, key=lambda memory: (clock.parse(date_of(memory)), memory.number, memory.id))
+    draft = record_draft.draft(ordered, embed, yield_control=yield_control, keep_both=rejected)
     topic_id = old.metadata.topic_id or draft.metadata.topic_id or ""
     record = Memory(
         id=naming(topic_id, draft.content),
@@ -249,7 +267,7 @@ def _rebuilt(
         preview_digest=preview.digest,
         sources=tuple(_source(memory, digest, known, now) for memory, (_, digest) in
                       zip(draft.sources, preview.sources, strict=True)),
-        conflicts=history_digests.digested(preview.conflicts),
+        conflicts=history_digests.digested(preview.conflicts, preview.kept_both),
         narrative_source=draft.narrative_source,
     )  # fmt: skip
     return record, noted

@@ -300,6 +300,16 @@ def add_ingest_options(parser: argparse.ArgumentParser) -> None:
                 group.add_argument("--summary", action="store_true", help="the given message is a summary, as text")
 
 
+def add_keep_both(parser: argparse.ArgumentParser) -> None:
+    """The option ``--keep-both`` of a compaction."""
+    parser.add_argument(
+        "--keep-both",
+        action="append",
+        metavar="CONFLICT",
+        help="the id of a conflict of the preview that is none: both decisions hold; repeatable",
+    )
+
+
 def compact_arguments(argv: list[str]) -> argparse.Namespace:
     """The arguments of ``compact.py``. Raises JobError: ARGUMENT_INVALID."""
     parser = Parser(
@@ -309,6 +319,7 @@ def compact_arguments(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--topic-id", required=True, metavar="ID", help="the topic's id")
     parser.add_argument("--preview", action="store_true", help="show the result, and change nothing")
     parser.add_argument("--preview-digest", metavar="DIGEST", help="apply exactly this preview")
+    add_keep_both(parser)
     _add_no_wait(parser)
     return parser.parse_args(argv)
 

@@ -121,8 +121,9 @@ class PreviewedRecord(TypedDict):
     summary_text: str
     """The text of the record: its narrative."""
     consolidated_decisions: list[str]
-    """Ordered by the date at which each was last stated. Of two that conflict: ``[Earlier] …``, and
-    ``[Later] … supersedes …``."""
+    """Ordered by the date at which each was last stated, which it ends with, as its memory's number:
+    ``… (2026-11-20, #3)``. Of two that conflict: ``[Later] … supersedes …``, and ``[Earlier] …`` below those that
+    hold."""
     consolidated_rationale: list[str]
     key_open_questions: list[str]
     next_steps: list[str]
@@ -144,12 +145,14 @@ class ConflictSide(TypedDict):
     memory_number: Number
     text: str
     date: Moment
-    """The memory's ``source_created_at``, else its ``created_at``."""
+    """The memory's ``source_created_at``, else its ``created_at``; of a decision of an earlier record, its own day."""
 
 
 class CompactionConflict(TypedDict):
     """Two decisions of different memories that cannot both hold."""
 
+    conflict_id: str
+    """What ``keep_both`` takes. It depends on the words of the two decisions alone."""
     kind: Literal["negation", "choice", "value", "toggle", "reversal"]
     """``negation``: one denies the other. ``choice``, ``value``: another choice or amount for the same subject.
     ``toggle``: the opposite, such as enabled and disabled. ``reversal``: the later one takes the earlier one back."""
@@ -168,6 +171,8 @@ class CompactionPreview(TypedDict):
     """The memories that would be merged and superseded, the oldest first."""
     decision_record: PreviewedRecord
     conflicts: list[CompactionConflict]
+    kept_both: list[CompactionConflict]
+    """The conflicts that ``keep_both`` rejected: both decisions hold."""
     warnings: list[str]
     """What else to check before the preview is applied."""
     preview_digest: Digest
@@ -182,7 +187,11 @@ class AppliedCompaction(TypedDict):
     topic_id: str
     superseded: Annotated[list[str], Field(min_length=2)]
     """The ids of the memories that it merged, the oldest first."""
+    superseded_numbers: dict[str, Number]
+    """Memory id -> number, of those that still exist."""
     conflicts: list[CompactionConflict]
+    kept_both: list[CompactionConflict]
+    """The conflicts that were rejected."""
     narrative_source: Literal["template", "llm"]
     warnings: list[str]
     preview_digest: Digest

@@ -24,7 +24,7 @@ from ..memory import Memory
 from ..privacy import redaction
 from ..slices import Slices
 from ..store.values import AppliedJob, Extraction
-from ..text.plain_summary import render_plain
+from ..text.passages import whole_text
 from . import Outcomes, Progress, Task, ingest, redactions, require_visible
 from .rejected_texts import store_together
 
@@ -242,7 +242,7 @@ def _visible(memory_id: str, stores: Stores) -> Memory:
 
 def text_of(memory: Memory) -> str:
     """The text of a memory that is sent to the language model."""
-    return memory.text if memory.content is None else render_plain(memory.content)
+    return whole_text(memory)
 
 
 CHUNK_TOKENS = 510  # the chunk size of cognee for this embedding engine

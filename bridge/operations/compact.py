@@ -45,14 +45,15 @@ def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress
     """Preview or apply each job's compaction.
 
     The payload has ``topic_id`` and either ``preview``, to change nothing, or optionally ``preview_digest``, the
-    preview to apply. The result of a preview has the sources, the record, the conflicts, the warnings and the digest.
-    The result of a compaction has the record's id and number, the superseded memories, the conflicts and the warnings.
+    preview to apply; without a digest also ``keep_both``, the ids of rejected conflicts. The result of a preview has
+    the sources, the record, the conflicts, those that were rejected, the warnings and the digest. The result of a
+    compaction has the record's id and number, the superseded memories, the conflicts and the warnings.
 
-    A job fails with TOPIC_NOT_FOUND, NOTHING_TO_COMPACT below two sources, TOPIC_TOO_LARGE, PREVIEW_NOT_FOUND or
-    PREVIEW_STALE when the topic changed since the preview; then no memory changed. It fails with MEMORY_FORGOTTEN when
-    the record was forgotten since the job was accepted. It also fails when the graph rejects one of the memories; then
-    the compaction is committed. A second run finds the compaction that the first one committed, delivers it to the
-    graph and gives the same result.
+    A job fails with TOPIC_NOT_FOUND, NOTHING_TO_COMPACT below two sources, TOPIC_TOO_LARGE, CONFLICT_NOT_FOUND for a
+    rejected conflict that the topic does not have, PREVIEW_NOT_FOUND or PREVIEW_STALE when the topic changed since the
+    preview; then no memory changed. It fails with MEMORY_FORGOTTEN when the record was forgotten since the job was
+    accepted. It also fails when the graph rejects one of the memories; then the compaction is committed. A second run
+    finds the compaction that the first one committed, delivers it to the graph and gives the same result.
     """
     return {task.job_id: _one(task, stores, now, progress) for task in tasks}
 
@@ -79,9 +80,9 @@ def _one(task: Task, stores: Stores, now: datetime, progress: Progress) -> Succe
 def _preview(task: Task, stores: Stores, now: datetime, progress: Progress) -> tuple[Preview, CompactionPreview]:
     """A new preview of the topic, stored under its digest, and the result that shows it.
 
-    Raises JobError: TOPIC_NOT_FOUND, NOTHING_TO_COMPACT, TOPIC_TOO_LARGE.
+    Raises JobError: TOPIC_NOT_FOUND, NOTHING_TO_COMPACT, CONFLICT_NOT_FOUND, TOPIC_TOO_LARGE.
     """
-    topic_id = task.payload["topic_id"]
+    topic_id, keep_both = task.payload["topic_id"], task.payload.get("keep_both") or ()
     memories = _about(topic_id, stores)
     sources = record_draft.sources_of(memories)
     if len(sources) < 2:
@@ -89,7 +90,9 @@ def _preview(task: Task, stores: Stores, now: datetime, progress: Progress) -> t
     progress({"done": 0, "total": len(sources), "message": "comparing the topic's memories"})
     slices = Slices(progress, "comparing the topic's memories", len(sources))
     judges = judge(stores, task.job_id, slices.advance)
-    made = record_draft.draft(sources, lambda texts: _embed(texts, stores, slices), judges, slices.advance)
+    made = record_draft.draft(sources, lambda texts: _embed(texts, stores, slices), judges, slices.advance, keep_both)
+    if made.unknown:
+        raise _no_conflict(topic_id, made)
     if drafts := sum(memory.metadata.status == "Draft" for memory in memories):
         made = replace(made, warnings=(*made.warnings, f"Left out: {drafts} in draft."))
     preview = previews.preview_of(made, topic_id)
@@ -97,6 +100,7 @@ def _preview(task: Task, stores: Stores, now: datetime, progress: Progress) -> t
         "summaries": [_line(memory, content) for memory, (_, content) in zip(sources, preview.sources, strict=True)],
         "decision_record": preview.record,
         "conflicts": list(preview.conflicts),
+        "kept_both": list(preview.kept_both),
         "warnings": list(preview.warnings),
         "preview_digest": preview.digest,
     }
@@ -109,6 +113,19 @@ def _preview(task: Task, stores: Stores, now: datetime, progress: Progress) -> t
         )
     previews.store(stores.workspace, preview, now)
     return preview, result
+
+
+def _no_conflict(topic_id: str, made: record_draft.Draft) -> JobError:
+    """The error for ids of which the topic has no conflict, with those that it has."""
+    known = [conflict.id for conflict in (*made.conflicts, *made.kept_both)]
+    has = f"It has {', '.join(known[:_MOST_NAMED])}" if known else "It has none"
+    more = f" and {len(known) - _MOST_NAMED} more" if len(known) > _MOST_NAMED else ""
+    return JobError(
+        "CONFLICT_NOT_FOUND",
+        f"The topic {topic_id!r} has no conflict {', '.join(made.unknown[:_MOST_NAMED])}. {has}{more}."
+        " Nothing was changed.",
+        details={"unknown": list(made.unknown), "conflicts": known},
+    )
 
 
 def _about(topic_id: str, stores: Stores) -> list[Memory]:
@@ -242,7 +259,7 @@ def _apply(preview: Preview, applied: AppliedJob, asked_at: str, store: Store, n
         effect=applied,
         preview_digest=preview.digest,
         sources=tuple(_source(store, each, digest, asked_at) for each, digest in preview.sources),
-        conflicts=history_digests.digested(preview.conflicts),
+        conflicts=history_digests.digested(preview.conflicts, preview.kept_both),
         narrative_source=preview.record["narrative_source"],
     )
     with store.change(now, [applied]) as change:
@@ -305,14 +322,18 @@ def _result(done: Compaction, stores: Stores) -> AppliedCompaction:
     record = stores.store.get(done.record_id)
     if record is None:
         raise JobError("MEMORY_FORGOTTEN", "The decision record was forgotten since it was made.")
+    merged = [source.memory_id for source in done.sources]
+    existing = stores.store.select(merged)
     preview = previews.load(stores.workspace, done.preview_digest)
     preview_gone = ["The preview is gone, and with it the words of its conflicts: cognee-memory history lists them."]
     return {
         "decision_record_id": record.id,
         "memory_number": record.number,
         "topic_id": done.topic_id,
-        "superseded": [source.memory_id for source in done.sources],
+        "superseded": merged,
+        "superseded_numbers": {each: existing[each].number for each in merged if each in existing},
         "conflicts": list(preview.conflicts) if preview else [],
+        "kept_both": list(preview.kept_both) if preview else [],
         "narrative_source": "llm" if done.narrative_source == "llm" else "template",
         "warnings": list(preview.warnings) if preview else preview_gone,
         "preview_digest": done.preview_digest,

@@ -27,6 +27,7 @@ from ..slices import AdaptiveBatch, Slices
 from ..store.change import Change
 from ..store.history_digests import without_texts
 from ..store.values import Addition, AppliedJob, Feedback, data_id_of
+from ..text import decision_lines
 from ..text.identity import content_id
 from ..text.sections import normalise
 from ..transfer import export_file
@@ -93,6 +94,7 @@ class ImportRun:
         self._counts: Counter[str] = Counter()
         self._details: list[ImportDetail] = []
         self._here: dict[str, str] = {}  # ids in the file -> ids in this store, where they differ
+        self._numbers: dict[int, int] = {}  # of memories: in the file -> here
         self._above = 0  # renumbered memories get numbers above this
         self._given: dict[str, Memory] = {}  # memories as in the file, where secrets were replaced
         self._replaced: dict[str, dict[str, int]] = {}  # counts of these secrets by kind
@@ -151,7 +153,7 @@ class ImportRun:
         others: list[Follower] = []
         for number, line in export_file.lines(file):
             if isinstance(line, ExportedMemory) and isinstance(line, ExportedRecord) == records:
-                batch.append((number, self._without_secrets(export_file.addition_of(line))))
+                batch.append((number, self._with_numbers_here(self._without_secrets(export_file.addition_of(line)))))
             elif isinstance(line, Follower) and records:
                 others.append(line)
             else:
@@ -181,6 +183,14 @@ class ImportRun:
         self._given[memory.id], self._replaced[memory.id] = memory, counts
         content = None if content is None else normalise(content)
         return replace(addition, memory=replace(memory, content=content, text=text))
+
+    def _with_numbers_here(self, addition: Addition) -> Addition:
+        """A record whose decisions name memories by the numbers that these have in this store."""
+        memory = addition.memory
+        if memory.kind != "decision_record" or memory.content is None:
+            return addition
+        content = decision_lines.renumbered(memory.content, lambda number: self._numbers.get(number, number))
+        return replace(addition, memory=replace(memory, content=content))
 
     def _store(self, batch: Sequence[tuple[int, Addition]]) -> None:
         """Store the new memories of a portion, one at a time where the embedding provider rejects a text."""
@@ -212,6 +222,7 @@ class ImportRun:
         given = self._given.pop(memory.id, memory)  # it may have been stored before redaction existed
         ours = store.get(memory.id)
         if ours is not None:
+            self._numbers[memory.number] = ours.number
             if not (_has_words_of(ours, memory) or _has_words_of(ours, given)):
                 self._counts["conflicts"] += 1
                 self._report(line, memory.id, "conflict", "The memory of this id has other words here.", memory.id)
@@ -237,6 +248,7 @@ class ImportRun:
         self._counts["duplicates"] += 1
         self._report(line, memory.id, "duplicate", "The same words are here under another id.", twin)
         if (same := store.get(twin)) is not None:
+            self._numbers[memory.number] = same.number
             self._compare(line, addition, same)
         return False
 
@@ -317,6 +329,7 @@ class ImportRun:
     def _count_added(self, line: int, number: int, stored: Memory) -> None:
         """Count a stored memory, and report a changed number."""
         self._counts["added"] += 1
+        self._numbers[number] = stored.number
         self._redactions.update(self._replaced.pop(stored.id, {}))
         if number not in (0, stored.number):
             self._counts["renumbered"] += 1

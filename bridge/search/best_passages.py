@@ -1,7 +1,8 @@
 """The passages of a memory that match a query best, to show with a hit: a decision, and what matches even better.
 
 It weighs meaning and words as ``ranking`` does for the whole memory. A decision usually answers a query, and a sentence
-of the context often only repeats it; so the best decision is always shown.
+of the context often only repeats it; so the best decision is always shown. A record's earlier decision is shown only
+where the record has none that holds: what replaced it answers in its place.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..memory import Memory
+from ..text import decision_lines
 from ..text.conversation import parse_conversation
 from ..text.passages import Passage, passages
 from ..text.query_words import QueryWords
@@ -30,14 +32,31 @@ def best_passages(memory: Memory, words: QueryWords, cosines: Sequence[float]) -
     others: list[tuple[float, str]] = []
     for passage, meaning, text in zip(found, meanings, _readable(memory, found), strict=True):
         if text:
-            score = relevance(meaning, meaning, words.share_in(text)).semantic_score
+            score = relevance(meaning, meaning, words.share_in(passage.text if passage.shown else text)).semantic_score
             (decisions if passage.kind == "decision" else others).append((score, text))
+    if memory.kind == "decision_record":
+        decisions = _that_hold(decisions)
     best = sorted(decisions, key=_score, reverse=True)[:_MOST_DECISIONS]
     best = [each for each in best if _score(each) >= _NEARLY * _score(best[0])]
     other = max(others, key=_score, default=None)
     if other is not None and (not best or _score(other) > _score(best[0])):
         best.append(other)
     return [text for _, text in best]
+
+
+def _that_hold(scored: Sequence[tuple[float, str]]) -> list[tuple[float, str]]:
+    """The decisions of a record that hold, each scored like the best of those that it replaced, which are left out.
+
+    All of them where none holds.
+    """
+    lines = decision_lines.read([text for _, text in scored])
+    earlier = {line.text: score for (score, _), line in zip(scored, lines, strict=True) if line.is_earlier}
+    holding = [
+        (max([score, *(earlier[old] for old in line.supersedes if old in earlier)]), text)
+        for (score, text), line in zip(scored, lines, strict=True)
+        if not line.is_earlier
+    ]
+    return holding or list(scored)
 
 
 def _score(scored: tuple[float, str]) -> float:
@@ -55,4 +74,4 @@ def _readable(memory: Memory, found: Sequence[Passage]) -> list[str]:
         return [text if text in turn.assistant_message else "" for text in texts]
     if memory.content is None and len(found) == 1:  # a single sentence is the whole text
         return [found[0].text.strip()]
-    return ["" if passage.kind in ("whole", "topic") else passage.text.strip() for passage in found]
+    return ["" if passage.kind in ("whole", "topic") else (passage.shown or passage.text).strip() for passage in found]

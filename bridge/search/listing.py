@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, cast
@@ -194,11 +194,15 @@ def history(workspace: Workspace, limit: int, topic_id: str | None = None) -> li
         found = [] if lists is None else lists.history(limit, topic_id)
         if lists is not None and not found:
             _require_topic(lists, topic_id)
-    return [_past(made, number) for made, number in found]
+        merged = list({source.memory_id for made, _ in found for source in made.sources})
+        known = lists.related(merged, None) if lists is not None and merged else []
+    numbers = {memory.id: memory.number for memory in known}
+    return [_past(made, number, numbers) for made, number in found]
 
 
-def _past(made: Compaction, number: int | None) -> PastCompaction:
+def _past(made: Compaction, number: int | None, numbers: Mapping[str, int]) -> PastCompaction:
     came = made.restored
+    merged = [source.memory_id for source in made.sources]
     return {
         "decision_record_id": made.record_id,
         "memory_number": number,
@@ -206,8 +210,10 @@ def _past(made: Compaction, number: int | None) -> PastCompaction:
         "applied_at": made.applied_at,
         "job_id": made.effect.job_id,
         "preview_digest": made.preview_digest,
-        "superseded": [source.memory_id for source in made.sources],
-        "conflicts": [dict(conflict) for conflict in made.conflicts],
+        "superseded": merged,
+        "superseded_numbers": {each: numbers[each] for each in merged if each in numbers},
+        "conflicts": [dict(conflict) for conflict in made.conflicts if not conflict.get("kept_both")],
+        "kept_both": [dict(conflict) for conflict in made.conflicts if conflict.get("kept_both")],
         "narrative_source": made.narrative_source,
         "restored_at": came.at if came else None,
         "restored": list(came.restored) if came else [],

@@ -5,6 +5,7 @@ A forgetting does not look for texts in the history, so none may get there.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from typing import Any
@@ -13,18 +14,24 @@ from jobs import clock
 from jobs.ids import is_job_id
 from jobs.scrub import is_plain
 
+_CONFLICT_ID = re.compile(r"[0-9a-f]{8}")
 
-def digested(conflicts: Iterable[Mapping[str, Any]]) -> tuple[Mapping[str, Any], ...]:
-    """A preview's conflicts with SHA-256 digests in place of their texts."""
-    return tuple(
-        {
-            "kind": conflict["kind"],
-            "confidence": conflict["confidence"],
-            "judged_by": conflict.get("judged_by", "rules"),
-            **{side: _digested(conflict[side]) for side in ("earlier", "later")},
-        }
-        for conflict in conflicts
-    )
+
+def digested(
+    conflicts: Iterable[Mapping[str, Any]], kept_both: Iterable[Mapping[str, Any]] = ()
+) -> tuple[Mapping[str, Any], ...]:
+    """A preview's conflicts with SHA-256 digests in place of their texts; ``kept_both``, the rejected ones, say so."""
+    return (*map(_conflict, conflicts), *({**_conflict(conflict), "kept_both": True} for conflict in kept_both))
+
+
+def _conflict(conflict: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "conflict_id": conflict["conflict_id"],
+        "kind": conflict["kind"],
+        "confidence": conflict["confidence"],
+        "judged_by": conflict.get("judged_by", "rules"),
+        **{side: _digested(conflict[side]) for side in ("earlier", "later")},
+    }
 
 
 def _digested(side: Mapping[str, Any]) -> dict[str, str]:
@@ -60,6 +67,10 @@ def _plain_source(source: Mapping[str, Any]) -> dict[str, Any]:
 def _plain_conflict(conflict: Mapping[str, Any]) -> dict[str, Any]:
     """A conflict with its known fields only; a side's ``text`` becomes ``text_sha256``."""
     plain: dict[str, Any] = {name: _plain(conflict[name]) for name in ("kind", "judged_by") if name in conflict}
+    if isinstance(found := conflict.get("conflict_id"), str) and _CONFLICT_ID.fullmatch(found):
+        plain["conflict_id"] = found
+    if conflict.get("kept_both") is True:
+        plain["kept_both"] = True
     if isinstance(conflict.get("confidence"), int | float):
         plain["confidence"] = conflict["confidence"]
     for name in ("earlier", "later"):

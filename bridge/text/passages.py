@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..memory import Memory
+from .decision_lines import searched
 from .plain_summary import render_plain
 
 PassageKind = Literal["whole", "topic", "sentence", "decision", "detail"]
@@ -27,18 +28,20 @@ class Passage:
 
     kind: PassageKind
     text: str
+    shown: str = ""  # what a reader sees, where that is more than what is searched
 
 
 def passages(memory: Memory) -> list[Passage]:
     """The passages of a memory, the whole text first, without duplicates, at most ``MAX_PASSAGES``."""
     candidates = [Passage("whole", whole_text(memory))]
-    if memory.content is None:
+    content = searched(memory)
+    if content is None or memory.content is None:
         candidates += [Passage("sentence", text) for text in sentences(memory.text)]
     else:
-        content = memory.content
         candidates.append(Passage("topic", content.topic))
         candidates += [Passage("sentence", text) for text in sentences(content.context)]
-        candidates += [Passage("decision", text) for text in content.decisions]
+        lines = zip(content.decisions, memory.content.decisions, strict=True)
+        candidates += [Passage("decision", text, line) for text, line in lines]
         details = (*content.rationale, *content.open_questions, *content.next_steps)
         candidates += [Passage("detail", text) for text in details]
     unique = {passage.text.strip(): passage for passage in reversed(candidates) if passage.text.strip()}
@@ -47,7 +50,8 @@ def passages(memory: Memory) -> list[Passage]:
 
 def whole_text(memory: Memory) -> str:
     """The memory's whole text without status and dates. cognee's graph indexes the same text."""
-    return memory.text if memory.content is None else render_plain(memory.content)
+    content = searched(memory)
+    return memory.text if content is None else render_plain(content)
 
 
 def sentences(text: str) -> list[str]:

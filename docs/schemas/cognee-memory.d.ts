@@ -522,7 +522,11 @@ export interface AppliedCompaction {
   topic_id: string;
   /** The ids of the memories that it merged, the oldest first. */
   superseded: string[];
+  /** Memory id -> number, of those that still exist. */
+  superseded_numbers: { [name: string]: number };
   conflicts: CompactionConflict[];
+  /** The conflicts that were rejected. */
+  kept_both: CompactionConflict[];
   narrative_source: "template" | "llm";
   warnings: string[];
   /** The digest of the preview that was applied. */
@@ -797,6 +801,8 @@ export interface CompactPayload {
   preview?: boolean | null;
   /** The preview to apply; without one the present summaries are compacted. */
   preview_digest?: string | null;
+  /** The conflicts to reject, by the conflict_id of a preview: both decisions hold. Not with preview_digest, since a preview has rejected what it was made with. */
+  keep_both?: string[] | null;
 }
 
 /** The preview, if the job asked for one; otherwise the applied compaction. */
@@ -821,6 +827,8 @@ export interface CompactedMemory {
 
 /** Two decisions of different memories that cannot both hold. */
 export interface CompactionConflict {
+  /** What `keep_both` takes. It depends on the words of the two decisions alone. */
+  conflict_id: string;
   /**
    * `negation`: one denies the other. `choice`, `value`: another choice or amount for the same subject.
    * `toggle`: the opposite, such as enabled and disabled. `reversal`: the later one takes the earlier one back.
@@ -840,6 +848,8 @@ export interface CompactionPreview {
   summaries: CompactedMemory[];
   decision_record: PreviewedRecord;
   conflicts: CompactionConflict[];
+  /** The conflicts that `keep_both` rejected: both decisions hold. */
+  kept_both: CompactionConflict[];
   /** What else to check before the preview is applied. */
   warnings: string[];
   /** The digest of the change that would be applied. It stays the same until a memory of the topic changes. */
@@ -851,7 +861,7 @@ export interface ConflictSide {
   memory_id: string;
   memory_number: number;
   text: string;
-  /** The memory's `source_created_at`, else its `created_at`. */
+  /** The memory's `source_created_at`, else its `created_at`; of a decision of an earlier record, its own day. */
   date: string;
 }
 
@@ -943,6 +953,7 @@ export type ErrorCode =
   | "CHILD_START_FAILED"
   | "CHILD_TOO_LARGE"
   | "CONFIG_UNWRITABLE"
+  | "CONFLICT_NOT_FOUND"
   | "DISK_FULL"
   | "EMBEDDER_MISMATCH"
   | "EMBEDDING_CONFIG"
@@ -1927,7 +1938,11 @@ export interface PastCompaction {
   job_id: string;
   preview_digest: string;
   superseded: string[];
+  /** Memory id -> number, of those that still exist. */
+  superseded_numbers: { [name: string]: number };
   conflicts: { [name: string]: unknown }[];
+  /** Conflicts that were rejected: both decisions hold. */
+  kept_both: { [name: string]: unknown }[];
   narrative_source: string;
   restored_at: string | null;
   restored: string[];
@@ -1951,8 +1966,9 @@ export interface PreviewedRecord {
   /** The text of the record: its narrative. */
   summary_text: string;
   /**
-   * Ordered by the date at which each was last stated. Of two that conflict: `[Earlier] …`, and
-   * `[Later] … supersedes …`.
+   * Ordered by the date at which each was last stated, which it ends with, as its memory's number:
+   * `… (2026-11-20, #3)`. Of two that conflict: `[Later] … supersedes …`, and `[Earlier] …` below those that
+   * hold.
    */
   consolidated_decisions: string[];
   consolidated_rationale: string[];

@@ -615,6 +615,8 @@ def test_a_preview_shows_the_merged_record_and_changes_nothing(place: Place, age
     with place.worker():
         found = agent.answer("memory_compact_preview", topic_id="sign-in", wait_seconds=50)
         preview = found["preview"] or ended(agent, found["job_id"])["result"]
+        wrong = agent.error("memory_compact_preview", topic_id="sign-in", keep_both=["00000000"], wait_seconds=50)
+    assert wrong["error_code"] == "CONFLICT_NOT_FOUND"
     assert {summary["memory_id"] for summary in preview["summaries"]} == {"memory-10", "memory-12"}
     assert len(preview["preview_digest"]) == 64
     assert place.json("memories", "list") == listed

@@ -662,6 +662,13 @@ def test_a_compaction_is_shown_first_done_as_it_was_shown_and_taken_back(
     expect(conflict.locator("[data-side=earlier]")).to_contain_text("five times")
     expect(conflict.locator("[data-side=later]")).to_contain_text("three times")
     expect(page.locator(".preview")).to_contain_text("2 sources")
+    record = page.locator(".preview .record")
+    expect(record).to_contain_text("[Later]")
+    conflict.get_by_role("button", name="Both hold").click()
+    expect(page.locator(".preview")).to_contain_text("1 pair of which both hold, as you said")
+    expect(record).not_to_contain_text("[Later]")
+    page.get_by_role("button", name="They contradict each other").click()
+    expect(record).to_contain_text("[Later]")
 
     [job] = site.submit(("ingest", summary("Uploads, a third time", "uploads", "Log each retry.", day=17)))
     site.place.ended(job)

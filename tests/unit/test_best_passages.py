@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,35 @@ def test_a_better_sentence_follows_the_decision() -> None:
 )
 def test_of_a_conversation_only_the_answer_is_shown(text: str, query: str, shown: list[str]) -> None:
     assert best(legacy("turn", text), query) == shown
+
+
+PRICES = replace(
+    summary("prices", "Merged from 2 memories, 2026-05-01 to 2026-07-29.", topic="Prices", decisions=(
+        "Invoices go out on Mondays (2026-05-01, #3)",
+        "[Later] The Starter plan costs 19 EUR (2026-07-29, #16) supersedes The plan is 29 EUR (2026-05-01, #3)",
+        "[Earlier] The plan is 29 EUR (2026-05-01, #3)",
+    )),
+    kind="decision_record",
+)  # fmt: skip
+
+
+def test_a_records_earlier_decision_is_not_shown_and_what_replaced_it_answers_in_its_place() -> None:
+    assert PRICES.content is not None
+    invoices, starter, earlier = PRICES.content.decisions
+    matching = {"[Earlier]": 0.9, "[Later]": 0.2, "Invoices": 0.3}
+    assert best(PRICES, "price", **matching) == [starter]
+    assert best(PRICES, "invoices", Invoices=0.9) == [invoices]
+    only = replace(PRICES, content=replace(PRICES.content, decisions=(earlier,)))
+    assert best(only, "price", **matching) == [earlier]
+
+
+def test_the_day_and_number_of_a_records_decision_are_shown_and_not_searched() -> None:
+    assert PRICES.content is not None
+    searched = [passage.text for passage in passages(PRICES)]
+    assert "Invoices go out on Mondays" in searched
+    assert not any("2026-05-01, #3" in text or "#16" in text for text in searched)
+    quoting = replace(PRICES, kind="summary")
+    assert "Invoices go out on Mondays (2026-05-01, #3)" in [passage.text for passage in passages(quoting)]
 
 
 def test_a_hit_has_its_best_passages_only_if_they_are_asked_for(tmp_path: Path) -> None:

@@ -184,10 +184,41 @@ def test_a_former_record_is_merged_with_what_came_since(stores: Stores) -> None:
     assert record.content is not None
     assert record.content.context.startswith("Merged from 3 memories, 2026-10-02 to 2026-10-20.")
     assert record.content.decisions == (
-        "[Earlier] Retry five times",
-        "[Earlier] Retry three times",
-        "[Later] Retry two times supersedes Retry three times",
+        "[Later] Retry two times (2026-10-20, #4) supersedes Retry three times (2026-10-09, #2)",
+        "[Earlier] Retry five times (2026-10-02, #1)",
+        "[Earlier] Retry three times (2026-10-09, #2)",
     )
+
+
+def test_a_preview_with_a_rejected_conflict_has_another_digest_and_is_applied_as_it_was_shown(stores: Stores) -> None:
+    two(stores)
+    whole = preview(stores)
+    (conflict,) = whole["conflicts"]
+    seen = done(stores, job_id="again", preview=True, keep_both=[conflict["conflict_id"]])
+    assert (seen["conflicts"], seen["kept_both"]) == ([], [conflict])
+    assert seen["preview_digest"] != whole["preview_digest"]
+    assert done(stores, job_id="third", preview=True, keep_both=[conflict["conflict_id"]]) == seen
+    result = done(stores, preview_digest=seen["preview_digest"])
+    record = stores.store.get(result["decision_record_id"])
+    assert record is not None
+    assert record.content is not None
+    assert list(record.content.decisions) == seen["decision_record"]["consolidated_decisions"]
+    assert not any("[" in line for line in record.content.decisions)
+    assert (result["conflicts"], result["kept_both"]) == ([], [conflict])
+    (past,) = listing.history(stores.workspace, 10)
+    assert past["conflicts"] == []
+    assert [each["conflict_id"] for each in past["kept_both"]] == [conflict["conflict_id"]]
+    assert "Retry" not in json.dumps(past)
+
+
+def test_an_id_of_no_conflict_is_refused_with_those_that_the_topic_has(stores: Stores, workspace: Workspace) -> None:
+    two(stores)
+    (known,) = [conflict["conflict_id"] for conflict in preview(stores)["conflicts"]]
+    before = dump(workspace)
+    error = refused(stores, keep_both=["00000000", known])
+    assert (error.code, error.details) == ("CONFLICT_NOT_FOUND", {"unknown": ["00000000"], "conflicts": [known]})
+    assert known in error.message
+    assert dump(workspace) == before
 
 
 # --- what is refused ---

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,6 +13,7 @@ import pytest
 from fake_embedder import FakeEmbedder
 
 from bridge.compaction import duplicates, record_draft
+from bridge.compaction.contradictions import conflict_id
 from bridge.compaction.record_draft import Draft, draft, sources_of
 from bridge.compaction.statements import Clause, clauses
 from bridge.embedding.embedder import Vectors
@@ -50,6 +52,11 @@ def made(*memories: Memory) -> Draft:
     return draft(sources_of(memories), embed)
 
 
+def words(found: Draft) -> tuple[str, ...]:
+    """The record's decisions without dates and numbers."""
+    return tuple(re.sub(r" \(2026-1\d-\d\d, #\d+\)", "", line) for line in found.content.decisions)
+
+
 def as_record(found: Draft, day: int) -> Memory:
     """The record as it would be stored."""
     return replace(
@@ -85,20 +92,21 @@ def test_lists_are_united_in_order_of_time() -> None:
     found = made(
         memory(2, "Sign last", rationale=("R2",), open_questions=("Q2",), next_steps=("N2",)),
         memory(1, "Use tabs", "Name files by date", rationale=("R1",), open_questions=("Q1",), next_steps=("N1",)),
-    ).content
-    assert found.decisions == ("Use tabs", "Name files by date", "Sign last")
-    assert (found.rationale, found.open_questions, found.next_steps) == (("R1", "R2"), ("Q1", "Q2"), ("N1", "N2"))
+    )
+    assert words(found) == ("Use tabs", "Name files by date", "Sign last")
+    lists = found.content
+    assert (lists.rationale, lists.open_questions, lists.next_steps) == (("R1", "R2"), ("Q1", "Q2"), ("N1", "N2"))
 
 
 def test_the_same_words_are_there_once_as_they_were_said_last() -> None:
     found = made(memory(1, "sign  LAST.", "Use tabs"), memory(2, "Sign last"))
-    assert found.content.decisions == ("Use tabs", "Sign last")
+    assert words(found) == ("Use tabs", "Sign last")
     assert found.warnings == ()
 
 
 def test_the_same_meaning_is_there_once_and_told() -> None:
     found = made(memory(1, "Uploads are retried with backoff"), memory(2, "With backoff uploads are retried"))
-    assert found.content.decisions == ("With backoff uploads are retried",)
+    assert words(found) == ("With backoff uploads are retried",)
     (warning,) = found.warnings
     assert "Uploads are retried with backoff" in warning
     assert "1.00" in warning
@@ -165,7 +173,7 @@ def test_references_are_united_by_kind() -> None:
 
 def test_a_memory_without_decisions_counts_and_is_told() -> None:
     found = made(memory(1), memory(2, "Sign last"))
-    assert found.content.decisions == ("Sign last",)
+    assert words(found) == ("Sign last",)
     assert found.warnings == ("1 of 2 memories hold no decision: what they say is in the narrative.",)
     assert "Context of day 1." in found.content.context
     assert made(memory(1), memory(2)).content.decisions == ()
@@ -205,19 +213,22 @@ def test_the_time_scope_reaches_from_the_first_beginning_to_the_last_end() -> No
 def test_both_sides_of_a_conflict_stay_and_are_marked() -> None:
     old, new = memory(1, "Retry five times", "Sign last"), memory(2, "Retry three times")
     found = made(old, new)
-    assert found.content.decisions == (
-        "[Earlier] Retry five times", "Sign last", "[Later] Retry three times supersedes Retry five times",
+    assert words(found) == (
+        "Sign last", "[Later] Retry three times supersedes Retry five times", "[Earlier] Retry five times",
     )  # fmt: skip
     (conflict,) = found.conflicts
     assert (conflict.kind, conflict.earlier.memory, conflict.later.memory) == ("value", old, new)
     assert (conflict.earlier.text, conflict.later.text) == ("Retry five times", "Retry three times")
-    assert "2026-10-02: “Retry five times” was given up for “Retry three times”." in found.content.context
+    assert (
+        f"“Retry three times” (2026-10-02, #{new.number}) replaced “Retry five times” (2026-10-01, #{old.number})."
+        in (found.content.context)
+    )
 
 
 def test_of_three_in_a_row_the_last_supersedes_the_one_before() -> None:
     found = made(memory(1, "Retry 5 times"), memory(2, "Retry 3 times"), memory(3, "Retry 2 times"))
-    assert found.content.decisions == (
-        "[Earlier] Retry 5 times", "[Earlier] Retry 3 times", "[Later] Retry 2 times supersedes Retry 3 times",
+    assert words(found) == (
+        "[Later] Retry 2 times supersedes Retry 3 times", "[Earlier] Retry 5 times", "[Earlier] Retry 3 times",
     )  # fmt: skip
     told = [(conflict.earlier.text, conflict.later.text) for conflict in found.conflicts]
     assert told == [("Retry 5 times", "Retry 3 times"), ("Retry 3 times", "Retry 2 times")]
@@ -226,14 +237,97 @@ def test_of_three_in_a_row_the_last_supersedes_the_one_before() -> None:
 def test_a_decision_that_was_changed_a_hundred_times_is_a_hundred_conflicts_and_not_thousands() -> None:
     found = made(*[memory(1 + n // 4, f"Retry {n + 2} times") for n in range(101)])
     assert len(found.conflicts) == 100
-    assert found.content.decisions[-1] == "[Later] Retry 102 times supersedes Retry 101 times"
+    assert words(found)[0] == "[Later] Retry 102 times supersedes Retry 101 times"
 
 
 def test_a_decision_that_was_made_again_is_the_one_that_holds() -> None:
     found = made(memory(1, "Enable telemetry"), memory(2, "Disable telemetry"), memory(3, "Enable telemetry"))
-    assert found.content.decisions == (
-        "[Earlier] Disable telemetry", "[Later] Enable telemetry supersedes Disable telemetry",
+    assert words(found) == (
+        "[Later] Enable telemetry supersedes Disable telemetry", "[Earlier] Disable telemetry",
     )  # fmt: skip
+
+
+def test_each_decision_ends_with_the_day_and_the_memory_that_stated_it_last() -> None:
+    """Two that nobody recognised as a conflict can be told apart."""
+    old = memory(1, "Access tokens are valid for 15 minutes.", "Sign last.")
+    new = memory(9, "A token lives ten minutes.", "Sign last.")
+    assert made(old, new).content.decisions == (
+        f"Access tokens are valid for 15 minutes (2026-10-01, #{old.number})",
+        f"A token lives ten minutes (2026-10-09, #{new.number})",
+        f"Sign last (2026-10-09, #{new.number})",
+    )
+
+
+def test_the_day_and_the_number_of_a_decision_survive_further_mergers() -> None:
+    old, new = memory(1, "Retry five times.", "Sign last."), memory(2, "Retry three times.")
+    first = made(old, new)
+    second = made(as_record(first, 2), memory(5, "Use tabs."))
+    third = made(as_record(second, 5), memory(6, "Name files by date."))
+    assert set(third.content.decisions) > set(first.content.decisions)
+    assert all(line.count("(2026-") == line.count("Retry") + ("Retry" not in line) for line in third.content.decisions)
+
+
+def test_a_decision_that_a_summary_quotes_from_a_record_is_the_same_decision_stated_anew() -> None:
+    first = made(memory(1, "Sign last."), memory(2, "Use tabs."))
+    quoting = memory(9, next(line for line in first.content.decisions if "Sign" in line))
+    assert made(as_record(first, 2), quoting).content.decisions[-1] == f"Sign last (2026-10-09, #{quoting.number})"
+
+
+def test_a_summary_of_before_a_records_decision_does_not_replace_it() -> None:
+    """A record is as old as its newest source; its decisions have their own days."""
+    first = made(memory(1, "Sign last"), memory(20, "Retry three times"))
+    late = memory(10, "Retry five times", metadata={"source_created_at": "2026-10-10T00:00:00Z"})
+    found = made(as_record(first, 20), late)
+    assert words(found)[1:] == ("[Later] Retry three times supersedes Retry five times", "[Earlier] Retry five times")
+    earliest = made(
+        as_record(made(memory(1, "Retry five times"), memory(20, "Sign last")), 20), memory(10, "Retry two times")
+    )
+    assert words(earliest)[0] == "[Later] Retry two times supersedes Retry five times"
+
+
+# --- rejected conflicts ---
+
+
+def kept(ids: Sequence[str], *memories: Memory) -> Draft:
+    return draft(sources_of(memories), embed, keep_both=ids)
+
+
+def test_of_a_rejected_conflict_both_decisions_hold_unmarked() -> None:
+    old, new = memory(1, "Retry five times", "Use tabs"), memory(2, "Retry three times", "Use spaces")
+    found = made(old, new)
+    assert [c.earlier.text for c in found.conflicts] == ["Retry five times", "Use tabs"]
+    without = kept([found.conflicts[0].id], old, new)
+    assert [c.earlier.text for c in without.conflicts] == ["Use tabs"]
+    assert [c.earlier.text for c in without.kept_both] == ["Retry five times"]
+    assert words(without) == (
+        "Retry five times", "Retry three times", "[Later] Use spaces supersedes Use tabs", "[Earlier] Use tabs",
+    )  # fmt: skip
+    assert "Retry five" not in without.content.context
+    assert without.unknown == ()
+
+
+def test_a_conflicts_id_is_of_its_two_statements_whichever_memories_have_them() -> None:
+    (one,) = made(memory(1, "Retry five times."), memory(2, "Retry three times.")).conflicts
+    (other,) = made(memory(3, "Sign last"), memory(4, "retry five times"), memory(5, "Retry three  times")).conflicts
+    assert one.id == other.id == conflict_id("Retry three times", "Retry five times")
+    (third,) = made(memory(1, "Retry five times"), memory(2, "Retry two times")).conflicts
+    assert third.id != one.id
+
+
+def test_a_rejected_conflict_stays_rejected_when_the_record_is_merged_again_even_if_one_side_is_repeated() -> None:
+    old, new = memory(1, "Retry five times"), memory(2, "Retry three times")
+    both = kept([made(old, new).conflicts[0].id], old, new)
+    again = made(as_record(both, 2), memory(5, "Retry three times", "Use tabs"))
+    assert again.conflicts == ()
+    assert words(again) == ("Retry five times", "Retry three times", "Use tabs")
+    third = made(as_record(again, 5), memory(6, "Retry two times"))
+    assert sorted(c.earlier.text for c in third.conflicts) == ["Retry five times", "Retry three times"]
+
+
+def test_an_id_of_no_pair_is_told_and_one_of_a_pair_without_a_conflict_is_none_to_tell() -> None:
+    old, new = memory(1, "Retry five times"), memory(2, "Sign last")
+    found = kept(["00000000", conflict_id("Sign last", "Retry five times")], old, new)
+    assert (found.unknown, found.kept_both) == (("00000000",), ())
 
 
 # --- a former record ---
@@ -242,12 +336,13 @@ def test_a_decision_that_was_made_again_is_the_one_that_holds() -> None:
 def test_a_former_record_is_merged_in_without_nesting_its_marks() -> None:
     first = made(memory(1, "Retry five times", "Sign last"), memory(2, "Retry three times"))
     found = made(as_record(first, 2), memory(5, "Use tabs"))
-    assert found.content.decisions == (*first.content.decisions, "Use tabs")
+    sign, retry, earlier = first.content.decisions
+    assert found.content.decisions == (sign, retry, f"Use tabs (2026-10-05, #{found.sources[1].number})", earlier)
     assert found.conflicts == ()
     again = made(as_record(found, 5), memory(6, "Retry two times"))
-    assert again.content.decisions == (
-        "[Earlier] Retry five times", "Sign last", "[Earlier] Retry three times", "Use tabs",
-        "[Later] Retry two times supersedes Retry three times",
+    assert words(again) == (
+        "Sign last", "Use tabs", "[Later] Retry two times supersedes Retry three times",
+        "[Earlier] Retry five times", "[Earlier] Retry three times",
     )  # fmt: skip
     assert [(c.earlier.text, c.later.text) for c in again.conflicts] == [("Retry three times", "Retry two times")]
 
@@ -255,27 +350,28 @@ def test_a_former_record_is_merged_in_without_nesting_its_marks() -> None:
 def test_what_a_record_called_superseded_holds_again_once_it_is_said_anew() -> None:
     first = made(memory(1, "Enable telemetry"), memory(2, "Disable telemetry"))
     found = made(as_record(first, 2), memory(5, "Enable telemetry"))
-    assert found.content.decisions == (
-        "[Earlier] Disable telemetry", "[Later] Enable telemetry supersedes Disable telemetry",
+    assert words(found) == (
+        "[Later] Enable telemetry supersedes Disable telemetry", "[Earlier] Disable telemetry",
     )  # fmt: skip
 
 
 def test_a_record_that_was_merged_twice_still_tells_each_memory_once() -> None:
     first = made(memory(1, "Retry five times"), memory(2, "Retry three times"))
+    numbers = [source.number for source in reversed(first.sources)]
     found = made(as_record(first, 2), memory(5, "Use tabs"))
     assert found.content.context.split("\n") == [
         "Merged from 3 memories, 2026-10-01 to 2026-10-05.",
         "2026-10-01: Context of day 1.",
         "2026-10-02: Context of day 2.",
         "2026-10-05: Context of day 5.",
-        "2026-10-02: “Retry five times” was given up for “Retry three times”.",
+        "“Retry three times” (2026-10-02, #{}) replaced “Retry five times” (2026-10-01, #{}).".format(*numbers),
     ]
 
 
 def test_a_later_one_that_supersedes_several_is_read_back() -> None:
     first = made(memory(1, "Use Redis for jobs"), memory(2, "Use Kafka; for jobs supersedes all"), memory(3, "Tabs"))
-    kept = made(as_record(first, 3), memory(4, "Sign last")).content.decisions
-    assert kept == (*first.content.decisions, "Sign last")
+    kept = words(made(as_record(first, 3), memory(4, "Sign last")))
+    assert kept == (*words(first), "Sign last")
     marked = ("[Earlier] A one", "[Earlier] A one; B two", "[Later] C three supersedes A one; B two; A one")
     statements = record_draft._statements([memory(1, *marked)], "decisions")
     assert [s.text for s in statements] == ["A one", "A one; B two", "C three"]
@@ -297,7 +393,7 @@ def test_a_record_is_stored_as_it_was_shown() -> None:
         memory(2, "キューには耐久性が要る", "# no heading", context="   "),
     )
     assert normalise(found.content) == found.content
-    assert found.content.decisions == ("Größe: 5 µm\nzweite Zeile", "キューには耐久性が要る", "# no heading")
+    assert words(found) == ("Größe: 5 µm\nzweite Zeile", "キューには耐久性が要る", "# no heading")
 
 
 def test_a_long_topic_is_cut_in_its_narrative_alone_and_told() -> None:

@@ -24,6 +24,10 @@ DATA = Path(__file__).resolve().parents[1] / "data"
 REACHED = {"conflicts_dev": (0.9, 0.7), "conflicts_unseen": (0.85, 0.6)}
 
 
+def origins(*memories: str) -> list[frozenset[str]]:
+    return [frozenset({memory}) for memory in memories]
+
+
 def labelled(name: str) -> list[dict[str, object]]:
     return [json.loads(line) for line in (DATA / f"{name}.jsonl").read_text("utf-8").splitlines()]
 
@@ -206,13 +210,13 @@ def places(pairs: list[FoundConflict]) -> list[tuple[int, int]]:
 
 def test_texts_of_one_memory_are_not_held_against_each_other() -> None:
     texts = ["Retry five times", "Retry three times"]
-    assert find_conflicts(texts, ["a", "a"], embedded(texts)) == []
-    assert places(find_conflicts(texts, ["a", "b"], embedded(texts))) == [(0, 1)]
+    assert find_conflicts(texts, origins("a", "a"), embedded(texts)) == []
+    assert places(find_conflicts(texts, origins("a", "b"), embedded(texts))) == [(0, 1)]
 
 
 def test_of_several_in_a_row_each_is_held_against_the_one_before_it() -> None:
     texts = [f"Retry {times} times" for times in (5, 3, 7, 9)]
-    assert places(find_conflicts(texts, ["a", "b", "c", "d"], embedded(texts))) == [(0, 1), (1, 2), (2, 3)]
+    assert places(find_conflicts(texts, origins(*"abcd"), embedded(texts))) == [(0, 1), (1, 2), (2, 3)]
 
 
 def test_many_texts_are_compared_like_two() -> None:
@@ -220,7 +224,7 @@ def test_many_texts_are_compared_like_two() -> None:
     vectors = embedded(texts)
     found = {
         (pair.earlier, pair.later): pair.found
-        for pair in find_conflicts(texts, [*map(str, range(len(texts)))], vectors)
+        for pair in find_conflicts(texts, origins(*map(str, range(len(texts)))), vectors)
     }
     features = [extract_features(text) for text in texts]
     reached = np.eye(len(texts), dtype=bool)
@@ -239,7 +243,7 @@ def test_many_texts_are_compared_like_two() -> None:
 
 def test_nothing_is_found_among_nothing() -> None:
     assert find_conflicts([], [], np.zeros((0, 3), np.float32)) == []
-    assert find_conflicts(["", "…"], ["a", "b"], np.eye(2, dtype=np.float32)) == []
+    assert find_conflicts(["", "…"], origins("a", "b"), np.eye(2, dtype=np.float32)) == []
 
 
 @pytest.mark.parametrize("text", ["from mov to " * 20_000, "instead of " * 20_000, "a" * 500_000, "no " * 100_000])
@@ -253,7 +257,7 @@ def test_statements_that_are_long_lists_take_no_time_either() -> None:
     texts = ["; ".join(f"use {letter}{n}" for letter in "abcdefghijklmnopqrstuvwxyz" * 3) for n in range(60)]
     vectors = embedded(texts)
     began = time.process_time()
-    find_conflicts(texts, [str(n) for n in range(len(texts))], vectors)
+    find_conflicts(texts, origins(*map(str, range(len(texts)))), vectors)
     assert time.process_time() - began < 8, "it takes next to nothing"
 
 
@@ -261,6 +265,45 @@ def test_hundreds_of_decisions_about_one_thing_take_no_time() -> None:
     texts = [f"Use the retry limit of {n} for uploads of the worker" for n in range(600)]
     vectors = embedded(texts)
     began = time.process_time()
-    found = find_conflicts(texts, [str(n) for n in range(len(texts))], vectors)
+    found = find_conflicts(texts, origins(*map(str, range(len(texts)))), vectors)
     assert time.process_time() - began < 5, "it takes next to nothing"
     assert places(found) == [(n, n + 1) for n in range(599)]
+
+
+PRO = "The Pro plan costs 99 EUR a month for 5,000 parcels."
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        (PRO, "The Pro plan stays at 99 EUR."),
+        (PRO, "The Pro plan remains 99 EUR a month."),
+        (PRO, "The Pro plan still costs 99 EUR."),
+        (PRO, "The Pro plan costs 99 EUR, as before."),
+        (PRO, "We keep the Pro plan at 99 EUR."),
+        (PRO, "The Pro plan continues to cost 99 EUR."),
+        (PRO, "The price of the Pro plan is unchanged: 99 EUR."),
+        (PRO, "The Pro plan costs 99 EUR."),
+        ("Der Pro-Tarif kostet 99 EUR im Monat für 5.000 Pakete.", "Der Pro-Tarif bleibt bei 99 EUR."),
+        ("Der Pro-Tarif kostet 99 EUR im Monat für 5.000 Pakete.", "Der Pro-Tarif kostet weiterhin 99 EUR."),
+        ("Le plan Pro coûte 99 EUR par mois pour 5 000 colis.", "Le plan Pro reste à 99 EUR."),
+        ("El plan Pro cuesta 99 EUR al mes por 5.000 paquetes.", "El plan Pro sigue en 99 EUR."),
+    ],
+)
+@pytest.mark.parametrize("similarity", [0.6, 0.95])
+def test_what_says_that_an_amount_is_as_it_was_agrees(earlier: str, later: str, similarity: float) -> None:
+    assert compare_texts(earlier, later, similarity) is None
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        "The Pro plan stays at 89 EUR.",
+        "The Pro plan still costs 99 EUR a month, but for 3,000 parcels.",
+        "The Pro plan costs 119 EUR a month for 5,000 parcels; the old price was 99 EUR.",
+    ],
+)
+def test_what_stays_at_another_amount_conflicts(later: str) -> None:
+    found = compare_texts(PRO, later, 0.9)
+    assert found is not None
+    assert found.kind == "value"

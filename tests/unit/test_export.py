@@ -560,6 +560,29 @@ def test_numbers_are_kept_where_they_are_free_and_move_nobody_elses(here: Withou
     assert found["details"][0]["note"] == "The number 1 was taken; it has 11 here."
 
 
+def test_a_records_decisions_name_memories_by_their_numbers_in_this_store(
+    here: WithoutCognee, there: WithoutCognee
+) -> None:
+    merged = record("r", "a", "b", number=4)
+    assert merged.content is not None
+    decisions = (
+        "[Later] B (2026-11-02, #2) supersedes A (2026-11-01, #1)",
+        "C (2026-11-03)",
+        "[Earlier] A (2026-11-01, #1)",
+    )
+    story = "Merged.\n“B” (2026-11-02, #2) replaced “A” (2026-11-01, #1)."
+    content = replace(merged.content, decisions=decisions, context=story)
+    store(here, summary("a", 1), summary("b", 2), summary("c", 3), replace(merged, content=content))
+    store(there, summary("x"), summary("b"))
+    assert counts(imported(there, lines_of(here))) == {"added": 3, "unchanged": 1, "renumbered": 1}
+    found = there.store.get(an_id("r"))
+    assert found is not None
+    assert found.content is not None
+    assert found.content.decisions == tuple(line.replace("#1", "#5") for line in decisions)
+    assert found.content.context == story.replace("#1", "#5")
+    assert counts(imported(there, lines_of(here), job_id="again")) == {"unchanged": 4}
+
+
 def test_a_number_of_no_store_is_not_kept_so_that_what_comes_next_has_one(
     here: WithoutCognee, there: WithoutCognee
 ) -> None:

@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 from fake_embedder import FakeEmbedder
 
-from bridge.compaction.record_draft import Conflict, Rules
+from bridge.compaction.contradictions import Conflict, conflict_id
+from bridge.compaction.record_draft import Rules
 from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata
 from bridge.operations import Task, run
@@ -281,12 +282,25 @@ def test_a_record_is_made_anew_from_what_remains(stores: WithFakeGraph) -> None:
     assert made is not None
     assert made.content is not None
     assert made.sources == (a, b)
-    assert made.content.decisions == ("Store rows in SQLite.", "Keep the log small.")
+    assert made.content.decisions == ("Store rows in SQLite (2026-11-01, #1)", "Keep the log small (2026-11-02, #2)")
     assert statuses(stores) == {a: "Superseded", b: "Superseded", new: "DecisionRecord"}
     assert holds(stores.workspace, SECRET) == []
     restored = done(do(stores, "restore", {"decision_record_id": new}, "restore", "2026-11-20T14:00:00Z"))
     assert sorted(restored["restored"]) == sorted([a, b])
     assert statuses(stores) == {a: "Active", b: "Active"}
+
+
+def test_a_rejected_conflict_stays_rejected_in_a_record_that_is_made_anew(stores: WithFakeGraph) -> None:
+    remember(stores, "Lakes are deep.", "Retry five times.", at="2026-11-01T00:00:00Z")
+    remember(stores, "Rivers are long.", "Retry three times.", at="2026-11-02T00:00:00Z")
+    gone = remember(stores, f"The {SECRET} is small.", f"Name the fox {SECRET}.", at="2026-11-03T00:00:00Z")
+    payload = {"topic_id": "storage", "keep_both": [conflict_id("Retry five times", "Retry three times")]}
+    assert done(do(stores, "compact", payload, "compact", AT))["conflicts"] == []
+    ((_, new),) = [tuple(pair.values()) for pair in forgotten(stores, memory_ids=[gone])["records_rebuilt"]]
+    made = stores.store.get(new)
+    assert made is not None
+    assert made.content is not None
+    assert made.content.decisions == ("Retry five times (2026-11-01, #1)", "Retry three times (2026-11-02, #2)")
 
 
 def test_a_record_is_made_anew_under_another_number_by_the_template_though_a_model_is_configured(

@@ -11,8 +11,9 @@ import pytest
 from pydantic import BaseModel
 
 from bridge.compaction import judgement
+from bridge.compaction.contradictions import Conflict, Statement
 from bridge.compaction.judgement import LanguageModel, Narrative, Verdict, Verdicts
-from bridge.compaction.record_draft import Conflict, Rules, Statement, draft
+from bridge.compaction.record_draft import Rules, draft
 from bridge.embedding.embedder import Vectors
 from bridge.memory import Content, Memory, Metadata
 from bridge.settings import Settings

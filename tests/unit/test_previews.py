@@ -77,12 +77,14 @@ def test_a_preview_names_its_memories_the_record_and_the_conflicts(stores: Store
     new = add(stores, "Retry three times", day=9, session_id="s", plan_id="021")
     old = add(stores, "Retry five times", "Sign last", day=2)
     found = shown(stores)
-    assert set(found) == {"summaries", "decision_record", "conflicts", "warnings", "preview_digest"}
+    assert set(found) == {"summaries", "decision_record", "conflicts", "kept_both", "warnings", "preview_digest"}
     assert [summary["memory_id"] for summary in found["summaries"]] == [old.id, new.id]
     assert found["summaries"][1]["session_id"] == "s"
     record = found["decision_record"]
     assert record["consolidated_decisions"] == [
-        "[Earlier] Retry five times", "Sign last", "[Later] Retry three times supersedes Retry five times",
+        "Sign last (2026-10-02, #2)",
+        "[Later] Retry three times (2026-10-09, #1) supersedes Retry five times (2026-10-02, #2)",
+        "[Earlier] Retry five times (2026-10-02, #2)",
     ]  # fmt: skip
     assert record["compaction_source"] == [old.id, new.id]
     assert (record["status"], record["narrative_source"], record["topic_id"]) == (
@@ -163,7 +165,9 @@ def test_a_former_record_counts_as_a_source(stores: Stores) -> None:
     found = shown(stores)
     assert [summary["memory_type"] for summary in found["summaries"]] == ["decision_record", "summary"]
     assert found["decision_record"]["consolidated_decisions"] == [
-        "[Earlier] A", "[Earlier] Retry five times", "[Later] Retry three times supersedes Retry five times",
+        "[Later] Retry three times (2026-10-09, #3) supersedes Retry five times (2026-10-01, #2)",
+        "[Earlier] A (2026-10-01, #2)",
+        "[Earlier] Retry five times (2026-10-01, #2)",
     ]  # fmt: skip
 
 
@@ -230,6 +234,7 @@ def test_the_digest_covers_all_that_would_be_applied_and_no_more() -> None:
         replace(preview, sources=(("b", "2"), ("a", "1"))),
         replace(preview, record={"topic": "T", "importance": 0.6}),
         replace(preview, record={"topic": "T", "importance": 0.5, "more": None}),
+        replace(preview, kept_both=[{"conflict_id": "0123abcd"}]),
     ):
         assert other.digest != preview.digest
     assert replace(preview, conflicts=[], warnings=[]).digest == preview.digest
@@ -269,11 +274,11 @@ def test_a_preview_is_kept_as_it_was_shown(stores: Stores, workspace: Workspace)
 def test_a_preview_that_somebody_changed_is_none(workspace: Workspace) -> None:
     preview = Preview("t", (("a", "1"), ("b", "2")), {"topic": "T"})
     digest = previews.store(workspace, preview, NOW)
-    assert previews.load(workspace, digest) == replace(preview, conflicts=[], warnings=[])
+    assert previews.load(workspace, digest) == replace(preview, conflicts=[], warnings=[], kept_both=[])
     path = workspace.preview(digest)
     for data in (
         json.dumps({**preview.as_dict(), "decision_record": {"topic": "U"}}),
-        json.dumps({**preview.as_dict(), "format": 2}),
+        json.dumps({**preview.as_dict(), "format": 1}),
         json.dumps([]), "{}", "", '{"topic_id": 1',
     ):  # fmt: skip
         path.write_text(data, "utf-8")

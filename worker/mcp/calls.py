@@ -255,6 +255,8 @@ def compact_preview(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
     settings = trust.settings_of(workspace)
     seconds = _seconds(arguments, default=PREVIEW_WAIT_SECONDS)
     payload = {"topic_id": arguments["topic_id"], "preview": True}
+    if arguments.get("keep_both"):
+        payload["keep_both"] = arguments["keep_both"]
     require(workspace, "compact", check(PAYLOADS["compact"], payload).model_dump())
     job_id, done = _run(workspace, settings, "compact", payload, seconds)
     shown = {"notice": NOTICE, "job_id": job_id, "state": done["state"], "preview": done["result"]}

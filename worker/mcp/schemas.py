@@ -293,6 +293,7 @@ def compact_preview_input() -> Schema:
     return closed(
         ["topic_id"],
         topic_id=text_field("The topic, by the topic_id of a memory.", minLength=1),
+        keep_both=_texts("Conflicts of a former preview that are none, by their conflict_id: both decisions hold."),
         wait_seconds=_number(
             "number",
             "Wait up to this long; a preview that takes longer is fetched with memory_job_status.",

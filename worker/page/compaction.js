@@ -4,11 +4,14 @@ import { Status, Time } from "./parts.js";
 import { to } from "./route.js";
 import { day, many } from "./words.js";
 
-export function Preview({ preview, children }) {
-  const { summaries, decision_record: record, conflicts, warnings } = preview;
+// ``reject`` is called with a conflict's id and whether both of its decisions hold; ``busy`` while that is done.
+export function Preview({ preview, reject, busy, children }) {
+  const { summaries, decision_record: record, conflicts, kept_both: keptBoth, warnings } = preview;
   return html`<div class="preview">
     ${warnings.length > 0 && html`<div class="warnings"><h3>Look at this first</h3><ul>${warnings.map((warning) => html`<li key=${warning}>${warning}</li>`)}</ul></div>`}
-    <${Conflicts} conflicts=${conflicts} />
+    <${Conflicts} conflicts=${conflicts} act=${(id) => reject(id, true)} busy=${busy} />
+    ${keptBoth.length > 0 && html`<h3>${many(keptBoth.length, "pair")} of which both hold, as you said</h3>
+      <${Pairs} pairs=${keptBoth} verb="They contradict each other" act=${(id) => reject(id, false)} busy=${busy} />`}
     <h3>${many(summaries.length, "source")}</h3>
     <ol class="lines">${summaries.map((source) => html`<li key=${source.memory_id}>
       <p class="row"><span class="faint">#${source.memory_number}</span> <a href=${to(["memories", source.memory_id])}><strong>${source.topic}</strong></a>
@@ -35,12 +38,17 @@ function Listed({ title, lines }) {
   return html`<h4>${title}</h4><ul class="lines-plain">${lines.map((line, place) => html`<li key=${place}>${line}</li>`)}</ul>`;
 }
 
-export function Conflicts({ conflicts }) {
+function Conflicts({ conflicts, act, busy }) {
   if (!conflicts.length) return html`<p class="faint">No two decisions contradict each other.</p>`;
   return html`<h3>${many(conflicts.length, "conflict")}: decisions that cannot both hold</h3>
-    <ul class="conflicts">${conflicts.map((conflict, place) => html`<li key=${place} class="conflict">
-      <p class="small"><span class="tag">${conflict.kind}</span> <span class="faint">${Math.round(conflict.confidence * 100)} % sure, judged by ${conflict.judged_by === "llm" ? "the language model" : "rules"}</span></p>
-      <div class="sides"><${Side} title="Earlier" side=${conflict.earlier} /><${Side} title="Later" side=${conflict.later} /></div>
+    <${Pairs} pairs=${conflicts} verb="Both hold" act=${act} busy=${busy} />`;
+}
+
+function Pairs({ pairs, verb, act, busy }) {
+  return html`<ul class="conflicts">${pairs.map((pair) => html`<li key=${pair.conflict_id} class="conflict">
+      <div class="row small"><span class="grow"><span class="tag">${pair.kind}</span> <span class="faint">${Math.round(pair.confidence * 100)} % sure, judged by ${pair.judged_by === "llm" ? "the language model" : "rules"}</span></span>
+        <button disabled=${busy} onClick=${() => act(pair.conflict_id)}>${verb}</button></div>
+      <div class="sides"><${Side} title="Earlier" side=${pair.earlier} /><${Side} title="Later" side=${pair.later} /></div>
     </li>`)}</ul>`;
 }
 

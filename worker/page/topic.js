@@ -52,16 +52,21 @@ function Compaction({ topic, again }) {
   const [preview, setPreview] = useState(null);
   const place = useRef(null);
   const mergeable = topic.active + topic.decision_records;
-  const look = () => {
+  const look = (keepBoth = []) => {
     applying.clear();
-    setPreview(null);
+    if (!keepBoth.length) setPreview(null);
     return previewing.run(async () => {
-      const job = await runJob("compact", { topic_id: topic.topic_id, preview: true });
+      const rejected = keepBoth.length ? { keep_both: keepBoth } : {};
+      const job = await runJob("compact", { topic_id: topic.topic_id, preview: true, ...rejected });
       setPreview(job.result);
       announce("The preview is there.");
       setTimeout(() => place.current?.focus());
       return job;
     });
+  };
+  const reject = (id, bothHold) => {
+    const others = preview.kept_both.map((pair) => pair.conflict_id).filter((each) => each !== id);
+    return look(bothHold ? [...others, id] : others);
   };
   const apply = () => applying.run(async () => {
     const job = await runJob("compact", { topic_id: topic.topic_id, preview_digest: preview.preview_digest });
@@ -82,12 +87,12 @@ function Compaction({ topic, again }) {
       : html`<${Problem} error=${applying.error} />`}
     <${Problem} error=${previewing.error} />
     <div class="row">
-      <button data-tone=${preview ? "" : "accent"} disabled=${mergeable < 2 || previewing.busy || applying.busy} onClick=${look}>
+      <button data-tone=${preview ? "" : "accent"} disabled=${mergeable < 2 || previewing.busy || applying.busy} onClick=${() => look()}>
         ${previewing.busy ? "Making the preview…" : preview || applying.error ? "New preview" : "Preview compaction"}</button>
       ${preview && html`<button class="quiet" onClick=${() => setPreview(null)}>Leave it</button>`}
     </div>
-    ${preview && html`<${Preview} preview=${preview}>
-      <button data-tone="accent" disabled=${applying.busy} onClick=${apply}>${applying.busy ? "Merging…" : `Merge these ${preview.summaries.length} memories`}</button>
+    ${preview && html`<${Preview} preview=${preview} reject=${reject} busy=${previewing.busy || applying.busy}>
+      <button data-tone="accent" disabled=${previewing.busy || applying.busy} onClick=${apply}>${applying.busy ? "Merging…" : `Merge these ${preview.summaries.length} memories`}</button>
     <//>`}
   </section>`;
 }

@@ -19,12 +19,12 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from bridge import trust
-from bridge.compaction.record_draft import EARLIER, LATER, SUPERSEDES
 from bridge.interface import envelope
 from bridge.interface.question_arguments import with_settings
 from bridge.search.ranking import semantic_score
 from bridge.search.reader import Reader
 from bridge.settings import Settings
+from bridge.text import decision_lines
 from bridge.text.terms import query_terms
 from jobs import client, clock, launch
 from jobs.errors import JobError
@@ -185,11 +185,8 @@ def _best_decision(reader: Reader, question: str, hit: RetrievalHit) -> str:
 
     A decision that a record marks as earlier no longer holds, and is left out. Of a legacy memory, the first line.
     """
-    decisions = [
-        text.removeprefix(LATER).partition(SUPERSEDES)[0] if text.startswith(LATER) else text
-        for text in hit.get("decisions", [])
-        if not text.startswith(EARLIER)
-    ]
+    lines = decision_lines.read(hit.get("decisions", []))
+    decisions = [f"{line.text} {line.stated or ''}".rstrip() for line in lines if not line.is_earlier]
     with reader.snapshot() as snapshot:
         embedder = reader.embedder(snapshot) if snapshot is not None else None
     if embedder is None or not decisions:

@@ -288,9 +288,13 @@ def history(answer: Envelope) -> None:
     right = ("record", "age", "memories", "conflicts")
     table(columns, rows, right=right, wraps=("topic", ""), optional_columns=("id", "narrative", "age"))
     for made in answer["compactions"]:
-        for conflict in made["conflicts"]:
-            earlier, later = (conflict[side]["memory_id"] for side in ("earlier", "later"))
-            say(f"{conflict['kind']} {conflict['confidence']:.2f} by {conflict['judged_by']}: {earlier} and {later}")
+        numbers = made.get("superseded_numbers", {})
+        for conflict in (*made["conflicts"], *made.get("kept_both", ())):
+            ids = [conflict[side]["memory_id"] for side in ("earlier", "later")]
+            earlier, later = (f"#{numbers[each]}" if each in numbers else each for each in ids)
+            rejected = "; rejected: both hold" if conflict.get("kept_both") else ""
+            judged = f"{conflict['confidence']:.2f} by {conflict['judged_by']}{rejected}"
+            say(f"{made['topic_id']}: {conflict['kind']} {judged}: {earlier} and {later}")
 
 
 def settings(answer: Envelope) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 
-from bridge.interface.arguments import add_explain_options, add_ingest_options, add_question_options
+from bridge.interface.arguments import add_explain_options, add_ingest_options, add_keep_both, add_question_options
 from jobs.kinds import VERDICTS
 
 from .capture_parsers import capture
@@ -254,6 +254,7 @@ def compact(builder: CommandLineBuilder) -> None:
         "merge a topic's summaries into one decision record",
         [
             "cognee-memory compact auth --preview",
+            "cognee-memory compact auth --preview --keep-both 1f2e3d4c",
             "cognee-memory compact auth --preview-digest DIGEST",
             "cognee-memory compact auth",
         ],
@@ -263,6 +264,7 @@ def compact(builder: CommandLineBuilder) -> None:
     parser.add_argument("--topic-id", dest="named_topic", metavar="ID", help="the same, as an option")
     parser.add_argument("--preview", action="store_true", help="show the result, and change nothing")
     parser.add_argument("--preview-digest", metavar="DIGEST", help="apply exactly this preview")
+    add_keep_both(parser)
 
 
 def restore(builder: CommandLineBuilder) -> None:

@@ -63,18 +63,24 @@ export function reading<T>(read: (signal: AbortSignal) => Promise<T>): Promise<T
   return Promise.resolve(vscode.window.withProgress(options, (_, token) => read(signalOf(token))));
 }
 
-/**
- * Asks a question about a document that is open: the list stays while the user reads. True for the first answer.
- */
+/** Asks a question about a document that is open. True for ``yes``. */
 export async function confirmReading(question: string, yes: string, detail: string): Promise<boolean> {
-  const items = [
-    { label: yes, detail, isYes: true },
-    { label: vscode.l10n.t("Cancel"), detail: vscode.l10n.t("Nothing is changed."), isYes: false },
-  ];
-  const picked = await vscode.window.showQuickPick(items, {
+  return (await chooseReading(question, [{ label: yes, detail }])) === yes;
+}
+
+/**
+ * Lets the user choose what to do about a document that is open: the list stays while the user reads. The label that
+ * was chosen; undefined where nothing is to be done.
+ */
+export async function chooseReading(
+  question: string,
+  choices: readonly { label: string; detail: string }[],
+): Promise<string | undefined> {
+  const cancel = { label: vscode.l10n.t("Cancel"), detail: vscode.l10n.t("Nothing is changed.") };
+  const picked = await vscode.window.showQuickPick([...choices, cancel], {
     title: question,
     placeHolder: vscode.l10n.t("The document shows what would happen. Escape leaves everything as it is."),
     ignoreFocusOut: true,
   });
-  return picked?.isYes === true;
+  return picked === undefined || picked === cancel ? undefined : picked.label;
 }

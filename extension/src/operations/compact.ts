@@ -1,21 +1,24 @@
 /** “Compact Memories” and “Undo a Compaction”. */
 
 import * as vscode from "vscode";
-import type { AppliedCompaction, CompactionPreview } from "#types";
+import type { AppliedCompaction, CompactionConflict, CompactionPreview } from "#types";
 import { MemoryError } from "../core/error";
 import { compactionsOf } from "../recall/reads";
 import { documentsOf } from "../recall/register";
 import { isSubject } from "../recall/subject";
 import { day, plain } from "../core/text";
 import type { Services } from "../services";
-import { chooseTopic, confirmReading, folderOf, reading } from "./choices";
+import { chooseReading, chooseTopic, folderOf, reading } from "./choices";
 import { compactionDocument, conflictSentence } from "./compaction-document";
 import { runJob } from "./job";
 
 /** The topic has changed since its preview: a new preview is made. */
 const STALE: ReadonlySet<string> = new Set(["PREVIEW_STALE"]);
 
-/** Previews, asks, and applies exactly the preview; makes a new one if the topic has changed meanwhile. */
+/**
+ * Previews, asks, and applies exactly the preview; makes a new one if the user rejects a conflict, or if the topic has
+ * changed meanwhile.
+ */
 export async function compact(services: Services, value: unknown): Promise<void> {
   const t = vscode.l10n.t;
   const subject = isSubject(value) ? value : undefined;
@@ -23,11 +26,13 @@ export async function compact(services: Services, value: unknown): Promise<void>
   if (folder === undefined) return;
   const topicId = subject?.topicId ?? (await chooseTopic(services, folder, t("Compact Memories"), true))?.topicId;
   if (topicId === undefined) return;
-  for (let isStale = false; ; isStale = true) {
+  let keepBoth: string[] = [];
+  for (let isStale = false; ;) {
+    const rejected = keepBoth.length > 0 ? { keep_both: keepBoth } : {};
     const preview = (await runJob(
       services,
       folder,
-      { kind: "compact", payload: { topic_id: topicId, preview: true } },
+      { kind: "compact", payload: { topic_id: topicId, preview: true, ...rejected } },
       isStale ? t("The topic has changed. Making a new preview…") : t("Making a preview…"),
     )) as CompactionPreview;
     const count = preview.summaries.length;
@@ -40,7 +45,20 @@ export async function compact(services: Services, value: unknown): Promise<void>
       ...preview.warnings.map((warning) => plain(warning)),
       t("The document shows what it becomes. You can undo it."),
     ];
-    if (!(await confirmReading(question, t("Confirm"), detail.filter(Boolean).join(" ")))) return;
+    const choices = [{ label: t("Confirm"), detail: detail.filter(Boolean).join(" ") }];
+    const reject = t("Keep Both Decisions of a Conflict…");
+    if (preview.conflicts.length + preview.kept_both.length > 0)
+      choices.push({
+        label: reject,
+        detail: t("Where two decisions do not contradict each other. Makes a new preview."),
+      });
+    const chosen = await chooseReading(question, choices);
+    if (chosen === undefined) return;
+    if (chosen === reject) {
+      keepBoth = (await chooseConflicts(preview)) ?? keepBoth;
+      isStale = false;
+      continue;
+    }
     try {
       const applied = (await runJob(
         services,
@@ -54,8 +72,34 @@ export async function compact(services: Services, value: unknown): Promise<void>
       return;
     } catch (error) {
       if (!(error instanceof MemoryError && STALE.has(error.code))) throw error;
+      isStale = true;
     }
   }
+}
+
+/** The ids of the conflicts of which the user says that both decisions hold; undefined where nothing was chosen. */
+async function chooseConflicts(preview: CompactionPreview): Promise<string[] | undefined> {
+  const t = vscode.l10n.t;
+  const item = ({ conflict_id, earlier, later }: CompactionConflict, picked: boolean) => ({
+    label: plain(later.text, 100),
+    description: t("later, memory {0}", later.memory_number),
+    detail: t("earlier, memory {0}: {1}", earlier.memory_number, plain(earlier.text, 100)),
+    picked,
+    conflict_id,
+  });
+  const picked = await vscode.window.showQuickPick(
+    [
+      ...preview.conflicts.map((conflict) => item(conflict, false)),
+      ...preview.kept_both.map((conflict) => item(conflict, true)),
+    ],
+    {
+      title: t("Keep Both Decisions of a Conflict"),
+      placeHolder: t("Of which conflicts do both decisions hold?"),
+      canPickMany: true,
+      ignoreFocusOut: true,
+    },
+  );
+  return picked?.map(({ conflict_id }) => conflict_id);
 }
 
 async function offerUndo(

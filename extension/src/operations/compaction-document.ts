@@ -6,7 +6,7 @@ import { day, escaped } from "../core/text";
 
 /** What would be merged, the decisions that contradict each other side by side, and the record that it would become. */
 export function compactionDocument(preview: CompactionPreview, t: Translate): string {
-  const { decision_record: record, summaries, conflicts, warnings } = preview;
+  const { decision_record: record, summaries, conflicts, kept_both, warnings } = preview;
   const numbers = new Map(summaries.map((each) => [each.memory_id, each.memory_number]));
   const list = (title: string, items: readonly string[]): string[] =>
     items.length === 0 ? [] : [`### ${title}`, items.map((item) => `- ${escaped(item)}`).join("\n")];
@@ -20,6 +20,9 @@ export function compactionDocument(preview: CompactionPreview, t: Translate): st
     ...warnings.map((warning) => `> **${t("Check this:")}** ${escaped(warning)}`),
     `## ${t("Conflicts")}`,
     conflicts.length === 0 ? t("No two decisions contradict each other.") : conflictTable(conflicts, numbers, t),
+    ...(kept_both.length === 0
+      ? []
+      : [`## ${t("Conflicts that you rejected: both hold")}`, conflictTable(kept_both, numbers, t, t("later"))]),
     `## ${t("The record it would become")}`,
     escaped(record.summary_text),
     ...list(t("Decisions"), record.consolidated_decisions),
@@ -46,6 +49,7 @@ function conflictTable(
   conflicts: readonly CompactionConflict[],
   numbers: ReadonlyMap<string, number>,
   t: Translate,
+  later = t("later, supersedes it"),
 ): string {
   const side = ({ memory_id, text }: CompactionConflict["earlier"]): string =>
     `${escaped(text)} (${t("memory {0}", numbers.get(memory_id) ?? "?")})`;
@@ -53,9 +57,7 @@ function conflictTable(
     ({ earlier, later, kind, confidence }) =>
       `| ${side(earlier)} | ${side(later)} | ${kindOf(kind, t)}, ${Math.round(confidence * 100)} % |`,
   );
-  return [`| ${t("earlier")} | ${t("later, supersedes it")} | ${t("why")} |`, "| --- | --- | --- |", ...rows].join(
-    "\n",
-  );
+  return [`| ${t("earlier")} | ${later} | ${t("why")} |`, "| --- | --- | --- |", ...rows].join("\n");
 }
 
 function kindOf(kind: CompactionConflict["kind"], t: Translate): string {

@@ -173,6 +173,28 @@ describe.skipIf(PROGRAM === "")("with the real program", { timeout: 5 * MINUTES 
       expect(label).not.toMatch(/Superseded|Decision/u);
   });
 
+  it("keeps both decisions of a conflict that the user rejects, and has the choice ready the next time", async () => {
+    let ticked = 0;
+    user.picks = [
+      (items) => items[0], // the topic
+      choose("Keep Both Decisions of a Conflict…"),
+      (items) => items,
+      choose("Keep Both Decisions of a Conflict…"),
+      (items) => {
+        ticked = (items as readonly { picked?: boolean }[]).filter(({ picked }) => picked).length;
+        return undefined;
+      },
+      choose("Cancel"),
+    ] as typeof user.picks;
+    await run("cognee.compactMemories");
+    expect(shown.rendered).toHaveLength(3);
+    expect(await textOf(shown.rendered[0])).toContain("\\[Later\\]");
+    const rejected = await textOf(shown.rendered[1]);
+    expect(rejected).not.toContain("\\[Later\\]");
+    expect(rejected).toContain("## Conflicts that you rejected: both hold");
+    expect(ticked).toBeGreaterThan(0);
+  });
+
   it("shows a failed job by its cause in the queue by itself, and dismisses it", async () => {
     await labels("cognee.queue");
     const payload = { decision_record_id: "00000000-0000-4000-8000-000000000000" };

@@ -42,6 +42,7 @@ const preview = {
       later: { memory_id: "m2", memory_number: 2, text: "Three" },
     },
   ],
+  kept_both: [],
   warnings: [],
   preview_digest: "d",
 } as unknown as CompactionPreview;
@@ -51,6 +52,14 @@ describe("the preview of a compaction", () => {
 
   it("has the conflicts side by side, the earlier first", () => {
     expect(document).toContain("| Five \\| retries (memory 1) | Three (memory 2) | another amount, 80 % |");
+  });
+
+  it("has the rejected conflicts apart", () => {
+    const rejected = compactionDocument({ ...preview, conflicts: [], kept_both: preview.conflicts }, l10n.t);
+    expect(rejected).toContain("No two decisions contradict each other.");
+    expect(rejected).toContain("## Conflicts that you rejected: both hold");
+    expect(rejected).toContain("| Five \\| retries (memory 1) | Three (memory 2) |");
+    expect(document).not.toContain("rejected");
   });
 
   it("shows texts of memories as text", () => {

@@ -14,7 +14,7 @@ from ..job_commands import submit_for_target, without_none
 from ..output import Envelope, notes, say, table
 from ..process_commands import workspace_and_settings
 
-_MOST_IDS = 5  # in one line
+_MOST_NAMED = 20  # memories in one line
 _RECORD_LISTS = {
     "consolidated_decisions": "Decisions",
     "consolidated_rationale": "Rationale",
@@ -35,7 +35,12 @@ def run(args: argparse.Namespace) -> Envelope:
     if topic_id is None:
         raise JobError("ARGUMENT_INVALID", "Name the topic.", remediation="List them: cognee-memory topics.")
     topic_id = listing.topic_id_of(workspace, topic_id)
-    payload = {"topic_id": topic_id, "preview": args.preview, "preview_digest": args.preview_digest}
+    payload = {
+        "topic_id": topic_id,
+        "preview": args.preview,
+        "preview_digest": args.preview_digest,
+        "keep_both": args.keep_both,
+    }
     return submit_for_target(args, workspace, settings, "compact", without_none(payload))
 
 
@@ -49,12 +54,15 @@ def show(answer: Envelope) -> None:
         what = f"{counted(count, 'memory')} of {result['topic_id']}"
         say(f"Compacted {what} into the record #{result['memory_number']}.")
         say(f"  record      {result['decision_record_id']}")
-        more = f" and {count - _MOST_IDS} more" if count > _MOST_IDS else ""
-        say(f"  superseded  {', '.join(result['superseded'][:_MOST_IDS])}{more}")
+        numbers = result.get("superseded_numbers", {})
+        more = f" and {count - _MOST_NAMED} more" if count > _MOST_NAMED else ""
+        merged = [f"#{numbers[each]}" if each in numbers else each for each in result["superseded"]]
+        say(f"  superseded  {', '.join(merged[:_MOST_NAMED])}{more}")
         say(f"  conflicts   {len(result['conflicts'])}")
         _conflicts(result["conflicts"])
+        _kept_both(result.get("kept_both", ()))
         notes(result["warnings"])
-        say(f"Undo: cognee-memory restore {result['decision_record_id']}")
+        say(f"Undo: cognee-memory restore {result['memory_number']}")
 
 
 def _preview(result: dict[str, Any]) -> None:
@@ -76,10 +84,15 @@ def _preview(result: dict[str, Any]) -> None:
     say("Narrative:" if record["narrative_source"] == "template" else "Narrative, by the language model:")
     for line in record["summary_text"].splitlines():
         say(f"  {line}")
-    _conflicts(result["conflicts"])
+    conflicts, kept = result["conflicts"], result.get("kept_both", ())
+    _conflicts(conflicts)
+    _kept_both(kept)
     notes(result["warnings"])
-    digest = result["preview_digest"]
-    say(f"Nothing was changed. Apply it: cognee-memory compact {record['topic_id']} --preview-digest {digest}")
+    command = f"cognee-memory compact {record['topic_id']}"
+    if conflicts:
+        ids = " ".join(f"--keep-both {each['conflict_id']}" for each in (*kept, conflicts[0]))
+        say(f"Where both hold, reject the conflict by its id: {command} --preview {ids}")
+    say(f"Nothing was changed. Apply it: {command} --preview-digest {result['preview_digest']}")
 
 
 def _conflicts(answer: Sequence[dict[str, Any]]) -> None:
@@ -88,10 +101,19 @@ def _conflicts(answer: Sequence[dict[str, Any]]) -> None:
     say()
     say("These conflict; the later one holds:")
     rows = [
-        (conflict["kind"], f"{conflict['confidence']:.2f}", _side(conflict["earlier"]), _side(conflict["later"]))
-        for conflict in answer
+        (each["conflict_id"], each["kind"], f"{each['confidence']:.2f}", _side(each["earlier"]), _side(each["later"]))
+        for each in answer
     ]
-    table(("kind", "sure", "earlier", "later"), rows, right=("sure",), wraps=("earlier", "later"))
+    table(("id", "kind", "sure", "earlier", "later"), rows, right=("sure",), wraps=("earlier", "later"))
+
+
+def _kept_both(answer: Sequence[dict[str, Any]]) -> None:
+    if not answer:
+        return
+    say()
+    say("Both hold, as you said:")
+    rows = [(each["conflict_id"], _side(each["earlier"]), _side(each["later"])) for each in answer]
+    table(("id", "earlier", "later"), rows, wraps=("earlier", "later"))
 
 
 def _side(side: dict[str, Any]) -> str:

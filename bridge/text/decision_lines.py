@@ -1,0 +1,103 @@
+"""A decision as a line of a decision record: its words, when and in which memory they were last stated, and whether a
+later decision replaced them.
+
+    [Later] The Starter plan costs 19 EUR (2026-07-29, #16) supersedes The Starter plan costs 29 EUR (2026-05-01, #3)
+    Invoices are sent by mail (2026-05-12, #5)
+    [Earlier] The Starter plan costs 29 EUR (2026-05-01, #3)
+
+The words are written without the stop at their end. Lines without a date are read too: records had none at first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from ..memory import Content, Memory
+
+EARLIER, LATER, SUPERSEDES, AND = "[Earlier] ", "[Later] ", " supersedes ", "; "
+
+_STATED = r" \((\d{4}-\d\d-\d\d)(?:, #([1-9]\d{0,17}))?\)"
+_ANYWHERE, _AT_END = re.compile(_STATED), re.compile(_STATED + r"\Z")
+_STOP = re.compile(r"(?<![.\s])\.\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """When and where a decision was last stated: a day, ISO 8601, and a memory's number; 0 where it is unknown."""
+
+    day: str
+    number: int = 0
+
+    def __str__(self) -> str:
+        return f"({self.day}, #{self.number})" if self.number else f"({self.day})"
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionLine:
+    """A line without its marks. ``supersedes`` are the words of the decisions that this one replaced directly;
+    ``stated`` is None in a line without a date."""
+
+    text: str
+    stated: Stated | None = None
+    is_earlier: bool = False
+    supersedes: tuple[str, ...] = ()
+
+
+def with_source(text: str, stated: Stated) -> str:
+    """The words of a decision, with the date and number of the memory that stated them."""
+    return f"{_STOP.sub('', text)} {stated}"
+
+
+def mark_later(line: str, superseded: Iterable[str]) -> str:
+    """The line of a decision that replaced others. Both have their sources already."""
+    return f"{LATER}{line}{SUPERSEDES}{AND.join(superseded)}"
+
+
+def read(lines: Sequence[str]) -> list[DecisionLine]:
+    """The decisions of a list, in its order. A line without marks is a decision as it stands."""
+    earlier = (line.removeprefix(EARLIER) for line in lines if line.startswith(EARLIER))
+    longest_first = sorted(earlier, key=len, reverse=True)  # one may end like another
+    return [_read(line, longest_first) for line in lines]
+
+
+def _read(line: str, earlier: Sequence[str]) -> DecisionLine:
+    if line.startswith(EARLIER) and line != EARLIER:
+        return replace(_with_stated(line.removeprefix(EARLIER)), is_earlier=True)
+    if not line.startswith(LATER):
+        return _with_stated(line)
+    body = line.removeprefix(LATER)
+    superseded: list[str] = []
+    while found := next((each for each in earlier if body.endswith((AND + each, SUPERSEDES + each))), None):
+        superseded.insert(0, _with_stated(found).text)
+        is_first = body.endswith(SUPERSEDES + found)
+        body = body.removesuffix(found).removesuffix(SUPERSEDES if is_first else AND)
+        if is_first:
+            return replace(_with_stated(body), supersedes=tuple(superseded))
+    body = line.removeprefix(LATER)
+    return _with_stated(body.rpartition(SUPERSEDES)[0] or body)
+
+
+def _with_stated(text: str) -> DecisionLine:
+    found = _AT_END.search(text)
+    if found is None or found.start() == 0:
+        return DecisionLine(text)
+    return DecisionLine(text[: found.start()], Stated(found[1], int(found[2] or 0)))
+
+
+def renumbered(content: Content, number_of: Callable[[int], int]) -> Content:
+    """A record's content with other numbers of memories, as in a store where the former ones were taken."""
+
+    def other(found: re.Match[str]) -> str:
+        return f" {Stated(found[1], number_of(int(found[2])))}" if found[2] else found[0]
+
+    context, *decisions = (_ANYWHERE.sub(other, text) for text in (content.context, *content.decisions))
+    return replace(content, context=context, decisions=tuple(decisions))
+
+
+def searched(memory: Memory) -> Content | None:
+    """The content as it is searched: a record's without the dates and numbers, which are no words of a decision."""
+    if memory.content is None or memory.kind != "decision_record":
+        return memory.content
+    return replace(memory.content, decisions=tuple(_ANYWHERE.sub("", line) for line in memory.content.decisions))
