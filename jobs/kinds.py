@@ -43,6 +43,10 @@ class KindSpec:
     """Fields of the payload that name files of the machine on which the job was dropped. In a team, another machine
     would read its own files for them: so they become ``texts`` before the job is posted, unless the kind is ``local``.
     """
+    stores: bool = False
+    """Whether it stores memories: until it has, answers say that something is not found yet."""
+    stores_nothing_with: tuple[str, ...] = ()
+    """Fields of the payload with which it stores none, such as that of a preview."""
     needs_graph: bool = False
     """Whether it uses the knowledge graph: in a team, the machine runs it that owns the graph."""
     test_only: bool = False
@@ -64,12 +68,15 @@ CAPTURE_TOOLS = ("claude-code", "codex", "cursor", "gemini-cli", "opencode", "vs
 
 KINDS: tuple[KindSpec, ...] = (
     KindSpec(
-        "ingest", "Ingest", priority=0, batched=True, holds_text=True,
+        "ingest", "Ingest", priority=0, batched=True, holds_text=True, stores=True,
         words=(*_STATUSES, *_MEMORY_TYPES),
     ),
-    KindSpec("cognify", "Cognify", length="long", holds_text=True, needs_graph=True, files=("paths",)),
     KindSpec(
-        "migrate", "Migrate", length="long", local=True,
+        "cognify", "Cognify", length="long", holds_text=True, stores=True, stores_nothing_with=("memory_ids",),
+        needs_graph=True, files=("paths",),
+    ),
+    KindSpec(
+        "migrate", "Migrate", length="long", local=True, stores=True, stores_nothing_with=("dry_run", "undo"),
         words=(*_STATUSES, *_MEMORY_TYPES,
                "migrated", "already_migrated", "forgotten", "failed", "skipped", "remaining"),
     ),
@@ -84,11 +91,12 @@ KINDS: tuple[KindSpec, ...] = (
     KindSpec("feedback", "Feedback", priority=10, holds_text=True, words=VERDICTS),
     KindSpec("ask", "Ask", priority=_SOON, holds_text=True, needs_graph=True, words=(*_STATUSES, *_MEMORY_TYPES)),
     KindSpec(
-        "import", "Import", length="long", local=True, files=("path",),
+        "import", "Import", length="long", local=True, files=("path",), stores=True,
         words=("renumbered", "kept", "duplicate", "conflict", "forgotten", "failed"),
     ),
     KindSpec(
         "capture", "Capture", length="long", local=True, files=("file", "transcript"),
+        stores=True, stores_nothing_with=("dry_run", "undo"),
         words=(*CAPTURE_TOOLS, "export", "captured", "unchanged", "withdrawn", "forgotten", "empty", "failed", "rules",
                "model"),
     ),

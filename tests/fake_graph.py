@@ -10,6 +10,7 @@ from fake_embedder import FakeEmbedder
 from bridge.graph.open_stores import Stores
 from bridge.memory import Memory
 from bridge.settings import Settings
+from bridge.slices import Progress
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
@@ -49,6 +50,9 @@ class WithFakeGraph(Stores):
         super().__init__(workspace, Settings())
         self._embedder = FakeEmbedder()
         self.fake = FakeGraph()
+
+    def load_cognee(self, progress: Progress) -> None:
+        """There is nothing to load."""
 
     def _open_graph(self, store: Any) -> Any:
         return self.fake

@@ -18,6 +18,7 @@ from cognee.infrastructure.databases.relational import get_relational_engine
 from cognee.infrastructure.databases.relational.create_relational_engine import create_relational_engine
 from cognee.infrastructure.databases.vector import get_vector_engine_async
 from cognee.infrastructure.databases.vector.create_vector_engine import _create_vector_engine
+from cognee.infrastructure.databases.vector.lancedb import LanceDBAdapter  # noqa: F401 - slow: not at the opening
 from cognee.modules.engine.operations.setup import setup
 
 from jobs import clock

@@ -21,6 +21,7 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 
 from .. import trust
+from ..background import Background
 from ..embedding.config import EmbeddingConfig
 from ..embedding.embedder import Embedder
 from ..embedding.factory import create, earlier
@@ -47,6 +48,11 @@ _LOCK_PATIENCE_SECONDS = 15.0  # the child of an earlier worker may still be clo
 _DEADLY_OPENINGS = 2  # deaths while opening, in a row, after which the graph counts as damaged; one may be a kill
 _COMPARED_TOGETHER = 500  # memories per batch
 _LOG_BYTES_LEFT = 4 * 1024 * 1024  # of the graph; maintenance checkpoints only a larger log
+_LOADING_PAUSE_SECONDS = 0.05  # between two looks at cognee's import, in which other jobs may run
+
+
+def _import_cognee() -> None:
+    from . import cognee_store  # noqa: F401
 
 
 class Stores:
@@ -76,6 +82,8 @@ class Stores:
         self._team: tuple[Membership, Team] | None = None
         self._lease: int | None = None
         self._graph: CogneeStore | None = None
+        self._cognee: Background[None] | None = None  # its import, once begun
+        self.deferred: list[str] = []  # the memories of other jobs that it is to be given afterwards
         self._is_graph_rebuilding = False
         self._checked_marks: tuple[object, ...] = ()  # of the folders when their trust was checked
         self._relay = OutboxRelay(lambda: self.store, lambda: self.graph, lambda: self._close_graph(cleanly=False))
@@ -138,6 +146,8 @@ class Stores:
     def _loading(self) -> Iterator[None]:
         self._on_loading(True)
         try:
+            if self._cognee is not None:
+                self._cognee.wait()  # two threads must not import cognee's modules in different orders
             yield
         finally:
             self._on_loading(False)
@@ -412,17 +422,58 @@ class Stores:
         """
         return self.is_in_team
 
-    def deliver_soon(self, memory_ids: Sequence[str]) -> dict[str, JobError]:
-        """As ``deliver``, unless the graph is lazy: then the entries wait in the outbox."""
-        return {} if self.is_graph_lazy else self.deliver(memory_ids)
+    @property
+    def is_loading_cognee(self) -> bool:
+        """Whether ``load_cognee`` waits: what it calls meanwhile must not wait for the graph."""
+        return self._cognee is not None and not self._cognee.has_ended
+
+    def load_cognee(self, progress: Progress) -> None:
+        """Import cognee in a thread, which takes seconds once per process. At each call of ``progress`` meanwhile,
+        other jobs may run.
+
+        Raises nothing of an import that fails: the opening of the graph tries it again.
+        """
+        if self._cognee is not None:
+            return
+        with self._loading():
+            self._cognee = Background(_import_cognee)
+            while not self._cognee.has_ended:
+                progress({"done": 0, "total": 1, "message": "loading cognee; what is stored can be found"})
+                self._cognee.wait(_LOADING_PAUSE_SECONDS)
+
+    def deliver_soon(self, memory_ids: Sequence[str], progress: Progress = ignore_progress) -> dict[str, JobError]:
+        """As ``deliver``, unless the graph is lazy: then the entries wait in the outbox.
+
+        It loads cognee first. A call in a pause of that returns at once: its memories are ``deferred`` until the paused
+        call delivers them with its own. Those that the graph rejects stay there.
+        """
+        if self.is_graph_lazy:
+            return {}
+        if self.is_loading_cognee:
+            self.deferred += memory_ids
+            return {}
+        if self.store.outbox.count():
+            self.load_cognee(progress)
+        errors = self.deliver([*memory_ids, *self.deferred])
+        self._note_delivered()
+        return {memory_id: error for memory_id, error in errors.items() if memory_id in memory_ids}
+
+    def _note_delivered(self) -> None:
+        if self.deferred:
+            undelivered = self.store.outbox.undelivered_ids()
+            self.deferred = [memory_id for memory_id in self.deferred if memory_id in undelivered]
 
     def deliver(self, memory_ids: Sequence[str]) -> dict[str, JobError]:
         """As ``OutboxRelay.deliver``."""
         return self._relay.deliver(memory_ids)
 
     def deliver_all(self, progress: Progress = ignore_progress) -> int:
-        """As ``OutboxRelay.deliver_all``."""
-        return self._relay.deliver_all(progress)
+        """As ``OutboxRelay.deliver_all``. It loads cognee first."""
+        if self.store.outbox.count():
+            self.load_cognee(progress)
+        done = self._relay.deliver_all(progress)
+        self._note_delivered()
+        return done
 
     def rebuild_graph(self, now: str, progress: Progress = ignore_progress) -> int:
         """Rebuild the whole graph from memory.db and quarantine the old one. Returns the number of memories written.

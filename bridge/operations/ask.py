@@ -34,12 +34,13 @@ def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress
     GRAPH_UNAVAILABLE, an error of the embedding provider, or a deletion that the graph rejects; errors of the language
     model become warnings. A second run asks again.
     """
-    return {task.job_id: _one(task, stores) for task in tasks}
+    return {task.job_id: _one(task, stores, progress) for task in tasks}
 
 
-def _one(task: Task, stores: Stores) -> Succeeded | Failed:
+def _one(task: Task, stores: Stores, progress: Progress) -> Succeeded | Failed:
     question, top_k = task.payload["question"], task.payload.get("top_k") or _DEFAULT_TOP_K
     try:
+        stores.load_cognee(progress)
         _bring_up_to_date(stores)
         answer, warnings = _answer(task, question, top_k, stores)
         memories = list(_memories(answer, stores))

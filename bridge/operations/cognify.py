@@ -184,7 +184,7 @@ def _look_into_all(
     in_a_row = 0
     for memory_id in memory_ids:
         try:
-            _look_into(task, memory_id, stores, now, slices)
+            _look_into(task, memory_id, stores, now, slices, progress)
             in_a_row = 0
         except JobError as error:
             if error.code in _FOR_GOOD:
@@ -204,7 +204,7 @@ def _look_into_all(
         raise JobError(first.code, first.message, remediation=first.remediation, details=details)
 
 
-def _look_into(task: Task, memory_id: str, stores: Stores, now: datetime, slices: Slices) -> None:
+def _look_into(task: Task, memory_id: str, stores: Stores, now: datetime, slices: Slices, progress: Progress) -> None:
     """Extract from one memory and commit what was found."""
     memory = _visible(memory_id, stores)
     text = text_of(memory)
@@ -212,6 +212,7 @@ def _look_into(task: Task, memory_id: str, stores: Stores, now: datetime, slices
         text = redaction.redact(text).text  # the memory may be older than redaction
     meter = stores.meter(task.job_id)
     meter.require_room(least_calls(stores.embedder.count_tokens(text)))
+    stores.load_cognee(progress)
     stores.graph  # noqa: B018 - first, since opening it may enqueue all memories
     if error := stores.deliver([memory_id]).get(memory_id):
         raise error

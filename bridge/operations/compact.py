@@ -310,7 +310,7 @@ def _deliver(done: Compaction, stores: Stores, progress: Progress) -> None:
     """Deliver the compaction to the graph. Raises JobError when cognee rejects one of the memories."""
     sources = [source.memory_id for source in done.sources]
     progress({"done": 0, "total": len(sources) + 1, "message": "compacted; writing the knowledge graph"})
-    for error in stores.deliver_soon([done.record_id, *sources]).values():
+    for error in stores.deliver_soon([done.record_id, *sources], progress).values():
         raise error
 
 

@@ -67,7 +67,7 @@ def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress
     prepared = [item for item in prepared if item.task.job_id not in outcomes]
     progress({"done": 0, "total": len(prepared), "message": "stored; writing the knowledge graph"})
     try:
-        errors = stores.deliver_soon([item.memory.id for item in prepared])
+        errors = stores.deliver_soon([item.memory.id for item in prepared], progress)
     except JobError as error:
         return outcomes | {item.task.job_id: Failed(error) for item in prepared}
     timings: IngestTimings = {

@@ -36,15 +36,15 @@ def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress
     exist, or with RESTORE_BLOCKED when a later record has merged it; then nothing changed. It also fails when the graph
     rejects a memory; then the restore is committed. A second run gives the same result.
     """
-    return {task.job_id: _one(task, stores, clock.iso(now)) for task in tasks}
+    return {task.job_id: _one(task, stores, clock.iso(now), progress) for task in tasks}
 
 
-def _one(task: Task, stores: Stores, now: str) -> Succeeded | Failed:
+def _one(task: Task, stores: Stores, now: str, progress: Progress) -> Succeeded | Failed:
     try:
         compaction = _restore(task, stores.store, now)
         restored = compaction.restored
         assert restored is not None
-        errors = stores.deliver_soon([compaction.record_id, *restored.restored])
+        errors = stores.deliver_soon([compaction.record_id, *restored.restored], progress)
         if errors:
             return Failed(next(iter(errors.values())))
     except JobError as error:

@@ -28,16 +28,16 @@ def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress
     changed. It also fails when the graph rejects the memory; then the status is committed. A second run does not set
     the status again, and never undoes a change that was requested later.
     """
-    return {task.job_id: _one(task, stores, now) for task in tasks}
+    return {task.job_id: _one(task, stores, now, progress) for task in tasks}
 
 
-def _one(task: Task, stores: Stores, now: datetime) -> Succeeded | Failed:
+def _one(task: Task, stores: Stores, now: datetime, progress: Progress) -> Succeeded | Failed:
     memory_id = task.payload["memory_id"]
     try:
         status = STATUS_WORDS[task.payload["status"]]
         effect = AppliedJob(task.job_id, task.sha256)
         memory = stores.store.set_status(memory_id, status, task.accepted_at, clock.iso(now), effect)
-        errors = stores.deliver_soon([memory_id])
+        errors = stores.deliver_soon([memory_id], progress)
     except JobError as error:
         return Failed(error)
     if memory_id in errors:

@@ -4,6 +4,7 @@ It reads ``memory.db`` and the vector files and never changes them. It imports n
 not know the knowledge graph, nor which process runs it. In reading order:
 
 ``query_client``: a query sent to the running worker, or answered in this process.
+``waiting_jobs``: the warning that jobs wait whose memories no answer can find yet.
 ``reader``: the answers to ``retrieve``, ``explain`` and ``context``, with the embedding model kept between queries.
 ``asked_time``: the time that a query names, for the ranking and the answer.
 ``period``: the dates of a time phrase.

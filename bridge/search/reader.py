@@ -22,6 +22,7 @@ from ..embedding.factory import create, earlier
 from ..interface import envelope
 from ..privacy.masking import trace
 from ..team import copy_age
+from . import waiting_jobs
 from .index_cache import IndexCache
 from .snapshot import Snapshot, open_snapshot
 
@@ -81,17 +82,21 @@ class Reader:
         ``shown``: the workspace that it names, if that is not where the store is.
         """
         shown = shown or self._workspace
+        waiting = waiting_jobs.warnings(self._workspace)
         try:
-            if copy_age.is_none(self._workspace):
-                from ..team import remote_answers  # only where there is no copy of a team's large workspace
-
-                return cast("Response", remote_answers.ask(self._workspace, verb, arguments))
-            return _VERBS[verb](self, arguments, now, shown)
+            return _with_warnings(self._answer(verb, arguments, now, shown), waiting)
         except JobError as error:
-            return failure(verb, error, arguments, shown)
+            return failure(verb, _with_remark(error, waiting), arguments, shown)
         except Exception as error:
             print(trace(error), file=sys.stderr)  # noqa: T201 - for a bug report
             return failure(verb, envelope.unexpected(error), arguments, shown)
+
+    def _answer(self, verb: Verb, arguments: dict[str, Any], now: datetime, shown: Workspace) -> Response:
+        if copy_age.is_none(self._workspace):
+            from ..team import remote_answers  # only where there is no copy of a team's large workspace
+
+            return cast("Response", remote_answers.ask(self._workspace, verb, arguments))
+        return _VERBS[verb](self, arguments, now, shown)
 
     def warm(self) -> None:
         """Load the model and the index, so that the next question is fast. Raises as ``snapshot`` and ``embedder``."""
@@ -197,6 +202,21 @@ class Reader:
         second = self._second_stage()
         with self.snapshot(now) as snapshot:
             return context(snapshot, question, self.embedder(snapshot) if snapshot else None, second)
+
+
+def _with_warnings(answer: Response, warnings: list[str]) -> Response:
+    if answer["success"]:
+        said: Any = answer.get("metadata", answer)
+        said["warnings"] += warnings
+    return answer
+
+
+def _with_remark(error: JobError, warnings: list[str]) -> JobError:
+    """The error; one of a name that no memory has says what is not found yet."""
+    if not warnings or error.code not in ("TOPIC_NOT_FOUND", "PLAN_NOT_FOUND"):
+        return error
+    said = f"{error.remediation} Note: {warnings[0]}."
+    return JobError(error.code, error.message, remediation=said, details=error.details)
 
 
 def earlier_model_answers(former: str, configured: str) -> str:

@@ -1717,6 +1717,7 @@ export interface MemoriesPage {
   total: number;
   /** The value of `after` for the next page; null on the last page. */
   next: string | null;
+  warnings: string[];
 }
 
 export interface MemoryCounts {
@@ -1905,6 +1906,7 @@ export interface OpenItems {
   success: true;
   items: OpenItem[];
   total: number;
+  warnings: string[];
 }
 
 /** Whether the memory is in the block that `context` gives for the same question. */
@@ -2582,6 +2584,7 @@ export interface Topic {
 export interface Topics {
   success: true;
   topics: Topic[];
+  warnings: string[];
 }
 
 /** The result of undoing a capture. Undoing it again gives the same result. */

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -222,6 +223,41 @@ for line in sys.stdin:
     child.ask(REQUEST, timeout_seconds=1000.0, on_pause=between)
     assert seen == [None, None]
     assert process_of(child).is_usable()
+
+
+def test_the_pauses_of_loading_take_no_time_of_the_job_and_give_it_no_more_for_loading(
+    made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a child that loads for ever, and pauses now and then, would never be ended."""
+    script = (
+        SPEAKING
+        + """
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "go_on" in asked or asked["jobs"]:
+        if not asked.get("go_on"):
+            say(begun=True)
+            say(loading=True)
+        say(give_way=True)
+    else:
+        say(outcomes={}, graph_lag=0)
+"""
+    )
+    monkeypatch.setattr(child_process, "_LOADING_SECONDS", 0.3)
+    child = made(script)
+    executing: list[bool] = []
+
+    def between() -> None:
+        executing.append(process_of(child).executing)
+        child.ask({**REQUEST, "jobs": []})
+
+    began = time.monotonic()
+    with pytest.raises(ChildEnded) as ended:
+        child.ask(REQUEST, timeout_seconds=0.2, on_pause=between)
+    assert ended.value.why == "timeout"
+    assert time.monotonic() - began >= 0.3
+    assert len(executing) > 1
+    assert all(executing), "what runs in a pause is not what loads"
 
 
 def test_no_thread_and_no_descriptor_is_left_of_processes_that_have_ended(made: Made) -> None:

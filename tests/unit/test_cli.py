@@ -559,11 +559,21 @@ def test_stopping_where_no_worker_runs_is_told(place: Place) -> None:
 def test_lists_of_nothing_are_successes(place: Place) -> None:
     listed = place.json("jobs", "list")
     assert (listed["success"], listed["jobs"], listed["total"], listed["next"]) == (True, [], 0, None)
-    assert place.json("memories", "list") == {"success": True, "memories": [], "total": 0, "next": None}
-    assert place.json("topics") == {"success": True, "topics": []}
+    assert place.json("memories", "list") == {
+        "success": True, "memories": [], "total": 0, "next": None, "warnings": [],
+    }  # fmt: skip
+    assert place.json("topics") == {"success": True, "topics": [], "warnings": []}
     assert place.cli("memories", "list").stdout + place.cli("topics").stdout == "No memories.\nNo topics.\n"
     assert place.json("worker", "logs")["lines"] == []
     assert place.cli("memories", "show", "1", "--json").returncode == 1
+
+
+def test_each_list_and_each_answer_that_finds_nothing_says_that_a_job_waits(place: Place) -> None:
+    place.submit("ingest", {"summary_text": "The queue is called hummingbird."})
+    said = "Note: 1 job waits: what it stores is not found yet.\n"
+    for verb in (["memories", "list"], ["memories", "open"], ["topics"], ["retrieve", "hummingbird"]):
+        assert place.cli(*verb).stdout.endswith(said), verb
+    assert place.cli("context", "hummingbird").stderr.endswith(said)
 
 
 def test_retrieving_from_a_workspace_that_was_never_used_gives_no_results(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -14,7 +15,7 @@ import pytest
 from fake_embedder import FakeEmbedder
 
 from bridge import slices
-from bridge.graph import graph_files, outbox_relay
+from bridge.graph import graph_files, open_stores, outbox_relay
 from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata
 from bridge.settings import Settings
@@ -118,6 +119,29 @@ def test_a_job_pays_its_own_debt_first_then_the_rest(stores: WithFakeGraph) -> N
     assert stores.deliver(["c"]) == {}
     assert stores.fake.told == ["c", "a", "b"]
     assert stores.graph_lag() == 0
+
+
+@pytest.mark.parametrize("refused", [set(), {"b"}])
+def test_a_memory_stored_while_cognee_loads_waits_for_nothing_and_is_delivered_with_the_others(
+    stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch, refused: set[str]
+) -> None:
+    """A graph that rejects it fails no other job: its own runs again."""
+    loaded = threading.Event()
+    monkeypatch.setattr(open_stores, "_import_cognee", loaded.wait)
+    stores.fake.refused = refused
+    add(stores, "a")
+
+    def another_job(_: object) -> None:
+        if not loaded.is_set():
+            add(stores, "b")
+            assert stores.deliver_soon(["b"]) == {}
+            assert stores.fake.told == []
+            loaded.set()
+
+    assert stores.deliver_soon(["a"], another_job) == {}
+    assert set(stores.fake.told) == {"a", "b"} - refused
+    assert (set(stores.deferred), stores.graph_lag()) == (refused, 0)
+    assert not stores.is_loading_cognee
 
 
 def test_on_a_mount_where_the_store_would_be_damaged_nothing_is_opened(

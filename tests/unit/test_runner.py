@@ -13,16 +13,19 @@ import pytest
 from harness import until
 
 from jobs import clock, files, lifecycle, spool
+from jobs.errors import JobError
 from jobs.layout import SpoolPaths
+from jobs.lifecycle import Failed, Succeeded
 from jobs.model import Record, encode
 from jobs.parse import parse_job
 from worker.child import process
+from worker.child.protocol import encode as encode_outcome
 from worker.child.supervisor import ChildEnded
 from worker.scheduling import recovery
 from worker.scheduling.executing import read_executing
 from worker.scheduling.ledger import Ledger
 from worker.scheduling.runnable_jobs import LocalJobs
-from worker.scheduling.runner import Runner
+from worker.scheduling.runner import MAINTENANCE, Runner
 
 Request = dict[str, Any]
 
@@ -33,11 +36,14 @@ class ChildInName:
     should_recycle = False
     pid: int | None = 1
 
+    def is_idle(self, seconds: float) -> bool:
+        return False
+
     def __init__(self) -> None:
         self.ended: list[str] = []
         self.answer: Callable[[Request, dict[str, Any]], dict[str, Any]] = lambda request, options: succeeded(request)
 
-    def ask(self, request: Request, progress: object, **options: Any) -> dict[str, Any]:
+    def ask(self, request: Request, progress: object = None, **options: Any) -> dict[str, Any]:
         return self.answer(request, options)
 
     def end(self, why: str) -> None:
@@ -192,6 +198,69 @@ def test_a_long_comparison_lets_short_jobs_in_between_and_is_not_let_in_twice(be
     bench.child.answer = gives_way
     bench.runner.run_if_due("long")
     assert bench.record("long").state == "succeeded"
+
+
+def test_while_cognee_loads_for_a_short_job_what_waits_is_stored_and_what_needs_the_graph_waits(bench: Bench) -> None:
+    bench.accept("first", "ingest", {"summary_text": "One."})
+
+    def loads(request: Request, options: dict[str, Any]) -> dict[str, Any]:
+        if request["jobs"][0]["job_id"] == "first":
+            assert not options["in_slices"]
+            bench.accept("question", "ask", {"question": "?"})
+            bench.accept("second", "ingest", {"summary_text": "Two."})
+            options["on_pause"]()
+            assert [bench.record(job_id).state for job_id in ("second", "question")] == ["running", "queued"]
+            bench.accept("third", "ingest", {"summary_text": "Three."})
+            bench.runner.stopping.set()
+            options["on_pause"]()
+            options["on_delivered"]()
+            assert bench.record("second").state == "succeeded"
+        return succeeded(request) | {"graph_follows": options["on_pause"] is None}
+
+    bench.child.answer = loads
+    bench.runner.run_if_due("first")
+    states = [bench.record(job_id).state for job_id in ("first", "second", "third")]
+    assert (states, bench.child.ended) == (["succeeded", "succeeded", "queued"], [])
+
+
+@pytest.mark.parametrize("ends", ["with an answer", "by a crash"])
+def test_what_was_stored_while_cognee_loaded_runs_again_if_the_graph_does_not_get_it(bench: Bench, ends: str) -> None:
+    """No crash counts against it, and an error of its own stays its end."""
+    after = {"graph_lag": 1, "graph_follows": True}
+    bench.accept("first", "ingest", {"summary_text": "One."})
+
+    def loads(request: Request, options: dict[str, Any]) -> dict[str, Any]:
+        if options["on_pause"] is None:
+            outcomes = {"second": Succeeded({}), "bad": Failed(JobError("METADATA_BROKEN"))}
+            return {"outcomes": {name: encode_outcome(outcome) for name, outcome in outcomes.items()}} | after
+        for job_id in ("second", "bad"):
+            bench.accept(job_id, "ingest", {"summary_text": job_id})
+        options["on_pause"]()
+        if ends == "by a crash":
+            raise ChildEnded("died", executing=False)
+        return succeeded(request)
+
+    bench.child.answer = loads
+    bench.runner.run_if_due("first")
+    second = bench.record("second")
+    assert (second.state, second.crashes, second.attempts[-1].outcome) == ("queued", 0, "interrupted")
+    assert bench.record("bad").state == "failed"
+
+
+def test_maintenance_ends_what_was_stored_while_it_loaded_cognee(bench: Bench) -> None:
+    def loads(request: Request, options: dict[str, Any]) -> dict[str, Any]:
+        if request["jobs"]:
+            return succeeded(request) | {"graph_follows": True}
+        bench.accept("late", "ingest", {"summary_text": "One."})
+        options["on_pause"]()
+        options["on_delivered"]()
+        return {"outcomes": {}, "graph_lag": 0}
+
+    bench.child.answer = loads
+    bench.child.pid = None
+    bench.runner.graph_lag = 1
+    bench.runner.run_if_due(MAINTENANCE)
+    assert bench.record("late").state == "succeeded"
 
 
 def test_a_cancellation_at_any_instant_is_heeded_or_answered_with_ask_again(bench: Bench) -> None:

@@ -67,6 +67,7 @@ class ChildProcess:
         self._asked = 0
         self._deadline: float | None = None
         self._loading_since: float | None = time.monotonic()  # until it reports that it has loaded
+        self._allowance = _LOADING_SECONDS  # what is left of the time for loading
         self._begun = False  # whether the operation of the running request has begun
         self._in_critical = threading.Event()
         self._wake_watcher = threading.Event()
@@ -113,17 +114,22 @@ class ChildProcess:
             self._deadline = None
             self.jobs += jobs
 
-    def suspend(self) -> float | None:
-        """Stop the timeout of the running request. Returns the seconds left; None without a timeout."""
+    def suspend(self) -> tuple[float | None, bool]:
+        """Stop the timeout of the running request, and its loading. Returns the seconds left, None without a timeout,
+        and whether it was loading."""
         with self._state:
+            was_loading = self._loading_since is not None
+            self._end_loading()
             left = None if self._deadline is None else self._deadline - time.monotonic()
             self._deadline = None
-        return left
+        return left, was_loading
 
-    def resume(self, left: float | None) -> None:
-        """Start the timeout again with the seconds left."""
+    def resume(self, suspended: tuple[float | None, bool]) -> None:
+        """Start the timeout and the loading again, as ``suspend`` returned them."""
+        left, was_loading = suspended
         with self._state:
             self._deadline = None if left is None else time.monotonic() + left
+            self._loading_since = time.monotonic() if was_loading else None
         self._wake_watcher.set()
 
     def send(self, message: dict[str, Any]) -> None:
@@ -153,21 +159,26 @@ class ChildProcess:
     def _set_loading(self, loading: bool) -> None:
         """Extend the job's deadline by the time of loading, which takes seconds once per process."""
         with self._state:
-            now = time.monotonic()
             if loading:
-                self._loading_since = now
-            elif self._loading_since is not None:
-                if self._deadline is not None:
-                    self._deadline += min(now - self._loading_since, _LOADING_SECONDS)
-                self._loading_since = None
+                self._loading_since, self._allowance = time.monotonic(), _LOADING_SECONDS
+            else:
+                self._end_loading()
         self._wake_watcher.set()
+
+    def _end_loading(self) -> None:
+        if self._loading_since is not None:
+            spent = min(time.monotonic() - self._loading_since, self._allowance)
+            self._allowance -= spent
+            if self._deadline is not None:
+                self._deadline += spent
+            self._loading_since = None
 
     # --- watching ---
 
     def _watch(self) -> None:
         while self.is_alive() and self.why is None:
             with self._state:
-                allowance = 0.0 if self._loading_since is None else _LOADING_SECONDS
+                allowance = 0.0 if self._loading_since is None else self._allowance
                 left = None if self._deadline is None else self._deadline + allowance - time.monotonic()
                 if left is not None and left <= 0:
                     self._begin_end("timeout")  # under the same lock as the check: another request may begin after it

@@ -7,7 +7,9 @@ The worker sends a ``Request``. The child replies with one ``Answer``, and may s
 - ``begun``: it has received the jobs, and their own operation begins. A death of the child or of the worker counts
   against a job only after this message, and not while the child is loading;
 - ``progress``: the job's progress, as its record shows it;
-- ``give_way``: it has paused at a safe point and serves other requests until it receives ``go_on``;
+- ``give_way``: it has paused at a safe point, or while it only waits for cognee to load, and serves other requests
+  until it receives ``go_on``;
+- ``delivered``: the graph has the memories of the jobs that ran in earlier pauses of this request;
 - ``critical``: its stdin has ended inside a critical section, which it finishes first.
 """
 
@@ -32,7 +34,7 @@ CRITICAL_SECONDS = 10.0  # both sides wait at most so long for the end of a crit
 class Request(TypedDict):
     """Jobs of one kind, or none for a request that begins with "@".
 
-    ``Child.ask`` adds ``slice_seconds``: the time after which the child gives way; null if it must not. It also adds
+    ``Child.ask`` adds ``slice_seconds``: the time after which long work gives way; null if it must not. It also adds
     ``workspace_id``: in a pool, which workspace the request is about, and ``person``, as whom the database is asked;
     null elsewhere.
     """
@@ -44,11 +46,16 @@ class Request(TypedDict):
 
 
 class Answer(TypedDict):
-    """Job id -> outcome, as ``encode`` makes it; the number of pending outbox entries, null if unknown; and for
-    ``FOLLOW`` the jobs' files that the worker has to scrub, null without any."""
+    """Job id -> outcome, as ``encode`` makes it; the number of pending outbox entries, null if unknown; for
+    ``FOLLOW`` the jobs' files that the worker has to scrub, null without any.
+
+    ``graph_follows``: the jobs ran while cognee was being loaded, so the graph gets their memories from the paused
+    request, which then says ``delivered``. If it ends without that, the jobs run again.
+    """
 
     outcomes: dict[str, dict[str, Any]]
     graph_lag: int | None
+    graph_follows: bool
     job_files: dict[str, Any] | None
 
 

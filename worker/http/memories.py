@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 from bridge.interface.envelope import SUCCESS
 from bridge.memory import MemoryKind, Status
-from bridge.search import listing
+from bridge.search import listing, waiting_jobs
 
 from .bodies import Query
 from .executor import RequestExecutor
@@ -35,10 +35,11 @@ def routes(executor: RequestExecutor) -> list[Route]:
         limit = query.integer("limit", 50)
 
         def find(_: object) -> MemoriesPage:
+            waiting = waiting_jobs.warnings(workspace)
             lines, total = listing.page(workspace, limit, **wanted)
             shown = lines[:limit]
             following = str(shown[-1]["memory_number"]) if len(lines) > limit else None
-            return {**SUCCESS, "memories": shown, "total": total, "next": following}
+            return {**SUCCESS, "memories": shown, "total": total, "next": following, "warnings": waiting}
 
         return await computed_reply(executor, find)
 
@@ -55,7 +56,8 @@ def routes(executor: RequestExecutor) -> list[Route]:
         Query(request)
 
         def find(_: object) -> Topics:
-            return {**SUCCESS, "topics": listing.topics(workspace)}
+            waiting = waiting_jobs.warnings(workspace)
+            return {**SUCCESS, "topics": listing.topics(workspace), "warnings": waiting}
 
         return await computed_reply(executor, find)
 
@@ -75,8 +77,9 @@ def routes(executor: RequestExecutor) -> list[Route]:
         def find(_: object) -> OpenItems:
             from bridge.search.open_items import open_items
 
+            waiting = waiting_jobs.warnings(workspace)
             items = open_items(workspace, topic_id)
-            return {**SUCCESS, "items": items[:limit], "total": len(items)}
+            return {**SUCCESS, "items": items[:limit], "total": len(items), "warnings": waiting}
 
         return await computed_reply(executor, find)
 

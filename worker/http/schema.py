@@ -170,6 +170,7 @@ class MemoriesPage(Success):
     total: Count
     next: str | None
     """The value of ``after`` for the next page; null on the last page."""
+    warnings: list[str]
 
 
 class WholeMemory(Success):
@@ -181,10 +182,12 @@ class OpenItems(Success):
 
     items: list[OpenItem]
     total: Count
+    warnings: list[str]
 
 
 class Topics(Success):
     topics: list[Topic]
+    warnings: list[str]
 
 
 class History(Success):

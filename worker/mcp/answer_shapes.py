@@ -77,6 +77,7 @@ class OpenItems(TypedDict):
     notice: str
     items: list[OpenItem]
     total: Count
+    warnings: list[str]
 
 
 class Topics(TypedDict):
@@ -85,6 +86,7 @@ class Topics(TypedDict):
     notice: str
     topics: list[TopicLine]
     total: Count
+    warnings: list[str]
 
 
 class RecentMemory(TypedDict):
@@ -108,6 +110,7 @@ class Recent(TypedDict):
     memories: list[RecentMemory]
     total: Count
     """How many there are in all, with these filters."""
+    warnings: list[str]
 
 
 class JobProblem(TypedDict):

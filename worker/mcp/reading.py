@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from bridge import trust
 from bridge.argument_table import EXPLAIN_ARGUMENTS
 from bridge.memory import Memory
+from bridge.search import waiting_jobs
 from bridge.text.conversation import without_metadata_line
 from bridge.text.template import readable
 from jobs import clock
@@ -78,6 +79,7 @@ def topics(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
 
     trust.settings_of(workspace)
     limit = whole(arguments, "limit", TOPICS_SHOWN, 1, MAX_TOPICS)
+    waiting = waiting_jobs.warnings(workspace)
     rows = listing.topics(workspace)
     lines: list[TopicLine] = [
         {
@@ -92,7 +94,7 @@ def topics(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
         }
         for row in rows[:limit]
     ]
-    answer: Topics = {"notice": NOTICE, "topics": lines, "total": len(rows)}
+    answer: Topics = {"notice": NOTICE, "topics": lines, "total": len(rows), "warnings": waiting}
     return Answer(answer, answer)
 
 
@@ -102,6 +104,7 @@ def recent(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
 
     trust.settings_of(workspace)
     argument, topic_id = EXPLAIN_ARGUMENTS["limit"], arguments.get("topic_id")
+    waiting = waiting_jobs.warnings(workspace)
     found, total = listing.recent(
         workspace,
         whole(arguments, "limit", argument.default, *map(int, argument.range)),
@@ -109,7 +112,8 @@ def recent(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
         topic_id=None if topic_id is None else topic_id.lower(),
         include_superseded=arguments.get("include_superseded", False),
     )
-    answer: Recent = {"notice": NOTICE, "memories": [_line(memory) for memory in found], "total": total}
+    lines = [_line(memory) for memory in found]
+    answer: Recent = {"notice": NOTICE, "memories": lines, "total": total, "warnings": waiting}
     return Answer(answer, answer)
 
 
@@ -120,8 +124,9 @@ def still_open(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
     trust.settings_of(workspace)
     argument, topic_id = EXPLAIN_ARGUMENTS["limit"], arguments.get("topic_id")
     limit = whole(arguments, "limit", argument.default, *map(int, argument.range))
+    waiting = waiting_jobs.warnings(workspace)
     items = open_items(workspace, None if topic_id is None else topic_id.lower())
-    answer: OpenItems = {"notice": NOTICE, "items": items[:limit], "total": len(items)}
+    answer: OpenItems = {"notice": NOTICE, "items": items[:limit], "total": len(items), "warnings": waiting}
     return Answer(answer, answer)
 
 

@@ -3,7 +3,7 @@ import { post, withQuery } from "./api.js";
 import { Explanation } from "./explanation.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "./html.js";
 import { useLive } from "./live.js";
-import { announce, Empty, Heading, HIGHEST_FEEDBACK, HIGHEST_STATUS, Meter, Problem, Status, Time, Waiting } from "./parts.js";
+import { announce, Empty, Heading, HIGHEST_FEEDBACK, HIGHEST_STATUS, Meter, Notes, Problem, Status, Time, Waiting } from "./parts.js";
 import { go, to } from "./route.js";
 import { many, plain, score } from "./words.js";
 
@@ -47,12 +47,13 @@ function Newest({ query }) {
   if (!data) return html`<${Waiting} error=${error} what="memories" />`;
   if (data.next && !stale) before.current.set(String(data.next), query.after ?? "");
   if (!data.memories.length) {
-    return FILTERS.some((name) => query[name])
+    return html`<${Notes} of=${data} />${FILTERS.some((name) => query[name])
       ? html`<${Empty} title="No memory matches."><p><a href="#/memories">Show all memories</a></p><//>`
       : html`<${Empty} title="Nothing is remembered yet."><p>A memory comes from a job:</p>
-          <pre>cognee-memory ingest --summary "What we decided, and why"</pre><//>`;
+          <pre>cognee-memory ingest --summary "What we decided, and why"</pre><//>`}`;
   }
   return html`
+    <${Notes} of=${data} />
     <div class="scrolling"><table class="cards memories">
       <caption class="unseen">Memories, newest first</caption>
       <thead><tr><th class="number">No.</th><th>Title</th><th>Status</th><th>Topic</th><th>Of</th></tr></thead>
@@ -96,7 +97,7 @@ function Hits({ query }) {
   return html`<section aria-label="What fits" aria-busy=${found.busy}>
     <p class="faint">${answer.result_count === answer.total_results ? many(answer.result_count, "memory", "memories") : `the best ${answer.result_count} of ${many(answer.total_results, "memory", "memories")} that fit`},
       half-life ${answer.half_life_days} days${answer.include_superseded ? ", superseded ones too" : ""}</p>
-    ${answer.warnings.map((warning) => html`<p key=${warning} class="note">${warning}</p>`)}
+    <${Notes} of=${answer} />
     ${answer.results.length === 0 && html`<${Empty} title="Nothing is near enough to that question."><p>Try other words, or fewer filters.</p><//>`}
     <ol class="hits">${answer.results.map((hit, place) => html`<${Hit} key=${hit.memory_id} hit=${hit} rank=${place + 1} query=${query} answer=${answer} />`)}</ol>
   </section>`;

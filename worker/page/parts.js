@@ -153,6 +153,11 @@ export function Facts({ facts }) {
   return html`<dl class="facts">${given.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
+/** The warnings of an answer. */
+export function Notes({ of }) {
+  return of.warnings.map((warning) => html`<p key=${warning} class="note">${warning}</p>`);
+}
+
 /** What comes back while the first answer is on its way, or never came. */
 export function Waiting({ error, what }) {
   if (error) return html`<${Problem} error=${error} />`;

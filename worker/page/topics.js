@@ -3,7 +3,7 @@ import { History } from "./history.js";
 import { html } from "./html.js";
 import { useLive } from "./live.js";
 import { Open } from "./open.js";
-import { Empty, Heading, Time, Waiting } from "./parts.js";
+import { Empty, Heading, Notes, Time, Waiting } from "./parts.js";
 import { to } from "./route.js";
 import { count } from "./words.js";
 
@@ -11,12 +11,13 @@ export function Topics() {
   const { data, error } = useLive("/v1/topics", 5);
   if (!data) return html`<${Heading}>Topics<//><${Waiting} error=${error} what="topics" />`;
   if (!data.topics.length) {
-    return html`<${Heading}>Topics<//><${Empty} title="No topics yet.">
+    return html`<${Heading}>Topics<//><${Notes} of=${data} /><${Empty} title="No topics yet.">
       <p>A summary that has a topic puts one here. Once a topic has several summaries they can be merged into one decision record.</p>
       <pre>cognee-memory ingest --topic-id retries --summary "What we decided, and why"</pre><//>`;
   }
   return html`
     <${Heading}>Topics<//>
+    <${Notes} of=${data} />
     <div class="scrolling"><table class="cards topics">
       <caption class="unseen">Topics, those with most active summaries first</caption>
       <thead><tr><th>Topic</th><th class="number">Active</th><th class="number">Records</th><th class="number">Drafts</th><th class="number">Superseded</th>

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from jobs import clock, files, lifecycle
 from jobs.errors import JobError
-from jobs.kinds import BATCHED, PREEMPTIBLE, YIELDS
+from jobs.kinds import BATCHED, NEEDS_GRAPH, PREEMPTIBLE, YIELDS
 from jobs.lifecycle import Event
 from jobs.model import Record
 
@@ -51,6 +51,16 @@ class Running:
     progress: Progress | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """Jobs that ran while cognee was loaded, with their outcomes and the tickets of their attempts. They end when the
+    graph has their memories."""
+
+    kind: str
+    events: Mapping[str, Event]
+    tickets: Mapping[str, tuple[int, int]]
+
+
 class Runner:
     """Runs jobs one request at a time, in Huey's consumer thread. ``cancel`` may be called from any thread."""
 
@@ -77,6 +87,7 @@ class Runner:
         self._changed = changed
         self._on_requeued = on_requeued
         self._running: list[Running] = []
+        self._stored: list[Stored] = []
         self._in_child: set[str] = set()
         self._cancelled: set[str] = set()
         self._lock = threading.Lock()
@@ -166,6 +177,7 @@ class Runner:
         with self._lock:
             self._in_child |= records.keys()
         events: dict[str, Event]
+        graph_follows = False
         try:
             with about(records.values()):
                 answer = self._child.ask(
@@ -178,10 +190,13 @@ class Runner:
                     self._progress,
                     timeout_seconds=tasks.timeout_seconds,
                     on_pause=self._pause_handler(kind, next(iter(records.values())), in_pause),
+                    in_slices=kind in YIELDS,
                     is_cancelled=lambda: bool(self._cancelled & records.keys()),
                     on_executing=lambda runs: self._note_executing(records.values(), runs=runs),
+                    on_delivered=self._end_stored,
                 )
             events = self._outcomes(kind, answer, records)
+            graph_follows = answer.get("graph_follows", False)
         except ChildEnded as ended:
             events = self._events_after(ended, records)
         except OSError as error:
@@ -199,7 +214,29 @@ class Runner:
                 self._cancelled -= records.keys()
             self._running.pop()
         self._jobs_since_maintenance += len(records)
-        self._settle(kind, events, {job_id: record.ticket for job_id, record in records.items()})
+        tickets = {job_id: record.ticket for job_id, record in records.items()}
+        if graph_follows:
+            self._stored.append(Stored(kind, events, tickets))
+            return
+        self._settle(kind, events, tickets)
+        if not in_pause:
+            self._interrupt_stored()
+
+    def _end_stored(self) -> None:
+        """The graph has the memories of the stored jobs: they end."""
+        stored, self._stored = self._stored, []
+        for jobs in stored:
+            self._settle(jobs.kind, jobs.events, jobs.tickets)
+
+    def _interrupt_stored(self) -> None:
+        """The graph did not get the memories of the stored jobs: these wait, and their next attempt delivers."""
+        stored, self._stored = self._stored, []
+        for jobs in stored:
+            events: dict[str, Event] = {
+                job_id: lifecycle.Interrupted() if isinstance(event, lifecycle.Succeeded) else event
+                for job_id, event in jobs.events.items()
+            }
+            self._settle(jobs.kind, events, jobs.tickets)
 
     def _outcomes(self, kind: str, answer: Answer, records: Mapping[str, Record]) -> dict[str, Event]:
         """The event for each job from the child's answer. Raises what a malformed answer causes, such as KeyError."""
@@ -289,16 +326,19 @@ class Runner:
             self._running[-1] = Running(last.job_ids, last.kind, last.started_at, progress)
             self._changed()
 
-    # --- short jobs in the pauses of long ones ---
+    # --- short jobs in the pauses of long ones, and while cognee is loaded for a short one ---
 
     def _pause_handler(self, kind: str, record: Record, is_in_pause: bool) -> Callable[[], object] | None:
-        """The call for the pauses of a long job; None for a short one, and for one that itself runs in a pause.
+        """The call for the pauses of a job; None for one that itself runs in a pause.
 
-        A long job that has ended its child before only checks for a stop: no other job runs in its pauses.
+        In those of a job that has ended its child before, no other job runs. A short job ends before the worker stops.
         """
-        if is_in_pause or kind not in YIELDS:
+        may_share = lifecycle.max_batch_size(record, 2) > 1
+        if is_in_pause or not (may_share or kind in YIELDS):
             return None
-        return self._run_short_jobs if lifecycle.max_batch_size(record, 2) > 1 else self._end_child_if_stopping
+        if kind not in YIELDS:
+            return self._run_those_without_graph
+        return self._run_short_jobs if may_share else self._end_child_if_stopping
 
     def _end_child_if_stopping(self) -> bool:
         """If the worker stops, end the child; the next worker resumes the long job. Returns whether it stops."""
@@ -308,12 +348,19 @@ class Runner:
         return False
 
     def _run_short_jobs(self) -> None:
-        """Run short jobs that are due, for about as long as a slice of the long job takes."""
+        """Run short jobs in the pause of a long one, which ends if the worker stops."""
+        self._run_in_pause(PREEMPTIBLE)
+        self._end_child_if_stopping()
+
+    def _run_those_without_graph(self) -> None:
+        """Run short jobs while cognee is loaded for another: one that needs it would only make all others wait."""
+        self._run_in_pause(PREEMPTIBLE | NEEDS_GRAPH)
+
+    def _run_in_pause(self, left_out: frozenset[str]) -> None:
+        """Run jobs of other kinds that are due, for about as long as a slice of long work takes."""
         began = time.monotonic()
-        while not self.paused.is_set() and time.monotonic() - began < self._slice_seconds:
-            if self._end_child_if_stopping():
-                return
-            heads = [self._jobs.due(kind, 1) for kind in self._jobs.kinds_due() if kind not in PREEMPTIBLE]
+        while not (self.paused.is_set() or self.stopping.is_set()) and time.monotonic() - began < self._slice_seconds:
+            heads = [self._jobs.due(kind, 1) for kind in self._jobs.kinds_due() if kind not in left_out]
             fit = [r for head in heads for r in head if lifecycle.max_batch_size(r, 2) > 1]
             if not fit:
                 return
@@ -328,7 +375,9 @@ class Runner:
         try:
             if self.graph_lag:
                 self.graph_lag = self._child.ask(
-                    {"kind": DELIVER, "jobs": [], "lease": None}, on_pause=self._run_short_jobs
+                    {"kind": DELIVER, "jobs": [], "lease": None},
+                    on_pause=self._run_short_jobs,
+                    on_delivered=self._end_stored,
                 )["graph_lag"]
             idle = self._child.is_idle(self._idle_seconds)
             if self._child.pid is not None and self._jobs_since_maintenance >= (
@@ -340,6 +389,8 @@ class Runner:
                 self._child.stop(why="idle")
         except ChildEnded as ended:
             log.error("maintenance was interrupted: %s", ended)
+        finally:
+            self._interrupt_stored()
 
     @property
     def wants_maintenance(self) -> bool:

@@ -9,7 +9,7 @@ from typing import get_args
 from bridge import trust
 from bridge.interface import envelope
 from bridge.memory import STATUS_WORDS, Status
-from bridge.search import listing
+from bridge.search import listing, waiting_jobs
 from bridge.settings import load, table
 from jobs import clock, files
 from jobs.errors import JobError
@@ -90,10 +90,11 @@ def memories_list(args: argparse.Namespace) -> Envelope:
     if args.status is not None and status is None:
         raise JobError("ARGUMENT_INVALID", f"There is no status {args.status!r}; one of {', '.join(get_args(Status))}.")
     topic_id = None if args.topic_id is None else listing.topic_id_of(workspace, args.topic_id)
+    waiting = waiting_jobs.warnings(workspace)
     lines, total = listing.page(workspace, args.limit, before=args.after, topic_id=topic_id, status=status)
     shown = lines[: args.limit]
     follows = shown[-1]["memory_number"] if len(lines) > args.limit else None
-    return envelope.success(memories=shown, total=total, next=follows)
+    return envelope.success(memories=shown, total=total, next=follows, warnings=waiting)
 
 
 def memories_open(args: argparse.Namespace) -> Envelope:
@@ -103,8 +104,9 @@ def memories_open(args: argparse.Namespace) -> Envelope:
     workspace, _ = workspace_and_settings(args)
     require_positive(args.limit)
     topic_id = None if args.topic_id is None else listing.topic_id_of(workspace, args.topic_id)
+    waiting = waiting_jobs.warnings(workspace)
     items = open_items(workspace, topic_id)
-    return envelope.success(items=items[: args.limit], total=len(items))
+    return envelope.success(items=items[: args.limit], total=len(items), warnings=waiting)
 
 
 def memories_show(args: argparse.Namespace) -> Envelope:
@@ -116,7 +118,8 @@ def memories_show(args: argparse.Namespace) -> Envelope:
 def topics(args: argparse.Namespace) -> Envelope:
     """All topics, largest first, each with the title of its newest memory."""
     workspace, _ = workspace_and_settings(args)
-    return envelope.success(topics=listing.topics(workspace))
+    waiting = waiting_jobs.warnings(workspace)
+    return envelope.success(topics=listing.topics(workspace), warnings=waiting)
 
 
 def history(args: argparse.Namespace) -> Envelope:

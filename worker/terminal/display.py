@@ -180,6 +180,7 @@ def memories(answer: Envelope) -> None:
     """Print a page of memories."""
     if not answer["memories"]:
         say("No memories." if not answer["total"] else "No more memories.")
+        notes(answer["warnings"])
         return
     now = clock.now()
     rows = [
@@ -191,12 +192,14 @@ def memories(answer: Envelope) -> None:
     table(columns, rows, right=("#", "age"), wraps=("title", "topic"), optional_columns=("id", "age"))
     if answer["next"] is not None:
         say(f"{counted(answer['total'], 'memory')} in all; older ones: --after {answer['next']}")
+    notes(answer["warnings"])
 
 
 def open_items(answer: Envelope) -> None:
     """Print the open questions and next steps below the title of their topic."""
     if not answer["items"]:
         say("Nothing is open: no memory has an open question or a next step that no later one closed.")
+        notes(answer["warnings"])
         return
     now, topic = clock.now(), None
     for item in answer["items"]:
@@ -205,7 +208,7 @@ def open_items(answer: Envelope) -> None:
             say(f"{item['title']} ({topic})")
         sign = "?" if item["kind"] == "question" else "→"
         say(f"  {sign} {item['text']}  #{item['memory_number']}, {age(item['date'], now)}")
-    notes(cut(len(answer["items"]), answer["total"], "--limit", ()))
+    notes([*cut(len(answer["items"]), answer["total"], "--limit", ()), *answer["warnings"]])
 
 
 def given(feedback: Envelope) -> str:
@@ -247,6 +250,7 @@ def topics(answer: Envelope) -> None:
     """Print the topics, and which are worth compacting."""
     if not answer["topics"]:
         say("No topics.")
+        notes(answer["warnings"])
         return
     now = clock.now()
     rows = [
@@ -263,6 +267,7 @@ def topics(answer: Envelope) -> None:
     full = [t["topic_id"] for t in answer["topics"] if t["worth_compacting"]]
     if full:
         say(f"{counted(len(full), 'topic')} worth compacting: cognee-memory compact {full[0]} --preview")
+    notes(answer["warnings"])
 
 
 def history(answer: Envelope) -> None:

@@ -3,7 +3,7 @@
 import * as vscode from "vscode";
 import { MemoryError, describe, isAbort } from "../core/error";
 import { rankingOf } from "../core/settings";
-import { plain } from "../core/text";
+import { noteOf, plain } from "../core/text";
 import { Outbox } from "../remember/outbox";
 import { type Services, signalOf } from "../services";
 import { confirmationOf, draftOf } from "./remembered";
@@ -55,8 +55,14 @@ export class RecallTool implements vscode.LanguageModelTool<Wanted> {
       const { context } = answer.value;
       return context === "" || folders.length === 1 ? context : `Folder ${name}:\n\n${context}`;
     });
-    const text = blocks.filter(Boolean).join("\n\n");
-    return textResult(text === "" ? "The memory has nothing that fits this query." : text);
+    const found = blocks.filter(Boolean);
+    const notes = answers.flatMap((answer) => (answer.status === "rejected" ? [] : answer.value.warnings));
+    return textResult(
+      [
+        ...(found.length === 0 ? ["The memory has nothing that fits this query."] : found),
+        ...new Set(notes.map(noteOf)),
+      ].join("\n\n"),
+    );
   }
 }
 

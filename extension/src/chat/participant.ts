@@ -6,6 +6,7 @@ import { Capture } from "../capture/capture";
 import { describe, isAbort } from "../core/error";
 import type { Memory } from "../core/memory";
 import { rankingOf } from "../core/settings";
+import { escaped, noteOf } from "../core/text";
 import { logLines, titleOf } from "../recall/hit";
 import { uriOf } from "../recall/documents";
 import { draftOfTurns, draftSummary } from "../remember/conversation";
@@ -93,6 +94,7 @@ async function recall(exchange: Exchange, command: string): Promise<Outcome> {
     stream.markdown(listOf(found.results, !isAnswered, t));
     refer(stream, folder, found.results);
   }
+  for (const warning of found.warnings) stream.markdown(`${escaped(noteOf(warning))}\n\n`);
   let said = "";
   if (block !== undefined && first !== undefined) said = await answerFrom(exchange, block.context, found.results);
   const turns: Turn[] = [...history, { role: "user", text: question }, { role: "assistant", text: said }];

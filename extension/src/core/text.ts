@@ -68,3 +68,8 @@ export function age(date: string | null, now: number, language: string): string 
 
 /** The day of a date. */
 export const day = (date: string | null): string => date?.slice(0, 10) ?? "";
+
+/** A warning of an answer as a sentence. */
+export function noteOf(warning: string): string {
+  return `Note: ${warning.replace(/\.$/u, "")}.`;
+}

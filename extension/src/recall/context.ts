@@ -2,6 +2,7 @@
 
 import * as vscode from "vscode";
 import { rankingOf } from "../core/settings";
+import { noteOf, plain } from "../core/text";
 import { type Services, signalOf } from "../services";
 
 const LONGEST_SUGGESTION = 200;
@@ -29,7 +30,9 @@ export async function askForContext(services: Services): Promise<string | undefi
   }
   for (const warning of answer.warnings) services.log.warn(warning);
   if (answer.context !== "") return answer.context;
-  void vscode.window.showInformationMessage(vscode.l10n.t("Nothing that is remembered fits this question."));
+  const nothing = vscode.l10n.t("Nothing that is remembered fits this question.");
+  const notes = answer.warnings.map((warning) => plain(noteOf(warning)));
+  void vscode.window.showInformationMessage([nothing, ...notes].join(" "));
   return undefined;
 }
 

@@ -8,7 +8,7 @@ import type { Services } from "../services";
 import { logLines, rowOf } from "./hit";
 import { Latest } from "./latest";
 import { type MemorySubject, subjectOfHit } from "./subject";
-import { plain } from "../core/text";
+import { noteOf, plain } from "../core/text";
 
 /** What is done with the memory that was chosen. */
 export type Action = "open" | "insert" | "explain" | "history";
@@ -63,8 +63,9 @@ export function recall(
       buttons: hit.topic_id === null ? buttons.filter(({ action }) => action !== "history") : buttons,
       alwaysShow: true, // the answer is what fits, also without the words that were typed
     });
-    if (answer.results.length > 0) return answer.results.map(item);
-    return [{ label: t("Nothing that is remembered fits this question."), alwaysShow: true }];
+    const none: HitItem = { label: t("Nothing that is remembered fits this question."), alwaysShow: true };
+    const notes = answer.warnings.map((warning): HitItem => ({ label: plain(noteOf(warning)), alwaysShow: true }));
+    return [...(answer.results.length > 0 ? answer.results.map(item) : [none]), ...notes];
   };
 
   const choose = (action: Action, item: HitItem | undefined): void => {
