@@ -124,6 +124,7 @@ def bodies(workspace_id: str) -> dict[str, dict[str, Any]]:
         "generation": 1, "attempt": 0, "max_attempts": 4, "priority": 0,
     }  # fmt: skip
     more: dict[str, dict[str, Any]] = {
+        "look": {"node": "n", "seconds": 30.0},
         "take": {"node": "n", "seconds": 30.0},
         "renew": {"lease": 7, "seconds": 30.0},
         "release": {"lease": 7},
@@ -142,7 +143,7 @@ def bodies(workspace_id: str) -> dict[str, dict[str, Any]]:
         "failed_jobs": {"limit": 50},
         "incoming": {"seq": 0, "change": ""},
         "commit": {"seq": 1, "change": "", "jobs": [], "node": "n", "lease": None, "format": 8},
-        "listen": {"seconds": 0.1},
+        "listen": {"seconds": 0.1, "node": "n"},
         "answer": {"verb": "retrieve", "arguments": {"query": "x"}, "root": "/"},
     }  # fmt: skip
     of_workspaces = [name for name, each in wire.OPERATIONS.items() if issubclass(each.body, wire.Call)]

@@ -33,7 +33,8 @@ from .pool_metrics import PoolMetrics
 
 log = logging.getLogger(__name__)
 
-_POLL_SECONDS = 1.0
+_LOOK_SECONDS = 30.0  # unless a notice comes, or a job becomes due
+_AGAIN_SECONDS = 1.0
 _PAUSE_SECONDS = 3.0  # after a failure
 _HELD_SECONDS = 30.0  # then a workspace lets others run before it goes on
 
@@ -128,9 +129,8 @@ class PoolWorker:
     def _run(self) -> None:
         try:
             while not self._stop.is_set():
-                self.wake.clear()
                 try:
-                    worked = self._run_once()
+                    due_seconds = self._run_once()
                     self.problem = None
                 except (JobError, OSError) as error:
                     self.problem = error.code if isinstance(error, JobError) else "SYSTEM_BUSY"
@@ -141,31 +141,34 @@ class PoolWorker:
                     log.exception("the pool's work failed; it is tried again")
                     self._stop.wait(_PAUSE_SECONDS)
                     continue
-                if not worked:
-                    self.wake.wait(_POLL_SECONDS)
+                self.wake.wait(min(due_seconds, _LOOK_SECONDS))
+                self.wake.clear()
         finally:
             self._shared.child.close()
 
-    def _run_once(self) -> bool:
-        """Run the jobs of one workspace, or make one copy follow. Returns whether there was something."""
+    def _run_once(self) -> float:
+        """Run the jobs of one workspace, or make one copy follow. Returns the seconds until there may be more;
+        0 if there was something."""
         settings = self._settings
-        lease = self._team.take_any(
-            self._node, settings.lease_seconds, embedder=settings.embedding.identity, format_=known_format()
-        )
+        embedder, format_ = settings.embedding.identity, known_format()
+        lease = self._team.take_any(self._node, settings.lease_seconds, embedder=embedder, format_=format_)
         if lease is not None:
             self._metrics.leases.inc()
             busy = self._metrics.busy.track_inprogress()
             with busy, self.lease.holding(lease), self._at(lease.workspace_id) as copy:
                 has_run = self._run_jobs(copy)
+            if has_run:
+                self._tell(lease.workspace_id)  # what is left is for others, who may take the lease now
             self._copies.remove_oldest(lambda gone: self._team.remove_copy(gone.workspace_id, gone.node))
-            return has_run
+            return 0.0 if has_run else _AGAIN_SECONDS
         if (workspace_id := self._next_to_follow()) is not None:
             with self._at(workspace_id) as copy:
                 self._follow(copy)
-            return True
+            return 0.0
         if self._shared.child.is_idle(settings.child_idle_seconds):
             self._shared.child.stop(why="idle")
-        return False
+        due_seconds = self._team.due_in_any(self._node, embedder=embedder, format_=format_)
+        return _LOOK_SECONDS if due_seconds is None else max(due_seconds, _AGAIN_SECONDS)
 
     def _run_jobs(self, copy: PoolCopy) -> bool:
         """Run what is due, for a while. Returns whether there was a job."""

@@ -95,8 +95,10 @@ class Member:
 
     def maintain(self) -> None:
         """Maintain the stores when nothing is to be done."""
-        self.work.wants_maintenance.set()
+        self.work.maintain()
 
     def cancel(self, job_id: str) -> Cancellation:
         """As ``Runner.cancel``, for a job of this machine, wherever it runs."""
-        return self._exchange.cancel(job_id)
+        found = self._exchange.cancel(job_id)
+        self.work.announce()
+        return found
