@@ -20,6 +20,7 @@ from jobs.model import Job, Record
 from . import wire
 from .copies import Copy, Overview
 from .leases import Lease
+from .missing import Missing
 from .protocol import Incoming, Turn
 from .rows import Author, Described, Position, Registered, SharedRow
 from .shared_jobs import Cancellation, FailedJob, Posted, Report, SharedJob
@@ -84,6 +85,15 @@ class GatewayTeam:
 
     def registered(self, workspace_id: str) -> Registered | None:
         return wire.registered_of(self._ask_if_known("registered", workspace_id))
+
+    def missing(self, workspace_id: str, position: Position) -> Missing | None:
+        try:
+            found = self._ask("missing", workspace_id=workspace_id, seq=position.seq, change=position.change)
+        except JobError as error:
+            if error.code == "TEAM_NOT_SHARED":
+                return None
+            raise
+        return Missing(**found)
 
     def memory_count(self, workspace_id: str) -> int:
         return int(self._ask("memory_count", workspace_id=workspace_id))

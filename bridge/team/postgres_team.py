@@ -11,6 +11,7 @@ from jobs.model import Job, Record
 from . import copies, leases, notices, rows, shared_jobs
 from .copies import Copy, Overview
 from .leases import Lease
+from .missing import Missing
 from .protocol import Incoming, Turn
 from .rows import Author, Described, Position, Registered, SharedRow
 from .server import Connections
@@ -34,6 +35,10 @@ class PostgresTeam:
     def memory_count(self, workspace_id: str) -> int:
         with self._server.connection() as connection:
             return rows.memory_count(connection, workspace_id)
+
+    def missing(self, workspace_id: str, position: Position) -> Missing | None:
+        with self._server.connection() as connection:
+            return rows.missing(connection, workspace_id, position)
 
     def share(self, what: Described, change_id: str, all_rows: Iterable[SharedRow], author: Author) -> None:
         with self._server.connection() as connection, connection.transaction():

@@ -15,6 +15,7 @@ from jobs.model import Job, Record
 
 from .copies import Copy, Overview
 from .leases import Lease
+from .missing import Missing
 from .rows import Author, Described, FeedRow, Position, Registered, SharedRow
 from .shared_jobs import Cancellation, FailedJob, Posted, Report, SharedJob
 
@@ -49,6 +50,9 @@ class Team(Protocol):
 
     def memory_count(self, workspace_id: str) -> int:
         """The number of a workspace's memories."""
+
+    def missing(self, workspace_id: str, position: Position) -> Missing | None:
+        """What a copy at this position lacks, in numbers; None for a workspace that the team does not know."""
 
     def share(self, what: Described, change_id: str, rows: Iterable[SharedRow], author: Author) -> None:
         """Make a workspace known, with all its rows as its first change, unless it is known already."""

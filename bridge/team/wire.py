@@ -56,6 +56,13 @@ class Answer(Call):
     root: Annotated[str, Field(min_length=1, max_length=4096)]
 
 
+class Incoming(Call):
+    """Asks for the rows after a position, or how many changes there are."""
+
+    seq: Number
+    change: str
+
+
 class Take(Call):
     node: Node
     seconds: Annotated[float, Field(gt=0, le=600)]
@@ -181,6 +188,11 @@ def _acknowledge(team: Team, body: Acknowledge, named: Callable[[str], str]) -> 
     team.acknowledge(named(body.node), seen)
 
 
+def _missing(team: Team, body: Incoming, named: Callable[[str], str]) -> Any:
+    found = team.missing(body.workspace_id, Position(body.seq, body.change))
+    return None if found is None else found._asdict()
+
+
 def _look(team: Team, body: Take, named: Callable[[str], str]) -> Any:
     found = team.look(body.workspace_id, named(body.node), body.seconds)
     return {
@@ -198,6 +210,7 @@ def _take(team: Team, body: Take, named: Callable[[str], str]) -> Any:
 OPERATIONS: dict[str, Operation] = {
     "time": Operation(Empty, lambda team, body, named: clock.iso(team.time())),
     "registered": Operation(Call, lambda team, body, named: registered_shown(team.registered(body.workspace_id))),
+    "missing": Operation(Incoming, _missing),
     "memory_count": Operation(Call, lambda team, body, named: team.memory_count(body.workspace_id)),
     "look": Operation(Take, _look),
     "take": Operation(Take, _take),
@@ -290,13 +303,6 @@ class Listen(Call):
     seconds: Annotated[float, Field(ge=0, le=60)]
     node: Node | None = None
     mark: float | None = None
-
-
-class Incoming(Call):
-    """Asks for the rows after a position."""
-
-    seq: Number
-    change: str
 
 
 class Commit(Call):

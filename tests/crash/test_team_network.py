@@ -161,7 +161,7 @@ def offline(
 
 def age(place: Place, days: float, copy_days: float = 30.0) -> None:
     """Make the copy of a machine as old as if it had been away for so long."""
-    copy_age.note_current(place.workspace, clock.now() - timedelta(days=days), copy_days)
+    copy_age.note_current(place.workspace, clock.now() - timedelta(days=days), copy_days, 0, "")
 
 
 def test_after_a_day_offline_both_sides_have_what_either_did_and_nothing_that_either_forgot(

@@ -53,6 +53,8 @@ class MemoryWhole(TypedDict):
     """Of the whole text."""
     next_offset: Count | None
     """The offset of the next part; null at the end."""
+    warnings: list[str]
+    """What may be missing here, such as what others in the team have changed."""
 
 
 class TopicLine(TypedDict):
@@ -77,6 +79,7 @@ class OpenItems(TypedDict):
     notice: str
     items: list[OpenItem]
     total: Count
+    warnings: list[str]
 
 
 class Topics(TypedDict):
@@ -85,6 +88,7 @@ class Topics(TypedDict):
     notice: str
     topics: list[TopicLine]
     total: Count
+    warnings: list[str]
 
 
 class RecentMemory(TypedDict):
@@ -108,6 +112,7 @@ class Recent(TypedDict):
     memories: list[RecentMemory]
     total: Count
     """How many there are in all, with these filters."""
+    warnings: list[str]
 
 
 class JobProblem(TypedDict):

@@ -20,7 +20,7 @@ from bridge.store.opening import copy_state
 from bridge.team import copy_age, leases
 from bridge.team.membership import Membership
 from bridge.team.protocol import Team
-from bridge.team.rows import Registered
+from bridge.team.rows import Position, Registered
 from jobs import clock
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -86,7 +86,7 @@ class TeamWork:
             threading.Thread(target=self._exchange_all, name="team-exchange", daemon=True),
         ]
         self._look_at = 0.0
-        self._is_current = False  # whether nothing is known that the copy lacks
+        self._current: Position | None = None  # of the copy, while nothing is known that it lacks
         self._wakeups = Wakeups(team, membership.workspace_id, membership.node, self._heard)
         self.problem: str | None = None  # the error code of the last failure to reach the team, until it is reached
         self._wants_maintenance = threading.Event()
@@ -119,12 +119,12 @@ class TeamWork:
 
     def _heard(self, changed: bool) -> None:
         if changed:
-            self._is_current = False
+            self._current = None
             self.wake()
         else:
             self._look_at = time.monotonic() + _LOOK_SECONDS
-            if self._is_current:
-                copy_age.note_current(self._workspace, clock.now(), self._copy_days)
+            if (current := self._current) is not None:
+                copy_age.note_current(self._workspace, clock.now(), self._copy_days, *current)
 
     def stop(self) -> None:
         """Stop after the running job. The lease is given up, so that another worker need not wait for its end."""
@@ -232,13 +232,13 @@ class TeamWork:
             raise JobError("TEAM_NOT_SHARED", "The team's database does not know this workspace.")
         state = copy_state(self._workspace)
         if found is not None and found.position == state.position:
-            self._note_current(found.position.seq, has_removed_all=not state.forgettings)
+            self._note_current(found.position, has_removed_all=not state.forgettings)
             too_early_for = self._remove_again_at - time.monotonic()
             if not state.forgettings or too_early_for > 0:
                 return too_early_for if state.forgettings else math.inf
             self._remove_again_at = time.monotonic() + _REMOVE_AGAIN_SECONDS
         else:
-            self._is_current = False
+            self._current = None
         try:
             answer = self._child.ask({"kind": FOLLOW, "jobs": [], "lease": None})
             if (job_files := answer["job_files"]) is not None:
@@ -252,14 +252,15 @@ class TeamWork:
         self._changed()
         return 0.0  # to see that the copy is current, or what else came
 
-    def _note_current(self, seq: int, *, has_removed_all: bool) -> None:
+    def _note_current(self, position: Position, *, has_removed_all: bool) -> None:
         """Note, at times, that the copy on this machine has all changes: for its own answers, and for operators."""
-        self._is_current = True
+        self._current = position
+        seq = position.seq
         noted, noted_at = self._noted
         runs_jobs = not self._runner.paused.is_set() and not self._stop.is_set()
         if (seq, has_removed_all, runs_jobs) == noted and time.monotonic() - noted_at < _NOTE_SECONDS:
             return
-        copy_age.note_current(self._workspace, clock.now(), self._copy_days)
+        copy_age.note_current(self._workspace, clock.now(), self._copy_days, *position)
         self._note(seq, has_removed_all=has_removed_all, runs_jobs=runs_jobs)
         if noted[2] and not runs_jobs:
             self._wakeups.tell()  # others may own the graph now
@@ -306,7 +307,7 @@ class TeamWork:
     def _reached(self, error: JobError | None) -> None:
         code = None if error is None else error.code
         if error is not None:
-            self._is_current = False
+            self._current = None
         if code != self.problem:
             self.problem = code
             log.log(logging.INFO if error is None else logging.WARNING, "the team: %s", error or "reached")
