@@ -38,7 +38,8 @@ def note(workspace: Workspace, now: datetime, *, catch_up_seconds: float = CATCH
     if worker is not None and worker.problem is not None:
         said = f"The team is not reached ({worker.problem}): {_missing_since(age)}."
     elif worker is not None and _follows(worker, age):
-        said = None if _is_new(worker, age, now) else f"This copy of the team's memories is old: {_missing_since(age)}."
+        is_new = _is_new(worker, age, now)
+        said = None if is_new else f"The worker here does not follow the team: {_missing_since(age)}."
     else:
         said = _asked(workspace, age, catch_up_seconds, is_there=worker is not None)
     if said is not None and age.answers_until is not None and now > age.answers_until:
@@ -93,8 +94,9 @@ def _is_new(worker: _Worker, age: CopyAge, now: datetime) -> bool:
 
 def _missing_since(age: CopyAge) -> str:
     if age.current_at is None:
-        return "it is unknown how old this copy is, and what others added, changed or forgot may be missing"
-    return f"what others added, changed or forgot since {clock.iso(age.current_at)} is missing"
+        return "it is unknown since when changes are missing here, and what others have forgotten may be in the answer"
+    since = clock.iso(age.current_at)
+    return f"what others added or changed since {since} is missing, and what they forgot may be in the answer"
 
 
 def _asked(workspace: Workspace, age: CopyAge, catch_up_seconds: float, *, is_there: bool) -> str | None:
@@ -106,10 +108,11 @@ def _asked(workspace: Workspace, age: CopyAge, catch_up_seconds: float, *, is_th
     found = membership.membership_of(workspace, settings.config_folder)
     if found is None:
         return None
-    who = "The worker here has not reached the team yet." if is_there else _started(workspace)
     lacks = None
     if age.seq is not None:
         lacks = missing.ask(settings, missing.CopyPlace(found.workspace_id, age.seq, age.change), ASK_SECONDS)
+    # Not before: it would take the processor from the answer.
+    who = "The worker here has not reached the team yet." if is_there else _started(workspace)
     if lacks is None:
         return f"{who} The team did not answer within {ASK_SECONDS:g} s: {_missing_since(age)}."
     if not lacks.changes:

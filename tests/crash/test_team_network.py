@@ -195,7 +195,7 @@ def test_after_a_day_offline_both_sides_have_what_either_did_and_nothing_that_ei
             assert "quokkazebra" in answer["results"][0]["summary_text"], (
                 "what was forgotten elsewhere is not known here"
             )
-            assert any("as of" in warning for warning in answer["warnings"])
+            assert any("since" in warning for warning in answer["warnings"])
             age(away, 31)
             refused = away.json("retrieve", "who sleeps?")
             assert (refused["success"], refused["error_code"]) == (False, "TEAM_COPY_TOO_OLD")

@@ -101,7 +101,7 @@ def test_a_workspace_of_somebody_else_starts_nothing(
 @pytest.mark.usefixtures("worker")
 def test_while_a_worker_follows_nothing_is_said_or_asked(team: Team) -> None:
     assert team.note(NOW + timedelta(minutes=5)) is None
-    assert "since 2026-11-20T12:00:00Z is missing" in (team.note(NOW + timedelta(minutes=6)) or "")
+    assert "changed since 2026-11-20T12:00:00Z is missing" in (team.note(NOW + timedelta(minutes=6)) or "")
     team.beat(team={"problem": None, "holds_lease": True})
     assert team.note(NOW + timedelta(minutes=6)) is None, "it makes the changes itself"
     assert (team.asked, team.started) == (0, 0)
@@ -125,7 +125,7 @@ def test_a_worker_that_has_just_started_is_no_reason_to_start_another(team: Team
 @pytest.mark.parametrize(
     ("lacks", "says"),
     [
-        (None, "one was started. The team did not answer within 0.15 s: what others added, changed or forgot since"),
+        (None, "one was started. The team did not answer within 0.15 s: what others added or changed since"),
         (Missing(0, forgets=False), None),
         (Missing(3, forgets=False), "one was started. Changes are missing here, 3 since 2026-11-20T12:00:00Z"),
     ],

@@ -83,19 +83,21 @@ class Polls:
 
     def _run(self) -> None:
         while not self._stop.wait(_LOOK_SECONDS):
-            with self._lock:
-                machines = list(self._machines.items())
-            for digest, machine in machines:
-                try:
-                    self.look(digest, machine)
-                except JobError as error:
-                    log.warning("who waits is not looked up: %s", error)
-                    break
-                except Exception:
-                    log.exception("who waits is not looked up")
+            try:
+                self.look()
+            except JobError as error:
+                log.warning("who waits is not looked up: %s", error)
+            except Exception:  # this thread must not end
+                log.exception("who waits is not looked up")
 
-    def look(self, digest: bytes, machine: _Machine) -> None:
-        """Look for all workspaces of a machine. Raises JobError as ``Server.connection``."""
+    def look(self) -> None:
+        """Look for all machines. Raises JobError as ``Server.connection``."""
+        with self._lock:
+            machines = list(self._machines.items())
+        for digest, machine in machines:
+            self._look_for(digest, machine)
+
+    def _look_for(self, digest: bytes, machine: _Machine) -> None:
         with self._lock:
             waits_since = time.monotonic() - _KNOWN_SECONDS
             for place in [place for place, at in machine.asked_at.items() if at < waits_since]:
