@@ -21,6 +21,7 @@ from jobs.errors import JobError
 from jobs.kinds import NEEDS_GRAPH
 from jobs.layout import Workspace
 from jobs.lifecycle import CrashLimits
+from jobs.model import Record
 
 from ..child.protocol import CLOSE, FOLLOW, FORGOTTEN, Answer
 from ..child.supervisor import Child, ChildEnded
@@ -70,10 +71,11 @@ class PoolWorker:
         self._next_to_follow = next_to_follow
         self._tell = tell
         limits = CrashLimits(settings.max_crashes, settings.max_worker_deaths)
-        self._jobs = TeamJobs(team, node, limits, stepped=metrics.stepped)
+        self._jobs = TeamJobs(team, node, limits, stepped=self._stepped)
         self._shared = self._process(Workspace(copies.folder), is_pool=True)
         self._own: _Process | None = None
         self.lease = HeldLease(team, self._jobs, settings.lease_seconds, self._end_job, metrics.lost.inc)
+        self._leased = ""  # the workspace of the last lease
         self._stop = threading.Event()
         self.wake = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"pool-{number}", daemon=True)
@@ -121,6 +123,10 @@ class PoolWorker:
         for job_id in self._jobs.cancel_requests():
             self._current.runner.cancel(job_id)
 
+    def _stepped(self, record: Record) -> None:
+        self._metrics.stepped(record)
+        self._tell(self._leased)
+
     def _end_job(self) -> None:
         self._current.child.end("stopped")
 
@@ -153,6 +159,7 @@ class PoolWorker:
         embedder, format_ = settings.embedding.identity, known_format()
         lease = self._team.take_any(self._node, settings.lease_seconds, embedder=embedder, format_=format_)
         if lease is not None:
+            self._leased = lease.workspace_id
             self._metrics.leases.inc()
             busy = self._metrics.busy.track_inprogress()
             with busy, self.lease.holding(lease), self._at(lease.workspace_id) as copy:
@@ -179,7 +186,6 @@ class PoolWorker:
             if record is not None and record.kind in NEEDS_GRAPH:
                 self._use_own_process(copy)
             self._current.runner.run_if_due(job_id)
-            self._tell(copy.membership.workspace_id)
             has_run = True
         return has_run
 

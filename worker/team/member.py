@@ -50,7 +50,7 @@ class Member:
         self._counters = counters
         counters.count(_LEASES_LOST, by=0)  # an alert misses the first step of a counter that begins at 1
         self._work: TeamWork | None = None
-        self.jobs = TeamJobs(self._team, membership.node, crash_limits, local)
+        self.jobs = TeamJobs(self._team, membership.node, crash_limits, local, stepped=lambda _: self.work.tell())
 
     def work_with(self, runner: Runner, child: Child, changed: Callable[[], None]) -> Member:
         """Run jobs with these. Returns itself."""

@@ -112,10 +112,14 @@ class TeamWork:
         self._wants_maintenance.set()
         self._wake_run.set()
 
-    def announce(self) -> None:
-        """Look at once, and tell the others to."""
-        self.wake()
+    def tell(self) -> None:
+        """Something has changed: the others are to look."""
         self._wakeups.tell()
+
+    def announce(self) -> None:
+        """As ``tell``, and look here, too."""
+        self.wake()
+        self.tell()
 
     def _heard(self, changed: bool) -> None:
         if changed:
@@ -205,7 +209,6 @@ class TeamWork:
             while not self._stop.is_set() and (job_id := self._jobs.next()) is not None:
                 self._runner.run_if_due(job_id)
                 has_run = True
-                self._wakeups.tell()
                 self._wake_exchange.set()
                 if self._runner.paused.is_set():
                     break
