@@ -21,7 +21,7 @@ Fix = Literal[
     "remove parts",  # of files that were never finished, older than a day
     "remove what a dead worker left",  # its heartbeat and its token
     "end orphans",  # processes of ours whose worker is gone
-    "start a worker",  # where jobs wait for one
+    "start a worker",  # where jobs wait for one, or a team's copy does
 ]
 FIXES: tuple[str, ...] = get_args(Fix)
 
@@ -193,6 +193,11 @@ DIAGNOSTICS: dict[str, Diagnostic] = _table(
     Diagnostic(
         "TEAM_NOT_REACHED", _S, "error", "The team is not reached: jobs wait, and answers are from the copy here.",
         "Check the network, the settings store or team, and the token: docs/team.md.",
+    ),
+    Diagnostic(
+        "TEAM_COPY_NOT_FOLLOWED", _S, "error",
+        "No worker runs here, so this copy does not follow the team: what others change and forget is missing.",
+        "Start one: cognee-memory worker start. To start it at each login: docs/operations.md.", "start a worker",
     ),
     Diagnostic(
         "TEAM_JOBS_WAIT", _S, "warning", "Jobs of the team wait, and no worker has taken them for ten minutes.",

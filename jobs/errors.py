@@ -214,6 +214,10 @@ ERRORS: dict[str, ErrorKind] = _table(
         "Let the worker reach the team's database: cognee-memory team status. Or raise team_copy_days.",
     ),
     ErrorKind(
+        "TEAM_COPY_BEHIND", _G, "This machine's copy still has memories that others in the team have forgotten.",
+        "Ask again in some seconds: the worker removes them. If it stays so, see: cognee-memory doctor.",
+    ),
+    ErrorKind(
         "TEAM_NO_COPY", _G, "The workspace has more memories than this machine keeps a copy of.",
         "Questions are answered by the team's gateway. For the rest, raise team_copy_memories, and restart the worker.",
     ),

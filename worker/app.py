@@ -65,11 +65,11 @@ class Worker:
         leaves_when_idle: bool = False,
     ) -> None:
         """``worker_died``: the former worker died since the current boot. ``leaves_when_idle``: stop after
-        ``worker_idle_seconds`` without work. Recovers the job folder."""
+        ``worker_idle_seconds`` without work; not in a team, whose copy here would stop to follow. Recovers the job
+        folder."""
         self._workspace = workspace
         self._settings = settings
         self._holds_lock = holds_lock
-        self._leaves_when_idle = leaves_when_idle and settings.worker_idle_seconds > 0
         paths = self._spool_paths = workspace.spool
         self._wake = threading.Event()
         self._stop = threading.Event()
@@ -101,6 +101,7 @@ class Worker:
             on_requeued=self._wake.set,
         )
         self._team = None if team is None else team.work_with(self._runner, self._child, changed.set)
+        self._leaves_when_idle = leaves_when_idle and settings.worker_idle_seconds > 0 and team is None
         self._runner.graph_lag = self._graph_lag() if team is None else None
         self._queue = Queue(paths.queue_db, self._runner.run_if_due, self._waiting, self._runner.is_stale)
         limits = Limits(

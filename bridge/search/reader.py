@@ -22,7 +22,7 @@ from ..embedding.factory import create, earlier
 from ..interface import envelope
 from ..privacy.masking import trace
 from ..team import copy_age
-from . import waiting_jobs
+from . import following, waiting_jobs
 from .index_cache import IndexCache
 from .snapshot import Snapshot, open_snapshot
 
@@ -108,12 +108,12 @@ class Reader:
     def snapshot(self, now: datetime | None = None) -> Iterator[Snapshot | None]:
         """A snapshot of the store; None if nothing was ever stored. ``now``: it warns of a team's copy that is behind.
 
-        Raises JobError: STORE_NEWER, STORE_UNREADABLE, STORE_BUSY, TEAM_COPY_TOO_OLD.
+        Raises JobError: STORE_NEWER, STORE_UNREADABLE, STORE_BUSY, and as ``following.note``.
         """
-        age = None if now is None else copy_age.warning(self._workspace, now)
+        note = None if now is None else following.note(self._workspace, now)
         snapshot = open_snapshot(self._workspace, self._cache)
-        if snapshot is not None and age is not None:
-            snapshot.warnings.append(age)
+        if snapshot is not None and note is not None:
+            snapshot.warnings.append(note)
         try:
             yield snapshot
         finally:

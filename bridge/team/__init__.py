@@ -17,6 +17,7 @@
 ``row_history``: what a change may do to the rows that are there.
 ``copies``: how far each machine's copy is, and what an operator sees of a workspace.
 ``copy_age``: how old this machine's copy is, in a file that a question reads.
+``missing``: what a copy lacks, asked within a time that a question may take.
 ``leases``: which worker runs a workspace's jobs.
 ``notices``: sent after a change, so that other machines look at once.
 ``shared_jobs``: the jobs of a workspace: posted by any machine, run by the holder of the lease, reported back.

@@ -54,6 +54,13 @@ def note(
     )
 
 
+def note_seen(connection: Connection, workspace_id: str, node: str) -> None:
+    """Note that a copy is there: it waits for changes, and has all that it was told of."""
+    connection.execute(
+        "UPDATE copies SET seen_at = clock_timestamp() WHERE workspace_id = %s AND node = %s", (workspace_id, node)
+    )
+
+
 def remove(connection: Connection, workspace_id: str, node: str) -> None:
     """Forget a copy that is none any more, and the jobs that it asked for."""
     with connection.transaction():

@@ -8,20 +8,27 @@ from __future__ import annotations
 
 import json
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from jobs import clock, files
-from jobs.errors import JobError
 from jobs.layout import Workspace
 
-_WARNED_SECONDS = 300.0
+
+class CopyAge(NamedTuple):
+    """When the copy was last known to have all changes, until when it may answer, and which change was the last one
+    then; all None if the file cannot be read."""
+
+    current_at: datetime | None
+    answers_until: datetime | None
+    seq: int | None
+    change: str
 
 
-def note_current(workspace: Workspace, now: datetime, days: float) -> None:
-    """Note that the copy has all changes now, and answers questions for so many days. Raises OSError."""
-    until = clock.iso(now + timedelta(days=days))
-    files.replace_without_sync(
-        workspace.team_copy, json.dumps({"current_at": clock.iso(now), "answers_until": until}).encode()
-    )
+def note_current(workspace: Workspace, now: datetime, days: float, seq: int, change: str) -> None:
+    """Note that the copy has all changes now, and answers questions for so many days. The last one has the number
+    ``seq`` and the id ``change``. Raises OSError."""
+    entry = {"current_at": clock.iso(now), "answers_until": clock.iso(now + timedelta(days=days))}
+    files.replace_without_sync(workspace.team_copy, json.dumps(entry | {"seq": seq, "change": change}).encode())
 
 
 def note_none(workspace: Workspace) -> None:
@@ -42,31 +49,23 @@ def forget(workspace: Workspace) -> None:
     files.remove(workspace.team_copy)
 
 
-def current_at(workspace: Workspace) -> str | None:
-    """When the copy was last known to have all changes; None without a team, or if that is unknown."""
-    try:
-        return str(json.loads(workspace.team_copy.read_bytes())["current_at"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-
-
-def warning(workspace: Workspace, now: datetime) -> str | None:
-    """What an answer says of the copy's age; None for one that is up to date, and without a team.
-
-    Raises JobError: TEAM_COPY_TOO_OLD.
-    """
+def read(workspace: Workspace) -> CopyAge | None:
+    """What was noted of the copy; None without a team, and where there is no copy."""
     try:
         entry = json.loads(workspace.team_copy.read_bytes())
+        if "copy" in entry:
+            return None
         at, until = clock.parse(entry["current_at"]), clock.parse(entry["answers_until"])
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return "It is unknown how old this copy of the team's memories is: what others added may be missing."
-    if now > until:
-        raise JobError("TEAM_COPY_TOO_OLD", f"This copy of the team's memories is as of {clock.iso(at)}.")
-    if (now - at).total_seconds() <= _WARNED_SECONDS:
-        return None
-    return (
-        f"This copy of the team's memories is as of {clock.iso(at)}: what others added, changed or forgot since then is"
-        " missing. It follows once the team's database is reached."
-    )
+        return CopyAge(None, None, None, "")
+    seq, change = entry.get("seq"), entry.get("change")  # an earlier version noted none
+    is_known = type(seq) is int and isinstance(change, str)
+    return CopyAge(at, until, seq if is_known else None, change if is_known else "")
+
+
+def current_at(workspace: Workspace) -> str | None:
+    """When the copy was last known to have all changes; None without a team, or if that is unknown."""
+    age = read(workspace)
+    return None if age is None or age.current_at is None else clock.iso(age.current_at)

@@ -20,13 +20,14 @@ from jobs.model import Job, Record
 from . import wire
 from .copies import Copy, Overview
 from .leases import Lease
-from .protocol import Incoming
+from .missing import Missing
+from .protocol import Incoming, Turn
 from .rows import Author, Described, Position, Registered, SharedRow
 from .shared_jobs import Cancellation, FailedJob, Posted, Report, SharedJob
 
 _ANSWER_SECONDS = 60.0
 _CONNECT_SECONDS = 10.0
-_LISTEN_SECONDS = 20.0
+_LISTEN_SECONDS = 25.0  # proxies and networks end what is silent for longer than a minute
 
 
 class GatewayTeam:
@@ -84,6 +85,15 @@ class GatewayTeam:
 
     def registered(self, workspace_id: str) -> Registered | None:
         return wire.registered_of(self._ask_if_known("registered", workspace_id))
+
+    def missing(self, workspace_id: str, position: Position) -> Missing | None:
+        try:
+            found = self._ask("missing", workspace_id=workspace_id, seq=position.seq, change=position.change)
+        except JobError as error:
+            if error.code == "TEAM_NOT_SHARED":
+                return None
+            raise
+        return Missing(**found)
 
     def memory_count(self, workspace_id: str) -> int:
         return int(self._ask("memory_count", workspace_id=workspace_id))
@@ -148,6 +158,16 @@ class GatewayTeam:
             return Position(*_value(answer))
 
     # --- leases ---
+
+    def look(self, workspace_id: str, node: str, seconds: float) -> Turn:
+        try:
+            found = self._ask("look", workspace_id=workspace_id, node=node, seconds=seconds)
+        except JobError as error:
+            if error.code == "TEAM_NOT_SHARED":
+                return Turn(None, None, None)
+            raise
+        lease = None if found["lease"] is None else Lease(workspace_id, found["lease"])
+        return Turn(lease, wire.registered_of(found["registered"]), found["due_seconds"])
 
     def take(self, node: str, served: Sequence[str] | None, seconds: float) -> Lease | None:
         for workspace_id in served or ():
@@ -246,11 +266,14 @@ class GatewayTeam:
     def tell(self, workspace_id: str) -> None:
         self._ask("tell", workspace_id=workspace_id)
 
-    def listen(self, workspace_id: str, wake: Callable[[], None], is_stopped: Callable[[], bool]) -> None:
-        wake()
+    def listen(
+        self, workspace_id: str, node: str, heard: Callable[[bool], None], is_stopped: Callable[[], bool]
+    ) -> None:
+        mark = None
         while not is_stopped():
-            if self._ask("listen", workspace_id=workspace_id, seconds=_LISTEN_SECONDS):
-                wake()
+            answer = self._ask("listen", workspace_id=workspace_id, node=node, mark=mark, seconds=_LISTEN_SECONDS)
+            mark = answer["mark"]
+            heard(answer["changed"])
 
     def close(self) -> None:
         self._client.close()

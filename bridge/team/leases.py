@@ -12,7 +12,7 @@ end needs no fence of its own: its jobs commit under the lease, as all others.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from jobs.errors import JobError
 
@@ -36,12 +36,20 @@ class Lease(NamedTuple):
     number: int
 
 
+# Which workspaces a worker serves.
+_SERVED = """
+NOT is_paused
+AND (%(served)s::uuid[] IS NULL OR id = ANY(%(served)s::uuid[]))
+AND (%(embedder)s::text IS NULL OR embedder = %(embedder)s)
+AND (%(format)s::integer IS NULL OR format <= %(format)s)
+"""
+
 _TAKE = f"""
 UPDATE workspaces SET lease = lease + 1, lease_owner = %(node)s, leased_at = clock_timestamp(),
     lease_until = clock_timestamp() + make_interval(secs => %(seconds)s)
 WHERE id = (
     SELECT id FROM workspaces
-    WHERE due_at <= clock_timestamp() AND NOT is_paused
+    WHERE due_at <= clock_timestamp() AND {_SERVED}
         AND EXISTS (
             SELECT 1 FROM jobs WHERE workspace_id = workspaces.id AND (
                 state = 'running'
@@ -49,9 +57,6 @@ WHERE id = (
             )
         )
         AND (lease_until IS NULL OR lease_until <= clock_timestamp())
-        AND (%(served)s::uuid[] IS NULL OR id = ANY(%(served)s::uuid[]))
-        AND (%(embedder)s::text IS NULL OR embedder = %(embedder)s)
-        AND (%(format)s::integer IS NULL OR format <= %(format)s)
     ORDER BY priority DESC, leased_at
     LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED
 )
@@ -75,15 +80,41 @@ def take(
     ``served``: the ids of the workspaces that this worker runs; None for all. ``embedder`` and ``format_``: only of
     workspaces with this embedding model, and whose rows need at most this format of memory.db.
     """
-    wanted = {
+    wanted = _wanted(node, served, embedder, format_) | {"seconds": seconds}
+    found = connection.execute(_TAKE, wanted).fetchone()
+    return None if found is None else Lease(*found)
+
+
+_DUE_IN = """
+SELECT extract(epoch FROM min(greatest(clock_timestamp(), lease_until, CASE state WHEN 'waiting' THEN greatest(
+    jobs.due_at, CASE WHEN needs_graph AND graph_owner <> %(node)s THEN graph_until END
+) END)) - clock_timestamp())::double precision
+FROM workspaces JOIN jobs ON workspace_id = id
+WHERE (state = 'running' OR state = 'waiting' AND (runs_on IS NULL OR runs_on = %(node)s)) AND
+"""
+
+
+def due_in(
+    connection: Connection,
+    node: str,
+    served: Sequence[str] | None = None,
+    *,
+    embedder: str | None = None,
+    format_: int | None = None,
+) -> float | None:
+    """The seconds until ``take`` may have a lease for this machine, unless somebody tells of a change before: a job is
+    due then, or the lease or the ownership of the graph that keeps it from running ends. None if no job waits."""
+    found = connection.execute((_DUE_IN + _SERVED).encode(), _wanted(node, served, embedder, format_)).fetchone()
+    return None if found is None else found[0]
+
+
+def _wanted(node: str, served: Sequence[str] | None, embedder: str | None, format_: int | None) -> dict[str, Any]:
+    return {
         "node": node,
-        "seconds": seconds,
         "served": None if served is None else list(served),
         "embedder": embedder,
         "format": format_,
     }
-    found = connection.execute(_TAKE, wanted).fetchone()
-    return None if found is None else Lease(*found)
 
 
 def own_graph(connection: Connection, lease: Lease) -> None:
@@ -102,6 +133,15 @@ def keep_graphs(connection: Connection, node: str, workspace_id: str | None = No
         "UPDATE workspaces SET graph_until = clock_timestamp() + make_interval(secs => %s) WHERE graph_owner = %s"
         " AND (%s::uuid IS NULL OR id = %s::uuid)",
         (GRAPH_SECONDS if keeps else 0, node, workspace_id, workspace_id),
+    )
+
+
+def keep_held_graph(connection: Connection, node: str, workspace_id: str) -> None:
+    """As ``keep_graphs``, for a machine that waits: it keeps the graph, unless it has let it go meanwhile."""
+    connection.execute(
+        "UPDATE workspaces SET graph_until = clock_timestamp() + make_interval(secs => %s)"
+        " WHERE id = %s AND graph_owner = %s AND graph_until > clock_timestamp()",
+        (GRAPH_SECONDS, workspace_id, node),
     )
 
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from jobs.errors import JobError
 
 from ..settings import Settings, user_file
-from .protocol import Team
 
 if TYPE_CHECKING:
+    from .protocol import Team
     from .server import Server
 
 

@@ -127,6 +127,16 @@ def person_of(connection: Connection, token: str) -> tuple[str, str] | None:
     return found[0], token_id
 
 
+def is_in_force(connection: Connection, token_id: str) -> bool:
+    """Whether the token of this id has been neither revoked nor removed, and has not ended."""
+    found = connection.execute(
+        "SELECT 1 FROM tokens WHERE id = %s AND revoked_at IS NULL"
+        " AND (expires_at IS NULL OR expires_at > clock_timestamp())",
+        (token_id,),
+    )
+    return found.fetchone() is not None
+
+
 def may_see(connection: Connection, person: str, workspace_id: str) -> bool:
     """Whether a person may see a workspace: their own, and those of their groups."""
     found = connection.execute(

@@ -11,7 +11,8 @@ from jobs.model import Job, Record
 from . import copies, leases, notices, rows, shared_jobs
 from .copies import Copy, Overview
 from .leases import Lease
-from .protocol import Incoming
+from .missing import Missing
+from .protocol import Incoming, Turn
 from .rows import Author, Described, Position, Registered, SharedRow
 from .server import Connections
 from .shared_jobs import Cancellation, FailedJob, Posted, Report, SharedJob
@@ -34,6 +35,10 @@ class PostgresTeam:
     def memory_count(self, workspace_id: str) -> int:
         with self._server.connection() as connection:
             return rows.memory_count(connection, workspace_id)
+
+    def missing(self, workspace_id: str, position: Position) -> Missing | None:
+        with self._server.connection() as connection:
+            return rows.missing(connection, workspace_id, position)
 
     def share(self, what: Described, change_id: str, all_rows: Iterable[SharedRow], author: Author) -> None:
         with self._server.connection() as connection, connection.transaction():
@@ -66,6 +71,15 @@ class PostgresTeam:
             return rows.commit(connection, workspace_id, before, changed, jobs, author, format_)
 
     # --- leases ---
+
+    def look(self, workspace_id: str, node: str, seconds: float) -> Turn:
+        with self._server.connection() as connection:
+            lease = leases.take(connection, node, [workspace_id], seconds)
+            if lease is not None:
+                return Turn(lease, None, None)
+            return Turn(
+                None, rows.registered(connection, workspace_id), leases.due_in(connection, node, [workspace_id])
+            )
 
     def take(self, node: str, served: Sequence[str] | None, seconds: float) -> Lease | None:
         with self._server.connection() as connection:
@@ -162,13 +176,15 @@ class PostgresTeam:
         with self._server.connection() as connection:
             notices.send(connection, workspace_id)
 
-    def listen(self, workspace_id: str, wake: Callable[[], None], is_stopped: Callable[[], bool]) -> None:
+    def listen(
+        self, workspace_id: str, node: str, heard: Callable[[bool], None], is_stopped: Callable[[], bool]
+    ) -> None:
         with self._server.connection_of_its_own() as connection:
             notices.listen(connection)
-            wake()  # what happened before is not noticed
+            heard(True)  # what happened before is not noticed
             while not is_stopped():
                 if workspace_id in set(notices.received(connection, _LISTEN_SECONDS)):
-                    wake()
+                    heard(True)
 
     # --- a pool of workers, for all workspaces ---
 
@@ -176,6 +192,11 @@ class PostgresTeam:
         """As ``leases.take``, of any workspace."""
         with self._server.connection() as connection:
             return leases.take(connection, node, None, seconds, embedder=embedder, format_=format_)
+
+    def due_in_any(self, node: str, *, embedder: str, format_: int) -> float | None:
+        """As ``leases.due_in``, of any workspace."""
+        with self._server.connection() as connection:
+            return leases.due_in(connection, node, embedder=embedder, format_=format_)
 
     def positions(self, workspace_ids: Sequence[str]) -> dict[str, Position]:
         """As ``rows.positions``."""
@@ -188,7 +209,7 @@ class PostgresTeam:
             leases.keep_graphs(connection, node, keeps=keeps)
 
     def listen_to_all(self, wake: Callable[[], None], is_stopped: Callable[[], bool]) -> None:
-        """As ``listen``, for all workspaces."""
+        """Call ``wake`` at once, and whenever somebody tells of a change of any workspace, until ``is_stopped``."""
         with self._server.connection_of_its_own() as connection:
             notices.listen(connection)
             wake()

@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from jobs.model import Job, Record
 
 from .copies import Copy, Overview
 from .leases import Lease
+from .missing import Missing
 from .rows import Author, Described, FeedRow, Position, Registered, SharedRow
 from .shared_jobs import Cancellation, FailedJob, Posted, Report, SharedJob
 
@@ -30,6 +31,15 @@ class Incoming:
     is_all: bool
 
 
+class Turn(NamedTuple):
+    """What a worker finds when it looks: the lease, if a job is due that it may run. Otherwise the workspace as
+    ``Team.registered`` gives it, and the seconds until a job may be due, as ``leases.due_in``."""
+
+    lease: Lease | None
+    registered: Registered | None
+    due_seconds: float | None
+
+
 class Team(Protocol):
     """Thread-safe."""
 
@@ -40,6 +50,9 @@ class Team(Protocol):
 
     def memory_count(self, workspace_id: str) -> int:
         """The number of a workspace's memories."""
+
+    def missing(self, workspace_id: str, position: Position) -> Missing | None:
+        """What a copy at this position lacks, in numbers; None for a workspace that the team does not know."""
 
     def share(self, what: Described, change_id: str, rows: Iterable[SharedRow], author: Author) -> None:
         """Make a workspace known, with all its rows as its first change, unless it is known already."""
@@ -59,6 +72,9 @@ class Team(Protocol):
         """As ``rows.commit``. Raises JobError: TEAM_CONFLICT, TEAM_LEASE_LOST."""
 
     # --- leases ---
+
+    def look(self, workspace_id: str, node: str, seconds: float) -> Turn:
+        """Take the workspace's lease for so many seconds if a job is due, or else say what there is."""
 
     def take(self, node: str, served: Sequence[str] | None, seconds: float) -> Lease | None:
         """As ``leases.take``."""
@@ -133,8 +149,12 @@ class Team(Protocol):
     def tell(self, workspace_id: str) -> None:
         """Tell all who listen that the workspace has changed."""
 
-    def listen(self, workspace_id: str, wake: Callable[[], None], is_stopped: Callable[[], bool]) -> None:
-        """Call ``wake`` at once, and whenever somebody tells of a change, until ``is_stopped``."""
+    def listen(
+        self, workspace_id: str, node: str, heard: Callable[[bool], None], is_stopped: Callable[[], bool]
+    ) -> None:
+        """Call ``heard(True)`` once it listens, and whenever somebody tells of a change, until ``is_stopped``.
+
+        A gateway looks for its machines, so that they need not: ``heard(False)`` says that nothing has changed."""
 
     def close(self) -> None:
         """Close all connections."""

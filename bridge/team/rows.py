@@ -16,6 +16,7 @@ from uuid import uuid4
 from jobs.errors import JobError
 
 from . import row_history
+from .missing import Missing
 from .row_history import RowHistory
 from .server import Connection
 
@@ -124,6 +125,20 @@ def positions(connection: Connection, workspace_ids: Sequence[str]) -> dict[str,
         (list(workspace_ids),),
     )
     return {workspace_id: Position(seq, change) for workspace_id, seq, change in found}
+
+
+def missing(connection: Connection, workspace_id: str, position: Position) -> Missing | None:
+    """What a copy at this position lacks; None for an unknown workspace. If the database was restored from a backup,
+    the copy lacks all changes."""
+    row = connection.execute(
+        "SELECT last_seq, EXISTS (SELECT 1 FROM rows WHERE workspace_id = id AND seq > %s AND tbl = 'tombstones'"
+        " AND value IS NOT NULL) FROM workspaces WHERE id = %s",
+        (position.seq, workspace_id),
+    ).fetchone()
+    if row is None:
+        return None
+    last, forgets = row
+    return Missing(last - position.seq if has(connection, workspace_id, position) else last, forgets)
 
 
 def has(connection: Connection, workspace_id: str, position: Position) -> bool:

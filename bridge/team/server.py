@@ -148,14 +148,14 @@ class PersonsConnections:
     def connection(self) -> Iterator[Connection]:
         """As ``Server.connection``, with one transaction for the block."""
         with self._server.connection() as connection, connection.transaction():
-            connection.execute(_SET_PERSON, self._settings)
+            name_person(connection, *self._settings)
             yield connection
 
     @contextmanager
     def snapshot(self) -> Iterator[Connection]:
         """As ``Server.snapshot``."""
         with self._server.snapshot() as connection:
-            connection.execute(_SET_PERSON, self._settings)
+            name_person(connection, *self._settings)
             yield connection
 
     def connection_of_its_own(self) -> AbstractContextManager[Connection]:
@@ -164,6 +164,11 @@ class PersonsConnections:
 
     def close(self) -> None:
         """Nothing: the server's connections are for all requests."""
+
+
+def name_person(connection: Connection, person: str, workspace_id: str) -> None:
+    """Show the transaction what the person may see of this workspace, and nothing else."""
+    connection.execute(_SET_PERSON, (person, workspace_id))
 
 
 @contextmanager

@@ -60,6 +60,13 @@ class Answer(Call):
     root: Annotated[str, Field(min_length=1, max_length=4096)]
 
 
+class Incoming(Call):
+    """Asks for the rows after a position, or how many changes there are."""
+
+    seq: Number
+    change: ChangeId
+
+
 class Take(Call):
     node: Node
     seconds: Annotated[float, Field(gt=0, le=600)]
@@ -185,6 +192,20 @@ def _acknowledge(team: Team, body: Acknowledge, named: Callable[[str], str]) -> 
     team.acknowledge(named(body.node), seen)
 
 
+def _missing(team: Team, body: Incoming, named: Callable[[str], str]) -> Any:
+    found = team.missing(body.workspace_id, Position(body.seq, body.change))
+    return None if found is None else found._asdict()
+
+
+def _look(team: Team, body: Take, named: Callable[[str], str]) -> Any:
+    found = team.look(body.workspace_id, named(body.node), body.seconds)
+    return {
+        "lease": None if found.lease is None else found.lease.number,
+        "registered": registered_shown(found.registered),
+        "due_seconds": found.due_seconds,
+    }
+
+
 def _take(team: Team, body: Take, named: Callable[[str], str]) -> Any:
     lease = team.take(named(body.node), [body.workspace_id], body.seconds)
     return None if lease is None else lease.number
@@ -193,7 +214,9 @@ def _take(team: Team, body: Take, named: Callable[[str], str]) -> Any:
 OPERATIONS: dict[str, Operation] = {
     "time": Operation(Empty, lambda team, body, named: clock.iso(team.time())),
     "registered": Operation(Call, lambda team, body, named: registered_shown(team.registered(body.workspace_id))),
+    "missing": Operation(Incoming, _missing),
     "memory_count": Operation(Call, lambda team, body, named: team.memory_count(body.workspace_id)),
+    "look": Operation(Take, _look),
     "take": Operation(Take, _take),
     "renew": Operation(Renew, lambda team, body, named: team.renew(_lease(body), body.seconds)),
     "release": Operation(OfLease, lambda team, body, named: team.release(_lease(body))),
@@ -278,16 +301,12 @@ def parsed(body: type[BaseModel], data: bytes) -> Any:
 
 
 class Listen(Call):
-    """Waits for a notice of a change."""
+    """Waits until something has changed since ``mark``, which an earlier answer gave; without one, the answer comes at
+    once. Without ``node``, as earlier versions ask, it waits for a notice, and the answer is whether one came."""
 
     seconds: Annotated[float, Field(ge=0, le=60)]
-
-
-class Incoming(Call):
-    """Asks for the rows after a position."""
-
-    seq: Number
-    change: ChangeId
+    node: Node | None = None
+    mark: float | None = None
 
 
 class Commit(Call):

@@ -161,7 +161,7 @@ def offline(
 
 def age(place: Place, days: float, copy_days: float = 30.0) -> None:
     """Make the copy of a machine as old as if it had been away for so long."""
-    copy_age.note_current(place.workspace, clock.now() - timedelta(days=days), copy_days)
+    copy_age.note_current(place.workspace, clock.now() - timedelta(days=days), copy_days, 0, "")
 
 
 def test_after_a_day_offline_both_sides_have_what_either_did_and_nothing_that_either_forgot(
@@ -195,7 +195,7 @@ def test_after_a_day_offline_both_sides_have_what_either_did_and_nothing_that_ei
             assert "quokkazebra" in answer["results"][0]["summary_text"], (
                 "what was forgotten elsewhere is not known here"
             )
-            assert any("as of" in warning for warning in answer["warnings"])
+            assert any("since" in warning for warning in answer["warnings"])
             age(away, 31)
             refused = away.json("retrieve", "who sleeps?")
             assert (refused["success"], refused["error_code"]) == (False, "TEAM_COPY_TOO_OLD")

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from bridge.store.team.team_store import TeamStore
 from bridge.store.values import AppliedJob
 from bridge.team import leases, rows
 from bridge.team.leases import Lease
+from bridge.team.missing import Missing
 from bridge.team.postgres_team import PostgresTeam
 from bridge.team.rows import Author, Described, Position, SharedRow
 from bridge.team.server import Connection, Server
@@ -239,6 +241,61 @@ def test_a_job_about_the_files_of_a_machine_waits_for_that_machine(team: Postgre
     lease = taken(team, workspace_id, "first")
     assert team.due(lease, "second", 10) == []
     assert [each.record.job_id for each in team.due(lease, "first", 10)] == ["a"]
+
+
+def test_who_finds_no_job_knows_when_one_may_be_due(team: PostgresTeam, workspace_id: str) -> None:
+    def due(node: str) -> float | None:
+        found = team.look(workspace_id, node, 0.001)
+        assert found.registered is not None, "no job is due"
+        return found.due_seconds
+
+    assert due("first") is None
+    file = {"schema_version": 1, "job_id": "files", "kind": "check", "payload": {}}
+    job = parse_job("files", encode(file))
+    later = replace(lifecycle.accept(job, clock.now()), next_attempt_at=clock.iso(clock.now() + timedelta(hours=1)))
+    team.post(workspace_id, "first", [(job, later)])
+    assert 3500 < (due("first") or 0) <= 3600
+    assert due("second") is None, "it is about the files of the first"
+    post(team, workspace_id, "a")
+    lease = team.look(workspace_id, "first", 60.0).lease
+    assert lease is not None
+    assert 50 < (due("second") or 0) <= 60, "the holder may die"
+    jobs = TeamJobs(team, "first", CRASH_LIMITS)
+    jobs.hold(lease)
+    jobs.apply({"a": lifecycle.Started()} if jobs.next() == "a" else {})
+    assert 50 < (due("second") or 0) <= 60
+    assert 50 < (team.due_in_any("second", embedder="fake", format_=8) or 0) <= 60
+    assert team.due_in_any("second", embedder="another", format_=8) is None
+
+
+def test_a_job_of_the_graph_may_be_due_once_its_owner_is_gone(team: PostgresTeam, workspace_id: str, dsn: str) -> None:
+    job = parse_job("a", encode({"schema_version": 1, "job_id": "a", "kind": "ask", "payload": {"question": "why?"}}))
+    team.post(workspace_id, "first", [(job, lifecycle.accept(job, clock.now()))])
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        connection.execute(
+            "UPDATE cognee_memory.workspaces SET graph_owner = 'first',"
+            " graph_until = clock_timestamp() + interval '90 s' WHERE id = %s",
+            (workspace_id,),
+        )
+    found = team.look(workspace_id, "second", 60.0)
+    assert found.lease is None
+    assert 80 < (found.due_seconds or 0) <= 90
+    assert team.look(workspace_id, "first", 60.0).lease is not None
+
+
+@pytest.mark.parametrize(("seq", "lacks"), [(0, Missing(3, True)), (1, Missing(2, True)), (2, Missing(1, False))])
+def test_what_a_copy_lacks_is_told_in_numbers(team: PostgresTeam, workspace_id: str, seq: int, lacks: Missing) -> None:
+    tombstone = SharedRow("tombstones", '["x"]', {"id": "x", "forgotten_at": AT})
+    positions = [Position(0, "")]
+    found = team.registered(workspace_id)
+    assert found is not None
+    positions.append(found.position)
+    for row in (tombstone, SharedRow("memories", '["y"]', None)):
+        positions.append(team.commit(workspace_id, positions[-1], [row], [], Author("first"), 8))
+    assert team.missing(workspace_id, positions[seq]) == lacks
+    assert team.missing(workspace_id, positions[-1]) == Missing(0, forgets=False)
+    assert team.missing(workspace_id, Position(2, str(uuid4()))) == Missing(3, forgets=False), "of another history"
+    assert team.missing(str(uuid4()), positions[seq]) is None
 
 
 @pytest.mark.parametrize("hours", [-5, 5])

@@ -31,6 +31,8 @@ from jobs import clock, lifecycle
 from jobs.errors import JobError
 from jobs.model import encode
 from jobs.parse import parse_job
+from worker.gateway.access import Caller
+from worker.gateway.polls import Polls
 
 NOBODY = "00000000-0000-0000-0000-000000000000"
 X, Y, Z = (str(uuid5(NAMESPACE_OID, name)) for name in "xyz")
@@ -127,6 +129,7 @@ def bodies(workspace_id: str) -> dict[str, dict[str, Any]]:
         "generation": 1, "attempt": 0, "max_attempts": 4, "priority": 0,
     }  # fmt: skip
     more: dict[str, dict[str, Any]] = {
+        "look": {"node": "n", "seconds": 30.0},
         "take": {"node": "n", "seconds": 30.0},
         "renew": {"lease": 7, "seconds": 30.0},
         "release": {"lease": 7},
@@ -144,8 +147,9 @@ def bodies(workspace_id: str) -> dict[str, dict[str, Any]]:
         "remove_copy": {"node": "n"},
         "failed_jobs": {"limit": 50},
         "incoming": {"seq": 0, "change": ""},
+        "missing": {"seq": 0, "change": ""},
         "commit": {"seq": 1, "change": "", "jobs": [], "node": "n", "lease": 7, "format": 8},
-        "listen": {"seconds": 0.1},
+        "listen": {"seconds": 0.1, "node": "n"},
         "answer": {"verb": "retrieve", "arguments": {"query": "x"}, "root": "/"},
     }  # fmt: skip
     of_workspaces = [name for name, each in wire.OPERATIONS.items() if issubclass(each.body, wire.Call)]
@@ -333,6 +337,126 @@ def test_a_revoked_an_expired_and_an_invented_token_are_refused_at_once(hosted: 
         )
         assert (answer.status_code, answer.json()["error_code"]) == (401, "TEAM_REFUSED")
     assert httpx.post(hosted.address + wire.PREFIX + "time", json={}).status_code == 401
+
+
+# --- machines that wait ---
+
+
+def listen(strangers: Strangers, mark: float | None, seconds: float) -> dict[str, Any]:
+    body = {"workspace_id": strangers.workspace_id, "node": "laptop", "mark": mark, "seconds": seconds}
+    answer = ask(strangers.hosted, "listen", body, strangers.anns)
+    return dict(answer.json()["value"])
+
+
+def test_who_waits_hears_of_what_happened_between_two_of_its_requests(strangers: Strangers) -> None:
+    first = listen(strangers, None, 20.0)
+    assert first["changed"], "it has not heard of anything yet"
+    assert not listen(strangers, first["mark"], 0.1)["changed"]
+    with strangers.hosted.team(strangers.anns) as team:
+        team.tell(strangers.workspace_id)
+    heard = listen(strangers, first["mark"], 20.0)
+    assert heard["changed"]
+    assert listen(strangers, first["mark"], 20.0)["changed"], "as of that mark, also if the answer was lost"
+    assert not listen(strangers, heard["mark"], 0.1)["changed"]
+
+
+def test_an_earlier_version_that_waits_is_told_whether_a_notice_came(strangers: Strangers) -> None:
+    body = {"workspace_id": strangers.workspace_id, "seconds": 0.1}
+    assert ask(strangers.hosted, "listen", body, strangers.anns).json()["value"] is False
+
+
+class Waiting:
+    """Polls over the gateway's own role, and whom they told of what."""
+
+    def __init__(self, strangers: Strangers) -> None:
+        self.told: list[str] = []
+        self.ended: list[tuple[str, str]] = []
+        self.server = Server(strangers.hosted.gateway_dsn, upgrades=False)
+        self.polls = Polls(self.server, self.told.append, lambda gone, _, error: self.ended.append((gone, error.code)))
+        self.caller = Caller(strangers.ann, strangers.anns.split("_")[1])
+        self.polls.add("token", self.caller, strangers.workspace_id, "laptop")
+
+    def look(self) -> list[str]:
+        self.told.clear()
+        self.polls.look()
+        return self.told
+
+
+@pytest.fixture
+def waiting(strangers: Strangers) -> Iterator[Waiting]:
+    waiting = Waiting(strangers)
+    yield waiting
+    waiting.server.close()
+
+
+def test_who_waits_is_told_of_a_change_whose_notice_was_lost(strangers: Strangers, waiting: Waiting) -> None:
+    hosted, workspace_id = strangers.hosted, strangers.workspace_id
+    assert waiting.look() == [], "it has just looked by itself"
+    team = PostgresTeam(hosted.server)
+    found = team.registered(workspace_id)
+    assert found is not None
+    row = SharedRow("tombstones", json.dumps(["y"]), {"id": "y", "forgotten_at": "2026-11-20T12:00:00Z"})
+    team.commit(workspace_id, found.position, [row], [], Author("host"), 8)
+    assert waiting.look() == [workspace_id]
+    assert waiting.look() == []
+    file = {"schema_version": 1, "job_id": str(uuid4()), "kind": "noop", "payload": {}}
+    job = parse_job(file["job_id"], encode(file), test_jobs=True)  # type: ignore[arg-type]
+    team.post(workspace_id, "host", [(job, lifecycle.accept(job, clock.now()))])
+    assert waiting.look() == [workspace_id], "a job is due"
+    team.cancel(workspace_id, job.job_id)
+    assert waiting.look() == []
+
+
+def test_who_waits_is_seen_and_keeps_its_graph(strangers: Strangers, waiting: Waiting) -> None:
+    hosted, workspace_id = strangers.hosted, strangers.workspace_id
+    node = f"{strangers.ann}/laptop"
+    with hosted.team(strangers.anns) as team:
+        team.note_copy(workspace_id, "laptop", 1, "0", True, runs_jobs=True)
+    graph = (
+        "UPDATE workspaces SET graph_owner = %s, graph_until = clock_timestamp() + interval '1 s' * %s WHERE id = %s"
+    )
+    until_of = "SELECT graph_until > clock_timestamp() + interval '100 s' FROM workspaces WHERE id = %s"
+    with hosted.server.connection() as connection:
+        connection.execute("UPDATE copies SET seen_at = seen_at - interval '1 day' WHERE node = %s", (node,))
+        connection.execute(graph.encode(), (node, 10, workspace_id))
+        waiting.look()
+        [[seen]] = connection.execute(
+            "SELECT seen_at > clock_timestamp() - interval '1 h' FROM copies WHERE node = %s", (node,)
+        )
+        assert seen
+        assert connection.execute(until_of.encode(), (workspace_id,)).fetchone() == (True,)
+        connection.execute(graph.encode(), (node, -1, workspace_id))  # it has let it go
+        waiting.look()
+        assert connection.execute(until_of.encode(), (workspace_id,)).fetchone() == (False,)
+
+
+def test_who_waits_with_a_token_that_was_revoked_is_refused(strangers: Strangers) -> None:
+    waiting = Waiting(strangers)
+    token = strangers.hosted.token(strangers.ann)
+    waiting.polls.add("another", Caller(strangers.ann, token.split("_")[1]), strangers.workspace_id, "laptop")
+    with strangers.hosted.server.connection() as connection:
+        assert people.revoke_token(connection, token)
+    assert waiting.polls.caller("another") is not None, "until the next look"
+    waiting.polls.look()
+    assert waiting.ended == [(strangers.workspace_id, "TEAM_REFUSED")]
+    assert waiting.polls.caller("another") is None
+    assert waiting.polls.caller("token") == waiting.caller
+    waiting.server.close()
+
+
+def test_who_waits_for_a_workspace_that_was_taken_away_is_told(strangers: Strangers) -> None:
+    hosted, person = strangers.hosted, f"erin-{uuid4()}"
+    token, workspace_id = hosted.token(person), str(uuid4())
+    with hosted.team(token) as team:
+        team.share(Described(workspace_id, "w", 8, "m", 3), str(uuid4()), [], Author("laptop"))
+    waiting = Waiting(strangers)
+    waiting.polls.add("erin's", Caller(person, token.split("_")[1]), workspace_id, "laptop")
+    with hosted.server.connection() as connection:
+        assert people.give(connection, workspace_id, None, None)
+    waiting.polls.look()
+    assert waiting.ended == [(workspace_id, "TEAM_NOT_SHARED")]
+    assert not waiting.polls.may_wait("erin's", workspace_id, "laptop")
+    waiting.server.close()
 
 
 def test_a_machine_cannot_act_in_the_name_of_another_person(strangers: Strangers) -> None:

@@ -228,6 +228,7 @@ LATER = clock.iso(NOW + timedelta(hours=1))
     [
         (queue(), set()),
         (queue(worker=False), {"WORKER_ABSENT"}),
+        (queue(worker=False, follows_team=True), set()),
         (queue(brief(), worker=False), {"JOBS_WITHOUT_WORKER"}),
         (queue(worker=False, inbox=[MINUTES]), {"JOBS_WITHOUT_WORKER"}),
         (queue(brief(minutes=9)), {"QUEUE_STUCK"}),

@@ -42,7 +42,7 @@ def copy(days: float, forgotten: int = 0) -> TeamCopy:
     }
 
 
-def findings(**changed: Any) -> list[Finding]:
+def findings(*, is_followed: bool = True, **changed: Any) -> list[Finding]:
     status: TeamStatus = {
         "address": "https://memory.example.org",
         "node": "host/1",
@@ -55,12 +55,19 @@ def findings(**changed: Any) -> list[Finding]:
         "copies": [],
         "failed_jobs": [],
     }
-    state = doctor_team.TeamState({**status, **changed}, None, NOW)  # type: ignore[typeddict-item]
+    whole: TeamStatus = {**status, **changed}  # type: ignore[typeddict-item]
+    state = doctor_team.TeamState(whole, None, NOW, is_followed=is_followed)
     return [finding for check in doctor_team.CHECKS for finding in check(state)]
 
 
 def test_of_a_team_that_is_well_it_says_only_that_there_is_one() -> None:
     assert [each.code for each in findings(copies=[copy(0)])] == ["TEAM_OF"]
+
+
+def test_a_copy_that_no_worker_makes_follow_is_told_with_what_it_lacks() -> None:
+    [found] = findings(is_followed=False, behind=1)
+    assert (found.code, found.level, found.fix) == ("TEAM_COPY_NOT_FOLLOWED", "error", "start a worker")
+    assert found.message.endswith("It lacks 1 change.")
 
 
 def test_a_team_that_is_not_reached_is_told_with_the_errors_code() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
@@ -123,6 +124,22 @@ def test_where_none_lives_one_is_started(workspace: Workspace, started: Started,
     assert started.options["stdin"] == subprocess.DEVNULL
     assert started.options["cwd"] == workspace.root.anchor, "it keeps no folder busy"
     assert started.options["start_new_session"] is True, "it outlives its asker's terminal"
+
+
+def test_who_does_not_wait_starts_one_that_leaves_when_idle_and_no_other_within_seconds(
+    workspace: Workspace, started: Started
+) -> None:
+    launch.begin(workspace)
+    launch.begin(workspace)
+    (arguments,) = started.arguments
+    assert "--leave-when-idle" in arguments
+    [output] = workspace.spool.worker.glob("start.log")
+    os.utime(output, (0, 0))
+    with held(workspace.spool.lock):
+        launch.begin(workspace)
+    assert len(started.arguments) == 1, "one lives"
+    launch.begin(workspace)
+    assert len(started.arguments) == 2
 
 
 @pytest.mark.parametrize("state", ["starting", "ready", "paused", None])

@@ -15,6 +15,7 @@ from bridge import trust
 from bridge.settings import is_allowed_in_workspace, load, names
 from bridge.team import address, copy_age, membership, opening
 from bridge.team.gateway_team import GatewayTeam
+from jobs import clock
 from jobs.errors import JobError
 from jobs.layout import Workspace
 from worker.gateway.limits import Limits
@@ -177,28 +178,28 @@ def test_two_folders_of_one_machine_are_two_copies(tmp_path: Path) -> None:
 # --- the copy's age ---
 
 
-@pytest.mark.parametrize(("minutes", "says"), [(0, None), (5, None), (6, "as of 2026-11-20T12:00:00Z"), (-60, None)])
-def test_an_old_copy_says_how_old_it_is(workspace: Workspace, minutes: int, says: str | None) -> None:
-    copy_age.note_current(workspace, NOW, days=30)
-    warning = copy_age.warning(workspace, NOW + timedelta(minutes=minutes))
-    assert warning is None if says is None else says in str(warning)
-
-
-def test_a_copy_that_is_too_old_does_not_answer(workspace: Workspace) -> None:
-    copy_age.note_current(workspace, NOW, days=1)
-    copy_age.warning(workspace, NOW + timedelta(days=1))
-    with pytest.raises(JobError) as caught:
-        copy_age.warning(workspace, NOW + timedelta(days=1, seconds=1))
-    assert caught.value.code == "TEAM_COPY_TOO_OLD"
+def test_what_is_noted_of_a_copy_is_read_until_it_is_forgotten(workspace: Workspace) -> None:
+    assert copy_age.read(workspace) is None
+    copy_age.note_current(workspace, NOW, 30, 7, "its id")
+    assert copy_age.read(workspace) == (NOW, NOW + timedelta(days=30), 7, "its id")
+    copy_age.note_none(workspace)
+    assert copy_age.is_none(workspace)
+    assert copy_age.read(workspace) is None
     copy_age.forget(workspace)
-    assert copy_age.warning(workspace, NOW + timedelta(days=99)) is None
+    assert copy_age.read(workspace) is None
 
 
 @pytest.mark.parametrize("damaged", [b"", b"[]", b"{}", json.dumps({"current_at": 7, "answers_until": 8}).encode()])
-def test_a_copy_whose_age_is_unknown_says_so(workspace: Workspace, damaged: bytes) -> None:
+def test_a_copy_whose_note_is_damaged_is_one_of_unknown_age(workspace: Workspace, damaged: bytes) -> None:
     workspace.team_copy.write_bytes(damaged)
-    assert "unknown" in str(copy_age.warning(workspace, NOW))
-    assert copy_age.current_at(workspace) is None or damaged
+    assert copy_age.read(workspace) == (None, None, None, "")
+    assert copy_age.current_at(workspace) is None
+
+
+def test_the_note_of_an_earlier_version_names_no_change(workspace: Workspace) -> None:
+    entry = {"current_at": clock.iso(NOW), "answers_until": clock.iso(NOW)}
+    workspace.team_copy.write_text(json.dumps(entry))
+    assert copy_age.read(workspace) == (NOW, NOW, None, "")
 
 
 # --- limits ---

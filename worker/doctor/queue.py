@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bridge.settings import Settings
+from bridge.team import copy_age
 from bridge.trust import files_from_elsewhere
 from jobs import clock, record_cache, spool
 from jobs.errors import BROUGHT, JobError
@@ -55,6 +56,7 @@ class Queue:
     most_active: int = 0
     most_ended: int = 0
     leaving: bool = False
+    follows_team: bool = False  # then a missing worker is a finding about the team
 
 
 def latest(known: list[JobRow]) -> str | None:
@@ -71,6 +73,7 @@ def gather(
     state = Queue(
         now, is_held(paths.lock), bool(heartbeat and heartbeat.get("in_flight")), paths.paused.exists(), known
     )
+    state.follows_team = copy_age.read(workspace) is not None
     state.leaving = heartbeat is not None and heartbeat["state"] in ("draining", "exiting")
     state.most_active, state.most_ended = settings.max_active_jobs, settings.keep_ended_jobs
     if not paths.root.is_dir():
@@ -156,7 +159,7 @@ def waiting(state: Queue) -> Iterator[Finding]:
         if waits:
             message = f"In the queue {len(live)}, in the inbox {len(state.inbox)}."
             yield finding("JOBS_WITHOUT_WORKER", "worker", message, count=waits)
-        else:
+        elif not state.follows_team:
             yield finding("WORKER_ABSENT", "worker")
         return
     if not state.paused and not state.runs and ages and max(ages) > _STUCK:

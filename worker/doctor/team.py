@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from bridge.settings import Settings
+from bridge.team import copy_age
 from bridge.team.membership import membership_of
 from bridge.transfer import lost_memories
 from bridge.transfer.lost_memories import SetAside
@@ -15,6 +16,7 @@ from jobs import clock
 from jobs.errors import JobError
 from jobs.finding import Finding, finding
 from jobs.layout import Workspace
+from jobs.lock import is_held
 
 from ..admin import team
 from ..wording import counted, span
@@ -28,23 +30,26 @@ _IDLE_SECONDS = 600.0
 @dataclass(frozen=True, slots=True)
 class TeamState:
     """The team as it is now; ``problem`` is why nothing is known of it. Both are None for a workspace without a team.
-    ``set_aside``: what the team's database lost and is kept here."""
+    ``set_aside``: what the team's database lost and is kept here. ``is_followed``: a worker runs here, or it would have
+    no copy to make follow."""
 
     status: TeamStatus | None
     problem: JobError | None
     now: datetime
     set_aside: Sequence[SetAside] = ()
+    is_followed: bool = True
 
 
 def gather(workspace: Workspace, settings: Settings, now: datetime) -> TeamState:
     """Ask the team, which takes seconds where it is not reached."""
     kept = lost_memories.all_set_aside(workspace)
+    is_followed = copy_age.read(workspace) is None or is_held(workspace.spool.lock)
     try:
         if membership_of(workspace, settings.config_folder) is None:
             return TeamState(None, None, now, kept)
-        return TeamState(team.status(workspace, settings), None, now, kept)
+        return TeamState(team.status(workspace, settings), None, now, kept, is_followed)
     except JobError as error:
-        return TeamState(None, error, now, kept)
+        return TeamState(None, error, now, kept, is_followed)
 
 
 def reached(state: TeamState) -> Iterator[Finding]:
@@ -55,10 +60,18 @@ def reached(state: TeamState) -> Iterator[Finding]:
         yield finding("TEAM_NOT_REACHED", error["code"], error["message"])
     elif state.status is not None and state.status["workspace"] is None:
         yield finding("TEAM_NOT_REACHED", state.status["address"], "It does not know this workspace.")
-    elif state.status is not None:
+    elif state.status is not None and state.is_followed:
         yield finding(
             "TEAM_OF", state.status["address"], f"This copy lacks {counted(state.status['behind'] or 0, 'change')}."
         )
+
+
+def followed(state: TeamState) -> Iterator[Finding]:
+    """Findings about the copy here."""
+    if not state.is_followed:
+        behind = None if state.status is None else state.status["behind"]
+        lacks = "" if behind is None else f"It lacks {counted(behind, 'change')}."
+        yield finding("TEAM_COPY_NOT_FOLLOWED", "copy", lacks)
 
 
 def jobs(state: TeamState) -> Iterator[Finding]:
@@ -90,4 +103,4 @@ def lost(state: TeamState) -> Iterator[Finding]:
             yield finding("TEAM_UNFORGOTTEN", "set-aside", f"Their ids are in {kept.forgotten}.")
 
 
-CHECKS = (reached, jobs, copies, lost)
+CHECKS = (reached, followed, jobs, copies, lost)

@@ -10,7 +10,8 @@ but for copies of large workspaces, if it was given a folder for them.
 ``reading``: answers about large workspaces, from copies on its host.
 ``limits``: how much a person may ask in a minute.
 ``transfers``: rows on their way to and from a client, by way of temporary files.
-``hub``: notices of changes for all who wait.
+``hub``: changes for all who wait.
+``polls``: the machines that wait, looked up together.
 ``audit``: a line for each request that changed something.
 ``gateway_metrics``: counters for Prometheus.
 ``openapi``: the published description of the routes.

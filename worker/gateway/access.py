@@ -1,7 +1,9 @@
-"""The person behind a token, and what they may see. Tokens are looked up at each request, so revoking is immediate."""
+"""The person behind a token, and what they may see. Tokens are looked up at each request, so revoking is immediate; for
+a request that only waits, see ``polls``."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from bridge.team import people
@@ -25,14 +27,29 @@ def caller_of(server: Server, authorization: str | None) -> Caller:
             found = people.person_of(connection, token.strip())
         if found is not None:
             return Caller(*found)
-    raise JobError("TEAM_REFUSED", "The token is missing, unknown, expired or revoked.")
+    raise refused()
+
+
+def refused() -> JobError:
+    """The error for a token that is not in force."""
+    return JobError("TEAM_REFUSED", "The token is missing, unknown, expired or revoked.")
+
+
+def unknown() -> JobError:
+    """The error for a workspace that is another's, or that there is not."""
+    return JobError("TEAM_NOT_SHARED", "There is no such workspace for you.")
+
+
+def named(caller: Caller) -> Callable[[str], str]:
+    """A machine's name, which nobody else can take: it begins with the person's."""
+    return lambda node: f"{caller.person}/{node}"
 
 
 def require_visible(server: Server, caller: Caller, workspace_id: str) -> None:
     """The first wall. Raises JobError: TEAM_NOT_SHARED, whether the workspace is another's or there is none."""
     with PersonsConnections(server, caller.person, workspace_id).connection() as connection:
         if not people.may_see(connection, caller.person, workspace_id):
-            raise JobError("TEAM_NOT_SHARED", "There is no such workspace for you.")
+            raise unknown()
 
 
 def team_for(server: Server, caller: Caller, workspace_id: str | None) -> PostgresTeam:

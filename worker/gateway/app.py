@@ -32,11 +32,12 @@ from bridge.team.server import Server
 from jobs.errors import JobError
 
 from . import access, audit, openapi, transfers
-from .access import Caller
+from .access import Caller, named
 from .connections import OneLength
 from .gateway_metrics import GatewayMetrics
 from .hub import Hub
 from .limits import Limits
+from .polls import Polls
 from .reading import Reading
 from .transfers import Spool, SpoolResponse
 
@@ -44,6 +45,7 @@ log = logging.getLogger("gateway")
 
 _MOST_BODY = 16 * 1024 * 1024
 _MOST_WAITED_SECONDS = 30.0
+_SHORTEST_WAIT_SECONDS = 1.0  # who waits for less has not waited, and so counts against the limit
 _REFUSED_SECONDS = 1.0  # until an address that tries many tokens hears so: it cannot keep the gateway busy
 _QUESTIONS = 4  # at once: a long one takes some 40 MB
 _QUESTION_SECONDS = 30.0  # of waiting for the others
@@ -77,6 +79,7 @@ class Gateway:
         self._most_bytes = most_bytes
         self._hub = Hub(server)
         self._questions = asyncio.Semaphore(_QUESTIONS)
+        self._polls = Polls(server, self._hub.tell, self._hub.end)
         self._checks = RowChecks()
         self.metrics = GatewayMetrics()
 
@@ -104,7 +107,9 @@ class Gateway:
     @asynccontextmanager
     async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
         self._hub.start()
+        self._polls.start()
         yield
+        self._polls.stop()
         self._hub.stop()
         if self._reading is not None:
             await to_thread.run_sync(self._reading.stop)
@@ -131,8 +136,11 @@ class Gateway:
         async def respond(request: Request) -> Response:
             began, caller, code = time.monotonic(), None, None
             try:
-                caller = await self._caller(request)
-                self._limits.spend(caller.person, time.monotonic())
+                waits = name == "listen"
+                caller = self._polls.caller(request.headers.get("authorization")) if waits else None
+                caller = caller or await self._caller(request)
+                if not waits:
+                    self._limits.spend(caller.person, time.monotonic())
                 return await run(request, caller)
             except ClientDisconnect:
                 code = "HTTP_TOO_SLOW"
@@ -205,7 +213,7 @@ class Gateway:
                 if workspace_id is not None:
                     access.require_visible(self._server, caller, workspace_id)
                 team = access.team_for(self._server, caller, workspace_id)
-                return operation.run(team, body, _named(caller))
+                return operation.run(team, body, named(caller))
 
             return _answer(await to_thread.run_sync(work))
 
@@ -213,10 +221,18 @@ class Gateway:
 
     async def _listen(self, request: Request, caller: Caller) -> Response:
         body = await self._body(request, caller, wire.Listen)
-        await to_thread.run_sync(access.require_visible, self._server, caller, body.workspace_id)
+        authorization, workspace_id, node = request.headers.get("authorization"), body.workspace_id, body.node
+        if node is None or not self._polls.may_wait(authorization, workspace_id, node):
+            await to_thread.run_sync(access.require_visible, self._server, caller, workspace_id)
+            if node is not None:
+                self._polls.add(authorization, caller, workspace_id, node)
+        mark = time.time() if node is None else body.mark
+        began, seconds = time.monotonic(), min(body.seconds, _MOST_WAITED_SECONDS)
         with self.metrics.waiting.track_inprogress():
-            came = await self._hub.wait(body.workspace_id, min(max(body.seconds, 0.0), _MOST_WAITED_SECONDS))
-        return _answer(came)
+            heard = await self._hub.wait(workspace_id, caller.token_id, mark, seconds)
+        if time.monotonic() - began < _SHORTEST_WAIT_SECONDS:
+            self._limits.spend(caller.person, time.monotonic())
+        return _answer(heard.changed if node is None else heard._asdict())
 
     async def _answer_question(self, request: Request, caller: Caller) -> Response:
         body = await self._body(request, caller, wire.Answer)
@@ -267,7 +283,7 @@ class Gateway:
             def work() -> Position:
                 access.require_visible(self._server, caller, head.workspace_id)
                 team = access.team_for(self._server, caller, head.workspace_id)
-                author = Author(_named(caller)(head.node), head.lease)
+                author = Author(named(caller)(head.node), head.lease)
                 before = Position(head.seq, head.change)
                 require_format(head.format, known_format())
                 found = team.registered(head.workspace_id)
@@ -288,7 +304,7 @@ class Gateway:
                 )
                 require_format(head.format, known_format())
                 rows = self._rows(kept, head.dimensions)
-                team.share(what, head.change_id, rows, Author(_named(caller)(head.node)))
+                team.share(what, head.change_id, rows, Author(named(caller)(head.node)))
 
             return _answer(await to_thread.run_sync(work))
 
@@ -317,11 +333,6 @@ class Gateway:
         head = wire.parsed(form, next(lines, b""))
         request.state.workspace_id = head.workspace_id
         return head
-
-
-def _named(caller: Caller) -> Callable[[str], str]:
-    """A machine's name, which nobody else can take: it begins with the person's."""
-    return lambda node: f"{caller.person}/{node}"
 
 
 def _answer(value: Any) -> Response:

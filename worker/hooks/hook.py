@@ -29,6 +29,7 @@ FAILED = "Nothing was done"  # begins a line of the log about an error
 _MOST_INPUT = 1024 * 1024  # bytes
 _INPUT_SECONDS = 2.0
 _MOST_SECONDS = 4.0  # in all; tools end a hook after five seconds or more
+_CATCH_UP_SECONDS = 2.0  # of them, for a team's copy to lose what others have forgotten
 _MOST_LOG = 256 * 1024  # bytes; then it begins again, with the former one beside it
 
 # The events at which a session begins, and those that come after each answer or before it (Gemini CLI's PreCompress,
@@ -262,11 +263,16 @@ def _notes(workspace: Workspace, folder: str, tool: str, event: str) -> tuple[st
 
     site.main()  # only this needs installed packages, and -S has left them out
 
+    from bridge.search import following
     from bridge.search.session_start import session_start
+    from jobs import clock
 
+    lacks = following.note(workspace, clock.now(), catch_up_seconds=_CATCH_UP_SECONDS)
     text = session_start(workspace, _branch(folder))
     if not text:
         return "SessionStart: there is nothing to recall.", ""
+    if lacks is not None:
+        text += f"\n{lacks}\n"
     return f"SessionStart: {text.count(chr(10) + '## ')} notes were printed.", _in_form(tool, event, text)
 
 

@@ -53,6 +53,8 @@ class MemoryWhole(TypedDict):
     """Of the whole text."""
     next_offset: Count | None
     """The offset of the next part; null at the end."""
+    warnings: list[str]
+    """What may be missing here, such as what others in the team have changed."""
 
 
 class TopicLine(TypedDict):

@@ -33,6 +33,7 @@ _EXCERPT = 200  # characters
 
 def read(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
     """A memory with at most ``PART`` characters of its text. Raises JobError: ARGUMENT_INVALID, MEMORY_NOT_FOUND."""
+    warnings = _opened(workspace)
     found = memory_of(workspace, arguments)
     text = readable(found["summary_text"])
     start = whole(arguments, "offset", 0, 0, len(text))
@@ -56,6 +57,7 @@ def read(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
         "text": text[start:end],
         "total_characters": len(text),
         "next_offset": end if end < len(text) else None,
+        "warnings": warnings,
     }
     shown = {name: value for name, value in answer.items() if value is not None and value != [] and value is not False}
     return Answer(answer, shown)
@@ -77,9 +79,8 @@ def topics(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
     """The topics with the most active summaries. Raises JobError: ARGUMENT_INVALID."""
     from bridge.search import listing
 
-    trust.settings_of(workspace)
+    warnings = _opened(workspace)
     limit = whole(arguments, "limit", TOPICS_SHOWN, 1, MAX_TOPICS)
-    waiting = waiting_jobs.warnings(workspace)
     rows = listing.topics(workspace)
     lines: list[TopicLine] = [
         {
@@ -94,7 +95,7 @@ def topics(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
         }
         for row in rows[:limit]
     ]
-    answer: Topics = {"notice": NOTICE, "topics": lines, "total": len(rows), "warnings": waiting}
+    answer: Topics = {"notice": NOTICE, "topics": lines, "total": len(rows), "warnings": warnings}
     return Answer(answer, answer)
 
 
@@ -102,9 +103,8 @@ def recent(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
     """The newest memories. Raises JobError: ARGUMENT_INVALID."""
     from bridge.search import listing
 
-    trust.settings_of(workspace)
+    warnings = _opened(workspace)
     argument, topic_id = EXPLAIN_ARGUMENTS["limit"], arguments.get("topic_id")
-    waiting = waiting_jobs.warnings(workspace)
     found, total = listing.recent(
         workspace,
         whole(arguments, "limit", argument.default, *map(int, argument.range)),
@@ -113,7 +113,7 @@ def recent(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
         include_superseded=arguments.get("include_superseded", False),
     )
     lines = [_line(memory) for memory in found]
-    answer: Recent = {"notice": NOTICE, "memories": lines, "total": total, "warnings": waiting}
+    answer: Recent = {"notice": NOTICE, "memories": lines, "total": total, "warnings": warnings}
     return Answer(answer, answer)
 
 
@@ -121,12 +121,11 @@ def still_open(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
     """The open questions and next steps. Raises JobError: ARGUMENT_INVALID, TOPIC_NOT_FOUND."""
     from bridge.search.open_items import open_items
 
-    trust.settings_of(workspace)
+    warnings = _opened(workspace)
     argument, topic_id = EXPLAIN_ARGUMENTS["limit"], arguments.get("topic_id")
     limit = whole(arguments, "limit", argument.default, *map(int, argument.range))
-    waiting = waiting_jobs.warnings(workspace)
     items = open_items(workspace, None if topic_id is None else topic_id.lower())
-    answer: OpenItems = {"notice": NOTICE, "items": items[:limit], "total": len(items), "warnings": waiting}
+    answer: OpenItems = {"notice": NOTICE, "items": items[:limit], "total": len(items), "warnings": warnings}
     return Answer(answer, answer)
 
 
@@ -144,6 +143,16 @@ def memory_of(workspace: Workspace, arguments: dict[str, Any]) -> MemoryText:
     if "memory_id" in arguments:
         return listing.memory(workspace, arguments["memory_id"])
     return listing.memory(workspace, f"#{whole(arguments, 'memory_number', 0, 1, 2**53)}")
+
+
+def _opened(workspace: Workspace) -> list[str]:
+    """What the answer says of the memory here, once it is known to be this user's. Raises JobError as
+    ``trust.settings_of`` and ``following.note``."""
+    from bridge.search import following
+
+    trust.settings_of(workspace)
+    note = following.note(workspace, clock.now())
+    return [*([] if note is None else [note]), *waiting_jobs.warnings(workspace)]
 
 
 def whole(arguments: dict[str, Any], name: str, default: int, least: int, most: int) -> int:

@@ -10,6 +10,7 @@ import logging
 import os
 import signal
 import sys
+from contextlib import suppress
 from typing import Any, NoReturn
 
 import anyio
@@ -30,6 +31,7 @@ from mcp.types import (
 )
 
 from bridge.privacy.masking import masked, trace
+from bridge.search import following
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
@@ -62,6 +64,9 @@ def serve(workspace: Workspace | JobError, version: str, note: str | None = None
     # A thread blocked in a read of stdin would delay Python's own Ctrl-C handling until the next message.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     status = 0
+    if isinstance(workspace, Workspace):
+        with suppress(JobError):  # every call says it again
+            following.start(workspace)
     try:
         anyio.run(_serve, server_of(workspace, version, note))
     except BaseException as error:

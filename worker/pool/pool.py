@@ -18,6 +18,7 @@ from .pool_worker import PoolWorker
 log = logging.getLogger(__name__)
 
 _ROUND_SECONDS = 1.0
+_PAUSE_SECONDS = 0.1  # between two notices of a workspace
 _LOOK_SECONDS = 30.0
 _LISTEN_AGAIN_SECONDS = 5.0
 
@@ -34,6 +35,7 @@ class Pool:
         self._changed: set[str] = set()
         self._looked_at = 0.0
         self._stop = threading.Event()
+        self._attention = threading.Event()  # others are to be told
         self.metrics = PoolMetrics()
         self._workers = [
             PoolWorker(number, name, team, copies, settings, self.metrics, self._next_to_follow, self._note_change)
@@ -56,6 +58,7 @@ class Pool:
         for worker in self._workers:
             worker.stop(at_once=self._stop.is_set())
         self._stop.set()
+        self._attention.set()
 
     def join(self) -> None:
         """Wait for the workers' end after ``stop``, and let others have the graphs."""
@@ -83,12 +86,13 @@ class Pool:
     def _note_change(self, workspace_id: str) -> None:
         with self._lock:
             self._changed.add(workspace_id)
+        self._attention.set()
 
     # --- threads ---
 
     def _look_after(self) -> None:
-        """Every second: renew leases, cancel, tell; at times: look which copies are behind. Until the workers ended:
-        their leases must hold while they finish."""
+        """Every second, or when others are to be told: renew leases, cancel, tell; at times: look which copies are
+        behind. Until the workers ended: their leases must hold while they finish."""
         while not self._stop.is_set() or any(worker.is_running for worker in self._workers):
             for worker in self._workers:
                 try:
@@ -106,9 +110,9 @@ class Pool:
                 log.warning("the team cannot be asked: %s", error)
             self.metrics.is_reached.set(all(worker.problem is None for worker in self._workers))
             self.metrics.copies.set(len(self._copies.positions()))
-            self._stop.wait(_ROUND_SECONDS)
-            if self._stop.is_set():
-                time.sleep(0.05)
+            self._attention.wait(_ROUND_SECONDS)
+            self._attention.clear()
+            time.sleep(_PAUSE_SECONDS)
 
     def _look(self) -> None:
         """Find the copies that are behind, or that the team no longer has."""

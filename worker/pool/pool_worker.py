@@ -21,6 +21,7 @@ from jobs.errors import JobError
 from jobs.kinds import NEEDS_GRAPH
 from jobs.layout import Workspace
 from jobs.lifecycle import CrashLimits
+from jobs.model import Record
 
 from ..child.protocol import CLOSE, FOLLOW, FORGOTTEN, Answer
 from ..child.supervisor import Child, ChildEnded
@@ -33,7 +34,8 @@ from .pool_metrics import PoolMetrics
 
 log = logging.getLogger(__name__)
 
-_POLL_SECONDS = 1.0
+_LOOK_SECONDS = 30.0  # unless a notice comes, or a job becomes due
+_AGAIN_SECONDS = 1.0
 _PAUSE_SECONDS = 3.0  # after a failure
 _HELD_SECONDS = 30.0  # then a workspace lets others run before it goes on
 
@@ -69,10 +71,11 @@ class PoolWorker:
         self._next_to_follow = next_to_follow
         self._tell = tell
         limits = CrashLimits(settings.max_crashes, settings.max_worker_deaths)
-        self._jobs = TeamJobs(team, node, limits, stepped=metrics.stepped)
+        self._jobs = TeamJobs(team, node, limits, stepped=self._stepped)
         self._shared = self._process(Workspace(copies.folder), is_pool=True)
         self._own: _Process | None = None
         self.lease = HeldLease(team, self._jobs, settings.lease_seconds, self._end_job, metrics.lost.inc)
+        self._leased = ""  # the workspace of the last lease
         self._stop = threading.Event()
         self.wake = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"pool-{number}", daemon=True)
@@ -120,6 +123,10 @@ class PoolWorker:
         for job_id in self._jobs.cancel_requests():
             self._current.runner.cancel(job_id)
 
+    def _stepped(self, record: Record) -> None:
+        self._metrics.stepped(record)
+        self._tell(self._leased)
+
     def _end_job(self) -> None:
         self._current.child.end("stopped")
 
@@ -128,9 +135,8 @@ class PoolWorker:
     def _run(self) -> None:
         try:
             while not self._stop.is_set():
-                self.wake.clear()
                 try:
-                    worked = self._run_once()
+                    due_seconds = self._run_once()
                     self.problem = None
                 except (JobError, OSError) as error:
                     self.problem = error.code if isinstance(error, JobError) else "SYSTEM_BUSY"
@@ -141,31 +147,35 @@ class PoolWorker:
                     log.exception("the pool's work failed; it is tried again")
                     self._stop.wait(_PAUSE_SECONDS)
                     continue
-                if not worked:
-                    self.wake.wait(_POLL_SECONDS)
+                self.wake.wait(min(due_seconds, _LOOK_SECONDS))
+                self.wake.clear()
         finally:
             self._shared.child.close()
 
-    def _run_once(self) -> bool:
-        """Run the jobs of one workspace, or make one copy follow. Returns whether there was something."""
+    def _run_once(self) -> float:
+        """Run the jobs of one workspace, or make one copy follow. Returns the seconds until there may be more;
+        0 if there was something."""
         settings = self._settings
-        lease = self._team.take_any(
-            self._node, settings.lease_seconds, embedder=settings.embedding.identity, format_=known_format()
-        )
+        embedder, format_ = settings.embedding.identity, known_format()
+        lease = self._team.take_any(self._node, settings.lease_seconds, embedder=embedder, format_=format_)
         if lease is not None:
+            self._leased = lease.workspace_id
             self._metrics.leases.inc()
             busy = self._metrics.busy.track_inprogress()
             with busy, self.lease.holding(lease), self._at(lease.workspace_id) as copy:
                 has_run = self._run_jobs(copy)
+            if has_run:
+                self._tell(lease.workspace_id)  # what is left is for others, who may take the lease now
             self._copies.remove_oldest(lambda gone: self._team.remove_copy(gone.workspace_id, gone.node))
-            return has_run
+            return 0.0 if has_run else _AGAIN_SECONDS
         if (workspace_id := self._next_to_follow()) is not None:
             with self._at(workspace_id) as copy:
                 self._follow(copy)
-            return True
+            return 0.0
         if self._shared.child.is_idle(settings.child_idle_seconds):
             self._shared.child.stop(why="idle")
-        return False
+        due_seconds = self._team.due_in_any(self._node, embedder=embedder, format_=format_)
+        return _LOOK_SECONDS if due_seconds is None else max(due_seconds, _AGAIN_SECONDS)
 
     def _run_jobs(self, copy: PoolCopy) -> bool:
         """Run what is due, for a while. Returns whether there was a job."""
@@ -176,7 +186,6 @@ class PoolWorker:
             if record is not None and record.kind in NEEDS_GRAPH:
                 self._use_own_process(copy)
             self._current.runner.run_if_due(job_id)
-            self._tell(copy.membership.workspace_id)
             has_run = True
         return has_run
 

@@ -50,7 +50,7 @@ class Member:
         self._counters = counters
         counters.count(_LEASES_LOST, by=0)  # an alert misses the first step of a counter that begins at 1
         self._work: TeamWork | None = None
-        self.jobs = TeamJobs(self._team, membership.node, crash_limits, local)
+        self.jobs = TeamJobs(self._team, membership.node, crash_limits, local, stepped=lambda _: self.work.tell())
 
     def work_with(self, runner: Runner, child: Child, changed: Callable[[], None]) -> Member:
         """Run jobs with these. Returns itself."""
@@ -95,8 +95,10 @@ class Member:
 
     def maintain(self) -> None:
         """Maintain the stores when nothing is to be done."""
-        self.work.wants_maintenance.set()
+        self.work.maintain()
 
     def cancel(self, job_id: str) -> Cancellation:
         """As ``Runner.cancel``, for a job of this machine, wherever it runs."""
-        return self._exchange.cancel(job_id)
+        found = self._exchange.cancel(job_id)
+        self.work.announce()
+        return found

@@ -80,6 +80,7 @@ class TeamJobs:
             self._team.write(lease, died)
             for record in died:
                 log.warning("its worker died or was cut off: %s", record.state, extra=of_job(record))
+                self._stepped(record)
         with self._lock:
             self._lease = lease
             self._jobs, self._records, self._read_at = {}, {}, 0.0

@@ -2,12 +2,16 @@
 
 run       takes the lease of a workspace with a due job, runs what is due, and gives the lease up; between leases
           it makes memory.db follow the team's changes
-exchange  every second, or when woken: renews the lease, ends jobs that were cancelled, posts and reports
+exchange  posts and reports; while there is a lease, every second, renews it and ends jobs that were cancelled
+
+Both sleep until they are woken, since a drop, a change or the time of a job wakes them, and look every half minute in
+case nobody has told them of something. A gateway does that for its machines.
 """
 
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -16,6 +20,7 @@ from bridge.store.opening import copy_state
 from bridge.team import copy_age, leases
 from bridge.team.membership import Membership
 from bridge.team.protocol import Team
+from bridge.team.rows import Position, Registered
 from jobs import clock
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -31,7 +36,8 @@ from .wakeups import Wakeups
 
 log = logging.getLogger(__name__)
 
-_POLL_SECONDS = 1.0
+_AGAIN_SECONDS = 1.0
+_LOOK_SECONDS = 30.0
 _PAUSES_SECONDS = (0.5, 1.0, 2.0, 3.0)  # after the first failure, the second, and so on
 _NOTE_SECONDS = 30.0
 _REMOVE_AGAIN_SECONDS = 30.0
@@ -79,9 +85,11 @@ class TeamWork:
             threading.Thread(target=self._run, name="team-run", daemon=True),
             threading.Thread(target=self._exchange_all, name="team-exchange", daemon=True),
         ]
-        self._wakeups = Wakeups(team, membership.workspace_id, self.wake)
+        self._look_at = 0.0
+        self._current: Position | None = None  # of the copy, while nothing is known that it lacks
+        self._wakeups = Wakeups(team, membership.workspace_id, membership.node, self._heard)
         self.problem: str | None = None  # the error code of the last failure to reach the team, until it is reached
-        self.wants_maintenance = threading.Event()
+        self._wants_maintenance = threading.Event()
 
     @property
     def holds_lease(self) -> bool:
@@ -98,6 +106,29 @@ class TeamWork:
         """Look at once: a job was dropped, or something has changed."""
         self._wake_exchange.set()
         self._wake_run.set()
+
+    def maintain(self) -> None:
+        """Maintain the stores when nothing is to be done."""
+        self._wants_maintenance.set()
+        self._wake_run.set()
+
+    def tell(self) -> None:
+        """Something has changed: the others are to look."""
+        self._wakeups.tell()
+
+    def announce(self) -> None:
+        """As ``tell``, and look here, too."""
+        self.wake()
+        self.tell()
+
+    def _heard(self, changed: bool) -> None:
+        if changed:
+            self._current = None
+            self.wake()
+        else:
+            self._look_at = time.monotonic() + _LOOK_SECONDS
+            if (current := self._current) is not None:
+                copy_age.note_current(self._workspace, clock.now(), self._copy_days, *current)
 
     def stop(self) -> None:
         """Stop after the running job. The lease is given up, so that another worker need not wait for its end."""
@@ -120,9 +151,8 @@ class TeamWork:
     def _run_jobs(self) -> None:
         failures = 0
         while not self._stop.is_set():
-            self._wake_run.clear()
             try:
-                worked = self._run_once()
+                due_seconds = self._run_once()
                 self._reached(None)
                 failures = 0
             except Exception as error:
@@ -133,9 +163,16 @@ class TeamWork:
                 self._stop.wait(_PAUSES_SECONDS[min(failures, len(_PAUSES_SECONDS) - 1)])
                 failures += 1
                 continue
-            if not worked:
-                self._wake_run.wait(_POLL_SECONDS)
+            self._rest(due_seconds)
         self._stop_running_jobs()
+
+    def _rest(self, due_seconds: float) -> None:
+        """Wait until somebody wakes this thread, a job may be due, or it is time to look."""
+        now = time.monotonic()
+        due_at, self._look_at = now + due_seconds, now + _LOOK_SECONDS
+        while (left := min(due_at, self._look_at) - time.monotonic()) > 0 and not self._wake_run.wait(left):
+            pass
+        self._wake_run.clear()
 
     def _stop_running_jobs(self) -> None:
         """Let others own the graph from now on."""
@@ -146,35 +183,39 @@ class TeamWork:
             except JobError as error:
                 log.debug("the team was not told of the end: %s", error.code)
 
-    def _run_once(self) -> bool:
-        """Run what is due. Returns whether there was something."""
+    def _run_once(self) -> float:
+        """Run what is due. Returns the seconds until there may be more; 0 if there was something."""
         if self._exchange.has_copy is None:
             self._exchange.has_copy = self._keeps_copy()
             self._wake_exchange.set()
         if not self._exchange.has_copy:
             self._team.registered(self._membership.workspace_id)  # whether the team is reached
             copy_age.note_none(self._workspace)
-            return False
+            return math.inf
+        workspace_id, node = self._membership.workspace_id, self._membership.node
         if self._runner.paused.is_set():
-            self._follow()
-            return False
-        served = [self._membership.workspace_id]
-        lease = self._team.take(self._membership.node, served, self._lease_seconds)
-        if lease is None:
-            self._follow()
-            if self.wants_maintenance.is_set():
-                self.wants_maintenance.clear()
+            return self._follow(self._team.registered(workspace_id))
+        turn = self._team.look(workspace_id, node, self._lease_seconds)
+        if turn.lease is None:
+            follow_seconds = self._follow(turn.registered)
+            if self._wants_maintenance.is_set():
+                self._wants_maintenance.clear()
                 self._runner.run_if_due(MAINTENANCE)
-            return False
-        with self._lease.holding(lease):
+            due_seconds = math.inf if turn.due_seconds is None else max(turn.due_seconds, _AGAIN_SECONDS)
+            return min(follow_seconds, due_seconds)
+        has_run = False
+        with self._lease.holding(turn.lease):
+            self._wake_exchange.set()  # to renew it
             while not self._stop.is_set() and (job_id := self._jobs.next()) is not None:
                 self._runner.run_if_due(job_id)
-                self._wakeups.tell()
+                has_run = True
                 self._wake_exchange.set()
                 if self._runner.paused.is_set():
                     break
         self._wake_exchange.set()
-        return True
+        if has_run:
+            self._wakeups.tell()  # what is left is for others, who may take the lease now
+        return 0.0 if has_run else _AGAIN_SECONDS
 
     def _keeps_copy(self) -> bool:
         """Whether this machine has a copy, or will make one; decided once, when the team is first reached."""
@@ -188,18 +229,19 @@ class TeamWork:
         log.warning("the workspace has %d memories: no copy is made here, the team's gateway answers questions", count)
         return False
 
-    def _follow(self) -> None:
-        """Let the child apply what other machines changed."""
-        found = self._team.registered(self._membership.workspace_id)
+    def _follow(self, found: Registered | None) -> float:
+        """Let the child apply what other machines changed. Returns the seconds until it is to be tried again."""
         if found is None and not self._membership.shares:
             raise JobError("TEAM_NOT_SHARED", "The team's database does not know this workspace.")
         state = copy_state(self._workspace)
         if found is not None and found.position == state.position:
-            self._note_current(found.position.seq, has_removed_all=not state.forgettings)
-            is_too_early = time.monotonic() < self._remove_again_at
-            if not state.forgettings or is_too_early:
-                return
+            self._note_current(found.position, has_removed_all=not state.forgettings)
+            too_early_for = self._remove_again_at - time.monotonic()
+            if not state.forgettings or too_early_for > 0:
+                return too_early_for if state.forgettings else math.inf
             self._remove_again_at = time.monotonic() + _REMOVE_AGAIN_SECONDS
+        else:
+            self._current = None
         try:
             answer = self._child.ask({"kind": FOLLOW, "jobs": [], "lease": None})
             if (job_files := answer["job_files"]) is not None:
@@ -210,17 +252,21 @@ class TeamWork:
             log.warning("following the team was interrupted: %s", ended)
         except OSError as error:
             log.warning("what another machine forgot is still in jobs' files: %s", error)
-        self._wake_run.set()  # to see that the copy is current, or what else came
         self._changed()
+        return 0.0  # to see that the copy is current, or what else came
 
-    def _note_current(self, seq: int, *, has_removed_all: bool) -> None:
+    def _note_current(self, position: Position, *, has_removed_all: bool) -> None:
         """Note, at times, that the copy on this machine has all changes: for its own answers, and for operators."""
+        self._current = position
+        seq = position.seq
         noted, noted_at = self._noted
         runs_jobs = not self._runner.paused.is_set() and not self._stop.is_set()
         if (seq, has_removed_all, runs_jobs) == noted and time.monotonic() - noted_at < _NOTE_SECONDS:
             return
-        copy_age.note_current(self._workspace, clock.now(), self._copy_days)
+        copy_age.note_current(self._workspace, clock.now(), self._copy_days, *position)
         self._note(seq, has_removed_all=has_removed_all, runs_jobs=runs_jobs)
+        if noted[2] and not runs_jobs:
+            self._wakeups.tell()  # others may own the graph now
 
     def _note(self, seq: int, *, has_removed_all: bool, runs_jobs: bool) -> None:
         workspace_id, node = self._membership.workspace_id, self._membership.node
@@ -232,7 +278,7 @@ class TeamWork:
     def _exchange_all(self) -> None:
         problem = None
         while not self._has_run.is_set():  # also after a stop: the running job still needs its lease
-            self._wake_exchange.clear()
+            pause = _LOOK_SECONDS
             try:
                 self._lease.renew_if_due()
                 for job_id in self._jobs.cancel_requests():
@@ -246,11 +292,16 @@ class TeamWork:
                 if str(error) != problem:
                     problem = str(error)
                     log.warning("the exchange with the team waits: %s", error)
-                self._stop.wait(_POLL_SECONDS)
+                pause = _AGAIN_SECONDS
+                self._stop.wait(pause)
             except Exception:
                 log.exception("the exchange with the team failed; it is tried again")
-                self._stop.wait(_POLL_SECONDS)
-            self._wake_exchange.wait(min(_POLL_SECONDS, self._lease.renew_seconds))
+                pause = _AGAIN_SECONDS
+                self._stop.wait(pause)
+            if self._lease.is_held:
+                pause = min(_AGAIN_SECONDS, self._lease.renew_seconds)
+            self._wake_exchange.wait(pause)
+            self._wake_exchange.clear()
         try:
             self._exchange.run()
         except (JobError, OSError) as error:
@@ -258,6 +309,8 @@ class TeamWork:
 
     def _reached(self, error: JobError | None) -> None:
         code = None if error is None else error.code
+        if error is not None:
+            self._current = None
         if code != self.problem:
             self.problem = code
             log.log(logging.INFO if error is None else logging.WARNING, "the team: %s", error or "reached")

@@ -1,7 +1,7 @@
 """Wakes this worker when another machine has changed the workspace, and the others when this one has.
 
-At most ten notices a second are sent; the last one is never left out. While the connection is lost, the others look by
-themselves every second.
+At most ten notices a second are sent; the last one is never left out. When the connection is lost, this worker looks at
+once, and then whenever it is tried again.
 """
 
 from __future__ import annotations
@@ -23,10 +23,12 @@ _AGAIN_SECONDS = 5.0
 class Wakeups:
     """Listens in a thread of its own. ``tell`` may be called from any thread."""
 
-    def __init__(self, team: Team, workspace_id: str, wake: Callable[[], None]) -> None:
+    def __init__(self, team: Team, workspace_id: str, node: str, heard: Callable[[bool], None]) -> None:
+        """``heard`` as in ``Team.listen``."""
         self._team = team
         self._workspace_id = workspace_id
-        self._wake = wake
+        self._node = node
+        self._heard = heard
         self._stop = threading.Event()
         self._pending = threading.Event()
         self._threads = [
@@ -70,7 +72,8 @@ class Wakeups:
     def _listen(self) -> None:
         while not self._stop.is_set():
             try:
-                self._team.listen(self._workspace_id, self._wake, self._stop.is_set)
+                self._team.listen(self._workspace_id, self._node, self._heard, self._stop.is_set)
             except JobError as error:
                 log.debug("not listening: %s", error.code)
+                self._heard(True)
                 self._stop.wait(_AGAIN_SECONDS)

@@ -9,12 +9,13 @@ from typing import get_args
 from bridge import trust
 from bridge.interface import envelope
 from bridge.memory import STATUS_WORDS, Status
-from bridge.search import listing, waiting_jobs
+from bridge.search import following, listing, waiting_jobs
 from bridge.settings import load, table
 from jobs import clock, files
 from jobs.errors import JobError
+from jobs.layout import Workspace
 
-from .output import Envelope
+from .output import Envelope, warn
 from .process_commands import require_positive, target, workspace_and_settings, workspace_of
 
 # --- start and see ---
@@ -65,6 +66,17 @@ def completion(args: argparse.Namespace) -> Envelope:
 # --- memories ---
 
 
+def _memory_of(args: argparse.Namespace) -> Workspace:
+    """The workspace whose memories a command reads. In a team, what its copy here may lack is said on stderr.
+
+    Raises JobError as ``trust.open_workspace`` and ``following.note``.
+    """
+    workspace, _ = workspace_and_settings(args)
+    if (note := following.note(workspace, clock.now())) is not None:
+        warn(f"Note: {note}")
+    return workspace
+
+
 def mcp(args: argparse.Namespace) -> Envelope:
     """Serve an agent over stdin and stdout; this process ends when the agent disconnects."""
     from ..mcp.server import serve
@@ -83,7 +95,7 @@ def memories_list(args: argparse.Namespace) -> Envelope:
 
     Raises JobError: ARGUMENT_INVALID when the limit or the status is wrong.
     """
-    workspace, _ = workspace_and_settings(args)
+    workspace = _memory_of(args)
     require_positive(args.limit)
     words = {word.lower(): status for word, status in STATUS_WORDS.items()}
     status = None if args.status is None else words.get(args.status.lower())
@@ -101,7 +113,7 @@ def memories_open(args: argparse.Namespace) -> Envelope:
     """The open questions and next steps, by topic. Raises JobError: ARGUMENT_INVALID, TOPIC_NOT_FOUND."""
     from bridge.search.open_items import open_items
 
-    workspace, _ = workspace_and_settings(args)
+    workspace = _memory_of(args)
     require_positive(args.limit)
     topic_id = None if args.topic_id is None else listing.topic_id_of(workspace, args.topic_id)
     waiting = waiting_jobs.warnings(workspace)
@@ -111,20 +123,20 @@ def memories_open(args: argparse.Namespace) -> Envelope:
 
 def memories_show(args: argparse.Namespace) -> Envelope:
     """One memory with its text."""
-    workspace, _ = workspace_and_settings(args)
+    workspace = _memory_of(args)
     return envelope.success(memory=listing.memory(workspace, args.memory))
 
 
 def topics(args: argparse.Namespace) -> Envelope:
     """All topics, largest first, each with the title of its newest memory."""
-    workspace, _ = workspace_and_settings(args)
+    workspace = _memory_of(args)
     waiting = waiting_jobs.warnings(workspace)
     return envelope.success(topics=listing.topics(workspace), warnings=waiting)
 
 
 def history(args: argparse.Namespace) -> Envelope:
     """The compactions, newest first. Raises JobError: ARGUMENT_INVALID when the limit is wrong."""
-    workspace, _ = workspace_and_settings(args)
+    workspace = _memory_of(args)
     require_positive(args.limit)
     topic_id = None if args.topic_id is None else listing.topic_id_of(workspace, args.topic_id)
     return envelope.success(compactions=listing.history(workspace, args.limit, topic_id))
@@ -140,7 +152,7 @@ def export(args: argparse.Namespace) -> Envelope:
 
     from ..version import VERSION
 
-    workspace, _ = workspace_and_settings(args)
+    workspace = _memory_of(args)
     now = clock.iso(clock.now())
     topics = [listing.topic_id_of(workspace, topic) for topic in args.topic_id] if args.topic_id else None
     if args.out in (None, "-"):

@@ -3,9 +3,9 @@
 import type { Heartbeat } from "#types";
 import { isAtLeast } from "../setup/version";
 
-/** Whether a folder's files wait for a worker: a job file in the inbox, and none lives. */
-export function isAwaited(inbox: readonly string[], worker: Heartbeat | null): boolean {
-  return worker === null && inbox.some((name) => name.endsWith(".json") && !name.startsWith("."));
+/** Whether a folder waits for a worker, and none lives: for a job file in the inbox, or to follow its team. */
+export function isAwaited(inbox: readonly string[], isCopy: boolean, worker: Heartbeat | null): boolean {
+  return worker === null && (isCopy || inbox.some((name) => name.endsWith(".json") && !name.startsWith(".")));
 }
 
 /**

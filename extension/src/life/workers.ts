@@ -1,10 +1,11 @@
 /** Workers of the window's folders: started when they are needed, never in an untrusted workspace. */
 
+import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import * as vscode from "vscode";
 import { describe, isAbort, MemoryError } from "../core/error";
 import { livingWorker } from "../core/heartbeat";
-import { inbox } from "../core/layout";
+import { inbox, teamCopy } from "../core/layout";
 import type { Memory } from "../core/memory";
 import type { Services } from "../services";
 import { isAwaited, isOutdated } from "./decide";
@@ -43,14 +44,17 @@ export class Workers implements vscode.Disposable {
     this.starting.set(memory.workspace, start);
   }
 
-  /** Starts workers for jobs that wait since the editor was closed, and replaces workers of a former version. */
+  /**
+   * Starts workers for jobs that wait since the editor was closed, and for copies of a team's memory; replaces workers of
+   * a former version.
+   */
   async lookAtAll(): Promise<void> {
     if (!vscode.workspace.isTrusted) return;
     for (const folder of this.services.folders()) {
       const memory = this.services.memoryOf(folder);
       const worker = livingWorker(memory.workspace, Date.now());
       const names = await readdir(inbox(memory.workspace)).catch((): string[] => []);
-      if (isAwaited(names, worker)) this.wake(memory);
+      if (isAwaited(names, existsSync(teamCopy(memory.workspace)), worker)) this.wake(memory);
       if (worker === null) continue;
       const program = await this.services.programs.find().catch(() => null);
       if (program !== null && isOutdated(worker, program.version)) await this.restart(memory);

@@ -6,10 +6,11 @@ const worker = (version: string) => ({ version }) as Heartbeat;
 
 describe("a folder's worker", () => {
   it("is awaited by job files only, and only if none lives", () => {
-    expect(isAwaited(["a.json"], null)).toBe(true);
-    expect(isAwaited(["a.json"], worker("0.4.0"))).toBe(false);
-    expect(isAwaited([".a.tmp", ".hidden.json", "results", "worker"], null)).toBe(false);
-    expect(isAwaited([], null)).toBe(false);
+    expect(isAwaited(["a.json"], false, null)).toBe(true);
+    expect(isAwaited(["a.json"], true, worker("0.4.0"))).toBe(false);
+    expect(isAwaited([".a.tmp", ".hidden.json", "results", "worker"], false, null)).toBe(false);
+    expect(isAwaited([], false, null)).toBe(false);
+    expect(isAwaited([], true, null)).toBe(true);
   });
 
   it("is missed if it ended without saying so and left work", () => {

@@ -1,0 +1,146 @@
+"""The machines that wait, each with one request for each workspace. They need not look by themselves: every half minute
+one transaction looks for all workspaces of a token. So waiting costs the database nothing, however many wait.
+
+Until the next look, a request that only waits is let in as its machine was at the last one: it gets to know no more
+than that something has changed.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from hashlib import sha256
+
+from bridge.team import copies, leases, people, rows
+from bridge.team.server import Connection, Server, name_person
+from jobs.errors import JobError
+
+from .access import Caller, named, refused, unknown
+
+log = logging.getLogger("gateway")
+
+_LOOK_SECONDS = 30.0
+_KNOWN_SECONDS = 60.0  # since it was looked up, a machine is let in without one; since it asked, it is looked up
+
+_Place = tuple[str, str]  # a workspace, and the machine's own name there
+
+
+@dataclass(slots=True)
+class _Machine:
+    caller: Caller
+    checked_at: float
+    changes: dict[_Place, str | None] = field(default_factory=dict)  # its workspaces; the last change of each
+    asked_at: dict[_Place, float] = field(default_factory=dict)
+
+
+class Polls:
+    """Thread-safe. ``tell`` is called for a workspace that has changed, ``end`` for one that may not be waited for any
+    more, with the token's id and the reason."""
+
+    def __init__(self, server: Server, tell: Callable[[str], None], end: Callable[[str, str, JobError], None]) -> None:
+        self._server = server
+        self._tell = tell
+        self._end = end
+        self._machines: dict[bytes, _Machine] = {}  # by the digest of what a request says of its token
+        self._lock = threading.Lock()
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="gateway-polls", daemon=True)
+
+    def start(self) -> None:
+        """Begin to look."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End after the present look."""
+        self._stop.set()
+
+    def caller(self, authorization: str | None) -> Caller | None:
+        """Whose request this is, as of the last look; None if that is not known."""
+        with self._lock:
+            machine = self._machines.get(_digest(authorization))
+            is_known = machine is not None and time.monotonic() - machine.checked_at < _KNOWN_SECONDS
+            return machine.caller if machine is not None and is_known else None
+
+    def may_wait(self, authorization: str | None, workspace_id: str, node: str) -> bool:
+        """Whether the machine was seen to see the workspace. If so, it is looked up from now on."""
+        with self._lock:
+            machine = self._machines.get(_digest(authorization))
+            if machine is None or (workspace_id, node) not in machine.changes:
+                return False
+            machine.asked_at[workspace_id, node] = time.monotonic()
+            return True
+
+    def add(self, authorization: str | None, caller: Caller, workspace_id: str, node: str) -> None:
+        """Note a machine that was just seen to see the workspace."""
+        now = time.monotonic()
+        with self._lock:
+            machine = self._machines.setdefault(_digest(authorization), _Machine(caller, now))
+            machine.changes.setdefault((workspace_id, node), None)
+            machine.asked_at[workspace_id, node] = now
+
+    def _run(self) -> None:
+        while not self._stop.wait(_LOOK_SECONDS):
+            try:
+                self.look()
+            except JobError as error:
+                log.warning("who waits is not looked up: %s", error)
+            except Exception:  # this thread must not end
+                log.exception("who waits is not looked up")
+
+    def look(self) -> None:
+        """Look for all machines. Raises JobError as ``Server.connection``."""
+        with self._lock:
+            machines = list(self._machines.items())
+        for digest, machine in machines:
+            self._look_for(digest, machine)
+
+    def _look_for(self, digest: bytes, machine: _Machine) -> None:
+        with self._lock:
+            waits_since = time.monotonic() - _KNOWN_SECONDS
+            for place in [place for place, at in machine.asked_at.items() if at < waits_since]:
+                del machine.changes[place], machine.asked_at[place]
+            known = dict(machine.changes)
+            if not known:
+                self._machines.pop(digest, None)
+                return
+        found: dict[_Place, str | None] = {}
+        with self._server.connection() as connection, connection.transaction():
+            is_in_force = people.is_in_force(connection, machine.caller.token_id)
+            for place in known if is_in_force else ():
+                found[place] = self._look_at(connection, machine.caller, place, known[place])
+        with self._lock:
+            machine.checked_at = time.monotonic()
+            for place in known:
+                if found.get(place) is None:
+                    machine.changes.pop(place, None)
+                    machine.asked_at.pop(place, None)
+                elif place in machine.changes:
+                    machine.changes[place] = found[place]
+            if not is_in_force:
+                self._machines.pop(digest, None)
+        for workspace_id, node in known:
+            if found.get((workspace_id, node)) is None:
+                self._end(workspace_id, machine.caller.token_id, unknown() if is_in_force else refused())
+
+    def _look_at(self, connection: Connection, caller: Caller, place: _Place, known: str | None) -> str | None:
+        """The last change of a workspace, after telling of what nobody has told; None if the person may not see it."""
+        workspace_id, node = place
+        name_person(connection, caller.person, workspace_id)
+        registered = rows.registered(connection, workspace_id)
+        if registered is None or not people.may_see(connection, caller.person, workspace_id):
+            return None
+        name = named(caller)(node)
+        copies.note_seen(connection, workspace_id, name)
+        leases.keep_held_graph(connection, name, workspace_id)
+        due = leases.due_in(connection, name, [workspace_id])
+        is_due = due is not None and due <= 0
+        if is_due or known not in (None, registered.position.change):
+            self._tell(workspace_id)
+        return registered.position.change
+
+
+def _digest(authorization: str | None) -> bytes:
+    return sha256((authorization or "").encode()).digest()
