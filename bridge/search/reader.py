@@ -21,7 +21,7 @@ from ..embedding.embedder import Embedder
 from ..embedding.factory import create, earlier
 from ..interface import envelope
 from ..privacy.masking import trace
-from ..team import copy_age
+from ..team import copy_age, last_try
 from .index_cache import IndexCache
 from .snapshot import Snapshot, open_snapshot
 
@@ -103,12 +103,14 @@ class Reader:
     def snapshot(self, now: datetime | None = None) -> Iterator[Snapshot | None]:
         """A snapshot of the store; None if nothing was ever stored. ``now``: it warns of a team's copy that is behind.
 
-        Raises JobError: STORE_NEWER, STORE_UNREADABLE, STORE_BUSY, TEAM_COPY_TOO_OLD.
+        Raises JobError: STORE_NEWER, STORE_UNREADABLE, STORE_BUSY, TEAM_COPY_TOO_OLD, TEAM_REFUSED.
         """
         age = None if now is None else copy_age.warning(self._workspace, now)
         snapshot = open_snapshot(self._workspace, self._cache)
         if snapshot is not None and age is not None:
             snapshot.warnings.append(age)
+        if snapshot is not None and now is not None and (problem := last_try.note_of_answers(self._workspace)):
+            snapshot.warnings.append(problem)
         try:
             yield snapshot
         finally:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ipaddress
 import json
-import ssl
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -17,7 +16,7 @@ from jobs import clock
 from jobs.errors import ERRORS, JobError
 from jobs.model import Job, Record
 
-from . import wire
+from . import unreached, wire
 from .copies import Copy, Overview
 from .leases import Lease
 from .protocol import Incoming
@@ -36,15 +35,16 @@ class GatewayTeam:
         self, address: str, token: str, *, ca_file: str | None = None, patience: float = _ANSWER_SECONDS
     ) -> None:
         """``patience``: the seconds after which the gateway counts as unreachable. Raises JobError: SETTING_INVALID for
-        an address that is not https, except on this machine."""
+        an address that is not https, except on this machine, and for a file that has no certificates."""
         parts = urlsplit(address)
         is_https = parts.scheme == "https" and parts.hostname
         if not is_https and not (parts.scheme == "http" and _is_this_machine(parts.hostname or "")):
             raise JobError("SETTING_INVALID", "The setting team is no address https://….")
+        self._address, self._ca_file = address, ca_file
         self._client = httpx.Client(
             base_url=address.rstrip("/"),
             headers={"Authorization": f"Bearer {token}"},
-            verify=ssl.create_default_context(cafile=ca_file),
+            verify=unreached.trusted(ca_file),
             timeout=httpx.Timeout(patience, connect=min(patience, _CONNECT_SECONDS)),
             follow_redirects=False,
             trust_env=False,
@@ -56,7 +56,7 @@ class GatewayTeam:
         try:
             answer = self._client.post(wire.PREFIX + operation, json=body)
         except httpx.HTTPError as error:
-            raise _unreachable(error) from None
+            raise self._unreached(error) from None
         _require_success(answer)
         return _value(answer)
 
@@ -69,6 +69,14 @@ class GatewayTeam:
                 return None
             raise
 
+    def _unreached(self, error: httpx.HTTPError) -> JobError:
+        how: unreached.How = "not connected"
+        if isinstance(error, httpx.TimeoutException):
+            how = "no answer"
+        elif isinstance(error, httpx.ReadError | httpx.RemoteProtocolError):
+            how = "cut off"
+        return unreached.of_gateway(self._address, self._ca_file, error, how)
+
     @contextmanager
     def _stream(self, operation: str, content: Iterable[bytes]) -> Iterator[httpx.Response]:
         try:
@@ -78,7 +86,7 @@ class GatewayTeam:
                 _require_success(answer)
                 yield answer
         except httpx.HTTPError as error:
-            raise _unreachable(error) from None
+            raise self._unreached(error) from None
 
     # --- memories ---
 
@@ -285,7 +293,7 @@ def _require_success(answer: httpx.Response) -> None:
     except (ValueError, KeyError, TypeError):
         pass
     if answer.status_code in (401, 403):
-        raise JobError("TEAM_REFUSED", "The team's gateway refused this machine's token.")
+        raise unreached.refused_by_gateway()
     raise JobError("TEAM_UNUSABLE", f"The team's gateway answered with status {answer.status_code}.")
 
 
@@ -300,10 +308,6 @@ def _value(answer: httpx.Response) -> Any:
 
 def _other_program() -> JobError:
     return JobError("TEAM_UNREACHABLE", "Another program answered in the place of the team's gateway.")
-
-
-def _unreachable(error: Exception) -> JobError:
-    return JobError("TEAM_UNREACHABLE", f"The team's gateway cannot be reached: {type(error).__name__}.")
 
 
 def _is_this_machine(host: str) -> bool:

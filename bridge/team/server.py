@@ -13,7 +13,7 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 
 from jobs.errors import JobError
 
-from . import schema
+from . import schema, unreached
 
 log = logging.getLogger(__name__)
 
@@ -203,9 +203,10 @@ def failing_clearly(*, tells_reasons: bool = True) -> Iterator[None]:
 
 def _error_of(error: Exception) -> JobError:
     if isinstance(error, _REFUSALS) or _is_password_wrong(error):
-        return JobError("TEAM_REFUSED", f"The team's database refused access: {_said(error)}.")
+        remedy = "Check the setting store, the password file, and the rights of the database's role."
+        return JobError("TEAM_REFUSED", f"The team's database refused access: {_said(error)}.", remediation=remedy)
     if isinstance(error, _OUTAGES):
-        return JobError("TEAM_UNREACHABLE", f"The team's database cannot be used now: {_said(error)}.")
+        return unreached.of_database(_said(error))
     return JobError("TEAM_UNUSABLE", f"The team's database answered with an error: {_said(error)}.")
 
 
@@ -239,5 +240,6 @@ def _said(error: Exception) -> str:
     if said:
         return f"{type(error).__name__}: {said}"
     if isinstance(error, psycopg.OperationalError) and str(error).startswith(_NOT_CONNECTED):  # of the last address
-        return " ".join(str(error).rpartition("failed: ")[2].split())[:300].rstrip(".")
+        first, *_ = str(error).rpartition("failed: ")[2].split("\n")  # then it asks whether the server runs
+        return (" ".join(first.split())[:300] or type(error).__name__).rstrip(".")
     return type(error).__name__

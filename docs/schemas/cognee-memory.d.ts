@@ -1015,6 +1015,7 @@ export type ErrorCode =
   | "TEAM_COPY_TOO_OLD"
   | "TEAM_LEASE_LOST"
   | "TEAM_LIMITED"
+  | "TEAM_MISCONFIGURED"
   | "TEAM_NEWER"
   | "TEAM_NOT_SHARED"
   | "TEAM_NO_COPY"

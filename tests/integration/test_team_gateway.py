@@ -332,6 +332,39 @@ def test_a_revoked_an_expired_and_an_invented_token_are_refused_at_once(hosted: 
     assert httpx.post(hosted.address + wire.PREFIX + "time", json={}).status_code == 401
 
 
+def test_a_machine_whose_token_was_revoked_says_so_at_once_also_after_a_restart_until_it_has_a_new_one(
+    hosted: Hosted, tmp_path: Path, model_cache: Path
+) -> None:
+    token = hosted.token("ivy")
+    place = machine(tmp_path / "ivy", hosted, token, str(uuid4()), model_cache, shares=True)
+    with place.worker():
+        assert place.ended(place.submit("ingest", summary("The queue is a spool"))).state == "succeeded"
+        with hosted.server.connection() as connection:
+            assert people.revoke_token(connection, token)
+        problem = until(lambda: place.json("status")["team_problem"], "it is known")
+        assert problem["code"] == "TEAM_REFUSED"
+        text = place.cli("status").stdout
+        assert "Ask an operator for a new token" in text
+        assert "Nothing to do" not in text
+        waited = place.cli("ingest", "--wait", "--timeout", "3", "Why a spool?", "It survives.").stderr
+        assert waited.startswith("The job waits: The team's gateway does not let this machine in"), waited
+    with place.worker():
+        until(lambda: place.json("status")["team_problem"], "it is refused again")
+        answer = place.json("retrieve", "spool")
+        [note] = answer["warnings"]
+        assert answer["results"], "for some hours"
+        assert "new token" in note
+    kept = json.loads(place.workspace.team_problem.read_bytes())
+    place.workspace.team_problem.write_text(json.dumps(kept | {"answers_until": "2026-01-01T00:00:00Z"}))
+    for asked in (("retrieve", "spool"), ("memories", "list"), ("context", "spool")):
+        refused = json.loads(place.cli(*asked, "--json").stdout)
+        assert (refused["success"], refused["error_code"]) == (False, "TEAM_REFUSED")
+    place.environment["COGNEE_MEMORY_TEAM_TOKEN"] = hosted.token("ivy")
+    with place.worker():
+        until(lambda: place.json("memories", "list")["total"] == 2 or None, "it is let in, and its job has run")
+        assert place.json("status")["team_problem"] is None
+
+
 def test_a_machine_cannot_act_in_the_name_of_another_person(strangers: Strangers) -> None:
     group, hosted = f"group-{uuid4()}", strangers.hosted
     ann, bob = f"ann-{uuid4()}", f"bob-{uuid4()}"

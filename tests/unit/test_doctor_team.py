@@ -68,6 +68,7 @@ def test_a_team_that_is_not_reached_is_told_with_the_errors_code() -> None:
     [found] = findings(error=error.as_dict(), workspace=None, behind=None)
     assert (found.code, found.subject) == ("TEAM_NOT_REACHED", "TEAM_REFUSED")
     assert "The token is revoked." in found.message
+    assert found.remedy == error.remediation
 
 
 @pytest.mark.parametrize(("seconds", "is_told"), [(None, False), (0.0, False), (600.0, False), (601.0, True)])

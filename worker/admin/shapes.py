@@ -220,6 +220,8 @@ class StatusFields(TypedDict):
     disk: Disk
     team_copy_at: str | None
     """In a team: when this machine's copy was last known to have all changes; null without one."""
+    team_problem: JobError | None
+    """Why the worker did not reach the team at its last try; null if it did, and without a team."""
 
 
 class Overview(StatusFields):

@@ -11,7 +11,7 @@ from uuid import UUID, uuid4
 
 from bridge.settings import Settings
 from bridge.store import opening
-from bridge.team import copy_age, membership, opening as team_opening
+from bridge.team import copy_age, last_try, membership, opening as team_opening
 from bridge.team.copies import Copy, Overview
 from bridge.team.membership import Membership
 from bridge.team.shared_jobs import MOST_FAILED, FailedJob
@@ -80,6 +80,7 @@ def leave(workspace: Workspace, settings: Settings) -> None:
     opening.leave_team(workspace)
     membership.leave(workspace, settings.config_folder)
     copy_age.forget(workspace)
+    last_try.forget(workspace)
     try:
         with closing(team_opening.team_of(settings)) as reached:
             reached.remove_copy(found.workspace_id, found.node)

@@ -50,9 +50,10 @@ def gather(workspace: Workspace, settings: Settings, now: datetime) -> TeamState
 def reached(state: TeamState) -> Iterator[Finding]:
     """Findings about the way to the team."""
     if state.problem is not None:
-        yield finding("TEAM_NOT_REACHED", state.problem.code, state.problem.message)
+        problem = state.problem
+        yield finding("TEAM_NOT_REACHED", problem.code, problem.message, remedy=problem.remediation)
     elif state.status is not None and (error := state.status["error"]) is not None:
-        yield finding("TEAM_NOT_REACHED", error["code"], error["message"])
+        yield finding("TEAM_NOT_REACHED", error["code"], error["message"], remedy=error["remediation"])
     elif state.status is not None and state.status["workspace"] is None:
         yield finding("TEAM_NOT_REACHED", state.status["address"], "It does not know this workspace.")
     elif state.status is not None:

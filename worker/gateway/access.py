@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from bridge.team import people
+from bridge.team import people, unreached
 from bridge.team.postgres_team import PostgresTeam
 from bridge.team.server import PersonsConnections, Server
 from jobs.errors import JobError
@@ -25,7 +25,7 @@ def caller_of(server: Server, authorization: str | None) -> Caller:
             found = people.person_of(connection, token.strip())
         if found is not None:
             return Caller(*found)
-    raise JobError("TEAM_REFUSED", "The token is missing, unknown, expired or revoked.")
+    raise unreached.refused_by_gateway()
 
 
 def require_visible(server: Server, caller: Caller, workspace_id: str) -> None:
