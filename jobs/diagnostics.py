@@ -195,6 +195,11 @@ DIAGNOSTICS: dict[str, Diagnostic] = _table(
         "Check the network, the settings store or team, and the token: docs/team.md.",
     ),
     Diagnostic(
+        "TEAM_TOKEN_ENDS", _S, "warning", "This machine's token for the team's gateway ends soon.",
+        "Ask an operator for a new one (cognee-memory team token), write it into team_token in config.toml, and run:"
+        " cognee-memory worker restart.",
+    ),
+    Diagnostic(
         "TEAM_JOBS_WAIT", _S, "warning", "Jobs of the team wait, and no worker has taken them for ten minutes.",
         "Start a worker on a machine of the team: cognee-memory worker start. A job about a machine's own files waits"
         " for that machine; one of the knowledge graph, for a machine that has a language model.",

@@ -17,7 +17,7 @@ from jobs.errors import ERRORS, JobError
 from jobs.model import Job, Record
 
 from . import unreached, wire
-from .copies import Copy, Overview
+from .copies import Access, Copy, Overview
 from .leases import Lease
 from .protocol import Incoming
 from .rows import Author, Described, Position, Registered, SharedRow
@@ -235,6 +235,15 @@ class GatewayTeam:
     def copies(self, workspace_id: str) -> list[Copy]:
         found = self._ask_if_known("copies", workspace_id) or []
         return [Copy(**(each | {"seen_at": clock.parse(each["seen_at"])})) for each in found]
+
+    def access(self, workspace_id: str) -> Access | None:
+        try:
+            found = self._ask_if_known("access", workspace_id)
+        except JobError as error:
+            if error.code == "TEAM_UNUSABLE":  # a gateway of an earlier version
+                return None
+            raise
+        return None if found is None else wire.access_of(found)
 
     def overview(self, workspace_id: str) -> Overview | None:
         return _overview(self._ask_if_known("overview", workspace_id))

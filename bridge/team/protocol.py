@@ -13,7 +13,7 @@ from typing import Protocol
 
 from jobs.model import Job, Record
 
-from .copies import Copy, Overview
+from .copies import Access, Copy, Overview
 from .leases import Lease
 from .rows import Author, Described, FeedRow, Position, Registered, SharedRow
 from .shared_jobs import Cancellation, FailedJob, Posted, Report, SharedJob
@@ -118,6 +118,9 @@ class Team(Protocol):
 
     def copies(self, workspace_id: str) -> list[Copy]:
         """As ``copies.of_workspace``."""
+
+    def access(self, workspace_id: str) -> Access | None:
+        """As ``copies.access``; None from a gateway that does not know it."""
 
     def overview(self, workspace_id: str) -> Overview | None:
         """As ``copies.overview``."""

@@ -140,9 +140,9 @@ class Server:
 class PersonsConnections:
     """Connections for one request of a person about a workspace: row-level security shows nothing else."""
 
-    def __init__(self, server: Server, person: str, workspace_id: str | None) -> None:
+    def __init__(self, server: Server, person: str, workspace_id: str | None, token_id: str | None = None) -> None:
         self._server = server
-        self._settings = (person, workspace_id or "")
+        self._settings = (person, workspace_id or "", token_id or "")
 
     @contextmanager
     def connection(self) -> Iterator[Connection]:
@@ -181,7 +181,10 @@ _READ_ONE_STATE = (
     f" SET LOCAL idle_in_transaction_session_timeout = '{_SILENT_READER_SECONDS}s'"
 ).encode()
 # For the transaction: nothing of a person is left on a connection, also where a pooler gives it to another request.
-_SET_PERSON = "SELECT set_config('cognee_memory.person', %s, true), set_config('cognee_memory.workspace', %s, true)"
+_SET_PERSON = (
+    "SELECT set_config('cognee_memory.person', %s, true), set_config('cognee_memory.workspace', %s, true),"
+    " set_config('cognee_memory.token', %s, true)"
+)
 
 
 @contextmanager

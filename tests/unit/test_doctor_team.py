@@ -39,6 +39,8 @@ def copy(days: float, forgotten: int = 0) -> TeamCopy:
         "version": "1",
         "seen_at": clock.iso(NOW - timedelta(days=days)),
         "is_silent": days > 7,
+        "label": None,
+        "has_access": True,
     }
 
 
@@ -52,6 +54,7 @@ def findings(**changed: Any) -> list[Finding]:
         "position": 12,
         "behind": 0,
         "current_at": clock.iso(NOW),
+        "token_ends_at": None,
         "copies": [],
         "failed_jobs": [],
     }
@@ -69,6 +72,12 @@ def test_a_team_that_is_not_reached_is_told_with_the_errors_code() -> None:
     assert (found.code, found.subject) == ("TEAM_NOT_REACHED", "TEAM_REFUSED")
     assert "The token is revoked." in found.message
     assert found.remedy == error.remediation
+
+
+@pytest.mark.parametrize(("days", "is_told"), [(14.1, False), (13.9, True), (0.5, True)])
+def test_a_token_that_ends_within_two_weeks_is_told(days: float, is_told: bool) -> None:
+    found = findings(token_ends_at=clock.iso(NOW + timedelta(days=days)))
+    assert ("TEAM_TOKEN_ENDS" in [each.code for each in found]) is is_told
 
 
 @pytest.mark.parametrize(("seconds", "is_told"), [(None, False), (0.0, False), (600.0, False), (601.0, True)])

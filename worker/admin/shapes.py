@@ -142,6 +142,10 @@ class TeamCopy(TypedDict):
     seen_at: Moment
     is_silent: bool
     """Whether it was not seen for more than 7 days."""
+    label: str | None
+    """Of its machine's token; null for a machine that has the database's address."""
+    has_access: bool
+    """False where its token has ended, or its person may not see the workspace any more."""
 
 
 class TeamJobs(TypedDict):
@@ -198,6 +202,8 @@ class TeamStatus(TypedDict):
     """The changes that it has not applied; null while that is unknown."""
     current_at: Moment | None
     """When the copy here was last known to have all changes."""
+    token_ends_at: Moment | None
+    """When this machine's token ends; null if it does not, without a token, and while the team is not reached."""
     copies: list[TeamCopy]
     failed_jobs: list[TeamFailedJob]
     """The last ones, at most 50."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..admin.shapes import TeamStatus
 
 _IDLE_SECONDS = 600.0
+_ANNOUNCED_DAYS = 14  # before the end of a token
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,13 @@ def reached(state: TeamState) -> Iterator[Finding]:
         )
 
 
+def token(state: TeamState) -> Iterator[Finding]:
+    """Findings about this machine's token."""
+    ends = None if state.status is None else state.status["token_ends_at"]
+    if ends is not None and (left := (clock.parse(ends) - state.now).total_seconds()) <= _ANNOUNCED_DAYS * 86400:
+        yield finding("TEAM_TOKEN_ENDS", "team_token", f"It ends in {span(max(0.0, left))}, at {ends}.")
+
+
 def jobs(state: TeamState) -> Iterator[Finding]:
     """Findings about the jobs of all machines."""
     seen = state.status["workspace"] if state.status is not None else None
@@ -91,4 +99,4 @@ def lost(state: TeamState) -> Iterator[Finding]:
             yield finding("TEAM_UNFORGOTTEN", "set-aside", f"Their ids are in {kept.forgotten}.")
 
 
-CHECKS = (reached, jobs, copies, lost)
+CHECKS = (reached, token, jobs, copies, lost)

@@ -37,7 +37,7 @@ def require_visible(server: Server, caller: Caller, workspace_id: str) -> None:
 
 def team_for(server: Server, caller: Caller, workspace_id: str | None) -> PostgresTeam:
     """The team as row-level security shows it to the person: the second wall."""
-    return PostgresTeam(PersonsConnections(server, caller.person, workspace_id))
+    return PostgresTeam(PersonsConnections(server, caller.person, workspace_id, caller.token_id))
 
 
 def require_group(server: Server, caller: Caller, group: str | None) -> None:
