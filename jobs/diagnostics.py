@@ -196,7 +196,7 @@ DIAGNOSTICS: dict[str, Diagnostic] = _table(
     ),
     Diagnostic(
         "TEAM_TOKEN_ENDS", _S, "warning", "This machine's token for the team's gateway ends soon.",
-        "Ask an operator for a new one (cognee-memory team token), write it into team_token in config.toml, and run:"
+        "Ask an operator for a new one, write it into team_token in config.toml, and run:"
         " cognee-memory worker restart.",
     ),
     Diagnostic(
