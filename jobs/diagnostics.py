@@ -195,6 +195,12 @@ DIAGNOSTICS: dict[str, Diagnostic] = _table(
         "Check the network, the settings store or team, and the token: docs/team.md.",
     ),
     Diagnostic(
+        "TEAM_CLOCK_DIFFERS", _S, "warning",
+        "This machine's clock is wrong: it differs by more than 30 seconds from the team's.",
+        "Set the clock, or let it be set (NTP). Until then, jobs of this machine, and memories without a date of their"
+        " own, have the team's time; dates that were given are kept as they are.",
+    ),
+    Diagnostic(
         "TEAM_TOKEN_ENDS", _S, "warning", "This machine's token for the team's gateway ends soon.",
         "Ask an operator for a new one, write it into team_token in config.toml, and run:"
         " cognee-memory worker restart.",

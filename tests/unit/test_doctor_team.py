@@ -54,6 +54,7 @@ def findings(**changed: Any) -> list[Finding]:
         "position": 12,
         "behind": 0,
         "current_at": clock.iso(NOW),
+        "clock_ahead_seconds": 0.0,
         "token_ends_at": None,
         "copies": [],
         "failed_jobs": [],
@@ -72,6 +73,14 @@ def test_a_team_that_is_not_reached_is_told_with_the_errors_code() -> None:
     assert (found.code, found.subject) == ("TEAM_NOT_REACHED", "TEAM_REFUSED")
     assert "The token is revoked." in found.message
     assert found.remedy == error.remediation
+
+
+@pytest.mark.parametrize(
+    ("ahead", "says"), [(0.0, None), (29.9, None), (30.0, "30 s behind"), (-7200.0, "2 h ahead of the team's")]
+)
+def test_a_clock_that_differs_from_the_teams_is_told_from_30_seconds_on(ahead: float, says: str | None) -> None:
+    found = [each for each in findings(clock_ahead_seconds=ahead) if each.code == "TEAM_CLOCK_DIFFERS"]
+    assert [says in each.message for each in found] == ([] if says is None else [True])
 
 
 @pytest.mark.parametrize(("days", "is_told"), [(14.1, False), (13.9, True), (0.5, True)])

@@ -202,6 +202,8 @@ class TeamStatus(TypedDict):
     """The changes that it has not applied; null while that is unknown."""
     current_at: Moment | None
     """When the copy here was last known to have all changes."""
+    clock_ahead_seconds: float | None
+    """How far the team's clock is ahead of this machine's; null while the team is not reached."""
     token_ends_at: Moment | None
     """When this machine's token ends; null if it does not, without a token, and while the team is not reached."""
     copies: list[TeamCopy]

@@ -11,7 +11,7 @@ from uuid import UUID, uuid4
 
 from bridge.settings import Settings
 from bridge.store import opening
-from bridge.team import copy_age, last_try, membership, opening as team_opening
+from bridge.team import copy_age, last_try, membership, opening as team_opening, server_clock
 from bridge.team.copies import Copy, Machine, Overview
 from bridge.team.membership import Membership
 from bridge.team.shared_jobs import MOST_FAILED, FailedJob
@@ -111,6 +111,7 @@ def status(workspace: Workspace, settings: Settings, *, patience: float | None =
             seen = reached.overview(found.workspace_id)
             copies = reached.copies(found.workspace_id)
             access = reached.access(found.workspace_id)
+            ahead = server_clock.ahead(reached)
             failed = [] if seen is None else reached.failed_jobs(found.workspace_id, MOST_FAILED)
     except JobError as error:
         return known_here(workspace, settings, found, error)
@@ -121,6 +122,7 @@ def status(workspace: Workspace, settings: Settings, *, patience: float | None =
     return {
         **known,
         "workspace": None if seen is None else _workspace(seen),
+        "clock_ahead_seconds": round(ahead.total_seconds(), 1),
         "behind": behind,
         "token_ends_at": None if access is None or access.expires_at is None else clock.iso(access.expires_at),
         "copies": [_copy(each, machines.get(each.node), behind, found) for each in copies],
@@ -140,6 +142,7 @@ def known_here(workspace: Workspace, settings: Settings, found: Membership, erro
         "position": None if here is None else here.seq,
         "behind": None,
         "current_at": copy_age.current_at(workspace),
+        "clock_ahead_seconds": None,
         "token_ends_at": None,
         "copies": [],
         "failed_jobs": [],

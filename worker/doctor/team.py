@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from bridge.settings import Settings
+from bridge.team import server_clock
 from bridge.team.membership import membership_of
 from bridge.transfer import lost_memories
 from bridge.transfer.lost_memories import SetAside
@@ -63,6 +64,14 @@ def reached(state: TeamState) -> Iterator[Finding]:
         )
 
 
+def clocks(state: TeamState) -> Iterator[Finding]:
+    """Findings about this machine's clock."""
+    ahead = None if state.status is None else state.status["clock_ahead_seconds"]
+    if ahead is not None and abs(ahead) >= server_clock.DIFFERS.total_seconds():
+        way = "behind" if ahead > 0 else "ahead of"
+        yield finding("TEAM_CLOCK_DIFFERS", "clock", f"It is {span(abs(ahead))} {way} the team's.")
+
+
 def token(state: TeamState) -> Iterator[Finding]:
     """Findings about this machine's token."""
     ends = None if state.status is None else state.status["token_ends_at"]
@@ -99,4 +108,4 @@ def lost(state: TeamState) -> Iterator[Finding]:
             yield finding("TEAM_UNFORGOTTEN", "set-aside", f"Their ids are in {kept.forgotten}.")
 
 
-CHECKS = (reached, token, jobs, copies, lost)
+CHECKS = (reached, clocks, token, jobs, copies, lost)

@@ -11,7 +11,7 @@ from bridge import trust
 from bridge.capture import consent
 from bridge.interface import envelope
 from bridge.settings import Settings
-from bridge.team import copy_age
+from bridge.team import copy_age, server_clock
 from jobs import clock, launch
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -208,6 +208,7 @@ def show_status(answer: Envelope) -> None:
                 "runs its jobs",
                 f"{seen['lease_owner']}, until {seen['lease_until']}" if seen["lease_owner"] else "nobody",
             ),
+            ("clock", _differs(found["clock_ahead_seconds"])),
             ("token", _ends(found["token_ends_at"])),
         ]
     )
@@ -255,6 +256,14 @@ def _named(copy: TeamCopy) -> str:
 def _lacks(copy: TeamCopy) -> str:
     """What it lacks. It does not follow where its token has ended."""
     return f"{copy['behind']:,}" if copy["has_access"] else "no access"
+
+
+def _differs(ahead: float | None) -> str:
+    """How wrong this machine's clock is; an empty text if it is not."""
+    if ahead is None or abs(ahead) < server_clock.DIFFERS.total_seconds():
+        return ""
+    way = "behind" if ahead > 0 else "ahead of"
+    return f"of this machine is {span(abs(ahead))} {way} the team's; its jobs get the team's time"
 
 
 def _ends(token_ends_at: str | None) -> str:
