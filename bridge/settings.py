@@ -36,11 +36,12 @@ def _setting(
     env: str = "",
     workspace: bool = False,
     lowest: float | None = None,
+    highest: float | None = None,
     secret: bool = False,
 ) -> Any:
     """``workspace``: the workspace's ``.env`` may set it. ``lowest``: where the user does not trust the workspace, its
-    ``.env`` may only lower it, and not below this."""
-    known = {"help": help, "env": env, "workspace": workspace, "lowest": lowest, "secret": secret}
+    ``.env`` may only lower it, and not below this. ``highest``: nobody may set more."""
+    known = {"help": help, "env": env, "workspace": workspace, "lowest": lowest, "highest": highest, "secret": secret}
     return field(default=default, repr=not secret, metadata=known)
 
 
@@ -170,6 +171,12 @@ class Settings:
     )
     team_copy_days: float = _setting(
         30.0, "In a team: days without contact after which questions are no longer answered from this machine's copy."
+    )
+    team_refused_hours: float = _setting(
+        24.0,
+        "In a team: hours after which this machine's copy does not answer any more once the team refuses this machine,"
+        " as after a revoked token; at most 24.",
+        highest=24.0,
     )
     team_copy_memories: int = _setting(
         20000,
@@ -470,6 +477,9 @@ def _convert(name: str, value: Any, source: str) -> Any:
         converted = kind(value)
         if isinstance(converted, (int, float)) and not 0 <= converted < 1e15:
             raise ValueError("must be a number of at least 0")
+        highest = _FIELDS[name].metadata["highest"]
+        if highest is not None and converted > highest:
+            raise ValueError(f"must be at most {highest:g}, not {converted:g}")
         return expand_home(converted) if kind is Path else converted
     except (ValueError, TypeError, KeyError) as error:
         why = f"must be true or false, not {value!r}" if isinstance(error, KeyError) else str(error)

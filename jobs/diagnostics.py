@@ -200,6 +200,17 @@ DIAGNOSTICS: dict[str, Diagnostic] = _table(
         "Start one: cognee-memory worker start. To start it at each login: docs/operations.md.", "start a worker",
     ),
     Diagnostic(
+        "TEAM_CLOCK_DIFFERS", _S, "warning",
+        "This machine's clock is wrong: it differs by more than 30 seconds from the team's.",
+        "Set the clock, or let it be set (NTP). Until then, jobs of this machine, and memories without a date of their"
+        " own, have the team's time; dates that were given are kept as they are.",
+    ),
+    Diagnostic(
+        "TEAM_TOKEN_ENDS", _S, "warning", "This machine's token for the team's gateway ends soon.",
+        "Ask an operator for a new one, write it into team_token in config.toml, and run:"
+        " cognee-memory worker restart.",
+    ),
+    Diagnostic(
         "TEAM_JOBS_WAIT", _S, "warning", "Jobs of the team wait, and no worker has taken them for ten minutes.",
         "Start a worker on a machine of the team: cognee-memory worker start. A job about a machine's own files waits"
         " for that machine; one of the knowledge graph, for a machine that has a language model.",

@@ -192,6 +192,10 @@ ERRORS: dict[str, ErrorKind] = _table(
         " check the address in the setting store or team, and the log of the database or the gateway.",
     ),
     ErrorKind(
+        "TEAM_MISCONFIGURED", _W, "What is set here about the way to the team does not fit what answers there.",
+        "Check the settings team and team_ca_file, or store: docs/team.md. Jobs wait, and nothing is lost.",
+    ),
+    ErrorKind(
         "TEAM_REFUSED", _W, "The team's database or gateway refused this machine.",
         "With a gateway, the token is wrong, expired or revoked: ask an operator for a new one, write it into"
         " team_token, and restart the worker. With the database's address: check the setting store, the password file,"

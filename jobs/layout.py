@@ -41,6 +41,11 @@ class Workspace:
         return self.memory / "team-copy.json"
 
     @property
+    def team_problem(self) -> Path:
+        """Why the worker did not reach the team at its last try."""
+        return self.memory / "team-problem.json"
+
+    @property
     def vectors(self) -> Path:
         """The folder of the vector files."""
         return self.memory / "vectors"

@@ -19,6 +19,7 @@ from jobs.model import Record
 
 from .. import trust
 from ..settings import Settings
+from ..team import last_try
 from ..text.visible import visible
 from . import envelope
 from .arguments import SUMMARY_OPTIONS
@@ -70,7 +71,7 @@ def submit(
     if not wait:
         return submission
     try:
-        record = client.wait(workspace.spool, dropped.job_id, wait_seconds, seen=on_record or WaitNotices())
+        record = client.wait(workspace.spool, dropped.job_id, wait_seconds, seen=on_record or WaitNotices(workspace))
     except KeyboardInterrupt:  # Ctrl-C ends the waiting, not the job
         print(f"The job goes on. Look again: cognee-memory jobs show {dropped.job_id}.", file=sys.stderr)  # noqa: T201
         raise
@@ -110,14 +111,17 @@ def _say(text: str) -> None:
 
 
 class WaitNotices:
-    """Prints why a job waits for another attempt: each error code once, on stderr."""
+    """Prints why a job waits for another attempt, or for the team: each error code once, on stderr."""
 
-    def __init__(self, say: Callable[[str], None] = _say) -> None:
+    def __init__(self, workspace: Workspace, say: Callable[[str], None] = _say) -> None:
+        self._workspace = workspace
         self._say = say
         self._printed_codes: set[str] = set()
 
     def __call__(self, record: Record | None) -> None:
-        error = record.error if record is not None and record.state == "retrying" else None
+        if record is None or record.ended:
+            return
+        error = record.error if record.state == "retrying" else last_try.error_of(self._workspace)
         if error is not None and error["code"] not in self._printed_codes:
             self._printed_codes.add(error["code"])
             self._say(f"The job waits: {error['message']} {error['remediation']}")

@@ -15,7 +15,7 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lock import is_held
 
-from ..team import copy_age
+from ..team import copy_age, last_try
 from ..team.copy_age import CopyAge
 
 ASK_SECONDS = 0.15  # that an answer may take longer while no worker follows the team
@@ -36,7 +36,9 @@ def note(workspace: Workspace, now: datetime, *, catch_up_seconds: float = CATCH
     worker = _worker(workspace)
     said: str | None
     if worker is not None and worker.problem is not None:
-        said = f"The team is not reached ({worker.problem}): {_missing_since(age)}."
+        why = last_try.note_of_answers(workspace) or f"The team is not reached ({worker.problem})."
+        since = _missing_since(age)
+        said = f"{why} {since[0].upper()}{since[1:]}."
     elif worker is not None and _follows(worker, age):
         is_new = _is_new(worker, age, now)
         said = None if is_new else f"The worker here does not follow the team: {_missing_since(age)}."

@@ -108,7 +108,7 @@ class Reader:
     def snapshot(self, now: datetime | None = None) -> Iterator[Snapshot | None]:
         """A snapshot of the store; None if nothing was ever stored. ``now``: it warns of a team's copy that is behind.
 
-        Raises JobError: STORE_NEWER, STORE_UNREADABLE, STORE_BUSY, and as ``following.note``.
+        Raises JobError: STORE_NEWER, STORE_UNREADABLE, STORE_BUSY, TEAM_REFUSED, and as ``following.note``.
         """
         note = None if now is None else following.note(self._workspace, now)
         snapshot = open_snapshot(self._workspace, self._cache)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from jobs import clock
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
@@ -20,6 +21,7 @@ from ..memory import Memory
 from ..store import similar_ids, vector_files
 from ..store.opening import reader_of
 from ..store.protocol_reading import FullTextDamaged
+from ..team import last_try
 from ..text.terms import query_terms
 from . import lexical
 from .catalogue import Catalogue, Filters
@@ -58,8 +60,9 @@ def open_snapshot(workspace: Workspace, cache: IndexCache | None = None) -> Snap
     """A snapshot of the store's present state; None if nothing was ever stored.
 
     A rebuild may remove the vector files after their generation was read and before they are opened; then it tries
-    again with the new generation. Raises JobError: STORE_NEWER, STORE_UNREADABLE.
+    again with the new generation. Raises JobError: STORE_NEWER, STORE_UNREADABLE, TEAM_REFUSED.
     """
+    last_try.require_let_in(workspace, clock.now())
     reader = reader_of(workspace)
     for last in (False, False, True):
         store = reader.snapshot()

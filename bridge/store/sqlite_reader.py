@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from jobs import clock
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
 from ..memory import Memory, plan_key
-from ..team import copy_age
+from ..team import copy_age, last_try
 from . import database, feedback, full_text, rows
 from .database import failing_clearly
 from .protocol_reading import (
@@ -85,7 +86,8 @@ class SqliteReader:
 
     def _require_copy(self) -> None:
         """Raises JobError: TEAM_NO_COPY where a team's workspace is too large for this machine: what is not here must
-        not look as if there were nothing."""
+        not look as if there were nothing. TEAM_REFUSED where the team does not let this machine in any more."""
+        last_try.require_let_in(self._workspace, clock.now())
         if copy_age.is_none(self._workspace):
             raise JobError("TEAM_NO_COPY")
 

@@ -11,6 +11,7 @@
 ``server``: connections, transactions and errors.
 ``server_clock``: the time by which shared jobs and memories are timed.
 ``schema``: the tables, and how they are upgraded.
+``unreached``: why the team is not reached, with what mends it.
 ``remote_answers``: questions about a large workspace, which the gateway answers.
 ``retention``: what the database need not keep for ever.
 ``rows``: a workspace's memories as rows: the feed that replicas follow, and how a change is committed.
@@ -18,6 +19,7 @@
 ``copies``: how far each machine's copy is, and what an operator sees of a workspace.
 ``copy_age``: how old this machine's copy is, in a file that a question reads.
 ``missing``: what a copy lacks, asked within a time that a question may take.
+``last_try``: why the team was not reached at the last try, in a file that an answer reads.
 ``leases``: which worker runs a workspace's jobs.
 ``notices``: sent after a change, so that other machines look at once.
 ``shared_jobs``: the jobs of a workspace: posted by any machine, run by the holder of the lease, reported back.

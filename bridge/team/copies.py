@@ -25,6 +25,22 @@ class Copy(NamedTuple):
     is_silent: bool
 
 
+class Machine(NamedTuple):
+    """A copy's machine: the label of its token, and whether it has access: its token is in force, and its person may
+    see the workspace. A machine with the database's address has neither a token nor a label."""
+
+    node: str
+    label: str | None
+    has_access: bool
+
+
+class Access(NamedTuple):
+    """Who has access to a workspace: the machines that have a copy, and when the token of this one ends."""
+
+    expires_at: datetime | None
+    machines: list[Machine]
+
+
 class Overview(NamedTuple):
     """A workspace: its name, its last change, who holds the lease until when, its jobs by state, and how many of the
     ended ones failed. ``idle_seconds``: for how long a job could have started and nobody held the lease; None if none
@@ -41,15 +57,19 @@ class Overview(NamedTuple):
     idle_seconds: float | None
 
 
+_OWN = "nullif(current_setting('cognee_memory.token', true), '')"  # set by the gateway
+
+
 def note(
     connection: Connection, workspace_id: str, node: str, applied_seq: int, version: str, has_removed_all: bool
 ) -> None:
     """Note that a copy has applied the changes up to this number, and whether it has removed all that they forgot."""
     connection.execute(
-        "INSERT INTO copies (workspace_id, node, applied_seq, removed_seq, version) VALUES (%s, %s, %s, %s, %s)"
+        f"INSERT INTO copies (workspace_id, node, applied_seq, removed_seq, version, token)"  # noqa: S608 - a constant
+        f" VALUES (%s, %s, %s, %s, %s, {_OWN})"
         " ON CONFLICT (workspace_id, node) DO UPDATE SET applied_seq = excluded.applied_seq,"
         " removed_seq = greatest(copies.removed_seq, excluded.removed_seq),"
-        " version = excluded.version, seen_at = clock_timestamp()",
+        " version = excluded.version, token = excluded.token, seen_at = clock_timestamp()",
         (workspace_id, node, applied_seq, applied_seq if has_removed_all else 0, version),
     )
 
@@ -79,6 +99,19 @@ def of_workspace(connection: Connection, workspace_id: str) -> list[Copy]:
         (SILENT_DAYS, workspace_id),
     )
     return [Copy(*row) for row in found]
+
+
+def access(connection: Connection, workspace_id: str) -> Access:
+    """Who has access to the workspace."""
+    found = connection.execute(
+        "SELECT node, t.label, token IS NULL OR coalesce(t.has_access, false) FROM copies"
+        " LEFT JOIN LATERAL token_of(token, workspace_id) AS t ON true WHERE workspace_id = %s ORDER BY node",
+        (workspace_id,),
+    )
+    machines = [Machine(*row) for row in found]
+    (own,) = connection.execute(f"SELECT {_OWN}".encode()).fetchone() or (None,)
+    ends = own and connection.execute("SELECT expires_at FROM tokens WHERE id = %s", (own,)).fetchone()
+    return Access(ends[0] if ends else None, machines)
 
 
 _OVERVIEW = """

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ipaddress
 import json
-import ssl
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -17,8 +16,8 @@ from jobs import clock
 from jobs.errors import ERRORS, JobError
 from jobs.model import Job, Record
 
-from . import wire
-from .copies import Copy, Overview
+from . import unreached, wire
+from .copies import Access, Copy, Overview
 from .leases import Lease
 from .missing import Missing
 from .protocol import Incoming, Turn
@@ -37,15 +36,16 @@ class GatewayTeam:
         self, address: str, token: str, *, ca_file: str | None = None, patience: float = _ANSWER_SECONDS
     ) -> None:
         """``patience``: the seconds after which the gateway counts as unreachable. Raises JobError: SETTING_INVALID for
-        an address that is not https, except on this machine."""
+        an address that is not https, except on this machine, and for a file that has no certificates."""
         parts = urlsplit(address)
         is_https = parts.scheme == "https" and parts.hostname
         if not is_https and not (parts.scheme == "http" and _is_this_machine(parts.hostname or "")):
             raise JobError("SETTING_INVALID", "The setting team is no address https://….")
+        self._address, self._ca_file = address, ca_file
         self._client = httpx.Client(
             base_url=address.rstrip("/"),
             headers={"Authorization": f"Bearer {token}"},
-            verify=ssl.create_default_context(cafile=ca_file),
+            verify=unreached.trusted(ca_file),
             timeout=httpx.Timeout(patience, connect=min(patience, _CONNECT_SECONDS)),
             follow_redirects=False,
             trust_env=False,
@@ -57,7 +57,7 @@ class GatewayTeam:
         try:
             answer = self._client.post(wire.PREFIX + operation, json=body)
         except httpx.HTTPError as error:
-            raise _unreachable(error) from None
+            raise self._unreached(error) from None
         _require_success(answer)
         return _value(answer)
 
@@ -70,6 +70,14 @@ class GatewayTeam:
                 return None
             raise
 
+    def _unreached(self, error: httpx.HTTPError) -> JobError:
+        how: unreached.How = "not connected"
+        if isinstance(error, httpx.TimeoutException):
+            how = "no answer"
+        elif isinstance(error, httpx.ReadError | httpx.RemoteProtocolError):
+            how = "cut off"
+        return unreached.of_gateway(self._address, self._ca_file, error, how)
+
     @contextmanager
     def _stream(self, operation: str, content: Iterable[bytes]) -> Iterator[httpx.Response]:
         try:
@@ -79,7 +87,7 @@ class GatewayTeam:
                 _require_success(answer)
                 yield answer
         except httpx.HTTPError as error:
-            raise _unreachable(error) from None
+            raise self._unreached(error) from None
 
     # --- memories ---
 
@@ -250,6 +258,15 @@ class GatewayTeam:
         found = self._ask_if_known("copies", workspace_id) or []
         return [Copy(**(each | {"seen_at": clock.parse(each["seen_at"])})) for each in found]
 
+    def access(self, workspace_id: str) -> Access | None:
+        try:
+            found = self._ask_if_known("access", workspace_id)
+        except JobError as error:
+            if error.code == "TEAM_UNUSABLE":  # a gateway of an earlier version
+                return None
+            raise
+        return None if found is None else wire.access_of(found)
+
     def overview(self, workspace_id: str) -> Overview | None:
         return _overview(self._ask_if_known("overview", workspace_id))
 
@@ -310,7 +327,7 @@ def _require_success(answer: httpx.Response) -> None:
     except (ValueError, KeyError, TypeError):
         pass
     if answer.status_code in (401, 403):
-        raise JobError("TEAM_REFUSED", "The team's gateway refused this machine's token.")
+        raise unreached.refused_by_gateway()
     raise JobError("TEAM_UNUSABLE", f"The team's gateway answered with status {answer.status_code}.")
 
 
@@ -325,10 +342,6 @@ def _value(answer: httpx.Response) -> Any:
 
 def _other_program() -> JobError:
     return JobError("TEAM_UNREACHABLE", "Another program answered in the place of the team's gateway.")
-
-
-def _unreachable(error: Exception) -> JobError:
-    return JobError("TEAM_UNREACHABLE", f"The team's gateway cannot be reached: {type(error).__name__}.")
 
 
 def _is_this_machine(host: str) -> bool:

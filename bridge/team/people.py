@@ -22,7 +22,7 @@ _PREFIX = "cmt"
 
 
 class Token(NamedTuple):
-    """A token, without its secret."""
+    """A token, without its secret. ``last_used_at`` is exact to an hour."""
 
     id: str
     person: str
@@ -30,6 +30,7 @@ class Token(NamedTuple):
     created_at: datetime
     expires_at: datetime | None
     revoked_at: datetime | None
+    last_used_at: datetime | None
 
 
 class Person(NamedTuple):
@@ -46,8 +47,12 @@ def add_person(connection: Connection, name: str) -> None:
 
 
 def remove_person(connection: Connection, name: str) -> bool:
-    """Remove a person with their tokens and memberships. Their workspaces stay. Returns whether there was one."""
+    """Remove a person with their memberships, and revoke their tokens. Their workspaces stay. Returns whether there was
+    one."""
     with connection.transaction():
+        connection.execute(
+            "UPDATE tokens SET revoked_at = clock_timestamp() WHERE person = %s AND revoked_at IS NULL", (name,)
+        )
         connection.execute("UPDATE workspaces SET person = NULL WHERE person = %s", (name,))
         return bool(connection.execute("DELETE FROM persons WHERE name = %s", (name,)).rowcount)
 
@@ -83,14 +88,14 @@ def remove_member(connection: Connection, group: str, person: str) -> bool:
 def create_token(connection: Connection, person: str, label: str, days: float | None) -> str:
     """A new token of a person, for one machine. It is returned this once. Raises JobError: ARGUMENT_INVALID."""
     token_id, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
-    try:
-        connection.execute(
-            "INSERT INTO tokens (id, person, label, digest, expires_at)"
-            " VALUES (%s, %s, %s, %s, clock_timestamp() + make_interval(secs => %s))",
-            (token_id, person, label, _digest(secret), None if days is None else days * 86400),
-        )
-    except errors.ForeignKeyViolation:
-        raise JobError("ARGUMENT_INVALID", f"There is no person {person!r}.") from None
+    made = connection.execute(
+        "INSERT INTO tokens (id, person, label, digest, expires_at)"
+        " SELECT %s, name, %s, %s, clock_timestamp() + make_interval(secs => %s) FROM persons WHERE name = %s"
+        " FOR KEY SHARE",
+        (token_id, label, _digest(secret), None if days is None else days * 86400, person),
+    )
+    if not made.rowcount:
+        raise JobError("ARGUMENT_INVALID", f"There is no person {person!r}.")
     return f"{_PREFIX}_{token_id}_{secret}"
 
 
@@ -104,9 +109,10 @@ def revoke_token(connection: Connection, token: str) -> bool:
 
 
 def tokens(connection: Connection) -> list[Token]:
-    """All tokens, by person."""
+    """All tokens, by person, also ended ones and those of persons who were removed."""
     found = connection.execute(
-        "SELECT id, person, label, created_at, expires_at, revoked_at FROM tokens ORDER BY person, created_at"
+        "SELECT id, person, label, created_at, expires_at, revoked_at, last_used_at FROM tokens"
+        " ORDER BY person, created_at"
     )
     return [Token(*row) for row in found]
 
@@ -117,24 +123,41 @@ def person_of(connection: Connection, token: str) -> tuple[str, str] | None:
     token_id, _, secret = rest.partition("_")
     if prefix != _PREFIX or not secret:
         return None
-    found = connection.execute(
-        "SELECT person, digest FROM tokens WHERE id = %s AND revoked_at IS NULL"
-        " AND (expires_at IS NULL OR expires_at > clock_timestamp())",
-        (token_id,),
-    ).fetchone()
-    if found is None or not hmac.compare_digest(bytes(found[1]), _digest(secret)):
+    found = _in_force(connection, token_id)
+    if found is None or not hmac.compare_digest(bytes(found.digest), _digest(secret)):
         return None
-    return found[0], token_id
+    _note_use(connection, found)
+    return found.person, token_id
 
 
 def is_in_force(connection: Connection, token_id: str) -> bool:
-    """Whether the token of this id has been neither revoked nor removed, and has not ended."""
+    """Whether the token of this id, which is used, has been neither revoked nor removed, and has not ended."""
+    found = _in_force(connection, token_id)
+    if found is not None:
+        _note_use(connection, found)
+    return found is not None
+
+
+class _InForce(NamedTuple):
+    id: str
+    person: str
+    digest: bytes
+    is_use_noted: bool
+
+
+def _in_force(connection: Connection, token_id: str) -> _InForce | None:
     found = connection.execute(
-        "SELECT 1 FROM tokens WHERE id = %s AND revoked_at IS NULL"
-        " AND (expires_at IS NULL OR expires_at > clock_timestamp())",
+        "SELECT id, person, digest, last_used_at >= clock_timestamp() - interval '1 hour' FROM tokens"
+        " WHERE id = %s AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > clock_timestamp())",
         (token_id,),
-    )
-    return found.fetchone() is not None
+    ).fetchone()
+    return None if found is None else _InForce(*found)
+
+
+def _note_use(connection: Connection, token: _InForce) -> None:
+    """Rarely: a write for each request would cost more than the request."""
+    if not token.is_use_noted:
+        connection.execute("SELECT note_use(%s)", (token.id,))
 
 
 def may_see(connection: Connection, person: str, workspace_id: str) -> bool:

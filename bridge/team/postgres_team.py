@@ -9,7 +9,7 @@ from datetime import datetime
 from jobs.model import Job, Record
 
 from . import copies, leases, notices, rows, shared_jobs
-from .copies import Copy, Overview
+from .copies import Access, Copy, Overview
 from .leases import Lease
 from .missing import Missing
 from .protocol import Incoming, Turn
@@ -157,6 +157,10 @@ class PostgresTeam:
     def copies(self, workspace_id: str) -> list[Copy]:
         with self._server.connection() as connection:
             return copies.of_workspace(connection, workspace_id)
+
+    def access(self, workspace_id: str) -> Access | None:
+        with self._server.connection() as connection:
+            return copies.access(connection, workspace_id)
 
     def overview(self, workspace_id: str) -> Overview | None:
         with self._server.connection() as connection:

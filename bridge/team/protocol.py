@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 
 from jobs.model import Job, Record
 
-from .copies import Copy, Overview
+from .copies import Access, Copy, Overview
 from .leases import Lease
 from .missing import Missing
 from .rows import Author, Described, FeedRow, Position, Registered, SharedRow
@@ -134,6 +134,9 @@ class Team(Protocol):
 
     def copies(self, workspace_id: str) -> list[Copy]:
         """As ``copies.of_workspace``."""
+
+    def access(self, workspace_id: str) -> Access | None:
+        """As ``copies.access``; None from a gateway that does not know it."""
 
     def overview(self, workspace_id: str) -> Overview | None:
         """As ``copies.overview``."""

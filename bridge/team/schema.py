@@ -228,8 +228,31 @@ UPDATE rows SET memory_id = value->>'id' WHERE tbl = 'memories';
 CREATE INDEX rows_memory_id ON rows (workspace_id, memory_id) WHERE memory_id IS NOT NULL;
 """
 
+_ACCESS = """
+-- a token is kept after its person, so that it is known which there were
+ALTER TABLE tokens DROP CONSTRAINT tokens_person_fkey, ADD last_used_at timestamptz;
+-- by which token a copy's machine was last there; null where it has the database's address
+ALTER TABLE copies ADD token text;
+
+-- Roles that may not read or change tokens may know of one whose id they have.
+CREATE FUNCTION note_use(used text) RETURNS void LANGUAGE sql SECURITY DEFINER
+SET search_path = pg_catalog, cognee_memory, pg_temp AS $$
+    UPDATE cognee_memory.tokens SET last_used_at = clock_timestamp() WHERE id = used
+$$;
+CREATE FUNCTION token_of(wanted text, workspace uuid, OUT label text, OUT has_access boolean)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, cognee_memory, pg_temp AS $$
+    SELECT t.label, t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > clock_timestamp()) AND EXISTS (
+        SELECT 1 FROM cognee_memory.workspaces AS w WHERE w.id = workspace AND (
+            w.person = t.person
+            OR w.group_name IN (SELECT m.group_name FROM cognee_memory.members AS m WHERE m.person = t.person)
+        )
+    )
+    FROM cognee_memory.tokens AS t WHERE t.id = wanted
+$$;
+"""
+
 # The migration at index n upgrades the schema from version n to n + 1.
-MIGRATIONS: tuple[str, ...] = (_TRUTH, _WALLS, _NAMES, _IDS)
+MIGRATIONS: tuple[str, ...] = (_TRUTH, _WALLS, _NAMES, _IDS, _ACCESS)
 VERSION = len(MIGRATIONS)
 
 

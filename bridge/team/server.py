@@ -13,7 +13,7 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 
 from jobs.errors import JobError
 
-from . import schema
+from . import schema, unreached
 
 log = logging.getLogger(__name__)
 
@@ -140,9 +140,9 @@ class Server:
 class PersonsConnections:
     """Connections for one request of a person about a workspace: row-level security shows nothing else."""
 
-    def __init__(self, server: Server, person: str, workspace_id: str | None) -> None:
+    def __init__(self, server: Server, person: str, workspace_id: str | None, token_id: str | None = None) -> None:
         self._server = server
-        self._settings = (person, workspace_id or "")
+        self._settings = (person, workspace_id or "", token_id or "")
 
     @contextmanager
     def connection(self) -> Iterator[Connection]:
@@ -166,9 +166,9 @@ class PersonsConnections:
         """Nothing: the server's connections are for all requests."""
 
 
-def name_person(connection: Connection, person: str, workspace_id: str) -> None:
+def name_person(connection: Connection, person: str, workspace_id: str, token_id: str) -> None:
     """Show the transaction what the person may see of this workspace, and nothing else."""
-    connection.execute(_SET_PERSON, (person, workspace_id))
+    connection.execute(_SET_PERSON, (person, workspace_id, token_id))
 
 
 @contextmanager
@@ -186,7 +186,10 @@ _READ_ONE_STATE = (
     f" SET LOCAL idle_in_transaction_session_timeout = '{_SILENT_READER_SECONDS}s'"
 ).encode()
 # For the transaction: nothing of a person is left on a connection, also where a pooler gives it to another request.
-_SET_PERSON = "SELECT set_config('cognee_memory.person', %s, true), set_config('cognee_memory.workspace', %s, true)"
+_SET_PERSON = (
+    "SELECT set_config('cognee_memory.person', %s, true), set_config('cognee_memory.workspace', %s, true),"
+    " set_config('cognee_memory.token', %s, true)"
+)
 
 
 @contextmanager
@@ -210,9 +213,10 @@ def failing_clearly(*, tells_reasons: bool = True) -> Iterator[None]:
 
 def _error_of(error: Exception) -> JobError:
     if isinstance(error, _REFUSALS) or _is_password_wrong(error):
-        return JobError("TEAM_REFUSED", f"The team's database refused access: {_said(error)}.")
+        remedy = "Check the setting store, the password file, and the rights of the database's role."
+        return JobError("TEAM_REFUSED", f"The team's database refused access: {_said(error)}.", remediation=remedy)
     if isinstance(error, _OUTAGES):
-        return JobError("TEAM_UNREACHABLE", f"The team's database cannot be used now: {_said(error)}.")
+        return unreached.of_database(_said(error))
     return JobError("TEAM_UNUSABLE", f"The team's database answered with an error: {_said(error)}.")
 
 
@@ -246,5 +250,6 @@ def _said(error: Exception) -> str:
     if said:
         return f"{type(error).__name__}: {said}"
     if isinstance(error, psycopg.OperationalError) and str(error).startswith(_NOT_CONNECTED):  # of the last address
-        return " ".join(str(error).rpartition("failed: ")[2].split())[:300].rstrip(".")
+        first, *_ = str(error).rpartition("failed: ")[2].split("\n")  # then it asks whether the server runs
+        return (" ".join(first.split())[:300] or type(error).__name__).rstrip(".")
     return type(error).__name__

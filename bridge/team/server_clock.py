@@ -10,6 +10,9 @@ from jobs import clock
 
 from .protocol import Team
 
+DIFFERS = timedelta(seconds=30)
+"""From which on a machine's clock counts as wrong."""
+
 _TRIES = 3
 _QUICK = timedelta(milliseconds=20)
 

@@ -65,8 +65,8 @@ def now(connection: Connection) -> datetime:
 
 def post(connection: Connection, workspace_id: str, node: str, jobs: Sequence[tuple[Job, Record]]) -> dict[str, Posted]:
     """Post jobs that a machine has accepted, in one transaction. A job that ended and was asked for again is posted
-    with its next generation. Posting twice is posting once. None counts as accepted later than now, so that a machine
-    whose clock is ahead is not always the last.
+    with its next generation. Posting twice is posting once. None counts as submitted or accepted later than now, so
+    that a machine whose clock is ahead is not always the last.
 
     Returns for each id whether it is "posted", "known" already, or that of an "other" job, which is not touched. Raises
     JobError: TEAM_NOT_SHARED for a workspace that is not known yet.
@@ -77,7 +77,7 @@ def post(connection: Connection, workspace_id: str, node: str, jobs: Sequence[tu
         if locked.fetchone() is None:
             raise JobError("TEAM_NOT_SHARED", "The team's database does not know this workspace yet.")
         at = now(connection)
-        jobs = [(job, _accepted_by(record, at)) for job, record in jobs]
+        jobs = [_begun_by(job, record, at) for job, record in jobs]
         for job, record in jobs:
             told[record.job_id] = _post(connection, workspace_id, node, job, record)
             if told[record.job_id] != "other":
@@ -127,9 +127,14 @@ def _post(connection: Connection, workspace_id: str, node: str, job: Job, record
     return "known" if found == (record.job_sha256,) else "other"
 
 
-def _accepted_by(record: Record, at: datetime) -> Record:
-    is_later = record.accepted_at is not None and clock.parse(record.accepted_at) > at
-    return replace(record, accepted_at=clock.iso(at)) if is_later else record
+def _begun_by(job: Job, record: Record, at: datetime) -> tuple[Job, Record]:
+    accepted_at, submitted_at = _not_after(record.accepted_at, at), _not_after(job.submitted_at, at)
+    begun = replace(record, accepted_at=accepted_at, submitted_at=_not_after(record.submitted_at, at))
+    return replace(job, submitted_at=submitted_at), begun
+
+
+def _not_after(moment: str | None, at: datetime) -> str | None:
+    return clock.iso(at) if moment is not None and clock.parse(moment) > at else moment
 
 
 def reports(connection: Connection, node: str, workspace_id: str, limit: int = 200) -> list[Report]:

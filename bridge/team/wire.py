@@ -22,6 +22,7 @@ from jobs.named_files import require_none
 from jobs.parse import parse_copy
 from jobs.states import LIVE
 
+from .copies import Access, Machine
 from .leases import Lease
 from .protocol import Team
 from .rows import FeedRow, Position, Registered, SharedRow
@@ -266,6 +267,7 @@ OPERATIONS: dict[str, Operation] = {
             each._asdict() | {"seen_at": clock.iso(each.seen_at)} for each in team.copies(body.workspace_id)
         ],
     ),
+    "access": Operation(Call, lambda team, body, named: access_shown(team.access(body.workspace_id))),
     "overview": Operation(Call, lambda team, body, named: overview_shown(team.overview(body.workspace_id))),
     "failed_jobs": Operation(
         FailedJobs,
@@ -277,6 +279,20 @@ OPERATIONS: dict[str, Operation] = {
     "workspaces": Operation(Empty, lambda team, body, named: [overview_shown(each) for each in team.workspaces(1000)]),
     "tell": Operation(Call, lambda team, body, named: team.tell(body.workspace_id)),
 }
+
+
+def access_shown(found: Access | None) -> dict[str, Any] | None:
+    """Who has access, as JSON."""
+    if found is None:
+        return None
+    ends = None if found.expires_at is None else clock.iso(found.expires_at)
+    return {"expires_at": ends, "machines": [list(each) for each in found.machines]}
+
+
+def access_of(value: dict[str, Any]) -> Access:
+    """Who has access, of a reply."""
+    ends = value["expires_at"]
+    return Access(None if ends is None else clock.parse(ends), [Machine(*each) for each in value["machines"]])
 
 
 def overview_shown(found: Any) -> dict[str, Any] | None:

@@ -144,6 +144,29 @@ def test_jobs_of_machines_with_wrong_clocks_run_once_and_on_time(clocks: Clocks)
     clocks.assert_all_is_well(stored)
 
 
+def test_a_memory_without_a_date_of_its_own_has_the_teams_time_wherever_it_was_dropped(clocks: Clocks) -> None:
+    clocks.only(*clocks.places)
+    began = datetime.now(UTC)
+    numbers: dict[str, str] = {}
+    for name in ("ahead", "right", "behind"):
+        place: Place = getattr(clocks, name)
+        summary = ("--topic", f"Said by {name}", "--context", "Something was said.")
+        numbers[name] = place.json("ingest", *summary, "--wait")["result"]["memory_id"]
+    clocks.until_equal()
+    for place in clocks.places:
+        dates = [place.json("memories", "show", each)["memory"]["created_at"] for each in numbers.values()]
+        assert dates == sorted(dates), "in the order in which they were said"
+        assert all(abs(clock.parse(each) - began) < timedelta(minutes=5) for each in dates)
+    given = ("--topic", "Said long ago", "--context", "It was.", "--timestamp", "2026-01-01T00:00:00Z")
+    kept = clocks.ahead.json("ingest", *given, "--wait")["result"]["memory_id"]
+    assert clocks.ahead.json("memories", "show", kept)["memory"]["created_at"] == "2026-01-01T00:00:00Z"
+    assert all(("TEAM_CLOCK_DIFFERS" in codes(place)) is (place is not clocks.right) for place in clocks.places)
+
+
+def codes(place: Place) -> set[str]:
+    return {each["code"] for each in place.json("doctor")["findings"]}
+
+
 @pytest.mark.parametrize("holder", ["ahead", "behind"] if SOAK else ["ahead"])
 def test_a_lease_of_a_machine_with_a_wrong_clock_lasts_as_long_as_any_and_no_longer(
     clocks: Clocks, holder: str

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -62,6 +64,54 @@ def exchange_of(
     exchange = Exchange(place, ledger, team, Membership(workspace_id, "node", shares=False))
     exchange.has_copy = True
     return exchange, ledger
+
+
+class Behind(PostgresTeam):
+    """The team, as a machine sees it whose clock is two hours ahead."""
+
+    def time(self) -> datetime:
+        return super().time() - timedelta(hours=2)
+
+
+@pytest.mark.parametrize("hours", [2, 50], ids=["just now", "two days ago, offline"])
+def test_a_job_of_a_machine_whose_clock_is_wrong_has_the_teams_time_and_its_own_dates(
+    place: SpoolPaths, team: Picky, hours: int
+) -> None:
+    workspace_id = str(uuid4())
+    team.share(Described(workspace_id, "w", 8, "fake", 8), str(uuid4()), [], Author("node"))
+    now = clock.now()
+    dropped_at = clock.iso(now + timedelta(hours=2 - hours))  # by the wrong clock
+    given = {"topic": "t", "context": "c", "created_at": "2026-01-01T00:00:00Z"}
+    file = {"schema_version": 1, "job_id": "a", "kind": "ingest", "payload": {"summary": given}}
+    job = parse_job("a", encode(file | {"submitted_at": dropped_at}))
+    ledger = Ledger(place, [])
+    ledger.accept([(job, accept(job, now + timedelta(hours=2 - hours)))])
+    exchange = Exchange(place, ledger, Behind(team._server), Membership(workspace_id, "node", shares=False))
+    exchange.has_copy = True
+    exchange.run()
+    lease = team.take("node", [workspace_id], 30)
+    assert lease is not None
+    [posted] = team.due(lease, "node", 10)
+    assert posted.job is not None
+    for moment in (posted.job["submitted_at"], posted.record.submitted_at, posted.record.accepted_at):
+        assert abs(clock.parse(moment) - (now - timedelta(hours=hours))) < timedelta(seconds=20)
+    assert posted.job["payload"]["summary"]["created_at"] == given["created_at"]
+    assert posted.record.job_sha256 == job.sha256
+
+
+def test_no_job_counts_as_submitted_later_than_now(place: SpoolPaths, team: Picky) -> None:
+    """As one that was dropped before the clock was put right."""
+    workspace_id = str(uuid4())
+    team.share(Described(workspace_id, "w", 8, "fake", 8), str(uuid4()), [], Author("node"))
+    later = clock.now() + timedelta(hours=2)
+    job = replace(parse_job("a", encode({"schema_version": 1, "job_id": "a", "kind": "check", "payload": {}})),
+                  submitted_at=clock.iso(later))  # fmt: skip
+    team.post(workspace_id, "node", [(job, accept(job, later))])
+    lease = team.take("node", [workspace_id], 30)
+    assert lease is not None
+    [posted] = team.due(lease, "node", 10)
+    assert posted.job is not None
+    assert clock.parse(posted.job["submitted_at"]) <= team.time()
 
 
 def test_one_job_that_the_team_refuses_ends_and_holds_up_no_other(place: SpoolPaths, team: Picky) -> None:

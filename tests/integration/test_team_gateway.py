@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from uuid import NAMESPACE_OID, uuid4, uuid5
@@ -22,7 +23,7 @@ from postgres import cluster
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from bridge.store.team.tables import key_text
-from bridge.team import membership, people, schema, wire
+from bridge.team import copies, membership, people, schema, wire
 from bridge.team.gateway_team import GatewayTeam
 from bridge.team.postgres_team import PostgresTeam
 from bridge.team.rows import Author, Described, Position, SharedRow
@@ -457,6 +458,74 @@ def test_who_waits_for_a_workspace_that_was_taken_away_is_told(strangers: Strang
     assert waiting.ended == [(workspace_id, "TEAM_NOT_SHARED")]
     assert not waiting.polls.may_wait("erin's", workspace_id, "laptop")
     waiting.server.close()
+
+
+def test_machines_that_lost_their_access_are_told_and_their_tokens_are_listed_also_after_their_person(
+    strangers: Strangers,
+) -> None:
+    hosted, workspace_id = strangers.hosted, strangers.workspace_id
+    person, group = f"eve-{uuid4()}", f"group-{uuid4()}"
+    hosted.token(person, group)
+    with hosted.server.connection() as connection:
+        people.give(connection, workspace_id, strangers.ann, group)
+        token = people.create_token(connection, person, "laptop", 10)
+    with hosted.team(token) as team:
+        team.note_copy(workspace_id, "vm/1", 1, "1", True, runs_jobs=True)
+        seen = team.access(workspace_id)
+    assert seen is not None
+    assert seen.expires_at is not None
+    assert timedelta(days=9) < seen.expires_at - clock.now() < timedelta(days=11)
+    assert (f"{person}/vm/1", "laptop", True) in seen.machines
+
+    def listed() -> people.Token:
+        with hosted.server.connection() as connection:
+            return next(each for each in people.tokens(connection) if each.id == token.split("_")[1])
+
+    used = listed().last_used_at
+    assert used is not None
+    with hosted.team(token) as team:
+        team.time()
+    assert listed().last_used_at == used, "not a write for each request"
+    with hosted.server.connection() as connection:
+        assert people.remove_person(connection, person)
+        assert (f"{person}/vm/1", "laptop", False) in copies.access(connection, workspace_id).machines
+        people.add_person(connection, person)
+    assert listed().revoked_at is not None
+    with hosted.team(token) as team, pytest.raises(JobError, match="revoked"):
+        team.time()
+
+
+def test_a_machine_whose_token_was_revoked_says_so_at_once_also_after_a_restart_until_it_has_a_new_one(
+    hosted: Hosted, tmp_path: Path, model_cache: Path
+) -> None:
+    token = hosted.token("ivy")
+    place = machine(tmp_path / "ivy", hosted, token, str(uuid4()), model_cache, shares=True)
+    with place.worker():
+        assert place.ended(place.submit("ingest", summary("The queue is a spool"))).state == "succeeded"
+        with hosted.server.connection() as connection:
+            assert people.revoke_token(connection, token)
+        problem = until(lambda: place.json("status")["team_problem"], "it is known")
+        assert problem["code"] == "TEAM_REFUSED"
+        text = place.cli("status").stdout
+        assert "Ask an operator for a new token" in text
+        assert "Nothing to do" not in text
+        waited = place.cli("ingest", "--wait", "--timeout", "3", "Why a spool?", "It survives.").stderr
+        assert waited.startswith("The job waits: The team's gateway does not let this machine in"), waited
+    with place.worker():
+        until(lambda: place.json("status")["team_problem"], "it is refused again")
+        answer = place.json("retrieve", "spool")
+        [note] = answer["warnings"]
+        assert answer["results"], "for some hours"
+        assert "new token" in note
+    kept = json.loads(place.workspace.team_problem.read_bytes())
+    place.workspace.team_problem.write_text(json.dumps(kept | {"answers_until": "2026-01-01T00:00:00Z"}))
+    for asked in (("retrieve", "spool"), ("memories", "list"), ("context", "spool")):
+        refused = json.loads(place.cli(*asked, "--json").stdout)
+        assert (refused["success"], refused["error_code"]) == (False, "TEAM_REFUSED")
+    place.environment["COGNEE_MEMORY_TEAM_TOKEN"] = hosted.token("ivy")
+    with place.worker():
+        until(lambda: place.json("memories", "list").get("total") == 2 or None, "it is let in, and its job has run")
+        assert place.json("status")["team_problem"] is None
 
 
 def test_a_machine_cannot_act_in_the_name_of_another_person(strangers: Strangers) -> None:

@@ -39,6 +39,8 @@ def copy(days: float, forgotten: int = 0) -> TeamCopy:
         "version": "1",
         "seen_at": clock.iso(NOW - timedelta(days=days)),
         "is_silent": days > 7,
+        "label": None,
+        "has_access": True,
     }
 
 
@@ -52,6 +54,8 @@ def findings(*, is_followed: bool = True, **changed: Any) -> list[Finding]:
         "position": 12,
         "behind": 0,
         "current_at": clock.iso(NOW),
+        "clock_ahead_seconds": 0.0,
+        "token_ends_at": None,
         "copies": [],
         "failed_jobs": [],
     }
@@ -75,6 +79,21 @@ def test_a_team_that_is_not_reached_is_told_with_the_errors_code() -> None:
     [found] = findings(error=error.as_dict(), workspace=None, behind=None)
     assert (found.code, found.subject) == ("TEAM_NOT_REACHED", "TEAM_REFUSED")
     assert "The token is revoked." in found.message
+    assert found.remedy == error.remediation
+
+
+@pytest.mark.parametrize(
+    ("ahead", "says"), [(0.0, None), (29.9, None), (30.0, "30 s behind"), (-7200.0, "2 h ahead of the team's")]
+)
+def test_a_clock_that_differs_from_the_teams_is_told_from_30_seconds_on(ahead: float, says: str | None) -> None:
+    found = [each for each in findings(clock_ahead_seconds=ahead) if each.code == "TEAM_CLOCK_DIFFERS"]
+    assert [says in each.message for each in found] == ([] if says is None else [True])
+
+
+@pytest.mark.parametrize(("days", "is_told"), [(14.1, False), (13.9, True), (0.5, True)])
+def test_a_token_that_ends_within_two_weeks_is_told(days: float, is_told: bool) -> None:
+    found = findings(token_ends_at=clock.iso(NOW + timedelta(days=days)))
+    assert ("TEAM_TOKEN_ENDS" in [each.code for each in found]) is is_told
 
 
 @pytest.mark.parametrize(("seconds", "is_told"), [(None, False), (0.0, False), (600.0, False), (601.0, True)])

@@ -49,7 +49,7 @@ def test_on_a_terminal_the_line_tells_what_the_heartbeat_does(
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setattr(progress, "_QUIET_SECONDS", 0.0)
     monkeypatch.setattr(progress, "_LOOK_SECONDS", 0.0)
-    with Progress(place, "a") as seen:
+    with Progress(Workspace(place.root.parent), "a") as seen:
         for state in (None, record("queued"), WAITS, record("running"), record("succeeded")):
             seen(state)
             if seen._bar is not None:
@@ -64,7 +64,7 @@ def test_on_a_terminal_the_line_tells_what_the_heartbeat_does(
 def test_what_is_done_at_once_shows_no_line(place: SpoolPaths, monkeypatch: pytest.MonkeyPatch) -> None:
     screen = Screen()
     monkeypatch.setattr("sys.stderr", screen)
-    with Progress(place, "a") as seen:
+    with Progress(Workspace(place.root.parent), "a") as seen:
         seen(record("running"))
     assert screen.getvalue() == ""
 
@@ -73,7 +73,10 @@ def test_in_a_pipe_there_are_only_the_reasons_each_once(
     place: SpoolPaths, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(progress, "_QUIET_SECONDS", 0.0)
-    with Progress(place, "a") as seen, progress.waiting_status(Workspace(place.root.parent), "it"):
+    with (
+        Progress(Workspace(place.root.parent), "a") as seen,
+        progress.waiting_status(Workspace(place.root.parent), "it"),
+    ):
         for _ in range(3):
             seen(WAITS)
             seen(record("running"))

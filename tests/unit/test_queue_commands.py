@@ -325,6 +325,7 @@ def standing(**other: Any) -> dict[str, Any]:
         "waiting_in_inbox": 0,
         "rejected_files": 0,
         "team_copy_at": None,
+        "team_problem": None,
         "memory": {"memories": 3},
         "memory_error": None,
         "disk": {"free_bytes": 10, "min_free_bytes": 5},

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from bridge.search import listing
 from bridge.settings import Settings
-from bridge.team import copy_age
+from bridge.team import copy_age, last_try
 from bridge.trust import files_from_elsewhere
 from jobs import clock, heartbeat, record_cache
 from jobs.errors import JobError
@@ -52,6 +52,7 @@ def overview(workspace: Workspace, settings: Settings) -> Overview:
         **listing.counts_or_error(workspace),
         "disk": {"free_bytes": shutil.disk_usage(workspace.root).free, "min_free_bytes": settings.min_free_bytes},
         "team_copy_at": copy_age.current_at(workspace),
+        "team_problem": last_try.error_of(workspace),
     }
     earlier = _earlier_model(workspace, settings)
     return {**status, "advice": advice(status, now, _from_elsewhere(workspace, settings), earlier)}
@@ -115,7 +116,9 @@ def advice(status: StatusFields, now: datetime, from_elsewhere: int = 0, earlier
         lines.append(
             f"cognee-memory model status: the memories are still to be embedded with another model than {earlier_model}"
         )
-    if status["team_copy_at"] is not None:
+    if (problem := status["team_problem"]) is not None:
+        lines.append(f"{problem['message']} {problem['remediation']}")
+    elif status["team_copy_at"] is not None:
         away = (now - clock.parse(status["team_copy_at"])).total_seconds()
         if worker["alive"] and away > _AWAY_SECONDS:
             lines.append(f"cognee-memory doctor: the team was last reached {span(away)} ago")

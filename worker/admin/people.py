@@ -68,6 +68,7 @@ def _tokens(connection: Connection, args: argparse.Namespace) -> dict[str, Any]:
                 "created_at": clock.iso(each.created_at),
                 "expires_at": None if each.expires_at is None else clock.iso(each.expires_at),
                 "revoked_at": None if each.revoked_at is None else clock.iso(each.revoked_at),
+                "last_used_at": None if each.last_used_at is None else clock.iso(each.last_used_at),
             }
             for each in people.tokens(connection)
         ]

@@ -142,6 +142,10 @@ class TeamCopy(TypedDict):
     seen_at: Moment
     is_silent: bool
     """Whether it was not seen for more than 7 days."""
+    label: str | None
+    """Of its machine's token; null for a machine that has the database's address."""
+    has_access: bool
+    """False where its token has ended, or its person may not see the workspace any more."""
 
 
 class TeamJobs(TypedDict):
@@ -198,6 +202,10 @@ class TeamStatus(TypedDict):
     """The changes that it has not applied; null while that is unknown."""
     current_at: Moment | None
     """When the copy here was last known to have all changes."""
+    clock_ahead_seconds: float | None
+    """How far the team's clock is ahead of this machine's; null while the team is not reached."""
+    token_ends_at: Moment | None
+    """When this machine's token ends; null if it does not, without a token, and while the team is not reached."""
     copies: list[TeamCopy]
     failed_jobs: list[TeamFailedJob]
     """The last ones, at most 50."""
@@ -220,6 +228,8 @@ class StatusFields(TypedDict):
     disk: Disk
     team_copy_at: str | None
     """In a team: when this machine's copy was last known to have all changes; null without one."""
+    team_problem: JobError | None
+    """Why the worker did not reach the team at its last try; null if it did, and without a team."""
 
 
 class Overview(StatusFields):

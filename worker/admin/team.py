@@ -11,8 +11,8 @@ from uuid import UUID, uuid4
 
 from bridge.settings import Settings
 from bridge.store import opening
-from bridge.team import copy_age, membership, opening as team_opening
-from bridge.team.copies import Copy, Overview
+from bridge.team import copy_age, last_try, membership, opening as team_opening, server_clock
+from bridge.team.copies import Copy, Machine, Overview
 from bridge.team.membership import Membership
 from bridge.team.shared_jobs import MOST_FAILED, FailedJob
 from jobs import clock, spool
@@ -80,6 +80,7 @@ def leave(workspace: Workspace, settings: Settings) -> None:
     opening.leave_team(workspace)
     membership.leave(workspace, settings.config_folder)
     copy_age.forget(workspace)
+    last_try.forget(workspace)
     try:
         with closing(team_opening.team_of(settings)) as reached:
             reached.remove_copy(found.workspace_id, found.node)
@@ -108,17 +109,23 @@ def status(workspace: Workspace, settings: Settings, *, patience: float | None =
     try:
         with closing(team_opening.team_of(settings, patience=patience)) as reached:
             seen = reached.overview(found.workspace_id)
-            machines = reached.copies(found.workspace_id)
+            copies = reached.copies(found.workspace_id)
+            access = reached.access(found.workspace_id)
+            ahead = server_clock.ahead(reached)
             failed = [] if seen is None else reached.failed_jobs(found.workspace_id, MOST_FAILED)
     except JobError as error:
         return known_here(workspace, settings, found, error)
     known = known_here(workspace, settings, found, None)
+    machines = {} if access is None else {each.node: each for each in access.machines}
     here = known["position"]
+    behind = None if here is None or seen is None else max(0, seen.last_seq - here)
     return {
         **known,
         "workspace": None if seen is None else _workspace(seen),
-        "behind": None if here is None or seen is None else max(0, seen.last_seq - here),
-        "copies": [_copy(each) for each in machines],
+        "clock_ahead_seconds": round(ahead.total_seconds(), 1),
+        "behind": behind,
+        "token_ends_at": None if access is None or access.expires_at is None else clock.iso(access.expires_at),
+        "copies": [_copy(each, machines.get(each.node), behind, found) for each in copies],
         "failed_jobs": [_failed_job(each) for each in failed],
     }
 
@@ -135,6 +142,8 @@ def known_here(workspace: Workspace, settings: Settings, found: Membership, erro
         "position": None if here is None else here.seq,
         "behind": None,
         "current_at": copy_age.current_at(workspace),
+        "clock_ahead_seconds": None,
+        "token_ends_at": None,
         "copies": [],
         "failed_jobs": [],
     }
@@ -163,15 +172,19 @@ def _workspace(seen: Overview) -> TeamWorkspace:
     }
 
 
-def _copy(seen: Copy) -> TeamCopy:
+def _copy(seen: Copy, machine: Machine | None, behind: int | None, here: Membership) -> TeamCopy:
+    """``behind``: of the copy here, as memory.db has it now; what the team knows of it is older."""
+    is_here = seen.node == here.node or seen.node.endswith(f"/{here.node}")  # a gateway puts the person before it
     return {
         "node": seen.node,
-        "behind": seen.behind,
+        "behind": seen.behind if behind is None or not is_here else behind,
         "forgets": seen.forgets,
         "forgotten": seen.forgotten,
         "version": seen.version,
         "seen_at": clock.iso(seen.seen_at),
         "is_silent": seen.is_silent,
+        "label": None if machine is None else machine.label,
+        "has_access": machine is None or machine.has_access,
     }
 
 

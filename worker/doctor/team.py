@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from bridge.settings import Settings
-from bridge.team import copy_age
+from bridge.team import copy_age, server_clock
 from bridge.team.membership import membership_of
 from bridge.transfer import lost_memories
 from bridge.transfer.lost_memories import SetAside
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ..admin.shapes import TeamStatus
 
 _IDLE_SECONDS = 600.0
+_ANNOUNCED_DAYS = 14  # before the end of a token
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +56,10 @@ def gather(workspace: Workspace, settings: Settings, now: datetime) -> TeamState
 def reached(state: TeamState) -> Iterator[Finding]:
     """Findings about the way to the team."""
     if state.problem is not None:
-        yield finding("TEAM_NOT_REACHED", state.problem.code, state.problem.message)
+        problem = state.problem
+        yield finding("TEAM_NOT_REACHED", problem.code, problem.message, remedy=problem.remediation)
     elif state.status is not None and (error := state.status["error"]) is not None:
-        yield finding("TEAM_NOT_REACHED", error["code"], error["message"])
+        yield finding("TEAM_NOT_REACHED", error["code"], error["message"], remedy=error["remediation"])
     elif state.status is not None and state.status["workspace"] is None:
         yield finding("TEAM_NOT_REACHED", state.status["address"], "It does not know this workspace.")
     elif state.status is not None and state.is_followed:
@@ -72,6 +74,21 @@ def followed(state: TeamState) -> Iterator[Finding]:
         behind = None if state.status is None else state.status["behind"]
         lacks = "" if behind is None else f"It lacks {counted(behind, 'change')}."
         yield finding("TEAM_COPY_NOT_FOLLOWED", "copy", lacks)
+
+
+def clocks(state: TeamState) -> Iterator[Finding]:
+    """Findings about this machine's clock."""
+    ahead = None if state.status is None else state.status["clock_ahead_seconds"]
+    if ahead is not None and abs(ahead) >= server_clock.DIFFERS.total_seconds():
+        way = "behind" if ahead > 0 else "ahead of"
+        yield finding("TEAM_CLOCK_DIFFERS", "clock", f"It is {span(abs(ahead))} {way} the team's.")
+
+
+def token(state: TeamState) -> Iterator[Finding]:
+    """Findings about this machine's token."""
+    ends = None if state.status is None else state.status["token_ends_at"]
+    if ends is not None and (left := (clock.parse(ends) - state.now).total_seconds()) <= _ANNOUNCED_DAYS * 86400:
+        yield finding("TEAM_TOKEN_ENDS", "team_token", f"It ends in {span(max(0.0, left))}, at {ends}.")
 
 
 def jobs(state: TeamState) -> Iterator[Finding]:
@@ -103,4 +120,4 @@ def lost(state: TeamState) -> Iterator[Finding]:
             yield finding("TEAM_UNFORGOTTEN", "set-aside", f"Their ids are in {kept.forgotten}.")
 
 
-CHECKS = (reached, followed, jobs, copies, lost)
+CHECKS = (reached, followed, clocks, token, jobs, copies, lost)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from bridge.team import people
+from bridge.team import people, unreached
 from bridge.team.postgres_team import PostgresTeam
 from bridge.team.server import PersonsConnections, Server
 from jobs.errors import JobError
@@ -32,7 +32,7 @@ def caller_of(server: Server, authorization: str | None) -> Caller:
 
 def refused() -> JobError:
     """The error for a token that is not in force."""
-    return JobError("TEAM_REFUSED", "The token is missing, unknown, expired or revoked.")
+    return unreached.refused_by_gateway()
 
 
 def unknown() -> JobError:
@@ -54,7 +54,7 @@ def require_visible(server: Server, caller: Caller, workspace_id: str) -> None:
 
 def team_for(server: Server, caller: Caller, workspace_id: str | None) -> PostgresTeam:
     """The team as row-level security shows it to the person: the second wall."""
-    return PostgresTeam(PersonsConnections(server, caller.person, workspace_id))
+    return PostgresTeam(PersonsConnections(server, caller.person, workspace_id, caller.token_id))
 
 
 def require_group(server: Server, caller: Caller, group: str | None) -> None:

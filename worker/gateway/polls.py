@@ -128,7 +128,7 @@ class Polls:
     def _look_at(self, connection: Connection, caller: Caller, place: _Place, known: str | None) -> str | None:
         """The last change of a workspace, after telling of what nobody has told; None if the person may not see it."""
         workspace_id, node = place
-        name_person(connection, caller.person, workspace_id)
+        name_person(connection, caller.person, workspace_id, caller.token_id)
         registered = rows.registered(connection, workspace_id)
         if registered is None or not people.may_see(connection, caller.person, workspace_id):
             return None

@@ -26,6 +26,7 @@ function Known({ team }) {
       ...(workspace ? ofWorkspace(workspace) : []),
       ["This machine", html`<span class="break">${team.node}</span>`],
       ["Its copy", html`<${OwnCopy} team=${team} />`],
+      ...(team.token_ends_at ? [["Its token", html`ends <${Time} at=${team.token_ends_at} />`]] : []),
       ["Address", html`<span class="break">${team.address}</span>`],
     ]} />
     ${team.copies.length > 0 && html`<${Copies} team=${team} />`}
@@ -56,14 +57,20 @@ function OwnCopy({ team }) {
   return html`${lag}${team.current_at && html`, up to date <${Time} at=${team.current_at} />`}`;
 }
 
+/** What a copy lacks. It does not follow where its token has ended. Pure. */
+function behind({ behind: changes, has_access }) {
+  if (!has_access) return "no access";
+  return changes ? many(changes, "change") : "–";
+}
+
 function Copies({ team }) {
   return html`<h3>Copies</h3>
     <div class="scrolling" tabindex="0" role="region" aria-label="Copies"><table class="cards">
       <caption class="unseen">Copies</caption>
       <thead><tr><th>Machine</th><th class="number">Behind</th><th class="number">To forget</th><th>Seen</th><th>Version</th></tr></thead>
       <tbody>${team.copies.map((copy) => html`<tr key=${copy.node}>
-        <td class="what break">${copy.node}${isHere(copy.node, team) && html` <span class="faint">(this one)</span>`}</td>
-        <td class="number" data-label="Behind">${copy.behind ? many(copy.behind, "change") : "–"}</td>
+        <td class="what break">${copy.node}${copy.label && ` (${copy.label})`}${isHere(copy.node, team) && html` <span class="faint">(this one)</span>`}</td>
+        <td class="number" data-label="Behind">${behind(copy)}</td>
         <td class="number" data-label="To forget">${copy.forgotten ? many(copy.forgotten, "memory", "memories") : "–"}</td>
         <td class="when" data-label="Seen"><${Time} at=${copy.seen_at} />${copy.is_silent && html` <span class="tag" data-level="warning">silent</span>`}</td>
         <td class="nowrap" data-label="Version">${copy.version}</td></tr>`)}</tbody>

@@ -73,6 +73,11 @@ class Exchange:
         size = 0
         if self._ahead is None:
             self._ahead = server_clock.ahead(self._team)
+            if abs(self._ahead) >= server_clock.DIFFERS:
+                log.warning(
+                    "this machine's clock differs by %.0f s from the team's: its jobs get the team's time",
+                    self._ahead.total_seconds(),
+                )
         for record in records:
             if record.kind in LOCAL and not self.has_copy:
                 self._refuse(record, JobError("TEAM_NO_COPY"))
@@ -92,7 +97,7 @@ class Exchange:
             if jobs and size + job_size > _MOST_BYTES:
                 self._post(jobs)
                 jobs, size = [], 0
-            jobs.append((job, _timed(record, self._ahead)))
+            jobs.append(_timed(job, record, self._ahead))
             size += job_size
         if jobs:
             self._post(jobs)
@@ -147,9 +152,15 @@ class Exchange:
         return "running" if found in ("cancelled", "ended") else found
 
 
-def _timed(record: Record, ahead: timedelta) -> Record:
-    """A record that was made here, accepted by a clock that is so far ahead of this machine's."""
+def _timed(job: Job, record: Record, ahead: timedelta) -> tuple[Job, Record]:
+    """A job that was submitted, and a record that was made here, by a clock that is so far ahead of this machine's: a
+    memory without a date of its own gets the one of its submission."""
+    submitted_at = _later(job.submitted_at, ahead)
     was_made_here = record.generation == 1 and not record.attempts
-    if not was_made_here or record.accepted_at is None:
-        return record
-    return replace(record, accepted_at=clock.iso(clock.parse(record.accepted_at) + ahead))
+    accepted_at = _later(record.accepted_at, ahead) if was_made_here else record.accepted_at
+    timed = replace(record, submitted_at=submitted_at, accepted_at=accepted_at)
+    return replace(job, submitted_at=submitted_at), timed
+
+
+def _later(moment: str | None, by: timedelta) -> str | None:
+    return moment if moment is None or not by else clock.iso(clock.parse(moment) + by)

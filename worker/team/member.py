@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from bridge.settings import Settings
-from bridge.team import opening
+from bridge.team import last_try, opening
 from bridge.team.membership import Membership
 from jobs.layout import Workspace
 from jobs.lifecycle import CrashLimits
@@ -43,7 +43,9 @@ class Member:
         self._workspace = workspace
         self._membership = membership
         self._team = opening.team_of(settings)
+        last_try.begin(workspace)
         self._lease_seconds = settings.lease_seconds
+        self._refused_hours = settings.team_refused_hours
         self._copy_days = settings.team_copy_days
         self._most_memories = None if settings.team is None else settings.team_copy_memories
         self._exchange = Exchange(workspace.spool, ledger, self._team, membership, redacts=settings.redact_secrets)
@@ -66,6 +68,7 @@ class Member:
             lambda: self._counters.count(_LEASES_LOST),
             lease_seconds=self._lease_seconds,
             copy_days=self._copy_days,
+            refused_hours=self._refused_hours,
             most_memories=self._most_memories,
         )
         return self

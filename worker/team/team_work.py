@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable
 
 from bridge.store.opening import copy_state
-from bridge.team import copy_age, leases
+from bridge.team import copy_age, last_try, leases
 from bridge.team.membership import Membership
 from bridge.team.protocol import Team
 from bridge.team.rows import Position, Registered
@@ -60,6 +60,7 @@ class TeamWork:
         *,
         lease_seconds: float = leases.SECONDS,
         copy_days: float = 30.0,
+        refused_hours: float = 24.0,
         most_memories: int | None = None,
     ) -> None:
         """``most_memories``: of a workspace with more, no copy is made here, and no job runs here; None: no limit."""
@@ -74,6 +75,7 @@ class TeamWork:
         self._changed = changed
         self._lease_seconds = lease_seconds
         self._copy_days = copy_days
+        self._refused_hours = refused_hours
         self._remove_again_at = 0.0
         self._noted: tuple[tuple[int, bool, bool], float] = ((-1, False, False), 0.0)  # of the copy, and when
         self._lease = HeldLease(team, jobs, lease_seconds, lambda: child.end("stopped"), count_loss)
@@ -308,6 +310,10 @@ class TeamWork:
             log.warning("the last exchange with the team was left out: %s", error)
 
     def _reached(self, error: JobError | None) -> None:
+        try:
+            last_try.note(self._workspace, error, clock.now(), self._refused_hours)
+        except OSError as trouble:
+            log.debug("how the team was reached is not noted: %s", trouble)
         code = None if error is None else error.code
         if error is not None:
             self._current = None

@@ -80,7 +80,7 @@ def _deep(workspace: Workspace, *, start: bool) -> list[Finding]:
         ]
     try:
         job_id = new_job_id()
-        with Progress(workspace.spool, job_id) as shown:
+        with Progress(workspace, job_id) as shown:
             ended: Mapping[str, Any] = submission.submit(
                 workspace,
                 settings,

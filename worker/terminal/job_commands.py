@@ -47,7 +47,7 @@ def submit_job(
     if args.correlation_id is not None:
         fields["correlation_id"] = args.correlation_id
     fields["job_id"] = fields.get("job_id") or new_job_id()
-    with Progress(workspace.spool, fields["job_id"]) as seen:
+    with Progress(workspace, fields["job_id"]) as seen:
         return submit(
             workspace, settings, kind, payload,
             start=not args.no_start, wait=args.wait, wait_seconds=args.timeout, on_record=seen, **fields,

@@ -73,7 +73,7 @@ def use(args: argparse.Namespace) -> Envelope:
             launch.start(workspace)
     result = None
     if job_id is not None and args.wait:
-        with Progress(workspace.spool, job_id) as seen:
+        with Progress(workspace, job_id) as seen:
             record = client.wait(workspace.spool, job_id, args.timeout, seen=seen)
         require_success(record)
         result = record.result

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from bridge.interface.submission import WaitNotices
 from jobs import heartbeat
-from jobs.layout import SpoolPaths, Workspace
+from jobs.layout import Workspace
 from jobs.model import Record
 
 from ..admin.job_details import in_flight
@@ -38,13 +38,13 @@ class Progress:
     It prints why a job waits on any stderr; only a terminal gets the progress line.
     """
 
-    def __init__(self, spool_paths: SpoolPaths, job_id: str) -> None:
-        self._paths = spool_paths
+    def __init__(self, workspace: Workspace, job_id: str) -> None:
+        self._paths = workspace.spool
         self._job_id = job_id
         self._bar: Bar | None = None
         self._task: TaskID | None = None
         self._next_look = time.monotonic() + _QUIET_SECONDS
-        self._notes = WaitNotices(self._note)
+        self._notes = WaitNotices(workspace, self._note)
         self._wanted = sys.stderr.isatty()
 
     def __enter__(self) -> Progress:

@@ -115,7 +115,7 @@ def wait(args: argparse.Namespace) -> Envelope:
     spool_paths = workspace.spool
     job_id = selection.resolved(spool_paths, args.job_id)
     try:
-        with Progress(spool_paths, job_id) as seen:
+        with Progress(workspace, job_id) as seen:
             record = client.wait(spool_paths, job_id, args.timeout, seen)
     except ValueError as error:
         raise damaged(job_id) from error

@@ -11,12 +11,13 @@ from bridge import trust
 from bridge.capture import consent
 from bridge.interface import envelope
 from bridge.settings import Settings
-from bridge.team import copy_age
-from jobs import launch
+from bridge.team import copy_age, server_clock
+from jobs import clock, launch
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
 from ..admin import people as admin_people, team
+from ..wording import counted, span
 from .output import Envelope, facts, say, table
 from .process_commands import require_positive, stop_worker, workspace_and_settings
 
@@ -146,12 +147,13 @@ def show_people(answer: Envelope) -> None:
                 each["person"],
                 each["label"],
                 each["created_at"],
+                each["last_used_at"] or "never",
                 each["expires_at"] or "",
                 each["revoked_at"] or "",
             ]
             for each in answer["tokens"]
         ]
-        table(["id", "person", "machine", "created", "expires", "revoked"], rows)
+        table(["id", "person", "machine", "created", "last used", "expires", "revoked"], rows)
     elif "persons" in answer:
         table(["person", "groups"], [[each["name"], ", ".join(each["groups"])] for each in answer["persons"]])
     else:
@@ -162,7 +164,7 @@ def show_made(answer: Envelope) -> None:
     """What was shared or joined."""
     seen = answer["team"]["workspace"]
     if answer["is_current"]:
-        say(f"The workspace belongs to the team now: {seen['name']}, {seen['changes']} changes.")
+        say(f"The workspace belongs to the team now: {seen['name']}, {counted(seen['changes'], 'change')}.")
     else:
         say("The workspace belongs to the team now. Its memories follow: cognee-memory team status.")
     say("Everything that is remembered in this folder from now on is shared with all who see the workspace.")
@@ -200,16 +202,18 @@ def show_status(answer: Envelope) -> None:
         [
             ("team", found["address"]),
             ("workspace", f"{seen['name']} ({seen['workspace_id']})"),
-            ("changes", f"{seen['changes']}; this copy lacks {_number(found['behind'], 'all')}"),
+            ("changes", f"{seen['changes']:,}; this copy lacks {_number(found['behind'], 'all')}"),
             ("jobs", f"{jobs['waiting']} wait, {jobs['running']} run, {jobs['failed']} failed"),
             (
                 "runs its jobs",
                 f"{seen['lease_owner']}, until {seen['lease_until']}" if seen["lease_owner"] else "nobody",
             ),
+            ("clock", _differs(found["clock_ahead_seconds"])),
+            ("token", _ends(found["token_ends_at"])),
         ]
     )
     rows = [
-        [each["node"], str(each["behind"]), str(each["forgets"]), _seen(each), each["version"]]
+        [_named(each), _lacks(each), counted(each["forgotten"], "text"), _seen(each), each["version"]]
         for each in found["copies"]
     ]
     table(["copy", "lacks", "to forget", "seen", "version"], rows, right=["lacks", "to forget"])
@@ -243,6 +247,31 @@ def _number(value: int | None, without: str) -> str:
 
 def _as_of(current_at: str | None) -> str:
     return "of unknown age" if current_at is None else f"as of {current_at}"
+
+
+def _named(copy: TeamCopy) -> str:
+    return copy["node"] if copy["label"] is None else f"{copy['node']} ({copy['label']})"
+
+
+def _lacks(copy: TeamCopy) -> str:
+    """What it lacks. It does not follow where its token has ended."""
+    return f"{copy['behind']:,}" if copy["has_access"] else "no access"
+
+
+def _differs(ahead: float | None) -> str:
+    """How wrong this machine's clock is; an empty text if it is not."""
+    if ahead is None or abs(ahead) < server_clock.DIFFERS.total_seconds():
+        return ""
+    way = "behind" if ahead > 0 else "ahead of"
+    return f"of this machine is {span(abs(ahead))} {way} the team's; its jobs get the team's time"
+
+
+def _ends(token_ends_at: str | None) -> str:
+    """When this machine's token ends; an empty text if it does not."""
+    if token_ends_at is None:
+        return ""
+    left = (clock.parse(token_ends_at) - clock.now()).total_seconds()
+    return f"of this machine ends in {span(left)}, at {token_ends_at}"
 
 
 def _seen(copy: TeamCopy) -> str:
