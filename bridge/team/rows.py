@@ -15,7 +15,7 @@ from uuid import uuid4
 
 from jobs.errors import JobError
 
-from .missing import Missing
+from .copy_age import Missing
 from .server import Connection
 
 _FETCHED = 200  # rows at a time; a memory's vectors are some 30 kB
