@@ -83,7 +83,8 @@ class Settings:
     )
     worker_idle_seconds: float = _setting(
         1800.0,
-        "Idle seconds after which a worker that a client started exits; 0: never. A worker that you start stays.",
+        "Idle seconds after which a worker that a client started exits; 0: never. A worker that you start stays,"
+        " and so does one in a team.",
     )
     watcher: Literal["auto", "events", "polling"] = _setting(
         "auto", "How the worker notices drops; auto: by events, but by polling on network and WSL mounts."

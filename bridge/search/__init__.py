@@ -6,6 +6,7 @@ not know the knowledge graph, nor which process runs it. In reading order:
 ``query_client``: a query sent to the running worker, or answered in this process.
 ``waiting_jobs``: the warning that jobs wait whose memories no answer can find yet.
 ``reader``: the answers to ``retrieve``, ``explain`` and ``context``, with the embedding model kept between queries.
+``following``: whether a team's copy follows the team, before it is read.
 ``asked_time``: the time that a query names, for the ranking and the answer.
 ``period``: the dates of a time phrase.
 ``question``: a query's checked arguments.

@@ -18,8 +18,8 @@ from jobs.model import Job, Record
 
 from . import unreached, wire
 from .copies import Access, Copy, Overview
+from .copy_age import Missing
 from .leases import Lease
-from .missing import Missing
 from .protocol import Incoming, Turn
 from .rows import Author, Described, Position, Registered, SharedRow
 from .shared_jobs import Cancellation, FailedJob, Posted, Report, SharedJob

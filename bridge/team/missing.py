@@ -11,18 +11,13 @@ from urllib.parse import urlsplit
 
 from jobs.errors import JobError
 
+from .copy_age import Missing
+
 if TYPE_CHECKING:
     from ..settings import Settings
 
 _PREFIX = "/v1/team/"
 _MOST_BYTES = 64 * 1024
-
-
-class Missing(NamedTuple):
-    """How many changes a copy lacks, and whether something that it has was forgotten by one of them."""
-
-    changes: int
-    forgets: bool
 
 
 class CopyPlace(NamedTuple):

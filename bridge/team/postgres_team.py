@@ -10,8 +10,8 @@ from jobs.model import Job, Record
 
 from . import copies, leases, notices, rows, shared_jobs
 from .copies import Access, Copy, Overview
+from .copy_age import Missing
 from .leases import Lease
-from .missing import Missing
 from .protocol import Incoming, Turn
 from .rows import Author, Described, Position, Registered, SharedRow
 from .server import Connections

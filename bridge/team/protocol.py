@@ -14,8 +14,8 @@ from typing import NamedTuple, Protocol
 from jobs.model import Job, Record
 
 from .copies import Access, Copy, Overview
+from .copy_age import Missing
 from .leases import Lease
-from .missing import Missing
 from .rows import Author, Described, FeedRow, Position, Registered, SharedRow
 from .shared_jobs import Cancellation, FailedJob, Posted, Report, SharedJob
 

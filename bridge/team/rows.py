@@ -16,7 +16,7 @@ from uuid import uuid4
 from jobs.errors import JobError
 
 from . import row_history
-from .missing import Missing
+from .copy_age import Missing
 from .row_history import RowHistory
 from .server import Connection
 

@@ -1,10 +1,11 @@
 /** Notices that the worker of a folder was killed, and has another started for the work that it left. */
 
+import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import * as vscode from "vscode";
 import { MemoryError } from "../core/error";
 import { latestHeartbeat, livingWorker } from "../core/heartbeat";
-import { inbox } from "../core/layout";
+import { inbox, teamCopy } from "../core/layout";
 import type { Memory } from "../core/memory";
 import type { Services } from "../services";
 import { Changes } from "../views/changes";
@@ -57,7 +58,8 @@ export class Guard implements vscode.Disposable {
     if (this.isDisposed) return;
     const worker = livingWorker(path, Date.now());
     if (worker !== null) this.listen(folder); // it is late: the machine is busy
-    if (!isMissed(latestHeartbeat(path), worker, isAwaited(names, worker) || memory.hasOpenJobs())) return;
+    const isWaiting = isAwaited(names, existsSync(teamCopy(path)), worker) || memory.hasOpenJobs();
+    if (!isMissed(latestHeartbeat(path), worker, isWaiting)) return;
     const earlier = (this.starts.get(path) ?? []).filter((at) => Date.now() - at < WHILE_MS);
     if (earlier.length >= MOST_STARTS) {
       this.tell(

@@ -45,8 +45,8 @@ export class Workers implements vscode.Disposable {
   }
 
   /**
-   * Starts workers for jobs that wait since the editor was closed, and for copies of a team's memory; replaces workers of
-   * a former version.
+   * Starts workers for jobs that wait since the editor was closed, and for copies of a team's memory, and replaces those
+   * of a former version.
    */
   async lookAtAll(): Promise<void> {
     if (!vscode.workspace.isTrusted) return;
