@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, cast
 
 from ..memory import Memory, Metadata
+from ..text.decision_lines import current_first
 from ..text.template import render, render_record
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def hit(memory: Memory, scored: Factors, text: str, tokens: int) -> RetrievalHit
     shown = cast("RetrievalHit", always)
     if memory.content is not None:
         shown |= {
-            "decisions": list(memory.content.decisions),
+            "decisions": current_first(memory.content.decisions),
             "rationale": list(memory.content.rationale),
             "open_questions": list(memory.content.open_questions),
             "next_steps": list(memory.content.next_steps),

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from ..memory import Memory
 from ..text.conversation import without_metadata_line
+from ..text.decision_lines import current_first
 from ..text.sections import one_line
 from ..text.visible import visible
 from .listing import title
@@ -120,7 +121,7 @@ def _body(memory: Memory) -> Iterator[Line]:
     if topic := one_line(visible(title(memory))):
         yield Line(f"> Topic: {topic}")
     sections = (
-        ("Decisions", list(_item_lines(content.decisions))),
+        ("Decisions", list(_item_lines(current_first(content.decisions)))),
         ("Context", list(_text_lines(content.context))),
         ("Why", list(_item_lines(content.rationale))),
         ("Open questions", list(_item_lines(content.open_questions))),

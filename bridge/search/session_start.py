@@ -12,6 +12,7 @@ from dataclasses import replace
 from jobs.layout import Workspace
 
 from ..memory import Content, Memory, References
+from ..text.decision_lines import current_first
 from . import listing
 from .prompt_note import prompt_note
 
@@ -64,7 +65,7 @@ def _in_short(content: Content) -> Content | None:
     short = replace(
         content,
         context="",
-        decisions=content.decisions[:5],
+        decisions=tuple(current_first(content.decisions)[:5]),
         rationale=(),
         open_questions=content.open_questions[:3],
         next_steps=content.next_steps[:3],

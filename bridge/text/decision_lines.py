@@ -86,6 +86,11 @@ def _with_stated(text: str) -> DecisionLine:
     return DecisionLine(text[: found.start()], Stated(found[1], int(found[2] or 0)))
 
 
+def current_first(lines: Sequence[str]) -> list[str]:
+    """The lines with those that hold first; records of earlier versions have them by date alone."""
+    return sorted(lines, key=lambda line: line.startswith(EARLIER))
+
+
 def renumbered(content: Content, number_of: Callable[[int], int]) -> Content:
     """A record's content with other numbers of memories, as in a store where the former ones were taken."""
 

@@ -27,10 +27,11 @@ DECISIONS = (
     ("Display an error message if the disk is full",),
 )
 UNION = [
-    "[Earlier] Use Redis for the session cache",
-    "[Later] Replace Redis with an in-process LRU supersedes Use Redis for the session cache",
-    "Name files by date",
-    "Display an error message if the disk is full",
+    "[Later] Replace Redis with an in-process LRU (2026-10-02, #2) supersedes"
+    " Use Redis for the session cache (2026-10-01, #1)",
+    "Name files by date (2026-10-02, #2)",
+    "Display an error message if the disk is full (2026-10-03, #3)",
+    "[Earlier] Use Redis for the session cache (2026-10-01, #1)",
 ]
 QUESTION = "session cache of Redis"
 FIXED = ("--relevance-floor", "0", "--as-of", "2026-11-20T12:00:00Z")  # the same scores each time

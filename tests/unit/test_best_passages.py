@@ -10,6 +10,7 @@ from shelf import Shelf, legacy, summary
 
 from bridge.memory import Memory
 from bridge.search.best_passages import best_passages
+from bridge.search.prompt_note import prompt_note
 from bridge.text.passages import passages
 from bridge.text.query_words import QueryWords
 
@@ -76,6 +77,16 @@ def test_a_records_earlier_decision_is_not_shown_and_what_replaced_it_answers_in
     assert best(PRICES, "invoices", Invoices=0.9) == [invoices]
     only = replace(PRICES, content=replace(PRICES.content, decisions=(earlier,)))
     assert best(only, "price", **matching) == [earlier]
+
+
+def test_of_a_record_of_before_what_holds_comes_first_in_a_hit_and_in_a_note() -> None:
+    """Its lines have no dates and are in order of time alone."""
+    assert PRICES.content is not None
+    lines = ("[Earlier] The plan is 29 EUR.", "[Later] The plan is 19 EUR. supersedes The plan is 29 EUR.")
+    before = replace(PRICES, content=replace(PRICES.content, decisions=lines))
+    assert best(before, "plan", **{"[Earlier]": 0.9}) == [lines[1]]
+    note = prompt_note(before).text
+    assert note.index(lines[1]) < note.index(lines[0])
 
 
 def test_the_day_and_number_of_a_records_decision_are_shown_and_not_searched() -> None:

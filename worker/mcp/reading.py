@@ -13,6 +13,7 @@ from bridge.argument_table import EXPLAIN_ARGUMENTS
 from bridge.memory import Memory
 from bridge.search import waiting_jobs
 from bridge.text.conversation import without_metadata_line
+from bridge.text.decision_lines import current_first
 from bridge.text.template import readable
 from jobs import clock
 from jobs.errors import JobError
@@ -193,4 +194,4 @@ def _gist(memory: Memory) -> str:
     content = memory.content
     if content is None:
         return without_metadata_line(memory.text)
-    return content.decisions[0] if content.decisions else content.context
+    return current_first(content.decisions)[0] if content.decisions else content.context

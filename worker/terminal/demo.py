@@ -185,19 +185,19 @@ def _best_decision(reader: Reader, question: str, hit: RetrievalHit) -> str:
 
     A decision that a record marks as earlier no longer holds, and is left out. Of a legacy memory, the first line.
     """
-    lines = decision_lines.read(hit.get("decisions", []))
-    decisions = [f"{line.text} {line.stated or ''}".rstrip() for line in lines if not line.is_earlier]
+    lines = [line for line in decision_lines.read(hit.get("decisions", [])) if not line.is_earlier]
     with reader.snapshot() as snapshot:
         embedder = reader.embedder(snapshot) if snapshot is not None else None
-    if embedder is None or not decisions:
+    if embedder is None or not lines:
         return hit["summary_text"].strip().splitlines()[0]
-    vector, *others = embedder.embed([question, *decisions])
+    vector, *others = embedder.embed([question, *(line.text for line in lines)])
     words = [term.text.lower() for term in query_terms(question)]
     fits = [
-        semantic_score(float(other @ vector), sum(word in text.lower() for word in words) / len(words))
-        for text, other in zip(decisions, others, strict=True)
+        semantic_score(float(other @ vector), sum(word in line.text.lower() for word in words) / len(words))
+        for line, other in zip(lines, others, strict=True)
     ]
-    return decisions[fits.index(max(fits))]
+    best = lines[fits.index(max(fits))]
+    return decision_lines.with_source(best.text, best.stated) if best.stated else best.text
 
 
 def _compact(
