@@ -237,6 +237,8 @@ class Stores:
                             self._workspace, embedder, new_model=new_model, team=self._open_team()
                         )
                     self._store.use_lease(self._lease)
+                    if self.is_graph_lazy:
+                        self._store.outbox.discard_without_graph()
                     break
                 except JobError as error:
                     if error.code != "STORE_BUSY" or time.monotonic() > deadline:
@@ -330,6 +332,8 @@ class Stores:
         outbox = store.outbox
         if state in ("set aside", "absent") and outbox.graph_model() is not None:
             self._enqueue_all(store, "damaged" if state == "set aside" else "gone", now)
+        elif outbox.graph_model() is None and len(outbox.undelivered_ids()) < store.count():
+            outbox.enqueue_all(now)  # the first graph of a team's copy
         outbox.note_opened(self.embedder.identity)
         if state in ("set aside", "absent"):
             return True

@@ -103,11 +103,11 @@ def known_format() -> int:
     return FORMAT
 
 
-def leave_team(workspace: Workspace) -> None:
+def leave_team(workspace: Workspace, now: str) -> None:
     """Make memory.db this machine's alone. Raises JobError: STORE_BUSY while a writer has it open."""
     from .team.position import leave
 
-    leave(workspace)
+    leave(workspace, now)
 
 
 def open_memories(workspace: Workspace) -> AbstractContextManager[Memories]:

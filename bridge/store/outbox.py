@@ -40,6 +40,12 @@ class Outbox:
         """Delete the memories' entries, inside a transaction."""
         self._connection.executemany("DELETE FROM outbox WHERE memory_id = ?", [(each,) for each in memory_ids])
 
+    def discard_without_graph(self) -> None:
+        """Delete all entries if there is no graph here. The first opening of one enqueues all memories."""
+        if self.graph_model() is None and self.count():
+            with database.transaction(self._connection):
+                self._connection.execute("DELETE FROM outbox")
+
     def enqueue_missing(self, memory_ids: Sequence[str], now: str) -> None:
         """Enqueue the memories that the graph was found to lack, perhaps none, and remember one of them."""
         if not memory_ids and not self.missing_memory():

@@ -253,6 +253,9 @@ class Outbox(Protocol):
         ``untried``.
         """
 
+    def discard_without_graph(self) -> None:
+        """Delete all entries if there is no graph here. The first opening of one enqueues all memories."""
+
     def count(self, *, untried: bool = False) -> int:
         """How many entries there are, or how many were never rejected (``untried``)."""
 

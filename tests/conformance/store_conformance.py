@@ -364,6 +364,15 @@ class StoreConformance:
             change.discard_deliveries([A])
         assert place.pending() == [(B, "write")]
 
+    def test_without_a_graph_nothing_need_wait_for_one_and_with_one_everything_does(self, place: Place) -> None:
+        place.put(summary(A))
+        place.store.outbox.discard_without_graph()
+        assert place.pending() == []
+        place.store.outbox.note_opened("model")
+        place.put(summary(B))
+        place.store.outbox.discard_without_graph()
+        assert place.pending() == [(B, "write")]
+
     def test_how_the_graph_was_left_is_known(self, place: Place) -> None:
         assert not place.store.outbox.stores_are_ours()
         assert [place.store.outbox.note_opening() for _ in range(2)] == [0, 1]

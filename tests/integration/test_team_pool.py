@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import urllib.request
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -153,22 +155,35 @@ def test_a_question_of_the_graph_is_answered_by_the_machine_that_owns_the_graph(
         variables = model.environment()
         team = Team(tmp_path, dsn, model_cache)
         first, second = team.machine("first", **variables), team.machine("second", **variables)
-        with first.worker(), second.worker():
+        with first.worker():
             assert first.ended(first.submit("ingest", summary("The queue is a spool", 1))).state == "succeeded"
-            pause(second)
-            assert first.ended(first.submit("ask", {"question": "What is the queue?"})).state == "succeeded"
-            owner = team.rows("SELECT graph_owner FROM workspaces WHERE id = %s")
-            resume(second)
-            for _ in range(3):
-                assert second.ended(second.submit("ask", {"question": "What is the queue?"})).state == "succeeded"
-            assert team.rows("SELECT graph_owner FROM workspaces WHERE id = %s") == owner
-            assert has_graph(first)
-            assert not has_graph(second)
-            pause(first)
-            last = second.submit("ask", {"question": "What is the queue?"})
-            assert second.ended(last).state == "succeeded"
-            assert team.rows("SELECT graph_owner FROM workspaces WHERE id = %s") != owner
-            assert has_graph(second), "a paused machine lets it go"
+            with second.worker():
+                pause(second)
+                assert first.ended(first.submit("ask", {"question": "What is the queue?"})).state == "succeeded"
+                owner = team.rows("SELECT graph_owner FROM workspaces WHERE id = %s")
+                resume(second)
+                for _ in range(3):
+                    assert second.ended(second.submit("ask", {"question": "What is the queue?"})).state == "succeeded"
+                assert team.rows("SELECT graph_owner FROM workspaces WHERE id = %s") == owner
+                assert has_graph(first)
+                assert not has_graph(second)
+            with second.worker():
+                assert first.ended(first.submit("ingest", summary("Fonts are bundled", 2))).state == "succeeded"
+                until(lambda: second.json("memories", "list")["total"] == 2 or None, "both are here")
+                assert waiting_for_graph(second) <= 1, "what came before waits no longer for a graph that never was"
+                pause(first)
+                last = second.ended(second.submit("ask", {"question": "What is the queue?"}))
+                assert last.state == "succeeded"
+                assert "spool" in str(last.result), "its first graph has all memories"
+                assert waiting_for_graph(second) == 0
+                assert team.rows("SELECT graph_owner FROM workspaces WHERE id = %s") != owner
+                assert has_graph(second), "a paused machine lets it go"
+
+
+def waiting_for_graph(place: Place) -> int:
+    with closing(sqlite3.connect(place.workspace.memory_db)) as connection:
+        [count] = connection.execute("SELECT count(*) FROM outbox").fetchone()
+        return int(count)
 
 
 def has_graph(place: Place) -> bool:

@@ -300,6 +300,7 @@ WITH_GRAPH = {"graph_embedder": "e"}
         ({"unfinished": 1, "unfinished_since": AT}, {}, set()),
         ({"pending": 1, "pending_since": LONG_AGO}, {}, {"GRAPH_BEHIND"}),
         ({"pending": 1, "pending_since": AT}, {}, set()),
+        ({"pending": 1, "pending_since": LONG_AGO, "meta": {"team_seq": "7"}}, {}, set()),
         ({"refused": {"GRAPH_WRITE_FAILED": 2}}, {}, {"GRAPH_REFUSED"}),
         ({"meta": WITH_GRAPH}, {}, {"GRAPH_GONE"}),
         ({"meta": WITH_GRAPH}, {"graph": True, "vectors": True}, set()),

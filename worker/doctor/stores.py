@@ -151,7 +151,8 @@ def index(state: Stores) -> Iterator[Finding]:
 def graph(state: Stores) -> Iterator[Finding]:
     """Findings about the outbox, the knowledge graph and quarantined graphs."""
     store = state.store
-    if store.pending_since and state.now - clock.parse(store.pending_since) > _BEHIND:
+    is_lazy = "team_seq" in store.meta  # in a team, a graph is written when it is needed
+    if not is_lazy and store.pending_since and state.now - clock.parse(store.pending_since) > _BEHIND:
         message = f"{counted(store.pending, 'change')}, the oldest since {store.pending_since}."
         yield finding("GRAPH_BEHIND", "outbox", message, count=store.pending)
     for code, count in store.refused.items():
