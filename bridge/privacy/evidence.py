@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Callable
+from itertools import pairwise
 
 # Confirms a match of a pattern, given with the secret that it holds.
 Confirm = Callable[[re.Match[str], str], bool]
@@ -21,19 +22,27 @@ _PLACEHOLDER_BEGINS = re.compile(
 )
 _PLACEHOLDER_HAS = re.compile(
     r"\[REDACTED(?::[a-z-]+)?\]|\{\{|example|changeme|change[_-]me|placeholder|redacted|dummy|sample|x{4,}|\.{3}|…|\*{3}"
-    r"|1234567890?$|abcdef123456",
+    r"|1234567890?$|abcdef123456|abcdefghijkl",
     re.IGNORECASE,
 )
+# The commonest pairs of letters in English, German, French and Spanish. Of a word's pairs at least a third are such,
+# of a name's in a program a fourth; of letters drawn at random, 12 in a hundred.
+_COMMON_PAIRS = frozenset(
+    "th he in er an re on at en nd ti es or te of ed is it al ar st to nt ng se ha as ou io le ve co me de hi ri ro ic"
+    " ne ea ra ce li ch ll be ma si om ur ta et el la ho us ns ec ut ct il di ot em ac un rs pe ge ie ei sc ss tr pr lo"
+    " po id".split()
+)
+_PAIR = re.compile("(?=([A-Za-z]{2}))")
+_LONG_PART = re.compile("[A-Za-z0-9]{7,}")
+_RUN = re.compile("[A-Z]?[a-z]+|[A-Z]+|[0-9]+")  # what reads as one piece of a name
 # Letters, possibly with a few digits: words, versions, names of algorithms, numbers.
 _WORD = re.compile(r"[A-Za-z]*[0-9]{0,6}[A-Za-z]{0,3}|[0-9]+|[0-9]{1,2}[A-Z]?[a-z]{4,}")
 _PARTS = re.compile(r"[^A-Za-z0-9]+")
 _LETTER, _DIGIT = re.compile("[A-Za-z]"), re.compile("[0-9]")
 _SIGN = re.compile(r"[!#$%^&*@~?+=|<>]")
-_ALONE = re.compile(r"(?<=[A-Z0-9])[a-z](?=[A-Z0-9])")
 _CAMEL_CASE = re.compile(r"[A-Z]?[a-z]+(?:[A-Z][a-z]+)*")
 _NAME_PART = re.compile(r"[A-Z]?[a-z]+(?:[A-Z][a-z]+)*|[A-Z]*|[0-9]{1,6}|[a-z]+[0-9]{1,3}")
 _BETWEEN = re.compile("[-_.]")
-_ALPHABET = "abcdefghijklmnop"
 _CONSONANTS = re.compile("[b-df-hj-np-tv-xz]{5}", re.IGNORECASE)
 _KEY_LINE = re.compile(r"(?:[A-Za-z0-9+/=]|\\/){20,}+")
 
@@ -49,14 +58,39 @@ def is_placeholder(value: str) -> bool:
     )
 
 
+def counts_up(value: str) -> bool:
+    """Whether most characters repeat the one before or are its neighbour in the alphabet, as in ``abc123``."""
+    codes = value[:256].lower().encode("utf-8", "surrogatepass")
+    return sum(-1 <= after - before <= 1 for before, after in pairwise(codes)) * 2 > len(codes)
+
+
 def is_random(value: str) -> bool:
-    """Whether a value looks random: it mixes letters and digits, and does not consist of words and numbers; or single
-    small letters stand between capitals, as in no name."""
+    """Whether a value looks random: it mixes letters and digits, and does not consist of words and numbers; or its
+    letters are those of no language, or of no name."""
     if len(value) < 8 or not _LETTER.search(value):
         return False
     if _DIGIT.search(value) and not all(_WORD.fullmatch(part) for part in _PARTS.split(value)):
         return True
-    return len(value) >= 16 and len(_ALONE.findall(value)) >= 2
+    return has_random_letters(value) or any(map(has_random_letters, _LONG_PART.findall(value)))
+
+
+def has_random_letters(value: str) -> bool:
+    """Whether the letters of a value's longer parts look drawn: few of their pairs are common ones, or not many are
+    and their case changes as in no name."""
+    parts = _LONG_PART.findall(value)
+    pairs = [pair for part in parts for pair in _PAIR.findall(part)]
+    if len(pairs) < 8:
+        return False
+    common = sum(pair.lower() in _COMMON_PAIRS for pair in pairs) / len(pairs)
+    if common < (0.2 if len(pairs) < 20 else 0.3):
+        return True
+    return common < 0.35 and run_length("".join(parts)) < 3
+
+
+def run_length(value: str) -> float:
+    """The mean number of letters or digits that read as one piece: 5 and more in names, 2 in what was drawn."""
+    runs = _RUN.findall(value)
+    return sum(map(len, runs)) / max(1, len(runs))
 
 
 def is_dense(value: str) -> bool:
@@ -77,7 +111,7 @@ def drawn_behind(prefix: str) -> Confirm:
     def is_drawn(match: re.Match[str], secret: str) -> bool:
         body = secret[len(prefix) :]
         parts = _BETWEEN.split(body)
-        if _ALPHABET in body.lower() or (len(parts) > 2 and all(_NAME_PART.fullmatch(part) for part in parts)):
+        if len(parts) > 2 and all(_NAME_PART.fullmatch(part) for part in parts):
             return False
         if has_digit(match, body):
             return True

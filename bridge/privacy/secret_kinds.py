@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
-from . import assigned_secrets, evidence, token_forms
+from . import assigned_secrets, evidence, random_words, token_forms
 from .evidence import Confirm
 
 _GROUP = "secret"  # the group that is replaced; without it, the whole match
@@ -21,11 +22,13 @@ SHORTEST_TOKEN = 16  # characters; no shorter word is looked at for tokens
 # A token may begin only outside a word, or behind an escape such as \n or %3D.
 _LEFT = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2}))"
 _BEGINS = re.compile(_LEFT)
+_PLAIN_WORD = re.compile(r"[^\w\\]*+[A-Za-z]?[a-z]*+(?:[-'/.,][a-z]++)*+[^\w\\]*+")
 _TAIL = re.compile(r"[A-Za-z0-9_-]*+")
 _TAIL_CHARACTER = re.compile(r"[A-Za-z0-9_-]")
 
-# "token": may be longer than its pattern; "exact": of fixed length; "value": behind a name; "block": several lines.
-Shape = Literal["token", "exact", "value", "block"]
+# "token": may be longer than its pattern; "exact": of fixed length; "word": a whole word; "value": behind a name;
+# "block": several lines.
+Shape = Literal["token", "exact", "word", "value", "block"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,18 +122,19 @@ def _values(
     return tuple(Form(tuple(anchors), one, is_one, shape, any_case) for one in expressions)
 
 
-def _assigned(name: str, anchors: tuple[str, ...], words: str) -> Kind:
-    """The kind of the values of a name."""
+def _assigned(name: str, rows: Iterable[tuple[str, str]]) -> Kind:
+    """The kind of the values of some names."""
 
     def is_one(match: re.Match[str], _: str) -> bool:
         return assigned_secrets.is_secret(match, name)
 
-    expressions = (
-        assigned_secrets.expression(words),
-        assigned_secrets.argument_expression(words),
-        assigned_secrets.attribute_expression(words),
-    )
-    forms = _values(anchors, *expressions, is_one=is_one, any_case=True)
+    forms: tuple[Form, ...] = ()
+    for anchor, words in rows:
+        expressions = (
+            assigned_secrets.expression(words),
+            assigned_secrets.argument_expression(words),
+        )
+        forms += _values([anchor], *expressions, is_one=is_one, any_case=True)
     if name == assigned_secrets.PASSWORDS:
 
         def is_argument(match: re.Match[str], _: str) -> bool:
@@ -138,6 +142,8 @@ def _assigned(name: str, anchors: tuple[str, ...], words: str) -> Kind:
 
         for anchor, expression in assigned_secrets.PROGRAMS:
             forms += _values([anchor], expression, is_one=is_argument, any_case=True)
+        forms += _values([" / "], assigned_secrets.LOGIN, is_one=assigned_secrets.is_login)
+        forms += _values([], random_words.SIGNED_WORD, is_one=random_words.is_password, shape="word")
     return Kind(name, forms)
 
 
@@ -232,15 +238,25 @@ KINDS: Sequence[Kind] = (
         is_one=evidence.is_bearer, any_case=True,
     )),
     Kind("session-cookie", _values(
-        ["SID=", "SESSIONID=", "connect.sid=", "_session="],
-        r"\b(?:PHPSESSID|JSESSIONID|connect\.sid|laravel_session|_gitlab_session)=(?P<secret>[A-Za-z0-9%._~+/=-]{16,}+)",
+        ["sid=", "nid=", "ession="],
+        r"(?:sess?id|session(?:id)?|\.sid)=(?P<secret>[A-Za-z0-9%._~+/=-]{16,}+)",
+        is_one=evidence.is_bearer, any_case=True,
+    ) + _values(
+        ["cookie:"],
+        r"cookie:\s{0,4}(?:[\w.-]{1,64}=[^\s;,\"']{0,256};\s){0,8}?[\w.-]{0,40}(?:auth|token|jwt)[\w.-]{0,24}="
+        r"(?P<secret>[A-Za-z0-9%._~+/=-]{16,}+)",
+        is_one=evidence.is_bearer, any_case=True,
+    )),
+    Kind("recovery-code", _values(
+        ["code"], assigned_secrets.RECOVERY_CODES, is_one=assigned_secrets.is_recovery_code, any_case=True,
     )),
     Kind("url-password", _values(
         ["://"],
         r"://(?P<user>[^\s:/?#@\[\]\"'<>\\`]{0,128}+):(?P<secret>[^\s/?\"'<>\\`]{1,256})@(?=[\w.\[-]|\Z)",
         is_one=evidence.is_url_password,
     )),
-    *(_assigned(name, anchors, words) for name, anchors, words in assigned_secrets.NAMES),
+    *(_assigned(name, rows) for name, rows in assigned_secrets.NAMES.items()),
+    Kind("high-entropy", _values([], random_words.LONG_WORD, is_one=random_words.is_secret, shape="word")),
 )  # fmt: skip
 
 
@@ -249,15 +265,23 @@ KINDS: Sequence[Kind] = (
 
 def find(text: str) -> Iterator[Span]:
     """The likely secrets of a text, in no order; they may overlap."""
-    words = " ".join(dict.fromkeys(word for word in text.split() if len(word) >= SHORTEST_TOKEN))
-    if words:
-        for anchor, form, rank in _TOKENS:
-            # Few words are long: what is not in them is not searched for in the whole text.
-            if anchor in words and form.pattern.search(words):
-                for start, end in form.find(text):
-                    yield Span(start, end, rank)
+    words = dict.fromkeys(word for word in text.split() if len(word) >= random_words.SHORTEST_PASSWORD)
+    # Few words are long and no plain ones: what is not in them is not searched for in the whole text.
+    odd_words = [word for word in words if len(word) >= SHORTEST_TOKEN and not _PLAIN_WORD.fullmatch(word)]
+    if odd_words:
+        joined = " ".join(odd_words)
+        for beginning in _TOKENS.keys() & {"", *map("".join, pairwise(joined))}:
+            for anchor, form, rank in _TOKENS[beginning]:
+                if anchor in joined and form.pattern.search(joined):
+                    for start, end in form.find(text):
+                        yield Span(start, end, rank)
+    for searched_words, form, rank in ((odd_words, *_LONG_WORD), (words, *_SHORT_WORD)):
+        # With a sign between, so that no word is taken for the name of the next one.
+        if searched_words and next(form.find("\0 ".join(searched_words)), None):
+            for start, end in form.find(text):
+                yield Span(start, end, rank)
     lowered = text.lower()
-    for anchors, any_case, forms in _OTHERS:
+    for anchors, any_case, forms in _OTHERS if text.isascii() else (*_OTHERS, *_NOT_ASCII):
         searched = lowered if any_case else text
         for anchor in anchors:
             if anchor in searched:
@@ -268,11 +292,19 @@ def find(text: str) -> Iterator[Span]:
 
 
 _RANKED = [(form, rank) for rank, kind in enumerate(KINDS) for form in kind.forms]
-_TOKENS = [(form.anchors[0], form, rank) for form, rank in _RANKED if form.shape in ("token", "exact")]
+# By the first two characters of the anchor; "" if it has but one.
+_TOKENS: dict[str, list[tuple[str, Form, int]]] = {}
+for _form, _rank in _RANKED:
+    if _form.shape in ("token", "exact"):
+        _anchor = _form.anchors[0]
+        _TOKENS.setdefault(_anchor[:2] if len(_anchor) > 1 else "", []).append((_anchor, _form, _rank))
+_SHORT_WORD, _LONG_WORD = ((form, rank) for form, rank in _RANKED if form.shape == "word")
 # The forms that have the same anchors, together.
-_OTHERS = [
+_ANCHORED = [
     (anchors, any_case, [one for one in _RANKED if (one[0].anchors, one[0].any_case) == (anchors, any_case)])
     for anchors, any_case in dict.fromkeys(
         (form.anchors, form.any_case) for form, _ in _RANKED if form.shape in ("value", "block")
     )
 ]
+_OTHERS = [one for one in _ANCHORED if one[0][0].isascii()]
+_NOT_ASCII = [one for one in _ANCHORED if not one[0][0].isascii()]

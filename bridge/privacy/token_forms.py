@@ -19,6 +19,7 @@ from typing import Literal, NamedTuple
 FORMS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "aws-access-key": {
         "Amazon Bedrock": ("ABSK [A-Za-z0-9+/]{100,}+={0,2}", "bedrock-api-key- [A-Za-z0-9+/]{20,}+={0,2}"),
+        "Amazon MWS": (r"amzn.mws. <uuid>",),
     },
     "azure-key": {
         "Azure": ("* JQQJ9 [A-Za-z0-9]{52}JQQJ9[A-Za-z0-9]{27}", "* AZDO [A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}"),
@@ -26,7 +27,7 @@ FORMS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "github-token": {
         "GitHub": (
             "ghp_ [A-Za-z0-9]{36}", "gho_ [A-Za-z0-9]{36}", "ghu_ [A-Za-z0-9]{36}", "ghs_ [A-Za-z0-9]{36}",
-            "ghr_ [A-Za-z0-9]{36}", r"github_pat_ \w{22}",
+            "ghr_ [A-Za-z0-9]{36}", r"github_pat_ \w{22}", r"ghs_ \d{1,12}_eyJ[\w.-]{20,}+",
         ),
     },
     "gitlab-token": {
@@ -81,22 +82,22 @@ FORMS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     },
     "slack-token": {
         "Slack": (
-            "* xox xox[a-z]-[A-Za-z0-9-]{12}", r"* xoxe. xoxe\.xox[bp]-[A-Za-z0-9-]{20}",
-            r"xapp- \d{1,14}-[A-Za-z0-9/-]{20,}+",
+            "* xox xox[a-z]-[A-Za-z0-9-]{11}", r"* xoxe. xoxe\.xox[bp]-[A-Za-z0-9-]{20}",
+            r"xapp- [A-Za-z0-9-]{14,}+",
             r"* hooks.slack.com (?:https?://)?hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9+/_]{20,}+",
         ),
     },
     "stripe-key": {
         "Stripe": (
-            "sk_live_ [A-Za-z0-9]{24}", "sk_test_ [A-Za-z0-9]{24}", "sk_prod_ [A-Za-z0-9]{24}",
-            "rk_live_ [A-Za-z0-9]{24}", "rk_test_ [A-Za-z0-9]{24}", "rk_prod_ [A-Za-z0-9]{24}",
+            "sk_live_ [A-Za-z0-9]{10}", "sk_test_ [A-Za-z0-9]{10}", "sk_prod_ [A-Za-z0-9]{10}",
+            "rk_live_ [A-Za-z0-9]{10}", "rk_test_ [A-Za-z0-9]{10}", "rk_prod_ [A-Za-z0-9]{10}",
             "whsec_ [A-Za-z0-9+/]{30,}+",
         ),
     },
     "npm-token": {"npm": ("npm_ [A-Za-z0-9]{36}",)},
     "pypi-token": {"PyPI": (r"pypi-AgE [\w-]{50}",)},
     "sendgrid-key": {"SendGrid": (r"SG. [\w-]{16,32}\.[\w-]{32}", r"SG. (?!\S{0,65}\.\.)[\w=.-]{66}")},
-    "square-secret": {"Square": (r"sq0csp- [\w-]{22}", r"sq0atp- [\w-]{22}")},
+    "square-secret": {"Square": (r"* sq0 sq0[a-z]{3}-[\w-]{22}",)},
     "discord-token": {
         "Discord": (
             r"* . [MNO][\w-]{23,25}\.[\w-]{6}\.[\w-]{27}",
@@ -185,7 +186,7 @@ FORMS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         ),
         "WunderGraph": ("cosmo_ [a-f0-9]{32}",),
         "Instagram": (r"IGQV [\w-]{60}", r"IGQW [\w-]{60}"),
-        "Salesforce": (r"3MVG [\w.]{60,}+", r"00D [A-Za-z0-9]{12,15}![\w.]{60,}+", r"5Aep [\w.]{60,}+"),
+        "Salesforce": (r"3MVG [\w.]{60,}+", r"00D [A-Za-z0-9]{12,15}![\w.]{20,}+", r"5Aep [\w.]{60,}+"),
         "Contentful": (r"CFPAT- [\w-]{43}",),
         "Buildkite": ("bkua_ [a-z0-9]{40}", "bkaj_ [a-z0-9]{40}", "bkct_ [a-z0-9]{40}"),
         "Snyk": (r"snyk_ [a-z]{3}\.[\w.-]{40,}+",),
@@ -212,6 +213,9 @@ FORMS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "JetBrains": (r"* perm perm[:-][A-Za-z0-9+/=]{8,64}\.[A-Za-z0-9+/=]{4,64}\.[\w+/=-]{20,}+",),
         "Rootly": ("rootly_ [a-f0-9]{64}",),
         "Nostr": ("nsec1 [a-z0-9]{58}",),
+        "NATS": ("* S S[ACNOUX][A-Z2-7]{56}",),
+        "NTLM": ("TlRMTVNTUAA [A-Za-z0-9+/]{20,}+={0,2}",),
+        "X": ("AAAAAAAAAAAAAAAAAAAAA [A-Za-z0-9%]{40,}+",),
         "BIP 32": ("xprv [A-Za-z0-9]{100}",),
         "Asana": ("* : [0-9]/[0-9]{16}(?:/[0-9]{10,20})?:[a-f0-9]{32}",),
         "Zapier": (r"* hooks.zapier.com (?:https://)?hooks\.zapier\.com/hooks/catch/[0-9]{4,12}/[a-z0-9]{5}",),
@@ -225,7 +229,7 @@ FORMS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "Alchemy": ("alcht_ [A-Za-z0-9]{30}",),
         "Apify": ("apify_api_ [A-Za-z0-9]{30}",),
         "Bannerbear": ("bb_pr_ [a-f0-9]{30}", "bb_ma_ [a-f0-9]{30}"),
-        "Braintree": (r"access_token$ (?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32}",),
+        "Braintree": (r"access_token$ (?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-z]{32}",),
         "Canva": (r"cnvca [\w-]{40}",),
         "Cashfree": (r"cfsk_ma_ (?:prod|test)_[a-f0-9]{32}",),
         "ClickUp": (r"pk_ \d{7,9}_[A-Z0-9]{32}",),
@@ -279,15 +283,15 @@ EXACT_FORMS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     },
     "azure-key": {"Azure": (r"* Q~ (?<![~.])[\w~.]{3}\dQ~[\w~.-]{31,34}+",)},
     "mailchimp-key": {"Mailchimp": ("* -us [0-9a-z]{32}-us[0-9]{1,2}",)},
-    "telegram-token": {"Telegram": (r"* :AA \d{8,10}:AA[\w-]{32,34}+",)},
+    "telegram-token": {"Telegram": (r"* :A \d{5,16}:A[\w-]{33,35}+",)},
     "twilio-key": {
-        "Twilio": ("SK [a-z0-9]{32}", "SK [A-F0-9]{32}", "AC [a-z0-9]{32}", "AC [A-F0-9]{32}"),
+        "Twilio": ("SK [a-z0-9]{32}", "SK [A-Fa-f0-9]{32}", "AC [a-z0-9]{32}", "AC [A-F0-9]{32}"),
     },
     "artifactory-key": {"Artifactory": ("* AP AP[0-9A-F][A-Za-z0-9]{13,}+", "cmVmd [A-Za-z0-9]{59}")},
     "ai-provider-key": {"Voyage": (r"pa- [\w-]{43}",)},
-    "square-secret": {"Square": (r"EAAA [\w-]{60}(?![+/=])",)},
+    "square-secret": {"Square": (r"EAAA [\w-]{22,200}+(?![+/=])",)},
     "service-token": {
-        "Facebook": (r"EAA [A-Za-z0-9]{100,400}+(?![+/=])", r"* | \d{15,16}\|[\w-]{27}"),
+        "Facebook": (r"EAA [A-Za-z0-9]{100,400}+(?![+/=])", r"* | \d{12,18}\|[\w-]{24,40}+"),
         "Vault": ("s. [A-Za-z0-9]{24,26}", "b. [A-Za-z0-9]{24,26}", "r. [A-Za-z0-9]{24,26}"),
         "Airtable": (r"pat [A-Za-z0-9]{14}\.[a-f0-9]{64}",),
         "Notion": ("secret_ [A-Za-z0-9]{43}",),

@@ -35,6 +35,34 @@ def test_however_it_is_assigned_the_secret_alone_goes(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "users:\n- user:\n    client-key-data: «»", "session:\n  secret_key_base: «»", "bindDN cn=a / bindPassword «»",
+        "use root with password «» here", "bindpw «»", "the password for the box is «»", "password (staging): «»",
+        "the TOTP seed for the admin account is «»", "credentials for the router: admin / «»",
+        "Zugangsdaten: admin / «»", "Cookie: theme=dark; sessionid=«»; lang=en", "Cookie: a=b; auth_token=«»",
+        # other languages
+        "das Passwort ist «», bitte", "Das Kennwort lautet: «»", "WLAN-Passwort im Büro: «»", "mit Passwort «» an",
+        "der API-Schlüssel ist «»", "le mot de passe est «»", "mdp : «»", "la clé API est «»", "la clé d'API : «»",
+        "le jeton est «»", "la contraseña es «»", "la clave de API es «»", "a senha é «»", "пароль: «»", "пароль — «»",
+        "密码是«»", "密码：«»，请保存", "パスワードは«»", "비밀번호: «»", "รหัสผ่าน: «»",
+    ],
+)  # fmt: skip
+def test_the_words_before_a_secret_tell_it_in_every_language_of_the_texts(text: str) -> None:
+    before, after = text.split("«»")
+    redacted = redact(before + SECRET + after)
+    (kind,) = redacted.counts
+    assert redacted.text == f"{before}[REDACTED:{kind}]{after}"
+
+
+@pytest.mark.parametrize(
+    "text", ["Das Kennwort lautet: Gr8-Tante_«»", "DEPLOY_KEY=1 API_KEY=mySecret«»", "the password is xT9!mm«»"]
+)
+def test_a_password_of_words_is_found_where_nothing_else_can_stand(text: str) -> None:
+    assert sum(redact(text.replace("«»", "Wolke42")).counts.values()) == 1
+
+
+@pytest.mark.parametrize(
     "password",
     [
         "Tr0ub4dor&3", "aB3dE9x!&ZMv", "x7;Kq2,Lm9)Rt4", "p9(Wz]4{Vn}8", "Q<5w>R8t|Y2", "*Qw7#er9Ty", "@Qw7#er9Ty",
@@ -52,9 +80,16 @@ def test_a_brace_in_quotes_begins_a_password_too() -> None:
 
 
 @pytest.mark.parametrize(
-    "value", ["aBcQwXyZpLmNrTvKjHgFdSt", "QwErTyxZvBnMkLpOjHgFdSaQ-WzXcVbN_mKlPoIuYtReW", "qP_zXcVbNmKjHgFdSaPoIuY"]
+    "value",
+    [
+        "aBcQwXyZpLmNrTvKjHgFdSt",
+        "yqDVtkqPECriaLRi",
+        "pmxtqkvcmzrbgvrw",
+        "QwErTyxZvBnMkLpOjHgFdSaQ-WzXcVbN_mKlPoIuYtReW",
+        "qP_zXcVbNmKjHgFdSaPoIuY",
+    ],
 )
-def test_a_value_without_digits_is_found_if_its_case_is_random(value: str) -> None:
+def test_a_value_without_digits_is_found_if_its_letters_are_random(value: str) -> None:
     assert redact(f"CLIENT_SECRET={value}").text == "CLIENT_SECRET=[REDACTED:secret]"
 
 
@@ -70,6 +105,11 @@ def test_a_value_without_digits_is_found_if_its_case_is_random(value: str) -> No
         "if token > limit2 and x:", "<token>OAuth2</token>", 'keys = ("token", "password", "api_key")',
         "the token 'OAuth2' is", 'password: "@Value"', "password = ':password'", "password: *default_password",
         "docker run -u 1000:1000 curlimages/curl", "mysql -p3306 -u root", "mongodb://mongodb:mongodb@host/",
+        "the key of the cache in commit: 3f2a9c1d8e7b6a5f4e3d2c1b0a9f8e7d6c5b4a39", "fakeToken = 'a1B2c3D4e5F6'",
+        "das Passwort ist falsch", "das Passwort lautet nicht admin2", "le mot de passe est obligatoire",
+        "the password is SHA256-hashed", "v1_api_key = _async_v1_api_key", "recovery codes: 10 per user",
+        "backup codes are stored in 1Password", "backup code 2024-11-25", "login: GET / POST2",
+        "password hashing of step 2: argon2id", "AccessToken: OAuthAccessTokenProvider",
         'secret = "ContentPolicyViolation: <entire graph context and api_base>"', "the API key is set in step2-config",
     ],
 )  # fmt: skip
