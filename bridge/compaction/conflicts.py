@@ -2,9 +2,8 @@
 
 Two decisions conflict when they have the same subject and cannot both hold: one negates the other, names another amount
 or choice, swaps its order, or reverses it. A later decision that narrows an earlier one (an exception, a condition, a
-detail) is no conflict, nor is one that says that it still holds. The rules here compare statements of similar form;
-``conflict_model`` scores the other pairs.
-The precision and recall on labelled pairs are in docs/benchmarks.md.
+detail) is no conflict, nor is one that repeats its amounts. The rules here compare statements of similar form;
+``conflict_model`` scores the other pairs. The precision and recall on labelled pairs are in docs/benchmarks.md.
 """
 
 from __future__ import annotations
@@ -67,13 +66,11 @@ def find_conflicts(
             if replaced_by_later >> earlier & 1 or origins[earlier] & origins[later] or features[earlier].is_open:
                 continue
             yield_control()
-            if _repeats(features[earlier], features[later]):
-                continue
             conflict = compare_clauses(parsed[earlier], parsed[later]) if shared[later, earlier] else None
             if conflict is None and near[later, earlier]:
                 similarity = float(vectors[earlier] @ vectors[later])
                 conflict = _by_model(features[earlier], features[later], similarity)
-            if conflict is not None:
+            if conflict is not None and not _repeats(conflict, features[earlier], features[later]):
                 pairs.append(FoundConflict(earlier, later, conflict))
                 replaced_by_later |= 1 << earlier | replaced[earlier]
         replaced.append(replaced_by_later)
@@ -86,20 +83,23 @@ def compare_texts(earlier: str, later: str, similarity: float | None = None) -> 
     ``similarity`` is the cosine of their embeddings; without it only the rules apply.
     """
     features, features_later = extract_features(earlier), extract_features(later)
-    if features.is_open or _repeats(features, features_later):
+    if features.is_open:
         return None
     found = compare_clauses(clauses(earlier), clauses(later))
-    if found is not None or similarity is None:
-        return found
-    return _by_model(features, features_later, similarity)
+    if found is None and similarity is not None:
+        found = _by_model(features, features_later, similarity)
+    return None if found is None or _repeats(found, features, features_later) else found
 
 
-def _repeats(earlier: DecisionFeatures, later: DecisionFeatures) -> bool:
-    """Whether a later decision has amounts of the earlier one and no other ones, as "stays at 99 EUR" does."""
-    amounts = later.all_amounts
-    says_so = later.confirms or later.words <= earlier.words
-    is_equal = bool(amounts) and all(amounts[kind] <= earlier.all_amounts.get(kind, frozenset()) for kind in amounts)
-    return is_equal and says_so and earlier.is_negative == later.is_negative
+def _repeats(found: Finding, earlier: DecisionFeatures, later: DecisionFeatures) -> bool:
+    """Whether what was taken for another amount is one that the earlier decision has too: "stays at 99 EUR".
+
+    A decision that says that something stays may leave out another amount of the same unit.
+    """
+    if found.kind != "value" or not later.all_amounts:
+        return False
+    pairs = [(earlier.all_amounts.get(kind, frozenset()), values) for kind, values in later.all_amounts.items()]
+    return all(values <= known if later.confirms else values == known for known, values in pairs)
 
 
 def _by_model(earlier: DecisionFeatures, later: DecisionFeatures, similarity: float) -> Finding | None:

@@ -153,7 +153,7 @@ class DecisionFeatures:
     is_conditional: bool
     is_addition: bool
     confirms: bool  # it says that something is as it was
-    all_amounts: dict[str, frozenset[float | str]]  # those of the whole text, also of its reasons
+    all_amounts: dict[str, frozenset[float | str]]  # of the whole text, also of its reasons: kind -> values
     is_open: bool  # an open question, not a decision that another one could replace
 
 
@@ -203,7 +203,7 @@ def extract_features(text: str) -> DecisionFeatures:
         is_conditional=not all_forms.isdisjoint(_CONDITIONS),
         is_addition=not all_forms.isdisjoint(_ADDITIONS),
         confirms=_CONFIRMS.search(text[:MAX_CHARACTERS].lower()) is not None,
-        all_amounts=_amounts(amounts_in(TOKEN.findall(_plain(text)))[0]),
+        all_amounts={kind: frozenset(values) for kind, values in amounts_in(TOKEN.findall(_plain(text)))[0].items()},
         is_open="undecided" in all_forms,
     )
 

@@ -24,7 +24,7 @@ _HEADER = re.compile(r"Merged from (\d+) memories, \d{4}-\d\d-\d\d(?: to \d{4}-\
 _DATED = re.compile(r"\d{4}-\d\d-\d\d: ")
 # The second form is that of former records.
 _GIVEN_UP = re.compile(
-    r"“.*” \(\d{4}-\d\d-\d\d(?:, #\d+)?\) replaced “.*” \(\d{4}-\d\d-\d\d(?:, #\d+)?\)\."
+    r"“.*” \(\d{4}-\d\d-\d\d, #\d+\) replaced “.*” \(\d{4}-\d\d-\d\d, #\d+\)\."
     r"|\d{4}-\d\d-\d\d: “.*” was given up for “.*”\.",
     re.DOTALL,
 )

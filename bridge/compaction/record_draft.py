@@ -20,7 +20,7 @@ from jobs import clock
 from ..embedding.embedder import Vectors
 from ..memory import Content, Memory, Metadata, References, TimeScope, plan_key
 from ..text import decision_lines
-from ..text.decision_lines import EARLIER
+from ..text.decision_lines import EARLIER, DecisionLine
 from ..text.passages import MAX_PASSAGES
 from ..text.sections import normalise, shorten
 from . import conflicts, duplicates
@@ -152,7 +152,8 @@ def _statements(sources: Sequence[Memory], name: str) -> list[Statement]:
     statements = []
     for memory in sources:
         is_record = memory.kind == "decision_record"
-        for line in decision_lines.read(getattr(_content(memory), name)):
+        texts = getattr(_content(memory), name)
+        for line in decision_lines.read(texts) if name == "decisions" else map(DecisionLine, texts):
             stated = line.stated if is_record else None  # a summary that quotes a record states it anew
             held_in = frozenset(() if line.is_earlier else (memory.id,))
             statements.append(Statement(line.text, memory, line.is_earlier, line.supersedes, stated, held_in))

@@ -18,20 +18,20 @@ from ..memory import Content, Memory
 
 EARLIER, LATER, SUPERSEDES, AND = "[Earlier] ", "[Later] ", " supersedes ", "; "
 
-_STATED = r" \((\d{4}-\d\d-\d\d)(?:, #([1-9]\d{0,17}))?\)"
+_STATED = r" \((\d{4}-\d\d-\d\d), #(\d{1,18})\)"
 _ANYWHERE, _AT_END = re.compile(_STATED), re.compile(_STATED + r"\Z")
 _STOP = re.compile(r"(?<![.\s])\.\Z")
 
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """When and where a decision was last stated: a day, ISO 8601, and a memory's number; 0 where it is unknown."""
+    """When and where a decision was last stated: a day, ISO 8601, and a memory's number."""
 
     day: str
-    number: int = 0
+    number: int
 
     def __str__(self) -> str:
-        return f"({self.day}, #{self.number})" if self.number else f"({self.day})"
+        return f"({self.day}, #{self.number})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def _with_stated(text: str) -> DecisionLine:
     found = _AT_END.search(text)
     if found is None or found.start() == 0:
         return DecisionLine(text)
-    return DecisionLine(text[: found.start()], Stated(found[1], int(found[2] or 0)))
+    return DecisionLine(text[: found.start()], Stated(found[1], int(found[2])))
 
 
 def current_first(lines: Sequence[str]) -> list[str]:
@@ -95,7 +95,7 @@ def renumbered(content: Content, number_of: Callable[[int], int]) -> Content:
     """A record's content with other numbers of memories, as in a store where the former ones were taken."""
 
     def other(found: re.Match[str]) -> str:
-        return f" {Stated(found[1], number_of(int(found[2])))}" if found[2] else found[0]
+        return f" {Stated(found[1], number_of(int(found[2])))}"
 
     context, *decisions = (_ANYWHERE.sub(other, text) for text in (content.context, *content.decisions))
     return replace(content, context=context, decisions=tuple(decisions))

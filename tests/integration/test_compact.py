@@ -15,6 +15,7 @@ from harness import PROJECT, Place
 
 from bridge import trust
 from bridge.compaction import previews
+from bridge.compaction.contradictions import conflict_id
 from bridge.embedding.factory import create
 from bridge.memory import Content, Memory, Metadata
 from bridge.settings import load
@@ -89,9 +90,15 @@ def of_topic(found: list[dict[str, Any]]) -> list[str]:
 def test_a_dropped_preview_job_answers_in_its_record_and_changes_no_memory(place: Place) -> None:
     ids = [id_of(number) for number in range(1, 4)]
     before = place.json("memories", "list")
+    rejected_id = conflict_id("Use Redis for the session cache", "Replace Redis with an in-process LRU")
     payloads: dict[str, dict[str, Any]] = {
         "preview": {"topicId": TOPIC, "preview": True},
         "again": {"topic_id": TOPIC, "preview": True},
+        "rejected": {
+            "topicId": TOPIC,
+            "preview": True,
+            "keepBoth": [rejected_id],
+        },
         "unseen": {"topic_id": TOPIC, "preview_digest": "0" * 64},
         "unknown": {"topic_id": "sesion-cache", "preview": True},
         "few": {"topic_id": "other"},
@@ -106,6 +113,10 @@ def test_a_dropped_preview_job_answers_in_its_record_and_changes_no_memory(place
     assert result["decision_record"]["consolidated_decisions"] == UNION
     assert [conflict["kind"] for conflict in result["conflicts"]] == ["reversal"]
     assert "similarity 0.95" in result["warnings"][0]
+    rejected = valid("compact", records["rejected"])
+    assert (rejected["conflicts"], rejected["kept_both"]) == ([], result["conflicts"])
+    assert not any(line.startswith("[") for line in rejected["decision_record"]["consolidated_decisions"])
+    assert rejected["preview_digest"] != result["preview_digest"]
     kept = previews.load(place.workspace, result["preview_digest"])
     assert kept is not None
     assert kept.record == result["decision_record"]

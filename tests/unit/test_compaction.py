@@ -267,6 +267,19 @@ def test_the_day_and_the_number_of_a_decision_survive_further_mergers() -> None:
     assert all(line.count("(2026-") == line.count("Retry") + ("Retry" not in line) for line in third.content.decisions)
 
 
+def test_a_day_that_a_text_itself_names_stays() -> None:
+    found = made(memory(1, "Ship on Friday (2026-12-01)", rationale=("Measured again (2026-09-30, #3)",)), memory(2))
+    number = found.sources[0].number
+    for _ in range(2):
+        assert found.content.decisions == (f"Ship on Friday (2026-12-01) (2026-10-01, #{number})",)
+        assert found.content.rationale == ("Measured again (2026-09-30, #3)",)
+        found = made(as_record(found, 2), memory(3))
+    without = replace(as_record(found, 4), content=Content("T", "C", ("Ship on Friday (2026-12-01)",)))
+    assert made(without, memory(5)).content.decisions == (
+        f"Ship on Friday (2026-12-01) (2026-10-03, #{without.number})",
+    )
+
+
 def test_a_decision_that_a_summary_quotes_from_a_record_is_the_same_decision_stated_anew() -> None:
     first = made(memory(1, "Sign last."), memory(2, "Use tabs."))
     quoting = memory(9, next(line for line in first.content.decisions if "Sign" in line))

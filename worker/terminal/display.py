@@ -293,8 +293,8 @@ def history(answer: Envelope) -> None:
     right = ("record", "age", "memories", "conflicts")
     table(columns, rows, right=right, wraps=("topic", ""), optional_columns=("id", "narrative", "age"))
     for made in answer["compactions"]:
-        numbers = made.get("superseded_numbers", {})
-        for conflict in (*made["conflicts"], *made.get("kept_both", ())):
+        numbers = made["superseded_numbers"]
+        for conflict in (*made["conflicts"], *made["kept_both"]):
             ids = [conflict[side]["memory_id"] for side in ("earlier", "later")]
             earlier, later = (f"#{numbers[each]}" if each in numbers else each for each in ids)
             rejected = "; rejected: both hold" if conflict.get("kept_both") else ""

@@ -256,7 +256,6 @@ def compact(builder: CommandLineBuilder) -> None:
             "cognee-memory compact auth --preview",
             "cognee-memory compact auth --preview --keep-both 1f2e3d4c",
             "cognee-memory compact auth --preview-digest DIGEST",
-            "cognee-memory compact auth",
         ],
         more="A preview shows the result and changes nothing. With its digest, exactly that preview is applied.",
     )

@@ -54,13 +54,13 @@ def show(answer: Envelope) -> None:
         what = f"{counted(count, 'memory')} of {result['topic_id']}"
         say(f"Compacted {what} into the record #{result['memory_number']}.")
         say(f"  record      {result['decision_record_id']}")
-        numbers = result.get("superseded_numbers", {})
+        numbers = result["superseded_numbers"]
         more = f" and {count - _MOST_NAMED} more" if count > _MOST_NAMED else ""
         merged = [f"#{numbers[each]}" if each in numbers else each for each in result["superseded"]]
         say(f"  superseded  {', '.join(merged[:_MOST_NAMED])}{more}")
         say(f"  conflicts   {len(result['conflicts'])}")
         _conflicts(result["conflicts"])
-        _kept_both(result.get("kept_both", ()))
+        _kept_both(result["kept_both"])
         notes(result["warnings"])
         say(f"Undo: cognee-memory restore {result['memory_number']}")
 
@@ -84,7 +84,7 @@ def _preview(result: dict[str, Any]) -> None:
     say("Narrative:" if record["narrative_source"] == "template" else "Narrative, by the language model:")
     for line in record["summary_text"].splitlines():
         say(f"  {line}")
-    conflicts, kept = result["conflicts"], result.get("kept_both", ())
+    conflicts, kept = result["conflicts"], result["kept_both"]
     _conflicts(conflicts)
     _kept_both(kept)
     notes(result["warnings"])
