@@ -57,6 +57,8 @@ NAME_SHARE = 0.5
 # Constants of BM25 in FTS5 (sqlite.org/fts5.html#the_bm25_function).
 BM25_K1 = 1.2
 LEAST_IDF = 1e-6
+# Among fewer memories no word can be rare: each is in half of them or in none. Then all count alike.
+FEWEST_FOR_IDF = 3
 
 STATUS_MULTIPLIERS = {"DecisionRecord": 1.1, "Active": 1.0, "legacy": 1.0, "Superseded": 0.4, "Draft": 1.0}
 STATUS_ORDER = {"DecisionRecord": 0, "Active": 1, "legacy": 2, "Draft": 3, "Superseded": 4}
@@ -185,6 +187,11 @@ def inverse_document_frequency(memory_count: int, having: int) -> float:
     """
     without = max(0, memory_count - having)
     return max(LEAST_IDF, math.log((without + 0.5) / (having + 0.5)))
+
+
+def rarity(memory_count: int, having: int) -> float:
+    """How much a term counts: its idf among the memories; 1 where these are too few for it."""
+    return inverse_document_frequency(memory_count, having) if memory_count >= FEWEST_FOR_IDF else 1.0
 
 
 def tells_apart(idf: float) -> bool:

@@ -22,9 +22,9 @@ from ..embedding.embedder import Embedder, Vector, Vectors
 from ..memory import Memory, MemoryKind, Status
 from ..slices import Slices
 from ..text.passages import passages
-from ..text.terms import index_text
 from . import database, full_text as words, migrations, rows, vector_files as vectors
 from .expected_graph import ExpectedGraph
+from .protocol_reading import WINDOW_STEP
 from .values import Action
 
 _TOGETHER = 100  # memories between two pauses
@@ -200,15 +200,16 @@ class Audit:
         """Whether the index has exactly the memory's words; True where the index cannot be read at all."""
         table = words.table_in_force(self._connection)
         try:
-            query = f"SELECT topic, body FROM {table} WHERE rowid = ?"  # noqa: S608 - one of our own names
-            row = self._connection.execute(query, (memory.number,)).fetchone()
+            query = f"SELECT rowid, topic, body FROM {table} WHERE rowid = ?"  # noqa: S608 - one of our own names
+            expected = words.rows_of(memory)
+            behind = expected[-1][0] + WINDOW_STEP  # a window that must not be there
+            found = [self._connection.execute(query, (row,)).fetchone() for row in [*(e[0] for e in expected), behind]]
         except sqlite3.Error as error:
             if not words.is_damage(error):
                 raise
             wrong.no_index = True
             return True
-        topic = memory.content.topic if memory.content else ""
-        return bool(row == (index_text(topic), index_text(passages(memory)[0].text)))
+        return found == [*expected, None]
 
     def _is_in_place(self, texts: Sequence[str], passage_row: int, whole_row: int | None) -> bool:
         """Whether the memory's first rows in both vector files equal the cached embedding of its whole text."""
@@ -243,7 +244,8 @@ class Audit:
     def _words_without_memory(self, wrong: _Wrong) -> None:
         """Count the indexed texts that belong to no visible memory."""
         table = words.table_in_force(self._connection)
-        query = f"SELECT count(*) FROM {table}_docsize WHERE id NOT IN (SELECT number FROM memories WHERE hidden = 0)"  # noqa: S608 - one of our own names
+        visible = "SELECT number FROM memories WHERE hidden = 0"
+        query = f"SELECT count(*) FROM {table}_docsize WHERE id % {WINDOW_STEP} NOT IN ({visible})"  # noqa: S608 - one of our own names
         try:
             wrong.words_more = int(self._connection.execute(query).fetchone()[0])
         except sqlite3.Error:

@@ -1,11 +1,16 @@
-"""The full-text index over the memories' words: its table in memory.db, and the errors that mean damage."""
+"""The full-text index over the memories' words: its table in memory.db, its rows, and the errors that mean damage."""
 
 from __future__ import annotations
 
 import re
 import sqlite3
+from typing import TYPE_CHECKING
 
 from . import database
+from .protocol_reading import WINDOW_STEP
+
+if TYPE_CHECKING:
+    from ..memory import Memory
 
 FIRST_TABLE = "words"
 _NAME = re.compile(r"words(_\d+)?")
@@ -22,6 +27,21 @@ def table_in_force(connection: sqlite3.Connection) -> str:
 def is_table(name: str) -> bool:
     """Whether a name is that of an index table, in force or not."""
     return _NAME.fullmatch(name) is not None
+
+
+def rows_of(memory: Memory) -> list[tuple[int, str, str]]:
+    """The rows of a memory: of each window the rowid, the topic and the words, as the index stores them.
+
+    See WINDOW_STEP.
+    """
+    from ..text.passages import whole_text  # imported here: a query does not need it
+    from ..text.terms import index_text
+    from ..text.windows import windows
+
+    topic = index_text(memory.content.topic if memory.content else "")
+    parts = [index_text(window) for window in windows(whole_text(memory))]
+    first = memory.number if len(parts) == 1 else memory.number + WINDOW_STEP
+    return [(first + place * WINDOW_STEP, topic, words) for place, words in enumerate(parts)]
 
 
 def is_damage(error: sqlite3.Error) -> bool:

@@ -19,6 +19,7 @@ from jobs.layout import Workspace
 from ..text.terms import INDEX_FORMAT as WORDS_FORMAT
 from . import database, migrations, vector_files
 from .full_text import table_in_force
+from .protocol_reading import WINDOW_STEP
 
 _PARTS: dict[vector_files.Part, str] = {"passages": "vector_rows", "wholes": "whole_rows"}
 
@@ -108,8 +109,9 @@ def _look(connection: sqlite3.Connection, workspace: Workspace, found: StoreStat
     found.embedder = found.meta.get("embedder")
     found.memories = one("SELECT count(*) FROM memories WHERE hidden = 0")[0]
     try:
-        # FTS5 keeps one row of sizes for each text: counting these reads no text.
-        found.words = one(f"SELECT count(*) FROM {table_in_force(connection)}_docsize")[0]  # noqa: S608 - one of our own names
+        # FTS5 keeps one row of sizes for each window: counting these reads no text.
+        sizes = f"{table_in_force(connection)}_docsize"
+        found.words = one(f"SELECT count(*) FROM {sizes} WHERE id < {2 * WINDOW_STEP}")[0]  # noqa: S608 - one of our own names
     except sqlite3.OperationalError:
         found.words = -1
     found.words_outdated = found.memories > 0 and found.meta.get("words_format") != str(WORDS_FORMAT)

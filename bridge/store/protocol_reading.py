@@ -40,6 +40,10 @@ Changes = AddedAbove | Literal["nothing", "everything"]
 
 # --- one state of the store ---
 
+WINDOW_STEP = 1 << 32
+"""The full-text index holds memory n as a whole, as window n, or, if it is long, in windows n + WINDOW_STEP,
+n + 2 * WINDOW_STEP and so on. ``window % WINDOW_STEP`` is the memory's number."""
+
 STATUSES: tuple[Status | None, ...] = ("DecisionRecord", "Active", "Superseded", "Draft", None)
 """A status code of the catalogue is an index of this tuple."""
 
@@ -116,10 +120,16 @@ class StoreSnapshot(Protocol):
     def count_having(self, term: Term) -> int:
         """How many memories have the term. Raises FullTextDamaged."""
 
-    def bm25(self, terms: Sequence[Term], weights: tuple[float, float]) -> list[tuple[int, float]]:
-        """Number and BM25 (higher is better, k1 = 1.2, b = 0.75) of each memory with a term, by rising number.
+    def more_windows(self) -> int:
+        """How many more windows there are than memories; 0 without a long memory. Raises FullTextDamaged."""
 
-        ``weights`` are those of topic and body. Raises FullTextDamaged.
+    def bm25(
+        self, terms: Sequence[Term], weights: tuple[float, float], of_long: float = 1.0
+    ) -> list[tuple[int, float]]:
+        """Window and BM25 (higher is better, k1 = 1.2, b = 0.75) of each window with a term, by rising window.
+
+        The statistics are those of windows. ``weights``: how often a word of the topic and of the body counts.
+        ``of_long``: how many times as often in a window of a long memory. Raises FullTextDamaged.
         """
 
     def having(self, terms: Sequence[Term], among: Sequence[int] | None = None) -> list[int]:

@@ -19,6 +19,7 @@ from . import database, feedback, full_text, rows
 from .database import failing_clearly
 from .protocol_reading import (
     STATUSES,
+    WINDOW_STEP,
     AddedAbove,
     CatalogueRow,
     Changes,
@@ -47,6 +48,7 @@ _OLDER_CATALOGUE = (
     " stored_at"
 )
 _FIRST_FORMAT_WITH_CATALOGUE = 3
+_NUMBER = f"rowid % {WINDOW_STEP}"
 _ADDED = "SELECT number, id, stored_at, passage_row FROM memories"
 _AT_ONCE = 500  # numbers in one query
 
@@ -139,6 +141,7 @@ class SqliteSnapshot:
             whole_rows=int(meta.get("whole_rows", 0)),
         )
         self._words = full_text.table_in_force(connection)
+        self._more_windows: int | None = None
         self.position = _position(meta.get("workspace_id"), version, last, self._words)
 
     def close(self) -> None:
@@ -214,25 +217,44 @@ class SqliteSnapshot:
 
     def count_having(self, term: Term) -> int:
         """How many memories have the term. Raises FullTextDamaged."""
-        ((count,),) = self._matches("count(*)", [], term.match)
+        counted = f"count(DISTINCT {_NUMBER})" if self.more_windows() else "count(*)"
+        ((count,),) = self._matches(counted, [], term.match)
         return int(count)
 
-    def bm25(self, terms: Sequence[Term], weights: tuple[float, float]) -> list[tuple[int, float]]:
-        """Number and BM25 (higher is better) of each memory with a term, by rising number. Raises FullTextDamaged."""
-        return self._matches(f"rowid, -bm25({self._words}, ?, ?)", weights, _any_of(terms), " ORDER BY rowid")
+    def more_windows(self) -> int:
+        """How many more windows there are than memories; 0 without a long memory. Raises FullTextDamaged."""
+        if self._more_windows is None:
+            ((count,),) = self._selected("count(*)", f"rowid >= {2 * WINDOW_STEP}")
+            self._more_windows = int(count)
+        return self._more_windows
+
+    def bm25(
+        self, terms: Sequence[Term], weights: tuple[float, float], of_long: float = 1.0
+    ) -> list[tuple[int, float]]:
+        """Window and BM25 (higher is better) of each window with a term, by rising window. Raises FullTextDamaged."""
+        given: tuple[float, ...] = weights
+        marks = "?, ?"
+        if self.more_windows():
+            marks = ", ".join([f"iif(rowid < {WINDOW_STEP}, ?, ?)"] * 2)
+            given = tuple(weight * times for weight in weights for times in (1.0, of_long))
+        return self._matches(f"rowid, -bm25({self._words}, {marks})", given, _any_of(terms), " ORDER BY rowid")
 
     def having(self, terms: Sequence[Term], among: Sequence[int] | None = None) -> list[int]:
         """The numbers of the memories with any of the terms, limited to ``among`` if given. Raises FullTextDamaged."""
-        end = "" if among is None else f" AND rowid IN ({_marks(among)})"
-        return [number for (number,) in self._matches("rowid", [], _any_of(terms), end, among or ())]
+        number, found = (_NUMBER, f"DISTINCT {_NUMBER}") if self.more_windows() else ("rowid", "rowid")
+        end = "" if among is None else f" AND {number} IN ({_marks(among)})"
+        return [number for (number,) in self._matches(found, [], _any_of(terms), end, among or ())]
 
-    @failing_clearly()
     def _matches(
         self, columns: str, before: Sequence[float], match: str, end: str = "", behind: Sequence[int] = ()
     ) -> list[Any]:
-        query = f"SELECT {columns} FROM {self._words} WHERE {self._words} MATCH ?{end}"  # noqa: S608 - one of our names
+        return self._selected(columns, f"{self._words} MATCH ?{end}", (*before, match, *behind))
+
+    @failing_clearly()
+    def _selected(self, columns: str, where: str, values: Sequence[object] = ()) -> list[Any]:
+        query = f"SELECT {columns} FROM {self._words} WHERE {where}"  # noqa: S608 - one of our names
         try:
-            return self._connection.execute(query, (*before, match, *behind)).fetchall()
+            return self._connection.execute(query, values).fetchall()
         except sqlite3.Error as error:
             if full_text.is_damage(error):
                 raise FullTextDamaged(str(error)) from error

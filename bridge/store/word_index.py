@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 
 from ..memory import Memory
 from ..slices import Slices
-from ..text.passages import passages
-from ..text.terms import INDEX_FORMAT, index_text
+from ..text.terms import INDEX_FORMAT
 from . import database, migrations
-from .full_text import FIRST_TABLE, is_damage, is_table, table_in_force
+from .full_text import FIRST_TABLE, is_damage, is_table, rows_of, table_in_force
+from .protocol_reading import WINDOW_STEP
 
 # (number, limit) -> at most ``limit`` memories with a higher number, in order.
 MemoriesAfter = Callable[[int, int], Sequence[Memory]]
@@ -36,7 +36,14 @@ class WordIndex:
 
     def remove(self, number: int) -> None:
         """Remove a memory, inside the transaction that deletes or hides it."""
-        self._connection.execute(f"DELETE FROM {table_in_force(self._connection)} WHERE rowid = ?", (number,))  # noqa: S608 - one of our own names
+        self._delete(table_in_force(self._connection), number)
+
+    def _delete(self, table: str, number: int) -> None:
+        delete = f"DELETE FROM {table} WHERE rowid = ?"  # noqa: S608 - one of our own names
+        self._connection.execute(delete, (number,))
+        window = number + WINDOW_STEP
+        while self._connection.execute(delete, (window,)).rowcount > 0:
+            window += WINDOW_STEP
 
     @property
     def is_of_old(self) -> bool:
@@ -50,11 +57,9 @@ class WordIndex:
         database.set_meta(self._connection, "words_format", str(INDEX_FORMAT))
 
     def _insert(self, table: str, memory: Memory) -> None:
-        topic = memory.content.topic if memory.content else ""
-        body = passages(memory)[0].text
-        self._connection.execute(
+        self._connection.executemany(
             f"INSERT INTO {table} (rowid, topic, body) VALUES (?, ?, ?)",  # noqa: S608 - one of our own names
-            (memory.number, index_text(topic), index_text(body)),
+            rows_of(memory),
         )
 
     def is_sound(self, *, closely: bool = True) -> bool:
@@ -67,12 +72,13 @@ class WordIndex:
         try:
             if closely:
                 self._connection.execute(f"INSERT INTO {table} ({table}) VALUES ('integrity-check')")  # noqa: S608
-            (indexed_rows,) = self._connection.execute(f"SELECT count(*) FROM {table}").fetchone()  # noqa: S608
+            firsts = f"SELECT count(*) FROM {table} WHERE rowid < {2 * WINDOW_STEP}"  # noqa: S608
+            (indexed,) = self._connection.execute(firsts).fetchone()
         except sqlite3.Error as error:
             if not is_damage(error):
                 raise
             return False
-        return bool(indexed_rows == self._count())
+        return bool(indexed == self._count())
 
     def rebuild(self, memories_after: MemoriesAfter, slices: Slices) -> int:
         """Fill a new index and switch to it. Returns how many memories it holds.
@@ -96,7 +102,7 @@ class WordIndex:
             # Memories that were hidden meanwhile, or came back under a number that was passed already.
             visible = {number for (number,) in self._connection.execute("SELECT number FROM memories WHERE hidden = 0")}
             for number in taken - visible:
-                self._connection.execute(f"DELETE FROM {new} WHERE rowid = ?", (number,))  # noqa: S608 - one of our own names
+                self._delete(new, number)
             for number in visible - taken:
                 self._insert(new, memories_after(number - 1, 1)[0])
             database.set_meta(self._connection, "words_table", new)

@@ -16,8 +16,9 @@ from functools import cache, lru_cache
 
 from .function_words import OtherLanguage, content_runs, function_words, is_grammar, other_language, stem
 
-# The version of ``index_text``. Raise it with each change of its output; indexes of older versions are then rebuilt.
-INDEX_FORMAT = 5
+# The version of ``index_text`` and ``windows``. Raise it with each change of their output; older indexes are then
+# rebuilt.
+INDEX_FORMAT = 6
 
 # A query may be a pasted log.
 MAX_TERMS = 100
@@ -27,8 +28,8 @@ _WORD = re.compile(r"[^\W_]+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
 # Han, kana, Thai, Lao, Burmese and Khmer are written without blanks, Hangul with endings; each character is indexed as
 # a word of its own. Vowel signs above and below are no letters to the index, nor here.
-_CHARACTERS = r"\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
-_CHARACTERS += (
+CHARACTERS = r"\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+CHARACTERS += (
     r"\u0e01-\u0e30\u0e32\u0e33\u0e40-\u0e46\u0e81-\u0eb0\u0eb2\u0eb3\u0ebd-\u0ec6\u1000-\u102a\u103f\u1780-\u17b3"
 )
 _MARKS = r"\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u17b4-\u17d3"
@@ -95,7 +96,7 @@ class Term:
 @cache
 def _cjk_run() -> re.Pattern[str]:
     """The pattern for runs of CJK characters. Compiled on first use, since that is slow and most queries are ASCII."""
-    return re.compile(f"[{_CHARACTERS}]+")
+    return re.compile(f"[{CHARACTERS}]+")
 
 
 @cache

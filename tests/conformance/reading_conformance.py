@@ -15,6 +15,7 @@ import pytest
 from bridge.memory import Content, Memory, Metadata, Status
 from bridge.store.protocol_reading import (
     STATUSES,
+    WINDOW_STEP,
     AddedAbove,
     CatalogueRow,
     Changes,
@@ -388,6 +389,28 @@ class ReadingConformance:
             assert scores[2] > scores[1] > 0, "two terms, and more of one"
             assert snapshot.bm25([wombat], (1.0, 1.0)) == []
 
+    def test_a_long_memory_has_windows_but_counts_once(self, written: Written) -> None:
+        grass = "grass " * 3_000
+        written.add(summary("a", f"quokka {grass} numbat {grass}"), summary("b", "quokka"), summary("c", "numbat"))
+        (quokka,), (numbat,), (herb,) = map(query_terms, ("quokka", "numbat", "grass"))
+        with snapshot_of(written) as snapshot:
+            assert snapshot.more_windows() > 100
+            assert [snapshot.count_having(term) for term in (quokka, numbat, herb)] == [2, 2, 1]
+            assert sorted(snapshot.having([herb, numbat])) == [1, 3]
+            assert snapshot.having([herb], among=[1, 2]) == [1]
+            for term in (quokka, numbat):
+                windows = [window for window, _ in snapshot.bm25([term], (1.0, 1.0))]
+                assert windows == sorted(windows)
+                assert [window for window in windows if window < WINDOW_STEP] == [3 if term is numbat else 2]
+                assert {window % WINDOW_STEP for window in windows if window >= WINDOW_STEP} == {1}
+            ordinary, long = (dict(snapshot.bm25([numbat], (1.0, 1.0), of_long)) for of_long in (1.0, 4.0))
+            assert ordinary[3] == long[3]
+            assert all(ordinary[window] < long[window] for window in ordinary if window >= WINDOW_STEP)
+        written.hide("a")
+        with snapshot_of(written) as snapshot:
+            assert snapshot.more_windows() == 0
+            assert snapshot.having([herb]) == []
+
     def test_topic_and_body_have_weights_of_their_own(self, written: Written) -> None:
         written.add(summary("quokka", "grass"), *(summary(f"x{n}", "grass") for n in range(4)))
         terms = query_terms("quokka")
@@ -409,7 +432,7 @@ class ReadingConformance:
         with snapshot_of(written) as snapshot:
             for ask in (
                 lambda: snapshot.count_having(terms[0]), lambda: snapshot.bm25(terms, (1.0, 1.0)),
-                lambda: snapshot.having(terms),
+                lambda: snapshot.having(terms), snapshot.more_windows,
             ):  # fmt: skip
                 with pytest.raises(FullTextDamaged):
                     ask()

@@ -71,8 +71,8 @@ def test_bm25_of_single_phrases_adds_up_to_that_of_the_whole_query_bit_for_bit(w
 
 def test_sums_are_the_same_where_numbers_have_large_gaps() -> None:
     near = [Column(np.array([3, 5]), np.array([0.1, 0.2])), Column(np.array([5, 9]), np.array([0.7, 0.4]))]
-    far = [Column(column.numbers**9, column.bm25) for column in near]
-    assert _summed(far).numbers.tolist() == [3**9, 5**9, 9**9]
+    far = [Column(column.windows**9, column.bm25) for column in near]
+    assert _summed(far).windows.tolist() == [3**9, 5**9, 9**9]
     assert _summed(far).bm25.tolist() == _summed(near).bm25.tolist() == [0.1, 0.2 + 0.7, 0.4]
 
 
@@ -89,6 +89,20 @@ def test_an_answer_follows_additions_and_changes_of_status(workspace: Workspace)
     store.close()
     assert ask(warm, "renewed token") == ask(reader(workspace), "renewed token")
     assert "m0" not in [hit["memory_id"] for hit in ask(warm, "renewed token")["results"]]
+
+
+def test_answers_about_a_long_memory_are_the_same_warm_cold_and_after_a_rebuild(workspace: Workspace) -> None:
+    add(workspace, *(memory(number, text) for number, text in enumerate(TEXTS)))
+    warm = reader(workspace)
+    ask(warm, "renewed token")
+    long = " ".join(f"Step {number} renewed nothing." for number in range(900))
+    add(workspace, memory(7, f"{long} The badger renewed a token. {long}"), memory(8, "Another token."))
+    before = ask(warm, "badger token")
+    assert before == ask(reader(workspace), "badger token")
+    assert before["results"][0]["memory_id"] == "m7"
+    with closing(SqliteStore(workspace, FakeEmbedder(dimensions=64))) as store:
+        store.rebuild_words()
+    assert ask(warm, "badger token") == ask(reader(workspace), "badger token") == before
 
 
 def test_a_cache_drops_the_least_recently_used_and_keeps_nothing_too_large() -> None:

@@ -13,13 +13,14 @@ from importlib.resources import files as resources
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from fake_embedder import FakeEmbedder
 from fake_graph import WithFakeGraph
 
 from bridge.argument_table import ARGUMENTS, DEFAULT_PRESET
 from bridge.embedding.config import EmbeddingConfig
-from bridge.embedding.embedder import Embedder
+from bridge.embedding.embedder import Embedder, Vectors
 from bridge.embedding.factory import create
 from bridge.operations import Task, run
 from bridge.operations.ingest import prepare
@@ -29,6 +30,7 @@ from bridge.slices import Slices, ignore_progress
 from bridge.store import database
 from bridge.store.audit import open_audit
 from bridge.store.full_text import table_in_force
+from bridge.store.inspection import store_status
 from bridge.store.sqlite_store import SqliteStore
 from bridge.text.terms import INDEX_FORMAT
 from jobs import clock
@@ -73,6 +75,19 @@ def asking(workspace: Workspace, embedder: Embedder) -> Ask:
 
 def text(words: str) -> Payload:
     return {"summary_text": words}
+
+
+UNLIKE = ("what colour does the badger lamp burn", "archive in Oban", "why did E1042 xyzzy come")
+
+
+class WithoutMeaning(FakeEmbedder):
+    """The questions have nothing in common with any text."""
+
+    def _vector(self, text: str) -> Vectors:
+        return np.eye(2, dtype=np.float32)[int(text in UNLIKE)]
+
+
+FLAT = WithoutMeaning(2)
 
 
 # --- exact words ---
@@ -122,7 +137,7 @@ def test_the_memory_that_has_the_identifier_comes_before_all_paraphrases(exact: 
 
 @pytest.mark.parametrize("name", IDENTIFIERS)
 def test_an_identifier_at_the_end_of_a_long_log_is_no_less_a_hit(tmp_path: Path, embedder: Embedder, name: str) -> None:
-    """No passage that is embedded holds it, and BM25 makes next to nothing of one word among thousands."""
+    """No passage that is embedded holds it."""
     payloads = [text(f"{LOG}\nfailed: {name.strip('`')} ."), *(text(f"Note {n} on another thing.") for n in range(3))]
     hit, *_ = asking(fill(tmp_path, payloads, FakeEmbedder(64)), FakeEmbedder(64))(name)
     assert hit["semantic_score"] >= RELEVANCE_FLOOR
@@ -134,9 +149,8 @@ def test_a_name_alone_is_enough_for_the_default_floor() -> None:
 
 
 def test_a_name_is_enough_among_so_many_memories_that_other_words_need_more(tmp_path: Path) -> None:
-    payloads = [text(f"{LOG}\nfailed: E1042 ."), *(text(f"Note {n} on another thing.") for n in range(400))]
-    ask = asking(fill(tmp_path, payloads, FakeEmbedder(64)), FakeEmbedder(64))
-    hit, *_ = ask("why did E1042 xyzzy come")
+    payloads = [text(f"{LOG[:4_500]}\nfailed: E1042 ."), *(text(f"Note {n} on another thing.") for n in range(400))]
+    hit, *_ = asking(fill(tmp_path, payloads, FLAT), FLAT)(UNLIKE[2])
     assert hit["summary_text"].startswith("step 0")
     assert hit["semantic_score"] < least_best(RELEVANCE_FLOOR, len(payloads), has_name=False)
 
@@ -148,6 +162,50 @@ def test_the_lexical_score_of_a_name_stays_a_share_and_keeps_the_order_of_bm25(t
     scores = sorted((len(hit["summary_text"]), hit["lexical_score"]) for hit in hits)
     assert [score for _, score in scores] == sorted((score for _, score in scores), reverse=True)
     assert all(NAME_SHARE < score <= 1 for _, score in scores)
+
+
+# --- long memories ---
+
+OTHERS = [text(PROSE.format(name.strip("`"))) for name in IDENTIFIERS]
+
+
+@pytest.mark.parametrize(("filler", "size"), [(LOG, 10_000), (PROSE, 40_000), (LOG, 900_000)])
+def test_a_memory_of_any_length_is_found_by_the_words_of_its_end(tmp_path: Path, filler: str, size: int) -> None:
+    """Words alone: no passage that is embedded holds them, and the vectors know no meaning."""
+    body = (filler * (size // len(filler) + 1))[:size]
+    alone, among = (
+        asking(fill(tmp_path / name, [text(f"{body} The badger lamp burns blue."), *others], FLAT), FLAT)
+        for name, others in (("alone", []), ("among", OTHERS))
+    )
+    for ask in (alone, among):
+        hit, *_ = ask(UNLIKE[0])
+        assert hit["summary_text"].endswith("The badger lamp burns blue.")
+        assert 0.45 < hit["lexical_score"] < 0.65  # as of a text of one sentence
+
+
+def test_the_index_of_a_long_memory_is_sound_and_goes_whole(tmp_path: Path) -> None:
+    """For the quick and the close check, ``doctor`` and ``check``."""
+    workspace = fill(tmp_path, [text(LOG), *OTHERS], FLAT)
+    inspected = store_status(workspace, 10)
+    assert (inspected.memories, inspected.words) == (1 + len(OTHERS), 1 + len(OTHERS))
+    with open_audit(workspace) as audit:
+        assert audit is not None
+        assert list(audit.memories(Slices(ignore_progress, "", 0), None)) == []
+    with closing(SqliteStore(workspace, FLAT)) as store:
+        assert store._words.is_sound(closely=True)
+        assert store._words.is_sound(closely=False)
+        with store.change(TODAY) as change:
+            change.drop([memory.id for memory in store.after(0, 1)])
+        table = table_in_force(store._connection)
+        assert store._connection.execute(f"SELECT count(*) FROM {table}").fetchone() == (len(OTHERS),)
+
+
+def test_a_long_memory_makes_its_words_no_commoner_than_other_memories_do(tmp_path: Path) -> None:
+    """A word in each window of a log is still a word of one memory."""
+    ask = asking(fill(tmp_path, [text(LOG * 9), text("The archive is kept in Oban."), *OTHERS], FLAT), FLAT)
+    first, second, *_ = ask(UNLIKE[1], relevance_floor=0.1)
+    assert first["summary_text"] == "The archive is kept in Oban."
+    assert second["summary_text"].startswith("step 0")
 
 
 # --- a project of some weeks ---

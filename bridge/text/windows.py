@@ -1,0 +1,34 @@
+"""The windows of a long text: parts that overlap, each with its own row in the full-text index.
+
+BM25 divides by the length of a row. In a row of ten thousand words, the few that answer a question would count for
+nothing; in a window they count as in a short memory.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from .terms import CHARACTERS
+
+# A text of at most so many words has one window: itself. An ordinary memory has a tenth of them, a long record half.
+LONGEST_WHOLE = 1024
+# The words of a window, and from one window's beginning to the next: a sentence lies whole in one of two.
+WINDOW, STEP = 64, 32
+
+
+def windows(text: str) -> list[str]:
+    """The windows of a text, in order, at least one. A character of a script without blanks counts as a word."""
+    if len(text) <= LONGEST_WHOLE:
+        return [text]
+    starts = [word.start() for word in _word().finditer(text)]
+    if len(starts) <= LONGEST_WHOLE:
+        return [text]
+    bounds = [0, *starts[1:], len(text)]
+    last = len(starts)
+    return [text[bounds[first] : bounds[min(first + WINDOW, last)]] for first in range(0, last - WINDOW + STEP, STEP)]
+
+
+@cache
+def _word() -> re.Pattern[str]:
+    return re.compile(rf"[{CHARACTERS}]|[^\W_{CHARACTERS}]+")
