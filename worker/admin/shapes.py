@@ -180,6 +180,15 @@ class TeamFailedJob(TypedDict):
     failed_at: Moment
 
 
+class TeamRow(TypedDict):
+    """A row of the team that this copy could not apply. It has no texts."""
+
+    table: str
+    key: str
+    """As JSON, cut."""
+    why: str
+
+
 class TeamStatus(TypedDict):
     """The team of a workspace, as its database and this machine see it."""
 
@@ -198,6 +207,8 @@ class TeamStatus(TypedDict):
     """The changes that it has not applied; null while that is unknown."""
     current_at: Moment | None
     """When the copy here was last known to have all changes."""
+    set_aside: list[TeamRow]
+    """What the copy here leaves out, the first ones of many."""
     copies: list[TeamCopy]
     failed_jobs: list[TeamFailedJob]
     """The last ones, at most 50."""

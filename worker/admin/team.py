@@ -125,7 +125,8 @@ def status(workspace: Workspace, settings: Settings, *, patience: float | None =
 
 def known_here(workspace: Workspace, settings: Settings, found: Membership, error: JobError | None) -> TeamStatus:
     """What this machine knows of the team without asking it. Raises JobError as reading memory.db."""
-    here = opening.copy_state(workspace).position
+    state = opening.copy_state(workspace)
+    here = state.position
     return {
         "address": team_opening.shown_address(settings),
         "node": found.node,
@@ -135,6 +136,7 @@ def known_here(workspace: Workspace, settings: Settings, found: Membership, erro
         "position": None if here is None else here.seq,
         "behind": None,
         "current_at": copy_age.current_at(workspace),
+        "set_aside": [{"table": each.table, "key": each.key, "why": each.why} for each in state.set_aside],
         "copies": [],
         "failed_jobs": [],
     }

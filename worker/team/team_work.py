@@ -35,6 +35,7 @@ _POLL_SECONDS = 1.0
 _PAUSES_SECONDS = (0.5, 1.0, 2.0, 3.0)  # after the first failure, the second, and so on
 _NOTE_SECONDS = 30.0
 _REMOVE_AGAIN_SECONDS = 30.0
+_STUCK_SECONDS = 60.0  # at most, between two tries of a copy that does not come on
 
 
 class TeamWork:
@@ -69,6 +70,8 @@ class TeamWork:
         self._lease_seconds = lease_seconds
         self._copy_days = copy_days
         self._remove_again_at = 0.0
+        self._stuck_seconds = 0.0
+        self._follow_at = 0.0
         self._noted: tuple[tuple[int, bool, bool], float] = ((-1, False, False), 0.0)  # of the copy, and when
         self._lease = HeldLease(team, jobs, lease_seconds, lambda: child.end("stopped"), count_loss)
         self._stop = threading.Event()
@@ -200,6 +203,8 @@ class TeamWork:
             if not state.forgettings or is_too_early:
                 return
             self._remove_again_at = time.monotonic() + _REMOVE_AGAIN_SECONDS
+        elif time.monotonic() < self._follow_at:
+            return
         try:
             answer = self._child.ask({"kind": FOLLOW, "jobs": [], "lease": None})
             if (job_files := answer["job_files"]) is not None:
@@ -210,7 +215,13 @@ class TeamWork:
             log.warning("following the team was interrupted: %s", ended)
         except OSError as error:
             log.warning("what another machine forgot is still in jobs' files: %s", error)
-        self._wake_run.set()  # to see that the copy is current, or what else came
+        is_behind = found is None or found.position != state.position
+        if is_behind and copy_state(self._workspace).position == state.position:
+            self._stuck_seconds = min(_STUCK_SECONDS, max(1.0, 2 * self._stuck_seconds))
+            self._follow_at = time.monotonic() + self._stuck_seconds
+        else:
+            self._stuck_seconds = 0.0
+            self._wake_run.set()  # to see that the copy is current, or what else came
         self._changed()
 
     def _note_current(self, seq: int, *, has_removed_all: bool) -> None:

@@ -10,6 +10,7 @@ from jobs.layout import Workspace
 
 from ...team.rows import Position
 from .. import database
+from .set_aside import RowSetAside, rows_set_aside
 
 _KEYS = ("team_seq", "team_change")
 
@@ -27,10 +28,12 @@ def note_position(connection: sqlite3.Connection, reached: Position) -> None:
 
 
 class CopyState(NamedTuple):
-    """How far a copy is. ``forgettings``: how many forgettings have still left copies of texts on this machine."""
+    """How far a copy is. ``forgettings``: how many forgettings have still left copies of texts on this machine.
+    ``set_aside``: the rows that it could not apply."""
 
     position: Position | None
     forgettings: int
+    set_aside: tuple[RowSetAside, ...] = ()
 
 
 def copy_state(workspace: Workspace) -> CopyState:
@@ -39,7 +42,7 @@ def copy_state(workspace: Workspace) -> CopyState:
         if connection is None or not _is_made(connection):
             return CopyState(None, 0)
         (count,) = connection.execute("SELECT count(*) FROM forgettings WHERE done_at IS NULL").fetchone()
-        return CopyState(position(connection), int(count))
+        return CopyState(position(connection), int(count), rows_set_aside(connection))
 
 
 def _is_made(connection: sqlite3.Connection) -> bool:
@@ -63,4 +66,6 @@ def leave(workspace: Workspace) -> None:
         closing(database.open_for_writing(workspace)) as connection,
         database.transaction(connection),
     ):
-        connection.execute("DELETE FROM meta WHERE key IN ('team_seq', 'team_change', 'team_sharing')")
+        connection.execute(
+            "DELETE FROM meta WHERE key IN ('team_seq', 'team_change', 'team_sharing', 'team_set_aside')"
+        )
