@@ -227,6 +227,12 @@ DIAGNOSTICS: dict[str, Diagnostic] = _table(
         " remove the copy's row: docs/team-operations.md, 'A laptop is lost'.",
     ),
     Diagnostic(
+        "TEAM_ROW_SET_ASIDE", _S, "warning",
+        "The copy here leaves out a row of the team that it cannot apply; all others are applied.",
+        "Update the program. If it stays, somebody wrote it without the program: ask the persons of the workspace."
+        " A later version of the row is applied when it comes.",
+    ),
+    Diagnostic(
         "TEAM_LOST", _S, "warning",
         "The team's database lost memories that this copy had, as after a restore. They are kept in a file.",
         "Import the file, on one machine, and then remove its folder: docs/team-operations.md. The worker removes it"

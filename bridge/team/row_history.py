@@ -8,19 +8,29 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from jobs.errors import JobError
 
 from ..memory import MAX_KEPT
 from .server import Connection
 
-if TYPE_CHECKING:
-    from .rows import SharedRow
-
 _LOOKED_AT = ("memories", "tombstones", "sqlite_sequence")
 _LABELS = frozenset(["status", "updated_at", "status_set_at", "migrated_from", "hidden"])  # of a memory, which change
 _TOGETHER = 1000
+
+
+class Row(Protocol):
+    """As ``rows.SharedRow``."""
+
+    @property
+    def table(self) -> str: ...
+    @property
+    def key(self) -> str: ...
+    @property
+    def value(self) -> dict[str, Any] | None: ...
+    @property
+    def vectors(self) -> bytes | None: ...
 
 
 class Running(NamedTuple):
@@ -62,7 +72,7 @@ class RowHistory:
         )}  # fmt: skip
         self._highest = dict(self._given)
 
-    def require(self, some: Sequence[SharedRow]) -> None:
+    def require(self, some: Sequence[Row]) -> None:
         """Before these rows are written. Raises JobError: ARGUMENT_INVALID."""
         self._count += len(some)
         looked_at = [row for row in some if row.table in _LOOKED_AT]
@@ -94,14 +104,14 @@ class RowHistory:
         self._require_not_forgotten(added)
         self._added += added
 
-    def _is_known(self, sequence: SharedRow) -> bool:
+    def _is_known(self, sequence: Row) -> bool:
         seq = (sequence.value or {})["seq"]
         return self._is_first or bool(seq <= self._highest.get(_first(sequence), 0))
 
-    def _is_of_jobs(self, effect: SharedRow) -> bool:
+    def _is_of_jobs(self, effect: Row) -> bool:
         return self._jobs is None or (effect.value is not None and effect.value["job_id"] in self._jobs.applied)
 
-    def _require_number(self, name: str, row: SharedRow, kept: int) -> None:
+    def _require_number(self, name: str, row: Row, kept: int) -> None:
         number = int(_first(row))
         if not self._is_first and number > max(kept, self._given.get(name, 0)) + self._count:
             raise _refused(row, "its number leaves out too many")
@@ -135,7 +145,7 @@ class RowHistory:
         return self._connection.execute(query.encode(), (self._workspace_id, *arguments)).fetchall()
 
 
-def _require_memory(row: SharedRow, before: Mapping[str, Any] | None) -> None:
+def _require_memory(row: Row, before: Mapping[str, Any] | None) -> None:
     """A memory that is there keeps what it is; one that comes, or comes back from being hidden, has vectors."""
     if row.value is None:
         return
@@ -154,9 +164,9 @@ def _is_earlier(value: Mapping[str, Any], before: Mapping[str, Any] | None) -> b
     return before is not None and value["forgotten_at"].rstrip("Z") < before["forgotten_at"].rstrip("Z")
 
 
-def _first(row: SharedRow) -> Any:
+def _first(row: Row) -> Any:
     return json.loads(row.key)[0]
 
 
-def _refused(row: SharedRow, why: str) -> JobError:
+def _refused(row: Row, why: str) -> JobError:
     return JobError("ARGUMENT_INVALID", f"A row of {row.table!r} cannot be what was there: {why}.")

@@ -51,11 +51,13 @@ class Position(NamedTuple):
 class Author:
     """Who makes a change: the machine's name, and the number of its lease of the workspace (see ``leases``).
 
-    Without a lease, only the position decides.
+    Without a lease, only the position decides. ``owns_lease``: the lease must be the machine's own. In a pool, the
+    workers take leases by another name than that of the copy.
     """
 
     node: str
     lease: int | None = None
+    owns_lease: bool = False
 
 
 class Registered(NamedTuple):
@@ -197,7 +199,8 @@ def commit(
         if found is None or not _is_at(Position(*found[:2]), before):
             raise JobError("TEAM_CONFLICT")
         require_format(found[2], format_)
-        if author.lease is not None and (author.lease, author.node) != found[3:]:
+        lease, owner = found[3:]
+        if author.lease not in (None, lease) or (author.owns_lease and author.node != owner):
             raise JobError("TEAM_LEASE_LOST")
         running = None if author.lease is None else row_history.running(connection, workspace_id, jobs)
         history = RowHistory(connection, workspace_id, running, is_first=not before.seq)

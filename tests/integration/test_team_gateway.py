@@ -656,3 +656,119 @@ def test_a_row_without_an_end_is_refused(strangers: Strangers) -> None:
         url = strangers.hosted.address + wire.PREFIX + "commit"
         answer = httpx.post(url, content=parts, headers=headers, timeout=60)
     assert (answer.status_code, answer.json()["error_code"]) == (413, "HTTP_TOO_LARGE")
+
+
+def effect(job_id: str) -> SharedRow:
+    value = {"job_id": job_id, "job_sha256": "0" * 64, "at": "2026-11-20T12:00:00Z"}
+    return SharedRow("effects", key_text([job_id, "0" * 64]), value)
+
+
+def remembered(number: int, memory_id: str, words: str = "Said.", *, hidden: bool = False) -> SharedRow:
+    """A memory as a copy would write it."""
+    value = {
+        "number": number, "id": memory_id, "kind": "legacy", "status": None, "topic_id": None, "session_id": None,
+        "plan_id": None, "plan_key": None, "created_at": None, "updated_at": None, "source_created_at": None,
+        "importance": None, "status_set_at": None, "stored_at": "2026-11-20T12:00:00Z", "origin_job": "a",
+        "hidden": int(hidden), "body": json.dumps({"text": words}), "sources": "[]", "dated": 1795176000.0,
+        "migrated_from": None,
+    }  # fmt: skip
+    return SharedRow("memories", key_text([number]), value, None if hidden else b"\0" * 12)
+
+
+def forgotten(memory_id: str, at: str = "2999-11-20T12:00:00Z") -> SharedRow:
+    return SharedRow("tombstones", key_text([memory_id]), {"id": memory_id, "forgotten_at": at})
+
+
+def numbered(seq: int) -> SharedRow:
+    return SharedRow("sqlite_sequence", '["memories"]', {"seq": seq})
+
+
+@pytest.fixture
+def shared(hosted: Hosted) -> Iterator[tuple[GatewayTeam, str, Author]]:
+    """A workspace with the visible memory 1, the hidden one 2, and the number of 3, which was forgotten; and a machine
+    that runs a job of it."""
+    token, workspace_id = hosted.token(f"ann-{uuid4()}"), str(uuid4())
+    rows = [
+        remembered(1, X),
+        remembered(2, Y, hidden=True),
+        SharedRow("memories", "[3]", None),
+        forgotten(Z),
+        numbered(3),
+    ]
+    with hosted.team(token) as team:
+        team.share(Described(workspace_id, "w", 8, "a model", 3), str(uuid4()), rows, Author("laptop"))
+    with hosted.working(token, workspace_id) as (team, author):
+        yield team, workspace_id, author
+
+
+W = str(uuid5(NAMESPACE_OID, "w"))
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [SharedRow("persons", json.dumps([Y]), {"name": Y})],
+        [remembered(3, W)],
+        [remembered(1, W)],
+        [replace(remembered(1, X, "Other words."), vectors=None)],
+        [remembered(1, X)],
+        [replace(remembered(4, W), vectors=None)],
+        [remembered(4, X)],
+        [remembered(4, W), remembered(5, W)],
+        [remembered(4, Z)],
+        [remembered(1_000_000_009, W)],
+        [remembered(2, W)],
+        [SharedRow("tombstones", key_text([Z]), None)],
+        [forgotten(Z, "2026-11-20T12:00:00Z")],
+        [numbered(7)],
+        [effect("another")],
+        [SharedRow("effects", key_text(["another", "0" * 64]), None)],
+    ],
+)
+def test_a_change_that_contradicts_what_is_there_is_refused_whole(
+    shared: tuple[GatewayTeam, str, Author], rows: list[SharedRow]
+) -> None:
+    """A changed client of one person must not stop the copies of all others, nor bring back what was forgotten."""
+    team, workspace_id, author = shared
+    at = team.registered(workspace_id)
+    assert at is not None
+    with pytest.raises(JobError) as caught:
+        team.commit(workspace_id, at.position, [remembered(6, str(uuid4())), *rows], [], author, 8)
+    assert caught.value.code == "ARGUMENT_INVALID"
+    assert team.registered(workspace_id) == at, "nothing of the change is kept"
+
+
+def test_what_a_copy_does_to_the_rows_that_are_there_is_let_in(shared: tuple[GatewayTeam, str, Author]) -> None:
+    team, workspace_id, author = shared
+    at = team.registered(workspace_id)
+    assert at is not None
+    hidden = remembered(1, X, hidden=True)
+    changes = [
+        [hidden, remembered(4, W), remembered(9, str(uuid4())), numbered(9)],
+        [remembered(1, X, "Other words."), remembered(2, Y), SharedRow("memories", "[4]", None), forgotten(W)],
+        [SharedRow("memories", "[1]", None), remembered(10, X), numbered(10)],
+    ]
+    position = at.position
+    for rows in changes:
+        position = team.commit(workspace_id, position, rows, [], author, 8)
+
+
+def test_only_the_machine_that_runs_a_job_commits_changes(
+    hosted: Hosted, shared: tuple[GatewayTeam, str, Author]
+) -> None:
+    team, workspace_id, author = shared
+    at = team.registered(workspace_id)
+    assert at is not None
+    rows = [remembered(4, W)]
+    for other in (Author("laptop"), replace(author, node="another"), replace(author, lease=(author.lease or 0) + 1)):
+        with pytest.raises(JobError) as caught:
+            team.commit(workspace_id, at.position, rows, [], other, 8)
+        assert caught.value.code == "TEAM_LEASE_LOST"
+    with pytest.raises(JobError) as caught:
+        team.commit(workspace_id, at.position, rows, ["another-job"], author, 8)
+    assert caught.value.code == "TEAM_LEASE_LOST"
+    with hosted.server.connection() as connection:
+        connection.execute("UPDATE jobs SET state = 'waiting' WHERE workspace_id = %s", (workspace_id,))
+    with pytest.raises(JobError) as caught:
+        team.commit(workspace_id, at.position, rows, [], author, 8)
+    assert caught.value.code == "TEAM_LEASE_LOST", "no job runs"

@@ -486,3 +486,51 @@ def test_what_others_forget_while_copies_are_removed_is_not_noted_as_removed(mon
     monkeypatch.setattr(main.follow, "remove_forgotten", lambda *_: None)
     assert server._tried(FOLLOW, [], lambda _: None) == {}
     assert noted == ["caught up"]
+
+
+def test_a_row_that_a_copy_cannot_apply_is_set_aside_until_it_is_well_again(tmp_path: Path, machines: Machines) -> None:
+    """As a database has it that took rows before they were checked."""
+    [first] = machines.stores
+    first.add([(Script(1).memory(), "job")], "2026-11-20T12:00:00Z")
+    second = machines.join(tmp_path / "second")
+
+    def write(statement: str, *values: Any) -> None:
+        with machines.server.connection() as connection, connection.transaction():
+            (seq,) = connection.execute(
+                "UPDATE workspaces SET last_seq = last_seq + 1, last_change = gen_random_uuid() WHERE id = %s"
+                " RETURNING last_seq",
+                (machines.workspace_id,),
+            ).fetchone() or (0,)
+            connection.execute(
+                "INSERT INTO changes (workspace_id, seq, id, node, jobs, row_count)"
+                " SELECT id, last_seq, last_change, 'evil', '[]', 0 FROM workspaces WHERE id = %s",
+                (machines.workspace_id,),
+            )
+            connection.execute(statement.encode(), (*values, seq, machines.workspace_id))
+
+    copied = (
+        "INSERT INTO rows (tbl, key, value, vectors, vectors_seq, seq, workspace_id)"
+        " SELECT tbl, %s, %s::json, vectors, NULL, %s, workspace_id FROM rows"
+        " WHERE workspace_id = %s AND tbl = 'memories' AND key = '[1]'"
+    )
+    with machines.server.connection() as connection:
+        (value,) = connection.execute(
+            "SELECT value FROM rows WHERE workspace_id = %s AND tbl = 'memories'", (machines.workspace_id,)
+        ).fetchone() or ({},)
+    write(copied, '[{"x":1}]', None)
+    write(copied, "[ 2 ]", json.dumps(value))
+    write(copied, "[3]", json.dumps({**value, "number": 3, "body": "[1"}))
+    write(copied, "[4]", json.dumps({**value, "number": 4}))
+    for store in (first, second):
+        store.catch_up()
+    first.add([(Script(2).memory(), "job")], "2026-11-20T12:00:01Z")
+    second.catch_up()
+    assert shared_rows(second) == shared_rows(first)
+    assert len(second.all_ids()) == 2
+    for place in machines.places:
+        left_out = {each.key: each.why for each in copy_state(place).set_aside}
+        assert left_out.keys() == {'[{"x":1}]', "[ 2 ]", "[3]", "[4]"}
+    well = "UPDATE rows SET value = NULL, seq = %s WHERE workspace_id = %s AND tbl = 'memories' AND key = '[4]'"
+    write(well)
+    second.catch_up()
+    assert {each.key for each in copy_state(machines.places[1]).set_aside} == {'[{"x":1}]', "[ 2 ]", "[3]"}

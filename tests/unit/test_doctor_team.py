@@ -58,6 +58,7 @@ def findings(*, is_followed: bool = True, **changed: Any) -> list[Finding]:
         "token_ends_at": None,
         "copies": [],
         "failed_jobs": [],
+        "set_aside": [],
     }
     whole: TeamStatus = {**status, **changed}  # type: ignore[typeddict-item]
     state = doctor_team.TeamState(whole, None, NOW, is_followed=is_followed)
@@ -118,3 +119,9 @@ def test_a_copy_that_was_not_seen_for_a_week_is_told_and_whether_it_may_hold_wha
     found = [each for each in findings(copies=[copy(days, forgotten)]) if each.code.startswith("TEAM_COPY")]
     assert [each.code for each in found] == ([] if code is None else [code])
     assert all(each.subject == "laptop/1" and "8 d" in each.message for each in found)
+
+
+def test_a_row_that_the_copy_here_leaves_out_is_named() -> None:
+    rows = [{"table": "memories", "key": "[ 2 ]", "why": "its key has another form"}]
+    [found] = [each for each in findings(set_aside=rows) if each.code == "TEAM_ROW_SET_ASIDE"]
+    assert (found.subject, "its key has another form" in found.message) == ("memories [ 2 ]", True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from bridge.search import listing
 from bridge.settings import Settings
+from bridge.store.opening import copy_state
 from bridge.team import copy_age, last_try
 from bridge.trust import files_from_elsewhere
 from jobs import clock, heartbeat, record_cache
@@ -55,7 +56,15 @@ def overview(workspace: Workspace, settings: Settings) -> Overview:
         "team_problem": last_try.error_of(workspace),
     }
     earlier = _earlier_model(workspace, settings)
-    return {**status, "advice": advice(status, now, _from_elsewhere(workspace, settings), earlier)}
+    left_out = 0 if status["team_copy_at"] is None else _left_out(workspace)
+    return {**status, "advice": advice(status, now, _from_elsewhere(workspace, settings), earlier, left_out)}
+
+
+def _left_out(workspace: Workspace) -> int:
+    try:
+        return len(copy_state(workspace).set_aside)
+    except JobError:
+        return 0  # it is the memory_error
 
 
 def _earlier_model(workspace: Workspace, settings: Settings) -> str | None:
@@ -79,11 +88,14 @@ def oldest_waiting(rows: list[JobRow], now: datetime) -> float | None:
     return round((now - min(times)).total_seconds(), 1) if times else None
 
 
-def advice(status: StatusFields, now: datetime, from_elsewhere: int = 0, earlier_model: str | None = None) -> list[str]:
+def advice(
+    status: StatusFields, now: datetime, from_elsewhere: int = 0, earlier_model: str | None = None, left_out: int = 0
+) -> list[str]:
     """The next things to do, most urgent first; empty if there is nothing.
 
     ``from_elsewhere`` of the files in the inbox will be rejected, since a repository may have brought them.
-    ``earlier_model``: the store's embedding model, if it is not the configured one.
+    ``earlier_model``: the store's embedding model, if it is not the configured one. ``left_out``: how many rows of the
+    team the copy here could not apply.
     """
     worker, jobs, disk = status["worker"], status["jobs"], status["disk"]
     live = sum(jobs["counts"].get(state, 0) for state in LIVE)
@@ -122,6 +134,8 @@ def advice(status: StatusFields, now: datetime, from_elsewhere: int = 0, earlier
         away = (now - clock.parse(status["team_copy_at"])).total_seconds()
         if worker["alive"] and away > _AWAY_SECONDS:
             lines.append(f"cognee-memory doctor: the team was last reached {span(away)} ago")
+    if left_out:
+        lines.append(f"cognee-memory doctor: the copy here leaves out {counted(left_out, 'row')} of the team")
     memory, error = status["memory"], status["memory_error"]
     if error is not None:
         lines.append(f"cognee-memory doctor: {error['message']}")

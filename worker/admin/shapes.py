@@ -184,6 +184,15 @@ class TeamFailedJob(TypedDict):
     failed_at: Moment
 
 
+class TeamRow(TypedDict):
+    """A row of the team that this copy could not apply. It has no texts."""
+
+    table: str
+    key: str
+    """As JSON, cut."""
+    why: str
+
+
 class TeamStatus(TypedDict):
     """The team of a workspace, as its database and this machine see it."""
 
@@ -206,6 +215,8 @@ class TeamStatus(TypedDict):
     """How far the team's clock is ahead of this machine's; null while the team is not reached."""
     token_ends_at: Moment | None
     """When this machine's token ends; null if it does not, without a token, and while the team is not reached."""
+    set_aside: list[TeamRow]
+    """What the copy here leaves out, the first ones of many."""
     copies: list[TeamCopy]
     failed_jobs: list[TeamFailedJob]
     """The last ones, at most 50."""

@@ -132,7 +132,8 @@ def status(workspace: Workspace, settings: Settings, *, patience: float | None =
 
 def known_here(workspace: Workspace, settings: Settings, found: Membership, error: JobError | None) -> TeamStatus:
     """What this machine knows of the team without asking it. Raises JobError as reading memory.db."""
-    here = opening.copy_state(workspace).position
+    state = opening.copy_state(workspace)
+    here = state.position
     return {
         "address": team_opening.shown_address(settings),
         "node": found.node,
@@ -144,6 +145,7 @@ def known_here(workspace: Workspace, settings: Settings, found: Membership, erro
         "current_at": copy_age.current_at(workspace),
         "clock_ahead_seconds": None,
         "token_ends_at": None,
+        "set_aside": [{"table": each.table, "key": each.key, "why": each.why} for each in state.set_aside],
         "copies": [],
         "failed_jobs": [],
     }

@@ -111,6 +111,12 @@ def copies(state: TeamState) -> Iterator[Finding]:
                 yield finding("TEAM_COPY_SILENT", copy["node"], seen)
 
 
+def left_out(state: TeamState) -> Iterator[Finding]:
+    """Findings about the rows that the copy here could not apply."""
+    for row in state.status["set_aside"] if state.status is not None else ():
+        yield finding("TEAM_ROW_SET_ASIDE", f"{row['table']} {row['key']}", f"It cannot be applied: {row['why']}.")
+
+
 def lost(state: TeamState) -> Iterator[Finding]:
     """Findings about what the team's database lost, as after a restore from a backup."""
     for kept in state.set_aside:
@@ -120,4 +126,4 @@ def lost(state: TeamState) -> Iterator[Finding]:
             yield finding("TEAM_UNFORGOTTEN", "set-aside", f"Their ids are in {kept.forgotten}.")
 
 
-CHECKS = (reached, followed, clocks, token, jobs, copies, lost)
+CHECKS = (reached, followed, clocks, token, jobs, copies, left_out, lost)

@@ -283,7 +283,7 @@ class Gateway:
             def work() -> Position:
                 access.require_visible(self._server, caller, head.workspace_id)
                 team = access.team_for(self._server, caller, head.workspace_id)
-                author = Author(named(caller)(head.node), head.lease)
+                author = Author(named(caller)(head.node), head.lease, owns_lease=True)
                 before = Position(head.seq, head.change)
                 require_format(head.format, known_format())
                 found = team.registered(head.workspace_id)

@@ -41,6 +41,7 @@ _LOOK_SECONDS = 30.0
 _PAUSES_SECONDS = (0.5, 1.0, 2.0, 3.0)  # after the first failure, the second, and so on
 _NOTE_SECONDS = 30.0
 _REMOVE_AGAIN_SECONDS = 30.0
+_STUCK_SECONDS = 60.0  # at most, between two tries of a copy that does not come on
 
 
 class TeamWork:
@@ -77,6 +78,8 @@ class TeamWork:
         self._copy_days = copy_days
         self._refused_hours = refused_hours
         self._remove_again_at = 0.0
+        self._stuck_seconds = 0.0
+        self._follow_at = 0.0
         self._noted: tuple[tuple[int, bool, bool], float] = ((-1, False, False), 0.0)  # of the copy, and when
         self._lease = HeldLease(team, jobs, lease_seconds, lambda: child.end("stopped"), count_loss)
         self._stop = threading.Event()
@@ -244,6 +247,8 @@ class TeamWork:
             self._remove_again_at = time.monotonic() + _REMOVE_AGAIN_SECONDS
         else:
             self._current = None
+            if (too_early_for := self._follow_at - time.monotonic()) > 0:
+                return too_early_for
         try:
             answer = self._child.ask({"kind": FOLLOW, "jobs": [], "lease": None})
             if (job_files := answer["job_files"]) is not None:
@@ -255,6 +260,12 @@ class TeamWork:
         except OSError as error:
             log.warning("what another machine forgot is still in jobs' files: %s", error)
         self._changed()
+        is_behind = found is None or found.position != state.position
+        if is_behind and copy_state(self._workspace).position == state.position:
+            self._stuck_seconds = min(_STUCK_SECONDS, max(1.0, 2 * self._stuck_seconds))
+            self._follow_at = time.monotonic() + self._stuck_seconds
+            return self._stuck_seconds
+        self._stuck_seconds = 0.0
         return 0.0  # to see that the copy is current, or what else came
 
     def _note_current(self, position: Position, *, has_removed_all: bool) -> None:

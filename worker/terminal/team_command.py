@@ -224,6 +224,11 @@ def show_status(answer: Envelope) -> None:
             for each in found["failed_jobs"]
         ]
         table(["failed job", "kind", "error", "dropped on", "failed"], failed)
+    if found["set_aside"]:
+        say("")
+        table(
+            ["left out here", "key", "why"], [[each["table"], each["key"], each["why"]] for each in found["set_aside"]]
+        )
 
 
 def show_list(answer: Envelope) -> None:

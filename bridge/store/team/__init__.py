@@ -11,6 +11,7 @@ row stays as a row without a value. So the feed needs no history: a new replica 
 ``row_forms``: what every copy requires of a row.
 ``row_checks``: checks rows of another machine, before all others get them.
 ``replica``: applies rows to memory.db.
+``set_aside``: the rows that this copy could not apply.
 ``team_store``: the store: it applies what it lacks, and commits each change in Postgres before in memory.db.
 
 The other side, in Postgres, is ``bridge/team``.

@@ -11,6 +11,7 @@ from jobs.layout import Workspace
 from ...team.rows import Position
 from .. import database
 from ..outbox import Outbox
+from .set_aside import RowSetAside, rows_set_aside
 
 _KEYS = ("team_seq", "team_change")
 
@@ -28,10 +29,12 @@ def note_position(connection: sqlite3.Connection, reached: Position) -> None:
 
 
 class CopyState(NamedTuple):
-    """How far a copy is. ``forgettings``: how many forgettings have still left copies of texts on this machine."""
+    """How far a copy is. ``forgettings``: how many forgettings have still left copies of texts on this machine.
+    ``set_aside``: the rows that it could not apply."""
 
     position: Position | None
     forgettings: int
+    set_aside: tuple[RowSetAside, ...] = ()
 
 
 def copy_state(workspace: Workspace) -> CopyState:
@@ -40,7 +43,7 @@ def copy_state(workspace: Workspace) -> CopyState:
         if connection is None or not _is_made(connection):
             return CopyState(None, 0)
         (count,) = connection.execute("SELECT count(*) FROM forgettings WHERE done_at IS NULL").fetchone()
-        return CopyState(position(connection), int(count))
+        return CopyState(position(connection), int(count), rows_set_aside(connection))
 
 
 def _is_made(connection: sqlite3.Connection) -> bool:
@@ -65,4 +68,6 @@ def leave(workspace: Workspace, now: str) -> None:
         if outbox.graph_model() is None:
             outbox.enqueue_all(now)
         with database.transaction(connection):
-            connection.execute("DELETE FROM meta WHERE key IN ('team_seq', 'team_change', 'team_sharing')")
+            connection.execute(
+                "DELETE FROM meta WHERE key IN ('team_seq', 'team_change', 'team_sharing', 'team_set_aside')"
+            )

@@ -1,13 +1,16 @@
 """Applies the rows of Postgres to memory.db, with what is derived from them: words, vectors, deliveries to the graph.
 
-What is applied is committed with its position in one transaction, so a replica goes on after any kill.
+What is applied is committed with its position in one transaction, so a replica goes on after any kill. A row that
+cannot be applied is set aside, and the others are applied.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import accumulate, islice
 from typing import Any
@@ -21,7 +24,11 @@ from .. import rows
 from ..outbox import Outbox
 from ..vector_index import VectorIndex
 from ..word_index import WordIndex
+from .row_forms import RowForms
+from .set_aside import RowSetAside, note_set_aside, rows_set_aside
 from .tables import MEMORIES, SEQUENCES, TABLES, Table, quoted
+
+log = logging.getLogger(__name__)
 
 _TOGETHER = 2000  # rows; a memory's vectors are some 30 kB
 
@@ -51,10 +58,29 @@ class Replica:
         self._outbox = outbox
         self._dimensions = dimensions
         self._columns = {table.name: table.columns(connection) for table in TABLES}
+        self._forms = RowForms(connection)
+        self._set_aside: dict[tuple[str, str], RowSetAside] = {}  # by table and key
+
+    def well_formed(self, feed: Iterable[FeedRow]) -> Iterator[FeedRow]:
+        """The rows that have the form of a row; the others are set aside by the next ``apply``."""
+        self._set_aside = {}
+        for found in feed:
+            try:
+                self._forms.require(found.row)
+            except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+                self._leave_out(found.row, error)
+            else:
+                yield found
+
+    def _leave_out(self, row: SharedRow, error: Exception) -> None:
+        why = str(error) if type(error) is ValueError else type(error).__name__
+        log.warning("a row of the table %s is set aside: %s", row.table[:40], why)
+        self._set_aside[row.table, row.key] = RowSetAside(row.table[:40], row.key[:200], why)
 
     def apply(self, feed: Iterable[FeedRow], now: str, *, is_all: bool = False) -> int:
-        """Apply rows, inside a transaction. Returns how many. ``feed`` is read more than once. ``is_all``: every other
-        shared row is deleted."""
+        """Apply well-formed rows, inside a transaction. Returns how many. ``feed`` is read more than once. ``is_all``:
+        every other shared row is deleted."""
+        before = {} if is_all else {(each.table, each.key): each for each in rows_set_aside(self._connection)}
         kept: dict[str, set[str]] = {table.name: set() for table in TABLES}
         count = 0
         if is_all:
@@ -68,11 +94,30 @@ class Replica:
             if row.table == MEMORIES.name:
                 self._remove_other(row, now)
         for some in _batches(feed):
-            by_table: dict[str, list[SharedRow]] = {}
             for _, row in some:
-                by_table.setdefault(row.table, []).append(row)
-            count += self._apply(by_table, now)
+                before.pop((row.table, row.key[:200]), None)
+            count += self._apply_what_can_be([row for _, row in some], now)
+        if before or self._set_aside or rows_set_aside(self._connection):
+            note_set_aside(self._connection, [*before.values(), *self._set_aside.values()])
+        self._set_aside = {}
         return count
+
+    def _apply_what_can_be(self, some: Sequence[SharedRow], now: str) -> int:
+        """Apply rows together; where that fails, each half, so that the one that cannot be applied is left out."""
+        by_table: dict[str, list[SharedRow]] = {}
+        for row in some:
+            by_table.setdefault(row.table, []).append(row)
+        try:
+            with _savepoint(self._connection):
+                return self._apply(by_table, now)
+        except Exception as error:
+            if not _is_of_row(error):
+                raise
+            if len(some) == 1:
+                self._leave_out(some[0], error)
+                return 0
+        middle = len(some) // 2
+        return self._apply_what_can_be(some[:middle], now) + self._apply_what_can_be(some[middle:], now)
 
     def _apply(self, by_table: Mapping[str, Sequence[SharedRow]], now: str) -> int:
         self._memories(by_table.get(MEMORIES.name, ()), now)
@@ -126,6 +171,8 @@ class Replica:
                 continue
             if former is not None:
                 self._remove(number, former[0], bool(former[1]), now)
+            if not row.vectors and not row.value["hidden"]:
+                raise ValueError("its vectors are missing")
             arrivals.append(_Arrival(row.value, self._rows_of(row.vectors)))
         self._add(arrivals, now)
 
@@ -175,6 +222,28 @@ class Replica:
     def _memory(self, number: int) -> Memory:
         query = f"SELECT {rows.COLUMNS} FROM memories WHERE number = ?"  # noqa: S608 - constants
         return rows.memory_of(self._connection.execute(query, (number,)).fetchone())
+
+
+@contextmanager
+def _savepoint(connection: sqlite3.Connection) -> Iterator[None]:
+    """A part of a transaction, of which an exception leaves nothing."""
+    connection.execute("SAVEPOINT part")
+    try:
+        yield
+    except BaseException:
+        if connection.in_transaction:  # a full disk may have ended it
+            connection.execute("ROLLBACK TO part")
+            connection.execute("RELEASE part")
+        raise
+    connection.execute("RELEASE part")
+
+
+def _is_of_row(error: Exception) -> bool:
+    """Whether a row is the reason, and not the disk or memory.db."""
+    if isinstance(error, sqlite3.OperationalError):
+        return "malformed JSON" in str(error)
+    of_rows = (sqlite3.IntegrityError, sqlite3.DataError, sqlite3.InterfaceError, sqlite3.ProgrammingError)
+    return isinstance(error, (*of_rows, ValueError, TypeError, LookupError, AttributeError, OverflowError))
 
 
 def _batches(feed: Iterable[FeedRow]) -> Iterator[list[FeedRow]]:

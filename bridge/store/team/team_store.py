@@ -21,7 +21,7 @@ from ... import critical
 from ...embedding.embedder import Embedder
 from ...team.protocol import Team
 from ...team.rows import Author, Described, FeedRow, Position, Registered, require_format
-from .. import database, vector_files
+from .. import compaction_history, database, vector_files
 from ..change import Change
 from ..migrations import FORMAT
 from ..protocol import Prepare
@@ -95,12 +95,16 @@ class TeamStore(SqliteStore):
         return database.meta(self._connection, "team_sharing")
 
     def _share(self, team_workspace: str) -> None:
-        """Commit all rows in Postgres, once: the change's id is noted first, so a second try knows of the first."""
+        """Commit all rows in Postgres, once: the change's id is noted first, so a second try knows of the first. Texts
+        that an early version imported into the history are no rows of this one.
+        """
         if (change_id := self._sharing()) is None:
             change_id = str(uuid4())
             with database.transaction(self._connection):
                 database.set_meta(self._connection, "workspace_id", team_workspace)
                 database.set_meta(self._connection, "team_sharing", change_id)
+        with database.transaction(self._connection):
+            compaction_history.remove_texts(self._connection)
         what = Described(
             self.workspace_id,
             self._workspace.root.name,
@@ -133,7 +137,7 @@ class TeamStore(SqliteStore):
                 return 0
             if found.is_all and self.position.seq:
                 log.warning("the team does not have the last changes of this copy: it is made again")
-            incoming = IncomingRows(found.rows, self._workspace.memory)
+            incoming = IncomingRows(self._replica.well_formed(found.rows), self._workspace.memory)
         with incoming:
             here = prepare(self._arrivals(incoming, is_all=found.is_all))
             with critical.critical_section(), steps.fault_point("team.apply"), database.transaction(self._connection):

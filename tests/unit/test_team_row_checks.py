@@ -1,0 +1,174 @@
+"""What a gateway lets in: every row that the store writes, and none that it could not have written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+from uuid import NAMESPACE_OID, uuid5
+
+import numpy as np
+import pytest
+from fake_embedder import FakeEmbedder
+
+from bridge.memory import Content, Memory, Metadata
+from bridge.store.sqlite_store import SqliteStore
+from bridge.store.team.recorder import Recorder
+from bridge.store.team.row_checks import RowChecks
+from bridge.store.team.tables import KEY_WIDTHS, TABLES, key_text
+from bridge.store.values import (
+    Addition,
+    AppliedJob,
+    CapturedSegment,
+    CapturedSession,
+    CaptureSource,
+    Compaction,
+    ExtractedNode,
+    Extraction,
+    Feedback,
+    Restored,
+    Skipped,
+    Source,
+)
+from bridge.team.rows import SharedRow
+from jobs.errors import JobError
+from jobs.layout import Workspace
+
+AT, LATER, SHA = "2026-11-20T12:00:00Z", "2026-11-20T12:00:00.125Z", "a" * 64
+DIMENSIONS = 16
+ONE, TWO, RECORD, GONE = (str(uuid5(NAMESPACE_OID, name)) for name in ("one", "two", "record", "gone"))
+ODD = (None, "", "x", -1, 10**17, 1.5, [], {}, "null", "[]", "{}", "[1", "[NaN]", "9999-99-99T99:99:99Z", True, "\0")
+# Where a person or another tool may have written any text.
+FREE = {"session_id", "path", "version", "first_place", "last_place", "by", "query", "note"}
+# What an edited import may say instead, or what is another memory, another job or nothing.
+OTHERS = {"topic_id", "updated_at", "status_set_at", "origin_job", "migrated_from", "job_id", "job_sha256"}
+OTHERS |= {"preview_digest", "narrative_source", "sources", "conflicts", "segments", "evidence", "digests"}
+OTHERS |= {"restored_at", "restored_by", "importance", "plan_id", "source_created_at", "created_at"}
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory: pytest.TempPathFactory) -> list[SharedRow]:
+    """A row of each kind, as the store writes it."""
+    workspace = Workspace(tmp_path_factory.mktemp("store"))
+    workspace.memory.mkdir(mode=0o700)
+    store = SqliteStore(workspace, FakeEmbedder(DIMENSIONS))
+    labels = Metadata("queue", "a session", "plan-014", "Active", AT, AT, AT, 0.5)
+    said = Memory(ONE, 0, "summary", labels, AT, Content("The queue – 状态", "It is\x01 a spool.", ("Use a spool.",)))
+    raw = Memory(TWO, 7, "legacy", Metadata(created_at="some day in May"), LATER, text="User asked: why?")
+    merged = replace(said, id=RECORD, kind="decision_record", metadata=replace(labels, status="DecisionRecord"))
+    conflict = {"kind": "reversal", "confidence": 0.5, "judged_by": "rules"}
+    made = Compaction(
+        RECORD, "queue", AT, AppliedJob("compact-1", SHA), SHA, (Source(ONE, SHA, "Active", None),),
+        (conflict | {side: {"memory_id": ONE, "text_sha256": SHA} for side in ("earlier", "later")},), ONE,
+    )  # fmt: skip
+    undone = Restored(LATER, (ONE,), (Skipped(TWO, "forgotten"),))
+    captured = CapturedSession("codex", "s", "/p/ü", "v", "kept", AT, (CapturedSegment(3, SHA, ONE),))
+    with store.change(AT, [AppliedJob("job-1", SHA)]) as change:
+        change.add(
+            [Addition(said, "job-1"), Addition(raw, None), Addition(replace(merged, sources=(ONE,)), "compact-1")]
+        )
+        change.add([Addition(replace(raw, id=GONE, number=0), "job-1", hidden=True, status_set_at=AT)])
+        change.record_compaction(made)
+        change.record_session(captured)
+        change.record_turns("codex", "s", ["0123456789ab", "ba9876543210"])
+        change.record_source(
+            CaptureSource(ONE, "codex", "s", "/p", "1", "2", "rules", 0.3, (("decisions", 0, "1"),), AT, "job-1")
+        )
+        change.keep_extraction(TWO, Extraction((ExtractedNode(ONE, "Entity", ("name",), {"name": "ü"}),)), "job-1")
+        change.leave_tombstones([str(uuid5(NAMESPACE_OID, "forgotten"))])
+    with store.change(LATER) as change:
+        change.give_feedback(Feedback(ONE, "Jörg", "helpful", AT, "why?", "It held."))
+        [compaction] = [store.compactions.latest(RECORD)]
+        assert compaction is not None
+        change.record_restoration(replace(compaction, restored=undone), "restore-1")
+    vector = np.zeros(DIMENSIONS, "<f4")
+    vector[0] = 1
+    found = list(Recorder(store._connection, lambda row, count: vector.tobytes() * count).all_rows())
+    store.close()
+    return found
+
+
+@pytest.fixture(scope="module")
+def checks() -> RowChecks:
+    return RowChecks()
+
+
+def is_let_in(checks: RowChecks, row: SharedRow) -> bool:
+    try:
+        checks.require_valid(row, DIMENSIONS)
+    except JobError:
+        return False
+    return True
+
+
+def test_every_row_that_the_store_writes_is_let_in(checks: RowChecks, rows: list[SharedRow]) -> None:
+    assert {row.table for row in rows} == set(KEY_WIDTHS), "there is one of each kind"
+    for row in rows:
+        checks.require_valid(row, DIMENSIONS)
+
+
+def changed(row: SharedRow) -> Iterator[tuple[str, Any, SharedRow]]:
+    """The row with each of its columns odd, under the key that it then has."""
+    keys = {table.name: table.key for table in TABLES}
+    for name, value in (row.value or {}).items():
+        for odd in ODD:
+            if value != odd or type(value) is not type(odd):
+                given = (row.value or {}) | {name: odd}
+                yield name, odd, replace(row, value=given, key=key_text([given[each] for each in keys[row.table]]))
+
+
+def test_of_odd_values_only_those_that_somebody_may_have_written_are_let_in(
+    checks: RowChecks, rows: list[SharedRow]
+) -> None:
+    tried = 0
+    for row in rows:
+        for name, odd, given in changed(row) if row.table != "sqlite_sequence" else ():
+            tried += 1
+            if is_let_in(checks, given):
+                assert name in FREE | OTHERS, (row.table, name, odd)
+                assert odd is None or (isinstance(odd, str) and "\0" not in odd), (row.table, name, odd)
+    assert tried > 1000
+
+
+@pytest.mark.parametrize(
+    "key", ['[{"x":1}]', "[ 1 ]", "[1.0]", "[true]", '["1"]', "[1,1]", "[99999999999]", "[[1]]", "1", "[0]"]
+)
+def test_a_key_that_is_not_written_so_is_refused(checks: RowChecks, rows: list[SharedRow], key: str) -> None:
+    [memory] = [row for row in rows if row.table == "memories" and row.key == "[1]"]
+    assert is_let_in(checks, memory)
+    assert not is_let_in(checks, replace(memory, key=key))
+    if key != "[0]":
+        assert not is_let_in(checks, SharedRow("memories", key, None))
+
+
+@pytest.mark.parametrize(
+    "vectors", [b"", b"\0" * 4, np.full(DIMENSIONS, np.nan, "<f4").tobytes(), np.full(DIMENSIONS, 9, "<f4").tobytes()]
+)
+def test_vectors_of_another_length_are_refused(checks: RowChecks, rows: list[SharedRow], vectors: bytes) -> None:
+    [memory] = [row for row in rows if row.table == "memories" and row.key == "[1]"]
+    assert not is_let_in(checks, replace(memory, vectors=vectors))
+
+
+def test_words_that_the_store_derives_cannot_say_something_else(checks: RowChecks, rows: list[SharedRow]) -> None:
+    [memory] = [row for row in rows if row.table == "memories" and row.key == "[1]"]
+    value = memory.value or {}
+    for lie in (
+        {"plan_key": "015"}, {"dated": 1.0}, {"body": value["body"].replace('"context"', '"evil": 1, "context"')},
+        {"body": value["body"].replace(", ", ",", 1)}, {"body": value["body"].replace('["Use a spool."]', '"Use"')},
+        {"kind": "legacy"}, {"status": "Final"}, {"sources": f'["{ONE}"]'}, {"hidden": 2}, {"id": ONE.upper()},
+    ):  # fmt: skip
+        assert not is_let_in(checks, replace(memory, value=value | lie)), lie
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ('["memories"]', {"seq": 2**62 - 1}),
+        ('["memories"]', {"seq": "1"}),
+        ('["rows"]', {"seq": 1}),
+        ('["memories"]', None),
+    ],
+)
+def test_a_sequence_out_of_bounds_is_refused(checks: RowChecks, key: str, value: dict[str, Any] | None) -> None:
+    assert not is_let_in(checks, SharedRow("sqlite_sequence", key, value))
+    assert is_let_in(checks, SharedRow("sqlite_sequence", '["memories"]', {"seq": 7}))
