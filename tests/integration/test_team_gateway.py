@@ -376,7 +376,7 @@ class Counted(Limits):
 
 
 def test_a_request_counts_against_the_limit_unless_it_waits(strangers: Strangers) -> None:
-    server, limits = Server(strangers.hosted.gateway_dsn, upgrades=False), Counted(1.0, 1.0)
+    server, limits = Server(strangers.hosted.gateway_dsn, upgrades=False), Counted(1.0, 1e9)
     headers = {"Authorization": f"Bearer {strangers.anns}"}
     with TestClient(Gateway(server, limits).application(), headers=headers) as client:
 
