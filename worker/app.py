@@ -207,6 +207,8 @@ class Worker:
     def _pause(self, request: dict[str, Any]) -> None:
         files.replace(self._spool_paths.paused, b"")
         self._runner.paused.set()
+        if self._team is not None:
+            self._team.wake()  # to let others have the graph
         self._announce()
 
     def _resume(self, request: dict[str, Any]) -> None:

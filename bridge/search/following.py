@@ -114,7 +114,7 @@ def _asked(workspace: Workspace, age: CopyAge, catch_up_seconds: float, *, is_th
     if age.seq is not None:
         lacks = missing.ask(settings, missing.CopyPlace(found.workspace_id, age.seq, age.change), ASK_SECONDS)
     # Not before: it would take the processor from the answer.
-    who = "The worker here has not reached the team yet." if is_there else _started(workspace)
+    who = "The worker here has not caught up with the team yet." if is_there else _started(workspace)
     if lacks is None:
         return f"{who} The team did not answer within {ASK_SECONDS:g} s: {_missing_since(age)}."
     if not lacks.changes:

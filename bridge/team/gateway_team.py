@@ -188,8 +188,8 @@ class GatewayTeam:
     def renew(self, lease: Lease, seconds: float) -> bool:
         return bool(self._ask("renew", **_of(lease), seconds=seconds))
 
-    def release(self, lease: Lease) -> None:
-        self._ask("release", **_of(lease))
+    def release(self, lease: Lease) -> bool:
+        return bool(self._ask("release", **_of(lease)))
 
     # --- jobs of the lease's holder ---
 

@@ -175,20 +175,21 @@ FROM (
     FROM jobs WHERE workspace_id = %(id)s AND state IN ('waiting', 'running')
 ) AS waiting
 WHERE id = %(id)s AND lease = %(number)s
-RETURNING pruned_at < clock_timestamp() - interval '1 day'
+RETURNING pruned_at < clock_timestamp() - interval '1 day', waiting.due_at IS NOT NULL
 """
 
 
-def release(connection: Connection, lease: Lease) -> None:
+def release(connection: Connection, lease: Lease) -> bool:
     """Give the lease up, and note when the workspace's next job is due. Nothing if it is lost. Once a day, what need
-    not be kept for ever is removed then.
+    not be kept for ever is removed then. Returns whether jobs wait: then the others are to be told.
     """
     with connection.transaction():
         try:
             require(connection, lease)  # first: a job that is posted meanwhile waits for this, and is not overlooked
         except JobError:
-            return
+            return False
         found = connection.execute(_RELEASE, {"id": lease.workspace_id, "number": lease.number}).fetchone()
     if found is not None and found[0]:
         connection.execute("UPDATE workspaces SET pruned_at = clock_timestamp() WHERE id = %s", (lease.workspace_id,))
         retention.prune(connection, lease.workspace_id)
+    return found is not None and bool(found[1])

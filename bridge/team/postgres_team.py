@@ -89,9 +89,9 @@ class PostgresTeam:
         with self._server.connection() as connection:
             return leases.renew(connection, lease, seconds)
 
-    def release(self, lease: Lease) -> None:
+    def release(self, lease: Lease) -> bool:
         with self._server.connection() as connection:
-            leases.release(connection, lease)
+            return leases.release(connection, lease)
 
     # --- jobs of the lease's holder ---
 

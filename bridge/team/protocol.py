@@ -82,7 +82,7 @@ class Team(Protocol):
     def renew(self, lease: Lease, seconds: float) -> bool:
         """As ``leases.renew``."""
 
-    def release(self, lease: Lease) -> None:
+    def release(self, lease: Lease) -> bool:
         """As ``leases.release``."""
 
     # --- jobs of the lease's holder ---

@@ -6,6 +6,7 @@ A real gateway process over a real Postgres, with a role of its own that row-lev
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -21,6 +22,7 @@ from gateways import Hosted
 from harness import Place, until
 from postgres import cluster
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from starlette.testclient import TestClient
 
 from bridge.store.team.tables import key_text
 from bridge.team import copies, membership, people, schema, wire
@@ -33,6 +35,8 @@ from jobs.errors import JobError
 from jobs.model import encode
 from jobs.parse import parse_job
 from worker.gateway.access import Caller
+from worker.gateway.app import Gateway
+from worker.gateway.limits import Limits
 from worker.gateway.polls import Polls
 
 NOBODY = "00000000-0000-0000-0000-000000000000"
@@ -364,6 +368,32 @@ def test_who_waits_hears_of_what_happened_between_two_of_its_requests(strangers:
 def test_an_earlier_version_that_waits_is_told_whether_a_notice_came(strangers: Strangers) -> None:
     body = {"workspace_id": strangers.workspace_id, "seconds": 0.1}
     assert ask(strangers.hosted, "listen", body, strangers.anns).json()["value"] is False
+
+
+class Counted(Limits):
+    """Limits that count the requests."""
+
+    requests = 0
+
+    def spend(self, person: str, now: float) -> None:
+        self.requests += 1
+
+
+def test_a_request_counts_against_the_limit_unless_it_waits(strangers: Strangers) -> None:
+    server, limits = Server(strangers.hosted.gateway_dsn, upgrades=False), Counted(1.0, 1e9)
+    headers = {"Authorization": f"Bearer {strangers.anns}"}
+    with TestClient(Gateway(server, limits).application(), headers=headers) as client:
+
+        def ask(mark: float, seconds: float) -> bool:
+            body = {"workspace_id": strangers.workspace_id, "node": "laptop", "mark": mark, "seconds": seconds}
+            return bool(client.post(wire.PREFIX + "listen", json=body).json()["value"]["changed"])
+
+        until(lambda: ask(0.0, 0.0), "the gateway listens")
+        limits.requests = 0
+        assert not ask(time.time(), 1.05)
+        assert limits.requests == 0
+        assert not ask(time.time(), 0.0)
+        assert limits.requests == 1
 
 
 class Waiting:

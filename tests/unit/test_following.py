@@ -119,7 +119,9 @@ def test_a_worker_that_does_not_reach_the_team_is_named_at_once(team: Team) -> N
 def test_a_worker_that_has_just_started_is_no_reason_to_start_another(team: Team) -> None:
     team.beat(started_at=clock.iso(NOW + timedelta(hours=1)))
     team.lacks = Missing(2, forgets=False)
-    assert (team.note() or "").startswith("The worker here has not reached the team yet. Changes are missing here, 2")
+    assert (team.note() or "").startswith(
+        "The worker here has not caught up with the team yet. Changes are missing here, 2"
+    )
     assert (team.asked, team.started) == (1, 0)
 
 

@@ -18,7 +18,7 @@ from .pool_worker import PoolWorker
 log = logging.getLogger(__name__)
 
 _ROUND_SECONDS = 1.0
-_PAUSE_SECONDS = 0.1  # between two notices of a workspace
+_PAUSE_SECONDS = 0.5  # between two notices of a workspace: each makes all its machines look
 _LOOK_SECONDS = 30.0
 _LISTEN_AGAIN_SECONDS = 5.0
 
@@ -83,10 +83,11 @@ class Pool:
                     return workspace_id
         return None
 
-    def _note_change(self, workspace_id: str) -> None:
+    def _note_change(self, workspace_id: str, *, at_once: bool) -> None:
         with self._lock:
             self._changed.add(workspace_id)
-        self._attention.set()
+        if at_once:
+            self._attention.set()
 
     # --- threads ---
 
@@ -136,8 +137,13 @@ class Pool:
     def _tell_all(self) -> None:
         with self._lock:
             changed, self._changed = self._changed, set()
-        for workspace_id in changed:
-            self._team.tell(workspace_id)
+        try:
+            for workspace_id in list(changed):
+                self._team.tell(workspace_id)
+                changed.remove(workspace_id)
+        finally:
+            with self._lock:
+                self._changed |= changed  # the next time
 
     def _listen(self) -> None:
         while not self._stop.is_set():

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Protocol
 
 from bridge.graph import graph_files
 from bridge.settings import Settings
@@ -48,6 +49,12 @@ class _Process:
     runner: Runner
 
 
+class NoteChange(Protocol):
+    """Tells others that the workspace has changed, ``at_once`` or within a second."""
+
+    def __call__(self, workspace_id: str, *, at_once: bool) -> None: ...
+
+
 class PoolWorker:
     """A thread, with one child process for most jobs."""
 
@@ -60,7 +67,7 @@ class PoolWorker:
         settings: Settings,
         metrics: PoolMetrics,
         next_to_follow: Callable[[], str | None],
-        tell: Callable[[str], None],
+        tell: NoteChange,
     ) -> None:
         """``next_to_follow`` gives a workspace whose copy has to follow; ``tell`` tells others of a change."""
         self._node = node
@@ -125,7 +132,7 @@ class PoolWorker:
 
     def _stepped(self, record: Record) -> None:
         self._metrics.stepped(record)
-        self._tell(self._leased)
+        self._tell(self._leased, at_once=record.state != "running")
 
     def _end_job(self) -> None:
         self._current.child.end("stopped")
@@ -164,8 +171,8 @@ class PoolWorker:
             busy = self._metrics.busy.track_inprogress()
             with busy, self.lease.holding(lease), self._at(lease.workspace_id) as copy:
                 has_run = self._run_jobs(copy)
-            if has_run:
-                self._tell(lease.workspace_id)  # what is left is for others, who may take the lease now
+            if has_run and self.lease.left_jobs:
+                self._tell(lease.workspace_id, at_once=True)  # others may take the lease now
             self._copies.remove_oldest(lambda gone: self._team.remove_copy(gone.workspace_id, gone.node))
             return 0.0 if has_run else _AGAIN_SECONDS
         if (workspace_id := self._next_to_follow()) is not None:

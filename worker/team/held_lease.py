@@ -37,6 +37,7 @@ class HeldLease:
         self._count_loss = count_loss
         self._held: Lease | None = None
         self._renewed_at = 0.0
+        self.left_jobs = False  # whether jobs waited when the last lease was given up
         self.renew_seconds = min(_LONGEST_RENEWAL_SECONDS, seconds / 3)
 
     @property
@@ -51,6 +52,7 @@ class HeldLease:
         Raises JobError: TEAM_LEASE_LOST and as ``Team``.
         """
         self._renewed_at = time.monotonic()
+        self.left_jobs = False
         self._held = lease
         has_begun = False
         try:
@@ -60,7 +62,7 @@ class HeldLease:
         finally:
             self._held = None
             if self._jobs.let_go() is not None:
-                self._team.release(lease)
+                self.left_jobs = self._team.release(lease)
             elif has_begun:
                 self._count_loss()
 

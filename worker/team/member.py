@@ -10,6 +10,7 @@ from bridge.team import last_try, opening
 from bridge.team.membership import Membership
 from jobs.layout import Workspace
 from jobs.lifecycle import CrashLimits
+from jobs.model import Record
 
 from ..child.supervisor import Child
 from ..monitoring.counters import Counters
@@ -52,7 +53,10 @@ class Member:
         self._counters = counters
         counters.count(_LEASES_LOST, by=0)  # an alert misses the first step of a counter that begins at 1
         self._work: TeamWork | None = None
-        self.jobs = TeamJobs(self._team, membership.node, crash_limits, local, stepped=lambda _: self.work.tell())
+        self.jobs = TeamJobs(self._team, membership.node, crash_limits, local, stepped=self._stepped)
+
+    def _stepped(self, record: Record) -> None:
+        self.work.stepped(record)
 
     def work_with(self, runner: Runner, child: Child, changed: Callable[[], None]) -> Member:
         """Run jobs with these. Returns itself."""

@@ -10,6 +10,7 @@ case nobody has told them of something. A gateway does that for its machines.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import math
 import threading
@@ -24,6 +25,7 @@ from bridge.team.rows import Position, Registered
 from jobs import clock
 from jobs.errors import JobError
 from jobs.layout import Workspace
+from jobs.model import Record
 
 from ..child.protocol import FOLLOW, FORGOTTEN
 from ..child.supervisor import Child, ChildEnded
@@ -95,6 +97,7 @@ class TeamWork:
         self._wakeups = Wakeups(team, membership.workspace_id, membership.node, self._heard)
         self.problem: str | None = None  # the error code of the last failure to reach the team, until it is reached
         self._wants_maintenance = threading.Event()
+        self._begun = threading.Event()  # a job was started, and the others have not been told
 
     @property
     def holds_lease(self) -> bool:
@@ -117,14 +120,18 @@ class TeamWork:
         self._wants_maintenance.set()
         self._wake_run.set()
 
-    def tell(self) -> None:
-        """Something has changed: the others are to look."""
+    def announce(self) -> None:
+        """Look at once, and tell the others to."""
+        self.wake()
         self._wakeups.tell()
 
-    def announce(self) -> None:
-        """As ``tell``, and look here, too."""
-        self.wake()
-        self.tell()
+    def stepped(self, record: Record) -> None:
+        """Tell the others of a job's record: that one runs, within a second, unless it ends before."""
+        if record.state == "running":
+            self._begun.set()
+        else:
+            self._begun.clear()
+            self._wakeups.tell()
 
     def _heard(self, changed: bool) -> None:
         if changed:
@@ -133,7 +140,8 @@ class TeamWork:
         else:
             self._look_at = time.monotonic() + _LOOK_SECONDS
             if (current := self._current) is not None:
-                copy_age.note_current(self._workspace, clock.now(), self._copy_days, *current)
+                with contextlib.suppress(OSError):  # it is noted again soon
+                    copy_age.note_current(self._workspace, clock.now(), self._copy_days, *current)
 
     def stop(self) -> None:
         """Stop after the running job. The lease is given up, so that another worker need not wait for its end."""
@@ -218,8 +226,8 @@ class TeamWork:
                 if self._runner.paused.is_set():
                     break
         self._wake_exchange.set()
-        if has_run:
-            self._wakeups.tell()  # what is left is for others, who may take the lease now
+        if has_run and self._lease.left_jobs:
+            self._wakeups.tell()  # others may take the lease now
         return 0.0 if has_run else _AGAIN_SECONDS
 
     def _keeps_copy(self) -> bool:
@@ -296,6 +304,9 @@ class TeamWork:
                 self._lease.renew_if_due()
                 for job_id in self._jobs.cancel_requests():
                     self._runner.cancel(job_id)
+                if self._begun.is_set():
+                    self._begun.clear()
+                    self._wakeups.tell()
                 self._exchange.run()
                 if self._exchange.has_posted:
                     self._wakeups.tell()

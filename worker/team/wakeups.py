@@ -63,6 +63,8 @@ class Wakeups:
                 self._team.tell(self._workspace_id)
             except JobError as error:
                 log.debug("a notice was not sent: %s", error.code)
+                self._pending.set()
+                self._stop.wait(_AGAIN_SECONDS)
             if is_last:
                 return
             self._stop.wait(_PAUSE_SECONDS)
