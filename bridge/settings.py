@@ -170,6 +170,10 @@ class Settings:
     team_ca_file: str | None = _setting(
         None, "Certificates that the gateway's is checked with, as a PEM file; unset: those of the system."
     )
+    team_machine: str | None = _setting(
+        None,
+        "This machine's name in the team, for workspaces that are shared or joined from now on; unset: the host's.",
+    )
     team_copy_days: float = _setting(
         30.0, "In a team: days without contact after which questions are no longer answered from this machine's copy."
     )

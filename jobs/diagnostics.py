@@ -239,6 +239,12 @@ DIAGNOSTICS: dict[str, Diagnostic] = _table(
         " after COGNEE_MEMORY_KEEP_FAILED_DAYS.",
     ),
     Diagnostic(
+        "TEAM_LOST_IS_BACK", _S, "note",
+        "All that the team's database had lost is back, and what was forgotten is forgotten: nothing more is needed of"
+        " what was set aside here.",
+        "Remove the folder.",
+    ),
+    Diagnostic(
         "TEAM_UNFORGOTTEN", _S, "warning",
         "The team's database has memories again that were forgotten: it was restored to an earlier state.",
         "Forget them again, by these ids: cognee-memory forget ID. Then remove the file's folder.",

@@ -43,6 +43,12 @@ _R, _T, _W, _G = Reaction.REJECT, Reaction.RETRY, Reaction.WAIT, Reaction.GIVE_U
 # means them, unless it names the code.
 BROUGHT = frozenset({"FILE_NOT_TRUSTED", "FILE_TRACKED"})
 
+# A person's slip, such as a second forgetting of the same topic: no failure that an operator has to look into.
+SLIPS = frozenset(
+    {"MEMORY_NOT_FOUND", "TOPIC_NOT_FOUND", "PLAN_NOT_FOUND", "SESSION_NOT_FOUND", "PREVIEW_NOT_FOUND",
+     "RECEIPT_NOT_FOUND"}
+)  # fmt: skip
+
 ERRORS: dict[str, ErrorKind] = _table(
     # --- a file that cannot become a job ---
     ErrorKind(

@@ -56,6 +56,7 @@ def open_store(
             membership.workspace_id,
             Author(membership.node),
             may_share=membership.shares,
+            name=membership.name,
         )
     from .sqlite_store import SqliteStore  # imported here: only the child process writes
 

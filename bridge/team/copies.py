@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import NamedTuple
 
+from . import shared_jobs
 from .server import Connection
 
 SILENT_DAYS = 7
@@ -114,15 +115,15 @@ def access(connection: Connection, workspace_id: str) -> Access:
     return Access(ends[0] if ends else None, machines)
 
 
-_OVERVIEW = """
+_OVERVIEW = f"""
 SELECT id::text, name, last_seq,
     CASE WHEN lease_until > clock_timestamp() THEN lease_owner END,
     CASE WHEN lease_until > clock_timestamp() THEN lease_until END,
     coalesce((
         SELECT json_object_agg(state, number)
         FROM (SELECT state, count(*) AS number FROM jobs WHERE workspace_id = id GROUP BY state) AS counted
-    ), '{}'),
-    (SELECT count(*) FROM jobs WHERE workspace_id = id AND record->>'state' = 'failed'),
+    ), '{{}}'),
+    (SELECT count(*) FROM jobs WHERE workspace_id = id AND {shared_jobs.HAS_FAILED}),
     CASE WHEN lease_until IS NULL OR lease_until <= clock_timestamp() THEN (
         SELECT extract(epoch FROM
             clock_timestamp() - greatest(min(greatest(changed_at, jobs.due_at)), leased_at))::double precision
@@ -131,7 +132,7 @@ SELECT id::text, name, last_seq,
         HAVING count(*) > 0
     ) END
 FROM workspaces
-"""
+"""  # noqa: S608 - constants
 
 
 def overview(connection: Connection, workspace_id: str) -> Overview | None:

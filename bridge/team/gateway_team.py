@@ -274,6 +274,10 @@ class GatewayTeam:
         found = self._ask("failed_jobs", workspace_id=workspace_id, limit=limit)
         return [FailedJob(**(each | {"failed_at": clock.parse(each["failed_at"])})) for each in found]
 
+    def dismiss(self, workspace_id: str, job_ids: Sequence[str] | None) -> int:
+        ids = None if job_ids is None else list(job_ids)
+        return int(self._ask("dismiss", workspace_id=workspace_id, job_ids=ids))
+
     def workspaces(self, limit: int) -> list[Overview]:
         found = [_overview(each) for each in self._ask("workspaces")]
         return [each for each in found if each is not None][:limit]

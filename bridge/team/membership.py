@@ -22,11 +22,12 @@ from .. import trust
 @dataclass(frozen=True, slots=True)
 class Membership:
     """A workspace in a team. ``node`` names this machine's copy of it, and no other one. ``shares``: whether it came
-    from here, so that it is made known to the team."""
+    from here, so that it is made known to the team, as ``name`` or by its folder's."""
 
     workspace_id: str
     node: str
     shares: bool
+    name: str | None = None
 
 
 def membership_of(workspace: Workspace, config_folder: Path) -> Membership | None:
@@ -41,6 +42,9 @@ def membership_of(workspace: Workspace, config_folder: Path) -> Membership | Non
     try:
         entry = json.loads(path.read_bytes())
         workspace_id, shares = str(UUID(entry["workspace_id"])), bool(entry["shares"])
+        machine = str(entry.get("machine") or socket.gethostname())
+        name = None if entry.get("name") is None else str(entry["name"])
+        kind = "pool-" if entry.get("is_pool") else ""
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -49,11 +53,32 @@ def membership_of(workspace: Workspace, config_folder: Path) -> Membership | Non
             f"{path} cannot be read, so it is unknown to which team the workspace belongs.",
             remediation="Join again: cognee-memory team join. To leave the team instead, remove the file.",
         ) from error
-    return Membership(workspace_id, f"{socket.gethostname()}/{owner[:12]}", shares)
+    return Membership(workspace_id, f"{kind}{machine}/{owner[:12]}", shares, name)
 
 
-def join(workspace: Workspace, config_folder: Path, workspace_id: str, *, shares: bool = False) -> Membership:
-    """Note that the workspace belongs to a team. Raises JobError: CONFIG_UNWRITABLE, WORKSPACE_NOT_TRUSTED."""
+def require_machine(name: str | None) -> None:
+    """Raises JobError: SETTING_INVALID for a name that a machine cannot have."""
+    if name is not None and (not 0 < len(name) <= 64 or not name.isprintable() or "/" in name):
+        raise JobError(
+            "SETTING_INVALID", f"The setting team_machine is {name[:70]!r}: 1 to 64 characters, without a slash."
+        )
+
+
+def join(
+    workspace: Workspace,
+    config_folder: Path,
+    workspace_id: str,
+    *,
+    shares: bool = False,
+    name: str | None = None,
+    machine: str | None = None,
+    is_pool: bool = False,
+) -> Membership:
+    """Note that the workspace belongs to a team. ``name``: the workspace's, instead of its folder's. ``machine``: this
+    machine's, instead of the host's.
+
+    Raises JobError: CONFIG_UNWRITABLE, WORKSPACE_NOT_TRUSTED.
+    """
     trust.adopt(workspace, config_folder)
     owner = _owner(workspace, config_folder)
     assert owner is not None
@@ -61,6 +86,9 @@ def join(workspace: Workspace, config_folder: Path, workspace_id: str, *, shares
     entry = {
         "workspace_id": workspace_id,
         "shares": shares,
+        "name": name,
+        "machine": machine,
+        "is_pool": is_pool,
         "path": str(workspace.root),
         "joined_at": clock.iso(clock.now()),
     }

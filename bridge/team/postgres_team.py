@@ -170,6 +170,10 @@ class PostgresTeam:
         with self._server.connection() as connection:
             return shared_jobs.failed(connection, workspace_id, limit)
 
+    def dismiss(self, workspace_id: str, job_ids: Sequence[str] | None) -> int:
+        with self._server.connection() as connection:
+            return shared_jobs.dismiss(connection, workspace_id, job_ids)
+
     def workspaces(self, limit: int) -> list[Overview]:
         with self._server.connection() as connection:
             return copies.all_workspaces(connection, limit)

@@ -144,6 +144,9 @@ class Team(Protocol):
     def failed_jobs(self, workspace_id: str, limit: int) -> list[FailedJob]:
         """As ``shared_jobs.failed``."""
 
+    def dismiss(self, workspace_id: str, job_ids: Sequence[str] | None) -> int:
+        """As ``shared_jobs.dismiss``."""
+
     def workspaces(self, limit: int) -> list[Overview]:
         """As ``copies.all_workspaces``."""
 

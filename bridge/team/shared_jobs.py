@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
 from jobs import clock, lifecycle
-from jobs.errors import JobError
+from jobs.errors import SLIPS, JobError
 from jobs.kinds import LOCAL, NEEDS_GRAPH
 from jobs.model import Job, Record, canonical_json
 from jobs.scrub import without_texts
@@ -193,15 +193,28 @@ def cancel(connection: Connection, workspace_id: str, job_id: str) -> Cancellati
 
 # --- what operators see ---
 
+_SLIPS = ", ".join(f"'{code}'" for code in sorted(SLIPS))
+HAS_FAILED = f"record->>'state' = 'failed' AND coalesce(record->'error'->>'code', '') NOT IN ({_SLIPS})"
+_FAILED = f"""
+SELECT job_id, kind, asked_by, record->'error'->>'code', changed_at FROM jobs
+WHERE workspace_id = %s AND {HAS_FAILED} ORDER BY changed_at DESC, job_id LIMIT %s
+"""  # noqa: S608 - constants
+_DISMISS = f"""
+DELETE FROM jobs WHERE workspace_id = %s AND {HAS_FAILED} AND (%s::text[] IS NULL OR job_id = ANY(%s::text[]))
+    AND NOT EXISTS (SELECT 1 FROM job_askers AS a WHERE a.workspace_id = jobs.workspace_id AND a.job_id = jobs.job_id)
+"""  # noqa: S608 - constants
+
 
 def failed(connection: Connection, workspace_id: str, limit: int = MOST_FAILED) -> list[FailedJob]:
-    """The workspace's failed jobs, the last one first. Those that run again are left out."""
-    found = connection.execute(
-        "SELECT job_id, kind, asked_by, record->'error'->>'code', changed_at FROM jobs"
-        " WHERE workspace_id = %s AND record->>'state' = 'failed' ORDER BY changed_at DESC, job_id LIMIT %s",
-        (workspace_id, limit),
-    )
+    """The workspace's failed jobs, the last one first. Those that run again are left out, and persons' slips."""
+    found = connection.execute(_FAILED, (workspace_id, limit))
     return [FailedJob(*row) for row in found]
+
+
+def dismiss(connection: Connection, workspace_id: str, job_ids: Sequence[str] | None) -> int:
+    """Remove these failed jobs, or all, from what operators see; of the memories nothing changes. One whose end its
+    machine does not know yet stays. Returns how many were removed."""
+    return connection.execute(_DISMISS, (workspace_id, job_ids, job_ids)).rowcount
 
 
 # --- the worker that holds the lease ---

@@ -114,6 +114,10 @@ class FailedJobs(Call):
     limit: Annotated[int, Field(gt=0, le=MOST_FAILED)]
 
 
+class Dismiss(Call):
+    job_ids: Annotated[list[JobId], Field(max_length=1000)] | None
+
+
 class OfNode(Call):
     node: Node
 
@@ -276,6 +280,7 @@ OPERATIONS: dict[str, Operation] = {
             for each in team.failed_jobs(body.workspace_id, body.limit)
         ],
     ),
+    "dismiss": Operation(Dismiss, lambda team, body, named: team.dismiss(body.workspace_id, body.job_ids), True),
     "workspaces": Operation(Empty, lambda team, body, named: [overview_shown(each) for each in team.workspaces(1000)]),
     "tell": Operation(Call, lambda team, body, named: team.tell(body.workspace_id)),
 }

@@ -6,6 +6,7 @@ not have, and the ids of those that were forgotten and are there again. An expor
 
 from __future__ import annotations
 
+import json
 import logging
 from pathlib import Path
 from typing import NamedTuple
@@ -13,6 +14,7 @@ from typing import NamedTuple
 from jobs import files
 from jobs.layout import Workspace
 
+from ..store import opening
 from ..store.opening import copy_state
 from ..store.values import Arrivals
 from . import export
@@ -49,6 +51,17 @@ def set_aside(workspace: Workspace, arrivals: Arrivals, now: str) -> None:
         log.warning(
             "the team's database has %d memories again that were forgotten: %s", len(arrivals.unforgotten), folder
         )
+
+
+def is_settled(workspace: Workspace, kept: SetAside) -> bool:
+    """Whether nothing is left to do: all lost memories are here again, or were forgotten since, and all that were
+    forgotten are forgotten again. Raises OSError, ValueError, and JobError as reading memory.db."""
+    lines = kept.memories.read_text("utf-8").splitlines() if kept.memories is not None else []
+    lost = {str(line["metadata"]["memory_id"]) for line in map(json.loads, lines) if line.get("type") == "memory"}
+    again = set(kept.forgotten.read_text("utf-8").split()) if kept.forgotten is not None else set()
+    with opening.open_memories(workspace) as here:
+        missing = [each for each in lost if here.known(each) is None and here.forgotten_at(each) is None]
+        return not missing and all(here.known(each) is None for each in again)
 
 
 def all_set_aside(workspace: Workspace) -> list[SetAside]:

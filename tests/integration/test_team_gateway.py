@@ -24,6 +24,7 @@ from postgres import cluster
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from starlette.testclient import TestClient
 
+from bridge.settings import load
 from bridge.store.team.tables import key_text
 from bridge.team import copies, membership, people, schema, wire
 from bridge.team.gateway_team import GatewayTeam
@@ -34,6 +35,7 @@ from jobs import clock, lifecycle
 from jobs.errors import JobError
 from jobs.model import encode
 from jobs.parse import parse_job
+from worker.admin import team as admin_team
 from worker.gateway.access import Caller
 from worker.gateway.app import Gateway
 from worker.gateway.limits import Limits
@@ -151,6 +153,7 @@ def bodies(workspace_id: str) -> dict[str, dict[str, Any]]:
         "note_copy": {"node": "n", "applied_seq": 0, "version": "0", "has_removed_all": True, "runs_jobs": True},
         "remove_copy": {"node": "n"},
         "failed_jobs": {"limit": 50},
+        "dismiss": {"job_ids": None},
         "incoming": {"seq": 0, "change": ""},
         "missing": {"seq": 0, "change": ""},
         "commit": {"seq": 1, "change": "", "jobs": [], "node": "n", "lease": 7, "format": 8},
@@ -556,6 +559,22 @@ def test_a_machine_whose_token_was_revoked_says_so_at_once_also_after_a_restart_
     with place.worker():
         until(lambda: place.json("memories", "list").get("total") == 2 or None, "it is let in, and its job has run")
         assert place.json("status")["team_problem"] is None
+
+
+def test_a_workspace_is_joined_by_its_name_where_one_alone_has_it(hosted: Hosted, tmp_path: Path) -> None:
+    token = hosted.token(f"fay-{uuid4()}")
+    name, twin = f"backend-{uuid4()}", f"app-{uuid4()}"
+    with hosted.team(token) as team:
+        ids = [str(uuid4()) for _ in range(3)]
+        for workspace_id, called in zip(ids, (name, twin, twin), strict=True):
+            team.share(Described(workspace_id, called, 8, "a model", 3), str(uuid4()), [], Author("laptop"))
+    place = Place(tmp_path / "fay", COGNEE_MEMORY_TEAM=hosted.address, COGNEE_MEMORY_TEAM_TOKEN=token)
+    settings = load(environment=place.environment)
+    for wrong, said in ((twin, "2 workspaces are called"), ("nowhere", "no workspace 'nowhere'")):
+        with pytest.raises(JobError, match=said) as caught:
+            admin_team.join(place.workspace, settings, wrong)
+        assert "team list" in caught.value.remediation
+    assert admin_team.join(place.workspace, settings, name).workspace_id == ids[0]
 
 
 def test_a_machine_cannot_act_in_the_name_of_another_person(strangers: Strangers) -> None:

@@ -407,6 +407,12 @@ def test_what_the_database_lost_is_kept_as_an_export_without_what_was_forgotten(
     assert kept.forgotten.read_text().split() == [before.id]
     assert not lost_memories.all_set_aside(machines.places[1]), "what was not ahead lost nothing"
 
+    assert not lost_memories.is_settled(machines.places[0], kept)
+    add(first, lost)
+    assert not lost_memories.is_settled(machines.places[0], kept), "what was forgotten is still there"
+    forget(first, before)
+    assert lost_memories.is_settled(machines.places[0], kept), "all is back, and forgotten again"
+
     second.catch_up()
     forget(second, lost)
     follow_with(first, machines.places[0])

@@ -91,6 +91,21 @@ def test_a_failed_job_that_is_to_run_again_is_no_failed_job_any_more(team: Team)
         until(lambda: status_of(first)["failed_jobs"], "it has failed again")
 
 
+def test_a_persons_slip_is_no_failure_and_a_failed_job_is_dismissed(team: Team) -> None:
+    first, second = team.machine("first"), team.machine("second")
+    with first.worker(), second.worker():
+        assert first.ended(first.submit("ingest", summary("The queue is a spool", 1))).state == "succeeded"
+        slip = second.ended(second.submit("forget", {"topic_id": "gone"}))
+        assert (slip.state, (slip.error or {}).get("code")) == ("failed", "TOPIC_NOT_FOUND")
+        failed = second.submit("noop", {"outcome": "fail"}, max_attempts=1)
+        assert second.ended(failed).state == "failed"
+        until(lambda: [each["job_id"] for each in status_of(first)["failed_jobs"]] == [failed], "it alone is seen")
+        assert status_of(first)["workspace"]["jobs"]["failed"] == 1
+        until(lambda: first.json("team", "dismiss", failed)["dismissed"] == 1, "its machine knows of its end")
+        assert not status_of(second)["failed_jobs"]
+        assert status_of(first)["workspace"]["jobs"]["failed"] == 0
+
+
 def test_a_copy_that_was_not_seen_for_a_week_is_silent_and_what_it_may_hold_is_counted(team: Team) -> None:
     first, second = team.machine("first"), team.machine("second")
     with first.worker():
@@ -99,6 +114,7 @@ def test_a_copy_that_was_not_seen_for_a_week_is_silent_and_what_it_may_hold_is_c
             memory_id = (first.ended(told).result or {})["memory_id"]
             until(lambda: second.json("memories", "list")["total"] == 1 or None, "it is there")
             until(lambda: all(each["forgets"] == 0 for each in status_of(first)["copies"]) or None, "all is noted")
+            assert first.cli("team", "status").stdout.count("0 texts") == 2, "nothing was forgotten yet"
         away(team, second, "6 days 23 hours")
         assert not copy_of(first, second)["is_silent"]
         assert first.ended(first.submit("forget", {"memory_ids": [memory_id]})).state == "succeeded"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from bridge.transfer.lost_memories import SetAside
 from jobs import clock
 from jobs.errors import JobError
 from jobs.finding import Finding
@@ -81,6 +83,14 @@ def test_a_team_that_is_not_reached_is_told_with_the_errors_code() -> None:
     assert (found.code, found.subject) == ("TEAM_NOT_REACHED", "TEAM_REFUSED")
     assert "The token is revoked." in found.message
     assert found.remedy == error.remediation
+
+
+def test_what_was_set_aside_and_is_back_may_be_removed() -> None:
+    kept = SetAside(Path("/w/.cognee_memory/set-aside/team-7-a b"), Path("memories.jsonl"), None)
+    state = doctor_team.TeamState(None, None, NOW, settled=(kept,))
+    [found] = [finding for check in doctor_team.CHECKS for finding in check(state)]
+    assert (found.code, found.level) == ("TEAM_LOST_IS_BACK", "note")
+    assert "rm -r '/w/.cognee_memory/set-aside/team-7-a b'" in found.remedy
 
 
 @pytest.mark.parametrize(

@@ -175,6 +175,18 @@ def test_two_folders_of_one_machine_are_two_copies(tmp_path: Path) -> None:
     assert len(nodes) == 2
 
 
+def test_a_machine_has_the_name_of_its_setting_and_a_pool_is_told_from_one(tmp_path: Path) -> None:
+    nodes = []
+    for number, options in enumerate(({"machine": "build-3"}, {"machine": "build-3", "is_pool": True})):
+        workspace = Workspace(tmp_path / str(number))
+        workspace.root.mkdir()
+        nodes.append(membership.join(workspace, tmp_path / "config", WANTED, **options).node.partition("/")[0])  # type: ignore[arg-type]
+    assert nodes == ["build-3", "pool-build-3"]
+    for wrong in ("", "a/b", "x" * 65, "a\nb"):
+        with pytest.raises(JobError, match="team_machine"):
+            membership.require_machine(wrong)
+
+
 # --- the copy's age ---
 
 

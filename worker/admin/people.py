@@ -8,7 +8,7 @@ from contextlib import closing
 from typing import Any
 
 from bridge.settings import Settings
-from bridge.team import address, people
+from bridge.team import address, people, schema
 from bridge.team.server import Connection, Server
 from jobs import clock
 from jobs.errors import JobError
@@ -28,21 +28,35 @@ def _with_database(ask: Callable[[Connection, argparse.Namespace], dict[str, Any
     return asked
 
 
-def _changed(changed: bool) -> dict[str, Any]:
-    return {"changed": changed}
+def _changed(changed: bool, now: str) -> dict[str, Any]:
+    """``now``: what holds after the change, for people."""
+    return {"changed": changed, "now": now}
+
+
+def _group(connection: Connection, group: str) -> str:
+    members = [each.name for each in people.persons(connection) if group in each.groups]
+    return f"{group}: {', '.join(members) or 'nobody'}"
 
 
 def _database(connection: Connection, args: argparse.Namespace) -> dict[str, Any]:
+    said = [f"The tables have version {schema.VERSION}."]
     if args.gateway_role is not None:
         people.allow_gateway(connection, args.gateway_role)
+        said.append(f"{args.gateway_role} has a gateway's rights.")
     if args.host_role is not None:
         people.allow_host(connection, args.host_role)
-    return _changed(True)
+        said.append(f"{args.host_role} has a host's rights.")
+    return _changed(True, " ".join(said))
 
 
 def _person(connection: Connection, args: argparse.Namespace) -> dict[str, Any]:
     people.add_person(connection, args.person)
-    return _changed(True)
+    return _changed(True, f"Persons: {', '.join(each.name for each in people.persons(connection))}")
+
+
+def _remove_person(connection: Connection, args: argparse.Namespace) -> dict[str, Any]:
+    is_removed = people.remove_person(connection, args.person)
+    return _changed(is_removed, f"{args.person} is removed, and has no tokens and groups any more.")
 
 
 def _persons(connection: Connection, args: argparse.Namespace) -> dict[str, Any]:
@@ -51,7 +65,12 @@ def _persons(connection: Connection, args: argparse.Namespace) -> dict[str, Any]
 
 def _member(connection: Connection, args: argparse.Namespace) -> dict[str, Any]:
     people.add_member(connection, args.group, args.person)
-    return _changed(True)
+    return _changed(True, _group(connection, args.group))
+
+
+def _remove_member(connection: Connection, args: argparse.Namespace) -> dict[str, Any]:
+    is_removed = people.remove_member(connection, args.group, args.person)
+    return _changed(is_removed, _group(connection, args.group))
 
 
 def _token(connection: Connection, args: argparse.Namespace) -> dict[str, Any]:
@@ -76,7 +95,9 @@ def _tokens(connection: Connection, args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _give(connection: Connection, args: argparse.Namespace) -> dict[str, Any]:
-    return _changed(people.give(connection, args.id, args.person, args.group))
+    is_given = people.give(connection, args.id, args.person, args.group)
+    seen = [f"the person {args.person}"] * bool(args.person) + [f"the group {args.group}"] * bool(args.group)
+    return _changed(is_given, f"{args.id} is seen by {' and '.join(seen) or 'nobody'} through the gateway.")
 
 
 def _revoke(connection: Connection, args: argparse.Namespace) -> dict[str, Any]:
@@ -86,7 +107,7 @@ def _revoke(connection: Connection, args: argparse.Namespace) -> dict[str, Any]:
             "No token in force has this id: nothing was revoked.",
             remediation="The ids are the first column of: cognee-memory team tokens",
         )
-    return _changed(True)
+    return _changed(True, "The token is revoked: its machine is refused from now on.")
 
 
 # By the verb of the command ``team``.
@@ -94,9 +115,9 @@ ASKED: dict[str, Asked] = {
     "database": _with_database(_database),
     "person": _with_database(_person),
     "persons": _with_database(_persons),
-    "remove-person": _with_database(lambda at, args: _changed(people.remove_person(at, args.person))),
+    "remove-person": _with_database(_remove_person),
     "member": _with_database(_member),
-    "remove-member": _with_database(lambda at, args: _changed(people.remove_member(at, args.group, args.person))),
+    "remove-member": _with_database(_remove_member),
     "token": _with_database(_token),
     "tokens": _with_database(_tokens),
     "revoke": _with_database(_revoke),

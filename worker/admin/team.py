@@ -5,6 +5,7 @@ The worker that runs is stopped before, and started again after the membership h
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
@@ -14,6 +15,7 @@ from bridge.store import opening
 from bridge.team import copy_age, last_try, membership, opening as team_opening, server_clock
 from bridge.team.copies import Copy, Machine, Overview
 from bridge.team.membership import Membership
+from bridge.team.protocol import Team
 from bridge.team.shared_jobs import MOST_FAILED, FailedJob
 from jobs import clock, spool
 from jobs.errors import JobError
@@ -24,37 +26,56 @@ if TYPE_CHECKING:
     from .shapes import TeamCopy, TeamFailedJob, TeamStatus, TeamWorkspace
 
 
-def share(workspace: Workspace, settings: Settings) -> Membership:
-    """Make the workspace the team's: its worker sends all memories when it starts.
+_MOST_NAMED = 1000
+
+
+def share(workspace: Workspace, settings: Settings, name: str | None = None) -> Membership:
+    """Make the workspace the team's, as ``name`` or by its folder's: its worker sends all memories when it starts.
 
     Raises JobError: ARGUMENT_INVALID if it belongs to a team already, SETTING_INVALID, CONFIG_UNWRITABLE and what
     reaching the database raises.
     """
     _require_none(workspace, settings)
+    membership.require_machine(settings.team_machine)
+    if name is not None and not (0 < len(name) <= 200 and name.isprintable()):
+        raise JobError("ARGUMENT_INVALID", "The name of a workspace has 1 to 200 printable characters.")
     with closing(team_opening.team_of(settings)) as reached:
         reached.time()  # before anything is changed
     known = opening.workspace_id_of(workspace)
-    return membership.join(workspace, settings.config_folder, known or str(uuid4()), shares=True)
+    machine = settings.team_machine
+    made = known or str(uuid4())
+    return membership.join(workspace, settings.config_folder, made, shares=True, name=name, machine=machine)
 
 
-def join(workspace: Workspace, settings: Settings, workspace_id: str) -> Membership:
+def join(workspace: Workspace, settings: Settings, id_or_name: str) -> Membership:
     """Make the folder a copy of a workspace of the team.
 
-    Raises JobError: as ``share``; ARGUMENT_INVALID for an id that is none, TEAM_NOT_SHARED for one that the team does
-    not know, or where memories of another workspace are here.
+    Raises JobError: as ``share``; ARGUMENT_INVALID for a name that no workspace has or more than one, TEAM_NOT_SHARED
+    for an id that the team does not know, or where memories of another workspace are here.
     """
     _require_none(workspace, settings)
-    try:
-        wanted = str(UUID(workspace_id))
-    except ValueError:
-        raise JobError("ARGUMENT_INVALID", f"{workspace_id!r} is no workspace's id.") from None
+    membership.require_machine(settings.team_machine)
     with closing(team_opening.team_of(settings)) as reached:
+        wanted = _wanted(reached, id_or_name)
         if reached.registered(wanted) is None:
             raise JobError("TEAM_NOT_SHARED", f"The team's database knows no workspace {wanted}.")
     with opening.open_memories(workspace) as here:
         if here.last_number() and opening.workspace_id_of(workspace) != wanted:
             raise JobError("TEAM_NOT_SHARED")
-    return membership.join(workspace, settings.config_folder, wanted)
+    return membership.join(workspace, settings.config_folder, wanted, machine=settings.team_machine)
+
+
+def _wanted(reached: Team, id_or_name: str) -> str:
+    try:
+        return str(UUID(id_or_name))
+    except ValueError:
+        pass
+    found = [each.workspace_id for each in reached.workspaces(_MOST_NAMED) if each.name == id_or_name]
+    if len(found) == 1:
+        return found[0]
+    said = f"{len(found)} workspaces are called {id_or_name!r}" if found else f"You see no workspace {id_or_name!r}"
+    ids = f" Their ids: {', '.join(found[:10])}." if found else " A name, or an id, is needed."
+    raise JobError("ARGUMENT_INVALID", f"{said}.{ids}", remediation="See what there is: cognee-memory team list.")
 
 
 def _require_none(workspace: Workspace, settings: Settings) -> None:
@@ -128,6 +149,14 @@ def status(workspace: Workspace, settings: Settings, *, patience: float | None =
         "copies": [_copy(each, machines.get(each.node), behind, found) for each in copies],
         "failed_jobs": [_failed_job(each) for each in failed],
     }
+
+
+def dismiss(workspace: Workspace, settings: Settings, job_ids: Sequence[str] | None) -> int:
+    """Remove failed jobs, or all of them, from what the team's operators see. Returns how many. Raises JobError: as
+    ``status``, and what reaching the team raises."""
+    found = _require_member(workspace, settings)
+    with closing(team_opening.team_of(settings)) as reached:
+        return reached.dismiss(found.workspace_id, job_ids)
 
 
 def known_here(workspace: Workspace, settings: Settings, found: Membership, error: JobError | None) -> TeamStatus:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -31,26 +32,37 @@ _ANNOUNCED_DAYS = 14  # before the end of a token
 @dataclass(frozen=True, slots=True)
 class TeamState:
     """The team as it is now; ``problem`` is why nothing is known of it. Both are None for a workspace without a team.
-    ``set_aside``: what the team's database lost and is kept here. ``is_followed``: a worker runs here, or it would have
-    no copy to make follow."""
+    ``set_aside``: what the team's database lost and is kept here; ``settled``: what of it is back. ``is_followed``: a
+    worker runs here, or it would have no copy to make follow."""
 
     status: TeamStatus | None
     problem: JobError | None
     now: datetime
     set_aside: Sequence[SetAside] = ()
+    settled: Sequence[SetAside] = ()
     is_followed: bool = True
 
 
 def gather(workspace: Workspace, settings: Settings, now: datetime) -> TeamState:
     """Ask the team, which takes seconds where it is not reached."""
-    kept = lost_memories.all_set_aside(workspace)
+    kept: list[SetAside] = []
+    settled: list[SetAside] = []
+    for each in lost_memories.all_set_aside(workspace):
+        (settled if _is_settled(workspace, each) else kept).append(each)
     is_followed = copy_age.read(workspace) is None or is_held(workspace.spool.lock)
     try:
         if membership_of(workspace, settings.config_folder) is None:
-            return TeamState(None, None, now, kept)
-        return TeamState(team.status(workspace, settings), None, now, kept, is_followed)
+            return TeamState(None, None, now, kept, settled)
+        return TeamState(team.status(workspace, settings), None, now, kept, settled, is_followed)
     except JobError as error:
-        return TeamState(None, error, now, kept, is_followed)
+        return TeamState(None, error, now, kept, settled, is_followed)
+
+
+def _is_settled(workspace: Workspace, kept: SetAside) -> bool:
+    try:
+        return lost_memories.is_settled(workspace, kept)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, JobError):
+        return False  # it is told as what it was
 
 
 def reached(state: TeamState) -> Iterator[Finding]:
@@ -126,4 +138,12 @@ def lost(state: TeamState) -> Iterator[Finding]:
             yield finding("TEAM_UNFORGOTTEN", "set-aside", f"Their ids are in {kept.forgotten}.")
 
 
-CHECKS = (reached, followed, clocks, token, jobs, copies, left_out, lost)
+def back(state: TeamState) -> Iterator[Finding]:
+    """Findings about what was lost and is back."""
+    for kept in state.settled:
+        yield finding(
+            "TEAM_LOST_IS_BACK", str(kept.folder), remedy=f"Remove the folder: rm -r {shlex.quote(str(kept.folder))}"
+        )
+
+
+CHECKS = (reached, followed, clocks, token, jobs, copies, left_out, lost, back)

@@ -44,8 +44,11 @@ class CopyPosition:
 class Copies:
     """Thread-safe."""
 
-    def __init__(self, folder: Path, config_folder: Path, most: int) -> None:
-        """``most``: how many copies are kept. Raises OSError."""
+    def __init__(
+        self, folder: Path, config_folder: Path, most: int, *, machine: str | None = None, is_pool: bool = False
+    ) -> None:
+        """``most``: how many copies are kept. ``machine`` and ``is_pool`` are for their names. Raises OSError."""
+        self._machine, self._is_pool = machine, is_pool
         self._folder = folder
         self._config_folder = config_folder
         self._most = most
@@ -82,7 +85,9 @@ class Copies:
             files.make_folder(workspace.root)
             found = membership.membership_of(workspace, self._config_folder)
             if found is None:
-                found = membership.join(workspace, self._config_folder, workspace_id)
+                found = membership.join(
+                    workspace, self._config_folder, workspace_id, machine=self._machine, is_pool=self._is_pool
+                )
             try:
                 yield PoolCopy(workspace, found)
             finally:

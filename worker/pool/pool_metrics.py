@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from prometheus_client import CollectorRegistry, Counter, Gauge
 
+from jobs.errors import SLIPS
 from jobs.model import Record
 
 
@@ -34,6 +35,8 @@ class PoolMetrics:
         )
 
     def stepped(self, record: Record) -> None:
-        """Count the record, if the job has ended."""
+        """Count the record, if the job has ended. One that failed by a person's slip is ``refused``, so that an alert
+        of failures does not tell of it."""
         if record.ended:
-            self._ended.labels(str(record.kind), record.state).inc()
+            is_slip = record.state == "failed" and record.error is not None and record.error["code"] in SLIPS
+            self._ended.labels(str(record.kind), "refused" if is_slip else record.state).inc()

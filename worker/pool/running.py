@@ -11,7 +11,7 @@ from uuid import uuid4
 from prometheus_client import start_http_server
 
 from bridge.settings import Settings
-from bridge.team import address, opening
+from bridge.team import address, membership, opening
 from bridge.team.postgres_team import PostgresTeam
 from bridge.team.server import Server
 from jobs import files, steps
@@ -28,12 +28,14 @@ _CONNECTIONS_OF_A_WORKER = 2
 
 @dataclass(frozen=True, slots=True)
 class PoolOptions:
-    """``folder`` holds the copies, at most ``copies`` of them. ``metrics_port``: on this machine, for Prometheus."""
+    """``folder`` holds the copies, at most ``copies`` of them. ``metrics_port``: for Prometheus, at the address
+    ``metrics_host``."""
 
     folder: Path
     workers: int = 1
     copies: int = 1000
     metrics_port: int | None = None
+    metrics_host: str = "127.0.0.1"
 
 
 def run(settings: Settings, options: PoolOptions) -> None:
@@ -61,16 +63,21 @@ def run(settings: Settings, options: PoolOptions) -> None:
         server = Server(address.conninfo(settings.store), connections=connections)
         with server.connection():
             pass  # an error is told before anything runs
-        copies = Copies(options.folder, settings.config_folder, options.copies)
-        pool = Pool(_name(options.folder), PostgresTeam(server), copies, settings, options.workers)
+        membership.require_machine(settings.team_machine)
+        copies = Copies(
+            options.folder, settings.config_folder, options.copies, machine=settings.team_machine, is_pool=True
+        )
+        pool = Pool(
+            _name(options.folder, settings.team_machine), PostgresTeam(server), copies, settings, options.workers
+        )
         on_stop(pool.stop)
         if options.metrics_port is not None:
-            start_http_server(options.metrics_port, addr="127.0.0.1", registry=pool.metrics.registry)
+            start_http_server(options.metrics_port, addr=options.metrics_host, registry=pool.metrics.registry)
         pool.start()
         pool.join()
 
 
-def _name(folder: Path) -> str:
+def _name(folder: Path, machine: str | None) -> str:
     """The pool's name, the same after each start."""
     path = folder / "name"
     try:
@@ -78,4 +85,4 @@ def _name(folder: Path) -> str:
     except FileNotFoundError:
         own = uuid4().hex[:12]
         files.replace(path, own.encode())
-    return f"{socket.gethostname()}/pool-{own}"
+    return f"pool-{machine or socket.gethostname()}/{own}"

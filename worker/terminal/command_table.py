@@ -32,6 +32,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "team join": ("team_command.join", "team_command.show_made"),
     "team leave": ("team_command.leave", "team_command.show_left"),
     "team status": ("team_command.status", "team_command.show_status"),
+    "team dismiss": ("team_command.dismiss", "team_command.show_dismissed"),
     "serve": ("team_command.serve", "display.nothing"),
     "pool": ("team_command.pool", "display.nothing"),
     "team database": ("team_command.people", "team_command.show_people"),

@@ -276,7 +276,7 @@ def team(builder: CommandLineBuilder) -> None:
     """Add ``team`` with its subcommands."""
     examples = ["cognee-memory team share", "cognee-memory team join 3f0c…", "cognee-memory team status"]
     verbs = builder.nested("team", "share this workspace's memories with a team, over PostgreSQL", examples)
-    builder.add(
+    sharing = builder.add(
         "share",
         "make this workspace a team's: all its memories, from now on on every machine that joins",
         ["cognee-memory team share"],
@@ -284,6 +284,7 @@ def team(builder: CommandLineBuilder) -> None:
         more="The setting store is the address of the team's database: docs/team.md. A running worker is restarted.",
         needs="starts",
     )
+    sharing.add_argument("--name", metavar="NAME", help="its name in the team (default: the name of the folder)")
     joining = builder.add(
         "join",
         "make this folder a copy of a workspace of the team",
@@ -292,7 +293,9 @@ def team(builder: CommandLineBuilder) -> None:
         more="The folder must have no memories of its own. A running worker is restarted.",
         needs="starts",
     )
-    joining.add_argument("workspace_id", metavar="ID", help="the id that team share has printed; see team list")
+    joining.add_argument(
+        "id", metavar="ID", help="the id that team share has printed, or the name if one alone has it: team list"
+    )
     builder.add(
         "leave",
         "make this workspace this machine's alone, with all memories that are here",
@@ -303,6 +306,14 @@ def team(builder: CommandLineBuilder) -> None:
     )
     status = "show the team: who runs jobs, what waits, and how far each copy is"
     builder.add("status", status, ["cognee-memory team status", "cognee-memory team status --json"], parent=verbs)
+    dismissing = builder.add(
+        "dismiss",
+        "remove failed jobs from the team's list; the memories stay as they are",
+        ["cognee-memory team dismiss JOB_ID", "cognee-memory team dismiss --all"],
+        parent=verbs,
+    )
+    dismissing.add_argument("job_ids", nargs="*", metavar="JOB_ID", help="from the end of team status")
+    dismissing.add_argument("--all", action="store_true", help="all failed jobs")
     _operators(builder, verbs)
     listing = builder.add("list", "show the team's workspaces", ["cognee-memory team list"], parent=verbs)
     listing.add_argument("--limit", type=int, default=100, metavar="N", help="at most N (default 100)")
@@ -379,8 +390,12 @@ def pool(builder: CommandLineBuilder) -> None:
     parser.add_argument(
         "--copies", type=int, default=1000, metavar="N", help="copies that are kept on this host (default 1000)"
     )
+    parser.add_argument("--metrics-port", type=int, metavar="PORT", help="serve metrics for Prometheus on this port")
     parser.add_argument(
-        "--metrics-port", type=int, metavar="PORT", help="serve metrics for Prometheus to this machine, on this port"
+        "--metrics-host",
+        default="127.0.0.1",
+        metavar="HOST",
+        help="the address for them (default 127.0.0.1); they have no names and no texts",
     )
 
 

@@ -32,15 +32,15 @@ _PATIENCE_SECONDS = 600.0  # for a large workspace to be sent, or to arrive
 def share(args: argparse.Namespace) -> Envelope:
     """Share the workspace, and wait until the team has its memories. Raises JobError as ``admin.team.share``."""
     workspace, settings = workspace_and_settings(args)
-    made = _with_worker_stopped(workspace, lambda: team.share(workspace, settings))
-    return _followed(workspace, settings, made.workspace_id)
+    made = _with_worker_stopped(workspace, lambda: team.share(workspace, settings, args.name))
+    return _followed(workspace, settings, made.workspace_id, joined=False)
 
 
 def join(args: argparse.Namespace) -> Envelope:
     """Join a workspace of the team, and wait until its memories are here. Raises JobError as ``admin.team.join``."""
     workspace, settings = workspace_and_settings(args)
-    made = _with_worker_stopped(workspace, lambda: team.join(workspace, settings, args.workspace_id))
-    return _followed(workspace, settings, made.workspace_id)
+    made = _with_worker_stopped(workspace, lambda: team.join(workspace, settings, args.id))
+    return _followed(workspace, settings, made.workspace_id, joined=True)
 
 
 def leave(args: argparse.Namespace) -> Envelope:
@@ -64,7 +64,7 @@ def _with_worker_stopped(workspace: Workspace, change: Callable[[], T], *, start
     return done
 
 
-def _followed(workspace: Workspace, settings: Settings, workspace_id: str) -> Envelope:
+def _followed(workspace: Workspace, settings: Settings, workspace_id: str, *, joined: bool) -> Envelope:
     """The answer, once the copy here and the team are the same."""
     found = _reached(workspace, settings)
     deadline = time.monotonic() + _PATIENCE_SECONDS
@@ -73,7 +73,11 @@ def _followed(workspace: Workspace, settings: Settings, workspace_id: str) -> En
         found = _reached(workspace, settings)
     captured = sorted(consent.enabled_tools(workspace, settings.config_folder))
     return envelope.success(
-        workspace_id=workspace_id, is_current=found["behind"] == 0, team=found, captured_from=captured
+        workspace_id=workspace_id,
+        joined=joined,
+        is_current=found["behind"] == 0,
+        team=found,
+        captured_from=captured,
     )
 
 
@@ -87,6 +91,19 @@ def _reached(workspace: Workspace, settings: Settings) -> TeamStatus:
 def status(args: argparse.Namespace) -> Envelope:
     """The workspace's team. Raises JobError as ``admin.team.status``."""
     return envelope.success(team=team.status(*workspace_and_settings(args)))
+
+
+def dismiss(args: argparse.Namespace) -> Envelope:
+    """Remove failed jobs from the team's list. Raises JobError as ``admin.team.dismiss``; ARGUMENT_INVALID."""
+    if not args.job_ids and not args.all:
+        raise JobError("ARGUMENT_INVALID", "Name the jobs, or give --all for all failed ones.")
+    dismissed = team.dismiss(*workspace_and_settings(args), None if args.all else args.job_ids)
+    return envelope.success(dismissed=dismissed)
+
+
+def show_dismissed(answer: Envelope) -> None:
+    """How many were removed."""
+    say(f"{counted(answer['dismissed'], 'failed job')} removed from the team's list. The memories are as they were.")
 
 
 def list_workspaces(args: argparse.Namespace) -> Envelope:
@@ -125,7 +142,7 @@ def pool(args: argparse.Namespace) -> Envelope:
     if args.workers < 1 or args.copies < args.workers:
         raise JobError("ARGUMENT_INVALID", "--workers must be at least 1, and --copies at least as many.")
     _, settings = workspace_and_settings(args)
-    run(settings, PoolOptions(args.folder.resolve(), args.workers, args.copies, args.metrics_port))
+    run(settings, PoolOptions(args.folder.resolve(), args.workers, args.copies, args.metrics_port, args.metrics_host))
     return envelope.success(ran=True)
 
 
@@ -157,7 +174,7 @@ def show_people(answer: Envelope) -> None:
     elif "persons" in answer:
         table(["person", "groups"], [[each["name"], ", ".join(each["groups"])] for each in answer["persons"]])
     else:
-        say("Done." if answer["changed"] else "There was nothing to change.")
+        say(answer["now"] if answer["changed"] else "There was nothing to change.")
 
 
 def show_made(answer: Envelope) -> None:
@@ -170,7 +187,8 @@ def show_made(answer: Envelope) -> None:
     say("Everything that is remembered in this folder from now on is shared with all who see the workspace.")
     if tools := answer["captured_from"]:
         say(f"Sessions of {' and '.join(tools)} are captured here, and so shared: cognee-memory capture disable")
-    say(f"On another machine, in an empty folder: cognee-memory team join {answer['workspace_id']}")
+    if not answer["joined"]:
+        say(f"On another machine, in an empty folder: cognee-memory team join {answer['workspace_id']}")
 
 
 def show_left(answer: Envelope) -> None:
@@ -224,6 +242,7 @@ def show_status(answer: Envelope) -> None:
             for each in found["failed_jobs"]
         ]
         table(["failed job", "kind", "error", "dropped on", "failed"], failed)
+        say("To remove them from this list: cognee-memory team dismiss --all")
     if found["set_aside"]:
         say("")
         table(

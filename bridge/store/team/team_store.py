@@ -47,13 +47,14 @@ class TeamStore(SqliteStore):
         author: Author,
         *,
         may_share: bool = False,
+        name: str | None = None,
     ) -> None:
         """Open the store as it is. ``catch_up`` then applies what others changed, with what that needs here: so it
         is not done on opening.
 
         ``team_workspace`` is the id of the team's workspace, of which an empty memory.db becomes a replica. With
         ``may_share``, a memory.db with this id, or without memories, is made known to the team if it is not yet: all
-        its memories are shared in one transaction.
+        its memories are shared in one transaction, as ``name`` or by the folder's.
 
         Raises JobError: as ``SqliteStore`` and ``Team``, and TEAM_NOT_SHARED for a workspace that the team
         does not know, and for a memory.db with memories of its own.
@@ -62,6 +63,7 @@ class TeamStore(SqliteStore):
         try:
             self._team = team
             self._author = author
+            self._name = name
             self._recorder = Recorder(self._connection, self._vectors_at)
             self._replica = replica.Replica(
                 self._connection, self._vectors, self._words, self.outbox, embedder.dimensions
@@ -107,7 +109,7 @@ class TeamStore(SqliteStore):
             compaction_history.remove_texts(self._connection)
         what = Described(
             self.workspace_id,
-            self._workspace.root.name,
+            self._name or self._workspace.root.name,
             FORMAT,
             self._embedder.identity,
             self._embedder.dimensions,

@@ -43,6 +43,9 @@ def show(answer: Envelope) -> None:
     more = [f"{result[name]} {name}" for name in others if result.get(name)]
     if more:
         say(f"Besides: {', '.join(more)}.")
+    if count := result["renumbered"]:
+        say(f"{counted(count, 'memory')} got another number here, since theirs was taken; the ids are the same.")
     for detail in result["details"]:
-        say(f"  line {detail['line']}: {detail['what']}: {detail['note']}")
+        if detail["what"] != "renumbered":
+            say(f"  line {detail['line']}: {detail['what']}: {detail['note']}")
     notes(result["warnings"])
