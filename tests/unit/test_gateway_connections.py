@@ -115,18 +115,27 @@ def test_a_body_whose_length_is_given_in_two_ways_is_refused_and_nothing_after_i
 def test_an_address_that_tries_wrong_tokens_is_limited_and_who_has_a_right_one_there_is_not() -> None:
     limits = Limits(1200, 1024)
     limits.note_right("Bearer ann's")
-    for _ in range(20):
-        limits.require_trial("here", "Bearer wrong", 0.0)
-        limits.note_wrong("here", "Bearer wrong", 0.0)
+    for guess in range(20):
+        limits.require_trial("here", f"Bearer {guess}", 0.0)
+        limits.note_wrong("here", f"Bearer {guess}", 0.0)
     with pytest.raises(JobError) as caught:
         limits.require_trial("here", "Bearer wrong", 0.0)
     assert (caught.value.code, caught.value.details["retry_after_seconds"]) == ("TEAM_LIMITED", 3.0)
     limits.require_trial("here", "Bearer ann's", 0.0)
     limits.require_trial("elsewhere", "Bearer wrong", 0.0)
     limits.require_trial("here", "Bearer wrong", 3.1)
-    limits.note_wrong("here", "Bearer ann's", 3.1)  # it was revoked
-    with pytest.raises(JobError):
-        limits.require_trial("here", "Bearer ann's", 3.1)
+
+
+def test_a_machine_that_was_revoked_keeps_nobody_at_its_address_from_a_new_token() -> None:
+    limits = Limits(1200, 1024)
+    limits.note_right("Bearer ann's")
+    limits.note_wrong("here", "Bearer ann's", 0.0)
+    for _ in range(100):
+        with pytest.raises(JobError) as caught:
+            limits.require_trial("here", "Bearer ann's", 59.0)
+        assert caught.value.code == "TEAM_REFUSED"
+    limits.require_trial("here", "Bearer new", 59.0)
+    limits.require_trial("here", "Bearer ann's", 60.0)  # looked up again
 
 
 def test_the_log_says_the_same_once_a_minute_and_how_often_it_was_left_out(caplog: pytest.LogCaptureFixture) -> None:

@@ -174,7 +174,7 @@ class Gateway:
         return respond
 
     async def _caller(self, request: Request) -> Caller:
-        """Raises JobError: TEAM_REFUSED; TEAM_LIMITED for an address that tries many tokens."""
+        """Raises JobError: TEAM_REFUSED; TEAM_LIMITED for an address that tries many wrong tokens."""
         address = request.client.host if request.client else ""
         token = request.headers.get("authorization")
         try:

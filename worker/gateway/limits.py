@@ -13,12 +13,14 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 
+from bridge.team import unreached
 from jobs.errors import JobError
 
 _TRANSFERS = 4  # at once, of a person
 _TURN_SECONDS = 20.0
 _WRONG_TOKENS = 20.0  # a minute, of an address; then none is looked up that was not right before
-_MOST_NOTED = 10_000  # addresses, and tokens that were right
+_WRONG_SECONDS = 60.0  # that a wrong token is not looked up again: a machine that was revoked tries one for long
+_MOST_NOTED = 10_000  # addresses, and tokens of either kind
 
 
 @dataclass(slots=True)
@@ -45,8 +47,9 @@ class Limits:
         self._requests: dict[str, _Bucket] = {}
         self._bytes: dict[str, _Bucket] = {}
         self._transfers: dict[str, asyncio.Semaphore] = {}
-        self._wrong: dict[str, _Bucket] = {}
+        self._trials: dict[str, _Bucket] = {}
         self._right: set[bytes] = set()
+        self._wrong_until: dict[bytes, float] = {}
         self._most = (requests_per_minute, bytes_per_minute)
         self._lock = threading.Lock()
 
@@ -62,11 +65,15 @@ class Limits:
             bucket.left -= 1
 
     def require_trial(self, address: str, token: str | None, now: float) -> None:
-        """Whether a token may be looked up. Raises JobError: TEAM_LIMITED for an address that tried too many wrong
-        ones, unless this one was right before: others may have the same address."""
+        """Whether a token may be looked up. Raises JobError: TEAM_REFUSED for one that was wrong a moment ago;
+        TEAM_LIMITED for an address that tried too many wrong ones, unless this one was right before: others may have
+        the same address."""
+        digest = _digest(token)
         with self._lock:
-            bucket = self._wrong.get(address)
-            if bucket is None or _digest(token) in self._right:
+            if now < self._wrong_until.get(digest, now):
+                raise unreached.refused_by_gateway()
+            bucket = self._trials.get(address)
+            if bucket is None or digest in self._right:
                 return
             bucket.fill(now)
             if wait := bucket.wait_for(1):
@@ -81,11 +88,14 @@ class Limits:
 
     def note_wrong(self, address: str, token: str | None, now: float) -> None:
         """Note a token that was looked up, and is nobody's."""
+        digest = _digest(token)
         with self._lock:
-            self._right.discard(_digest(token))  # it was revoked, or has expired
-            if len(self._wrong) >= _MOST_NOTED:
-                self._wrong.clear()
-            bucket = self._wrong.setdefault(address, _Bucket(_WRONG_TOKENS, _WRONG_TOKENS, now))
+            self._right.discard(digest)  # it was revoked, or has expired
+            for noted in (self._wrong_until, self._trials):
+                if len(noted) >= _MOST_NOTED:
+                    noted.clear()
+            self._wrong_until[digest] = now + _WRONG_SECONDS
+            bucket = self._trials.setdefault(address, _Bucket(_WRONG_TOKENS, _WRONG_TOKENS, now))
             bucket.fill(now)
             bucket.left = max(0.0, bucket.left - 1)
 
