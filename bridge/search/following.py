@@ -36,9 +36,7 @@ def note(workspace: Workspace, now: datetime, *, catch_up_seconds: float = CATCH
     worker = _worker(workspace)
     said: str | None
     if worker is not None and worker.problem is not None:
-        why = last_try.note_of_answers(workspace) or f"The team is not reached ({worker.problem})."
-        since = _missing_since(age)
-        said = f"{why} {since[0].upper()}{since[1:]}."
+        said = _unreached(workspace, age) or f"The team is not reached ({worker.problem}): {_missing_since(age)}."
     elif worker is not None and _follows(worker, age):
         is_new = _is_new(worker, age, now)
         said = None if is_new else f"The worker here does not follow the team: {_missing_since(age)}."
@@ -101,6 +99,12 @@ def _missing_since(age: CopyAge) -> str:
     return f"what others added or changed since {since} is missing, and what they forgot may be in the answer"
 
 
+def _unreached(workspace: Workspace, age: CopyAge) -> str | None:
+    """Why the team was not reached at the last try, and what helps; None if that is not known."""
+    why, since = last_try.note_of_answers(workspace), _missing_since(age)
+    return why and f"{why} {since[0].upper()}{since[1:]}."
+
+
 def _asked(workspace: Workspace, age: CopyAge, catch_up_seconds: float, *, is_there: bool) -> str | None:
     """What the team says that the copy lacks, if it says so in time. A worker is started, if none ``is_there``."""
     from .. import trust
@@ -116,7 +120,8 @@ def _asked(workspace: Workspace, age: CopyAge, catch_up_seconds: float, *, is_th
     # Not before: it would take the processor from the answer.
     who = "The worker here has not caught up with the team yet." if is_there else _started(workspace)
     if lacks is None:
-        return f"{who} The team did not answer within {ASK_SECONDS:g} s: {_missing_since(age)}."
+        said = _unreached(workspace, age)
+        return said or f"{who} The team did not answer within {ASK_SECONDS:g} s: {_missing_since(age)}."
     if not lacks.changes:
         return None
     if lacks.forgets:
