@@ -131,6 +131,7 @@ _LETTER, _DIGIT = re.compile("[A-Za-z]"), re.compile("[0-9]")
 _EVIDENCE = re.compile("[0-9!#$%^*+@?~]|[a-z][A-Z]|(?i:[b-df-hj-np-tv-z]{4})")
 _SIGNS = re.compile(r"\W*", re.ASCII)
 _CONSTANT = re.compile("[A-Z0-9_]+")
+_NUMBER = re.compile("[0-9]{20,}")
 _DIGEST = re.compile("[0-9a-f-]{7,}")
 _MIXED = tuple(re.compile(one) for one in ("[a-z]", "[A-Z]", "[0-9]", r"\w[!#$%^&+?_-]\w", r"\A[^\s/.()]*\Z"))
 _BETWEEN_CODES = re.compile(r"[\s,;]+")
@@ -188,7 +189,7 @@ def is_secret(match: re.Match[str], kind: str) -> bool:
         return False  # "the key in commit: …"
     if is_random(value) or (is_dense(value) and (is_password or op not in ("|", ":"))):
         return True
-    if is_password and op not in ("|", "=") and _is_mixed(value):
+    if (is_password and op not in ("|", "=") and _is_mixed(value)) or (op == "=" and _NUMBER.fullmatch(value)):
         return True
     if op == "|" or not _SIGNS.fullmatch(op):
         return False  # prose

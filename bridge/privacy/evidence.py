@@ -54,7 +54,7 @@ def is_placeholder(value: str) -> bool:
     return (
         _PLACEHOLDER_BEGINS.match(value) is not None
         or _PLACEHOLDER_HAS.search(value) is not None
-        or (len(value) >= 12 and len(set(value[8:])) < 4)
+        or (len(value) >= 16 and len(set(value[8:])) < 4)
     )
 
 

@@ -18,7 +18,7 @@ from typing import Literal, NamedTuple
 # {kind: {provider: forms}}. A token may be longer than its form: what follows of the same characters goes too.
 FORMS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "aws-access-key": {
-        "Amazon Bedrock": ("ABSK [A-Za-z0-9+/]{100,}+={0,2}", "bedrock-api-key- [A-Za-z0-9+/]{20,}+={0,2}"),
+        "Amazon Bedrock": ("ABSK [A-Za-z0-9+/]{100,}+={0,2}", "bedrock-api-key- [A-Za-z0-9+/]{60,}+={0,2}"),
         "Amazon MWS": (r"amzn.mws. <uuid>",),
     },
     "azure-key": {
@@ -104,7 +104,7 @@ FORMS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             r"* /api/webhooks/ (?:https?://)?(?:ptb\.|canary\.)?discord(?:app)?\.com/api/webhooks/\d{15,20}/[\w-]{60}",
         ),
     },
-    "artifactory-key": {"Artifactory": ("AKC [A-Za-z0-9]{30}", "cmVmdGtu [A-Za-z0-9]{40}")},
+    "artifactory-key": {"Artifactory": ("AKC [A-Za-z0-9]{13}", "cmVmdGtu [A-Za-z0-9]{40}")},
     "service-token": {
         "Shopify": tuple(f"{prefix}_ [A-Za-z0-9]{{32}}" for prefix in ("shpat", "shpca", "shppa", "shpss", "shptka")),
         "Atlassian": (r"ATATT3 [\w=-]{50,}+", r"ATCTT3 [\w=-]{50,}+", r"ATSTT3 [\w=-]{50,}+"),
@@ -134,7 +134,7 @@ FORMS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         ),
         "Figma": (r"figd_ [\w-]{36}", r"figu_ [\w-]{36}"),
         "Netlify": tuple(f"{prefix}_ [A-Za-z0-9]{{36}}" for prefix in ("nfp", "nfc", "nfo", "nfb", "nfu")),
-        "Vercel": tuple(f"{prefix}_ [A-Za-z0-9]{{24}}" for prefix in ("vcp", "vci", "vca", "vcr", "vck")),
+        "Vercel": tuple(f"{prefix}_ [A-Za-z0-9]{{20}}" for prefix in ("vcp", "vci", "vca", "vcr", "vck")),
         "PlanetScale": (r"pscale_ (?:tkn|oauth|pw|otk)_[\w=.-]{32,}+",),
         "Dynatrace": (r"dt0 [a-z]\d\d\.[A-Za-z0-9]{8,24}\.[A-Za-z0-9]{64}",),
         "Pulumi": ("pul- [a-f0-9]{40}",),
@@ -283,7 +283,7 @@ EXACT_FORMS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     },
     "azure-key": {"Azure": (r"* Q~ (?<![~.])[\w~.]{3}\dQ~[\w~.-]{31,34}+",)},
     "mailchimp-key": {"Mailchimp": ("* -us [0-9a-z]{32}-us[0-9]{1,2}",)},
-    "telegram-token": {"Telegram": (r"* :A \d{5,16}:A[\w-]{33,35}+",)},
+    "telegram-token": {"Telegram": (r"* :A \d{5,16}:A[\w-]{33,35}+", r"* : \d{8,10}:[\w-]{35}",)},
     "twilio-key": {
         "Twilio": ("SK [a-z0-9]{32}", "SK [A-Fa-f0-9]{32}", "AC [a-z0-9]{32}", "AC [A-F0-9]{32}"),
     },
