@@ -22,6 +22,7 @@ from jobs.model import Attempt, Record, encode
 from jobs.record_cache import RecordCache
 from worker.http import page as http_page, queue as http_queue, tickets
 from worker.http.executor import RequestExecutor
+from worker.mcp import reading
 
 
 def ended(number: int, state: str, code: str | None = None, kind: str = "ingest", **more: Any) -> Record:
@@ -486,6 +487,15 @@ def test_a_workspace_of_this_machine_alone_has_no_team(own: Operated) -> None:
 
 
 # --- memories ---
+
+
+@pytest.mark.usefixtures("_no_worker_is_started")
+def test_each_list_says_over_http_and_mcp_that_a_job_waits(own: Operated) -> None:
+    own.done("/v1/jobs", {"kind": "ingest", "payload": {"summaryText": "Topic: A\nContext: B"}})
+    said = ["1 job waits: what it stores is not found yet"]
+    assert [own.found(path)["warnings"] for path in ("/v1/memories", "/v1/open", "/v1/topics")] == [said] * 3
+    lists = (reading.recent, reading.still_open, reading.topics)
+    assert [answer_of(own.workspace, {}).structured["warnings"] for answer_of in lists] == [said] * 3
 
 
 def test_memories_are_listed_the_newest_first_page_by_page(place: Operated) -> None:

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { age, escaped, inert, plain } from "../../src/core/text";
+import { age, escaped, inert, noteOf, plain } from "../../src/core/text";
 
 const NOW = Date.parse("2026-11-20T12:00:00Z");
 
@@ -37,5 +37,11 @@ describe("what a memory says", () => {
     expect(escaped("[x](command:a)\n<b> & https://h | `c` $(i)")).toBe(
       "\\[x\\]\\(command\\:a\\) &lt;b&gt; &amp; https\\:\\/\\/h \\| \\`c\\` \\$\\(i\\)",
     );
+  });
+});
+
+describe("noteOf", () => {
+  it.each(["1 job waits", "1 job waits."])("makes one sentence of a warning: %s", (warning) => {
+    expect(noteOf(warning)).toBe("Note: 1 job waits.");
   });
 });
