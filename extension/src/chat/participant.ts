@@ -6,7 +6,7 @@ import { Capture } from "../capture/capture";
 import { describe, isAbort } from "../core/error";
 import type { Memory } from "../core/memory";
 import { rankingOf } from "../core/settings";
-import { logLines, titleOf } from "../recall/hit";
+import { isOnlyWeak, logLines, onlyWeak, titleOf } from "../recall/hit";
 import { uriOf } from "../recall/documents";
 import { draftOfTurns, draftSummary } from "../remember/conversation";
 import { Drafts } from "../remember/drafts";
@@ -90,6 +90,7 @@ async function recall(exchange: Exchange, command: string): Promise<Outcome> {
   if (first === undefined) {
     stream.markdown(t("The memory of this folder has nothing about this."));
   } else {
+    if (isOnlyWeak(found)) stream.markdown(`${onlyWeak(t)}\n\n`);
     stream.markdown(listOf(found.results, !isAnswered, t));
     refer(stream, folder, found.results);
   }

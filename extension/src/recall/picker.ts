@@ -5,7 +5,7 @@ import type { RetrievalHit, RetrievalSuccess } from "#types";
 import { describe, MemoryError } from "../core/error";
 import { rankingOf } from "../core/settings";
 import type { Services } from "../services";
-import { logLines, rowOf } from "./hit";
+import { isOnlyWeak, logLines, onlyWeak, rowOf } from "./hit";
 import { Latest } from "./latest";
 import { type MemorySubject, subjectOfHit } from "./subject";
 import { plain } from "../core/text";
@@ -63,7 +63,9 @@ export function recall(
       buttons: hit.topic_id === null ? buttons.filter(({ action }) => action !== "history") : buttons,
       alwaysShow: true, // the answer is what fits, also without the words that were typed
     });
-    if (answer.results.length > 0) return answer.results.map(item);
+    const found = answer.results.map(item);
+    if (isOnlyWeak(answer)) return [{ label: onlyWeak(t), kind: vscode.QuickPickItemKind.Separator }, ...found];
+    if (found.length > 0) return found;
     return [{ label: t("Nothing that is remembered fits this question."), alwaysShow: true }];
   };
 
