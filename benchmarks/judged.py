@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bridge.embedding.config import EmbeddingConfig
 from bridge.embedding.embedder import Embedder
@@ -31,6 +31,9 @@ from jobs.layout import Workspace
 from jobs.parse import parse_job
 
 from .once_embedder import OnceEmbedder as OnceEmbedder
+
+if TYPE_CHECKING:
+    from bridge.interface.answer_shapes import RetrievalHit
 
 DAY = datetime(2026, 1, 1, tzinfo=UTC)
 FILE = "memories.jsonl"
@@ -176,10 +179,14 @@ class Shelf:
 
     def scores(self, query: str, as_of: datetime = DAY, **arguments: Any) -> dict[str, float]:
         """The semantic score of each hit, best hit first; without arguments, of all that are above the floor."""
+        return {name: hit["semantic_score"] for name, hit in self.hits(query, as_of, **arguments).items()}
+
+    def hits(self, query: str, as_of: datetime = DAY, **arguments: Any) -> dict[str, RetrievalHit]:
+        """The hits by the ids of the set, best first; without arguments, all that are above the floor."""
         given = {"query": query, "as_of": clock.iso(as_of), "max_results": 1000, "max_tokens": 1_000_000}
         answer = self._reader.answer("retrieve", given | arguments, as_of)
         assert answer["success"], answer
-        return {self._ids[hit["memory_id"]]: hit["semantic_score"] for hit in answer["results"]}
+        return {self._ids[hit["memory_id"]]: hit for hit in answer["results"]}
 
 
 @contextmanager

@@ -109,6 +109,8 @@ class RetrievalHit(AnyHit):
     references: NotRequired[list[str]]
     best_passages: NotRequired[list[str]]
     """One or two decisions, and another passage if it matches better; absent unless ``best_passages`` asks for them."""
+    fit: NotRequired[Literal["weak"]]
+    """Present if the hit is probably no answer to the question. It changes no score."""
     feedback: NotRequired[FeedbackCounts]
     """Absent if nobody gave any."""
     compaction_source: NotRequired[list[str]]
@@ -289,6 +291,8 @@ class ExplainItem(TypedDict):
     matches: ExplainedMatches
     pack_context: PackContext | None
     """Null unless it was requested."""
+    fit: NotRequired[Literal["weak"]]
+    """Present if the memory is weak as a hit: probably no answer to the query."""
     feedback: NotRequired[FeedbackCounts]
     """Absent if nobody gave any."""
 
@@ -374,6 +378,8 @@ class PackedMemory(TypedDict):
     """The tokens of its note."""
     truncated: bool
     """Whether lines were left out at its end."""
+    fit: NotRequired[Literal["weak"]]
+    """Present if the memory is probably no answer."""
     position: Number
 
 

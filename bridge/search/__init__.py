@@ -20,6 +20,7 @@ not know the knowledge graph, nor which process runs it. In reading order:
 ``lexical``: the lexical score from the full-text index.
 ``estimate``: estimated relevance with its error, and the choice of what is computed exactly.
 ``ranking``: the score's formula and its weights.
+``fit``: which hits are weak, and what follows them.
 ``second_stage``: the first hits judged again by a reranker, if one is configured.
 ``retrieval``: from a question to ranked hits, and the answer of ``retrieve``.
 ``best_passages``: the passages of a memory that match a query best.

@@ -17,6 +17,7 @@ from ..argument_table import ARGUMENTS
 from ..embedding.embedder import Embedder, Vectors
 from ..interface import envelope
 from ..memory import Memory
+from . import fit
 from .prompt_note import CountTokens, prompt_note
 from .question import Question
 from .ranking import Factors
@@ -24,7 +25,7 @@ from .retrieval import Ranked, Scored, over_budget, rank, ranked_down, ranking_u
 from .snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from ..interface.answer_shapes import ContextSuccess
+    from ..interface.answer_shapes import ContextSuccess, PackedMemory
     from .second_stage import SecondStage
 
 HEADING = (
@@ -86,8 +87,9 @@ def pack(snapshot: Snapshot, question: Question, ranked: Sequence[Scored], count
     """
     wholes = snapshot.whole_text_vectors([memory.number for memory, _ in ranked])
     order = repetitions_last([memory for memory, _ in ranked], wholes)[: question.max_results]
-    texts, notes = [HEADING], list[Packed]()
-    left = question.max_tokens - count(HEADING)
+    heading = "\n".join([HEADING, *(f"{warning}." for warning in fit.warnings(ranked))])
+    texts, notes = [heading], list[Packed]()
+    left = question.max_tokens - count(heading)
     for memory, scored in (ranked[index] for index in order):
         written = prompt_note(memory)
         text: str | None = written.text
@@ -154,17 +156,7 @@ def _answer(
     return {
         **envelope.SUCCESS,
         "context": block.text,
-        "memories": [
-            {
-                "memory_id": packed.memory.id,
-                "memory_number": packed.memory.number,
-                "score": packed.scored.score,
-                "tokens": packed.tokens,
-                "truncated": packed.truncated,
-                "position": position,
-            }
-            for position, packed in enumerate(block.notes, 1)
-        ],
+        "memories": [_packed(packed, position) for position, packed in enumerate(block.notes, 1)],
         "considered": ranked.considered,
         "total_tokens": block.tokens,
         "budget": question.max_tokens,
@@ -173,3 +165,17 @@ def _answer(
         "ranking": ranking_used(question, ranked.floor, second),
         "warnings": [*question.warnings, *warnings, *([] if is_shown else ranked_down(question, ranked, shown))],
     }
+
+
+def _packed(packed: Packed, position: int) -> PackedMemory:
+    entry: PackedMemory = {
+        "memory_id": packed.memory.id,
+        "memory_number": packed.memory.number,
+        "score": packed.scored.score,
+        "tokens": packed.tokens,
+        "truncated": packed.truncated,
+        "position": position,
+    }
+    if packed.scored.is_weak:
+        entry["fit"] = "weak"
+    return entry

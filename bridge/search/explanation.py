@@ -92,7 +92,7 @@ def explain(
         if second is not None and second.has_failed:
             found = _find(snapshot, asked, embedder)  # a part may have been judged before
         numbers = [subject.memory.number for subject in found.subjects]
-        terms = snapshot.matched_terms(asked.question.query, numbers) if asked.query and numbers else {}
+        terms = _matched(snapshot, asked.question.query, numbers) if asked.query and numbers else {}
         warnings = [*snapshot.warnings, *(second.warnings if second is not None else []), *found.warnings]
     items = [_item(asked, found.question.ranking, subject, terms, found.block) for subject in found.subjects]
     known = {item["id"] for item in items}
@@ -157,6 +157,11 @@ def _find(
     )
 
 
+def _matched(snapshot: Snapshot, query: str, numbers: Sequence[int]) -> dict[int, list[str]]:
+    """Memory number -> the query's terms that it contains, as people read them."""
+    return {number: [term.text for term in terms] for number, terms in snapshot.matched(query, numbers).items()}
+
+
 def _shown(snapshot: Snapshot, numbers: Sequence[int]) -> list[int]:
     """The numbers of existing memories that are not hidden."""
     indexes = snapshot.catalogue.indexes(np.array(numbers, np.int64)).tolist()
@@ -185,6 +190,8 @@ def _item(
         "matches": {"query_terms": terms.get(memory.number, []), "project_match": True},
         "pack_context": _pack_context(asked.question, memory, block) if asked.include_pack_context else None,
     }
+    if scored is not None and scored.is_weak:
+        item["fit"] = "weak"
     if any(subject.votes):
         item["feedback"] = {"helpful": subject.votes.helpful, "wrong": subject.votes.wrong}
     return item

@@ -78,6 +78,8 @@ def hit(memory: Memory, scored: Factors, text: str, tokens: int) -> RetrievalHit
         }
     if memory.kind == "decision_record":
         shown["compaction_source"] = list(memory.sources)
+    if scored.is_weak:
+        shown["fit"] = "weak"
     if any(scored.votes):
         shown["feedback"] = {"helpful": scored.votes.helpful, "wrong": scored.votes.wrong}
     return shown

@@ -74,6 +74,10 @@ FLOOR_SHARE = 0.5
 FLOOR_MEMORIES = 100
 FEWEST_MEMORIES = 10
 FLOOR_RISE = 0.014
+# A hit with less than this above what the best one must reach lies near the floor, if its vector score is below the
+# second one: docs/benchmarks.md#questions-without-an-answer.
+NEAR_FLOOR = 0.115
+LITTLE_MEANING = 0.41
 # From this ratio on, a memory fits clearly better than another one.
 CLEARLY_BETTER = 1.1
 
@@ -142,7 +146,7 @@ class Relevance:
 @dataclass(frozen=True, slots=True)
 class Factors:
     """A score and its factors. ``age_days`` is None for a memory without a date, ``feedback_multiplier`` where
-    feedback has no weight."""
+    feedback has no weight. ``is_weak``: see ``fit``."""
 
     query_match: Relevance
     recency_multiplier: float
@@ -151,6 +155,7 @@ class Factors:
     score: float
     votes: Votes = NO_VOTES
     feedback_multiplier: float | None = None
+    is_weak: bool = False
 
     def reported(self) -> ReportedScore:
         """The score and its factors as a hit shows them, with the contract's aliases."""
@@ -285,6 +290,14 @@ def default_floor(best: float, default: float, least: float) -> float:
     If the best is below ``least``, nothing answers the question: that is the floor, and there are no hits.
     """
     return least if best < least else min(default, rounded(FLOOR_SHARE * best))
+
+
+def is_near_floor(found: Relevance, default: float, memory_count: int) -> bool:
+    """Whether a hit lies just above the ``default`` floor among so many memories, and its meaning does not fit well,
+    without a name of the question and without the judgement of a reranker."""
+    is_low = found.semantic_score < least_best(default, memory_count, has_name=False) + NEAR_FLOOR
+    is_plain = found.lexical_score < NAME_SHARE and found.rerank_score is None
+    return is_low and is_plain and found.vector_score < LITTLE_MEANING
 
 
 def good_fit(best: float) -> float:

@@ -21,7 +21,7 @@ from ..background import Background
 from ..embedding.embedder import Embedder, Vector, embed_query
 from ..interface import envelope
 from ..memory import Memory
-from . import hits
+from . import fit, hits
 from .catalogue import Catalogue
 from .estimate import Estimate, top
 from .question import Question
@@ -114,7 +114,10 @@ def rank(snapshot: Snapshot, question: Question, embedder: Embedder, second: Sec
     scored = _in_order(_scored(snapshot, timed, vector, estimate.candidates.take(_wanted(estimate, deep))), question)
     if second is not None:
         scored = _in_order(second.judged(question.query, scored[: deep.max_results], timed.ranking), question)
-    return Ranked(scored[: question.max_results], len(estimate), _best_fit(scored, timed), share, vector, timed)
+    listed = fit.marked(snapshot, question.query, scored[: question.max_results])
+    if question.floor_is_default and len(kept := fit.without_followers(listed)) < len(listed):
+        return Ranked(kept, len(kept), _best_fit(kept, timed), share, vector, timed)
+    return Ranked(listed, len(estimate), _best_fit(scored, timed), share, vector, timed)
 
 
 def _newest(candidates: Catalogue, question: Question) -> NDArray[np.intp]:
@@ -182,7 +185,9 @@ def score(
     indexes = snapshot.catalogue.indexes(np.array(numbers, np.int64))
     candidates = snapshot.catalogue.take(indexes[indexes >= 0])
     scored = _scored(snapshot, question, query_vector(question, embedder), candidates)
-    return scored if second is None else second.judged(question.query, scored, question.ranking)
+    if second is not None:
+        scored = second.judged(question.query, scored, question.ranking)
+    return fit.marked(snapshot, question.query, scored)
 
 
 def query_vector(question: Question, embedder: Embedder) -> Vector:
@@ -313,6 +318,7 @@ def _answer(
             *question.warnings,
             *warnings,
             *(second.warnings if second is not None else []),
+            *fit.warnings(ranked.hits),
             *over_budget(question, len(results), len(ranked.hits)),
             *ranked_down(question, ranked, shown),
         ],

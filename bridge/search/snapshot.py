@@ -22,7 +22,7 @@ from ..store import similar_ids, vector_files
 from ..store.opening import reader_of
 from ..store.protocol_reading import FullTextDamaged
 from ..team import last_try
-from ..text.terms import query_terms
+from ..text.terms import Term, query_terms
 from . import lexical
 from .catalogue import Catalogue, Filters
 from .estimate import Estimate, exact_top
@@ -192,13 +192,22 @@ class Snapshot:
         self._passages = None
         self._miss("The vector file is damaged: only words were compared.")
 
-    def matched_terms(self, query: str, numbers: Sequence[int]) -> dict[int, list[str]]:
+    @property
+    def has_words(self) -> bool:
+        """Whether the full-text index can be searched, as far as is known."""
+        return self._has_words
+
+    def counts(self, query: str) -> dict[Term, int]:
+        """How many memories have each of the query's terms. Raises FullTextDamaged."""
+        return {term: self._edition.words.count(self._store, term) for term in query_terms(query)}
+
+    def matched(self, query: str, numbers: Sequence[int]) -> dict[int, list[Term]]:
         """Memory number -> the query's terms that the memory contains, in the query's order."""
-        matched: dict[int, list[str]] = {number: [] for number in numbers}
+        matched: dict[int, list[Term]] = {number: [] for number in numbers}
         for term in query_terms(query) if self._has_words else ():
             try:
                 for number in self._store.having([term], among=list(matched)):
-                    matched[number].append(term.text)
+                    matched[number].append(term)
             except FullTextDamaged:
                 self._give_words_up()
                 break

@@ -1082,6 +1082,8 @@ export interface ExplainItem {
   matches: ExplainedMatches;
   /** Null unless it was requested. */
   pack_context: PackContext | null;
+  /** Present if the memory is weak as a hit: probably no answer to the query. */
+  fit?: "weak";
   /** Absent if nobody gave any. */
   feedback?: FeedbackCounts;
 }
@@ -1931,6 +1933,8 @@ export interface PackedMemory {
   tokens: number;
   /** Whether lines were left out at its end. */
   truncated: boolean;
+  /** Present if the memory is probably no answer. */
+  fit?: "weak";
   position: number;
 }
 
@@ -2258,6 +2262,8 @@ export interface RetrievalHit {
   references?: string[];
   /** One or two decisions, and another passage if it matches better; absent unless `best_passages` asks for them. */
   best_passages?: string[];
+  /** Present if the hit is probably no answer to the question. It changes no score. */
+  fit?: "weak";
   /** Absent if nobody gave any. */
   feedback?: FeedbackCounts;
   /** The ids of the memories that a decision record merged. Absent in all other hits. */

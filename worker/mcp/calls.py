@@ -52,7 +52,7 @@ def _ask(verb: Verb, workspace: Workspace, arguments: dict[str, Any]) -> Any:
 # The fields of a hit in the text for clients that show text.
 _SHOWN_OF_HIT: Final = (
     "memory_number", "memory_id", "memory_type", "topic", "topic_id", "status", "source_created_at", "created_at",
-    "score", "summary_text",
+    "score", "fit", "summary_text",
 )  # fmt: skip
 
 
@@ -72,7 +72,9 @@ def retrieve(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
     warnings = answer["warnings"]
     shown = {
         "notice": NOTICE,
-        "results": [{name: hit[name] for name in _SHOWN_OF_HIT if hit[name] is not None} for hit in answer["results"]],
+        "results": [
+            {name: hit[name] for name in _SHOWN_OF_HIT if hit.get(name) is not None} for hit in answer["results"]
+        ],
         "total_results": answer["total_results"],
         "warnings": [*cut(len(answer["results"]), answer["total_results"], "max_results", warnings), *warnings],
     }

@@ -87,6 +87,7 @@ async function recall(exchange: Exchange, command: string): Promise<Outcome> {
     for (const line of logLines(question, found, settings.logLevel === "debug")) services.log.info(line);
   }
   for (const warning of found.warnings) services.log.warn(`[Retrieve] ${warning}`);
+  for (const warning of found.warnings) stream.markdown(`${escaped(noteOf(warning))}\n\n`);
   const [first] = found.results;
   if (first === undefined) {
     stream.markdown(t("The memory of this folder has nothing about this."));
@@ -94,7 +95,6 @@ async function recall(exchange: Exchange, command: string): Promise<Outcome> {
     stream.markdown(listOf(found.results, !isAnswered, t));
     refer(stream, folder, found.results);
   }
-  for (const warning of found.warnings) stream.markdown(`${escaped(noteOf(warning))}\n\n`);
   let said = "";
   if (block !== undefined && first !== undefined) said = await answerFrom(exchange, block.context, found.results);
   const turns: Turn[] = [...history, { role: "user", text: question }, { role: "assistant", text: said }];

@@ -44,6 +44,10 @@ export function rowOf(hit: RetrievalHit, now: number, language: string, t: Trans
   };
 }
 
+/** Whether there are hits, and all of them are probably no answer. */
+export const isOnlyWeak = ({ results }: Pick<RetrievalSuccess, "results">): boolean =>
+  results.length > 0 && results.every(({ fit }) => fit === "weak");
+
 /** What of a memory fits best: a passage if the answer has one, else its first decision, else its text. */
 export function passageOf(hit: RetrievalHit): string {
   const [passage] = hit.best_passages ?? [];

@@ -5,7 +5,7 @@ import type { RetrievalHit, RetrievalSuccess } from "#types";
 import { describe, MemoryError } from "../core/error";
 import { rankingOf } from "../core/settings";
 import type { Services } from "../services";
-import { logLines, rowOf } from "./hit";
+import { isOnlyWeak, logLines, rowOf } from "./hit";
 import { Latest } from "./latest";
 import { type MemorySubject, subjectOfHit } from "./subject";
 import { noteOf, plain } from "../core/text";
@@ -65,6 +65,9 @@ export function recall(
     });
     const none: HitItem = { label: t("Nothing that is remembered fits this question."), alwaysShow: true };
     const notes = answer.warnings.map((warning): HitItem => ({ label: plain(noteOf(warning)), alwaysShow: true }));
+    // Above hits that are probably no answer, and no row that Enter chooses.
+    const above = notes.map((note): HitItem => ({ ...note, kind: vscode.QuickPickItemKind.Separator }));
+    if (isOnlyWeak(answer)) return [...above, ...answer.results.map(item)];
     return [...(answer.results.length > 0 ? answer.results.map(item) : [none]), ...notes];
   };
 

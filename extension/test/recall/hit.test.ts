@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { RetrievalHit, RetrievalSuccess } from "#types";
-import { logLines, rowOf } from "../../src/recall/hit";
+import { isOnlyWeak, logLines, rowOf } from "../../src/recall/hit";
 import { l10n } from "../vscode";
 
 const NOW = Date.parse("2026-11-20T12:00:00Z");
@@ -85,4 +85,9 @@ describe("the log", () => {
       "semantic_score=0.8000, recency_multiplier=0.9721, status_multiplier=1",
     );
   });
+});
+
+it("an answer has only weak matches if it has hits and all are marked", () => {
+  const weak: RetrievalHit = { ...hit, fit: "weak" };
+  expect([[weak], [hit, weak], []].map((results) => isOnlyWeak({ results }))).toEqual([true, false, false]);
 });
