@@ -6,6 +6,9 @@ A real gateway process over a real Postgres, with a role of its own that row-lev
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -19,7 +22,7 @@ import httpx
 import psycopg
 import pytest
 from gateways import Hosted
-from harness import Place, until
+from harness import PROJECT, SOAK, Place, until
 from postgres import cluster
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from starlette.testclient import TestClient
@@ -49,7 +52,7 @@ X, Y, Z = (str(uuid5(NAMESPACE_OID, name)) for name in "xyz")
 def hosted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosted]:
     with cluster() as server:
         hosted = Hosted(tmp_path_factory.mktemp("hosted"), server.dsn)
-        hosted.start()
+        hosted.start("--requests-per-minute", "100000")
         yield hosted
         hosted.stop()
         hosted.server.close()
@@ -821,3 +824,35 @@ def test_only_the_machine_that_runs_a_job_commits_changes(
     with pytest.raises(JobError) as caught:
         team.commit(workspace_id, at.position, rows, [], author, 8)
     assert caught.value.code == "TEAM_LEASE_LOST", "no job runs"
+
+
+def test_no_request_of_any_kind_is_answered_otherwise_than_the_document_says(
+    strangers: Strangers, tmp_path: Path
+) -> None:
+    """schemathesis makes them of the gateway's OpenAPI document: valid ones and invalid ones."""
+    seconds = 600 if SOAK else 30
+    hosted, description = strangers.hosted, tmp_path / "openapi.json"
+    description.write_bytes(httpx.get(hosted.address + "/openapi.json").content)
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "schemathesis.cli", "run", str(description), "--url", hosted.address, "--no-color"),
+            *("--header", f"Authorization: Bearer {strangers.anns}", "--checks", "all", "--warnings", "off"),
+            # A record is any object for the schema; who asks without a token is limited after some tries.
+            *("--exclude-checks", "positive_data_acceptance,ignored_auth"),
+            *("--phases", "coverage,fuzzing", "--max-time", str(seconds)),
+            *([] if SOAK else ["--seed", "1"]),
+        ],
+        env={
+            **os.environ,
+            "SCHEMATHESIS_HOOKS": "gateway_hooks",
+            "COGNEE_MEMORY_SHARED": strangers.workspace_id,
+            "PYTHONPATH": os.pathsep.join([str(PROJECT), str(PROJECT / "tests")]),
+        },
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=seconds + 150,
+    )
+    assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]
+    print(next(line for line in done.stdout.splitlines() if "generated" in line))
+    assert " failed: " not in hosted.log

@@ -153,3 +153,25 @@ def test_the_log_says_the_same_once_a_minute_and_how_often_it_was_left_out(caplo
     last = line(61, "too many files\nsocket: %s", 7)
     assert seen.filter(last)
     assert last.getMessage() == "too many files\nsocket: 7 (59 more of this cause since)"
+
+
+def test_questions_of_one_person_wait_for_each_other_and_leave_room_for_anothers() -> None:
+    asyncio.run(questions_at_once())
+
+
+async def questions_at_once() -> None:
+    limits, asked, held = Limits(1200, 1024), [], asyncio.Event()
+
+    async def ask(person: str) -> None:
+        async with limits.question(person):
+            asked.append(person)
+            await held.wait()
+
+    async with asyncio.TaskGroup() as group:
+        for person in ("ann", "ann", "ann", "ann", "bob"):
+            group.create_task(ask(person))
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert sorted(asked) == ["ann", "ann", "bob"]
+        held.set()
+    assert asked.count("ann") == 4

@@ -47,8 +47,6 @@ _MOST_BODY = 16 * 1024 * 1024
 _MOST_WAITED_SECONDS = 30.0
 _SHORTEST_WAIT_SECONDS = 1.0  # who waits for less has not waited, and so counts against the limit
 _REFUSED_SECONDS = 1.0  # until an address that tries many tokens hears so: it cannot keep the gateway busy
-_QUESTIONS = 4  # at once: a long one takes some 40 MB
-_QUESTION_SECONDS = 30.0  # of waiting for the others
 _STATUS = {
     "TEAM_REFUSED": 401,
     "TEAM_NOT_SHARED": 404,
@@ -78,7 +76,6 @@ class Gateway:
         self._limits = limits
         self._most_bytes = most_bytes
         self._hub = Hub(server)
-        self._questions = asyncio.Semaphore(_QUESTIONS)
         self._polls = Polls(server, self._hub.tell, self._hub.end)
         self._checks = RowChecks()
         self.metrics = GatewayMetrics()
@@ -177,6 +174,8 @@ class Gateway:
         """Raises JobError: TEAM_REFUSED; TEAM_LIMITED for an address that tries many wrong tokens."""
         address = request.client.host if request.client else ""
         token = request.headers.get("authorization")
+        if token is None:  # refused without a look at the database
+            return access.caller_of(self._server, None)
         try:
             self._limits.require_trial(address, token, time.monotonic())
         except JobError:
@@ -243,15 +242,8 @@ class Gateway:
                 raise JobError("TEAM_NO_COPY", "This gateway answers no questions: it has no folder for copies.")
             return self._reading.answer(caller.person, body.workspace_id, body.verb, body.arguments, body.root)
 
-        try:
-            async with asyncio.timeout(_QUESTION_SECONDS):
-                await self._questions.acquire()
-        except TimeoutError:
-            raise JobError("TEAM_READER_BUSY") from None
-        try:
+        async with self._limits.question(caller.person):
             return _answer(await to_thread.run_sync(work))
-        finally:
-            self._questions.release()
 
     # --- rows ---
 

@@ -17,6 +17,7 @@ from bridge.team import unreached
 from jobs.errors import JobError
 
 _TRANSFERS = 4  # at once, of a person
+_QUESTIONS_OF_PERSON, _QUESTIONS = 2, 4  # at once; a long one takes some 100 MB
 _TURN_SECONDS = 20.0
 _WRONG_TOKENS = 20.0  # a minute, of an address; then none is looked up that was not right before
 _WRONG_SECONDS = 60.0  # that a wrong token is not looked up again: a machine that was revoked tries one for long
@@ -41,12 +42,15 @@ class _Bucket:
 
 
 class Limits:
-    """The limits of all persons, in this process. Thread-safe, but for ``transfer``, which is of one event loop."""
+    """The limits of all persons, in this process. Thread-safe, but for ``transfer`` and ``question``, which are of one
+    event loop."""
 
     def __init__(self, requests_per_minute: float, bytes_per_minute: float) -> None:
         self._requests: dict[str, _Bucket] = {}
         self._bytes: dict[str, _Bucket] = {}
         self._transfers: dict[str, asyncio.Semaphore] = {}
+        self._questions: dict[str, asyncio.Semaphore] = {}
+        self._all_questions = asyncio.Semaphore(_QUESTIONS)
         self._trials: dict[str, _Bucket] = {}
         self._right: set[bytes] = set()
         self._wrong_until: dict[bytes, float] = {}
@@ -64,7 +68,7 @@ class Limits:
                 raise _limited(person, wait)
             bucket.left -= 1
 
-    def require_trial(self, address: str, token: str | None, now: float) -> None:
+    def require_trial(self, address: str, token: str, now: float) -> None:
         """Whether a token may be looked up. Raises JobError: TEAM_REFUSED for one that was wrong a moment ago;
         TEAM_LIMITED for an address that tried too many wrong ones, unless this one was right before: others may have
         the same address."""
@@ -79,14 +83,14 @@ class Limits:
             if wait := bucket.wait_for(1):
                 raise _limited("This address", wait)
 
-    def note_right(self, token: str | None) -> None:
+    def note_right(self, token: str) -> None:
         """Note a token that was looked up, and is a person's."""
         with self._lock:
             if len(self._right) >= _MOST_NOTED:
                 self._right.clear()
             self._right.add(_digest(token))
 
-    def note_wrong(self, address: str, token: str | None, now: float) -> None:
+    def note_wrong(self, address: str, token: str, now: float) -> None:
         """Note a token that was looked up, and is nobody's."""
         digest = _digest(token)
         with self._lock:
@@ -111,19 +115,32 @@ class Limits:
     async def transfer(self, person: str) -> AsyncIterator[None]:
         """A turn to send or get rows. Raises JobError: TEAM_LIMITED if none comes for a while."""
         turns = self._transfers.setdefault(person, asyncio.Semaphore(_TRANSFERS))
-        try:
-            async with asyncio.timeout(_TURN_SECONDS):
-                await turns.acquire()
-        except TimeoutError:
-            raise _limited(person, 1.0) from None
-        try:
+        async with _turn(turns, person):
             yield
-        finally:
-            turns.release()
+
+    @asynccontextmanager
+    async def question(self, person: str) -> AsyncIterator[None]:
+        """A turn to ask, as ``transfer``. One person's questions leave room for another's."""
+        turns = self._questions.setdefault(person, asyncio.Semaphore(_QUESTIONS_OF_PERSON))
+        async with _turn(turns, person), _turn(self._all_questions, person):
+            yield
 
 
-def _digest(token: str | None) -> bytes:
-    return sha256((token or "").encode("utf-8", "replace")).digest()
+@asynccontextmanager
+async def _turn(turns: asyncio.Semaphore, person: str) -> AsyncIterator[None]:
+    try:
+        async with asyncio.timeout(_TURN_SECONDS):
+            await turns.acquire()
+    except TimeoutError:
+        raise _limited(person, 1.0) from None
+    try:
+        yield
+    finally:
+        turns.release()
+
+
+def _digest(token: str) -> bytes:
+    return sha256(token.encode("utf-8", "replace")).digest()
 
 
 def _limited(person: str, wait: float) -> JobError:
