@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 _REFUSED = "TEAM_REFUSED"
 # With other errors, the team has answered, and has let this machine in.
-NOT_LET_IN = frozenset({_REFUSED, "TEAM_UNREACHABLE", "TEAM_MISCONFIGURED", "TEAM_NEWER", "TEAM_UNUSABLE"})
+NOT_LET_IN = frozenset(
+    {_REFUSED, "SETTING_INVALID", "TEAM_UNREACHABLE", "TEAM_MISCONFIGURED", "TEAM_NEWER", "TEAM_UNUSABLE"}
+)
 _TOLD = NOT_LET_IN | {"TEAM_NOT_SHARED"}
 
 

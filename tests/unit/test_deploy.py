@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +24,7 @@ DEPLOY = ROOT / "deploy"
 COMPOSE: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))
 SERVICES: dict[str, Any] = COMPOSE["services"]
 OURS = ("operator", "gateway", "pool")
+MADE = ("./backup",)  # by secrets.sh
 
 
 @pytest.mark.parametrize("name", OURS)
@@ -41,7 +45,7 @@ def test_every_secret_volume_and_service_that_a_container_names_is_there(name: s
     assert set(named) <= set(service["secrets"]), "it reads only what it is given"
     for volume in service.get("volumes", []):
         source = volume.split(":")[0]
-        assert source in COMPOSE["volumes"] or (DEPLOY / source).is_file(), volume
+        assert source in COMPOSE["volumes"] or (DEPLOY / source).is_file() or source in MADE, volume
     assert set(service.get("depends_on", {})) <= set(SERVICES)
 
 
@@ -57,7 +61,7 @@ def test_each_role_of_the_database_has_its_own_password_and_no_container_of_ours
 
 def test_images_have_a_version_and_services_that_stay_are_watched() -> None:
     assert re.fullmatch(r"postgres:\d+\.\d+-\w+", SERVICES["postgres"]["image"])
-    for name in ("postgres", "gateway", "pool"):
+    for name in ("postgres", "backup", "gateway", "pool"):
         assert SERVICES[name]["healthcheck"]["test"][0] == "CMD"
         assert SERVICES[name]["restart"] == "unless-stopped"
     compile(SERVICES["gateway"]["healthcheck"]["test"][-1], "gateway", "exec")
@@ -91,7 +95,46 @@ def test_the_alerts_of_the_guide_ask_for_metrics_that_the_gateway_and_a_pool_hav
     assert all(each["alert"] and each["expr"] for each in rules["groups"][0]["rules"])
 
 
+def test_the_database_has_the_settings_of_the_guide_and_the_pool_s_metrics_are_reached_by_others() -> None:
+    command = SERVICES["postgres"]["command"][0]
+    page = (ROOT / "docs" / "team-operations.md").read_text("utf-8")
+    for name in ("idle_in_transaction_session_timeout", "log_parameter_max_length"):
+        [value] = re.findall(rf"{name}=(\S+)", command)
+        assert re.search(rf"{name} = '?{value}\b", page), name
+    pool = parser().parse_args(SERVICES["pool"]["command"])
+    assert (pool.metrics_host, [str(pool.metrics_port)]) == ("0.0.0.0", SERVICES["pool"]["expose"])
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or shutil.which("openssl") is None, reason="needs root and openssl")
+def test_the_script_makes_every_secret_with_its_owner_and_changes_none_afterwards(tmp_path: Path) -> None:
+    shutil.copy(DEPLOY / "secrets.sh", tmp_path)
+
+    def run() -> dict[str, tuple[int, int, bytes]]:
+        done = subprocess.run([tmp_path / "secrets.sh", "memory.example.org"], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        found = {path.name: path for path in (tmp_path / "secrets").iterdir()}
+        return {name: (at.stat().st_uid, at.stat().st_mode & 0o777, at.read_bytes()) for name, at in found.items()}
+
+    made = run()
+    assert {Path(each["file"]).name for each in COMPOSE["secrets"].values()} == made.keys() - {"ca.key"}
+    for name, (owner, mode, _) in made.items():
+        is_public = name.endswith(".pem")
+        wanted = (
+            999 if name.endswith("_password") else 10001 if name.endswith("_pgpass") or name == "gateway.key" else 0
+        )
+        assert (owner, mode) == (wanted, 0o644 if is_public else 0o600), name
+    assert (tmp_path / "backup").stat().st_uid == 10001
+    (tmp_path / "secrets" / "ca.key").unlink()  # it was moved away
+    assert run() == {name: each for name, each in made.items() if name != "ca.key"}
+    for server, host in (("gateway", "memory.example.org"), ("gateway", "localhost"), ("postgres", "postgres")):
+        checked = subprocess.run(
+            ["openssl", "verify", "-CAfile", "ca.pem", "-verify_hostname", host, f"{server}.pem"],
+            cwd=tmp_path / "secrets", capture_output=True, text=True,
+        )  # fmt: skip
+        assert checked.returncode == 0, checked.stderr
+
+
 def test_the_secrets_are_not_committed() -> None:
     folders = {Path(each["file"]).parent.as_posix() for each in COMPOSE["secrets"].values()}
     assert folders == {"secrets"}
-    assert "deploy/secrets/" in (ROOT / ".gitignore").read_text("utf-8").splitlines()
+    assert {"deploy/secrets/", "deploy/backup/"} <= set((ROOT / ".gitignore").read_text("utf-8").splitlines())

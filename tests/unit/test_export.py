@@ -48,6 +48,7 @@ from tools.schemas import schemas
 from worker.cli import main, parser
 from worker.scheduling.retention import RetentionLimits, prune
 from worker.terminal import command_table, import_copy, job_commands
+from worker.terminal.kinds import import_ as import_command
 
 NOW = clock.parse("2026-11-20T12:00:00Z")
 EARLIER, LATER = "2026-11-01T10:00:00Z", "2026-11-19T10:00:00Z"
@@ -561,7 +562,9 @@ def test_what_was_imported_and_is_ingested_again_is_a_duplicate(here: WithoutCog
     assert there.store.count() == 2
 
 
-def test_numbers_are_kept_where_they_are_free_and_move_nobody_elses(here: WithoutCognee, there: WithoutCognee) -> None:
+def test_numbers_are_kept_where_they_are_free_and_move_nobody_elses(
+    here: WithoutCognee, there: WithoutCognee, capsys: pytest.CaptureFixture[str]
+) -> None:
     store(here, *(summary(name, number) for number, name in enumerate("abcdefghij", 1)))
     store(there, summary("x"), summary("y"))
     found = imported(there, lines_of(here))
@@ -569,6 +572,10 @@ def test_numbers_are_kept_where_they_are_free_and_move_nobody_elses(here: Withou
     numbers = {line["metadata"]["memory_id"]: line["metadata"]["memory_number"] for line in body(there)}
     assert [numbers[an_id(name)] for name in "abcdefghij"] == [11, 12, *range(3, 11)]
     assert found["details"][0]["note"] == "The number 1 was taken; it has 11 here."
+    import_command.show({"result": found})
+    shown = capsys.readouterr().out
+    assert "2 memories got another number here" in shown
+    assert "line " not in shown, "not one line for each"
 
 
 def test_a_records_decisions_name_memories_by_their_numbers_in_this_store(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,7 @@ from jobs import clock
 from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.model import Record
+from worker.team.member import Member
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -113,6 +115,21 @@ def test_who_waits_for_a_job_is_told_once_what_it_waits_for(workspace: Workspace
     notices(waits)
     notices(waits)
     assert said == ["The job waits: The token is revoked. Ask for a new one."]
+
+
+def test_a_worker_that_ends_at_once_leaves_why(workspace: Workspace, tmp_path: Path) -> None:
+    made = load(
+        environment={
+            "COGNEE_MEMORY_CONFIG_DIR": str(tmp_path / "config"),
+            "COGNEE_MEMORY_TEAM": "https://localhost",
+            "COGNEE_MEMORY_TEAM_TOKEN": "t",
+            "COGNEE_MEMORY_TEAM_CA_FILE": str(tmp_path / "absent.pem"),
+        }
+    )
+    needed: Any = None
+    with pytest.raises(JobError, match="team_ca_file"):
+        Member(workspace, made, needed, needed, needed, needed, needed)
+    assert "absent.pem" in str(last_try.note_of_answers(workspace))
 
 
 def test_the_hours_after_a_refusal_can_be_fewer_and_not_more() -> None:

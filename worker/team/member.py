@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 from bridge.settings import Settings
 from bridge.team import last_try, opening
 from bridge.team.membership import Membership
+from bridge.team.protocol import Team
+from jobs import clock
+from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lifecycle import CrashLimits
 from jobs.model import Record
@@ -43,8 +46,8 @@ class Member:
         """Raises JobError: SETTING_INVALID without the database's address."""
         self._workspace = workspace
         self._membership = membership
-        self._team = opening.team_of(settings)
         last_try.begin(workspace)
+        self._team = _team_of(workspace, settings)
         self._lease_seconds = settings.lease_seconds
         self._refused_hours = settings.team_refused_hours
         self._copy_days = settings.team_copy_days
@@ -109,3 +112,12 @@ class Member:
         found = self._exchange.cancel(job_id)
         self.work.announce()
         return found
+
+
+def _team_of(workspace: Workspace, settings: Settings) -> Team:
+    """The team. A setting that is wrong is noted for all who ask here, since the worker ends. Raises as ``team_of``."""
+    try:
+        return opening.team_of(settings)
+    except JobError as error:
+        last_try.note(workspace, error, clock.now(), settings.team_refused_hours)
+        raise

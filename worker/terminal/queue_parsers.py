@@ -328,7 +328,9 @@ def _operators(builder: CommandLineBuilder, verbs: Any) -> None:
             parser.add_argument(each.lower(), metavar=each)
         return parser
 
-    database = add("database", "create or upgrade the team's tables in the database", "database --gateway-role gateway")
+    database = add(
+        "database", "create or upgrade the team's tables in the database", "database --gateway-role cognee_gateway"
+    )
     database.add_argument("--gateway-role", metavar="ROLE", help="give this role of the database a gateway's rights")
     database.add_argument("--host-role", metavar="ROLE", help="give this role the rights of a worker, and no others")
     add("person", "make a person known to the gateway", "person ann", "PERSON")
