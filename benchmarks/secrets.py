@@ -3,7 +3,8 @@
 A set is a file of JSON lines, also compressed: ``{"text", "label", "kind", "secret", "own_form", "source"}``; label 0
 means that nothing may be replaced. Each secret is tried by itself in a sentence, behind a name, and in its own text.
 ``--before FOLDER`` measures an unpacked earlier version beside this one, its cost in turn with this one's. ``--prose``
-names files, folders and git repositories of ordinary texts.
+names files, folders and git repositories of ordinary texts. ``--unknown`` leaves out a quarter of the providers, drawn
+anew eight times: what is found then tells how the rules do on tokens whose form they lack.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import importlib
 import json
 import math
 import os
+import random
 import re
 import statistics
 import subprocess
@@ -61,6 +63,8 @@ def main() -> None:
                     print(f"{form:3} {missed:16} {row['kind']:34} {row['secret'][:90]!r}")
             for text in results["now"]["flagged"]:
                 print(f"harmless: {text[:300]!r}")
+    if options.unknown:
+        _show_unknown({name: result["unknown"] for name, result in versions.items()})
     if options.prose:
         _show_prose({name: result["prose"] for name, result in versions.items()})
     _show_cost({"before": options.before, "now": ROOT} if options.before else {"now": ROOT})
@@ -71,6 +75,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("sets", nargs="*", type=Path)
     parser.add_argument("--before", type=Path, metavar="FOLDER", help="an unpacked earlier version")
     parser.add_argument("--prose", nargs="+", type=Path, default=[], metavar="PATH")
+    parser.add_argument("--unknown", action="store_true", help="leave out a quarter of the providers")
     parser.add_argument("--misses", action="store_true", help="print what was missed, and what was damaged")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--cost", action="store_true", help=argparse.SUPPRESS)
@@ -90,6 +95,7 @@ def _measured(options: argparse.Namespace) -> dict[str, Any]:
     return {
         "sets": [_measured_set(path) for path in options.sets],
         "prose": {str(path): _measured_prose(path) for path in options.prose},
+        "unknown": [_measured_unknown(options.sets, seed) for seed in range(8)] if options.unknown else [],
     }
 
 
@@ -100,9 +106,41 @@ def _redact(text: str) -> Any:
 # --- labelled sets ---
 
 
-def _measured_set(path: Path) -> dict[str, Any]:
+def _rows(path: Path) -> list[dict[str, Any]]:
     data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    rows = [json.loads(line) for line in data.decode().splitlines()]
+    return [json.loads(line) for line in data.decode().splitlines()]
+
+
+def _bare(secret: str) -> str:
+    return f"The staging box uses {secret} since March."
+
+
+def _env(secret: str) -> str:
+    return f"We set STAGING_API_KEY={secret} in .env"
+
+
+def _measured_unknown(sets: list[Path], seed: int) -> dict[str, float]:
+    """The shares of the secrets with a form of their own that are found without a quarter of the providers."""
+    forms = importlib.import_module("bridge.privacy.token_forms")
+    tables = {name: getattr(forms, name) for name in ("FORMS", "EXACT_FORMS")}
+    source = random.Random(seed)
+    unknown = {one for one in sorted(forms.providers()) if source.random() < 0.25}
+    for name, table in tables.items():
+        known = {kind: {one: row for one, row in rows.items() if one not in unknown} for kind, rows in table.items()}
+        setattr(forms, name, known)
+    importlib.reload(importlib.import_module("bridge.privacy.secret_kinds"))
+    secrets = sorted({row["secret"] for path in sets for row in _rows(path) if row["label"] and row["own_form"]})
+    found = {
+        form: sum(_is_gone(secret, write(secret)) for secret in secrets) / len(secrets)
+        for form, write in (("bare", _bare), ("env", _env))
+    }
+    for name, table in tables.items():
+        setattr(forms, name, table)
+    return found
+
+
+def _measured_set(path: Path) -> dict[str, Any]:
+    rows = _rows(path)
     secrets: dict[str, dict[str, Any]] = {}
     own_texts = Counter[str]()
     harmless, flagged = 0, []
@@ -121,8 +159,8 @@ def _measured_set(path: Path) -> dict[str, Any]:
                 "kind": row["kind"],
                 "origin": row["source"].partition(":")[0],
                 "own_form": bool(row["own_form"]),
-                "bare": _is_gone(secret, f"The staging box uses {secret} since March."),
-                "env": _is_gone(secret, f"We set STAGING_API_KEY={secret} in .env"),
+                "bare": _is_gone(secret, _bare(secret)),
+                "env": _is_gone(secret, _env(secret)),
                 "source": gone,
             }
         secrets[secret]["source"] &= gone
@@ -207,6 +245,14 @@ def _difference(text: str, clean: str) -> str:
     """A text around its first replacement."""
     start = next((at for at, (old, new) in enumerate(zip(text, clean, strict=False)) if old != new), len(clean))
     return text[max(0, start - 60) : start + 80]
+
+
+def _show_unknown(results: dict[str, list[dict[str, float]]]) -> None:
+    rows = [
+        [version, *(f"{statistics.fmean(each[form] for each in found):.1%}" for form in ("bare", "env"))]
+        for version, found in results.items()
+    ]
+    show("Without a quarter of the providers, mean of 8 draws", ["version", "bare", "env"], rows)
 
 
 # --- cost ---

@@ -31,16 +31,6 @@ _TELLING_PREFIX = re.compile(
     r"[_-](?:[A-Za-z0-9]{1,6}[_-])?(?=[A-Za-z0-9])",
     re.IGNORECASE,
 )
-_PREFIX = re.compile(
-    r"(?:[A-Za-z0-9]{1,20}[_-]){0,3}?(?P<what>sk|rk|ak|[a-z]{0,4}pat|tok|tkn|[a-z]{0,8}token|sec|[a-z]{0,8}secret|oauth"
-    r"|apikey|key|live|prod|priv|admin)[_-](?:[A-Za-z0-9]{1,6}[_-])?(?=[A-Za-z0-9])",
-    re.IGNORECASE,
-)
-_PREFIX = re.compile(
-    r"(?:[A-Za-z0-9]{1,20}[_-]){0,3}?(?:sk|rk|ak|pat|tok|tkn|token|sec|secret|oauth|apikey|key|live|prod|priv|admin)"
-    r"[_-](?:[A-Za-z0-9]{1,6}[_-])?(?=[A-Za-z0-9])",
-    re.IGNORECASE,
-)
 _PREFIX = re.compile(r"[A-Za-z][a-z0-9]{0,11}[_-]")
 _PASSWORD_HAS = tuple(re.compile(one) for one in ("[a-z]", "[A-Z]", "[0-9]"))
 _NO_PASSWORD = re.compile(r"[aA0]-[zZ9]|^[!#$%&@^~]|%[0-9A-F]{2}")

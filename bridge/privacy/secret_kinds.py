@@ -275,7 +275,7 @@ def find(text: str) -> Iterator[Span]:
                 if anchor in joined and form.pattern.search(joined):
                     for start, end in form.find(text):
                         yield Span(start, end, rank)
-    for searched_words, form, rank in ((odd_words, *_LONG_WORD), (words, *_SHORT_WORD)):
+    for searched_words, form, rank in ((odd_words, *_LONG_WORD), (words, *_SIGNED_WORD)):
         # With a sign between, so that no word is taken for the name of the next one.
         if searched_words and next(form.find("\0 ".join(searched_words)), None):
             for start, end in form.find(text):
@@ -291,20 +291,22 @@ def find(text: str) -> Iterator[Span]:
                 break
 
 
-_RANKED = [(form, rank) for rank, kind in enumerate(KINDS) for form in kind.forms]
-# By the first two characters of the anchor; "" if it has but one.
+# What is searched for in the long words: by the first two characters of the anchor, "" if it has but one.
 _TOKENS: dict[str, list[tuple[str, Form, int]]] = {}
-for _form, _rank in _RANKED:
-    if _form.shape in ("token", "exact"):
-        _anchor = _form.anchors[0]
-        _TOKENS.setdefault(_anchor[:2] if len(_anchor) > 1 else "", []).append((_anchor, _form, _rank))
-_SHORT_WORD, _LONG_WORD = ((form, rank) for form, rank in _RANKED if form.shape == "word")
-# The forms that have the same anchors, together.
-_ANCHORED = [
-    (anchors, any_case, [one for one in _RANKED if (one[0].anchors, one[0].any_case) == (anchors, any_case)])
-    for anchors, any_case in dict.fromkeys(
-        (form.anchors, form.any_case) for form, _ in _RANKED if form.shape in ("value", "block")
-    )
+_WORDS: list[tuple[Form, int]] = []
+# The other forms, those that have the same anchors together.
+_ANCHORED: dict[tuple[tuple[str, ...], bool], list[tuple[Form, int]]] = {}
+for _rank, _kind in enumerate(KINDS):
+    for _form in _kind.forms:
+        if _form.shape == "word":
+            _WORDS.append((_form, _rank))
+        elif _form.shape in ("token", "exact"):
+            _anchor = _form.anchors[0]
+            _TOKENS.setdefault(_anchor[:2] if len(_anchor) > 1 else "", []).append((_anchor, _form, _rank))
+        else:
+            _ANCHORED.setdefault((_form.anchors, _form.any_case), []).append((_form, _rank))
+_SIGNED_WORD, _LONG_WORD = _WORDS
+_OTHERS = [(anchors, any_case, forms) for (anchors, any_case), forms in _ANCHORED.items() if anchors[0].isascii()]
+_NOT_ASCII = [
+    (anchors, any_case, forms) for (anchors, any_case), forms in _ANCHORED.items() if not anchors[0].isascii()
 ]
-_OTHERS = [one for one in _ANCHORED if one[0][0].isascii()]
-_NOT_ASCII = [one for one in _ANCHORED if not one[0][0].isascii()]
