@@ -76,7 +76,7 @@ def _is_stored(workspace: Workspace, job_id: str) -> bool:
     from ..store.values import AppliedJob
 
     record = _read(workspace.spool.record(job_id))
-    if record is None:
+    if record is None or record.get("state") == "rejected":  # then this is another file under the name
         return False
     if record.get("finished_at") is not None:
         return True  # its copy was not put away yet

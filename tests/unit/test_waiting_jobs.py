@@ -16,6 +16,7 @@ from bridge.settings import Settings
 from bridge.store.sqlite_store import SqliteStore
 from bridge.store.values import AppliedJob
 from jobs import client, lifecycle, spool
+from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.parse import parse_job
 
@@ -108,6 +109,14 @@ def test_only_what_will_store_memories_counts(
 ) -> None:
     drop(workspace, "a", kind, payload)
     assert waiting_jobs.warnings(workspace) == ([ONE] if waits else [])
+
+
+def test_a_better_file_under_the_name_of_a_rejected_one_waits(workspace: Workspace) -> None:
+    spool.prepare(workspace.spool)
+    rejected = lifecycle.reject("a", JobError("JOB_INVALID"), NOW)
+    spool.write_records(workspace.spool, [rejected])
+    drop(workspace, "a")
+    assert waiting_jobs.warnings(workspace) == [ONE]
 
 
 @pytest.mark.parametrize("content", ["{", "[1]", '{"kind": ["ingest"]}', '{"kind": "ingest", "payload": 1}'])
