@@ -1,0 +1,56 @@
+"""A copy that does not come on: it is tried less and less often, and at once again when it does."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bridge.store.team.position import CopyState
+from bridge.team.rows import Position, Registered
+from worker.team import team_work
+from worker.team.team_work import TeamWork
+
+
+class Told:
+    """A team, a child and all else that is asked for nothing here."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.workspace_id = "w"
+        self.shares = False
+
+    def registered(self, workspace_id: str) -> Registered:
+        return Registered(Position(7, "change"), "a model", 3, 8)
+
+    def ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        self.asked += 1
+        return {"job_files": None}
+
+
+def test_a_copy_that_does_not_come_on_is_tried_after_one_second_then_two_up_to_a_minute(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    now, told, state = [1000.0], Told(), [CopyState(Position(3, "before"), 0)]
+    monkeypatch.setattr(team_work, "copy_state", lambda workspace: state[0])
+    monkeypatch.setattr(team_work.time, "monotonic", lambda: now[0])
+    anything: Any = told
+    work = TeamWork(anything, anything, anything, anything, anything, anything, anything)
+    tried = []
+    for _ in range(600):
+        before = told.asked
+        work._follow()
+        if told.asked > before:
+            tried.append(now[0] - 1000.0)
+        now[0] += 0.5
+    assert tried[:7] == [0, 1, 3, 7, 15, 31, 63]
+    assert {later - earlier for earlier, later in pairwise(tried[7:])} == {60.0}
+    assert not work._wake_run.is_set(), "nothing looks before"
+    now[0] += 60
+    monkeypatch.setattr(
+        told, "ask", lambda request: state.insert(0, CopyState(Position(7, "change"), 0)) or {"job_files": None}
+    )
+    work._follow()
+    assert work._wake_run.is_set(), "it has come on, and looks again at once"
