@@ -22,7 +22,7 @@ import httpx
 import psycopg
 import pytest
 from gateways import Hosted
-from harness import PROJECT, SOAK, Place, until
+from harness import PATIENCE, PROJECT, SOAK, Place, until
 from postgres import cluster
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from starlette.testclient import TestClient
@@ -92,6 +92,50 @@ def test_machines_of_a_group_remember_together_through_the_gateway(
                 until(lambda place=place: place.json("memories", "list")["total"] == 2 or None, "both are here")
             copies = first.json("team", "status")["team"]["copies"]
             assert {each["node"].split("/")[0] for each in copies} == {"ann", "bob"}
+
+
+_NOTE = """
+import sys
+from pathlib import Path
+from bridge.search import following
+from jobs import clock
+from jobs.errors import JobError
+from jobs.layout import Workspace
+
+following.ASK_SECONDS = 60.0
+try:
+    print(following.note(Workspace(Path(sys.argv[1])), clock.now(), catch_up_seconds=float(sys.argv[2])))
+except JobError as error:
+    print(error.code)
+"""
+
+
+def noted(place: Place, catch_up_seconds: float) -> str:
+    """What a command would say of the copy, however busy the machine is."""
+    return place.python("-c", _NOTE, str(place.workspace.root), str(catch_up_seconds)).stdout.strip()
+
+
+def test_a_member_who_only_reads_follows_again_and_gets_nothing_that_was_forgotten_meanwhile(
+    tmp_path: Path, hosted: Hosted, model_cache: Path
+) -> None:
+    group, workspace_id = f"group-{uuid4()}", str(uuid4())
+    writer = machine(tmp_path / "w", hosted, hosted.token(f"w-{group}", group), workspace_id, model_cache, shares=True)
+    reader = machine(tmp_path / "r", hosted, hosted.token(f"r-{group}", group), workspace_id, model_cache)
+    with writer.worker():
+        stored = writer.ended(writer.submit("ingest", summary("The quokkazebra is a lock")))
+        with hosted.server.connection() as connection:
+            assert people.give(connection, workspace_id, f"w-{group}", group)
+        with reader.worker():
+            until(lambda: reader.json("memories", "list")["total"] == 1 or None, "it is here")
+        assert noted(reader, 0.0) == "None", "nothing is missing"
+        until(lambda: reader.cli("worker", "stop").returncode == 0 or None, "one was started")
+        os.utime(reader.spool.worker / "start.log", (0, 0))  # as if it were long ago
+        gone = writer.submit("forget", {"memory_ids": [(stored.result or {})["memory_id"]]})
+        assert writer.ended(gone).state == "succeeded"
+        assert noted(reader, 0.0) == "TEAM_COPY_BEHIND"
+        assert noted(reader, PATIENCE) == "None"
+        assert reader.json("memories", "list")["total"] == 0
+        assert reader.cli("worker", "stop").returncode == 0
 
 
 def test_a_workspace_is_shared_through_the_gateway_by_the_command(

@@ -12,6 +12,7 @@ from harness import PATIENCE
 
 from bridge import trust
 from bridge.settings import Settings
+from bridge.team import membership
 from jobs import client, files, lifecycle, spool
 from jobs.layout import Workspace
 from jobs.lock import Lock
@@ -170,6 +171,24 @@ def test_a_drain_waits_for_a_job_that_its_runner_does_not_show_yet(bench: Bench)
     bench.worker._ledger.apply({job_id: lifecycle.Succeeded({})})
     bench.worker._stop_if_done()
     assert bench.worker._stop.is_set()
+
+
+@pytest.mark.parametrize("in_team", [False, True])
+def test_an_idle_worker_that_a_client_started_leaves_but_not_in_a_team(tmp_path: Path, in_team: bool) -> None:
+    """The copy there would follow no more."""
+    workspace, config = Workspace(tmp_path / "workspace"), tmp_path / "config"
+    workspace.root.mkdir()
+    trust.adopt(workspace, config)
+    if in_team:
+        membership.join(workspace, config, "3f0c1f8e-0000-4000-8000-000000000000")
+    settings = Settings(config_dir=config, store="postgresql://nobody@127.0.0.1:9/nothing")
+    worker = Worker(workspace, settings, leaves_when_idle=True)
+    try:
+        worker._active_at = -1e9
+        worker._stop_if_done()
+        assert worker._stop.is_set() is not in_team
+    finally:
+        worker._queue.stop()
 
 
 def test_a_drained_worker_that_was_idle_stops_only_once(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
