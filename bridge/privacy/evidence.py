@@ -25,8 +25,8 @@ _PLACEHOLDER_HAS = re.compile(
     r"|1234567890?$|abcdef123456|abcdefghijkl",
     re.IGNORECASE,
 )
-# The commonest pairs of letters in English, German, French and Spanish. Of a word's pairs at least a third are such,
-# of a name's in a program a fourth; of letters drawn at random, 12 in a hundred.
+# The commonest pairs of letters in English, German, French and Spanish. Of the pairs of a name in
+# a program 30 in a hundred or more are such, with few exceptions; of letters drawn at random, 12.
 _COMMON_PAIRS = frozenset(
     "th he in er an re on at en nd ti es or te of ed is it al ar st to nt ng se ha as ou io le ve co me de hi ri ro ic"
     " ne ea ra ce li ch ll be ma si om ur ta et el la ho us ns ec ut ct il di ot em ac un rs pe ge ie ei sc ss tr pr lo"
