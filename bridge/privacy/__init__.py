@@ -8,5 +8,6 @@ Pure functions over text. Of our own packages it imports only ``jobs``. In readi
 ``secret_kinds``: the known kinds of secrets and their patterns.
 ``token_forms``: the forms of providers' tokens.
 ``assigned_secrets``: values behind names such as ``password``.
+``random_words``: secrets without a known form or a name, by their randomness.
 ``evidence``: what tells a secret from what only looks like one.
 """

@@ -25,8 +25,8 @@ _PLACEHOLDER_HAS = re.compile(
     r"|1234567890?$|abcdef123456|abcdefghijkl",
     re.IGNORECASE,
 )
-# The commonest pairs of letters in English, German, French and Spanish. Of a word's pairs at least a third are such,
-# of a name's in a program a fourth; of letters drawn at random, 12 in a hundred.
+# The commonest pairs of letters in English, German, French and Spanish. Of the pairs of a name in
+# a program 30 in a hundred or more are such, with few exceptions; of letters drawn at random, 12.
 _COMMON_PAIRS = frozenset(
     "th he in er an re on at en nd ti es or te of ed is it al ar st to nt ng se ha as ou io le ve co me de hi ri ro ic"
     " ne ea ra ce li ch ll be ma si om ur ta et el la ho us ns ec ut ct il di ot em ac un rs pe ge ie ei sc ss tr pr lo"
@@ -40,6 +40,7 @@ _WORD = re.compile(r"[A-Za-z]*[0-9]{0,6}[A-Za-z]{0,3}|[0-9]+|[0-9]{1,2}[A-Z]?[a-
 _PARTS = re.compile(r"[^A-Za-z0-9]+")
 _LETTER, _DIGIT = re.compile("[A-Za-z]"), re.compile("[0-9]")
 _SIGN = re.compile(r"[!#$%^&*@~?+=|<>]")
+_ALONE = re.compile(r"(?<=[A-Z0-9])[a-z](?=[A-Z0-9])")
 _CAMEL_CASE = re.compile(r"[A-Z]?[a-z]+(?:[A-Z][a-z]+)*")
 _NAME_PART = re.compile(r"[A-Z]?[a-z]+(?:[A-Z][a-z]+)*|[A-Z]*|[0-9]{1,6}|[a-z]+[0-9]{1,3}")
 _BETWEEN = re.compile("[-_.]")
@@ -65,11 +66,13 @@ def counts_up(value: str) -> bool:
 
 
 def is_random(value: str) -> bool:
-    """Whether a value looks random: it mixes letters and digits, and does not consist of words and numbers; or its
-    letters are those of no language, or of no name."""
+    """Whether a value looks random: it mixes letters and digits, and does not consist of words and numbers; or single
+    small letters stand between capitals, as in no name; or its letters are those of no language."""
     if len(value) < 8 or not _LETTER.search(value):
         return False
     if _DIGIT.search(value) and not all(_WORD.fullmatch(part) for part in _PARTS.split(value)):
+        return True
+    if len(value) >= 16 and len(_ALONE.findall(value)) >= 2:
         return True
     return has_random_letters(value) or any(map(has_random_letters, _LONG_PART.findall(value)))
 

@@ -238,8 +238,8 @@ KINDS: Sequence[Kind] = (
         is_one=evidence.is_bearer, any_case=True,
     )),
     Kind("session-cookie", _values(
-        ["sid=", "nid=", "ession="],
-        r"(?:sess?id|session(?:id)?|\.sid)=(?P<secret>[A-Za-z0-9%._~+/=-]{16,}+)",
+        ["sid=", "nid=", "_session="],
+        r"(?:sess?id|sessionid|_session|\.sid)=(?P<secret>[A-Za-z0-9%._~+/=-]{16,}+)",
         is_one=evidence.is_bearer, any_case=True,
     ) + _values(
         ["cookie:"],

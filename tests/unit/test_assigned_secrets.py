@@ -106,6 +106,7 @@ def test_a_value_without_digits_is_found_if_its_letters_are_random(value: str) -
         "the token 'OAuth2' is", 'password: "@Value"', "password = ':password'", "password: *default_password",
         "docker run -u 1000:1000 curlimages/curl", "mysql -p3306 -u root", "mongodb://mongodb:mongodb@host/",
         "the key of the cache in commit: 3f2a9c1d8e7b6a5f4e3d2c1b0a9f8e7d6c5b4a39", "fakeToken = 'a1B2c3D4e5F6'",
+        "the link ?session=4dd2bc86-1a2b-4c3d-8e9f-0a1b2c3d4e5f",
         "das Passwort ist falsch", "das Passwort lautet nicht admin2", "le mot de passe est obligatoire",
         "the password is SHA256-hashed", "v1_api_key = _async_v1_api_key", "recovery codes: 10 per user",
         "backup codes are stored in 1Password", "backup code 2024-11-25", "login: GET / POST2",
