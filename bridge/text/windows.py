@@ -12,7 +12,7 @@ from functools import cache
 from .terms import CHARACTERS
 
 # A text of at most so many words has one window: itself. An ordinary memory has a tenth of them, a long record half.
-LONGEST_WHOLE = 1024
+LONGEST_WHOLE = 1600
 # The words of a window, and from one window's beginning to the next: a sentence lies whole in one of two.
 WINDOW, STEP = 64, 32
 
