@@ -15,7 +15,7 @@ from bridge.memory import Content, Memory, Metadata
 from bridge.store.sqlite_store import SqliteStore
 from bridge.store.team.recorder import Recorder
 from bridge.store.team.row_checks import RowChecks
-from bridge.store.team.tables import KEY_WIDTHS, TABLES, key_text
+from bridge.store.team.tables import SEQUENCES, TABLES, key_text
 from bridge.store.values import (
     Addition,
     AppliedJob,
@@ -102,7 +102,7 @@ def is_let_in(checks: RowChecks, row: SharedRow) -> bool:
 
 
 def test_every_row_that_the_store_writes_is_let_in(checks: RowChecks, rows: list[SharedRow]) -> None:
-    assert {row.table for row in rows} == set(KEY_WIDTHS), "there is one of each kind"
+    assert {row.table for row in rows} == {table.name for table in TABLES} | {SEQUENCES}, "there is one of each kind"
     for row in rows:
         checks.require_valid(row, DIMENSIONS)
 

@@ -75,7 +75,8 @@ class Replica:
     def _leave_out(self, row: SharedRow, error: Exception) -> None:
         why = str(error) if type(error) is ValueError else type(error).__name__
         log.warning("a row of the table %s is set aside: %s", row.table[:40], why)
-        self._set_aside[row.table, row.key] = RowSetAside(row.table[:40], row.key[:200], why)
+        left_out = RowSetAside(row.table[:40], row.key[:200], why)
+        self._set_aside[left_out.table, left_out.key] = left_out
 
     def apply(self, feed: Iterable[FeedRow], now: str, *, is_all: bool = False) -> int:
         """Apply well-formed rows, inside a transaction. Returns how many. ``feed`` is read more than once. ``is_all``:
@@ -98,7 +99,7 @@ class Replica:
                 before.pop((row.table, row.key[:200]), None)
             count += self._apply_what_can_be([row for _, row in some], now)
         if before or self._set_aside or rows_set_aside(self._connection):
-            note_set_aside(self._connection, [*before.values(), *self._set_aside.values()])
+            note_set_aside(self._connection, (before | self._set_aside).values())
         self._set_aside = {}
         return count
 

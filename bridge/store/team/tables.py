@@ -48,9 +48,6 @@ TABLES = (
     Table("feedback", ("memory_id", "by")),
 )
 
-# Table -> the number of parts of its keys, with the table of the highest numbers.
-KEY_WIDTHS = {table.name: len(table.key) for table in TABLES} | {"sqlite_sequence": 1}
-
 # The highest numbers that SQLite has given, which must not be given again after their rows were deleted.
 SEQUENCES = "sqlite_sequence"
 NUMBERED = ("memories", "compactions")
