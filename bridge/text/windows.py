@@ -11,8 +11,8 @@ from functools import cache
 
 from .terms import CHARACTERS
 
-# A text of at most so many words has one window: itself. An ordinary memory has a tenth of them, a long record half.
-LONGEST_WHOLE = 1600
+# A text of at most so many words and characters has one window: itself. An ordinary memory has a tenth.
+LONGEST_WHOLE, MOST_CHARACTERS = 1600, 9_500
 # The words of a window, and from one window's beginning to the next: a sentence lies whole in one of two.
 WINDOW, STEP = 64, 32
 
@@ -22,7 +22,7 @@ def windows(text: str) -> list[str]:
     if len(text) <= LONGEST_WHOLE:
         return [text]
     starts = [word.start() for word in _word().finditer(text)]
-    if len(starts) <= LONGEST_WHOLE:
+    if len(starts) <= (LONGEST_WHOLE if len(text) <= MOST_CHARACTERS else WINDOW):
         return [text]
     bounds = [0, *starts[1:], len(text)]
     last = len(starts)
