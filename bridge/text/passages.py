@@ -41,7 +41,7 @@ def passages(memory: Memory) -> list[Passage]:
         candidates.append(Passage("topic", content.topic))
         candidates += [Passage("sentence", text) for text in sentences(content.context)]
         lines = zip(content.decisions, memory.content.decisions, strict=True)
-        candidates += [Passage("decision", text, line) for text, line in lines]
+        candidates += [Passage("decision", text, "" if line == text else line) for text, line in lines]
         details = (*content.rationale, *content.open_questions, *content.next_steps)
         candidates += [Passage("detail", text) for text in details]
     unique = {passage.text.strip(): passage for passage in reversed(candidates) if passage.text.strip()}

@@ -146,13 +146,13 @@ def test_after_a_kill_between_a_memorys_steps_it_is_there_once(tmp_path: Path, m
     def loads_or_has_ended() -> bool:
         return "loading cognee" in str(place.heartbeat()["in_flight"]) or "the child ended" in place.log()
 
-    until(loads_or_has_ended, "cognee is being loaded", seconds=120)
+    until(loads_or_has_ended, "cognee is being loaded")
     place.submit("ingest", SUMMARIES[last], job_id=last)
-    until(lambda: "the child ended" in place.log(), f"the child ran into its fault\n{place.log_end()}", seconds=120)
+    until(lambda: "the child ended" in place.log(), f"the child ran into its fault\n{place.log_end()}")
     worker.kill()
     del place.environment["COGNEE_MEMORY_FAULT"]
     with place.worker():
-        records = [place.ended(job_id, seconds=120) for job_id in SUMMARIES]
+        records = [place.ended(job_id) for job_id in SUMMARIES]
         until(lambda: place.heartbeat()["graph_lag"] == 0, "the graph was told everything")
     assert [record.state for record in records] == ["succeeded"] * 3
     results = [record.result or {} for record in records]
@@ -179,12 +179,12 @@ def test_after_a_kill_beside_a_previews_step_it_is_shown_and_kept_once(
     place.environment["COGNEE_MEMORY_FAULT"] = f"kill@{point}"
     place.submit("compact", {"topic_id": "t", "preview": True}, job_id="preview")
     worker = place.worker()
-    until(lambda: "the child ended" in place.log(), f"the child ran into its fault\n{place.log_end()}", seconds=120)
+    until(lambda: "the child ended" in place.log(), f"the child ran into its fault\n{place.log_end()}")
     worker.kill()
     assert len(list(place.workspace.previews.glob("*.json"))) == (1 if point.startswith("after") else 0)
     del place.environment["COGNEE_MEMORY_FAULT"]
     with place.worker():
-        record = place.ended("preview", seconds=120)
+        record = place.ended("preview")
     assert record.state == "succeeded", record.error
     digest = (record.result or {})["preview_digest"]
     assert previews.load(place.workspace, digest) is not None
@@ -243,11 +243,11 @@ def kill_while_forgetting(place: Place, point: str) -> None:
     if PROCESS_OF[point.split(":")[1]] == "worker":
         let_die(worker)
     else:
-        until(lambda: "the child ended" in place.log(), f"the child ran into its fault\n{place.log_end()}", seconds=120)
+        until(lambda: "the child ended" in place.log(), f"the child ran into its fault\n{place.log_end()}")
         worker.kill()
     del place.environment["COGNEE_MEMORY_FAULT"]
     with place.worker():
-        forgotten = place.ended("forget", seconds=120)
+        forgotten = place.ended("forget")
         late = place.ended("late")
     assert (forgotten.state, (forgotten.result or {}).get("forgotten")) == ("succeeded", [gone]), forgotten.error
     assert (late.error or {})["code"] == "MEMORY_FORGOTTEN"

@@ -19,11 +19,8 @@ class Told:
 
     def __init__(self) -> None:
         self.asked = 0
-        self.workspace_id = "w"
+        self.workspace_id, self.node = "w", "n"
         self.shares = False
-
-    def registered(self, workspace_id: str) -> Registered:
-        return Registered(Position(7, "change"), "a model", 3, 8)
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
         self.asked += 1
@@ -38,19 +35,19 @@ def test_a_copy_that_does_not_come_on_is_tried_after_one_second_then_two_up_to_a
     monkeypatch.setattr(team_work.time, "monotonic", lambda: now[0])
     anything: Any = told
     work = TeamWork(anything, anything, anything, anything, anything, anything, anything)
+    found = Registered(Position(7, "change"), "a model", 3, 8)
     tried = []
     for _ in range(600):
         before = told.asked
-        work._follow()
+        rests = work._follow(found)
         if told.asked > before:
             tried.append(now[0] - 1000.0)
+        assert 0 < rests <= 60, "nothing looks before"
         now[0] += 0.5
     assert tried[:7] == [0, 1, 3, 7, 15, 31, 63]
     assert {later - earlier for earlier, later in pairwise(tried[7:])} == {60.0}
-    assert not work._wake_run.is_set(), "nothing looks before"
     now[0] += 60
     monkeypatch.setattr(
         told, "ask", lambda request: state.insert(0, CopyState(Position(7, "change"), 0)) or {"job_files": None}
     )
-    work._follow()
-    assert work._wake_run.is_set(), "it has come on, and looks again at once"
+    assert work._follow(found) == 0, "it has come on, and looks again at once"
