@@ -188,16 +188,18 @@ describe.each([["all of it", HOSTILE], ...LINES.map((line) => [JSON.stringify(li
         key_references_branches: list,
         key_references_issues: list,
       };
+      const conflict = { kind: "value", confidence: 1, earlier: side, later: side };
       const preview = {
         summaries: [source, source],
         decision_record: record,
-        conflicts: [{ kind: "value", confidence: 1, earlier: side, later: side }],
+        conflicts: [conflict],
+        kept_both: [conflict],
         warnings: list,
       };
       const document = compactionDocument(preview as unknown as CompactionPreview, t);
       expectText(document);
       const html = new MarkdownIt({ html: true, linkify: true }).render(document);
-      expect([html.match(/<table>/gu), html.match(/<tr>/gu)].map((all) => all?.length)).toEqual([2, 5]);
+      expect([html.match(/<table>/gu), html.match(/<tr>/gu)].map((all) => all?.length)).toEqual([3, 7]);
 
       const item = { outcome: "migrated", memory_type: "summary", title: said, topic_id: said, source: { file: said } };
       const failed = { outcome: "failed", reason: said, source: { file: said } };
