@@ -19,6 +19,7 @@ from jobs.states import ENDS
 from .store import similar_ids
 from .store.opening import reader_of
 from .store.protocol_reading import MemoryLists, TopicRow
+from .team import copy_age
 
 _UUID = re.compile(r"[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 _NOT_SUBMITTED = " No job was submitted."
@@ -78,6 +79,8 @@ def _preview(workspace: Workspace, topic_id: str, digest: str) -> JobError | Non
     from .compaction import previews  # only then, since it takes time to import
 
     found = previews.load(workspace, digest)
+    if found is None and copy_age.read(workspace) is not None:
+        return None  # another machine of the team may have made it
     if found is None:
         return JobError("PREVIEW_NOT_FOUND", f"There is no preview {digest}.{_NOT_SUBMITTED}")
     if found.topic_id != topic_id:

@@ -23,6 +23,7 @@ from ..compaction import previews, record_draft
 from ..compaction.judgement import judge
 from ..compaction.previews import Preview
 from ..embedding.embedder import Vectors
+from ..graph import llm
 from ..graph.open_stores import Stores
 from ..memory import Memory
 from ..slices import Slices
@@ -199,13 +200,27 @@ def _chosen(task: Task, stores: Stores, now: datetime, progress: Progress) -> Pr
         _require_current(preview, stores, is_whole=False)
         return preview
     _about(topic_id, stores)  # first, since an unknown topic is the clearer error
-    found = previews.load(stores.workspace, digest)
+    found = previews.load(stores.workspace, digest) or _of_another_machine(task, stores, now, progress)
     if found is None:
         raise JobError("PREVIEW_NOT_FOUND", f"There is no preview {digest}. Nothing was changed.")
     if found.topic_id != topic_id:
         raise JobError("PREVIEW_NOT_FOUND", f"That preview is of the topic {found.topic_id!r}. Nothing was changed.")
     _require_current(found, stores, is_whole=True)
     return found
+
+
+def _of_another_machine(task: Task, stores: Stores, now: datetime, progress: Progress) -> Preview | None:
+    """The preview, made again: in a team another machine may have shown it, and equal memories give an equal one.
+
+    None if they do not, and where a language model would be asked, which does not say the same twice.
+    """
+    if not stores.is_in_team or llm.is_configured(stores.settings):
+        return None
+    try:
+        preview, _ = _preview(task, stores, now, progress)
+    except JobError:
+        return None
+    return preview if preview.digest == task.payload["preview_digest"] else None
 
 
 def _require_current(preview: Preview, stores: Stores, *, is_whole: bool) -> None:

@@ -242,6 +242,23 @@ def test_a_preview_that_nobody_made_is_not_found(stores: Stores, workspace: Work
     assert dump(workspace) == before
 
 
+def test_in_a_team_a_preview_that_another_machine_made_is_applied_if_the_memories_are_equal(
+    stores: Stores, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    two(stores)
+    digest = preview(stores)["preview_digest"]
+    for file in workspace.previews.iterdir():
+        file.unlink()
+    assert refused(stores, preview_digest=digest).code == "PREVIEW_NOT_FOUND", "without a team"
+    monkeypatch.setattr(Stores, "is_in_team", True)
+    assert len(done(stores, preview_digest=digest)["superseded"]) == 2
+    add(stores, "Retry never", day=12)
+    assert refused(stores, preview_digest=digest, job_id="again").code == "PREVIEW_STALE"
+    for file in workspace.previews.iterdir():
+        file.unlink()
+    assert refused(stores, preview_digest=digest, job_id="third").code == "PREVIEW_NOT_FOUND"
+
+
 def test_a_preview_of_a_topic_that_changed_is_stale_and_names_what_changed(
     stores: Stores, workspace: Workspace
 ) -> None:
