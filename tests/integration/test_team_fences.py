@@ -293,7 +293,7 @@ def test_what_a_copy_lacks_is_told_in_numbers(team: PostgresTeam, workspace_id: 
     found = team.registered(workspace_id)
     assert found is not None
     positions.append(found.position)
-    for row in (tombstone, SharedRow("memories", '["y"]', None)):
+    for row in (tombstone, SharedRow("memories", "[1]", None)):
         positions.append(team.commit(workspace_id, positions[-1], [row], [], Author("first"), 8))
     assert team.missing(workspace_id, positions[seq]) == lacks
     assert team.missing(workspace_id, positions[-1]) == Missing(0, forgets=False)
