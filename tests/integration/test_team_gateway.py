@@ -36,6 +36,7 @@ from bridge.team.rows import Author, Described, Position, SharedRow
 from bridge.team.server import PersonsConnections, Server
 from jobs import clock, lifecycle
 from jobs.errors import JobError
+from jobs.lock import is_held
 from jobs.model import encode
 from jobs.parse import parse_job
 from worker.admin import team as admin_team
@@ -602,6 +603,8 @@ def test_a_machine_whose_token_was_revoked_says_so_at_once_also_after_a_restart_
     for asked in (("retrieve", "spool"), ("memories", "list"), ("context", "spool")):
         refused = json.loads(place.cli(*asked, "--json").stdout)
         assert (refused["success"], refused["error_code"]) == (False, "TEAM_REFUSED")
+    until(lambda: is_held(place.spool.lock), "who reads has started a worker")
+    place.cli("worker", "stop")
     place.environment["COGNEE_MEMORY_TEAM_TOKEN"] = hosted.token("ivy")
     with place.worker():
         until(lambda: place.json("memories", "list").get("total") == 2 or None, "it is let in, and its job has run")
