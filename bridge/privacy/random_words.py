@@ -20,10 +20,11 @@ _LONGEST = 256  # characters; longer ones are mostly data
 # A word that begins behind a blank, quote or bracket, or is the value of a variable of the environment.
 LONG_WORD = r"(?:(?<![^\s\"'`(\[{>])|(?<=[A-Z]=))[A-Za-z0-9_](?:[\w+/~-]|\.(?=\w)){22,}+={0,2}+(?![=@:%(\\&$#{\[])"
 
-# A word with a sign as only passwords have inside, also behind a user's name.
-SIGNED_WORD = (
-    r"(?<![^\s\"'`(])(?:[A-Za-z][\w.-]{1,30}+:)?(?P<secret>[\w$%@.-]{1,40}[!#&?^~](?=\w)"
-    r"(?:[\w!#$%&?@^~-]|\.(?=\w)){1,40}+)(?=[.,;:?!)]{0,2}(?:[\s\"'`]|\Z))"
+# A word with a sign as only passwords have inside; behind a user's name also one of letters and digits alone.
+_SIGNED = r"[\w$%@.-]{1,40}[!#&?^~](?=\w)(?:[\w!#$%&?@^~-]|\.(?=\w)){1,40}+"
+PASSWORD = (
+    r"(?<![^\s\"'`(])(?P<user>[A-Za-z][\w.-]{1,30}+:[\"']?)?"
+    rf"(?P<secret>(?(user)(?:[A-Za-z0-9]{{12,40}}+(?!\w)|{_SIGNED})|{_SIGNED}))(?=[.,;:?!)]{{0,2}}(?:[\s\"'`]|\Z))"
 )
 
 _TELLING_PREFIX = re.compile(
@@ -71,14 +72,13 @@ def is_secret(match: re.Match[str], word: str) -> bool:
 
 
 def is_password(_: re.Match[str], word: str) -> bool:
-    """Whether a match of ``SIGNED_WORD`` is a password: letters of both cases, digits, signs, and no name."""
-    return (
-        len(word) >= SHORTEST_PASSWORD
-        and all(wanted.search(word) for wanted in _PASSWORD_HAS)
-        and run_length(word) < 3
-        and not _NO_PASSWORD.search(word)
-        and not counts_up(word)
-    )
+    """Whether a match of ``PASSWORD`` is a password: letters of both cases, digits, signs, and no name. Without signs,
+    its case changes more often, or its letters are those of no language."""
+    runs = run_length(word)
+    if len(word) < SHORTEST_PASSWORD or runs >= 3 or _NO_PASSWORD.search(word) or counts_up(word):
+        return False
+    *both_cases, digits = (wanted.search(word) is not None for wanted in _PASSWORD_HAS)
+    return all(both_cases) and (has_random_letters(word) or (digits and (runs < 2 or not word.isalnum())))
 
 
 def is_drawn(word: str) -> bool:

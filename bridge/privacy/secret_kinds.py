@@ -143,7 +143,7 @@ def _assigned(name: str, rows: Iterable[tuple[str, str]]) -> Kind:
         for anchor, expression in assigned_secrets.PROGRAMS:
             forms += _values([anchor], expression, is_one=is_argument, any_case=True)
         forms += _values([" / "], assigned_secrets.LOGIN, is_one=assigned_secrets.is_login)
-        forms += _values([], random_words.SIGNED_WORD, is_one=random_words.is_password, shape="word")
+        forms += _values([], random_words.PASSWORD, is_one=random_words.is_password, shape="word")
     return Kind(name, forms)
 
 
@@ -275,7 +275,7 @@ def find(text: str) -> Iterator[Span]:
                 if anchor in joined and form.pattern.search(joined):
                     for start, end in form.find(text):
                         yield Span(start, end, rank)
-    for searched_words, form, rank in ((odd_words, *_LONG_WORD), (words, *_SIGNED_WORD)):
+    for searched_words, form, rank in ((odd_words, *_LONG_WORD), (words, *_PASSWORD)):
         # With a sign between, so that no word is taken for the name of the next one.
         if searched_words and next(form.find("\0 ".join(searched_words)), None):
             for start, end in form.find(text):
@@ -305,7 +305,7 @@ for _rank, _kind in enumerate(KINDS):
             _TOKENS.setdefault(_anchor[:2] if len(_anchor) > 1 else "", []).append((_anchor, _form, _rank))
         else:
             _ANCHORED.setdefault((_form.anchors, _form.any_case), []).append((_form, _rank))
-_SIGNED_WORD, _LONG_WORD = _WORDS
+_PASSWORD, _LONG_WORD = _WORDS
 _OTHERS = [(anchors, any_case, forms) for (anchors, any_case), forms in _ANCHORED.items() if anchors[0].isascii()]
 _NOT_ASCII = [
     (anchors, any_case, forms) for (anchors, any_case), forms in _ANCHORED.items() if not anchors[0].isascii()

@@ -61,6 +61,8 @@ def test_a_word_that_is_named_as_something_else_stays(name: str) -> None:
         "javax/net/ssl/DTLSv10/DTLSv10NotEnabledRC4Test.java",
         "\n".join(["9Y9i9DqJoUWS/L7LO3GsmyV4gbTG9m/aeFn8skizl0J5jG0RSQ/dOENcLndcJq/G"] * 3),
         "the regex a-zA-Z0-9!#$%& and HEAD~2^2:src/Foo1",
+        "foo:HashMapIteratorFactory ns:createXMLHttpRequestV2 sha1:9f86d081884c7d659a2feaa0",
+        '{"accessor":"rA1wk0Y45YCufyfq"}',
     ],
 )
 def test_ids_names_paths_and_blocks_of_data_stay(text: str) -> None:
@@ -70,4 +72,10 @@ def test_ids_names_paths_and_blocks_of_data_stay(text: str) -> None:
 @pytest.mark.parametrize("text", ["uses «» since", "ann:«»", '"«»"', "«»."])
 @pytest.mark.parametrize("password", ["d2LkV78zLx!t", "xT9!mmQ2vv", "dB2yF6@qL9vZm1P#4J"])
 def test_a_password_with_signs_inside_goes_whole(text: str, password: str) -> None:
+    assert redact(text.replace("«»", password)).text == text.replace("«»", "[REDACTED:password]")
+
+
+@pytest.mark.parametrize("text", ["log in as kevin:«» there", "kevin:'«»'", '"kevin:«»"'])
+@pytest.mark.parametrize("password", ["pRf7vG2h1L8nQkW9", "yqDVtkqPECriaLRi"])
+def test_a_password_without_signs_goes_behind_a_users_name(text: str, password: str) -> None:
     assert redact(text.replace("«»", password)).text == text.replace("«»", "[REDACTED:password]")
