@@ -353,6 +353,7 @@ def test_retrieval_works_while_the_worker_writes_and_sees_each_commit_whole(grap
         for n in range(6)
     ]  # fmt: skip
     errors: list[BaseException] = []
+    graph.run("ingest", *batches.pop(0))  # before that, the topic is an unknown one
 
     def write() -> None:
         try:
