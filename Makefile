@@ -4,10 +4,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-MODEL_STAMP := $(VENV)/.model
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench soak schemas lock extension test-extension e2e-extension e2e-setup clean
+.PHONY: help setup demo test check bench soak schemas lock model extension test-extension e2e-extension e2e-setup clean
 
 help: ## show this
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -27,17 +26,12 @@ $(STAMP): requirements-dev.lock pyproject.toml | $(BIN)/python
 	@$(BIN)/python -m compileall -q jobs bridge worker
 	@touch $@
 
-$(MODEL_STAMP): $(STAMP)
-	@echo "Fetching the embedding model: downloads 90 MB, once per machine."
-	@$(BIN)/cognee-memory setup
-	@touch $@
+setup: $(STAMP) ## make the environment
 
-setup: $(MODEL_STAMP) ## make the environment and fetch the embedding model
-
-demo: $(MODEL_STAMP) ## see it work: drop jobs, run them, and query the memories
+demo: $(STAMP) ## see it work: drop jobs, run them, and query the memories
 	@$(BIN)/cognee-memory demo
 
-test: $(MODEL_STAMP) ## run the tests; the pure modules are to be covered to 90 %
+test: $(STAMP) ## run the tests; the pure modules are to be covered to 90 %
 	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder --cov --cov-report=term
 
 check: $(STAMP) ## lint and types
@@ -45,16 +39,19 @@ check: $(STAMP) ## lint and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: $(MODEL_STAMP) ## run the benchmarks and print their tables
+bench: $(STAMP) ## run the benchmarks and print their tables
 	$(BIN)/python -m benchmarks
 
-soak: $(MODEL_STAMP) ## the long forms: kills at every step, power cuts, fuzzing, thousands of jobs (an hour or two)
+soak: $(STAMP) ## the long forms: kills at every step, power cuts, fuzzing, thousands of jobs (an hour or two)
 	COGNEE_MEMORY_SOAK=1 $(BIN)/python -m pytest tests/crash tests/integration/test_graph_damage.py --timeout 7200 -rA
 	$(BIN)/python -m benchmarks.soak
 
 schemas: $(STAMP) ## write docs/schemas and the tables of the docs from the code
 	$(BIN)/python -m tools.schemas
 	$(BIN)/python -m tools.docs_tables
+
+model: $(STAMP) ## make the default embedding model again from the published weights (fetched once): the same bytes
+	$(BIN)/python -m tools.default_model bridge/data/all-MiniLM-L6-v2
 
 COMPILE := $(BIN)/python -m uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 	--no-annotate pyproject.toml
@@ -109,7 +106,7 @@ e2e-extension: extension $(STAMP) $(CODE_SERVER_STAMP) ## the extension in a rea
 	cd $(EXTENSION) && $(NODE_PATH) COGNEE_CODE_SERVER="$(CODE_SERVER_ENTRY)" \
 		COGNEE_MEMORY_PROGRAM="$(CURDIR)/$(BIN)/cognee-memory" npm run e2e
 
-e2e-setup: extension $(CODE_SERVER_STAMP) ## the extension's set-up whole, from its package and an empty home: downloads 640 MB
+e2e-setup: extension $(CODE_SERVER_STAMP) ## the extension's set-up whole, from its package and an empty home: downloads 550 MB
 	cd $(EXTENSION) && $(NODE_PATH) COGNEE_CODE_SERVER="$(CODE_SERVER_ENTRY)" npm run e2e:setup
 
 clean: ## remove the environment and caches

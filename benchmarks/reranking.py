@@ -16,6 +16,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from bridge.embedding import model_files
 from bridge.embedding.factory import processors
+from bridge.embedding.provision import provision
 from bridge.reranking.config import RerankConfig
 from bridge.reranking.local_reranker import LocalReranker
 from bridge.settings import load
@@ -43,7 +44,7 @@ def make(source: Path, folder: Path) -> Path:
 
 
 def main() -> None:
-    source = model_files.find(load().cache_folder)
+    source = provision(load().cache_folder)
     with tempfile.TemporaryDirectory() as made:
         config = RerankConfig(model=str(make(source, Path(made))))
         began = time.perf_counter()

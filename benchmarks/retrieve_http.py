@@ -112,7 +112,7 @@ def command_line(workspace: Workspace, size: int) -> None:
         "bridge/retrieve.py, through the worker": script,
     }
     # Who has no model cannot have answered by itself.
-    without_model = os.environ | {"COGNEE_MEMORY_CACHE_DIR": "/nonexistent"}
+    without_model = os.environ | {"PYTHONPATH": str(SCRIPT.parents[1] / "tests" / "no_model")}
     by_worker = sum(
         subprocess.run(script, env=without_model, capture_output=True).returncode == 0 for _ in range(ROUNDS)
     )

@@ -50,7 +50,7 @@ class Settings:
     """The values in force. ``None`` means not set."""
 
     config_dir: Path | None = _setting(None, "The user's configuration folder (default: the platform's).")
-    cache_dir: Path | None = _setting(None, "The folder of the embedding model (default: the platform's cache folder).")
+    cache_dir: Path | None = _setting(None, "The folder of fetched models (default: the platform's cache folder).")
 
     max_job_bytes: int = _setting(
         1024 * 1024, "Maximum size of a job file, in bytes.", workspace=True, lowest=64 * 1024

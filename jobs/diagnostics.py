@@ -590,11 +590,12 @@ DIAGNOSTICS: dict[str, Diagnostic] = _table(
     ),
     # --- the model ---
     Diagnostic(
-        "MODEL_ABSENT", _E, "error", "The embedding model is not on this machine.", "Fetch it: cognee-memory setup.",
+        "MODEL_ABSENT", _E, "error", "The embedding model that was chosen is not on this machine.",
+        "Fetch it: cognee-memory setup.",
     ),
     Diagnostic(
-        "MODEL_WRONG", _E, "error", "The embedding model's files differ from the published ones.",
-        "Fetch it again: cognee-memory setup.",
+        "MODEL_WRONG", _E, "error", "The embedding model's files do not have the expected checksums.",
+        "Run: cognee-memory setup.",
     ),
     # --- what only the job finds ---
     Diagnostic(

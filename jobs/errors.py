@@ -253,7 +253,7 @@ ERRORS: dict[str, ErrorKind] = _table(
         "Configure the former model again, or embed all texts again: cognee-memory rebuild --what index.",
     ),
     ErrorKind(
-        "MODEL_MISSING", _W, "The embedding model is not on this machine.",
+        "MODEL_MISSING", _W, "The embedding model that was chosen is not on this machine. The default one always is.",
         "Run: cognee-memory setup.",
     ),
     ErrorKind(

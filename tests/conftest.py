@@ -25,16 +25,20 @@ settings.load_profile("project")
 
 @pytest.fixture(scope="session")
 def model_cache() -> Path:
-    """A cache folder that holds the real embedding model; downloaded once a machine."""
+    """The machine's cache folder of models. The default model is in the package, so it may be empty."""
     chosen = os.environ.get("COGNEE_MEMORY_MODEL_CACHE")
-    cache_dir = Path(chosen) if chosen else user_cache_path("cognee-memory", appauthor=False)
-    provision(cache_dir)
-    return cache_dir
+    return Path(chosen) if chosen else user_cache_path("cognee-memory", appauthor=False)
+
+
+@pytest.fixture(scope="session")
+def full_weights(model_cache: Path) -> Path:
+    """The folder of the default model's full weights, as published; downloaded once a machine."""
+    return provision(model_cache)
 
 
 @pytest.fixture(scope="session")
 def both_models(model_cache: Path) -> Path:
-    """A cache folder that holds the default model and the multilingual one; downloaded once a machine."""
+    """A cache folder that holds the multilingual model; downloaded once a machine."""
     multilingual_setup.provision(model_cache)
     return model_cache
 

@@ -9,7 +9,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from bridge.embedding.tokens import EstimatedTokenCounter
+from bridge.embedding.model_files import DEFAULT_FOLDER
+from bridge.embedding.tokens import word_piece_tokenizer
 from bridge.interface.answer_shapes import ContextSuccess, ExplainSuccess, RetrievalSuccess
 from bridge.memory import Content, Memory, Metadata, References, TimeScope
 from bridge.search import context, explanation, hits, question, ranking, retrieval
@@ -19,6 +20,7 @@ from bridge.search.snapshot import Snapshot
 from bridge.text.template import render, render_record
 from jobs.layout import Workspace
 
+TOKENIZER = word_piece_tokenizer(DEFAULT_FOLDER)
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 PROJECT = cast(Path, PurePosixPath("/home/ada/uploader"))  # a POSIX path, so that the text is the same on every system
 
@@ -100,8 +102,8 @@ def scored(asked: question.Question) -> list[tuple[Memory, ranking.Factors]]:
 def retrieval_mixed() -> RetrievalSuccess:
     """An answer with one hit of each kind."""
     asked = question.parse_question(QUESTION, NOON)
-    packed = hits.pack(scored(asked), KnownMemory, EstimatedTokenCounter().count, asked.max_tokens)
-    return retrieval._answer(asked, found(asked), packed, EstimatedTokenCounter.name)
+    packed = hits.pack(scored(asked), KnownMemory, TOKENIZER.count, asked.max_tokens)
+    return retrieval._answer(asked, found(asked), packed, TOKENIZER.name)
 
 
 def found(asked: question.Question) -> retrieval.Ranked:
@@ -113,20 +115,20 @@ def found(asked: question.Question) -> retrieval.Ranked:
 def block_of(asked: question.Question) -> context.Block:
     """The context block with all memories, packed with vectors that are all unlike."""
     unlike = SimpleNamespace(whole_text_vectors=lambda numbers: np.eye(len(numbers), dtype=np.float32))
-    return context.pack(cast(Snapshot, unlike), asked, scored(asked), EstimatedTokenCounter().count)
+    return context.pack(cast(Snapshot, unlike), asked, scored(asked), TOKENIZER.count)
 
 
 def context_mixed() -> ContextSuccess:
     """A context block with all memories, the last one shortened."""
-    asked = question.parse_question(QUESTION | {"max_tokens": 210}, NOON)
-    return context._answer(asked, block_of(asked), found(asked), EstimatedTokenCounter.name, [])
+    asked = question.parse_question(QUESTION | {"max_tokens": 225}, NOON)
+    return context._answer(asked, block_of(asked), found(asked), TOKENIZER.name, [])
 
 
 def explain_mixed() -> ExplainSuccess:
     """Two hits, the second also requested by id; a memory requested only by id; and an unknown id."""
     asked = parse(
         Workspace(PROJECT),
-        QUESTION | {"ids": [17, 3, 99], "limit": 2, "include_pack_context": True, "max_tokens": 210},
+        QUESTION | {"ids": [17, 3, 99], "limit": 2, "include_pack_context": True, "max_tokens": 225},
         NOON,
     )
     subjects = [

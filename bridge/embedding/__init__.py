@@ -9,9 +9,8 @@ It knows neither memories nor a store. In reading order:
 ``local_embedder``: embedders on this machine.
 ``remote_embedder``: embedders behind an endpoint.
 ``tokens``: token counts, and the local model's tokenizer.
-``int8_weights``: the 8-bit weights of the local model, computed from the published ones.
 ``model_files``: the files of the local model and their verification.
-``provision``: the installation of the local model.
+``provision``: the installation of the local model's full weights.
 ``model_download``: resumable downloads of one file.
 ``multilingual_files``: the files of the multilingual model.
 ``multilingual_setup``: their installation.

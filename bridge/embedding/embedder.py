@@ -33,7 +33,7 @@ class Embedder(Protocol):
 
     @property
     def tokenizer_name(self) -> str:
-        """The tokenizer by which ``count_tokens`` counts, or ``estimate: …``."""
+        """The tokenizer by which ``count_tokens`` counts."""
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """The texts' vectors, shape (n, dimensions), each of Euclidean length 1.

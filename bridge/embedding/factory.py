@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from pathlib import Path
 
 from jobs.errors import JobError
 
 from .config import EmbeddingConfig
 from .embedder import Embedder, wrong_dimensions
 from .local_models import MULTILINGUAL, config_of
-from .model_files import DIMENSIONS, find, has_int8
+from .model_files import DIMENSIONS, find, find_default
 
 _HTTP_PROVIDERS = ("openai", "openai_compatible", "ollama")
 
@@ -20,7 +19,8 @@ def create(config: EmbeddingConfig, *, bulk: bool = False, stays: bool = False) 
     """The embedder that the settings name. ``bulk`` uses all processors; ``stays`` is for a process of many queries,
     which may load for longer. The vectors are the same.
 
-    Raises JobError: MODEL_MISSING, EMBEDDING_CONFIG. For the local model, MODEL_CORRUPT is raised at the first use.
+    Raises JobError: MODEL_MISSING (never of the default model), MODEL_CORRUPT, EMBEDDING_CONFIG. A changed byte of the
+    local model is MODEL_CORRUPT at the first use.
     """
     if config.is_local:
         if config.dimensions != DIMENSIONS:
@@ -44,20 +44,11 @@ def create(config: EmbeddingConfig, *, bulk: bool = False, stays: bool = False) 
 def _local(config: EmbeddingConfig, *, bulk: bool, stays: bool) -> Embedder:
     from .local_embedder import OnnxEmbedder
 
-    folder, full = _model_folder(config), config.has_full_weights
+    full = config.has_full_weights
+    folder = find(config.cache_dir) if full else find_default()
     if bulk:
         return OnnxEmbedder(folder, threads=processors(), full_weights=full, prepacked=True, verified=True)
     return OnnxEmbedder(folder, intra_op_threads=min(2, processors()), full_weights=full, prepacked=stays)
-
-
-def _model_folder(config: EmbeddingConfig) -> Path:
-    """The model's folder. One of version 0.4.0 gets its 8-bit weights, which takes a second and no network."""
-    folder = find(config.cache_dir)
-    if not has_int8(folder):
-        from .provision import provision
-
-        provision(config.cache_dir)
-    return folder
 
 
 def _multilingual(config: EmbeddingConfig, *, bulk: bool) -> Embedder:

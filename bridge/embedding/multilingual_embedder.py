@@ -21,8 +21,8 @@ from ..background import Background
 from . import multilingual_files as files
 from .config import EmbeddingConfig
 from .embedder import Vector, Vectors, embed_non_blank, normalised
-from .model_files import verify_some
-from .tokens import LocalTokenCounter
+from .model_files import DEFAULT_FOLDER, verify_some
+from .tokens import WordPieceTokenizer, word_piece_tokenizer
 
 # Rows of 384 numbers: the mean vector of texts, that of queries, and the directions of the languages.
 SHARED = Path(__file__).parents[1] / "data" / "multilingual-e5-small-q4.shared.npy"
@@ -40,6 +40,7 @@ class MultilingualEmbedder:
 
     identity = f"{files.PROVIDER}/{files.NAME}/{files.DIMENSIONS}"
     dimensions = files.DIMENSIONS
+    tokenizer_name = WordPieceTokenizer.name
 
     def __init__(self, config: EmbeddingConfig, threads: int = 1, *, verified: bool = False) -> None:
         """Loads the model in the background. ``threads`` is the number of texts that are embedded at the same time.
@@ -50,7 +51,7 @@ class MultilingualEmbedder:
         self._folder = files.find(config.cache_dir)
         self._build = files.build()
         self._threads, self._verified = threads, verified
-        self._tokens = LocalTokenCounter(config.cache_dir)
+        self._tokens = word_piece_tokenizer(DEFAULT_FOLDER)
         self._shared = np.load(SHARED).astype(np.float64)
         self._loading = self._load()
 
@@ -62,13 +63,8 @@ class MultilingualEmbedder:
             verify_some(self._folder, self._build.files)
         return _Engine(self._folder, self._build)
 
-    @property
-    def tokenizer_name(self) -> str:
-        """The tokenizer by which ``count_tokens`` counts."""
-        return self._tokens.name
-
     def count_tokens(self, text: str) -> int:
-        """The number of tokens in a text, by the default model's tokenizer if it is installed; else an estimate."""
+        """The number of tokens in a text, by the default model's tokenizer."""
         return self._tokens.count(text)
 
     def embed(self, texts: Sequence[str]) -> Vectors:

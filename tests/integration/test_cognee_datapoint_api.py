@@ -86,8 +86,8 @@ class CogneeProcess:
 
 
 @pytest.fixture(scope="module")
-def cognee_process(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> Iterator[CogneeProcess]:
-    from bridge.embedding.model_files import hub_cache, model_folder  # not at the top: the child cannot import it
+def cognee_process(tmp_path_factory: pytest.TempPathFactory, full_weights: Path) -> Iterator[CogneeProcess]:
+    from hub_cache import lay_out  # not at the top: the child cannot import it
 
     root = tmp_path_factory.mktemp("cognee")
     for name in ("home", "tmp", "project"):
@@ -102,7 +102,7 @@ def cognee_process(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) 
         "DATA_ROOT_DIRECTORY": str(root / "data"),
         "CACHE_ROOT_DIRECTORY": str(root / "system" / "cache"),
         "COGNEE_ENV_FILE": str(root / "empty.env"),
-        "HF_HUB_CACHE": str(hub_cache(model_folder(model_cache))),
+        "HF_HUB_CACHE": str(lay_out(full_weights, root / "hub")),
         "PYTHONDONTWRITEBYTECODE": "1",
     }
     errors = root / "stderr.txt"

@@ -18,9 +18,9 @@ from bridge.store.sqlite_store import SqliteStore
 from jobs import clock
 
 
-def made_by_an_earlier_version(place: Place, model_cache: Path, texts: list[str]) -> None:
+def made_by_an_earlier_version(place: Place, full_weights: Path, texts: list[str]) -> None:
     """Fills the workspace with memories as version 0.4.0 stored them."""
-    former = create(ENGLISH_FULL.config(EmbeddingConfig(cache_dir=model_cache)))
+    former = create(ENGLISH_FULL.config(EmbeddingConfig(cache_dir=full_weights.parent)))
     now = clock.iso(clock.now())
     store = SqliteStore(place.workspace, former)
     try:
@@ -45,12 +45,12 @@ def first(place: Place, query: str) -> str:
 
 
 def test_a_workspace_of_an_earlier_version_answers_and_is_embedded_again_by_itself(
-    tmp_path: Path, model_cache: Path
+    tmp_path: Path, full_weights: Path
 ) -> None:
     place = Place(tmp_path)
     assert place.json("doctor")["success"]  # the folders are this user's
     made_by_an_earlier_version(
-        place, model_cache, ["Loans of books last four weeks.", "The cache is invalidated by hand."]
+        place, full_weights, ["Loans of books last four weeks.", "The cache is invalidated by hand."]
     )
     assert model_of(place) == ENGLISH_FULL.identity
     assert "four weeks" in first(place, "How long may I keep a book?")

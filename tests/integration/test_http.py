@@ -118,7 +118,7 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 # What this client has for a model: nothing. An answer with hits can only come from the worker.
-NO_MODEL = {"COGNEE_MEMORY_CACHE_DIR": "/nonexistent"}
+NO_MODEL = {"PYTHONPATH": str(PROJECT / "tests" / "no_model")}
 ALONE = {"COGNEE_MEMORY_HTTP": "false"}
 
 

@@ -13,9 +13,11 @@ from typing import Any
 import contract
 import pytest
 from cognee_process import CogneeProcess
+from fake_embedder import FakeEmbedder
 from harness import PROJECT, Place
 
 from bridge import trust
+from bridge.embedding.local_models import ENGLISH, ENGLISH_FULL
 from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata, References
 from bridge.settings import load
@@ -276,31 +278,31 @@ def test_a_workspace_of_somebody_else_is_not_read(place: Place, tmp_path: Path) 
     assert "cognee-memory trust" in found["remediation"]
 
 
-def test_a_store_whose_model_is_not_on_this_machine_is_refused_with_the_remedy(place: Place, tmp_path: Path) -> None:
-    other = {
-        "EMBEDDING_PROVIDER": "openai", "EMBEDDING_MODEL": "text-embedding-3-small", "EMBEDDING_DIMENSIONS": "1536",
-        "EMBEDDING_API_KEY": "sk-none", "COGNEE_MEMORY_CACHE_DIR": str(tmp_path / "empty"),
-    }  # fmt: skip
-    done = subprocess.run(
-        [sys.executable, SCRIPT, str(place.workspace.root), "session"],
-        env=place.environment | other, capture_output=True, text=True,
-    )  # fmt: skip
-    found = contract.checked(done.stdout)
+@pytest.fixture
+def of_full_weights(tmp_path: Path) -> Place:
+    """A store of the full weights, as version 0.4.0 made it, on a machine that does not have them."""
+    place = Place(tmp_path, COGNEE_MEMORY_CACHE_DIR=str(tmp_path / "empty"))
+    trust.adopt(place.workspace, place.config)
+    embedder = FakeEmbedder(ENGLISH_FULL.dimensions)
+    embedder.identity = ENGLISH_FULL.identity
+    store = SqliteStore(place.workspace, embedder)
+    store.add([(memory, None) for memory in memories()], NOW)
+    store.close()
+    return place
+
+
+def test_a_store_whose_model_is_not_on_this_machine_is_refused_with_the_remedy(of_full_weights: Place) -> None:
+    found = script(of_full_weights, str(of_full_weights.workspace.root), "session")
     assert (found["success"], found["error_code"]) == (False, "EMBEDDER_MISMATCH")
-    assert "all-MiniLM-L6-v2" in found["error"]
-    assert "text-embedding-3-small" in found["error"]
+    assert ENGLISH_FULL.identity in found["error"]
+    assert ENGLISH.identity in found["error"]
     assert "rebuild --what index" in found["remediation"]
 
 
-def test_a_missing_model_is_a_clear_error_with_the_remedy(place: Place, tmp_path: Path) -> None:
-    elsewhere = place.environment | {"COGNEE_MEMORY_CACHE_DIR": str(tmp_path / "empty")}
-    done = subprocess.run(
-        [sys.executable, SCRIPT, str(place.workspace.root), "session"], env=elsewhere, capture_output=True, text=True
-    )
-    found = contract.checked(done.stdout)
-    assert (found["error_code"], found["remediation"], done.stderr) == (
-        "MODEL_MISSING", "Run: cognee-memory setup.", "",
-    )  # fmt: skip
+def test_a_chosen_model_that_is_missing_is_a_clear_error_with_the_remedy(of_full_weights: Place) -> None:
+    of_full_weights.environment["EMBEDDING_MODEL"] = ENGLISH_FULL.model
+    found = script(of_full_weights, str(of_full_weights.workspace.root), "session")
+    assert (found["error_code"], found["remediation"]) == ("MODEL_MISSING", "Run: cognee-memory setup.")
 
 
 def test_a_damaged_store_is_an_answer_and_no_traceback(tmp_path: Path, model_cache: Path) -> None:

@@ -15,8 +15,8 @@ from shelf import NOW, Shelf, legacy, record, summary
 
 from bridge.embedding.config import EmbeddingConfig
 from bridge.embedding.factory import create
-from bridge.embedding.model_files import find
-from bridge.embedding.tokens import EstimatedTokenCounter, WordPieceTokenizer
+from bridge.embedding.model_files import DEFAULT_FOLDER
+from bridge.embedding.tokens import WordPieceTokenizer
 from bridge.interface import answer_shapes
 from bridge.memory import Memory
 from bridge.search.context import HEADING, SAME, Block, pack, repetitions_last
@@ -36,7 +36,7 @@ def shelf(tmp_path: Path) -> Shelf:
 
 @pytest.fixture(scope="module")
 def word_pieces(model_cache: Path) -> CountTokens:
-    return WordPieceTokenizer(find(model_cache)).count
+    return WordPieceTokenizer(DEFAULT_FOLDER).count
 
 
 def packed(found: dict[str, Any]) -> list[int]:
@@ -283,7 +283,7 @@ def memories(draw: st.DrawFn) -> list[Memory]:
 def test_the_block_keeps_to_its_budget_whatever_the_memories_say(
     word_pieces: CountTokens, found: list[Memory], budget: int
 ) -> None:
-    for count in (word_pieces, EstimatedTokenCounter().count, len):
+    for count in (word_pieces, len):
         made = block(found, count, budget)
         assert made.tokens == count(made.text) <= budget
         assert bool(made.text) == bool(made.notes)

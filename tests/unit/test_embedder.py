@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import shutil
@@ -18,8 +17,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hub_cache import lay_out
 
-from bridge.embedding import int8_weights, model_files
+from bridge.embedding import model_files
 from bridge.embedding.config import EmbeddingConfig
 from bridge.embedding.embedder import Embedder
 from bridge.embedding.factory import create, earlier
@@ -32,7 +32,8 @@ from jobs.errors import JobError, Reaction
 KEY = "sk-secret-key"
 
 # The files that the default embedder reads.
-MODEL = ("tokenizer.json", "model-int8.onnx", "model.safetensors", "weights-int8.bin")
+MODEL = tuple(file.name for file in model_files.default_files())
+FOLDER = model_files.DEFAULT_FOLDER
 TEXTS = [
     "We keep the queue in SQLite, because one file is enough and it survives a crash.",
     "Where is the write-ahead log?",
@@ -48,13 +49,13 @@ TOO_LONG = "The retrieval ranks sentences and whole memories together. " * 120
 
 
 @pytest.fixture(scope="module")
-def embedder(model_cache: Path) -> OnnxEmbedder:
-    return OnnxEmbedder(model_files.find(model_cache))
+def embedder() -> OnnxEmbedder:
+    return OnnxEmbedder(FOLDER)
 
 
 @pytest.fixture(scope="module")
-def full(model_cache: Path) -> OnnxEmbedder:
-    return OnnxEmbedder(model_files.find(model_cache), full_weights=True)
+def full(full_weights: Path) -> OnnxEmbedder:
+    return OnnxEmbedder(full_weights, full_weights=True)
 
 
 def test_vectors_have_length_one_and_keep_the_order_of_the_texts(embedder: OnnxEmbedder) -> None:
@@ -73,29 +74,29 @@ def test_texts_of_like_meaning_lie_near_each_other(embedder: OnnxEmbedder) -> No
     assert asked @ near > asked @ far + 0.3
 
 
-def test_a_query_has_the_same_bits_from_the_quick_and_the_bulk_embedder(model_cache: Path) -> None:
-    config = EmbeddingConfig(cache_dir=model_cache)
+def test_a_query_has_the_same_bits_from_the_quick_and_the_bulk_embedder(tmp_path: Path) -> None:
+    config = EmbeddingConfig(cache_dir=tmp_path)
     quick, bulk = create(config), create(config, bulk=True)
     for text in TEXTS:
         assert (quick.embed([text]) == bulk.embed([text])).all()
 
 
-def test_bulk_work_on_several_threads_gives_the_same_bits_as_on_one(model_cache: Path) -> None:
-    folder, texts = model_files.find(model_cache), [f"{text} {number}" for text in TEXTS for number in range(20)]
+def test_bulk_work_on_several_threads_gives_the_same_bits_as_on_one() -> None:
+    folder, texts = FOLDER, [f"{text} {number}" for text in TEXTS for number in range(20)]
     assert (OnnxEmbedder(folder, threads=1).embed(texts) == OnnxEmbedder(folder, threads=3).embed(texts)).all()
 
 
-def test_threads_that_share_a_run_change_no_bit(model_cache: Path) -> None:
+def test_threads_that_share_a_run_change_no_bit() -> None:
     """Of a word alone, of a question, of a text as long as the model reads."""
-    folder = model_files.find(model_cache)
+    folder = FOLDER
     alone, shared = OnnxEmbedder(folder), [OnnxEmbedder(folder, intra_op_threads=count) for count in (2, 3)]
     for text in [*TEXTS, "x", "E1042", TOO_LONG, *(TOO_LONG[: 37 * number] for number in range(1, 40))]:
         wanted = alone.embed([text])
         assert all((found.embed([text]) == wanted).all() for found in shared), text[:50]
 
 
-def test_weights_arranged_for_the_processor_change_no_bit(model_cache: Path) -> None:
-    folder = model_files.find(model_cache)
+def test_weights_arranged_for_the_processor_change_no_bit() -> None:
+    folder = FOLDER
     plain = OnnxEmbedder(folder)
     arranged = [OnnxEmbedder(folder, intra_op_threads=count, prepacked=True) for count in (1, 2)]
     for text in [*TEXTS, "x", "E1042", TOO_LONG, *(TOO_LONG[: 37 * number] for number in range(1, 40))]:
@@ -103,9 +104,8 @@ def test_weights_arranged_for_the_processor_change_no_bit(model_cache: Path) -> 
         assert all((found.embed([text]) == wanted).all() for found in arranged), text[:50]
 
 
-def test_the_full_weights_are_never_arranged_since_their_last_bits_would_change(model_cache: Path) -> None:
-    folder = model_files.find(model_cache)
-    plain, asked = (OnnxEmbedder(folder, full_weights=True, prepacked=wanted) for wanted in (False, True))
+def test_the_full_weights_are_never_arranged_since_their_last_bits_would_change(full_weights: Path) -> None:
+    plain, asked = (OnnxEmbedder(full_weights, full_weights=True, prepacked=wanted) for wanted in (False, True))
     assert (plain.embed(TEXTS) == asked.embed(TEXTS)).all()
 
 
@@ -149,8 +149,9 @@ def test_8_bit_vectors_are_near_those_of_the_full_weights(embedder: OnnxEmbedder
     assert cosines.max() < 1  # they are other vectors
 
 
-def test_a_store_of_a_local_model_has_its_embedder_whatever_the_settings_name(model_cache: Path) -> None:
-    local, remote = EmbeddingConfig(cache_dir=model_cache), EmbeddingConfig(cache_dir=model_cache, provider="openai")
+def test_a_store_of_a_local_model_has_its_embedder_whatever_the_settings_name(full_weights: Path) -> None:
+    cache = full_weights.parent
+    local, remote = EmbeddingConfig(cache_dir=cache), EmbeddingConfig(cache_dir=cache, provider="openai")
     assert earlier("openai/text-embedding-3-small/1536", local) is None
     for config in (local, remote):
         former = earlier(ENGLISH_FULL.identity, config)
@@ -158,11 +159,9 @@ def test_a_store_of_a_local_model_has_its_embedder_whatever_the_settings_name(mo
         assert former.identity == ENGLISH_FULL.identity
 
 
-def test_weights_that_cannot_be_loaded_are_corrupt(model_cache: Path, tmp_path: Path) -> None:
-    (tmp_path / "tokenizer.json").write_bytes((model_files.find(model_cache) / "tokenizer.json").read_bytes())
-    for graph, shipped in model_files.SHIPPED_GRAPHS.items():
-        (tmp_path / graph.name).write_bytes(shipped.read_bytes())
-    (tmp_path / "model.safetensors").write_bytes(b"short")
+def test_weights_that_cannot_be_loaded_are_corrupt(tmp_path: Path) -> None:
+    for name in MODEL:
+        shutil.copyfile(FOLDER / name, tmp_path / name)
     (tmp_path / "weights-int8.bin").write_bytes(b"short")
     made = OnnxEmbedder(tmp_path)
     for _ in range(2):
@@ -170,11 +169,11 @@ def test_weights_that_cannot_be_loaded_are_corrupt(model_cache: Path, tmp_path: 
             made.embed(["word"])
 
 
-def test_a_model_that_was_mended_is_used_by_who_met_the_broken_one(model_cache: Path, tmp_path: Path) -> None:
-    folder = model_files.find(model_cache)
+def test_a_model_that_was_mended_is_used_by_who_met_the_broken_one(tmp_path: Path) -> None:
+    folder = FOLDER
     made, count = OnnxEmbedder(tmp_path), word_piece_tokenizer(tmp_path)
     with pytest.raises(JobError, match="MODEL_CORRUPT"):
-        count.load()
+        count.count("word")
     with pytest.raises(JobError, match="MODEL_CORRUPT"):
         made.embed(["word"])
     for name in MODEL:
@@ -184,11 +183,9 @@ def test_a_model_that_was_mended_is_used_by_who_met_the_broken_one(model_cache: 
 
 
 @pytest.mark.parametrize("name", MODEL)
-def test_a_changed_byte_of_the_model_is_found_by_a_process_that_keeps_vectors(
-    model_cache: Path, tmp_path: Path, name: str
-) -> None:
+def test_a_changed_byte_of_the_model_is_found_by_a_process_that_keeps_vectors(tmp_path: Path, name: str) -> None:
     for each in MODEL:
-        shutil.copyfile(model_files.find(model_cache) / each, tmp_path / each)
+        shutil.copyfile(FOLDER / each, tmp_path / each)
     whole = (tmp_path / name).read_bytes()
     middle = len(whole) // 2
     (tmp_path / name).write_bytes(whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :])
@@ -209,36 +206,7 @@ def test_importing_the_module_loads_nothing_heavy() -> None:
     assert done.stdout == "[]\n", done.stderr
 
 
-# --- the graph and the published model ---
-
-
-def test_the_shipped_graphs_are_the_pinned_ones() -> None:
-    for graph, shipped in model_files.SHIPPED_GRAPHS.items():
-        assert shipped.stat().st_size == graph.size
-        assert model_files.digest(shipped) == graph.sha256
-
-
-@pytest.mark.parametrize(
-    ("builder", "graph"), [("build_onnx", model_files.GRAPH), ("build_int8_onnx", model_files.INT8_GRAPH)]
-)
-def test_building_a_graph_again_gives_the_shipped_one(model_cache: Path, builder: str, graph: model_files.File) -> None:
-    onnx = pytest.importorskip("onnx")
-    module = importlib.import_module(f"tools.{builder}")
-    shipped = onnx.load(str(model_files.SHIPPED_GRAPHS[graph]), load_external_data=False)
-    assert module.build(model_files.find(model_cache) / "model.safetensors") == shipped
-
-
-def test_8_bit_weights_are_within_half_a_step_of_the_published_ones(model_cache: Path) -> None:
-    """Of every matrix and output; so no scale is wrong and nothing is cut off."""
-    folder = model_files.find(model_cache)
-    published = int8_weights.Published(folder / "model.safetensors")
-    kept = dict(int8_weights.tensors(published))
-    for layer in range(int8_weights.LAYERS):
-        name = f"encoder.layer.{layer}.intermediate.dense"
-        steps = kept[f"{name}.weight"].T.astype(np.float64) - int8_weights.ZERO_POINT
-        errors = np.abs(steps * kept[f"{name}.scale"][:, np.newaxis] - published.tensor(f"{name}.weight"))
-        assert (errors <= kept[f"{name}.scale"][:, np.newaxis] * 0.5001).all()
-
+# --- an unmodified cognee ---
 
 COGNEE = """
 import asyncio, json, sys
@@ -256,7 +224,7 @@ print("\\n" + json.dumps(answer))
 
 @pytest.mark.cognee
 def test_an_unmodified_cognee_finds_the_model_offline_and_agrees_on_vectors_and_tokens(
-    model_cache: Path, full: OnnxEmbedder, tmp_path: Path
+    full_weights: Path, full: OnnxEmbedder, tmp_path: Path
 ) -> None:
     texts = [*TEXTS, TOO_LONG]
     environment = {
@@ -264,7 +232,7 @@ def test_an_unmodified_cognee_finds_the_model_offline_and_agrees_on_vectors_and_
         "EMBEDDING_MODEL": model_files.NAME,
         "EMBEDDING_DIMENSIONS": "384",
         "HF_HUB_OFFLINE": "1",
-        "HF_HUB_CACHE": str(model_files.hub_cache(model_files.find(model_cache))),
+        "HF_HUB_CACHE": str(lay_out(full_weights, tmp_path / "hub")),
         "TELEMETRY_DISABLED": "1",
         "LITELLM_LOCAL_MODEL_COST_MAP": "True",
         "SYSTEM_ROOT_DIRECTORY": str(tmp_path / "system"),
@@ -491,9 +459,9 @@ def test_the_key_is_not_in_the_representation_of_the_settings(tmp_path: Path) ->
 # --- what the settings choose ---
 
 
-def test_a_missing_model_is_said_with_its_remedy(tmp_path: Path) -> None:
+def test_full_weights_that_are_missing_are_said_with_their_remedy(tmp_path: Path) -> None:
     with pytest.raises(JobError, match="MODEL_MISSING") as caught:
-        create(EmbeddingConfig(cache_dir=tmp_path))
+        create(EmbeddingConfig(cache_dir=tmp_path, model=model_files.FULL_WEIGHTS))
     assert "cognee-memory setup" in caught.value.remediation
 
 
@@ -513,14 +481,8 @@ def test_any_other_provider_goes_through_litellm(tmp_path: Path, which: str, mod
     assert isinstance(create(settings(tmp_path, provider=which, model=model_name)), LiteLLMEmbedder)
 
 
-def test_without_the_local_tokenizer_the_count_says_that_it_is_an_estimate(tmp_path: Path) -> None:
+def test_other_models_count_by_the_local_tokenizer_and_say_so(tmp_path: Path) -> None:
     made = create(settings(tmp_path, provider="gemini"))
-    assert made.tokenizer_name.startswith("estimate")
-    assert made.count_tokens("nine char") == 3
-
-
-def test_with_the_local_tokenizer_others_count_by_it_and_say_so(model_cache: Path) -> None:
-    made = create(settings(model_cache, provider="gemini"))
     assert made.tokenizer_name == model_files.NAME
     assert made.count_tokens("embeddings") == 4
 

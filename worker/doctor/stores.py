@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from bridge.embedding import model_files
+from bridge.embedding import local_models
 from bridge.embedding.local_models import LOCAL_MODELS
 from bridge.graph import graph_files
 from bridge.settings import Settings
@@ -44,8 +44,8 @@ class FileStatus:
 
 @dataclass(frozen=True, slots=True)
 class Stores:
-    """The state of the stores. ``model`` is the error of the embedding model's files; only the local model has
-    files."""
+    """The state of the stores. ``model`` is the error of the embedding model's files; only the built-in model is
+    looked at."""
 
     now: datetime
     store: inspection.StoreStatus
@@ -57,13 +57,10 @@ class Stores:
 def gather(workspace: Workspace, settings: Settings, now: datetime, seconds: float) -> Stores:
     """Read the state of the stores. Reading all of memory.db stops after ``seconds``. Raises OSError."""
     problem = None
-    if settings.embedding.is_local:
-        try:
-            folder = model_files.find(settings.cache_folder)
-            if model_files.has_int8(folder):  # one of version 0.4.0 gets them at its next use
-                model_files.verify(folder)
-        except JobError as error:
-            problem = error
+    try:
+        local_models.verify(settings.embedding)
+    except JobError as error:
+        problem = error
     return Stores(
         now,
         inspection.store_status(workspace, seconds),
@@ -182,7 +179,7 @@ def embedding_model(state: Stores) -> Iterator[Finding]:
     """A finding when the files of the local embedding model are missing or wrong."""
     if state.model is not None:
         code = "MODEL_ABSENT" if state.model.code == "MODEL_MISSING" else "MODEL_WRONG"
-        yield finding(code, "model", state.model.message)
+        yield finding(code, "model", state.model.message, remedy=state.model.remediation)
 
 
 CHECKS = (database_file, index, graph, embedding_model)

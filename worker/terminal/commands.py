@@ -29,11 +29,24 @@ def demo(args: argparse.Namespace) -> Envelope:
 
 
 def setup(args: argparse.Namespace) -> Envelope:
-    """Provide the embedding model; returns its folder."""
-    from .setup_view import provision_with_bar
+    """Verify the default model, or fetch the one that was chosen instead; returns its folder.
 
-    folder = provision_with_bar(load().cache_folder, Path(args.source) if args.source else None)
-    return envelope.success(model_folder=str(folder))
+    ``unused`` is the folder of the former default model, which earlier versions fetched, if it is there for nothing.
+    """
+    from bridge.embedding import local_models, model_files
+
+    from .model_command import fetch
+
+    in_force = load()
+    chosen = local_models.LOCAL_MODELS.get(in_force.embedding.identity, local_models.ENGLISH)
+    former = model_files.model_folder(in_force.cache_folder)
+    if chosen is local_models.ENGLISH:
+        model_files.verify_default()
+        folder = model_files.DEFAULT_FOLDER
+    else:
+        folder = fetch(chosen, in_force, Path(args.source) if args.source else None)
+    is_unused = former != folder and former.exists()
+    return envelope.success(model=chosen.name, model_folder=str(folder), unused=str(former) if is_unused else None)
 
 
 def settings(args: argparse.Namespace) -> Envelope:

@@ -33,7 +33,6 @@ from jobs.model import Record
 
 from .. import wording
 from .output import color_system
-from .setup_view import provision_with_bar
 
 if TYPE_CHECKING:
     from bridge.interface.answer_shapes import RetrievalHit, RetrievalSuccess
@@ -45,7 +44,6 @@ _LOOK_SECONDS = 0.05
 def demo(settings: Settings, *, keep: bool, quiet: bool) -> dict[str, Any]:
     """Play the demo in a new workspace, which is removed afterwards unless ``keep``. Returns its measurements."""
     console = Console(quiet=quiet, highlight=False, soft_wrap=True, color_system=color_system())
-    provision_with_bar(settings.cache_folder, None)
     script = json.loads(resources("worker").joinpath("data/demo.json").read_text("utf-8"))
     root = Path(tempfile.mkdtemp(prefix="cognee-memory-demo-"))
     workspace = Workspace(root)

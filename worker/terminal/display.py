@@ -325,8 +325,14 @@ def plain(answer: Envelope) -> None:
 
 
 def setup(answer: Envelope) -> None:
-    """Print the folder of the embedding model."""
-    say(f"The embedding model is in {answer['model_folder']}.")
+    """Print where the embedding model is, and what of an earlier version can go."""
+    comes = "came with the program: nothing is to be fetched. It" if answer["model"] == "english" else "is verified and"
+    say(f"The embedding model {comes} is in {answer['model_folder']}.")
+    if answer["unused"]:
+        say(
+            f"{answer['unused']} is of an earlier version and can be deleted, unless a workspace still has memories of"
+            " version 0.4.0: a worker embeds them again by itself."
+        )
 
 
 def script(answer: Envelope) -> None:

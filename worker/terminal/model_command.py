@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -60,7 +59,8 @@ def use(args: argparse.Namespace) -> Envelope:
     }
     path = _file(workspace, settings, args.here)
     _require_effect(settings, values, path)
-    _provision(model, settings, Path(args.source) if args.source else None)
+    if model is not local_models.ENGLISH:
+        fetch(model, settings, Path(args.source) if args.source else None)
     if settings.embedding.identity != model.identity:
         (write_workspace_env if args.here else write_user_file)(path, values)
     settings = trust.settings_of(workspace)
@@ -122,19 +122,21 @@ def _require_effect(settings: Settings, values: dict[str, str | int], path: Path
             )
 
 
-def _provision(model: LocalModel, settings: Settings, source: Path | None) -> None:
+def fetch(model: LocalModel, settings: Settings, source: Path | None) -> Path:
+    """The verified folder of a model that is not the default one; fetches it first if it is missing, with a bar.
+
+    Raises JobError: MODEL_MISSING, MODEL_CORRUPT, DISK_FULL, EMBEDDING_CONFIG where there is none for this machine.
+    """
     from bridge.embedding import multilingual_setup, provision
 
     from .setup_view import with_bar
 
-    install: Callable[..., Path] = provision.provision
-    if model is local_models.MULTILINGUAL:
-        install = multilingual_setup.provision
+    install = multilingual_setup.provision if model is local_models.MULTILINGUAL else provision.provision
 
     def run(report: Report) -> Path:
         return install(settings.cache_folder, source=source, report=report)
 
-    with_bar(run)
+    return with_bar(run)
 
 
 # --- views ---

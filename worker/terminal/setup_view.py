@@ -20,14 +20,6 @@ from bridge.embedding import provision
 from .output import color_system
 
 
-def provision_with_bar(cache_dir: Path, source: Path | None) -> Path:
-    """The model's folder; fetches the model first if it is missing.
-
-    Raises JobError: MODEL_MISSING, MODEL_CORRUPT, DISK_FULL.
-    """
-    return with_bar(lambda report: provision.provision(cache_dir, source=source, report=report))
-
-
 def with_bar(install: Callable[[provision.Report], Path]) -> Path:
     """What ``install`` returns; a bar shows what it reports."""
     console = Console(stderr=True, color_system=color_system())

@@ -32,10 +32,10 @@ export async function runStep(doing: string, path: string, args: readonly string
   return output;
 }
 
-/** Fetches the embedding model for a program that is installed. Throws MemoryError. */
+/** Verifies the embedding model of a program that is installed, or fetches the one that the user chose. Throws MemoryError. */
 export async function fetchModel(program: string, context: Context): Promise<void> {
-  context.watch.report("Fetching the embedding model (90 MB)", 0);
-  await runStep("fetch the model", program, ["setup", "--json"], context);
+  context.watch.report("Checking the embedding model", 0);
+  await runStep("check the model", program, ["setup", "--json"], context);
 }
 
 /**

@@ -1,14 +1,18 @@
-"""Builds the 8-bit ONNX graph of all-MiniLM-L6-v2: the computation without the weights.
+"""Makes the default model that travels in the package: all-MiniLM-L6-v2 in 8 bits, from the published weights.
+
+python -m tools.default_model FOLDER     writes the files into FOLDER
+make model                               writes them into the package; the same bytes again, or the code has changed
+
+The files are the published tokenizer, the weights (``int8_weights``), and the ONNX graph: the computation without the
+weights, which are external data, so that they are mapped into memory and only what is used is read.
 
 Each row of a matrix's input, which is one token, is quantised by its own largest value. So a token's numbers do not
 depend on other tokens. Products and sums are those of integers, and exact. Both operands are unsigned, since processors
 without the VNNI instructions saturate sums of a signed and an unsigned one. The layers between the matrices are fused
 operators of onnxruntime, in float32.
 
-The weights are external data: byte ranges of the published ``model.safetensors``, and of the file that
-``bridge/embedding/int8_weights`` derives from it. Only the tools import the package ``onnx``.
-
-python -m tools.build_int8_onnx MODEL.safetensors bridge/data/all-MiniLM-L6-v2-int8.onnx
+The published weights are fetched into the cache folder, as for who chooses them. Only the tools import the package
+``onnx``.
 """
 
 from __future__ import annotations
@@ -21,8 +25,11 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from bridge.embedding import int8_weights, model_files
-from bridge.embedding.int8_weights import GELU_SHIFT, LARGEST, LAYERS, ZERO_POINT
+from bridge.embedding import model_files
+from bridge.embedding.provision import provision
+from bridge.settings import load
+
+from .int8_weights import GELU_SHIFT, LARGEST, LAYERS, WORDS, ZERO_POINT, Published, Slot, packed
 
 HEADS, WIDTH = 12, 384
 EPSILON = 1e-12  # config.json: layer_norm_eps
@@ -34,9 +41,8 @@ _TYPES = {"|u1": TensorProto.UINT8, "<f4": TensorProto.FLOAT}
 class Graph:
     """Collects nodes and constants. Each method returns the name of its output."""
 
-    def __init__(self, safetensors: Path) -> None:
-        self._published = int8_weights.Published(safetensors)
-        self._slots = int8_weights.layout(self._published)
+    def __init__(self, slots: dict[str, Slot]) -> None:
+        self._slots = slots
         self.nodes: list[onnx.NodeProto] = []
         self.constants: dict[str, onnx.TensorProto] = {}
 
@@ -55,26 +61,17 @@ class Graph:
         self.constants[name] = numpy_helper.from_array(np.array(value, dtype), name)
         return name
 
-    def _external(self, name: str, file: str, offset: int, shape: Any, data_type: int) -> str:
-        tensor = TensorProto(name=name, data_type=data_type, dims=shape, data_location=TensorProto.EXTERNAL)
-        length = int(np.prod(shape)) * (1 if data_type == TensorProto.UINT8 else 4)
-        for key, value in (("location", file), ("offset", offset), ("length", length)):
+    def weight(self, name: str) -> str:
+        """Add a tensor of the file of weights."""
+        slot = self._slots[name]
+        tensor = TensorProto(
+            name=name, data_type=_TYPES[slot.dtype], dims=slot.shape, data_location=TensorProto.EXTERNAL
+        )
+        length = int(np.prod(slot.shape)) * np.dtype(slot.dtype).itemsize
+        for key, value in (("location", model_files.INT8_WEIGHTS.name), ("offset", slot.offset), ("length", length)):
             tensor.external_data.add(key=key, value=str(value))
         self.constants[name] = tensor
         return name
-
-    def published(self, name: str) -> str:
-        """Add a published tensor."""
-        entry = self._published.entries[name]
-        offset = self._published.data_start + entry["data_offsets"][0]
-        return self._external(name, model_files.WEIGHTS.name, offset, entry["shape"], TensorProto.FLOAT)
-
-    def derived(self, name: str) -> str:
-        """Add a tensor of the 8-bit file."""
-        slot = self._slots[name]
-        return self._external(
-            f"int8.{name}", model_files.INT8_WEIGHTS.name, slot.offset, slot.shape, _TYPES[slot.dtype]
-        )
 
     def product(self, x: str, name: str, *, after_gelu: bool = False) -> str:
         """``x`` (..., inputs) times the 8-bit matrix of this name, in float32."""
@@ -88,34 +85,34 @@ class Graph:
         whole = self.constant("one", 1, np.float32)
         bytes_ = self.node("QuantizeLinear", self.node("Div", x, step), whole, zero)
         weight_zero = self.constant("zero_128", ZERO_POINT, np.uint8)
-        summed = self.node("MatMulInteger", bytes_, self.derived(f"{name}.weight"), zero, weight_zero)
+        summed = self.node("MatMulInteger", bytes_, self.weight(f"{name}.weight"), zero, weight_zero)
         real = self.node("Mul", self.node("Cast", summed, to=TensorProto.FLOAT), step)
-        return self.node("Mul", real, self.derived(f"{name}.scale"))
+        return self.node("Mul", real, self.weight(f"{name}.scale"))
 
     def added_and_normalised(self, x: str, y: str, bias: str, norm: str) -> str:
         """The layer normalisation of x + y + bias."""
-        weight, offset = self.published(f"{norm}.weight"), self.published(f"{norm}.bias")
+        weight, offset = self.weight(f"{norm}.weight"), self.weight(f"{norm}.bias")
         return self.node("SkipLayerNormalization", y, x, weight, offset, bias, domain=FUSED, epsilon=EPSILON)
 
 
-def build(safetensors: Path) -> onnx.ModelProto:
+def build(slots: dict[str, Slot]) -> onnx.ModelProto:
     """The model with inputs int64 (batch, seq) and output float32 (batch, seq, 384)."""
-    graph = Graph(safetensors)
+    graph = Graph(slots)
     x = _embeddings(graph)
     mask = graph.node("Cast", "attention_mask", to=TensorProto.INT32)
     graph.constant("thirds", [WIDTH] * 3)
     for number in range(LAYERS):
         layer = f"encoder.layer.{number}"
-        joined = graph.node("Add", graph.product(x, f"{layer}.qkv"), graph.derived(f"{layer}.qkv.bias"))
+        joined = graph.node("Add", graph.product(x, f"{layer}.qkv"), graph.weight(f"{layer}.qkv.bias"))
         query, key, value = graph.nodes_of("Split", joined, "thirds", outputs=3, axis=-1)
         attended = graph.node("MultiHeadAttention", query, key, value, "", mask, domain=FUSED, num_heads=HEADS)
         dense = f"{layer}.attention.output.dense"
-        projected, bias = graph.product(attended, dense), graph.published(f"{dense}.bias")
+        projected, bias = graph.product(attended, dense), graph.weight(f"{dense}.bias")
         x = graph.added_and_normalised(x, projected, bias, f"{layer}.attention.output.LayerNorm")
         dense = f"{layer}.intermediate.dense"
-        inner = graph.node("BiasGelu", graph.product(x, dense), graph.published(f"{dense}.bias"), domain=FUSED)
+        inner = graph.node("BiasGelu", graph.product(x, dense), graph.weight(f"{dense}.bias"), domain=FUSED)
         dense = f"{layer}.output.dense"
-        outer, bias = graph.product(inner, dense, after_gelu=True), graph.derived(f"{dense}.bias")
+        outer, bias = graph.product(inner, dense, after_gelu=True), graph.weight(f"{dense}.bias")
         x = graph.added_and_normalised(x, outer, bias, f"{layer}.output.LayerNorm")
     graph.nodes.append(helper.make_node("Identity", [x], ["last_hidden_state"]))
     inputs = [
@@ -129,18 +126,32 @@ def build(safetensors: Path) -> onnx.ModelProto:
 
 
 def _embeddings(graph: Graph) -> str:
-    words = graph.node("Gather", graph.published("embeddings.word_embeddings.weight"), "input_ids")
-    types = graph.node("Gather", graph.published("embeddings.token_type_embeddings.weight"), "token_type_ids")
+    bytes_ = graph.node("Gather", graph.weight(f"{WORDS}.weight"), "input_ids")
+    scales = graph.node("Gather", graph.weight(f"{WORDS}.scale"), "input_ids")
+    zero = graph.constant("zero_128_real", ZERO_POINT, np.float32)
+    words = graph.node("Mul", graph.node("Sub", graph.node("Cast", bytes_, to=TensorProto.FLOAT), zero), scales)
+    types = graph.node("Gather", graph.weight("embeddings.token_type_embeddings.weight"), "token_type_ids")
     positions = graph.node(
         "Slice",
-        graph.published("embeddings.position_embeddings.weight"),
+        graph.weight("embeddings.position_embeddings.weight"),
         graph.constant("first", [0]),
         graph.node("Shape", "input_ids", start=1, end=2),
     )
     summed = graph.node("Add", graph.node("Add", words, types), positions)
-    weight, bias = (graph.published(f"embeddings.LayerNorm.{part}") for part in ("weight", "bias"))
+    weight, bias = (graph.weight(f"embeddings.LayerNorm.{part}") for part in ("weight", "bias"))
     return graph.node("LayerNormalization", summed, weight, bias, axis=-1, epsilon=EPSILON)
 
 
+def write(published: Path, folder: Path) -> None:
+    """Write the model's files into ``folder``, from the folder of the published ones."""
+    folder.mkdir(parents=True, exist_ok=True)
+    content, slots = packed(Published(published / model_files.WEIGHTS.name))
+    (folder / model_files.INT8_WEIGHTS.name).write_bytes(content)
+    (folder / model_files.INT8_GRAPH.name).write_bytes(build(slots).SerializeToString(deterministic=True))
+    (folder / model_files.TOKENIZER.name).write_bytes((published / model_files.TOKENIZER.name).read_bytes())
+
+
 if __name__ == "__main__":
-    onnx.save(build(Path(sys.argv[1])), sys.argv[2])
+    target = Path(sys.argv[1])
+    write(provision(load().cache_folder), target)
+    model_files.verify_default(target)
