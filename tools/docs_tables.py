@@ -162,7 +162,7 @@ def kinds() -> str:
 def scores() -> str:
     """The effect of each ranking option on one memory, always with the same relevance and by default 14 days old."""
     as_of = datetime(2026, 11, 20, 12, tzinfo=UTC)
-    relevance = Relevance(vector_score=0.7158860896, lexical_score=0.4885465034, semantic_score=0.6249502551)
+    relevance = Relevance(vector_score=0.7122909050, lexical_score=0.4885465034, semantic_score=0.6227931444)
     week, none = PRESETS["contract"]
     quarter, most = PRESETS["long-lived"]
     product = Ranking("product", quarter, most, 0.8, as_of)
