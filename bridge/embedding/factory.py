@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 from jobs.errors import JobError
@@ -20,7 +21,8 @@ def create(config: EmbeddingConfig, *, bulk: bool = False, stays: bool = False) 
     """The embedder that the settings name. ``bulk`` uses all processors; ``stays`` is for a process of many queries,
     which may load for longer. The vectors are the same.
 
-    Raises JobError: MODEL_MISSING, EMBEDDING_CONFIG. For the local model, MODEL_CORRUPT is raised at the first use.
+    Raises JobError: MODEL_MISSING, EMBEDDING_CONFIG, GRAPH_NOT_INSTALLED. For the local model, MODEL_CORRUPT is raised
+    at the first use.
     """
     if config.is_local:
         if config.dimensions != DIMENSIONS:
@@ -38,6 +40,11 @@ def create(config: EmbeddingConfig, *, bulk: bool = False, stays: bool = False) 
     custom = config.provider == "custom" and (config.model.startswith("openai/") or "/" not in config.model)
     if config.provider in _HTTP_PROVIDERS or custom:
         return remote_embedder.HttpEmbedder(config)
+    if find_spec("litellm") is None:
+        raise JobError(
+            "GRAPH_NOT_INSTALLED",
+            f"The embedding provider {config.provider} is reached by a library that comes with the knowledge graph.",
+        )
     return remote_embedder.LiteLLMEmbedder(config)
 
 

@@ -25,11 +25,20 @@ def demo(args: argparse.Namespace) -> Envelope:
     """Play the demo; returns its measurements."""
     from .demo import demo as play
 
-    return play(load(), keep=args.keep, quiet=args.json)
+    return play(load(), keep=args.keep, quiet=args.json, graph=args.graph)
 
 
 def setup(args: argparse.Namespace) -> Envelope:
-    """Provide the embedding model; returns its folder."""
+    """Provide the embedding model; returns its folder. Or add extras; returns which were added and which were there."""
+    if args.graph or args.team:
+        from . import setup_extras
+
+        wanted = [setup_extras.GRAPH] * args.graph + [setup_extras.TEAM] * args.team
+        added = {extra.name: setup_extras.add(extra) for extra in wanted}
+        return envelope.success(
+            added=[name for name, is_new in added.items() if is_new],
+            present=[name for name, is_new in added.items() if not is_new],
+        )
     from .setup_view import provision_with_bar
 
     folder = provision_with_bar(load().cache_folder, Path(args.source) if args.source else None)

@@ -325,7 +325,13 @@ def plain(answer: Envelope) -> None:
 
 
 def setup(answer: Envelope) -> None:
-    """Print the folder of the embedding model."""
+    """Print the folder of the embedding model, or which extras were added."""
+    if "added" in answer:
+        for name in answer["added"]:
+            say(f"Added: {name}. A worker that runs uses it after: cognee-memory worker restart.")
+        for name in answer["present"]:
+            say(f"There already: {name}.")
+        return
     say(f"The embedding model is in {answer['model_folder']}.")
 
 
