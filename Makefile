@@ -8,7 +8,7 @@ CORE_STAMP := $(VENV)/.core
 MODEL_STAMP := $(VENV)/.model
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench soak schemas lock extension test-extension e2e-extension e2e-setup clean
+.PHONY: help setup demo test check bench soak dist schemas lock extension test-extension e2e-extension e2e-setup clean
 
 help: ## show this
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -70,6 +70,9 @@ bench: $(MODEL_STAMP) ## run the benchmarks and print their tables
 soak: $(MODEL_STAMP) ## the long forms: kills at every step, power cuts, fuzzing, thousands of jobs (an hour or two)
 	COGNEE_MEMORY_SOAK=1 $(BIN)/python -m pytest tests/crash tests/integration/test_graph_damage.py --timeout 7200 -rA
 	$(BIN)/python -m benchmarks.soak
+
+dist: $(STAMP) ## the files of a release, checked: dist/cognee_memory-*.tar.gz and .whl
+	$(BIN)/python -m tools.dist dist
 
 schemas: $(STAMP) ## write docs/schemas and the tables of the docs from the code
 	$(BIN)/python -m tools.schemas
