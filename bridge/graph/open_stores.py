@@ -170,7 +170,9 @@ class Stores:
     def asker(self, job_id: str) -> partial[Any]:
         """``cognee_llm.ask`` on the budget of an attempt of the job. Raises as ``meter``, and GRAPH_NOT_INSTALLED."""
         meter = self.meter(job_id)
-        installed.require()
+        if not installed.is_installed():
+            why = "The language model is asked through cognee, which comes with the knowledge graph."
+            raise JobError("GRAPH_NOT_INSTALLED", why)
         with self._loading():
             from .cognee_llm import ask  # not at the top: it takes seconds and hundreds of megabytes
         return partial(ask, meter)
@@ -542,7 +544,8 @@ class Stores:
                 if text.data_id in documents and text.path is not None:
                     files.remove(text.path)
             if graph_files.databases_of(self._workspace).exists():
-                graph_files.quarantine_all(self._workspace, f"graph-{clock.iso(clock.now())}")
+                label = f"graph-{clock.iso(clock.now())}"
+                graph_files.quarantine_all(self._workspace, label, "nothing can be taken out without cognee")
         elif graph_files.store_exists(self._workspace):
             known = stored.of(memory_ids).values()
             graph = self.graph

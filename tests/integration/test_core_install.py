@@ -87,7 +87,7 @@ def test_a_topic_is_compacted_as_previewed_and_taken_back(place: Place) -> None:
     assert len(seen["conflicts"]) == 1
     done = place.json("compact", "uploads", "--preview-digest", seen["preview_digest"])["result"]
     assert len(done["superseded"]) == 2
-    assert place.json("restore", done["memory_id"])["success"]
+    assert place.json("restore", str(done["memory_number"]))["success"]
 
 
 def test_a_session_of_another_tool_is_captured(place: Place) -> None:

@@ -41,7 +41,7 @@ class Extra:
     packages: tuple[str, ...] | None = None
 
 
-GRAPH = Extra("graph", "cognee", 360, 1300)
+GRAPH = Extra("graph", "cognee", 360, 1100)
 TEAM = Extra("team", "psycopg_pool", 6, 15, ("psycopg", "psycopg-binary", "psycopg-pool"))
 
 
