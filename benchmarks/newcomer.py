@@ -26,7 +26,7 @@ _INGEST = (
     "--context",
     "Logged out.",
     "--decision",
-    "The tray renews tokens.",
+    "Only the tray does it.",
 )
 
 
