@@ -1,12 +1,13 @@
-# Everything runs in .venv, which the targets make themselves. Only Python 3.11+, a C compiler and make are needed.
+# Everything runs in .venv, which the targets make themselves. Only Python 3.11 to 3.13 and make are needed.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+CORE_STAMP := $(VENV)/.core
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench soak schemas lock model extension test-extension e2e-extension e2e-setup clean
+.PHONY: help setup demo test check bench soak dist schemas lock model extension test-extension e2e-extension e2e-setup clean
 
 help: ## show this
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -16,20 +17,38 @@ $(BIN)/python:
 	@echo "Making a Python environment in $(VENV): some seconds."
 	@$(PYTHON) -m venv $(VENV)
 
-# The lock is also its own constraint: pip before 23.3 looks for the newest release of what is asked for with extras.
-# Without --quiet, so that pip shows each package: with progress bars on a terminal, as plain lines elsewhere.
-$(STAMP): requirements-dev.lock pyproject.toml | $(BIN)/python
-	@echo "Installing the packages: downloads about 550 MB, takes 2 GB of disk and some minutes. Only the first time."
-	@$(BIN)/python -m pip install --disable-pip-version-check --require-hashes -c requirements-dev.lock -r requirements-dev.lock
-	@echo "Installing cognee-memory itself: some seconds."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+# uv and setuptools by the lock's digests; the rest is installed with them.
+$(BIN)/uv: | $(BIN)/python
+	@sed -nE '/^(setuptools|uv)==/,/[^\\]$$/p' requirements-dev.lock > $(VENV)/uv.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(VENV)/uv.lock
+
+# A machine that reaches the package index only by pip's own configuration installs with pip. The lock is also its own
+# constraint: pip before 23.3 looks for the newest release of what is asked for with extras.
+PROGRAM := $(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation -e .
+define INSTALL
+	@$(BIN)/uv pip install --python $(BIN)/python --require-hashes -r $(1) || \
+		$(BIN)/python -m pip install --disable-pip-version-check --require-hashes -c $(1) -r $(1)
+	@$(PROGRAM)
+endef
+
+$(STAMP): requirements-dev.lock pyproject.toml | $(BIN)/uv
+	@echo "Installing the packages: downloads about 600 MB, takes 2 GB of disk and some minutes. Only the first time."
+	$(call INSTALL,requirements-dev.lock)
 	@$(BIN)/python -m compileall -q jobs bridge worker
+	@touch $@ $(CORE_STAMP)
+
+# What memories are stored and found with. An environment that has the graph keeps the versions that fit it.
+CORE_LOCK = $(if $(wildcard $(VENV)/lib/python3*/site-packages/cognee),requirements.lock,requirements-core.lock)
+
+$(CORE_STAMP): requirements-core.lock pyproject.toml | $(BIN)/uv
+	@echo "Installing the core: downloads 70 MB. Only the first time."
+	$(call INSTALL,$(CORE_LOCK))
 	@touch $@
 
 setup: $(STAMP) ## make the environment
 
-demo: $(STAMP) ## see it work: drop jobs, run them, and query the memories
-	@$(BIN)/cognee-memory demo
+demo: $(CORE_STAMP) ## see it work: drop jobs, run them, and query the memories; then install the graph, and ask it
+	@$(BIN)/cognee-memory demo --graph
 
 test: $(STAMP) ## run the tests; the pure modules are to be covered to 90 %
 	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder --cov --cov-report=term
@@ -46,6 +65,9 @@ soak: $(STAMP) ## the long forms: kills at every step, power cuts, fuzzing, thou
 	COGNEE_MEMORY_SOAK=1 $(BIN)/python -m pytest tests/crash tests/integration/test_graph_damage.py --timeout 7200 -rA
 	$(BIN)/python -m benchmarks.soak
 
+dist: $(STAMP) ## the files of a release, checked: dist/cognee_memory-*.tar.gz and .whl
+	$(BIN)/python -m tools.dist dist
+
 schemas: $(STAMP) ## write docs/schemas and the tables of the docs from the code
 	$(BIN)/python -m tools.schemas
 	$(BIN)/python -m tools.docs_tables
@@ -56,9 +78,10 @@ model: $(STAMP) ## make the default embedding model again from the published wei
 COMPILE := $(BIN)/python -m uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 	--no-annotate pyproject.toml
 
-lock: $(STAMP) ## resolve the dependencies again: requirements.lock for users, requirements-dev.lock with what tests need
-	$(COMPILE) --output-file requirements.lock
-	$(COMPILE) --extra dev --constraint requirements.lock --output-file requirements-dev.lock
+lock: $(STAMP) ## resolve the dependencies again: the core's lock by itself, the whole's, and with it what tests need
+	$(COMPILE) --output-file requirements-core.lock
+	$(COMPILE) --extra graph --extra team --output-file requirements.lock
+	$(COMPILE) --extra graph --extra team --extra dev --constraint requirements.lock --output-file requirements-dev.lock
 	$(BIN)/python -m uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 		extension/requirements.in --output-file extension/requirements.lock
 

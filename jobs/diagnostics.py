@@ -549,6 +549,10 @@ DIAGNOSTICS: dict[str, Diagnostic] = _table(
     ),
     # --- the graph ---
     Diagnostic(
+        "GRAPH_ABSENT", _G, "note", "The knowledge graph is not installed here.",
+        "No action needed: only ask, graph, cognify and migrate need it. To add it, run: cognee-memory setup --graph.",
+    ),
+    Diagnostic(
         "GRAPH_BEHIND", _G, "warning", "Changes to the knowledge graph have been pending in the outbox for long.",
         "Retrieval is not affected. An idle worker delivers them: cognee-memory worker start.",
     ),

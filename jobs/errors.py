@@ -167,6 +167,11 @@ ERRORS: dict[str, ErrorKind] = _table(
         " continues automatically. If the files are lost, run: cognee-memory rebuild --what graph.",
     ),
     ErrorKind(
+        "GRAPH_NOT_INSTALLED", _G, "The knowledge graph is not installed here.",
+        "Run: cognee-memory setup --graph. It adds the graph to this installation: 360 MB to download. Memories are"
+        " stored and found without it.",
+    ),
+    ErrorKind(
         "GRAPH_WRITE_FAILED", _T, "cognee refused to write the memory into its knowledge graph.",
         "The memory itself is stored and retrievable. The worker's log says where the write failed.",
     ),
@@ -192,6 +197,11 @@ ERRORS: dict[str, ErrorKind] = _table(
         "Check the permissions of .cognee_memory, and restore memory.db from a backup if it is damaged.",
     ),
     # --- a team's store ---
+    ErrorKind(
+        "TEAM_NOT_INSTALLED", _W, "The driver of a team's database is not installed here.",
+        "Run: cognee-memory setup --team. It adds the driver to this installation: 6 MB to download. A team's gateway"
+        " needs no driver on this machine.",
+    ),
     ErrorKind(
         "TEAM_UNREACHABLE", _W, "The team's database cannot be reached or used now.",
         "No action needed if it comes back: jobs wait, and memories are found in the copy on this machine. Otherwise"
@@ -427,6 +437,11 @@ ERRORS: dict[str, ErrorKind] = _table(
     ),
     ErrorKind(
         "WORKER_NOT_RUNNING", _G, "No worker is running on this workspace.", "Start one: cognee-memory worker start.",
+    ),
+    ErrorKind(
+        "EXTRA_NOT_ADDED", _G, "The extra could not be added to this installation.",
+        "Connect to the package index, or name its mirror to uv or pip (UV_DEFAULT_INDEX, PIP_INDEX_URL); then run the"
+        " command again. What was downloaded is kept.",
     ),
     ErrorKind(
         "WORKER_START_FAILED", _G, "The worker could not be started.",

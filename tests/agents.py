@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -74,7 +73,7 @@ def agent_of(
 ) -> Iterator[Agent]:
     """``arguments``: those of the interpreter, instead of ``command``'s."""
     parameters = StdioServerParameters(
-        command=sys.executable,
+        command=place.interpreter,
         args=command(place) if arguments is None else arguments,
         env=place.environment,
         cwd=cwd or place.workspace.root,

@@ -52,6 +52,7 @@ class Place:
         self.workspace.root.mkdir(parents=True)
         self.config = base / "config"
         self.launcher: tuple[str, ...] = ()  # what the worker's command begins with
+        self.interpreter = sys.executable  # that of the environment that the program is installed in
         foreign = ("COGNEE_MEMORY_", "LLM_", "EMBEDDING_")
         self.environment = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
         self.environment |= {
@@ -72,7 +73,7 @@ class Place:
         An answer to a question that it prints has to be as published.
         """
         done = subprocess.run(
-            [sys.executable, *arguments],
+            [self.interpreter, *arguments],
             env=self.environment, cwd=self.workspace.root, capture_output=True, text=True, timeout=PATIENCE, **options,
         )  # fmt: skip
         assert contract.problems_in(done.stdout) == []
@@ -144,8 +145,9 @@ class RealWorker:
 
     def __init__(self, place: Place) -> None:
         self.place = place
+        begins = (*place.launcher, place.interpreter)
         self.process = subprocess.Popen(
-            [*place.launcher, sys.executable, "-m", "worker", "--workspace", str(place.workspace.root), "--detached"],
+            [*begins, "-m", "worker", "--workspace", str(place.workspace.root), "--detached"],
             env=place.environment,
             cwd=place.workspace.root.anchor,
             stdin=subprocess.DEVNULL,

@@ -21,7 +21,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 LOCK = "requirements.lock"
 DESCRIPTION = "bundle.json"
-SOURCES = ("pyproject.toml", "README.md", "LICENSE")
+SOURCES = (
+    *("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE", "CHANGELOG.md"),
+    *("requirements.lock", "requirements-core.lock"),
+)
 # Their native libraries may not load on a machine, although they can be installed.
 NATIVE_MODULES = ("numpy", "onnxruntime", "tokenizers")
 FIXED_TIME = "315532800"  # 1980-01-01, the earliest time of a file in a zip archive
@@ -45,15 +48,10 @@ def bundle(root: Path, folder: Path) -> None:
 
 
 def build_wheel(root: Path, folder: Path) -> Path:
-    """Build the wheel from a copy of the sources: ``build/`` of a former build may have modules that were removed."""
-    packages = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["packages"]
+    """Build the wheel from a copy of the sources."""
     with tempfile.TemporaryDirectory() as temporary:
         copy = Path(temporary, "project")
-        copy.mkdir()
-        for name in SOURCES:
-            shutil.copy(root / name, copy)
-        for name in sorted({package.partition(".")[0] for package in packages}):
-            shutil.copytree(root / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+        copy_sources(root, copy)
         options = ["--quiet", "--disable-pip-version-check", "--no-deps", "--no-index", "--no-build-isolation"]
         subprocess.run(
             [sys.executable, "-P", "-m", "pip", "wheel", *options, "--wheel-dir", str(folder), str(copy)],
@@ -63,6 +61,16 @@ def build_wheel(root: Path, folder: Path) -> Path:
         )
     (wheel,) = folder.glob("*.whl")
     return wheel
+
+
+def copy_sources(root: Path, copy: Path) -> None:
+    """Copy what the program is built from: ``build/`` of a former build may have modules that were removed."""
+    packages = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["packages"]
+    copy.mkdir()
+    for name in SOURCES:
+        shutil.copy(root / name, copy)
+    for name in sorted({package.partition(".")[0] for package in packages}):
+        shutil.copytree(root / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
 
 
 def build_of(files: list[Path]) -> str:

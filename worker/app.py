@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from bridge import git_index, trust
-from bridge.graph import llm
+from bridge.graph import installed, llm
 from bridge.privacy.masking import trace
 from bridge.settings import Settings
 from bridge.store import mounts
@@ -191,10 +191,13 @@ class Worker:
         return False
 
     def _graph_lag(self) -> int | None:
-        """The number of pending outbox entries from before this start; None if the store cannot be read.
+        """The number of pending outbox entries from before this start; None if the store cannot be read, or the graph
+        is not installed.
 
         That is no reason not to start: each job reports it as its own error.
         """
+        if not installed.is_installed():
+            return None
         try:
             with reader_of(self._workspace).lists() as lists:
                 return 0 if lists is None else lists.outbox_entries()

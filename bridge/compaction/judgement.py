@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol, TypeVar, get_args
 
 from pydantic import BaseModel, Field
 
@@ -157,7 +157,17 @@ def judge(stores: Stores, job_id: str, yield_control: Callable[[], None]) -> Jud
     """The judgement for a compaction: by the language model if one is configured, else by the rules."""
     if not llm.is_configured(stores.settings):
         return Rules()
-    return LanguageModel(partial(stores.asker(job_id), pause=yield_control), yield_control)
+    try:
+        return LanguageModel(partial(stores.asker(job_id), pause=yield_control), yield_control)
+    except JobError as error:
+        if error.code != "GRAPH_NOT_INSTALLED":
+            raise
+        absent = error
+
+    def refuse(*_: Any) -> NoReturn:
+        raise absent
+
+    return LanguageModel(refuse)
 
 
 def _why(error: JobError) -> str:

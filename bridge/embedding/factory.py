@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from importlib.util import find_spec
 
 from jobs.errors import JobError
 
@@ -19,8 +20,8 @@ def create(config: EmbeddingConfig, *, bulk: bool = False, stays: bool = False) 
     """The embedder that the settings name. ``bulk`` uses all processors; ``stays`` is for a process of many queries,
     which may load for longer. The vectors are the same.
 
-    Raises JobError: MODEL_MISSING (never of the default model), MODEL_CORRUPT, EMBEDDING_CONFIG. A changed byte of the
-    local model is MODEL_CORRUPT at the first use.
+    Raises JobError: MODEL_MISSING (never of the default model), MODEL_CORRUPT, EMBEDDING_CONFIG, GRAPH_NOT_INSTALLED. A
+    changed byte of the local model is MODEL_CORRUPT at the first use.
     """
     if config.is_local:
         if config.dimensions != DIMENSIONS:
@@ -38,6 +39,11 @@ def create(config: EmbeddingConfig, *, bulk: bool = False, stays: bool = False) 
     custom = config.provider == "custom" and (config.model.startswith("openai/") or "/" not in config.model)
     if config.provider in _HTTP_PROVIDERS or custom:
         return remote_embedder.HttpEmbedder(config)
+    if find_spec("litellm") is None:
+        raise JobError(
+            "GRAPH_NOT_INSTALLED",
+            f"The embedding provider {config.provider} is reached by a library that comes with the knowledge graph.",
+        )
     return remote_embedder.LiteLLMEmbedder(config)
 
 

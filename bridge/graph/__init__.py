@@ -3,6 +3,7 @@
 Only the modules ``cognee_*`` import cognee; all others stay importable without it. The graph is derived data:
 ``memory.db`` is the source of truth. In reading order:
 
+``installed``: whether cognee is there at all.
 ``open_stores``: the memory store and the graph, as operations use them.
 ``outbox_relay``: the delivery of outbox entries to the graph.
 ``graph_files``: the graph's files: opened, repaired, quarantined, rewritten.

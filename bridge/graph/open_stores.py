@@ -16,7 +16,7 @@ from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from jobs import clock, steps
+from jobs import clock, files, steps
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
@@ -32,7 +32,7 @@ from ..slices import Progress, Slices, ignore_progress
 from ..store import opening, values
 from ..store.protocol import Memories, Store
 from ..team import membership
-from . import earlier_stores, graph_files, llm
+from . import earlier_stores, graph_files, installed, llm
 from .llm_budget import Meter
 from .outbox_relay import OutboxRelay
 
@@ -168,8 +168,11 @@ class Stores:
         return Meter(self.store.llm_usage, self._settings, job_id, clock.now)
 
     def asker(self, job_id: str) -> partial[Any]:
-        """``cognee_llm.ask`` on the budget of an attempt of the job. Raises as ``meter``."""
+        """``cognee_llm.ask`` on the budget of an attempt of the job. Raises as ``meter``, and GRAPH_NOT_INSTALLED."""
         meter = self.meter(job_id)
+        if not installed.is_installed():
+            why = "The language model is asked through cognee, which comes with the knowledge graph."
+            raise JobError("GRAPH_NOT_INSTALLED", why)
         with self._loading():
             from .cognee_llm import ask  # not at the top: it takes seconds and hundreds of megabytes
         return partial(ask, meter)
@@ -268,9 +271,10 @@ class Stores:
     def graph(self) -> CogneeStore:
         """The graph, opened if necessary. Get it again after each pause, since another job may have closed it.
 
-        Raises JobError: GRAPH_UNAVAILABLE.
+        Raises JobError: GRAPH_NOT_INSTALLED, GRAPH_UNAVAILABLE.
         """
         if self._graph is None:
+            installed.require()
             store = self.store
             with self._loading(), steps.fault_point("graph.open"):
                 self._graph = self._open_graph(store)
@@ -380,9 +384,10 @@ class Stores:
     def compare_graph(self, **wanted: Any) -> GraphComparison:
         """Compare the graph as it is with the expected content (the fields of ``cognee_audit.Wanted``).
 
-        Repairs, enqueues and records nothing, and lets no other job run meanwhile. Raises JobError: GRAPH_UNAVAILABLE,
-        MODEL_MISSING.
+        Repairs, enqueues and records nothing, and lets no other job run meanwhile. Raises JobError:
+        GRAPH_NOT_INSTALLED, GRAPH_UNAVAILABLE, MODEL_MISSING.
         """
+        installed.require()
         embedder = self.embedder
         with self._loading():
             from .cognee_audit import Wanted  # not at the top: it takes seconds and hundreds of megabytes
@@ -407,11 +412,14 @@ class Stores:
             self._store.outbox.note_closed() if is_clean else self._store.outbox.note_survived()
 
     def graph_lag(self) -> int | None:
-        """The number of pending outbox entries; None while the store is not open, and for a lazy graph.
+        """The number of pending outbox entries; None while the store is not open, for a lazy graph, and where the graph
+        is not installed.
 
         Rejected entries do not count: they wait for the next opening of the graph.
         """
-        return None if self._store is None or self._team is not None else self._store.outbox.count(untried=True)
+        if self._store is None or self._team is not None or not installed.is_installed():
+            return None
+        return self._store.outbox.count(untried=True)
 
     @property
     def is_in_team(self) -> bool:
@@ -420,11 +428,12 @@ class Stores:
 
     @property
     def is_graph_lazy(self) -> bool:
-        """Whether the graph is only written when a job needs it: in a team, since each machine has a graph of its own.
+        """Whether the graph is only written when a job needs it: in a team, since each machine has a graph of its own,
+        and where it is not installed.
 
         Raises as ``is_in_team``.
         """
-        return self.is_in_team
+        return self.is_in_team or not installed.is_installed()
 
     @property
     def is_loading_cognee(self) -> bool:
@@ -435,10 +444,12 @@ class Stores:
         """Import cognee in a thread, which takes seconds once per process. At each call of ``progress`` meanwhile,
         other jobs may run.
 
-        Raises nothing of an import that fails: the opening of the graph tries it again.
+        Raises JobError: GRAPH_NOT_INSTALLED. Raises nothing of an import that fails: the opening of the graph tries it
+        again.
         """
         if self._cognee is not None:
             return
+        installed.require()
         with self._loading():
             self._cognee = Background(_import_cognee)
             while not self._cognee.has_ended:
@@ -468,11 +479,13 @@ class Stores:
             self.deferred = [memory_id for memory_id in self.deferred if memory_id in undelivered]
 
     def deliver(self, memory_ids: Sequence[str]) -> dict[str, JobError]:
-        """As ``OutboxRelay.deliver``."""
-        return self._relay.deliver(memory_ids)
+        """As ``OutboxRelay.deliver``; nothing where the graph is not installed."""
+        return self._relay.deliver(memory_ids) if installed.is_installed() else {}
 
     def deliver_all(self, progress: Progress = ignore_progress) -> int:
-        """As ``OutboxRelay.deliver_all``. It loads cognee first."""
+        """As ``OutboxRelay.deliver_all``; nothing where the graph is not installed. It loads cognee first."""
+        if not installed.is_installed():
+            return 0
         if self.store.outbox.count():
             self.load_cognee(progress)
         done = self._relay.deliver_all(progress)
@@ -482,8 +495,9 @@ class Stores:
     def rebuild_graph(self, now: str, progress: Progress = ignore_progress) -> int:
         """Rebuild the whole graph from memory.db and quarantine the old one. Returns the number of memories written.
 
-        Raises JobError: STORE_BUSY during another rebuild, and as ``deliver_all``.
+        Raises JobError: GRAPH_NOT_INSTALLED, STORE_BUSY during another rebuild, and as ``deliver_all``.
         """
+        installed.require()
         if self._is_graph_rebuilding:
             raise JobError("STORE_BUSY", "The graph is being rebuilt.")
         self._is_graph_rebuilding = True
@@ -519,11 +533,20 @@ class Stores:
     def forget_extractions(self, memory_ids: Sequence[str]) -> None:
         """Remove the extractions of these memories' texts, and cognee's copies of the texts. Idempotent.
 
-        Nodes and edges that other memories share are kept. Raises JobError: GRAPH_UNAVAILABLE, DISK_FULL,
-        GRAPH_WRITE_FAILED.
+        Nodes and edges that other memories share are kept. Where the graph is not installed, nobody can take anything
+        out of it: it is quarantined as a whole, and made again from memory.db once it is installed. Raises JobError:
+        GRAPH_UNAVAILABLE, DISK_FULL, GRAPH_WRITE_FAILED.
         """
         stored = self.store.extractions
-        if graph_files.store_exists(self._workspace):
+        if not installed.is_installed():
+            documents = set(stored.data_ids())
+            for text in earlier_stores.find(self._workspace).texts:
+                if text.data_id in documents and text.path is not None:
+                    files.remove(text.path)
+            if graph_files.databases_of(self._workspace).exists():
+                label = f"graph-{clock.iso(clock.now())}"
+                graph_files.quarantine_all(self._workspace, label, "nothing can be taken out without cognee")
+        elif graph_files.store_exists(self._workspace):
             known = stored.of(memory_ids).values()
             graph = self.graph
             extraction = values.together([*known, graph.written_of(memory_ids)])

@@ -31,8 +31,8 @@ def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress
 
     The payload has ``question`` and ``top_k`` (1 to 100, default 10). The result has the answer (None without a
     language model), the context, the memories that the answer rests on, and warnings. A job fails with
-    GRAPH_UNAVAILABLE, an error of the embedding provider, or a deletion that the graph rejects; errors of the language
-    model become warnings. A second run asks again.
+    GRAPH_NOT_INSTALLED, GRAPH_UNAVAILABLE, an error of the embedding provider, or a deletion that the graph rejects;
+    errors of the language model become warnings. A second run asks again.
     """
     return {task.job_id: _one(task, stores, progress) for task in tasks}
 

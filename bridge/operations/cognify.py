@@ -18,7 +18,7 @@ from jobs import clock, paths
 from jobs.errors import JobError
 from jobs.lifecycle import Failed, Succeeded
 
-from ..graph import llm
+from ..graph import installed, llm
 from ..graph.open_stores import Stores
 from ..memory import Memory
 from ..privacy import redaction
@@ -66,10 +66,10 @@ def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress
     covers all raw memories without an extraction. The result lists the memories with the counts of nodes and edges that
     were found, the calls, tokens and cost, and a failure for each text that was skipped for good.
 
-    A job fails with MEMORY_NOT_FOUND, MEMORY_FORGOTTEN or ARGUMENT_INVALID for its memory ids, LLM_NOT_CONFIGURED or
-    LLM_CONFIG, a budget's error, or the error of the model, the embedding provider or the graph; the details say what
-    is stored. It also fails when no text could be extracted. A second run continues with the memories that have no
-    extraction.
+    A job fails with MEMORY_NOT_FOUND, MEMORY_FORGOTTEN or ARGUMENT_INVALID for its memory ids, GRAPH_NOT_INSTALLED,
+    LLM_NOT_CONFIGURED or LLM_CONFIG, a budget's error, or the error of the model, the embedding provider or the graph;
+    the details say what is stored. It also fails when no text could be extracted. A second run continues with the
+    memories that have no extraction.
     """
     return {task.job_id: _one(task, stores, now, progress) for task in tasks}
 
@@ -80,6 +80,7 @@ def _one(task: Task, stores: Stores, now: datetime, progress: Progress) -> Succe
     except JobError as error:
         return Failed(error)
     try:
+        installed.require()
         llm.require(stores.settings)
         known = stores.store.extractions.known(work.memory_ids)
         left = [memory_id for memory_id in work.memory_ids if memory_id not in known]
@@ -116,6 +117,7 @@ def _work(task: Task, stores: Stores, now: datetime) -> _Work:
     elif payload.get("paths"):
         _store(_read(payload["paths"], work, stores), work, task, stores, now)
     else:
+        installed.require()
         llm.require(stores.settings)
         read = stores.store.extractions
         work.memory_ids = [*read.by_job(task.job_id), *read.unread()]

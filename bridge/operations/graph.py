@@ -23,8 +23,8 @@ def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress
     """Draw one page for all jobs.
 
     The payload is empty. The result has the page's path, the counts of nodes and edges, and how many memories are shown
-    (the newest) and left out. All jobs fail with GRAPH_UNAVAILABLE, DISK_FULL or an error of the embedding provider. A
-    second run replaces the page.
+    (the newest) and left out. All jobs fail with GRAPH_NOT_INSTALLED, GRAPH_UNAVAILABLE, DISK_FULL or an error of the
+    embedding provider. A second run replaces the page.
     """
     try:
         stores.graph  # noqa: B018 - first, since opening it may enqueue all memories

@@ -19,7 +19,7 @@ from jobs import clock
 from jobs.errors import JobError
 from jobs.lifecycle import Failed, Succeeded
 
-from ..graph import earlier_stores
+from ..graph import earlier_stores, installed
 from ..graph.earlier_stores import Text, UnreadableText
 from ..graph.open_stores import Stores
 from ..memory import Content, Memory
@@ -68,8 +68,8 @@ def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress
     redactions and warnings. The result of an undo has the count of removed memories, and the kept ones with reasons.
 
     A text that cannot be read or embedded is an item with the outcome ``failed``, not a failed job. A job fails with
-    RECEIPT_NOT_FOUND, or with an error of the stores. A second run counts what the first one stored as migrated and
-    continues with the rest; a second undo removes nothing more.
+    GRAPH_NOT_INSTALLED unless it is an undo, RECEIPT_NOT_FOUND, or with an error of the stores. A second run counts
+    what the first one stored as migrated and continues with the rest; a second undo removes nothing more.
     """
     return {task.job_id: _one(task, stores, now, progress) for task in tasks}
 
@@ -78,6 +78,7 @@ def _one(task: Task, stores: Stores, now: datetime, progress: Progress) -> Succe
     try:
         if task.payload.get("undo"):
             return Succeeded(_undo(task, stores, clock.iso(now), progress))
+        installed.require()
         if task.payload.get("dry_run"):
             return Succeeded(_shown(task, stores, clock.iso(now), progress))
         return Succeeded(_migrate(task, stores, clock.iso(now), progress))

@@ -16,6 +16,7 @@ from jobs import clock
 from jobs.errors import JobError
 from jobs.lifecycle import Failed, Succeeded
 
+from ..graph import installed
 from ..graph.open_stores import Stores
 from . import Outcomes, Progress, Task
 
@@ -27,9 +28,10 @@ def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress
     """Rebuild for each job.
 
     The payload has ``what``: ``index``, ``graph`` or ``both``. The result has what was rebuilt, the counts of passages,
-    memories and memories of the graph, and the seconds that it took. A job fails with STORE_BUSY during another
-    rebuild, or with an error of the stores or the embedding provider. Readers use the former index until the new one is
-    committed. A second run rebuilds again; embeddings come from the cache.
+    memories and memories of the graph, and the seconds that it took; ``both`` leaves out a graph that is not installed.
+    A job fails with GRAPH_NOT_INSTALLED for the graph alone, STORE_BUSY during another rebuild, or with an error of the
+    stores or the embedding provider. Readers use the former index until the new one is committed. A second run rebuilds
+    again; embeddings come from the cache.
     """
     return {task.job_id: _one(task, stores, now, progress) for task in tasks}
 
@@ -44,7 +46,7 @@ def _one(task: Task, stores: Stores, now: datetime, progress: Progress) -> Succe
         if what in ("index", "both"):
             result["passages"] = stores.rebuild_vectors(progress)
             result["memories"] = stores.store.rebuild_words(progress)
-        if what in ("graph", "both"):
+        if what == "graph" or (what == "both" and installed.is_installed()):
             result["graph_memories"] = stores.rebuild_graph(clock.iso(now), progress)
     except JobError as error:
         return Failed(error)

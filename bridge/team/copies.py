@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from . import shared_jobs
-from .server import Connection
+
+if TYPE_CHECKING:
+    from .server import Connection
 
 SILENT_DAYS = 7
 

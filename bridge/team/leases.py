@@ -12,12 +12,14 @@ end needs no fence of its own: its jobs commit under the lease, as all others.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jobs.errors import JobError
 
 from . import retention
-from .server import Connection
+
+if TYPE_CHECKING:
+    from .server import Connection
 
 SECONDS = 30.0
 GRAPH_SECONDS = 120.0  # since its owner was last seen

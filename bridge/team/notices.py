@@ -7,9 +7,12 @@ transaction it would take a lock of the whole database until that is on the disk
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 from uuid import UUID
 
-from .server import Connection
+if TYPE_CHECKING:
+    from .server import Connection
+
 
 _CHANNEL = "cognee_memory"
 

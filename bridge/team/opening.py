@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from jobs.errors import JobError
@@ -26,6 +27,7 @@ def team_of(settings: Settings, *, patience: float | None = None) -> Team:
 
         waits = {} if patience is None else {"patience": patience}
         return GatewayTeam(settings.team, settings.team_token, ca_file=settings.team_ca_file, **waits)
+    require_driver()
     from .postgres_team import PostgresTeam
 
     return PostgresTeam(server_of(settings, patience=patience))
@@ -34,6 +36,7 @@ def team_of(settings: Settings, *, patience: float | None = None) -> Team:
 def server_of(settings: Settings, *, patience: float | None = None) -> Server:
     """The team's database itself, as ``team_of``. Raises JobError: SETTING_INVALID."""
     require_private(settings)
+    require_driver()
     if settings.store is None:
         raise JobError(
             "SETTING_INVALID",
@@ -50,9 +53,18 @@ def shown_address(settings: Settings) -> str:
     """Where the team is, for people, without a password."""
     if settings.team is not None:
         return settings.team
+    if settings.store is None:
+        return ""
+    require_driver()
     from . import address
 
-    return "" if settings.store is None else address.shown(settings.store)
+    return address.shown(settings.store)
+
+
+def require_driver() -> None:
+    """Raises JobError: TEAM_NOT_INSTALLED, unless the extra ``team`` is installed: the driver of the database."""
+    if find_spec("psycopg_pool") is None:
+        raise JobError("TEAM_NOT_INSTALLED")
 
 
 def require_private(settings: Settings) -> None:

@@ -6,7 +6,11 @@ for months posts its jobs again.
 
 from __future__ import annotations
 
-from .server import Connection
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .server import Connection
+
 
 JOBS_DAYS = 90
 """For which an ended job is kept; also the answer to a machine that asked and was not seen since."""

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from jobs.errors import JobError
 
 from ..memory import MAX_KEPT
-from .server import Connection
+
+if TYPE_CHECKING:
+    from .server import Connection
 
 _LOOKED_AT = ("memories", "tombstones", "sqlite_sequence")
 _LABELS = frozenset(["status", "updated_at", "status_set_at", "migrated_from", "hidden"])  # of a memory, which change

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
 
 from jobs.errors import JobError
@@ -18,7 +18,9 @@ from jobs.errors import JobError
 from . import row_history
 from .copy_age import Missing
 from .row_history import RowHistory
-from .server import Connection
+
+if TYPE_CHECKING:
+    from .server import Connection
 
 _FETCHED = 200  # rows at a time; a memory's vectors are some 30 kB
 _WRITTEN = 100

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from jobs import clock, lifecycle
 from jobs.errors import SLIPS, JobError
@@ -20,7 +20,9 @@ from jobs.scrub import without_texts
 
 from . import leases
 from .leases import Lease
-from .server import Connection
+
+if TYPE_CHECKING:
+    from .server import Connection
 
 Posted = Literal["posted", "known", "other"]
 MOST_FAILED = 50

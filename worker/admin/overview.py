@@ -6,6 +6,7 @@ import shutil
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from bridge.graph import installed
 from bridge.search import listing
 from bridge.settings import Settings
 from bridge.store.opening import copy_state
@@ -51,6 +52,7 @@ def overview(workspace: Workspace, settings: Settings) -> Overview:
         "waiting_in_inbox": len(waiting(paths)),
         "rejected_files": rejections(paths, 0)[1],
         **listing.counts_or_error(workspace),
+        "graph_installed": installed.is_installed(),
         "disk": {"free_bytes": shutil.disk_usage(workspace.root).free, "min_free_bytes": settings.min_free_bytes},
         "team_copy_at": copy_age.current_at(workspace),
         "team_problem": last_try.error_of(workspace),

@@ -236,6 +236,8 @@ class StatusFields(TypedDict):
     memory: MemoryCounts | None
     """Null when the store cannot be read; ``memory_error`` has the reason."""
     memory_error: JobError | None
+    graph_installed: bool
+    """Whether the knowledge graph is installed here: ``ask``, ``graph``, ``cognify`` and ``migrate`` need it."""
     disk: Disk
     team_copy_at: str | None
     """In a team: when this machine's copy was last known to have all changes; null without one."""

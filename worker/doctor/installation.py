@@ -72,12 +72,13 @@ def gather(workspace: Workspace, settings: Settings) -> Installation:
 
 def _packages(required: list[str]) -> Iterator[tuple[str, tuple[str | None, str | None]]]:
     for line in required:
-        if ";" in line:  # a requirement of an extra
-            continue
         pinned = _PINNED.match(line)
         name = _REQUIRED.match(line)
-        if name is not None:
-            yield name[0], (version_of(name[0]), pinned[2] if pinned else None)
+        if name is None:
+            continue
+        version = version_of(name[0])
+        if ";" not in line or version is not None:  # one of an extra may be missing
+            yield name[0], (version, pinned[2] if pinned else None)
 
 
 def version_of(name: str) -> str | None:

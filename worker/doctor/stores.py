@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bridge.embedding import local_models
 from bridge.embedding.local_models import LOCAL_MODELS
-from bridge.graph import graph_files
+from bridge.graph import graph_files, installed
 from bridge.settings import Settings
 from bridge.store import inspection, migrations
 from bridge.store.inspection import size_of
@@ -148,7 +148,9 @@ def index(state: Stores) -> Iterator[Finding]:
 def graph(state: Stores) -> Iterator[Finding]:
     """Findings about the outbox, the knowledge graph and quarantined graphs."""
     store = state.store
-    is_lazy = "team_seq" in store.meta  # in a team, a graph is written when it is needed
+    if not installed.is_installed():
+        yield finding("GRAPH_ABSENT", "graph")
+    is_lazy = "team_seq" in store.meta or not installed.is_installed()  # a graph is written when it is needed
     if not is_lazy and store.pending_since and state.now - clock.parse(store.pending_since) > _BEHIND:
         message = f"{counted(store.pending, 'change')}, the oldest since {store.pending_since}."
         yield finding("GRAPH_BEHIND", "outbox", message, count=store.pending)

@@ -33,7 +33,7 @@ export function Health() {
       <section class="panel" aria-labelledby="the-memory"><h2 id="the-memory">Memory</h2>
         <${Problem} error=${data.memory_error && refusedBy(data.memory_error)} />
         <${Facts} facts=${[
-          ...(memory ? counts(memory, worker.heartbeat?.team) : []),
+          ...(memory ? counts(memory, graph(data.graph_installed, worker.heartbeat?.team, memory.graph_lag)) : []),
           ["Embedder", beat.embedder && html`<span class="break">${beat.embedder}</span>`],
           ["Workspace", html`<code class="break">${data.workspace}</code>`],
         ]} />
@@ -56,12 +56,19 @@ function process({ pid, memory_bytes }) {
   return `${pid}${memory_bytes ? `, ${bytes(memory_bytes)}` : ""}`;
 }
 
-/** The facts of a store that could be read. In a team, the graph is made when it is needed. Pure. */
-function counts({ memories, graph_lag, ...kinds }, team) {
+/** The graph as text. In a team, it is made when it is needed. Pure. */
+function graph(installed, team, lag) {
+  if (!installed) return "not installed: ask, graph and cognify need it";
+  if (team) return null;
+  return lag ? `${many(lag, "change")} behind` : "up to date";
+}
+
+/** The facts of a store that could be read. Pure. */
+function counts({ memories, graph_lag: _, ...kinds }, graphText) {
   return [
     ["Memories", count(memories)],
     ...Object.entries(kinds).map(([kind, number]) => [KINDS[kind] ?? plain(kind), count(number)]),
-    ["Graph", team ? null : graph_lag ? `${many(graph_lag, "change")} behind` : "up to date"],
+    ["Graph", graphText],
   ];
 }
 

@@ -33,5 +33,6 @@ queries as any other client does, and does not know how they are carried out. In
 ``life_view``: the view of the life of one job.
 ``doctor_view``: the view of the findings of ``doctor``.
 ``setup_view``: the progress bar of ``setup``.
+``setup_extras``: an extra, such as the knowledge graph, added to this installation.
 ``watch``: the live view of the queue, and following the log.
 """

@@ -25,14 +25,24 @@ def demo(args: argparse.Namespace) -> Envelope:
     """Play the demo; returns its measurements."""
     from .demo import demo as play
 
-    return play(load(), keep=args.keep, quiet=args.json)
+    return play(load(), keep=args.keep, quiet=args.json, graph=args.graph)
 
 
 def setup(args: argparse.Namespace) -> Envelope:
-    """Verify the default model, or fetch the one that was chosen instead; returns its folder.
+    """Verify the default model, or fetch the one that was chosen instead; returns its folder. Or add extras; returns
+    which were added and which were there.
 
     ``unused`` is the folder of the former default model, which earlier versions fetched, if it is there for nothing.
     """
+    if args.graph or args.team:
+        from . import setup_extras
+
+        wanted = [setup_extras.GRAPH] * args.graph + [setup_extras.TEAM] * args.team
+        added = {extra.name: setup_extras.add(extra) for extra in wanted}
+        return envelope.success(
+            added=[name for name, is_new in added.items() if is_new],
+            present=[name for name, is_new in added.items() if not is_new],
+        )
     from bridge.embedding import local_models, model_files
 
     from .model_command import fetch

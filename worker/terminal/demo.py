@@ -32,6 +32,7 @@ from jobs.layout import Workspace
 from jobs.model import Record
 
 from .. import wording
+from . import setup_extras
 from .output import color_system
 
 if TYPE_CHECKING:
@@ -41,8 +42,11 @@ _PATIENCE_SECONDS = 600.0  # a busy machine takes minutes to import cognee
 _LOOK_SECONDS = 0.05
 
 
-def demo(settings: Settings, *, keep: bool, quiet: bool) -> dict[str, Any]:
-    """Play the demo in a new workspace, which is removed afterwards unless ``keep``. Returns its measurements."""
+def demo(settings: Settings, *, keep: bool, quiet: bool, graph: bool = False) -> dict[str, Any]:
+    """Play the demo in a new workspace, which is removed afterwards unless ``keep``. Returns its measurements.
+
+    With ``graph``, the knowledge graph is asked at the end, and installed before that if necessary.
+    """
     console = Console(quiet=quiet, highlight=False, soft_wrap=True, color_system=color_system())
     script = json.loads(resources("worker").joinpath("data/demo.json").read_text("utf-8"))
     root = Path(tempfile.mkdtemp(prefix="cognee-memory-demo-"))
@@ -55,15 +59,20 @@ def demo(settings: Settings, *, keep: bool, quiet: bool) -> dict[str, Any]:
         began = time.monotonic()
         ids = [_drop(workspace, job, clock.now()) for job in script["jobs"]]
         console.print(f"Dropped {len(ids)} job files into .cognee_jobs/ by rename.")
-        console.print("The worker loads cognee and runs them; the first time, this takes some seconds.")
+        console.print("The worker runs them; the first time, this takes some seconds.")
         records = _follow(workspace, ids, console)
         seconds = time.monotonic() - began
         memories = sum(1 for record in records if record.state == "succeeded")
-        console.print(f"{memories} of {len(ids)} are in the memory and in cognee's graph after {seconds:.1f} s.\n")
+        console.print(f"{memories} of {len(ids)} are in the memory after {seconds:.1f} s.\n")
         reader = Reader(workspace, settings.embedding)
         reader.warm()
         answers = _ask_all(reader, settings, script, console)
         answers.append(_compact(workspace, reader, settings, script["compaction"], console))
+        if graph:
+            _stop_worker(worker)  # one that began without the graph does not use it
+            setup_extras.add(setup_extras.GRAPH)
+            worker = _start_worker(workspace)
+            _ask_graph(workspace, script["graph"], console)
     finally:
         code = _stop_worker(worker)
         if not keep:
@@ -227,6 +236,17 @@ def _compact(
     console.print(f"Applied what was shown: memory #{done['memory_number']} supersedes {len(done['superseded'])}.\n")
     answer = _ask(reader, settings, wanted["ask"], console, "The record answers for them; restore would undo it.")
     return {"question": wanted["ask"], **answer}
+
+
+def _ask_graph(workspace: Workspace, wanted: dict[str, Any], console: Console) -> None:
+    """Ask the knowledge graph, as a person does: in a process that begins after the graph was installed."""
+    console.print(f"[bold]Asking the knowledge graph: {wanted['ask']}[/bold]\n[dim]{wanted['why']}[/dim]")
+    options = ["--workspace", str(workspace.root), "--top-k", str(wanted["top_k"])]
+    command = [sys.executable, "-m", "worker.cli", "ask", wanted["ask"], *options]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, encoding="utf-8")
+    if done.returncode:
+        raise JobError("INTERNAL", "The graph did not answer: the lines above say why.")
+    console.print(done.stdout, markup=False)
 
 
 def _what_changed(before: list[RetrievalHit], after: list[RetrievalHit]) -> str:

@@ -325,7 +325,13 @@ def plain(answer: Envelope) -> None:
 
 
 def setup(answer: Envelope) -> None:
-    """Print where the embedding model is, and what of an earlier version can go."""
+    """Print where the embedding model is, and what of an earlier version can go; or which extras were added."""
+    if "added" in answer:
+        for name in answer["added"]:
+            say(f"Added: {name}. A worker that runs uses it after: cognee-memory worker restart.")
+        for name in answer["present"]:
+            say(f"There already: {name}.")
+        return
     comes = "came with the program: nothing is to be fetched. It" if answer["model"] == "english" else "is verified and"
     say(f"The embedding model {comes} is in {answer['model_folder']}.")
     if answer["unused"]:

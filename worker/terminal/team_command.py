@@ -11,12 +11,12 @@ from bridge import trust
 from bridge.capture import consent
 from bridge.interface import envelope
 from bridge.settings import Settings
-from bridge.team import copy_age, server_clock
+from bridge.team import copy_age, opening, server_clock
 from jobs import clock, launch
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
-from ..admin import people as admin_people, team
+from ..admin import team
 from ..wording import counted, span
 from .output import Envelope, facts, say, table
 from .process_commands import require_positive, stop_worker, workspace_and_settings
@@ -115,6 +115,7 @@ def list_workspaces(args: argparse.Namespace) -> Envelope:
 
 def serve(args: argparse.Namespace) -> Envelope:
     """Run the gateway until it is ended. Raises JobError as ``gateway.serving.serve``."""
+    opening.require_driver()
     from ..gateway.serving import Serving, serve  # only a gateway needs a server
 
     _, settings = workspace_and_settings(args)
@@ -137,6 +138,7 @@ def serve(args: argparse.Namespace) -> Envelope:
 
 def pool(args: argparse.Namespace) -> Envelope:
     """Run a pool of workers until it is ended. Raises JobError as ``pool.running.run``; ARGUMENT_INVALID."""
+    opening.require_driver()
     from ..pool.running import PoolOptions, run  # only a pool needs a client of Postgres
 
     if args.workers < 1 or args.copies < args.workers:
@@ -148,6 +150,9 @@ def pool(args: argparse.Namespace) -> Envelope:
 
 def people(args: argparse.Namespace) -> Envelope:
     """What an operator asks about persons, groups, tokens and workspaces. Raises JobError as ``admin.people``."""
+    opening.require_driver()
+    from ..admin import people as admin_people
+
     _, settings = workspace_and_settings(args)
     return envelope.success(**admin_people.ASKED[args.verb](settings, args))
 

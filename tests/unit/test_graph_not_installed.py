@@ -1,0 +1,103 @@
+"""Without cognee: what is owed to the graph, what needs it, and what a forgetting does to one of before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from fake_embedder import FakeEmbedder
+
+from bridge.compaction import judgement
+from bridge.graph import graph_files
+from bridge.graph.open_stores import Stores
+from bridge.operations import Task, run
+from bridge.settings import Settings
+from bridge.slices import ignore_progress
+from jobs import clock, spool
+from jobs.errors import JobError
+from jobs.layout import Workspace
+from jobs.lifecycle import Failed, Succeeded
+from jobs.model import job_digest
+
+AT = "2026-11-20T12:00:00Z"
+SECRET = "quokkazebra"
+
+
+@pytest.fixture
+def stores(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stores]:
+    monkeypatch.setattr("bridge.graph.installed.is_installed", lambda: False)
+    spool.prepare(workspace.spool)
+    settings = replace(Settings(), llm_api_key="key", llm_model="openai/some")
+    with Stores(workspace, settings, load_embedder=lambda _: FakeEmbedder()) as found:
+        yield found
+
+
+def do(stores: Stores, kind: Any, payload: dict[str, Any], job_id: str = "job") -> Succeeded | Failed:
+    task = Task(job_id, job_digest(kind, payload), payload, AT, AT)
+    return run(kind, [task], stores, clock.parse(AT), ignore_progress)[job_id]
+
+
+def remember(stores: Stores, *decisions: str) -> str:
+    payload = {"summary": {"topic": "Uploads", "context": f"{SECRET} said so.", "decisions": list(decisions)}}
+    outcome = do(stores, "ingest", payload, f"job-{len(decisions)}")
+    assert isinstance(outcome, Succeeded), outcome
+    return str(outcome.result["memory_id"])
+
+
+def test_a_memory_is_stored_and_nothing_is_owed_to_a_graph(stores: Stores) -> None:
+    remember(stores, "Retry five times.")
+    assert stores.store.count() == 1
+    assert stores.graph_lag() is None
+    assert stores.deliver_all() == 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "payload"),
+    [
+        ("ask", {"question": "What is about uploads?"}), ("graph", {}), ("migrate", {}), ("migrate", {"dry_run": True}),
+        ("cognify", {}), ("cognify", {"texts": ["Some raw text."]}), ("rebuild", {"what": "graph"}),
+    ],
+)  # fmt: skip
+def test_what_needs_the_graph_says_so(stores: Stores, kind: str, payload: dict[str, Any]) -> None:
+    outcome = do(stores, kind, payload)
+    assert isinstance(outcome, Failed)
+    assert outcome.error.code == "GRAPH_NOT_INSTALLED"
+    assert "cognee-memory setup --graph" in outcome.error.remediation
+
+
+def test_a_text_that_is_to_be_cognified_is_kept_as_a_memory(stores: Stores) -> None:
+    outcome = do(stores, "cognify", {"texts": ["Some raw text."]})
+    assert isinstance(outcome, Failed)
+    assert "kept" in outcome.error.message
+    assert stores.store.count() == 1
+
+
+def test_a_compaction_uses_the_rules_and_says_why_the_model_was_not_asked(stores: Stores) -> None:
+    judge = judgement.judge(stores, "job", lambda: None)
+    text, [warning] = judge.narrative([], [])
+    assert text is None
+    assert "GRAPH_NOT_INSTALLED" in warning
+
+
+def test_forgetting_removes_a_graph_of_before_with_its_texts_and_later_all_memories_are_due(stores: Stores) -> None:
+    workspace = stores.workspace
+    kept = remember(stores, "Retry five times.")
+    gone = remember(stores, "Retry five times.", "Say so.")
+    stores.store.outbox.note_opened(FakeEmbedder().identity)  # as an installation with cognee did
+    databases = graph_files.databases_of(workspace)
+    databases.mkdir(parents=True)
+    (databases / "cognee_graph_ladybug").write_text(SECRET)
+    outcome = do(stores, "forget", {"memory_ids": [gone]}, "forget")
+    assert isinstance(outcome, Succeeded), outcome
+    assert not databases.exists()
+    left = [path for path in workspace.root.rglob("cognee_graph_ladybug") if path.is_file()]
+    assert left == [], "the graph that was set aside is removed too"
+    assert stores.store.newest(10) == [kept]
+
+
+def test_the_graph_itself_is_refused(stores: Stores) -> None:
+    for use in (lambda: stores.graph, lambda: stores.load_cognee(ignore_progress), lambda: stores.compare_graph()):
+        with pytest.raises(JobError, match="GRAPH_NOT_INSTALLED"):
+            use()
