@@ -18,6 +18,7 @@ from pydantic import TypeAdapter
 from bridge import trust
 from bridge.graph import earlier_stores
 from bridge.graph.cognee_env import cognee_environment
+from bridge.graph.open_stores import Stores
 from bridge.interface.result_shapes import MigrateResult
 from bridge.operations import Task, migrate
 from bridge.settings import Settings, load
