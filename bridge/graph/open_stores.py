@@ -178,11 +178,6 @@ class Stores:
                 self._embedder = former or self._bulk(self._settings.embedding)
         return self._embedder
 
-    @property
-    def has_earlier_model(self) -> bool:
-        """Whether the store's vectors are of another model than the settings name. Raises as ``open_store``."""
-        return self.open_store(new_model=True).model_changed or self._is_embedder_earlier
-
     def rebuild_vectors(self, progress: Progress = ignore_progress) -> int:
         """Rebuild the vectors with the model that the settings name, and switch to them. Returns the number of
         passages. Until the switch, jobs in the pauses use the earlier model.
