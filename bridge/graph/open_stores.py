@@ -267,7 +267,7 @@ class Stores:
             if outbox.graph_model() not in (None, self.embedder.identity):
                 self._start_from_scratch(store, "made with another embedding model", now)
             elif not outbox.stores_are_ours() and self._make_room(now):
-                outbox.forget_graph()
+                pass  # the graph begins empty
             elif deaths >= _DEADLY_OPENINGS:
                 self._start_from_scratch(store, f"the end of its process {deaths} times in a row", now)
             return self._open_graph_of_ours(store, now)
@@ -418,7 +418,8 @@ class Stores:
         try:
             yield
         except JobError as error:
-            self.store.outbox.note_failure(error.code)
+            if self._store is not None and installed.is_installed():
+                self._store.outbox.note_failure(error.code)
             raise
 
     def rebuild_graph(self, now: str, progress: Progress = ignore_progress) -> int:
