@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import http.client
 import json
-import re
 import resource
 import subprocess
 import sys
@@ -28,6 +27,7 @@ from jobs import client
 from jobs.layout import Workspace
 
 from . import table
+from .memory import resident
 from .retrieve_http import QUESTION, SIZES, fill
 from .workspace import new_workspace
 
@@ -40,7 +40,7 @@ class Hour(NamedTuple):
 
     ended: float
     processor: float
-    peak: int
+    peak: float
 
 
 def main() -> None:
@@ -114,7 +114,7 @@ def hour(root: Path) -> Hour:
         worker = subprocess.Popen(command, cwd=root, env=environment | {"COGNEE_MEMORY_CHILD_IDLE_SECONDS": "60"})
         try:
             _ended(workspace, [_dropped(workspace, 100 + number) for number in range(MANY)])
-            peak = _peak_mib(_heartbeat(workspace)["child"]["pid"])
+            peak = resident(_heartbeat(workspace)["child"]["pid"], "VmHWM")
         finally:
             worker.terminate()
             worker.wait()
@@ -136,11 +136,6 @@ def _processor_seconds() -> float:
     """Of all processes that were started here and have ended, with what those started."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
-
-
-def _peak_mib(pid: int) -> int:
-    (line,) = re.findall(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
-    return int(line) // 1024
 
 
 def _dropped(workspace: Workspace, number: int) -> str:
