@@ -16,12 +16,14 @@ from fake_embedder import FakeEmbedder
 
 from bridge.compaction.contradictions import Conflict, conflict_id
 from bridge.compaction.record_draft import Rules
+from bridge.graph import graph_files, installed
 from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata
 from bridge.operations import Task, run
 from bridge.settings import Settings
 from bridge.slices import ignore_progress
 from bridge.store.full_text import table_in_force
+from bridge.store.outbox import Outbox
 from bridge.store.values import Addition, Extraction
 from bridge.text.identity import content_id
 from bridge.transfer import export
@@ -78,8 +80,14 @@ class WithFakeGraph(Stores):
         self.scrubbed: list[str] = []
 
     def _open_graph(self, store: Any) -> Any:
+        if store.outbox.graph_model() is None:
+            store.outbox.enqueue_all(AT)
         store.outbox.note_opened(self.embedder.identity)
         return self.fake
+
+    @property
+    def can_edit_graph(self) -> bool:
+        return self.store.outbox.graph_model() is not None
 
     def forget_extractions(self, memory_ids: Sequence[str]) -> None:
         self.scrubbed.append("findings")
@@ -217,6 +225,7 @@ def test_forgetting_again_is_fine(stores: WithFakeGraph) -> None:
 
 def test_the_graph_is_told_and_scrubbed_only_where_there_is_one(stores: WithFakeGraph) -> None:
     with_graph = remember(stores, "Lakes.")
+    stores.deliver_all()
     assert with_graph in stores.fake.held
     forgotten(stores, memory_ids=[with_graph])
     assert stores.fake.held == set()
@@ -227,10 +236,57 @@ def test_the_graph_is_told_and_scrubbed_only_where_there_is_one(stores: WithFake
 def test_what_cognee_keeps_beside_a_graph_that_was_lost_is_scrubbed_too(stores: WithFakeGraph) -> None:
     """Its texts and its own database, where a rebuild was cut off before the graph was there again."""
     memory_id = remember(stores, "Known.")
-    stores.store.outbox.enqueue_all(AT)
-    assert stores.store.outbox.graph_model() is None
+    stores.deliver_all()
+    stores.store.outbox.forget_graph()
     forgotten(stores, memory_ids=[memory_id])
     assert stores.scrubbed == ["findings", "graph"]
+
+
+class WithoutCognee(Stores):
+    """The child's stores where cognee was removed."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace, Settings(), lambda is_loading: None)
+        self._embedder = FakeEmbedder()
+
+    def _open_graph(self, store: Any) -> Any:
+        raise AssertionError("there is no cognee that could open it")
+
+
+@pytest.mark.parametrize("cut_off", [False, True])
+def test_where_cognee_is_no_longer_installed_its_graph_is_removed_and_made_again_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cut_off: bool
+) -> None:
+    workspace = Workspace(tmp_path)
+    workspace.memory.mkdir(mode=0o700)
+    spool.prepare(workspace.spool)
+    with WithFakeGraph(workspace) as stores:
+        gone, other = remember(stores, f"The {SECRET} lives on an island."), remember(stores, "Lakes.")
+        stores.deliver_all()
+    databases = graph_files.databases_of(workspace)
+    (databases / "cognee.lancedb").mkdir(parents=True)
+    for path in (databases / "cognee_graph_ladybug", databases / "cognee.lancedb" / "rows"):
+        path.write_text(SECRET)
+    workspace.cognee_data.mkdir()
+    (workspace.cognee_data / "text_1.txt").write_text(SECRET)
+    with closing(sqlite3.connect(databases / "cognee_db")) as connection, connection:
+        connection.execute("CREATE TABLE data (id, raw_data_location, name, created_at)")
+        connection.execute("INSERT INTO data VALUES ('1', 'text_1.txt', ?, '')", (SECRET,))
+    monkeypatch.setattr(installed, "is_installed", lambda: False)
+    with WithoutCognee(workspace) as stores:
+        if cut_off:
+            with monkeypatch.context() as patched:
+                patched.setattr(Outbox, "forget_graph", lambda self: (_ for _ in ()).throw(KeyboardInterrupt))
+                with pytest.raises(KeyboardInterrupt):
+                    do(stores, "forget", {"memory_ids": [gone]}, "forget", LATER)
+        assert forgotten(stores, memory_ids=[gone])["forgotten"] == [gone]
+        assert holds(workspace, SECRET) == []
+        assert not databases.exists()
+        assert stores.graph_lag() == 1
+    monkeypatch.undo()
+    with WithFakeGraph(workspace) as stores:
+        stores.deliver_all()
+        assert stores.fake.held == {other}
 
 
 def test_without_a_graph_none_is_opened(tmp_path: Path) -> None:
@@ -524,6 +580,7 @@ def test_a_graph_that_is_found_damaged_on_the_way_leaves_no_copy(
     stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gone = remember(stores, f"The {SECRET} lives on an island.")
+    stores.deliver_all()
 
     def pay(self: Stores, memory_ids: Sequence[str]) -> dict[str, JobError]:
         folder = self.workspace.quarantine / "graph-now"
@@ -541,6 +598,7 @@ def test_a_record_made_anew_that_the_graph_refuses_is_no_reason_to_leave_words(
 ) -> None:
     gone, *_ = three(stores)
     compacted(stores)
+    stores.deliver_all()
     stores.workspace.picture.write_text(SECRET)
     refused = JobError("GRAPH_WRITE_FAILED")
 
@@ -693,6 +751,7 @@ def test_after_a_stop_anywhere_the_next_attempt_ends_it(
     stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch, point: str
 ) -> None:
     gone = remember(stores, f"The {SECRET} lives on an island.")
+    stores.deliver_all()
     stores.workspace.picture.write_text(SECRET)
     ended(
         stores.workspace, "brought", "ingest", {"summary": {"topic": "Z", "context": "c"}}, result={"memory_id": gone}
@@ -728,6 +787,7 @@ def test_what_a_job_left_that_gave_up_the_next_one_sees_to(
     stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gone, other = remember(stores, f"The {SECRET} lives."), remember(stores, "Lakes.")
+    stores.deliver_all()
     stores.workspace.picture.write_text(SECRET)
     with monkeypatch.context() as patched:
         patched.setattr(WithFakeGraph, "scrub_graph", lambda self: (_ for _ in ()).throw(JobError("GRAPH_UNAVAILABLE")))
@@ -741,6 +801,7 @@ def test_a_job_that_the_worker_did_not_finish_names_the_job_files_of_one_that_ga
     stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gone, other = remember(stores, f"The {SECRET} lives."), remember(stores, "Lakes.")
+    stores.deliver_all()
     ended(stores.workspace, "told", "ingest", {"summary": {"topic": "Z", "context": "c"}}, result={"memory_id": gone})
     with monkeypatch.context() as patched:
         patched.setattr(WithFakeGraph, "scrub_graph", lambda self: (_ for _ in ()).throw(JobError("GRAPH_UNAVAILABLE")))

@@ -23,7 +23,6 @@ from jobs.layout import Workspace
 from ..wording import MIB, counted
 
 _LARGE_LOG = 256 * MIB
-_BEHIND = timedelta(minutes=15)
 _UNFINISHED = timedelta(minutes=15)
 
 
@@ -150,9 +149,8 @@ def graph(state: Stores) -> Iterator[Finding]:
     store = state.store
     if not installed.is_installed():
         yield finding("GRAPH_ABSENT", "graph")
-    is_lazy = "team_seq" in store.meta or not installed.is_installed()  # a graph is written when it is needed
-    if not is_lazy and store.pending_since and state.now - clock.parse(store.pending_since) > _BEHIND:
-        message = f"{counted(store.pending, 'change')}, the oldest since {store.pending_since}."
+    if (failure := store.meta.get("graph_failure")) and store.pending:
+        message = f"{counted(store.pending, 'change')} wait; the last try ended with {failure}."
         yield finding("GRAPH_BEHIND", "outbox", message, count=store.pending)
     for code, count in store.refused.items():
         yield finding("GRAPH_REFUSED", "outbox", f"{count} with {code}.", count=count)

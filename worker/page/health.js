@@ -33,7 +33,7 @@ export function Health() {
       <section class="panel" aria-labelledby="the-memory"><h2 id="the-memory">Memory</h2>
         <${Problem} error=${data.memory_error && refusedBy(data.memory_error)} />
         <${Facts} facts=${[
-          ...(memory ? counts(memory, graph(data.graph_installed, worker.heartbeat?.team, memory.graph_lag)) : []),
+          ...(memory ? counts(memory, graph(data.graph_installed, worker.heartbeat?.team, memory.has_graph, memory.graph_lag)) : []),
           ["Embedder", beat.embedder && html`<span class="break">${beat.embedder}</span>`],
           ["Workspace", html`<code class="break">${data.workspace}</code>`],
         ]} />
@@ -57,14 +57,15 @@ function process({ pid, memory_bytes }) {
 }
 
 /** The graph as text. In a team, it is made when it is needed. Pure. */
-function graph(installed, team, lag) {
+function graph(installed, team, has_graph, lag) {
   if (!installed) return "not installed: ask, graph and cognify need it";
   if (team) return null;
-  return lag ? `${many(lag, "change")} behind` : "up to date";
+  if (!has_graph) return "none yet";
+  return lag ? `${many(lag, "change waits", "changes wait")}` : "up to date";
 }
 
 /** The facts of a store that could be read. Pure. */
-function counts({ memories, graph_lag: _, ...kinds }, graphText) {
+function counts({ memories, graph_lag: _lag, has_graph: _has, ...kinds }, graphText) {
   return [
     ["Memories", count(memories)],
     ...Object.entries(kinds).map(([kind, number]) => [KINDS[kind] ?? plain(kind), count(number)]),
