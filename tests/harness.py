@@ -47,6 +47,23 @@ def until(look: Callable[[], T | None], what: str, seconds: float = PATIENCE) ->
         pause = min(2 * pause, 0.05)
 
 
+def assert_linear(work: Callable[[int], object], size: int) -> None:
+    """Fails if four times the size takes more than nine times the processor time; in quadratic time it takes sixteen
+    times. Other work makes it seem more now and then, so it may fail some times."""
+
+    def seconds(amount: int) -> float:
+        began = time.thread_time()
+        work(amount)
+        return time.thread_time() - began
+
+    pairs = []
+    for _ in range(6):
+        pairs.append((seconds(size), seconds(4 * size)))
+        if pairs[-1][1] < 9 * pairs[-1][0] + 0.001:
+            return
+    raise AssertionError(f"seconds for {size} and for {4 * size}: {pairs}")
+
+
 class Place:
     """A workspace below ``base``, the user's configuration beside it, and an environment that points there."""
 
