@@ -7,7 +7,8 @@ STAMP := $(VENV)/.installed
 CORE_STAMP := $(VENV)/.core
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench soak dist schemas lock model extension test-extension e2e-extension e2e-setup clean
+.PHONY: help setup demo test test-quick test-random cover slowest check bench soak dist schemas lock model extension \
+	test-extension e2e-extension e2e-setup clean
 
 help: ## show this
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -50,8 +51,33 @@ setup: $(STAMP) ## make the environment
 demo: $(CORE_STAMP) ## see it work: drop jobs, run them, and query the memories; then install the graph, and ask it
 	@$(BIN)/cognee-memory demo --graph
 
-test: $(STAMP) ## run the tests; the pure modules are to be covered to 90 %
-	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder --cov --cov-report=term
+# Bytecode is written, also where the environment says not to: each of a thousand processes would compile its modules.
+# Temporary files are in memory where it has room for them: few tests are about the disk.
+MEMORY := /dev/shm
+define pytest
+@$(info pytest $(1)) \
+	if test -w $(MEMORY) && test "$$(df -Pk $(MEMORY) | awk 'END {print $$4}')" -gt 4000000; then \
+		TMPDIR=$$(mktemp -d $(MEMORY)/t-XXXXXX) && chmod 711 "$$TMPDIR" && trap 'rm -rf "$$TMPDIR"' EXIT INT TERM; \
+	fi; \
+	TMPDIR="$$TMPDIR" PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest $(1)
+endef
+
+QUICK := tests/unit tests/architecture tests/conformance -m "not slow and not cognee"
+
+test: $(STAMP) ## run the tests
+	$(call pytest,-n 4 --dist loadfile --no-loadscope-reorder)
+
+test-quick: $(STAMP) ## run the tests of single modules that take less than a quarter second each
+	$(call pytest,-n 2 --dist loadfile $(QUICK))
+
+test-random: $(STAMP) ## run the quick tests in random order: SEED=number repeats one
+	$(call pytest,-n 2 --dist loadfile $(QUICK) -p tests.random_order --seed $(or $(SEED),$(shell date +%s)))
+
+cover: $(STAMP) ## run the tests of the pure modules, which are to be covered to 90 %
+	$(call pytest,-n 2 --dist loadfile tests/unit -m "not slow and not cognee" --cov --cov-report=term)
+
+slowest: $(STAMP) ## what each file of the tests cost in its last run, and the hundred slowest tests; MARK=1 renews tests/slow.txt
+	@$(BIN)/python tests/costs.py $(if $(MARK),--mark)
 
 check: $(STAMP) ## lint and types
 	$(BIN)/ruff check .

@@ -17,6 +17,8 @@ from bridge.embedding import multilingual_setup
 from bridge.embedding.provision import provision
 from bridge.search import reader
 
+pytest_plugins = ["costs"]
+
 # Every run tries the same examples, so that a change and not chance makes a test fail; the long form draws new ones.
 # A deadline per example would fail on a busy machine.
 settings.register_profile("project", derandomize=not SOAK, deadline=None)

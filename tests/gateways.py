@@ -9,11 +9,13 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import httpx
 from harness import Place, until
 from postgres import free_port
+from psycopg import Connection
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from bridge.team import people
@@ -26,6 +28,13 @@ from jobs.model import encode
 from jobs.parse import parse_job
 
 
+def created_role(connection: Connection[Any], password: str) -> str:
+    """The name of a new role. Roles are the server's, which other tests use, too."""
+    name = f"role_{secrets.token_hex(8)}"
+    connection.execute(f"CREATE ROLE {name} LOGIN PASSWORD '{password}'".encode())
+    return name
+
+
 class Hosted:
     """A team's database with a gateway: ``address`` is the gateway's, ``dsn`` the operator's."""
 
@@ -34,9 +43,9 @@ class Hosted:
         self.server = Server(dsn)
         password = secrets.token_urlsafe(16)
         with self.server.connection() as connection:
-            connection.execute(f"CREATE ROLE gateway LOGIN PASSWORD '{password}'".encode())
-            people.allow_gateway(connection, "gateway")
-        parts = conninfo_to_dict(dsn) | {"user": "gateway", "password": password}
+            role = created_role(connection, password)
+            people.allow_gateway(connection, role)
+        parts = conninfo_to_dict(dsn) | {"user": role, "password": password}
         self.gateway_dsn = make_conninfo(**parts)
         self.port = free_port()
         self._folder = folder

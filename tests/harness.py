@@ -33,15 +33,35 @@ T = TypeVar("T")
 
 
 def until(look: Callable[[], T | None], what: str, seconds: float = PATIENCE) -> T:
-    """The first answer of ``look`` that is true; fails with ``what`` when the time is over."""
+    """The first answer of ``look`` that is true; fails with ``what`` when the time is over. It looks after 2, 4, 8 …
+    50 ms: what is there at once is seen at once, and waiting leaves the processor to what is waited for."""
     deadline = time.monotonic() + seconds
+    pause = 0.002
     while True:
         found = look()
         if found:
             return found
         if time.monotonic() > deadline:
             raise AssertionError(f"not within {seconds:g} s: {what}")
-        time.sleep(0.002)
+        time.sleep(pause)
+        pause = min(2 * pause, 0.05)
+
+
+def assert_linear(work: Callable[[int], object], size: int) -> None:
+    """Fails if four times the size takes more than nine times the processor time; in quadratic time it takes sixteen
+    times. Other work makes it seem more now and then, so it may fail some times."""
+
+    def seconds(amount: int) -> float:
+        began = time.thread_time()
+        work(amount)
+        return time.thread_time() - began
+
+    pairs = []
+    for _ in range(6):
+        pairs.append((seconds(size), seconds(4 * size)))
+        if pairs[-1][1] < 9 * pairs[-1][0] + 0.001:
+            return
+    raise AssertionError(f"seconds for {size} and for {4 * size}: {pairs}")
 
 
 class Place:

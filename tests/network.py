@@ -6,7 +6,13 @@ import contextlib
 import socket
 import threading
 
+from psycopg.conninfo import conninfo_to_dict
+
 _CHUNK = 65_536
+
+
+def port_of(dsn: str) -> int:
+    return int(str(conninfo_to_dict(dsn)["port"]))
 
 
 class Link:
@@ -28,6 +34,10 @@ class Link:
         self._lock = threading.Lock()
         self._open: set[socket.socket] = set()
         threading.Thread(target=self._accept, daemon=True).start()
+
+    def dsn(self, direct: str) -> str:
+        """The same database, reached through the link."""
+        return direct.replace(f":{self._target[1]}/", f":{self.port}/")
 
     def __enter__(self) -> Link:
         return self

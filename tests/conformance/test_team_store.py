@@ -17,6 +17,8 @@ from bridge.team.rows import Author
 from bridge.team.server import Server
 from jobs.layout import Workspace
 
+pytestmark = pytest.mark.slow  # it needs PostgreSQL
+
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:

@@ -11,9 +11,8 @@ import pytest
 from gateways import Hosted
 from harness import SOAK, Place, until
 from machines import pause, resume
-from network import Link
-from postgres import cluster
-from psycopg.conninfo import conninfo_to_dict
+from network import Link, port_of
+from postgres import database
 from team_machines import LEASE_SECONDS, Machines, files_with, remember, remembered, result_of, succeeded, titles
 
 from bridge.team import copy_age
@@ -25,15 +24,8 @@ TAKEN_OVER_SECONDS = 10.0  # after that, on a busy machine
 
 @pytest.fixture(scope="module")
 def dsn() -> Iterator[str]:
-    with cluster() as server:
-        yield server.dsn
-
-
-def through(link: Link, dsn: str) -> str:
-    """The same database, reached through a link."""
-    parts = conninfo_to_dict(dsn)
-    user = f"{parts['user']}:{parts['password']}"
-    return f"postgresql://{user}@127.0.0.1:{link.port}/{parts['dbname']}?sslmode=disable"
+    with database() as found:
+        yield found
 
 
 class CutOff(Machines):
@@ -43,12 +35,12 @@ class CutOff(Machines):
         super().__init__(folder, dsn, cache)
         self.link = link
         self.here = self.add("here")
-        self.away = self.add("away", COGNEE_MEMORY_STORE=through(link, dsn))
+        self.away = self.add("away", COGNEE_MEMORY_STORE=link.dsn(dsn))
 
 
 @pytest.fixture
 def cut_off(tmp_path: Path, dsn: str, model_cache: Path) -> Iterator[CutOff]:
-    with Link(int(str(conninfo_to_dict(dsn)["port"]))) as link:
+    with Link(port_of(dsn)) as link:
         yield CutOff(tmp_path, dsn, model_cache, link)
 
 
@@ -149,8 +141,8 @@ def offline(
     """A team, its machines of which the second is behind a link to the database or to the gateway, and the link."""
     team = Machines(tmp_path, dsn, model_cache)
     if request.param == "database":
-        with Link(int(str(conninfo_to_dict(dsn)["port"]))) as link:
-            yield team, team.add("here"), team.add("away", COGNEE_MEMORY_STORE=through(link, dsn)), link
+        with Link(port_of(dsn)) as link:
+            yield team, team.add("here"), team.add("away", COGNEE_MEMORY_STORE=link.dsn(dsn)), link
         return
     gateway: Hosted = request.getfixturevalue("gateway")
     with Link(gateway.port) as link:

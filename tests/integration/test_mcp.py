@@ -484,15 +484,15 @@ def test_this_project_may_be_named_by_its_folder_or_its_path(agent: Agent, place
         assert agent.answer("memory_explain", query="tokens", project=project)["errors"] == []
 
 
-@pytest.mark.parametrize("name", sorted(FITTING))
-def test_what_somebody_else_left_in_a_workspace_stays_closed(unused: Place, name: str) -> None:
+def test_what_somebody_else_left_in_a_workspace_stays_closed_to_every_tool(unused: Place) -> None:
     unused.workspace.memory.mkdir()
     unused.workspace.memory_db.write_bytes(b"from a clone")
     with agent_of(unused) as agent:
-        found = agent.error(name, **FITTING[name])
-    assert found["error_code"] == "WORKSPACE_NOT_TRUSTED"
-    assert "cognee-memory trust" in found["remediation"]
-    assert not unused.spool.root.exists()
+        for name, arguments in FITTING.items():
+            found = agent.error(name, **arguments)
+            assert found["error_code"] == "WORKSPACE_NOT_TRUSTED", name
+            assert "cognee-memory trust" in found["remediation"], name
+            assert not unused.spool.root.exists(), name
 
 
 def test_a_server_that_was_started_in_the_home_folder_makes_no_folders_there(unused: Place) -> None:

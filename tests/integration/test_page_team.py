@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from harness import Place, until
 from machines import Team, summary
-from network import Link
+from network import Link, port_of
 from playwright.sync_api import expect
-from postgres import cluster
+from postgres import database
 from test_page import AXE, CHROMIUM, PHONE, Site, Tab, browser  # noqa: F401 - a fixture
 
 from bridge.team import membership
@@ -31,11 +31,11 @@ class Shown:
 
 @pytest.fixture(scope="module")
 def shown(model_cache: Path, tmp_path_factory: pytest.TempPathFactory, browser: Any) -> Iterator[Shown]:  # noqa: F811
-    with cluster() as server, Link(server.port) as link:
+    with database() as dsn, Link(port_of(dsn)) as link:
         folder = tmp_path_factory.mktemp("team")
-        team = Team(folder, server.dsn.replace(f":{server.port}/", f":{link.port}/"), model_cache)
+        team = Team(folder, link.dsn(dsn), model_cache)
         first, second = team.machine("first"), team.machine("second")
-        team.dsn = server.dsn
+        team.dsn = dsn
         with first.worker():
             with second.worker():
                 assert second.ended(second.submit("ingest", summary("The queue is a spool", 1))).state == "succeeded"

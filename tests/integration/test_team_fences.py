@@ -447,7 +447,8 @@ def test_a_reader_by_number_misses_no_change_of_writers_at_the_same_time(team: P
 def test_a_server_that_only_reads_is_left_and_reached_again_once_it_writes(dsn: str, workspace_id: str) -> None:
     """As in a failover, where the former primary goes on as a standby under the same name for a while."""
     with psycopg.connect(dsn, autocommit=True) as operator:
-        operator.execute("ALTER DATABASE postgres SET default_transaction_read_only = on")
+        name = operator.info.dbname
+        operator.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on".encode())
         team = PostgresTeam(Server(dsn))
 
         def is_noted() -> bool:
@@ -461,10 +462,10 @@ def test_a_server_that_only_reads_is_left_and_reached_again_once_it_writes(dsn: 
 
         try:
             assert not is_noted()
-            operator.execute("ALTER DATABASE postgres RESET default_transaction_read_only")
+            operator.execute(f"ALTER DATABASE {name} RESET default_transaction_read_only".encode())
             until(is_noted, "no connection to the server that only read is kept", 10)
         finally:
-            operator.execute("ALTER DATABASE postgres RESET default_transaction_read_only")
+            operator.execute(f"ALTER DATABASE {name} RESET default_transaction_read_only".encode())
             team.close()
 
 

@@ -14,7 +14,7 @@ import pytest
 from gateways import Hosted
 from harness import Place, until
 from machines import summary
-from postgres import cluster
+from postgres import database
 
 from bridge.team import membership, people
 
@@ -24,9 +24,9 @@ COMMANDS = (("retrieve", "how are invoices rounded?"), ("explain", "invoices"), 
 
 @pytest.fixture(scope="module")
 def hosted(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> Iterator[Hosted]:
-    with cluster() as server:
+    with database() as dsn:
         folder = tmp_path_factory.mktemp("hosted")
-        hosted = Hosted(folder, server.dsn)
+        hosted = Hosted(folder, dsn)
         hosted.start("--copies", str(folder / "copies"), COGNEE_MEMORY_CACHE_DIR=str(model_cache))
         yield hosted
         hosted.stop()

@@ -15,7 +15,7 @@ from uuid import uuid4
 import psycopg
 import pytest
 from harness import Place, until
-from postgres import cluster
+from postgres import database
 
 from bridge.team import membership, schema
 from bridge.team.server import Server
@@ -26,8 +26,8 @@ MIGRATION = "ALTER TABLE jobs ADD note text NOT NULL DEFAULT 'made by the newer 
 
 @pytest.fixture
 def dsn() -> Iterator[str]:
-    with cluster() as server:
-        yield server.dsn
+    with database() as found:
+        yield found
 
 
 def upgrade(place: Place, folder: Path) -> None:

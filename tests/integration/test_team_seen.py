@@ -17,21 +17,21 @@ from typing import Any
 import pytest
 from harness import PATIENCE, Place, until
 from machines import Team, pause, resume, summary
-from network import Link
-from postgres import Cluster, cluster
+from network import Link, port_of
+from postgres import cluster, database
 
 from bridge.team import membership
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Cluster]:
-    with cluster() as server:
-        yield server
+def dsn() -> Iterator[str]:
+    with database() as found:
+        yield found
 
 
 @pytest.fixture
-def team(tmp_path: Path, server: Cluster, model_cache: Path) -> Team:
-    return Team(tmp_path, server.dsn, model_cache)
+def team(tmp_path: Path, dsn: str, model_cache: Path) -> Team:
+    return Team(tmp_path, dsn, model_cache)
 
 
 def node_of(place: Place) -> str:
@@ -186,10 +186,10 @@ def test_while_the_team_is_not_reached_its_status_is_what_is_known_here_and_why(
 
 
 def test_a_team_that_does_not_answer_is_told_within_seconds_and_no_other_route_waits(
-    tmp_path: Path, server: Cluster, model_cache: Path
+    tmp_path: Path, dsn: str, model_cache: Path
 ) -> None:
-    with Link(server.port) as link, ThreadPoolExecutor(12) as clients:
-        team = Team(tmp_path, server.dsn.replace(f":{server.port}/", f":{link.port}/"), model_cache)
+    with Link(port_of(dsn)) as link, ThreadPoolExecutor(12) as clients:
+        team = Team(tmp_path, link.dsn(dsn), model_cache)
         first = team.machine("first")
         with first.worker():
             reached = until(lambda: asked(first, "/v1/team")["team"]["workspace"], "it is reached")
@@ -218,10 +218,10 @@ def figure(place: Place, name: str) -> float | None:
 
 
 def test_the_metrics_tell_whether_the_team_is_reached_and_how_old_the_copy_is(
-    tmp_path: Path, server: Cluster, model_cache: Path
+    tmp_path: Path, dsn: str, model_cache: Path
 ) -> None:
-    with Link(server.port) as link:
-        team = Team(tmp_path, server.dsn.replace(f":{server.port}/", f":{link.port}/"), model_cache)
+    with Link(port_of(dsn)) as link:
+        team = Team(tmp_path, link.dsn(dsn), model_cache)
         first = team.machine("first")
         with first.worker():
             assert first.ended(first.submit("ingest", summary("The queue is a spool", 1))).state == "succeeded"

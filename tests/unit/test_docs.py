@@ -9,10 +9,11 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Callable, Iterable
 from functools import cache
 from html import unescape
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import jsonschema
 import pytest
@@ -25,6 +26,7 @@ from jobs.parse import parse_job
 from tools import docs_tables
 from worker.cli import parser
 
+T = TypeVar("T")
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = sorted((ROOT / "docs").glob("*.md"))
 OTHERS = ("README.md", "CHANGELOG.md", "bridge/README.md", "docs/schemas/README.md")
@@ -73,16 +75,34 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-JSON_BLOCKS = [
-    pytest.param(kind, content, id=f"{name(page)}-{number}-{kind}")
-    for page in DOCS
-    for number, (kind, content) in enumerate(blocks(page, "json"))
-]
+JSON_BLOCKS = [(f"{name(page)}: {kind}", kind, content) for page in DOCS for kind, content in blocks(page, "json")]
 PROGRAMS = {
     *("cd", "cp", "curl", "docker", "git", "install", "loginctl", "mkdir", "mv", "node", "npx", "openssl", "ssh"),
     *("systemctl", "touch", "umask", "xargs", "pg_basebackup", "pg_ctl", "pg_dump", "pg_rewind"),
     *(".", "claude", "cognee-memory", "make", "optimum-cli", "pip", "python", "python3"),
 }  # fmt: skip
+
+
+def wrong_in(places: Iterable[T], check: Callable[[T], None]) -> list[str]:
+    """The places whose check fails, each with what it says."""
+    wrong = []
+    for place in places:
+        try:
+            check(place)
+        except Exception as error:
+            where = name(place) if isinstance(place, Path) else str(place)
+            wrong.append(f"{where}: {error!r}")
+    return wrong
+
+
+def on_every_page(check: Callable[[Path], None]) -> Callable[[], None]:
+    """The test that every page passes the check; it names all that do not."""
+
+    def test() -> None:
+        assert wrong_in(PAGES, check) == []
+
+    test.__name__, test.__doc__ = check.__name__, check.__doc__
+    return test
 
 
 @pytest.mark.parametrize("table", docs_tables.TABLES)
@@ -96,16 +116,18 @@ def test_a_page_without_the_markers_is_refused() -> None:
         docs_tables.renewed("errors", "# Errors\n")
 
 
-@pytest.mark.parametrize(("kind", "content"), JSON_BLOCKS)
-def test_a_json_block_is_what_it_says(kind: str, content: str) -> None:
+def test_a_json_block_is_what_it_says() -> None:
     """Behind ``json`` stands the name of a schema; a job also goes through the real parser, and so does a payload."""
+    assert wrong_in(JSON_BLOCKS, lambda block: check_block(block[1], block[2])) == []
+
+
+def check_block(kind: str, content: str) -> None:
     value = json.loads(content, object_pairs_hook=named_once)
     kind = kind.split(" ")[0]  # behind it may stand the name of a file, for the tutorial
     assert kind, "say behind ```json which of docs/schemas it is"
     if kind == "summary":
         kind, value = "payload.ingest", {"summary": value}
-    schema = json.loads((ROOT / "docs" / "schemas" / f"{kind}.schema.json").read_text("utf-8"))
-    jsonschema.validate(value, schema)
+    validator(kind).validate(value)
     job: dict[str, Any] | None = value if kind == "job" else None
     if kind.startswith("payload."):
         job = {"schema_version": 1, "job_id": "x", "kind": kind.removeprefix("payload."), "payload": value}
@@ -113,7 +135,13 @@ def test_a_json_block_is_what_it_says(kind: str, content: str) -> None:
         parse_job(job["job_id"], json.dumps(job).encode())
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name)
+@cache
+def validator(kind: str) -> jsonschema.protocols.Validator:
+    schema = json.loads((ROOT / "docs" / "schemas" / f"{kind}.schema.json").read_text("utf-8"))
+    return jsonschema.validators.validator_for(schema)(schema)
+
+
+@on_every_page
 def test_json_without_a_schema_is_json_all_the_same(page: Path) -> None:
     for _, content in blocks(page, "jsonc"):
         json.loads(content, object_pairs_hook=named_once)
@@ -125,11 +153,11 @@ def named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def test_the_pages_hold_json_of_every_kind_that_an_asker_meets() -> None:
-    kinds = {str(case.values[0]) for case in JSON_BLOCKS}
+    kinds = {kind for _, kind, _ in JSON_BLOCKS}
     assert kinds >= {"job", "record", "reason", "control", "heartbeat", "payload.ingest", "payload.set_status"}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name)
+@on_every_page
 def test_every_command_is_one_that_the_program_has(page: Path) -> None:
     program = parser()
     for command in commands(page):
@@ -137,16 +165,16 @@ def test_every_command_is_one_that_the_program_has(page: Path) -> None:
             program.parse_args(shlex.split(command, comments=True)[1:])
         except SystemExit as done:
             if done.code:  # --help ends well
-                pytest.fail(command)
+                raise AssertionError(command) from None
         except JobError as error:
-            pytest.fail(f"{command}: {error}")
+            raise AssertionError(command) from error
 
 
 def test_commands_are_found_in_prose_and_in_blocks() -> None:
     assert len({command for page in PAGES for command in commands(page)}) > 25
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name)
+@on_every_page
 def test_every_line_of_a_shell_block_is_a_command_that_a_reader_has(page: Path) -> None:
     """Ours are parsed by their own tests; a script, a module or a target that is named is there."""
     makefile = (ROOT / "Makefile").read_text("utf-8")
@@ -195,7 +223,7 @@ def test_every_page_can_be_reached_from_the_readme() -> None:
     assert set(PAGES) <= seen, sorted(name(page) for page in set(PAGES) - seen)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name)
+@on_every_page
 def test_every_route_that_a_page_names_is_served(page: Path) -> None:
     """In backticks with its method, and in the addresses that curl is given."""
     served = json.loads(text(ROOT / "worker" / "data" / "openapi.json"))["paths"]
@@ -234,7 +262,7 @@ def test_the_version_is_the_same_everywhere() -> None:
     assert said <= {version}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name)
+@on_every_page
 def test_every_link_leads_to_a_page_and_a_heading(page: Path) -> None:
     for link in _LINK.findall(prose(page)):
         if "://" in link:
@@ -246,7 +274,7 @@ def test_every_link_leads_to_a_page_and_a_heading(page: Path) -> None:
             assert anchor in anchors(target), link
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name)
+@on_every_page
 def test_every_file_of_the_program_that_is_named_exists(page: Path) -> None:
     """Those that the recipes of docs/contributing.md create have their own test."""
     named = set(re.findall(r"`((?:jobs|bridge|worker|tools|benchmarks)/[\w/]+\.(?:py|js))`", text(page)))
@@ -255,7 +283,7 @@ def test_every_file_of_the_program_that_is_named_exists(page: Path) -> None:
     assert [path for path in sorted(named) if not (ROOT / path).is_file()] == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name)
+@on_every_page
 def test_every_test_that_is_named_exists(page: Path) -> None:
     for file, function in _TEST.findall(text(page)):
         path = ROOT / ("" if file.startswith("tests/") else "tests") / file
@@ -264,21 +292,23 @@ def test_every_test_that_is_named_exists(page: Path) -> None:
             assert re.search(rf"^(async )?def {function}\(", path.read_text("utf-8"), re.MULTILINE), function
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name)
+@on_every_page
 def test_every_computation_gives_what_is_shown(page: Path) -> None:
     for number, (_, content) in enumerate(blocks(page, "pycon")):
         shown = doctest.DocTestParser().get_doctest(content, {}, f"{name(page)}-{number}", str(page), 0)
         assert doctest.DocTestRunner(verbose=False).run(shown).failed == 0
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name)
-def test_every_configuration_file_is_read(page: Path, tmp_path: Path) -> None:
-    for _, content in blocks(page, "toml"):
-        (tmp_path / "config.toml").write_text(content, "utf-8")
-        assert len(load({"config_dir": tmp_path}, environment={}).sources) > 1
+def test_every_configuration_file_is_read(tmp_path: Path) -> None:
+    def check(page: Path) -> None:
+        for _, content in blocks(page, "toml"):
+            (tmp_path / "config.toml").write_text(content, "utf-8")
+            assert len(load({"config_dir": tmp_path}, environment={}).sources) > 1
+
+    assert wrong_in(PAGES, check) == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name)
+@on_every_page
 def test_every_variable_in_a_shell_block_is_a_setting(page: Path) -> None:
     for _, content in blocks(page, "sh"):
         environment = dict(re.findall(r"^export (\w+)=(\S+)$", content, re.MULTILINE))
@@ -297,9 +327,12 @@ def test_every_package_has_its_line() -> None:
     assert sorted(listed) == sorted(path.relative_to(ROOT).as_posix() for path in packages())
 
 
-@pytest.mark.parametrize("package", packages(), ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_every_module_has_its_line_in_its_packages_docstring(package: Path) -> None:
+def test_every_module_has_its_line_in_its_packages_docstring() -> None:
     """``module``: what it is."""
+    assert wrong_in(packages(), check_lines) == []
+
+
+def check_lines(package: Path) -> None:
     said = ast.get_docstring(ast.parse(text(package / "__init__.py"))) or ""
     listed = [
         name for line in re.findall(r"^(``.*?``):", said, re.MULTILINE) for name in re.findall(r"``(\w+)``", line)

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from harness import PATIENCE
 from hub_cache import lay_out
 
 from bridge.embedding import model_files
@@ -500,37 +501,51 @@ from bridge.embedding.config import EmbeddingConfig
 from bridge.embedding.factory import create
 from jobs.errors import JobError
 made = create(EmbeddingConfig(cache_dir=Path("."), **json.loads(sys.argv[1])))
-try:
-    print("\\n" + json.dumps(made.embed(["four"]).tolist()))
-except JobError as error:
-    print("\\n" + json.dumps(error.as_dict()))
+for line in sys.stdin:
+    try:
+        answer = made.embed(["four"]).tolist()
+    except JobError as error:
+        answer = error.as_dict()
+    print("\\nanswer " + json.dumps(answer), flush=True)
 """
 
 
-def through_litellm(provider: Provider, folder: Path) -> Any:
-    """In a process of its own: importing LiteLLM warns, and there warnings are no errors."""
+@pytest.fixture
+def through_litellm(provider: Provider, tmp_path: Path) -> Iterator[Callable[[], Any]]:
+    """Embeds once more, in a process of its own: importing LiteLLM takes seconds and warns, and there warnings are no
+    errors."""
     given = {"provider": "other", "model": "openai/some-model", "dimensions": 3, "api_key": KEY}
-    done = subprocess.run(
+    environment = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "PYTHONPATH": str(Path(__file__).parents[2])}
+    with subprocess.Popen(
         [sys.executable, "-c", LITELLM, json.dumps(given | {"endpoint": provider.url})],
-        capture_output=True,
-        text=True,
-        cwd=folder,
-        env=os.environ | {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "PYTHONPATH": str(Path(__file__).parents[2])},
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.strip().rpartition("\n")[2])
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=tmp_path, env=os.environ | environment,
+    ) as process:  # fmt: skip
+        assert process.stdin is not None
+        assert process.stdout is not None
+        asked, answers = process.stdin, process.stdout
+
+        def embed() -> Any:
+            asked.write("\n")
+            asked.flush()
+            return json.loads(next(line for line in answers if line.startswith("answer ")).removeprefix("answer "))
+
+        yield embed
+        asked.close()
+        assert process.wait(PATIENCE) == 0
 
 
 @pytest.mark.cognee
-def test_litellm_brings_vectors_and_its_refusals_are_classed(provider: Provider, tmp_path: Path) -> None:
-    [vector] = through_litellm(provider, tmp_path)
+def test_litellm_brings_vectors_and_its_refusals_are_classed(
+    provider: Provider, through_litellm: Callable[[], Any]
+) -> None:
+    [vector] = through_litellm()
     assert np.allclose(vector, np.array([4, 3, 4]) / np.sqrt(41))
     provider.status, provider.content = 401, {"error": {"message": f"{KEY} is wrong"}}
-    refused = through_litellm(provider, tmp_path)
+    refused = through_litellm()
     assert refused["code"] == "EMBEDDING_CONFIG"
     assert KEY not in repr(refused)
     provider.requests.clear()
     provider.status, provider.content, provider.headers = 429, {}, {"Retry-After": "7"}
-    refused = through_litellm(provider, tmp_path)
+    refused = through_litellm()
     assert (refused["code"], refused["details"]) == ("RATE_LIMITED", {"retry_after_seconds": 7})
     assert len(provider.requests) == 1, "it does not wait and ask again"

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from contract import fields_of
 from fake_embedder import FakeEmbedder
+from harness import SOAK
 from hypothesis import given, settings, strategies as st
 from questions import answer_to
 from shelf import EVERYTHING, NOW, Shelf, legacy, record, summary
@@ -239,7 +240,7 @@ QUESTIONS = st.fixed_dictionaries(
 )
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=400 if SOAK else 25)
 @given(question=QUESTIONS)
 def test_totals_are_the_scores_of_retrieval_digit_for_digit(random_shelf: Shelf, question: dict[str, Any]) -> None:
     hits = random_shelf.retrieve(**question, max_results=50, max_tokens=1_000_000)["results"]
@@ -260,7 +261,7 @@ def test_totals_are_the_scores_of_retrieval_digit_for_digit(random_shelf: Shelf,
         assert item["score"]["total"] == pytest.approx(recomputed(item, by_query["metadata"]["ranking"]), abs=1e-9)
 
 
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=100 if SOAK else 20)
 @given(question=QUESTIONS)
 def test_what_an_explanation_says_of_the_context_is_what_the_context_is(
     random_shelf: Shelf, question: dict[str, Any]

@@ -10,6 +10,8 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -29,41 +31,51 @@ def _disarmed() -> Iterator[None]:
     steps.arm(None)
 
 
-def entered(path: Path) -> Iterator[str]:
-    """The names with which a module calls ``fault_point``; both where one is chosen from two."""
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+@dataclass(frozen=True)
+class Call:
+    """A call of ``fault_point``: its file and line, the name (both where one is chosen from two), and whether it is
+    entered as a context."""
+
+    path: Path
+    line: int
+    name: str
+    is_context: bool
+
+
+@cache
+def calls() -> list[Call]:
+    return [call for path in MODULES if "fault_point" in path.read_text("utf-8") for call in calls_in(path)]
+
+
+def calls_in(path: Path) -> Iterator[Call]:
+    tree = ast.parse(path.read_text("utf-8"))
+    contexts = {id(item.context_expr) for node in ast.walk(tree) if isinstance(node, ast.With) for item in node.items}
+    for node in ast.walk(tree):
         if isinstance(node, ast.Call) and ast.unparse(node.func) in ("fault_point", "steps.fault_point"):
             (name,) = node.args
             branches = [name.body, name.orelse] if isinstance(name, ast.IfExp) else [name]
             for branch in branches:
                 assert isinstance(branch, ast.Constant), f"{path}: a name that nobody can look up"
-                yield branch.value
-
-
-PLACES = [(path, name) for path in MODULES for name in entered(path)]
+                yield Call(path.relative_to(ROOT), node.lineno, branch.value, id(node) in contexts)
 
 
 # --- the table and the code ---
 
 
 def test_no_name_is_entered_that_the_table_does_not_have() -> None:
-    assert {name for _, name in PLACES} <= NAMES
+    assert {call.name for call in calls()} <= NAMES
 
 
-@pytest.mark.parametrize("name", [step.name for step in STEPS])
-def test_each_step_is_entered_in_one_place_of_the_process_whose_it_is(name: str) -> None:
-    (path,) = [path for path, entered_name in PLACES if entered_name == name]
-    (step,) = [step for step in STEPS if step.name == name]
-    assert path.relative_to(ROOT).parts[0] in OWNERS[step.process]
+def test_each_step_is_entered_in_one_place_of_the_process_whose_it_is() -> None:
+    packages = {step: [call.path.parts[0] for call in calls() if call.name == step.name] for step in STEPS}
+    wrong = {
+        step.name: found for step, found in packages.items() if len(found) != 1 or found[0] not in OWNERS[step.process]
+    }
+    assert wrong == {}
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_a_step_is_entered_as_a_context_and_so_is_left_again(path: Path) -> None:
-    tree = ast.parse(path.read_text("utf-8"))
-    contexts = {id(item.context_expr) for node in ast.walk(tree) if isinstance(node, ast.With) for item in node.items}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("fault_point", "steps.fault_point"):
-            assert id(node) in contexts, f"line {node.lineno}"
+def test_a_step_is_entered_as_a_context_and_so_is_left_again() -> None:
+    assert [call for call in calls() if not call.is_context] == []
 
 
 def test_there_is_no_doubled_name_and_there_are_enough_points_to_stop_at() -> None:
