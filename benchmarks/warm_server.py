@@ -52,7 +52,7 @@ def main() -> None:
     workspace, embedding, vectors = Workspace(Path(sys.argv[1])), sys.argv[2], Path(sys.argv[3])
     if embedding == "stored":
         stored = Stored(create(load().embedding), vectors)
-        executor.Reader = lambda place, config, *_, **__: Reader(place, config, lambda _: stored)  # type: ignore[attr-defined,assignment]
+        executor.Reader = lambda place, config, *_, **given: Reader(place, config, lambda _: stored, **given)  # type: ignore[attr-defined,assignment]
     listening = socket.socket(fileno=listen(0).detach())  # as the server process inherits it
     answers = executor.RequestExecutor(workspace, lambda: None)
     served = server.server(listening, answers, TOKEN, 600.0)

@@ -47,7 +47,9 @@ def _local(config: EmbeddingConfig, *, bulk: bool, stays: bool) -> Embedder:
     folder, full = _model_folder(config), config.has_full_weights
     if bulk:
         return OnnxEmbedder(folder, threads=processors(), full_weights=full, prepacked=True, verified=True)
-    return OnnxEmbedder(folder, intra_op_threads=min(2, processors()), full_weights=full, prepacked=stays)
+    # Two threads make a single question a little faster, and cost a process that answers many at once more than that.
+    threads = 1 if stays else min(2, processors())
+    return OnnxEmbedder(folder, intra_op_threads=threads, full_weights=full, prepacked=stays)
 
 
 def _model_folder(config: EmbeddingConfig) -> Path:

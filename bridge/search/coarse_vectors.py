@@ -44,7 +44,7 @@ class CoarseRows:
     def __len__(self) -> int:
         return len(self.codes)
 
-    def products(self, vector: Vector, rows: int) -> tuple[Scores, float]:
+    def products(self, vector: Vector, rows: int) -> tuple[Vector, float]:
         """About the dot product of each of the first ``rows`` rows with a vector, and the largest possible error."""
         import simsimd  # not at the top: a process that answers one query does not need it
 
@@ -53,7 +53,7 @@ class CoarseRows:
         integers = np.rint(wide / step).astype(np.int8)
         lost, length = float(np.linalg.norm(wide - step * integers)), float(np.linalg.norm(wide))
         found = np.asarray(simsimd.cdist(integers[np.newaxis], self.codes[:rows], "dot")).reshape(-1)
-        products: Scores = found * (step * self.scales[:rows].astype(np.float64))
+        products: Vector = found.astype(np.float32) * (np.float32(step) * self.scales[:rows])
         return products, length * self.residual + lost * (_LONGEST_ROW + self.residual) + _ROUNDING
 
     def extended(self, rows: Vectors) -> CoarseRows | None:
@@ -69,7 +69,7 @@ class CoarseRows:
 
 
 def refined_cosines(
-    rows: Vectors, products: Scores | Vector, error: float, vector: Vector, some: Catalogue
+    rows: Vectors, products: Vector, error: float, vector: Vector, some: Catalogue
 ) -> tuple[Scores, Scores]:
     """The cosines in float32 arithmetic of the best passage and of the whole text of some memories, shape (n,) each.
 

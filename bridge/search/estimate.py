@@ -51,13 +51,14 @@ class Estimate:
         """The rows that a mask or an array of indexes selects."""
         return Estimate(self.candidates.take(which), self.semantic[which], self.error[which], self._refine)
 
-    def refine(self, indexes: NDArray[np.intp]) -> None:
-        """Make the scores at these indexes accurate to MARGIN."""
+    def refine(self, indexes: NDArray[np.intp]) -> bool:
+        """Make the scores at these indexes accurate to MARGIN. Returns whether any was not."""
         coarse = indexes[self.error[indexes] > MARGIN]
         if len(coarse):
             self.semantic, self.error = self.semantic.copy(), self.error.copy()
             self.semantic[coarse] = self._refine(self.candidates.take(coarse))
             self.error[coarse] = MARGIN
+        return bool(len(coarse))
 
 
 def top(indexes: NDArray[np.intp], least: Scores, most: Scores, count: int) -> NDArray[np.intp]:

@@ -174,7 +174,7 @@ class RequestExecutor:
                 reader = (
                     in_use.reader
                     if in_use is not None and same
-                    else Reader(self.workspace, settings.embedding, _embedder, reranking=settings.reranking)
+                    else Reader(self.workspace, settings.embedding, _embedder, settings.reranking, stays=True)
                 )
                 in_use = self._in_use = _InUse(settings, stamp, reader)
             return in_use
