@@ -8,6 +8,7 @@ from pathlib import Path
 
 from jobs.errors import JobError
 
+from ..background import Background
 from .config import EmbeddingConfig
 from .embedder import Embedder, wrong_dimensions
 from .local_models import MULTILINGUAL, config_of
@@ -39,6 +40,11 @@ def create(config: EmbeddingConfig, *, bulk: bool = False, stays: bool = False) 
     if config.provider in _HTTP_PROVIDERS or custom:
         return remote_embedder.HttpEmbedder(config)
     return remote_embedder.LiteLLMEmbedder(config)
+
+
+def begin(config: EmbeddingConfig) -> Background[Embedder]:
+    """``create`` in a thread."""
+    return Background(lambda: create(config))
 
 
 def _local(config: EmbeddingConfig, *, bulk: bool, stays: bool) -> Embedder:

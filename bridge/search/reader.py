@@ -47,7 +47,8 @@ Verb = Literal["retrieve", "explain", "context"]
 
 class Reader:
     """Answers questions about one workspace. ``embedder`` loads the model for the first question that needs it.
-    ``reranking``: the reranker of the second stage, if there is one. ``stays``: keep the store open between questions,
+    ``reranking``: the reranker of the second stage, if there is one. ``loading``: the model, if its load has begun.
+    ``stays``: keep the store open between questions,
     for a process that ends with the worker: on Windows nobody could replace the files meanwhile."""
 
     def __init__(
@@ -57,6 +58,7 @@ class Reader:
         embedder: Callable[[EmbeddingConfig], Embedder] = create,
         reranking: RerankConfig | None = None,
         *,
+        loading: Background[Embedder] | None = None,
         stays: bool = False,
     ) -> None:
         self._workspace = workspace
@@ -68,7 +70,7 @@ class Reader:
         self._lock = Lock()
         self._embedder: Embedder | None = None
         self._earlier: Embedder | None = None  # of a store that is still to be embedded with the configured model
-        self._loading: Background[Embedder] | None = None
+        self._loading = loading
         self._cache = IndexCache()
 
     @overload

@@ -236,8 +236,10 @@ def _wanted(estimate: Estimate, question: Question) -> NDArray[np.intp]:
     """The indexes of all candidates of which the exact score is needed, given the estimate's error."""
     candidates, bounds = estimate.candidates, np.stack([estimate.least, estimate.most])
     least, most = _estimated(candidates, bounds, question.ranking)
-    best = _best(candidates, least, most, question)
-    return np.union1d(best, _best_ageless(candidates, bounds, least, most, question))
+    wanted = np.zeros(len(candidates), np.bool_)  # np.union1d would import numpy.ma, which takes milliseconds
+    wanted[_best(candidates, least, most, question)] = True
+    wanted[_best_ageless(candidates, bounds, least, most, question)] = True
+    return np.flatnonzero(wanted)
 
 
 def _best(candidates: Catalogue, least: Scores, most: Scores, question: Question) -> NDArray[np.intp]:
