@@ -42,9 +42,9 @@ def create(config: EmbeddingConfig, *, bulk: bool = False, stays: bool = False) 
     return remote_embedder.LiteLLMEmbedder(config)
 
 
-def begin(config: EmbeddingConfig) -> Background[Embedder]:
+def begin(config: EmbeddingConfig, *, stays: bool = False) -> Background[Embedder]:
     """``create`` in a thread."""
-    return Background(lambda: create(config))
+    return Background(lambda: create(config, stays=stays))
 
 
 def _local(config: EmbeddingConfig, *, bulk: bool, stays: bool) -> Embedder:
