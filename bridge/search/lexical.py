@@ -116,7 +116,8 @@ def search(store: StoreSnapshot, terms: Sequence[Term], memory_count: int, known
     having = [column.windows for phrase, column in columns if phrase.match in names]
     named = np.unique(np.concatenate(having) % WINDOW_STEP) if having else np.empty(0, np.int64)
     norm = bm25_norm(idf for _, idf in telling)
-    return Lexical(numbers, lexical_scores(bm25, norm, np.isin(numbers, named)), named)
+    has_name = np.isin(numbers, named) if len(named) else np.zeros(len(numbers), np.bool_)
+    return Lexical(numbers, lexical_scores(bm25, norm, has_name), named)
 
 
 def _weighed_by_rarity(column: Column, memory_count: int, window_count: int) -> Column:
