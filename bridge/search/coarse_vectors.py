@@ -81,22 +81,22 @@ def refined_cosines(
     known = products[places]
     is_open = known >= np.repeat(np.maximum.reduceat(known, firsts) - 2 * error, some.passage_count)
     is_open[firsts] = True  # the first passage is the whole text
-    cosines = np.full(len(places), -1.0)
+    found = np.full(len(places), -1.0)
     with np.errstate(all="ignore"):
-        cosines[is_open] = _cosines(rows, places[is_open], vector)
-    return np.maximum.reduceat(cosines, firsts), cosines[firsts]
+        found[is_open] = cosines(rows, places[is_open], vector)
+    return np.maximum.reduceat(found, firsts), found[firsts]
 
 
-def _cosines(rows: Vectors, places: NDArray[np.intp], vector: Vector) -> Vector:
+def cosines(rows: Vectors, places: NDArray[np.intp], vector: Vector) -> Vector:
     """The dot products of some rows. A few hundred at once are still in the processor's cache when they are compared;
     to copy all first takes twice the time."""
-    cosines = np.empty(len(places), np.float32)
+    found = np.empty(len(places), np.float32)
     gathered = np.empty((min(len(places), _GATHERED), rows.shape[1]), np.float32)
     for start in range(0, len(places), _GATHERED):
         some = places[start : start + _GATHERED]
         part = np.take(rows, some, axis=0, out=gathered[: len(some)], mode="clip")  # "raise" would copy once more
-        cosines[start : start + len(some)] = part @ vector
-    return cosines
+        found[start : start + len(some)] = part @ vector
+    return found
 
 
 def copied(rows: Vectors) -> CoarseRows | None:

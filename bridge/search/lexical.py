@@ -88,6 +88,11 @@ class Lexical:
         """The score of each number, shape (len(numbers),); 0 for a memory without a word of the query."""
         if not len(self.numbers):
             return np.zeros(len(numbers))
+        last = int(max(self.numbers[-1], numbers.max(initial=0)))
+        if last < _GAPS * len(numbers):  # by number, which takes less than a search for each
+            scores = np.zeros(last + 1)
+            scores[self.numbers] = self.scores
+            return scores[numbers]
         indexes = np.minimum(np.searchsorted(self.numbers, numbers), len(self.numbers) - 1)
         return np.where(self.numbers[indexes] == numbers, self.scores[indexes], 0.0)
 

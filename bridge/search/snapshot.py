@@ -25,7 +25,7 @@ from ..team import last_try
 from ..text.terms import Term, query_terms
 from . import lexical
 from .catalogue import Catalogue, Filters
-from .estimate import Estimate, exact_top
+from .estimate import Estimate, exact_top, undecided
 from .index_cache import IndexCache
 from .known_memories import KnownMemory
 from .lexical import Lexical
@@ -296,22 +296,30 @@ class Snapshot:
             return np.arange(len(candidates))
         wholes, wide = self._wholes, vector.astype(np.float64)
         products, error = self._products(wholes, vector)
-        found = products[candidates.whole_row].astype(np.float64)
 
         def semantic(whole: Scores, of_words: Scores) -> Scores:
             return semantic_score(np.maximum(whole, 0), of_words)  # as if the whole text were the only passage
+
+        def bounds(whole: Scores, error: float, of_words: Scores) -> Scores:
+            return semantic(np.stack([whole - error, whole + error]), of_words)
 
         def exactly(indexes: NDArray[np.intp]) -> Scores:
             rows = wholes[candidates.whole_row[indexes]].astype(np.float64)
             return semantic(np.einsum("rd,d->r", rows, wide), words[indexes])  # the same bits for each row
 
-        least, most = (semantic(bound, words) for bound in (found - error, found + error))
-        by_relevance = exact_top(least, most, FIRST_STAGE, exactly)
-        by_score = exact_top(
-            score(candidates, least), score(candidates, most), FIRST_STAGE,
-            lambda indexes: score(candidates.take(indexes), exactly(indexes)),
-        )  # fmt: skip
-        return np.union1d(by_relevance, by_score)
+        relevances = bounds(products[candidates.whole_row].astype(np.float64), error, words)
+        scores = score(candidates, relevances)
+        if error > _SINGLE_ERROR:  # compare in float32 what the coarse products leave open, so that little is left
+            from .coarse_vectors import cosines
+
+            open_ = np.flatnonzero(undecided(relevances, FIRST_STAGE) | undecided(scores, FIRST_STAGE))
+            whole = cosines(wholes, candidates.whole_row[open_], vector).astype(np.float64)
+            relevances[:, open_] = bounds(whole, _SINGLE_ERROR, words[open_])
+            scores[:, open_] = score(candidates.take(open_), relevances[:, open_])
+        kept = np.zeros(len(candidates), np.bool_)
+        kept[exact_top(relevances, FIRST_STAGE, exactly)] = True
+        kept[exact_top(scores, FIRST_STAGE, lambda some: score(candidates.take(some), exactly(some)))] = True
+        return np.flatnonzero(kept)
 
     def _similarities(self, vector: Vector, candidates: Catalogue) -> tuple[Scores, Scores, float]:
         """The cosines of the best passage and of the whole text for each candidate, and their largest error.
