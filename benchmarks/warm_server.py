@@ -19,8 +19,12 @@ from bridge.search.reader import Reader
 from bridge.settings import load
 from jobs.layout import Workspace
 from worker.http import executor
-from worker.server import main as server
 from worker.server.endpoint import listen
+
+try:
+    from worker.server.idle_server import server
+except ImportError:  # another checkout
+    from worker.server.main import server  # type: ignore[attr-defined,no-redef]
 
 TOKEN = "t" * 32
 SEEDS = {1: 60, 3: 200} | dict.fromkeys(range(100, 108), 50)
@@ -52,10 +56,10 @@ def main() -> None:
     workspace, embedding, vectors = Workspace(Path(sys.argv[1])), sys.argv[2], Path(sys.argv[3])
     if embedding == "stored":
         stored = Stored(create(load().embedding), vectors)
-        executor.Reader = lambda place, config, *_, **__: Reader(place, config, lambda _: stored)  # type: ignore[attr-defined,assignment]
+        executor.Reader = lambda place, config, *_, **given: Reader(place, config, lambda _: stored, **given)  # type: ignore[attr-defined,assignment]
     listening = socket.socket(fileno=listen(0).detach())  # as the server process inherits it
     answers = executor.RequestExecutor(workspace, lambda: None)
-    served = server.server(listening, answers, TOKEN, 600.0)
+    served = server(listening, answers, TOKEN, 600.0)
     answers.warm()
     print(listening.getsockname()[1], flush=True)
     served.run(sockets=[listening])

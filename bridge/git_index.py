@@ -6,7 +6,9 @@ mentions them, or has a form that names can hide in, ``git`` itself is asked.
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,6 +22,7 @@ STALE_LOCK_SECONDS = 600.0
 
 _NAME_START = b".cognee_"  # of all four folders
 _GIT_SECONDS = 30.0
+_NOTHING_THERE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +50,14 @@ class GitIndex:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
+        # As texts, since every question looks at them, and a Path takes several times as long.
+        self._repositories = [os.path.join(folder, ".git") for folder in (workspace.root, *workspace.root.parents)]  # noqa: PTH118
         self._stamp: tuple[int, ...] | None = None
         self._tracked = NOTHING
 
     def tracked(self) -> Tracked:
         """What git tracks now. Raises OSError for an index that cannot be read."""
-        index = _index_of(self._workspace)
+        index = self._index()
         if index is None:
             return NOTHING
         try:
@@ -69,13 +74,30 @@ class GitIndex:
 
     def is_being_written(self, now: float) -> bool:
         """Whether git is changing files, which its index names only afterwards. ``now`` in seconds since the epoch."""
-        index = _index_of(self._workspace)
+        index = self._index()
         if index is None:
             return False
         try:
             return now - index.with_name("index.lock").stat().st_mtime < STALE_LOCK_SECONDS
         except OSError:
             return False
+
+    def _index(self) -> Path | None:
+        """The index of the innermost repository that contains the workspace; None outside of any."""
+        for git in self._repositories:
+            try:
+                mode = os.stat(git).st_mode  # noqa: PTH116
+            except OSError as error:
+                if error.errno not in _NOTHING_THERE:
+                    raise
+                continue
+            if stat.S_ISDIR(mode):
+                return Path(git, "index")
+            if stat.S_ISREG(mode):  # a worktree or a submodule
+                text = Path(git).read_bytes()[:4096].decode(errors="surrogateescape").strip()
+                if text.startswith("gitdir:"):
+                    return Path(git).parent / text.removeprefix("gitdir:").strip() / "index"
+        return None
 
 
 def tracked(workspace: Workspace) -> Tracked:
@@ -89,19 +111,6 @@ def tracked(workspace: Workspace) -> Tracked:
 @lru_cache(maxsize=16)
 def _git_index(workspace: Workspace) -> GitIndex:
     return GitIndex(workspace)
-
-
-def _index_of(workspace: Workspace) -> Path | None:
-    """The index of the innermost repository that contains the workspace; None outside of any."""
-    for folder in (workspace.root, *workspace.root.parents):
-        git = folder / ".git"
-        if git.is_dir():
-            return git / "index"
-        if git.is_file():  # a worktree or a submodule
-            text = git.read_bytes()[:4096].decode(errors="surrogateescape").strip()
-            if text.startswith("gitdir:"):
-                return folder / text.removeprefix("gitdir:").strip() / "index"
-    return None
 
 
 def _read(workspace: Workspace, index: Path) -> Tracked:

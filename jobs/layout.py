@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from functools import cached_property  # for what every question asks for: to join a path takes microseconds
 from pathlib import Path
 
 from .errors import JobError
@@ -20,32 +21,32 @@ class Workspace:
         """Whether the folder exists and can be read; False for an impossible path too."""
         return os.path.isdir(self.root)  # noqa: PTH112 - Path.is_dir raises for some paths
 
-    @property
+    @cached_property
     def spool(self) -> SpoolPaths:
         """The job folder."""
         return SpoolPaths(self.root / ".cognee_jobs")
 
-    @property
+    @cached_property
     def memory(self) -> Path:
         """The folder of the memory store."""
         return self.root / ".cognee_memory"
 
-    @property
+    @cached_property
     def memory_db(self) -> Path:
         """The SQLite database that holds the memories: the source of truth."""
         return self.memory / "memory.db"
 
-    @property
+    @cached_property
     def team_copy(self) -> Path:
         """When the worker last knew that memory.db has all changes of its team."""
         return self.memory / "team-copy.json"
 
-    @property
+    @cached_property
     def team_problem(self) -> Path:
         """Why the worker did not reach the team at its last try."""
         return self.memory / "team-problem.json"
 
-    @property
+    @cached_property
     def vectors(self) -> Path:
         """The folder of the vector files."""
         return self.memory / "vectors"
@@ -102,7 +103,7 @@ class Workspace:
         """The copied file that an import job reads."""
         return self.imports / f"{job_id}.jsonl"
 
-    @property
+    @cached_property
     def own_folders(self) -> tuple[Path, ...]:
         """The folders that belong to cognee-memory alone."""
         return (self.spool.root, self.memory, self.cognee_system, self.cognee_data)
@@ -112,7 +113,7 @@ class Workspace:
         """The rendered page that shows the knowledge graph."""
         return self.memory / "graph.html"
 
-    @property
+    @cached_property
     def env_file(self) -> Path:
         """The workspace's own file of settings."""
         return self.root / ".env"
@@ -144,7 +145,7 @@ class SpoolPaths:
         """Where clients drop job files."""
         return self.root
 
-    @property
+    @cached_property
     def active(self) -> Path:
         """The worker's copies of jobs that have not ended."""
         return self.root / "active"

@@ -19,7 +19,7 @@ from jsonschema import Draft202012Validator
 
 from worker.http.state import DESCRIPTION
 from worker.server.endpoint import listen
-from worker.server.main import Server, server
+from worker.server.idle_server import Server, server
 
 TOKEN = "a-token-that-is-right"
 

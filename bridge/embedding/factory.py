@@ -8,6 +8,7 @@ from importlib.util import find_spec
 
 from jobs.errors import JobError
 
+from ..background import Background
 from .config import EmbeddingConfig
 from .embedder import Embedder, wrong_dimensions
 from .local_models import MULTILINGUAL, config_of
@@ -47,6 +48,11 @@ def create(config: EmbeddingConfig, *, bulk: bool = False, stays: bool = False) 
     return remote_embedder.LiteLLMEmbedder(config)
 
 
+def begin(config: EmbeddingConfig, *, stays: bool = False) -> Background[Embedder]:
+    """``create`` in a thread."""
+    return Background(lambda: create(config, stays=stays))
+
+
 def _local(config: EmbeddingConfig, *, bulk: bool, stays: bool) -> Embedder:
     from .local_embedder import OnnxEmbedder
 
@@ -54,7 +60,9 @@ def _local(config: EmbeddingConfig, *, bulk: bool, stays: bool) -> Embedder:
     folder = find(config.cache_dir) if full else find_default()
     if bulk:
         return OnnxEmbedder(folder, threads=processors(), full_weights=full, prepacked=True, verified=True)
-    return OnnxEmbedder(folder, intra_op_threads=min(2, processors()), full_weights=full, prepacked=stays)
+    # Two threads make a single question a little faster, and cost a process that answers many at once more than that.
+    threads = 1 if stays else min(2, processors())
+    return OnnxEmbedder(folder, intra_op_threads=threads, full_weights=full, prepacked=stays)
 
 
 def _multilingual(config: EmbeddingConfig, *, bulk: bool) -> Embedder:

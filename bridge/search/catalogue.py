@@ -77,11 +77,11 @@ class Catalogue:
 
     def take(self, which: Any) -> Catalogue:
         """The rows that a mask, an array of indexes or a slice selects."""
-        return Catalogue(*(getattr(self, column.name)[which] for column in fields(self)))
+        return Catalogue(*(getattr(self, column)[which] for column in _COLUMNS))
 
     def and_then(self, more: Catalogue) -> Catalogue:
         """These rows, followed by those of ``more``."""
-        return Catalogue(*(np.concatenate([getattr(part, c.name) for part in (self, more)]) for c in fields(self)))
+        return Catalogue(*(np.concatenate([getattr(part, column) for part in (self, more)]) for column in _COLUMNS))
 
     @property
     def votes(self) -> VoteColumns:
@@ -91,6 +91,20 @@ class Catalogue:
     def votes_at(self, index: int) -> Votes:
         """The feedback of one row."""
         return Votes(int(self.helpful[index]), int(self.wrong[index]))
+
+    @cached_property
+    def passages(self) -> int:
+        """The passages of all rows."""
+        return int(self.passage_count.sum())
+
+    @cached_property
+    def segments(self) -> tuple[NDArray[np.int64], int, int]:
+        """Where ``np.maximum.reduceat`` begins a segment to find each row's best among its passages, the end of the
+        last one, and how many segments a row has: a second one for the gap behind it, if there are gaps."""
+        ends = self.passage_row + self.passage_count
+        if np.array_equal(self.passage_row[1:], ends[:-1]):
+            return self.passage_row, int(ends[-1]), 1
+        return np.stack([self.passage_row, ends], axis=1).reshape(-1), int(ends[-1]) + 1, 2
 
     @cached_property
     def _by_number(self) -> NDArray[np.intp]:
@@ -131,6 +145,9 @@ class Catalogue:
 
     def _has_status(self, statuses: tuple[str | None, ...]) -> NDArray[np.bool_]:
         return np.isin(self.status, [STATUSES.index(status) for status in statuses])
+
+
+_COLUMNS = tuple(column.name for column in fields(Catalogue))
 
 
 def read(store: StoreSnapshot, after: int = 0) -> Catalogue:

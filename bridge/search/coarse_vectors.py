@@ -44,7 +44,7 @@ class CoarseRows:
     def __len__(self) -> int:
         return len(self.codes)
 
-    def products(self, vector: Vector, rows: int) -> tuple[Scores, float]:
+    def products(self, vector: Vector, rows: int) -> tuple[Vector, float]:
         """About the dot product of each of the first ``rows`` rows with a vector, and the largest possible error."""
         import simsimd  # not at the top: a process that answers one query does not need it
 
@@ -53,7 +53,7 @@ class CoarseRows:
         integers = np.rint(wide / step).astype(np.int8)
         lost, length = float(np.linalg.norm(wide - step * integers)), float(np.linalg.norm(wide))
         found = np.asarray(simsimd.cdist(integers[np.newaxis], self.codes[:rows], "dot")).reshape(-1)
-        products: Scores = found * (step * self.scales[:rows].astype(np.float64))
+        products: Vector = found.astype(np.float32) * (np.float32(step) * self.scales[:rows])
         return products, length * self.residual + lost * (_LONGEST_ROW + self.residual) + _ROUNDING
 
     def extended(self, rows: Vectors) -> CoarseRows | None:
@@ -69,7 +69,7 @@ class CoarseRows:
 
 
 def refined_cosines(
-    rows: Vectors, products: Scores | Vector, error: float, vector: Vector, some: Catalogue
+    rows: Vectors, products: Vector, error: float, vector: Vector, some: Catalogue
 ) -> tuple[Scores, Scores]:
     """The cosines in float32 arithmetic of the best passage and of the whole text of some memories, shape (n,) each.
 
@@ -81,22 +81,22 @@ def refined_cosines(
     known = products[places]
     is_open = known >= np.repeat(np.maximum.reduceat(known, firsts) - 2 * error, some.passage_count)
     is_open[firsts] = True  # the first passage is the whole text
-    cosines = np.full(len(places), -1.0)
+    found = np.full(len(places), -1.0)
     with np.errstate(all="ignore"):
-        cosines[is_open] = _cosines(rows, places[is_open], vector)
-    return np.maximum.reduceat(cosines, firsts), cosines[firsts]
+        found[is_open] = cosines(rows, places[is_open], vector)
+    return np.maximum.reduceat(found, firsts), found[firsts]
 
 
-def _cosines(rows: Vectors, places: NDArray[np.intp], vector: Vector) -> Vector:
+def cosines(rows: Vectors, places: NDArray[np.intp], vector: Vector) -> Vector:
     """The dot products of some rows. A few hundred at once are still in the processor's cache when they are compared;
     to copy all first takes twice the time."""
-    cosines = np.empty(len(places), np.float32)
+    found = np.empty(len(places), np.float32)
     gathered = np.empty((min(len(places), _GATHERED), rows.shape[1]), np.float32)
     for start in range(0, len(places), _GATHERED):
         some = places[start : start + _GATHERED]
         part = np.take(rows, some, axis=0, out=gathered[: len(some)], mode="clip")  # "raise" would copy once more
-        cosines[start : start + len(some)] = part @ vector
-    return cosines
+        found[start : start + len(some)] = part @ vector
+    return found
 
 
 def copied(rows: Vectors) -> CoarseRows | None:

@@ -51,13 +51,14 @@ class Estimate:
         """The rows that a mask or an array of indexes selects."""
         return Estimate(self.candidates.take(which), self.semantic[which], self.error[which], self._refine)
 
-    def refine(self, indexes: NDArray[np.intp]) -> None:
-        """Make the scores at these indexes accurate to MARGIN."""
+    def refine(self, indexes: NDArray[np.intp]) -> bool:
+        """Make the scores at these indexes accurate to MARGIN. Returns whether any was not."""
         coarse = indexes[self.error[indexes] > MARGIN]
         if len(coarse):
             self.semantic, self.error = self.semantic.copy(), self.error.copy()
             self.semantic[coarse] = self._refine(self.candidates.take(coarse))
             self.error[coarse] = MARGIN
+        return bool(len(coarse))
 
 
 def top(indexes: NDArray[np.intp], least: Scores, most: Scores, count: int) -> NDArray[np.intp]:
@@ -69,9 +70,19 @@ def top(indexes: NDArray[np.intp], least: Scores, most: Scores, count: int) -> N
     return found
 
 
-def exact_top(least: Scores, most: Scores, count: int, exact: Callable[[NDArray[np.intp]], Scores]) -> NDArray[np.intp]:
-    """The indexes of the ``count`` highest scores, by bounds as far as these decide, then by ``exact``; of equal ones
-    the first."""
+def undecided(bounds: Scores, count: int) -> NDArray[np.bool_]:
+    """Which scores may be among the ``count`` highest or not, shape (n,). ``bounds``: the lowest and highest possible
+    ones, shape (2, n), of more than ``count``."""
+    least, most = bounds
+    maybe: NDArray[np.bool_] = most >= np.partition(least, -count)[-count]
+    maybe &= least <= np.partition(most, -count - 1)[-count - 1]
+    return maybe
+
+
+def exact_top(bounds: Scores, count: int, exact: Callable[[NDArray[np.intp]], Scores]) -> NDArray[np.intp]:
+    """The indexes of the ``count`` highest scores, by ``bounds`` as far as these decide, then by ``exact``; of equal
+    ones the first. ``bounds``: as in ``undecided``, of any number."""
+    least, most = bounds
     possible = top(np.arange(len(least)), least, most, count)
     if len(possible) <= count:
         return possible

@@ -88,6 +88,11 @@ class Lexical:
         """The score of each number, shape (len(numbers),); 0 for a memory without a word of the query."""
         if not len(self.numbers):
             return np.zeros(len(numbers))
+        last = int(max(self.numbers[-1], numbers.max(initial=0)))
+        if last < _GAPS * len(numbers):  # by number, which takes less than a search for each
+            scores = np.zeros(last + 1)
+            scores[self.numbers] = self.scores
+            return scores[numbers]
         indexes = np.minimum(np.searchsorted(self.numbers, numbers), len(self.numbers) - 1)
         return np.where(self.numbers[indexes] == numbers, self.scores[indexes], 0.0)
 
@@ -116,7 +121,8 @@ def search(store: StoreSnapshot, terms: Sequence[Term], memory_count: int, known
     having = [column.windows for phrase, column in columns if phrase.match in names]
     named = np.unique(np.concatenate(having) % WINDOW_STEP) if having else np.empty(0, np.int64)
     norm = bm25_norm(idf for _, idf in telling)
-    return Lexical(numbers, lexical_scores(bm25, norm, np.isin(numbers, named)), named)
+    has_name = np.isin(numbers, named) if len(named) else np.zeros(len(numbers), np.bool_)
+    return Lexical(numbers, lexical_scores(bm25, norm, has_name), named)
 
 
 def _weighed_by_rarity(column: Column, memory_count: int, window_count: int) -> Column:

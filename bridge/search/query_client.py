@@ -87,12 +87,18 @@ def _ourselves(verb: Verb, workspace: Workspace, settings: Settings, arguments: 
 
 def _reader(workspace: Workspace, settings: Settings) -> Reader:
     global _kept
-    from .reader import Reader
+    from ..embedding.factory import begin
 
     with _making:
         embedding, reranking = settings.embedding, settings.reranking
         if _kept is None or _kept[0] != (workspace, embedding, reranking):
-            _kept = (workspace, embedding, reranking), Reader(workspace, embedding, reranking=reranking)
+            loading = begin(embedding)  # before the import of the reader, which takes as long as the model
+            from .reader import Reader
+
+            _kept = (
+                (workspace, embedding, reranking),
+                Reader(workspace, embedding, reranking=reranking, loading=loading),
+            )
         return _kept[1]
 
 

@@ -418,7 +418,10 @@ def _rated(score: float, feedback: float | None) -> float:
 def scores(
     semantic: Scores, dated: Scores, status: NDArray[np.integer[Any]], votes: VoteColumns, ranking: Ranking
 ) -> Scores:
-    """The columns of ``factors(...).score``. ``dated``: seconds since 1970 or NaN; ``status``: the status codes."""
+    """The columns of ``factors(...).score``. ``dated``: seconds since 1970 or NaN; ``status``: the status codes.
+
+    ``semantic`` may be several columns at once, shape (m, n); then so is the result.
+    """
     recency = recency_multipliers(ages_in_days(dated, ranking), ranking.half_life_days, ranking.recency_floor)
     return _all_rated(combined(semantic, recency, _STATUS_MULTIPLIERS[status], ranking), votes, ranking)
 
@@ -434,8 +437,8 @@ def ageless_score(scored: Factors, ranking: Ranking) -> float:
 
 
 def ageless_scores(semantic: Scores, status: NDArray[np.integer[Any]], votes: VoteColumns, ranking: Ranking) -> Scores:
-    """The columns of ``ageless_score``; ``status``: the status codes."""
-    ageless = combined(semantic, np.ones(len(semantic)), _STATUS_MULTIPLIERS[status], ranking)
+    """The columns of ``ageless_score``; ``status``: the status codes. ``semantic`` as in ``scores``."""
+    ageless = combined(semantic, np.ones(semantic.shape[-1]), _STATUS_MULTIPLIERS[status], ranking)
     return _all_rated(ageless, votes, ranking)
 
 

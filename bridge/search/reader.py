@@ -21,6 +21,7 @@ from ..embedding.embedder import Embedder
 from ..embedding.factory import create, earlier
 from ..interface import envelope
 from ..privacy.masking import trace
+from ..store.opening import reader_of
 from ..team import copy_age
 from . import following, waiting_jobs
 from .index_cache import IndexCache
@@ -46,7 +47,9 @@ Verb = Literal["retrieve", "explain", "context"]
 
 class Reader:
     """Answers questions about one workspace. ``embedder`` loads the model for the first question that needs it.
-    ``reranking``: the reranker of the second stage, if there is one."""
+    ``reranking``: the reranker of the second stage, if there is one. ``loading``: the model, if its load has begun.
+    ``stays``: keep the store open between questions,
+    for a process that ends with the worker: on Windows nobody could replace the files meanwhile."""
 
     def __init__(
         self,
@@ -54,8 +57,12 @@ class Reader:
         embedding: EmbeddingConfig,
         embedder: Callable[[EmbeddingConfig], Embedder] = create,
         reranking: RerankConfig | None = None,
+        *,
+        loading: Background[Embedder] | None = None,
+        stays: bool = False,
     ) -> None:
         self._workspace = workspace
+        self._store = reader_of(workspace, stays=stays)
         self._embedding = embedding
         self._create = embedder
         self._reranking = reranking
@@ -63,7 +70,7 @@ class Reader:
         self._lock = Lock()
         self._embedder: Embedder | None = None
         self._earlier: Embedder | None = None  # of a store that is still to be embedded with the configured model
-        self._loading: Background[Embedder] | None = None
+        self._loading = loading
         self._cache = IndexCache()
 
     @overload
@@ -111,7 +118,7 @@ class Reader:
         Raises JobError: STORE_NEWER, STORE_UNREADABLE, STORE_BUSY, TEAM_REFUSED, and as ``following.note``.
         """
         note = None if now is None else following.note(self._workspace, now)
-        snapshot = open_snapshot(self._workspace, self._cache)
+        snapshot = open_snapshot(self._workspace, self._cache, self._store)
         if snapshot is not None and note is not None:
             snapshot.warnings.append(note)
         try:

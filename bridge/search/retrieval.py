@@ -108,10 +108,12 @@ def rank(snapshot: Snapshot, question: Question, embedder: Embedder, second: Sec
         return Ranked(listed, len(estimate), None, share, vector, question)
     timed = _with_extreme(snapshot, question, vector, estimate)
     deep = timed if second is None else replace(timed, max_results=second.depth(timed.max_results))
-    estimate.refine(_wanted(estimate, deep))
+    wanted = _wanted(estimate, deep)
+    if estimate.refine(wanted):
+        wanted = _wanted(estimate, deep)
     if could_compare and not snapshot.has_vectors:  # damage that only the refined comparison met
         return rank(snapshot, question, embedder, second)
-    scored = _in_order(_scored(snapshot, timed, vector, estimate.candidates.take(_wanted(estimate, deep))), question)
+    scored = _in_order(_scored(snapshot, timed, vector, estimate.candidates.take(wanted)), question)
     if second is not None:
         scored = _in_order(second.judged(question.query, scored[: deep.max_results], timed.ranking), question)
     listed = fit.marked(snapshot, question.query, scored[: question.max_results])
@@ -136,20 +138,24 @@ def _in_order(scored: Sequence[Scored], question: Question) -> list[Scored]:
 
 def _best_relevance(snapshot: Snapshot, question: Question, vector: Vector, estimate: Estimate) -> float:
     """The exact relevance of the best candidate."""
-    estimate.refine(_nearly_best(estimate))
-    nearly_best = estimate.candidates.take(_nearly_best(estimate))
-    return max(found.semantic_score for found in snapshot.relevance(question.query, vector, nearly_best))
+    nearly_best = _nearly_best(estimate, np.arange(len(estimate)))
+    if estimate.refine(nearly_best):
+        nearly_best = _nearly_best(estimate, nearly_best)
+    found = snapshot.relevance(question.query, vector, estimate.candidates.take(nearly_best))
+    return max(relevance.semantic_score for relevance in found)
 
 
 def _reaching(
     snapshot: Snapshot, question: Question, vector: Vector, estimate: Estimate, least: float
 ) -> NDArray[np.bool_]:
     """Which candidates have at least this relevance, shape (n,). Where the estimate may err, the exact one decides."""
-    estimate.refine(_doubtful(estimate, least))
     doubtful = _doubtful(estimate, least)
+    if estimate.refine(doubtful):
+        doubtful = _doubtful(estimate, least)
     reaching = estimate.semantic >= least
-    exact = snapshot.relevance(question.query, vector, estimate.candidates.take(doubtful))
-    reaching[doubtful] = [relevance.semantic_score >= least for relevance in exact]
+    if len(doubtful):
+        exact = snapshot.relevance(question.query, vector, estimate.candidates.take(doubtful))
+        reaching[doubtful] = [relevance.semantic_score >= least for relevance in exact]
     return reaching
 
 
@@ -216,9 +222,9 @@ def _preferred(candidates: Catalogue, semantic: Scores, question: Question) -> S
     return estimated + ABOVE_ANY_SCORE * ~candidates.legacy if question.legacy == "append" else estimated
 
 
-def _nearly_best(estimate: Estimate) -> NDArray[np.intp]:
-    """The indexes of all candidates that may have the highest relevance."""
-    return top(np.arange(len(estimate)), estimate.semantic - estimate.error, estimate.most, 1)
+def _nearly_best(estimate: Estimate, among: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Those of the indexes whose candidates may have the highest relevance."""
+    return top(among, estimate.semantic - estimate.error, estimate.most, 1)
 
 
 def _doubtful(estimate: Estimate, floor: float) -> NDArray[np.intp]:
@@ -228,9 +234,12 @@ def _doubtful(estimate: Estimate, floor: float) -> NDArray[np.intp]:
 
 def _wanted(estimate: Estimate, question: Question) -> NDArray[np.intp]:
     """The indexes of all candidates of which the exact score is needed, given the estimate's error."""
-    bounds = estimate.least, estimate.most
-    least, most = (_estimated(estimate.candidates, bound, question.ranking) for bound in bounds)
-    return np.union1d(_best(estimate.candidates, least, most, question), _best_ageless(estimate, least, most, question))
+    candidates, bounds = estimate.candidates, np.stack([estimate.least, estimate.most])
+    least, most = _estimated(candidates, bounds, question.ranking)
+    wanted = np.zeros(len(candidates), np.bool_)  # np.union1d would import numpy.ma, which takes milliseconds
+    wanted[_best(candidates, least, most, question)] = True
+    wanted[_best_ageless(candidates, bounds, least, most, question)] = True
+    return np.flatnonzero(wanted)
 
 
 def _best(candidates: Catalogue, least: Scores, most: Scores, question: Question) -> NDArray[np.intp]:
@@ -242,12 +251,15 @@ def _best(candidates: Catalogue, least: Scores, most: Scores, question: Question
     return np.concatenate([first, last])
 
 
-def _best_ageless(estimate: Estimate, least: Scores, most: Scores, question: Question) -> NDArray[np.intp]:
-    """The indexes of the candidates that may rank first of those with the highest score if age counts for nothing."""
-    legacy, status = estimate.candidates.legacy, estimate.candidates.status
-    eligible = np.flatnonzero(~legacy) if question.legacy == "append" else np.arange(len(estimate))
-    votes = estimate.candidates.votes
-    lower, upper = (ageless_scores(each, status, votes, question.ranking) for each in (estimate.least, estimate.most))
+def _best_ageless(
+    candidates: Catalogue, bounds: Scores, least: Scores, most: Scores, question: Question
+) -> NDArray[np.intp]:
+    """The indexes of the candidates that may rank first of those with the highest score if age counts for nothing.
+
+    ``bounds``: the lowest and highest possible relevance of each, shape (2, n).
+    """
+    eligible = np.flatnonzero(~candidates.legacy) if question.legacy == "append" else np.arange(len(candidates))
+    lower, upper = ageless_scores(bounds, candidates.status, candidates.votes, question.ranking)
     return top(top(eligible, lower, upper, 1), least, most, 1)
 
 

@@ -25,7 +25,7 @@ from ..team import last_try
 from ..text.terms import Term, query_terms
 from . import lexical
 from .catalogue import Catalogue, Filters
-from .estimate import Estimate, exact_top
+from .estimate import Estimate, exact_top, undecided
 from .index_cache import IndexCache
 from .known_memories import KnownMemory
 from .lexical import Lexical
@@ -40,7 +40,7 @@ from .ranking import (
 )
 
 if TYPE_CHECKING:
-    from ..store.protocol_reading import StoreSnapshot, Votes
+    from ..store.protocol_reading import StoreReader, StoreSnapshot, Votes
 
 # With more passages than this, the search has two stages: whole texts and words choose the candidates, and only the
 # passages of these are compared.
@@ -52,18 +52,19 @@ _SWEEP = 8
 _LONGEST_COSINE = 1.01
 _SINGLE_ERROR = 3e-5  # of a product of vectors of length one in float32 arithmetic
 
-Products = Vector | Scores
 _REMEDY = "Run: cognee-memory rebuild --what index. Nothing is lost: it is made from memory.db."
 
 
-def open_snapshot(workspace: Workspace, cache: IndexCache | None = None) -> Snapshot | None:
-    """A snapshot of the store's present state; None if nothing was ever stored.
+def open_snapshot(
+    workspace: Workspace, cache: IndexCache | None = None, reader: StoreReader | None = None
+) -> Snapshot | None:
+    """A snapshot of the store's present state; None if nothing was ever stored. ``reader``: one that is kept.
 
     A rebuild may remove the vector files after their generation was read and before they are opened; then it tries
     again with the new generation. Raises JobError: STORE_NEWER, STORE_UNREADABLE, TEAM_REFUSED.
     """
     last_try.require_let_in(workspace, clock.now())
-    reader = reader_of(workspace)
+    reader = reader or reader_of(workspace)
     for last in (False, False, True):
         store = reader.snapshot()
         if store is None:
@@ -96,7 +97,7 @@ class Snapshot:
         self._has_words = True
         self._passages: Vectors | None = None
         self._wholes: Vectors | None = None
-        self._swept: tuple[Vectors, Vector, tuple[Products, float]] | None = None
+        self._swept: tuple[Vectors, Vector, tuple[Vector, float]] | None = None
         if self.embedder_identity is not None and self.memory_count:
             generation, dimensions = store.vectors.generation, store.vectors.dimensions
             count = store.vectors.passage_rows
@@ -229,13 +230,13 @@ class Snapshot:
         """The rows of which all are compared: of the passages, or of the whole texts if there are two stages."""
         return self._passages if self._wholes is None else self._wholes
 
-    def _products(self, rows: Vectors, vector: Vector) -> tuple[Products, float]:
+    def _products(self, rows: Vectors, vector: Vector) -> tuple[Vector, float]:
         """The dot product of each row with the vector, and the largest possible error."""
         if self._swept is not None and self._swept[0] is rows and self._swept[1] is vector:
             return self._swept[2]
         return self._swept_now(rows, vector)
 
-    def _swept_now(self, rows: Vectors, vector: Vector) -> tuple[Products, float]:
+    def _swept_now(self, rows: Vectors, vector: Vector) -> tuple[Vector, float]:
         coarse = self._cache.coarse(self._swept_path, rows) if rows is self._swept_rows else None
         if coarse is None:
             return vector_files.products(rows, vector), _SINGLE_ERROR
@@ -244,7 +245,7 @@ class Snapshot:
         return np.concatenate([products, added]), error
 
     def _are_few(self, candidates: Catalogue) -> bool:
-        return self._passages is None or int(candidates.passage_count.sum()) * _SWEEP < len(self._passages)
+        return self._passages is None or candidates.passages * _SWEEP < len(self._passages)
 
     def estimate(
         self,
@@ -295,22 +296,30 @@ class Snapshot:
             return np.arange(len(candidates))
         wholes, wide = self._wholes, vector.astype(np.float64)
         products, error = self._products(wholes, vector)
-        found = products[candidates.whole_row].astype(np.float64)
 
         def semantic(whole: Scores, of_words: Scores) -> Scores:
             return semantic_score(np.maximum(whole, 0), of_words)  # as if the whole text were the only passage
+
+        def bounds(whole: Scores, error: float, of_words: Scores) -> Scores:
+            return semantic(np.stack([whole - error, whole + error]), of_words)
 
         def exactly(indexes: NDArray[np.intp]) -> Scores:
             rows = wholes[candidates.whole_row[indexes]].astype(np.float64)
             return semantic(np.einsum("rd,d->r", rows, wide), words[indexes])  # the same bits for each row
 
-        least, most = (semantic(bound, words) for bound in (found - error, found + error))
-        by_relevance = exact_top(least, most, FIRST_STAGE, exactly)
-        by_score = exact_top(
-            score(candidates, least), score(candidates, most), FIRST_STAGE,
-            lambda indexes: score(candidates.take(indexes), exactly(indexes)),
-        )  # fmt: skip
-        return np.union1d(by_relevance, by_score)
+        relevances = bounds(products[candidates.whole_row].astype(np.float64), error, words)
+        scores = score(candidates, relevances)
+        if error > _SINGLE_ERROR:  # compare in float32 what the coarse products leave open, so that little is left
+            from .coarse_vectors import cosines
+
+            open_ = np.flatnonzero(undecided(relevances, FIRST_STAGE) | undecided(scores, FIRST_STAGE))
+            whole = cosines(wholes, candidates.whole_row[open_], vector).astype(np.float64)
+            relevances[:, open_] = bounds(whole, _SINGLE_ERROR, words[open_])
+            scores[:, open_] = score(candidates.take(open_), relevances[:, open_])
+        kept = np.zeros(len(candidates), np.bool_)
+        kept[exact_top(relevances, FIRST_STAGE, exactly)] = True
+        kept[exact_top(scores, FIRST_STAGE, lambda some: score(candidates.take(some), exactly(some)))] = True
+        return np.flatnonzero(kept)
 
     def _similarities(self, vector: Vector, candidates: Catalogue) -> tuple[Scores, Scores, float]:
         """The cosines of the best passage and of the whole text for each candidate, and their largest error.
@@ -320,24 +329,27 @@ class Snapshot:
         nothing = np.zeros(len(candidates))
         if self._passages is None or not len(candidates):
             return nothing, nothing, 0.0
-        error = _SINGLE_ERROR
         starts, counts = candidates.passage_row, candidates.passage_count
-        ends = np.cumsum(counts)
         with np.errstate(all="ignore"):
             if self._are_few(candidates):
                 # One by one, since taking them together would copy them, which takes most of the time.
                 parts = zip(starts.tolist(), (starts + counts).tolist(), strict=True)
-                cosines = np.concatenate([self._passages[start:end] @ vector for start, end in parts])
-                bounds, wholes = ends - counts, ends - counts
+                cosines, error = (
+                    np.concatenate([self._passages[start:end] @ vector for start, end in parts]),
+                    _SINGLE_ERROR,
+                )
+                wholes = np.cumsum(counts) - counts
+                segments, end, a_row = wholes, len(cosines), 1
             else:
-                products, error = self._products(self._passages, vector)
-                # reduceat needs starts inside the array; every second segment is the gap behind a memory.
-                cosines = np.append(products, products.dtype.type(-1.0))
-                bounds, wholes = np.stack([starts, starts + counts], axis=1).reshape(-1), starts
+                cosines, error = self._products(self._passages, vector)
+                wholes = starts
+                segments, end, a_row = candidates.segments
+                if end > len(cosines):  # reduceat needs starts inside the array
+                    cosines = np.append(cosines, np.float32(-1.0))
         if not np.all(np.abs(cosines) < _LONGEST_COSINE + error):  # vectors of length one cannot give more, nor NaN
             self._give_vectors_up()
             return nothing, nothing, 0.0
-        best = np.maximum.reduceat(cosines, bounds)[:: len(bounds) // len(starts)]
+        best = np.maximum.reduceat(cosines[:end], segments)[::a_row]
         return best.astype(np.float64), cosines[wholes].astype(np.float64), error
 
     def relevance(self, query: str, vector: Vector, candidates: Catalogue) -> list[Relevance]:
@@ -345,17 +357,16 @@ class Snapshot:
 
         The cosines are float64, row by row, so that they do not depend on the size of the store.
         """
-        relevances = []
-        shares = self.lexical(query).of(candidates.number)
+        shares = self.lexical(query).of(candidates.number).tolist()
+        if self._passages is None:
+            return [relevance(0.0, 0.0, from_words) for from_words in shares]
         wide = vector.astype(np.float64)
+        relevances = []
         for first, count, from_words in zip(
-            candidates.passage_row.tolist(), candidates.passage_count.tolist(), shares.tolist(), strict=True
+            candidates.passage_row.tolist(), candidates.passage_count.tolist(), shares, strict=True
         ):
-            if self._passages is None:
-                relevances.append(relevance(0.0, 0.0, from_words))
-                continue
             passages = self._passages[first : first + count].astype(np.float64)
-            cosines = [float(np.dot(passage, wide)) for passage in passages]
+            cosines = np.matmul(passages[:, np.newaxis], wide)[:, 0].tolist()  # one dot product after another
             relevances.append(relevance(max(cosines), cosines[0], from_words))
         return relevances
 

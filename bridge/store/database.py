@@ -70,7 +70,9 @@ def open_for_reading(workspace: Workspace) -> sqlite3.Connection | None:
         mode = "mode=ro"
         if not path.with_name(path.name + "-wal").exists() and not os.access(path.parent, os.W_OK):
             mode += "&immutable=1"  # a read-only copy of a workspace: it has no writer, and no lock can be taken
-        connection = sqlite3.connect(f"{path.as_uri()}?{mode}", uri=True, isolation_level=None, timeout=5)
+        connection = sqlite3.connect(
+            f"{path.as_uri()}?{mode}", uri=True, isolation_level=None, timeout=5, check_same_thread=False
+        )
         with _closed_on_error(connection):
             if migrations.format_of(connection, path) == 0:  # the writer is creating it now
                 connection.close()

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from sqlite3 import Connection
+from typing import TYPE_CHECKING
 
-from .values import Feedback
+if TYPE_CHECKING:
+    from .values import Feedback
 
 _COLUMNS = 'memory_id, "by", verdict, at, query, note'
 

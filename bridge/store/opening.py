@@ -121,9 +121,9 @@ def open_memories(workspace: Workspace) -> AbstractContextManager[Memories]:
     return memories.open_memories(workspace)
 
 
-def reader_of(workspace: Workspace) -> StoreReader:
-    """The reader of the workspace's store."""
-    return SqliteReader(workspace)
+def reader_of(workspace: Workspace, *, stays: bool = False) -> StoreReader:
+    """The reader of the workspace's store. ``stays``: for a process of many questions, which keeps it."""
+    return SqliteReader(workspace, stays=stays)
 
 
 def forgive_opening(workspace: Workspace) -> None:

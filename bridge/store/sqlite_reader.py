@@ -15,7 +15,7 @@ from jobs.layout import Workspace
 
 from ..memory import Memory, plan_key
 from ..team import copy_age, last_try
-from . import database, feedback, full_text, rows
+from . import database, feedback, full_text, migrations, rows
 from .database import failing_clearly
 from .protocol_reading import (
     STATUSES,
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from .values import AppliedJob, Sizes
 
 _T = TypeVar("_T")
+_Seen = tuple[int, ...]
 
 _CODES = " ".join(f"WHEN '{status}' THEN {code}" for code, status in enumerate(STATUSES) if status)
 _STATUS_CODE = f"CASE status {_CODES} ELSE {STATUSES.index(None)} END"
@@ -54,23 +55,47 @@ _AT_ONCE = 500  # numbers in one query
 
 
 class SqliteReader:
-    """Opens a new connection for each read. See ``protocol_reading.StoreReader``."""
+    """Opens a new connection for each read. See ``protocol_reading.StoreReader``.
 
-    def __init__(self, workspace: Workspace) -> None:
+    ``stays``: for a process of many questions, which keeps the connections of its snapshots open between them. A kept
+    one is used again only while memory.db and its log are the same files, and the database itself was not written: one
+    that was replaced, or restored in place, is opened again. Threads may share it.
+    """
+
+    def __init__(self, workspace: Workspace, *, stays: bool = False) -> None:
         self._workspace = workspace
+        self._stays = stays
+        self._idle: list[tuple[_Seen, sqlite3.Connection]] = []
 
     def snapshot(self) -> StoreSnapshot | None:
         """The present state; None if the store does not exist yet. Raises JobError: STORE_NEWER, STORE_UNREADABLE,
         STORE_BUSY.
         """
-        connection = database.open_for_reading(self._workspace)
+        # Seen before it is opened: what replaces the files in between is seen as another one by the next question.
+        seen = _seen(self._workspace) if self._stays else None
+        connection = self._kept(seen) or database.open_for_reading(self._workspace)
         if connection is None:
             return None
         try:
-            return SqliteSnapshot(connection)
+            if seen is None:
+                return SqliteSnapshot(connection)
+            with failing_clearly():
+                migrations.format_of(connection, self._workspace.memory_db)  # a later program may have upgraded it
+            return SqliteSnapshot(connection, lambda: self._idle.append((seen, connection)))
         except BaseException:
             connection.close()
             raise
+
+    def _kept(self, seen: _Seen | None) -> sqlite3.Connection | None:
+        while self._idle:
+            try:
+                of, connection = self._idle.pop()
+            except IndexError:  # another thread took it
+                break
+            if of == seen:
+                return connection
+            connection.close()
+        return None
 
     def lists(self) -> AbstractContextManager[MemoryLists | None]:
         """Lists of the present state, for the block; None if the store does not exist yet."""
@@ -126,8 +151,10 @@ class SqliteSnapshot:
     """A read transaction on its own connection. See ``protocol_reading.StoreSnapshot``."""
 
     @failing_clearly()
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, keep: Callable[[], None] | None = None) -> None:
+        """``keep`` takes the connection back at the end, unless it met damage."""
         self._connection = connection
+        self._keep = keep
         connection.execute("BEGIN")
         meta: dict[str, str] = dict(connection.execute("SELECT key, value FROM meta").fetchall())
         # An older format has no version of the catalogue; a random one makes every position different.
@@ -145,8 +172,16 @@ class SqliteSnapshot:
         self.position = _position(meta.get("workspace_id"), version, last, self._words)
 
     def close(self) -> None:
-        """End the read transaction and close the connection."""
-        self._connection.close()
+        """End the read transaction, and close the connection unless it is kept."""
+        if self._keep is None:
+            self._connection.close()
+            return
+        try:
+            self._connection.execute("COMMIT")
+        except sqlite3.Error:
+            self._connection.close()
+        else:
+            self._keep()
 
     @failing_clearly()
     def changes_since(self, position: Position) -> Changes:
@@ -256,9 +291,23 @@ class SqliteSnapshot:
         try:
             return self._connection.execute(query, values).fetchall()
         except sqlite3.Error as error:
+            self._keep = None
             if full_text.is_damage(error):
                 raise FullTextDamaged(str(error)) from error
             raise
+
+
+def _seen(workspace: Workspace) -> _Seen | None:
+    """What tells memory.db from another one at its path; None if it is not there."""
+    path = str(workspace.memory_db)
+    try:
+        database_file = os.stat(path)  # noqa: PTH116 - a Path takes several times as long
+        log = os.stat(f"{path}-wal")  # noqa: PTH116
+    except OSError:
+        return None
+    return (
+        database_file.st_dev, database_file.st_ino, database_file.st_size, database_file.st_mtime_ns, log.st_ino,
+    )  # fmt: skip
 
 
 def _position(workspace_id: str | None, version: str, last: tuple[Any, ...] | None, words: str) -> Position:

@@ -35,8 +35,6 @@ _CHINESE = (
     "|能不能|有没有|一个|这个|那个|这些|那些|请问|里面|现在|之前|之后|用来|星期几"
 )
 _CHINESE_END = "[吗呢吧啊了的]+$"
-_HIRAGANA = re.compile("[\u3041-\u309f]")
-_HAN = re.compile("[\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 
 
 def other_language(words: Iterable[str], english: frozenset[str]) -> OtherLanguage | None:
@@ -103,4 +101,14 @@ def is_grammar(pair: str) -> bool:
     A Chinese character followed by hiragana may be a verb: ``使う``.
     """
     first, second = pair[0], pair[1]
-    return bool(_HIRAGANA.match(first)) or first == "何" or (bool(_HIRAGANA.match(second)) and not _HAN.match(first))
+    hiragana, han = _scripts()
+    return bool(hiragana.match(first)) or first == "何" or (bool(hiragana.match(second)) and not han.match(first))
+
+
+@cache  # a class of so many characters takes a millisecond to compile, which most questions do not need
+def _scripts() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Hiragana and Chinese characters."""
+    return (
+        re.compile("[\u3041-\u309f]"),
+        re.compile("[\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"),
+    )

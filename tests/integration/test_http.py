@@ -147,7 +147,8 @@ def test_the_server_holds_no_cognee(place: Served, worker: RealWorker) -> None:
 
 def test_importing_the_server_loads_none_of_the_heavy_packages(place: Served) -> None:
     forbidden = ("cognee", "lancedb", "litellm", "huey", "watchdog", "pydantic_settings", "torch", "ladybug")
-    code = f"import sys, worker.server.main; print([name for name in {forbidden!r} if name in sys.modules])"
+    loaded = f"[name for name in {forbidden!r} if name in sys.modules]"
+    code = f"import sys, worker.server.main, worker.server.idle_server; print({loaded})"
     done = place.python("-c", code)
     assert (done.stdout, done.stderr) == ("[]\n", "")
 

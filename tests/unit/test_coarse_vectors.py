@@ -112,7 +112,7 @@ def test_the_highest_are_chosen_exactly_whatever_the_error_of_the_estimate(
 ) -> None:
     true = np.array(values)
     estimated = true + np.random.default_rng(seed).uniform(-error, error, len(true))
-    chosen = exact_top(estimated - error, estimated + error, count, lambda indexes: true[indexes])
+    chosen = exact_top(np.stack([estimated - error, estimated + error]), count, lambda indexes: true[indexes])
     assert sorted(true[chosen], reverse=True) == sorted(values, reverse=True)[:count]
 
 

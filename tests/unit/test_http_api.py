@@ -23,7 +23,7 @@ from jobs.layout import Workspace
 from worker.connections import BoundedProtocol
 from worker.http import bodies as http_bodies, replies as http_replies
 from worker.monitoring.counters import Counters
-from worker.server import main as module
+from worker.server import idle_server as module
 
 
 class Told:

@@ -33,6 +33,7 @@ from ..monitoring import readiness
 from ..monitoring.counters import COUNTS, Counters
 
 if TYPE_CHECKING:
+    from bridge.background import Background
     from bridge.embedding.config import EmbeddingConfig
     from bridge.embedding.embedder import Embedder
     from bridge.interface.answer_shapes import Response
@@ -52,12 +53,20 @@ class RequestExecutor:
     """The thread pools of the server, its ``Reader`` and its counters. Call ``ask``, ``work`` and ``run`` on the
     event loop."""
 
-    def __init__(self, workspace: Workspace, ready: Callable[[], None], *, most_at_once: int = _MOST_AT_ONCE) -> None:
-        """``ready`` is called once, when the model is loaded."""
+    def __init__(
+        self,
+        workspace: Workspace,
+        ready: Callable[[], None],
+        *,
+        begun: tuple[EmbeddingConfig, Background[Embedder]] | None = None,
+        most_at_once: int = _MOST_AT_ONCE,
+    ) -> None:
+        """``ready`` is called once, when the model is loaded. ``begun``: a model whose load has begun."""
         self.workspace = workspace
         self._job_folder = files.identity(workspace.spool.root)
         self._trust = KeptTrust(workspace)
         self._in_use: _InUse | None = None
+        self._begun = begun
         self._ready = ready
         self._is_ready = threading.Event()
         self._renewing = threading.Lock()
@@ -76,7 +85,9 @@ class RequestExecutor:
 
     def warm(self) -> None:
         """Load the model and the index with a query of the server's own. A failure is logged once for each reason,
-        not raised: each later query reports it."""
+        not raised: each later query reports it. Does nothing once a query has succeeded."""
+        if self.is_ready:
+            return
         answer, _ = self._answer("retrieve", {"query": "warm"})
         why = None
         if not answer["success"]:
@@ -171,13 +182,14 @@ class RequestExecutor:
             if in_use is None or in_use.stamp != stamp:
                 settings = trust.settings_of(self.workspace)
                 same = in_use is not None and _models(in_use.settings) == _models(settings)
-                reader = (
-                    in_use.reader
-                    if in_use is not None and same
-                    else Reader(self.workspace, settings.embedding, _embedder, reranking=settings.reranking)
-                )
+                reader = in_use.reader if in_use is not None and same else self._reader(settings)
                 in_use = self._in_use = _InUse(settings, stamp, reader)
             return in_use
+
+    def _reader(self, settings: Settings) -> Reader:
+        begun, self._begun = self._begun, None
+        loading = begun[1] if begun is not None and begun[0] == settings.embedding else None
+        return Reader(self.workspace, settings.embedding, _embedder, settings.reranking, loading=loading, stays=True)
 
 
 def _models(settings: Settings) -> tuple[EmbeddingConfig, RerankConfig | None]:

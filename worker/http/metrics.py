@@ -12,8 +12,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from jobs import clock
 
 from ..monitoring.counters import Counters
-from ..monitoring.measurements import measure
-from ..monitoring.metrics import render
 from .bodies import Query
 from .executor import RequestExecutor
 from .replies import route
@@ -25,6 +23,9 @@ def routes(executor: RequestExecutor) -> list[Route]:
     """The route ``/metrics``."""
 
     async def scrape(request: Request) -> Response:
+        from ..monitoring.measurements import measure  # not at the top: the first question would wait for psutil
+        from ..monitoring.metrics import render
+
         Query(request)
         accept = request.headers.get("accept", "")
         data, content_type = await executor.work(

@@ -24,7 +24,6 @@ from jobs.record_cache import RecordCache
 from jobs.rejected_files import rejections
 
 from ..admin import requests
-from ..version import VERSION
 from .bodies import Query, object_of, only
 from .executor import RequestExecutor
 from .replies import computed_reply, reply_with_etag, route
@@ -112,6 +111,8 @@ class _Status:
 
     def now(self) -> QueueStatus:
         """The current status."""
+        from ..version import VERSION  # not at the top: the first question would wait for the metadata of packages
+
         spool_paths = self._workspace.spool
         return {
             **SUCCESS,

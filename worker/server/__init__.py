@@ -4,5 +4,8 @@ The routes are in ``worker.http``. In reading order:
 
 ``endpoint``: the worker's listening socket, and when a process serves it.
 ``process``: one server process, on the worker's side.
-``main``: the server process itself, on uvicorn.
+``main``: the server process itself.
+``idle_server``: the server in that process, on uvicorn.
 """
+
+READY = b"ready"  # the line on the process's stdout after the model is loaded

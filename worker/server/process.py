@@ -22,11 +22,11 @@ from jobs.layout import Workspace
 
 from ..log import pump
 from ..process_usage import private_bytes, resident_bytes
+from . import READY
 
 log = logging.getLogger(__name__)
 server_log = logging.getLogger("server")
 
-READY = b"ready"  # the line on its stdout after the model is loaded
 _LINE_BYTES = 1000
 # Queries already run in parallel. numpy's own threads would spin while they wait for each other: on a busy machine that
 # doubles the time of a query, and on an idle one it gains nothing, since memory bandwidth is the limit.
