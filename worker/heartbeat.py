@@ -34,8 +34,8 @@ _IDLE_SECONDS = 10.0  # between two without work; a third of ``jobs.heartbeat.ST
 
 
 class Heartbeat:
-    """Rewrites the file in its own thread: every ``pause_seconds`` while there is a child process, whose memory and work
-    it tells, more rarely without one, and soon after ``changed`` is set."""
+    """Rewrites the file in its own thread: every ``pause_seconds`` while there is a child process, whose memory and
+    work it tells, more rarely without one, and soon after ``changed`` is set."""
 
     def __init__(
         self,

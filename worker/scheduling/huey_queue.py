@@ -107,7 +107,7 @@ class WakingStorage(SqliteStorage):  # type: ignore[misc]
         return None
 
     def dequeue(self) -> bytes | None:
-        """The next message that is not stale; None after a minute without one, after ``end``, or if the file is broken."""
+        """The next message that is not stale; None after a minute without one, after ``end``, or for a broken file."""
         with self.filled:
             try:
                 message = self._pop_next()
