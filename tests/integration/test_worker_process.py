@@ -450,7 +450,7 @@ class Busy(app.Worker):
         assert self._stop.wait(30)
         print("heard")
 
-daemon.Worker = Busy
+app.Worker = Busy
 sys.exit(daemon.serve(Workspace(Path(sys.argv[1])), load(), foreground=False))
 """
     done = place.python("-c", code, str(place.workspace.root))
