@@ -20,7 +20,9 @@ class MemoryCounts(TypedDict):
     decision_record: NotRequired[Count]
     legacy: NotRequired[Count]
     graph_lag: Count
-    """How many changes are not delivered to the knowledge graph yet."""
+    """How many changes the knowledge graph lacks: it gets them when a job needs it, or when the machine is idle."""
+    has_graph: bool
+    """Whether there is a knowledge graph. If not, it lacks all memories."""
 
 
 class Labels(TypedDict):

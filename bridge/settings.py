@@ -74,6 +74,14 @@ class Settings:
     )
     batch_size: int = _setting(64, "Maximum number of ingest jobs that are embedded and written together.")
     slice_seconds: float = _setting(2.0, "Seconds that long work runs before waiting shorter jobs may run in between.")
+    graph_idle_changes: int = _setting(
+        20,
+        "Changes that the knowledge graph lacks from which an idle worker brings it up to date; 0: only jobs that need"
+        " it do.",
+    )
+    graph_idle_hours: float = _setting(
+        24.0, "Hours after which an idle worker brings the graph up to date for fewer changes, but for two at least."
+    )
     child_idle_seconds: float = _setting(300.0, "Idle seconds after which the child process is stopped.")
     child_max_jobs: int = _setting(1000, "Number of jobs after which the child process is recycled.")
     child_memory_mib: int = _setting(4096, "Resident memory, in MiB, at which the child process is ended.")

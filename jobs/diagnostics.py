@@ -549,8 +549,8 @@ DIAGNOSTICS: dict[str, Diagnostic] = _table(
     ),
     # --- the graph ---
     Diagnostic(
-        "GRAPH_BEHIND", _G, "warning", "Changes to the knowledge graph have been pending in the outbox for long.",
-        "Retrieval is not affected. An idle worker delivers them: cognee-memory worker start.",
+        "GRAPH_BEHIND", _G, "warning", "The knowledge graph could not be brought up to date.",
+        "Retrieval is not affected. Try again, and see the error: cognee-memory graph.",
     ),
     Diagnostic(
         "GRAPH_REFUSED", _G, "warning", "The knowledge graph refused some memories.",

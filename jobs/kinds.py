@@ -11,6 +11,7 @@ from keyword import iskeyword
 from typing import TYPE_CHECKING, Literal
 
 _SOON, _SLOW = 20, -10  # priorities: a person waits for the answer; work on the whole store waits for all other jobs
+_FOLLOWS = "follows"  # the graph
 _STATUSES = ("Draft", "Active", "Superseded", "DecisionRecord")
 VERDICTS = ("helpful", "wrong", "withdrawn")
 _MEMORY_TYPES = ("legacy", "summary", "decision_record")
@@ -69,7 +70,7 @@ CAPTURE_TOOLS = ("claude-code", "codex", "cursor", "gemini-cli", "opencode", "vs
 KINDS: tuple[KindSpec, ...] = (
     KindSpec(
         "ingest", "Ingest", priority=0, batched=True, holds_text=True, stores=True,
-        words=(*_STATUSES, *_MEMORY_TYPES),
+        words=(*_STATUSES, *_MEMORY_TYPES, _FOLLOWS),
     ),
     KindSpec(
         "cognify", "Cognify", length="long", holds_text=True, stores=True, stores_nothing_with=("memory_ids",),
@@ -78,27 +79,30 @@ KINDS: tuple[KindSpec, ...] = (
     KindSpec(
         "migrate", "Migrate", length="long", local=True, stores=True, stores_nothing_with=("dry_run", "undo"),
         words=(*_STATUSES, *_MEMORY_TYPES,
-               "migrated", "already_migrated", "forgotten", "failed", "skipped", "remaining"),
+               "migrated", "already_migrated", "forgotten", "failed", "skipped", "remaining", _FOLLOWS),
     ),
     KindSpec(
         "compact", "Compact", preview_priority=_SOON, length="mixed", local=True,
         words=(*_STATUSES, *_MEMORY_TYPES, "template", "llm", "rules",
-               "negation", "choice", "value", "toggle", "reversal"),
+               "negation", "choice", "value", "toggle", "reversal", _FOLLOWS),
     ),
-    KindSpec("restore", "Restore", priority=10, words=("forgotten", "status_changed", "merged")),
+    KindSpec("restore", "Restore", priority=10, words=("forgotten", "status_changed", "merged", _FOLLOWS)),
     KindSpec("forget", "Forget", priority=10, length="long"),
-    KindSpec("set_status", "SetStatus", priority=10, words=_STATUSES),
+    KindSpec("set_status", "SetStatus", priority=10, words=(*_STATUSES, _FOLLOWS)),
     KindSpec("feedback", "Feedback", priority=10, holds_text=True, words=VERDICTS),
-    KindSpec("ask", "Ask", priority=_SOON, holds_text=True, needs_graph=True, words=(*_STATUSES, *_MEMORY_TYPES)),
+    KindSpec(
+        "ask", "Ask", priority=_SOON, length="mixed", holds_text=True, needs_graph=True,
+        words=(*_STATUSES, *_MEMORY_TYPES),
+    ),
     KindSpec(
         "import", "Import", length="long", local=True, files=("path",), stores=True,
-        words=("renumbered", "kept", "duplicate", "conflict", "forgotten", "failed"),
+        words=("renumbered", "kept", "duplicate", "conflict", "forgotten", "failed", _FOLLOWS),
     ),
     KindSpec(
         "capture", "Capture", length="long", local=True, files=("file", "transcript"),
         stores=True, stores_nothing_with=("dry_run", "undo"),
         words=(*CAPTURE_TOOLS, "export", "captured", "unchanged", "withdrawn", "forgotten", "empty", "failed", "rules",
-               "model"),
+               "model", _FOLLOWS),
     ),
     KindSpec("rebuild", "Rebuild", length="long", local=True, words=("index", "graph", "both")),
     KindSpec("graph", "EmptyPayload", length="long", local=True),

@@ -297,7 +297,7 @@ class Heartbeat(TypedDict):
     in_flight: Annotated[list[InFlight], Field(max_length=2)]
     """What runs now. While a long job yields to a short one, the short one comes last."""
     graph_lag: Count | None
-    """How many changes are not delivered to the knowledge graph yet; null while the number is unknown."""
+    """How many changes the knowledge graph lacks, all memories if there is none; null while the number is unknown."""
     child: ChildProcess | None
     """Null while there is none: it is stopped when idle."""
     watcher: WatcherState

@@ -78,13 +78,13 @@ STEPS: tuple[Step, ...] = (
     ),
     Step(
         "memory.commit", "child",
-        "commit the memory, the applied job and an outbox entry for the graph, in one transaction",
+        "commit the memory, the applied job and, where there is a graph, an outbox entry, in one transaction",
         "rows that no commit refers to", "a retrievable memory, and a pending outbox entry",
-        "the job's next attempt finds the job applied and delivers the entry",
+        "the job's next attempt finds the job applied",
     ),
     Step(
         "graph.open", "child", "open the knowledge graph, after repairing what a crash damaged",
-        "a pending outbox entry", "the same", "the job's next attempt, or maintenance",
+        "a pending outbox entry", "the same", "the next delivery: by a job that needs the graph, or when idle",
     ),
     Step(
         "graph.write", "child", "write the memory into cognee's graph and vectors, under derived ids",
@@ -98,7 +98,7 @@ STEPS: tuple[Step, ...] = (
     ),
     Step(
         "outbox.pay", "child", "delete the outbox entry", "synced nodes and vectors, and the pending entry",
-        "the complete change", "the job's next attempt finds nothing to do",
+        "the complete change", "the next delivery finds nothing to do",
     ),
     Step(
         "preview.write", "child", "write the preview of a compaction under its digest, durably", "nothing",
@@ -110,7 +110,7 @@ STEPS: tuple[Step, ...] = (
         "the job's next attempt writes it again",
     ),
     Step(
-        "graph.scrub", "child", "rewrite cognee's stores without a byte of the deleted data",
+        "graph.scrub", "child", "rewrite cognee's stores without a byte of the deleted data, or remove them",
         "memories that no query finds, and files that still contain their texts", "files without their texts",
         "the job's next attempt repeats it",
     ),

@@ -10,7 +10,6 @@ from fake_embedder import FakeEmbedder
 from bridge.graph.open_stores import Stores
 from bridge.memory import Memory
 from bridge.settings import Settings
-from bridge.slices import Progress
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
@@ -51,8 +50,8 @@ class WithFakeGraph(Stores):
         self._embedder = FakeEmbedder()
         self.fake = FakeGraph()
 
-    def load_cognee(self, progress: Progress) -> None:
-        """There is nothing to load."""
-
     def _open_graph(self, store: Any) -> Any:
+        if store.outbox.graph_model() is None:
+            store.outbox.enqueue_all("2026-11-20T12:00:00Z")
+        store.outbox.note_opened(self.embedder.identity)
         return self.fake

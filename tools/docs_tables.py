@@ -28,7 +28,7 @@ from jobs.kinds import KINDS
 from jobs.steps import STEPS
 from worker import cli
 from worker.monitoring.metrics import METRICS
-from worker.scheduling.recovery import OUTBOX_DELIVERIES, REPAIRS
+from worker.scheduling.recovery import REPAIRS
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
@@ -138,15 +138,6 @@ def repairs() -> str:
     return _table(("record", "copy", "dropped file", "repair"), rows)
 
 
-def debts() -> str:
-    """The repair for each state of a job's record and its outbox entry."""
-    rows = [
-        (record, "pending" if pending else "delivered", delivery)
-        for (record, pending), delivery in OUTBOX_DELIVERIES.items()
-    ]
-    return _table(("record", "outbox entry", "repair"), rows)
-
-
 def kinds() -> str:
     """Each kind of job: its default priority, and how it shares the child process."""
     waits = {"short": "–", "mixed": "yes; also runs in such a pause", "long": "yes"}
@@ -231,7 +222,6 @@ TABLES: dict[str, Callable[[], str]] = {
     "errors": errors,
     "steps": steps,
     "repairs": repairs,
-    "debts": debts,
     "commands": commands,
     "metrics": metrics,
     "troubles": troubles,
@@ -245,7 +235,6 @@ _PAGES = {
     "scores": "memory-model",
     "steps": "delivery",
     "repairs": "delivery",
-    "debts": "delivery",
     "troubles": "doctor",
     "deep_troubles": "doctor",
     "tokens": "secrets",

@@ -30,6 +30,7 @@ from .inbox.reembedding import Reembedding
 from .inbox.watcher import Watcher, choose
 from .monitoring.counters import Counters
 from .scheduling import recovery, retention
+from .scheduling.graph_upkeep import GraphUpkeep
 from .scheduling.huey_queue import Queue
 from .scheduling.ledger import Ledger
 from .scheduling.runnable_jobs import LocalJobs
@@ -98,6 +99,7 @@ class Worker:
             batch_size=settings.batch_size,
             idle_seconds=settings.child_idle_seconds,
             slice_seconds=settings.slice_seconds,
+            upkeep=GraphUpkeep(workspace, settings) if team is None else None,
             now=clock.now if team is None else team.jobs.now,
             changed=changed.set,
             on_requeued=self._wake.set,
@@ -193,13 +195,13 @@ class Worker:
         return False
 
     def _graph_lag(self) -> int | None:
-        """The number of pending outbox entries from before this start; None if the store cannot be read.
+        """How many changes the graph lacks from before this start; None if the store cannot be read.
 
         That is no reason not to start: each job reports it as its own error.
         """
         try:
             with reader_of(self._workspace).lists() as lists:
-                return 0 if lists is None else lists.outbox_entries()
+                return 0 if lists is None else lists.graph_lag().changes
         except JobError as error:
             log.error("the memory store cannot be read: %s", error)
             return None
@@ -377,7 +379,7 @@ class Worker:
             self.stop()  # only once: a second call would interrupt a job that has just started
             return
         asked = self._endpoint.has_server
-        if asked or self._ledger.count() or self._runner.graph_lag or self._runner.paused.is_set():
+        if asked or self._ledger.count() or self._runner.is_delivering or self._runner.paused.is_set():
             self._active_at = time.monotonic()
         if not self._leaves_when_idle or time.monotonic() - self._active_at < self._settings.worker_idle_seconds:
             return

@@ -13,7 +13,7 @@ import sqlite3
 import stat
 from collections import defaultdict
 from collections.abc import Collection, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -164,6 +164,18 @@ def empty(workspace: Workspace, stores: Collection[str], data_ids: Collection[st
                 if not other.name.startswith(path.name):
                     shutil.rmtree(other) if other.is_dir() and not other.is_symlink() else files.remove(other)
             files.sync_folder(path.parent)
+
+
+def remove_present(workspace: Workspace) -> None:
+    """Remove the present stores, and the raw texts that no other store names; again is the same as once."""
+    present = (databases_of(workspace) / _STORE).relative_to(workspace.root).as_posix()
+    texts = find(workspace).texts
+    others = {text.path for text in texts if text.store != present}
+    for text in texts:
+        if text.store == present and text.path is not None and text.path not in others:
+            files.remove(text.path)
+    with suppress(FileNotFoundError):
+        shutil.rmtree(databases_of(workspace))
 
 
 # --- the files ---

@@ -21,7 +21,6 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 
 from .. import trust
-from ..background import Background
 from ..embedding.config import EmbeddingConfig
 from ..embedding.embedder import Embedder
 from ..embedding.factory import create, earlier
@@ -32,7 +31,7 @@ from ..slices import Progress, Slices, ignore_progress
 from ..store import opening, values
 from ..store.protocol import Memories, Store
 from ..team import membership
-from . import earlier_stores, graph_files, llm
+from . import earlier_stores, graph_files, installed, llm
 from .llm_budget import Meter
 from .outbox_relay import OutboxRelay
 
@@ -48,11 +47,6 @@ _LOCK_PATIENCE_SECONDS = 15.0  # the child of an earlier worker may still be clo
 _DEADLY_OPENINGS = 2  # deaths while opening, in a row, after which the graph counts as damaged; one may be a kill
 _COMPARED_TOGETHER = 500  # memories per batch
 _LOG_BYTES_LEFT = 4 * 1024 * 1024  # of the graph; maintenance checkpoints only a larger log
-_LOADING_PAUSE_SECONDS = 0.05  # between two looks at cognee's import, in which other jobs may run
-
-
-def _import_cognee() -> None:
-    from . import cognee_store  # noqa: F401
 
 
 class Stores:
@@ -82,8 +76,6 @@ class Stores:
         self._team: tuple[Membership, Team] | None = None
         self._lease: int | None = None
         self._graph: CogneeStore | None = None
-        self._cognee: Background[None] | None = None  # its import, once begun
-        self.deferred: list[str] = []  # the memories of other jobs that it is to be given afterwards
         self._is_graph_rebuilding = False
         self._checked_marks: tuple[object, ...] = ()  # of the folders when their trust was checked
         self._relay = OutboxRelay(lambda: self.store, lambda: self.graph, lambda: self._close_graph(cleanly=False))
@@ -146,8 +138,6 @@ class Stores:
     def _loading(self) -> Iterator[None]:
         self._on_loading(True)
         try:
-            if self._cognee is not None:
-                self._cognee.wait()  # two threads must not import cognee's modules in different orders
             yield
         finally:
             self._on_loading(False)
@@ -237,8 +227,6 @@ class Stores:
                             self._workspace, embedder, new_model=new_model, team=self._open_team()
                         )
                     self._store.use_lease(self._lease)
-                    if self.is_graph_lazy:
-                        self._store.outbox.discard_without_graph()
                     break
                 except JobError as error:
                     if error.code != "STORE_BUSY" or time.monotonic() > deadline:
@@ -284,7 +272,7 @@ class Stores:
             if outbox.graph_model() not in (None, self.embedder.identity):
                 self._start_from_scratch(store, "made with another embedding model", now)
             elif not outbox.stores_are_ours() and self._make_room(now):
-                pass  # the graph begins empty, and the outbox has all memories
+                outbox.forget_graph()
             elif deaths >= _DEADLY_OPENINGS:
                 self._start_from_scratch(store, f"the end of its process {deaths} times in a row", now)
             return self._open_graph_of_ours(store, now)
@@ -304,8 +292,10 @@ class Stores:
         return moved is not None
 
     def _start_from_scratch(self, store: Store, why: str, now: str) -> None:
+        log.warning("the graph was %s: it is made again", why)
+        # First, since until then it is known to which memories the old vectors belong.
         graph_files.quarantine(self._workspace, f"graph-{now}")
-        self._enqueue_all(store, why, now)
+        store.outbox.forget_graph()
 
     def _open_graph_of_ours(self, store: Store, now: str) -> CogneeStore:
         from .cognee_store import CogneeStore  # not at the top: it takes seconds and hundreds of megabytes
@@ -330,10 +320,8 @@ class Stores:
         """Enqueue the memories that the graph lacks. False if the same memories were missing before: then writing them
         again does not help."""
         outbox = store.outbox
-        if state in ("set aside", "absent") and outbox.graph_model() is not None:
-            self._enqueue_all(store, "damaged" if state == "set aside" else "gone", now)
-        elif outbox.graph_model() is None and len(outbox.undelivered_ids()) < store.count():
-            outbox.enqueue_all(now)  # the first graph of a team's copy
+        if outbox.graph_model() is None or state in ("set aside", "absent"):
+            log.info("the graph is made from %d memories; it was %s", outbox.enqueue_all(now), state)
         outbox.note_opened(self.embedder.identity)
         if state in ("set aside", "absent"):
             return True
@@ -342,10 +330,6 @@ class Stores:
             missing = self._enqueue_missing(graph, store, now)
             return state == "repaired" or missed_before not in missing
         return True
-
-    def _enqueue_all(self, store: Store, why: str, now: str) -> None:
-        count = store.outbox.enqueue_all(now)
-        log.warning("the graph was %s: it is rebuilt from %d memories", why, count)
 
     @staticmethod
     def _has_enough(graph: CogneeStore, store: Store) -> bool:
@@ -407,77 +391,40 @@ class Stores:
             self._store.outbox.note_closed() if is_clean else self._store.outbox.note_survived()
 
     def graph_lag(self) -> int | None:
-        """The number of pending outbox entries; None while the store is not open, and for a lazy graph.
-
-        Rejected entries do not count: they wait for the next opening of the graph.
-        """
-        return None if self._store is None or self._team is not None else self._store.outbox.count(untried=True)
+        """How many changes the graph lacks, as ``Outbox.lag``; None while the store is not open, and in a team, where
+        a machine never makes the graph by itself."""
+        return None if self._store is None or self._team is not None else self._store.outbox.lag().changes
 
     @property
     def is_in_team(self) -> bool:
         """Whether the workspace belongs to a team. Raises JobError: SETTING_INVALID."""
         return self._open_team() is not None
 
-    @property
-    def is_graph_lazy(self) -> bool:
-        """Whether the graph is only written when a job needs it: in a team, since each machine has a graph of its own.
-
-        Raises as ``is_in_team``.
-        """
-        return self.is_in_team
-
-    @property
-    def is_loading_cognee(self) -> bool:
-        """Whether ``load_cognee`` waits: what it calls meanwhile must not wait for the graph."""
-        return self._cognee is not None and not self._cognee.has_ended
-
-    def load_cognee(self, progress: Progress) -> None:
-        """Import cognee in a thread, which takes seconds once per process. At each call of ``progress`` meanwhile,
-        other jobs may run.
-
-        Raises nothing of an import that fails: the opening of the graph tries it again.
-        """
-        if self._cognee is not None:
-            return
-        with self._loading():
-            self._cognee = Background(_import_cognee)
-            while not self._cognee.has_ended:
-                progress({"done": 0, "total": 1, "message": "loading cognee; what is stored can be found"})
-                self._cognee.wait(_LOADING_PAUSE_SECONDS)
-
-    def deliver_soon(self, memory_ids: Sequence[str], progress: Progress = ignore_progress) -> dict[str, JobError]:
-        """As ``deliver``, unless the graph is lazy: then the entries wait in the outbox.
-
-        It loads cognee first. A call in a pause of that returns at once: its memories are ``deferred`` until the paused
-        call delivers them with its own. Those that the graph rejects stay there.
-        """
-        if self.is_graph_lazy:
-            return {}
-        if self.is_loading_cognee:
-            self.deferred += memory_ids
-            return {}
-        if self.store.outbox.count():
-            self.load_cognee(progress)
-        errors = self.deliver([*memory_ids, *self.deferred])
-        self._note_delivered()
-        return {memory_id: error for memory_id, error in errors.items() if memory_id in memory_ids}
-
-    def _note_delivered(self) -> None:
-        if self.deferred:
-            undelivered = self.store.outbox.undelivered_ids()
-            self.deferred = [memory_id for memory_id in self.deferred if memory_id in undelivered]
-
     def deliver(self, memory_ids: Sequence[str]) -> dict[str, JobError]:
         """As ``OutboxRelay.deliver``."""
         return self._relay.deliver(memory_ids)
 
     def deliver_all(self, progress: Progress = ignore_progress) -> int:
-        """As ``OutboxRelay.deliver_all``. It loads cognee first."""
-        if self.store.outbox.count():
-            self.load_cognee(progress)
-        done = self._relay.deliver_all(progress)
-        self._note_delivered()
-        return done
+        """Bring the graph up to date, as ``OutboxRelay.deliver_all``. It opens the graph first, which loads cognee once
+        per process."""
+        if self._graph is None:
+            message = "opening the knowledge graph; what is stored can be found"
+            progress({"done": 0, "total": 1, "message": message})
+        with self._noting_failure():
+            return self._relay.deliver_all(progress)
+
+    def deliver_for(self, seconds: float) -> None:
+        """As ``OutboxRelay.deliver_for``."""
+        with self._noting_failure():
+            self._relay.deliver_for(seconds)
+
+    @contextmanager
+    def _noting_failure(self) -> Iterator[None]:
+        try:
+            yield
+        except JobError as error:
+            self.store.outbox.note_failure(error.code)
+            raise
 
     def rebuild_graph(self, now: str, progress: Progress = ignore_progress) -> int:
         """Rebuild the whole graph from memory.db and quarantine the old one. Returns the number of memories written.
@@ -490,13 +437,27 @@ class Stores:
         try:
             store = self.store
             self._close_graph(cleanly=False)
-            graph_files.quarantine(self._workspace, f"graph-{now}")
-            # Last, since until then the outbox records to which memories the old vectors belong.
-            store.outbox.enqueue_all(now)
-            self._relay.deliver_all(progress)
+            self._start_from_scratch(store, "to be rebuilt", now)
+            self.deliver_all(progress)
             return store.count() - len(store.outbox.undelivered_ids())
         finally:
             self._is_graph_rebuilding = False
+
+    @property
+    def can_edit_graph(self) -> bool:
+        """Whether memories can be removed from the graph as it is: its files exist, and cognee is installed."""
+        has_graph = self.store.outbox.graph_model() is not None and graph_files.store_exists(self._workspace)
+        return has_graph and installed.is_installed()
+
+    def _remove_graph(self) -> None:
+        """Remove cognee's stores, with its copies of texts. The next job that needs the graph makes it again from
+        memory.db. Idempotent. Raises JobError: STORE_BUSY during a rebuild of it."""
+        if self._is_graph_rebuilding:
+            raise JobError("STORE_BUSY", "The graph is being rebuilt.")
+        self._close_graph(cleanly=False)
+        with steps.fault_point("graph.scrub"):
+            earlier_stores.remove_present(self._workspace)
+            self.store.outbox.forget_graph()
 
     def scrub_graph(self) -> None:
         """Rewrite cognee's files that contain deleted bytes: the vectors, the graph and cognee's own database.
@@ -517,13 +478,16 @@ class Stores:
             graph_files.vacuum(self._workspace)
 
     def forget_extractions(self, memory_ids: Sequence[str]) -> None:
-        """Remove the extractions of these memories' texts, and cognee's copies of the texts. Idempotent.
+        """Remove the extractions of these memories' texts, and cognee's copies of the texts; the whole graph, if it
+        cannot be edited. Idempotent.
 
         Nodes and edges that other memories share are kept. Raises JobError: GRAPH_UNAVAILABLE, DISK_FULL,
         GRAPH_WRITE_FAILED.
         """
         stored = self.store.extractions
-        if graph_files.store_exists(self._workspace):
+        if not self.can_edit_graph:
+            self._remove_graph()
+        else:
             known = stored.of(memory_ids).values()
             graph = self.graph
             extraction = values.together([*known, graph.written_of(memory_ids)])

@@ -26,7 +26,6 @@ log = logging.getLogger(__name__)
 _BATCH = 100  # memories per write to the graph, at most
 _FIRST_BATCH = 25  # of sliced work, while the time of a write is unknown
 _SMALLEST_BATCH = 25  # of sliced work; the first memory of a write costs as much as the next ten
-_OTHERS_SECONDS = 1.0  # the time that a job spends on delivering other jobs' entries
 
 
 class Graph(Protocol):
@@ -67,30 +66,23 @@ class OutboxRelay:
         self._close_graph = close_graph
 
     def deliver(self, memory_ids: Sequence[str]) -> dict[str, JobError]:
-        """Deliver the entries of these memories, then for about a second those of others.
+        """Deliver the entries of these memories.
 
         Returns memory id -> error for the memories that cognee rejected. Raises JobError for failures that are not a
         memory's: GRAPH_UNAVAILABLE, DISK_FULL, and errors of the embedding provider.
         """
         errors: dict[str, JobError] = {}
         ids = list(dict.fromkeys(memory_ids))
-        if self._store().outbox.count() == 0:
-            return errors
         self._graph()  # first, since opening it may enqueue all memories
         for start in range(0, len(ids), _BATCH):
             part = ids[start : start + _BATCH]
             while entries := self._store().outbox.pending(_BATCH, [i for i in part if i not in errors]):
                 errors |= self._deliver(entries)
-        try:
-            self._deliver_rest(_OTHERS_SECONDS)
-        except JobError as error:  # the given memories are delivered, so this is not their failure
-            # Only the code: a provider's message may quote the text.
-            log.warning("another pending delivery to the graph failed: %s", error.code)
         return errors
 
-    def _deliver_rest(self, seconds: float) -> None:
-        """Deliver entries of earlier jobs and of a rebuilt graph. Rejected entries wait for their job, or the next
-        opening of the graph."""
+    def deliver_for(self, seconds: float) -> None:
+        """As ``deliver_all``, but for about so long after the graph is open. Raises as ``deliver``."""
+        self._graph()
         deadline = time.monotonic() + seconds
         batch = AdaptiveBatch(_FIRST_BATCH, _BATCH, _SMALLEST_BATCH)
         while time.monotonic() < deadline and (entries := self._store().outbox.pending(batch.size, untried=True)):
@@ -98,16 +90,13 @@ class OutboxRelay:
                 self._deliver(entries)
 
     def deliver_all(self, progress: Progress) -> int:
-        """Deliver all entries that were not rejected before, in slices. Returns how many were delivered or rejected.
-
-        Raises as ``deliver``.
+        """Deliver all entries that were not rejected since the graph was opened, in slices. Returns how many were
+        delivered or rejected. Raises as ``deliver``.
         """
+        self._graph()
         outbox = self._store().outbox
         done, batch = 0, AdaptiveBatch(_FIRST_BATCH, _BATCH, _SMALLEST_BATCH)
-        if outbox.count() == 0:
-            return done
-        self._graph()
-        slices = Slices(progress, "writing the knowledge graph", outbox.count())
+        slices = Slices(progress, "writing the knowledge graph", outbox.lag().changes)
         while entries := self._store().outbox.pending(batch.size, untried=True):
             with batch:
                 self._deliver(entries)

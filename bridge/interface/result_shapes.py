@@ -20,15 +20,24 @@ from ..store.values import KeptBecause
 from .json_schema import Shape
 
 
+class GraphFollows(TypedDict):
+    """A change of memories that can be found at once."""
+
+    graph: NotRequired[Literal["follows"]]
+    """The knowledge graph gets the change when a job needs the graph, or when the machine is idle. Absent in results of
+    earlier versions, and where nothing changes."""
+
+
 class IngestTimings(TypedDict):
     """Time in milliseconds, for all the jobs that ran together."""
 
     store: Count
     graph: Count
+    """0, since the graph follows."""
     jobs_together: Number
 
 
-class SetStatusResult(TypedDict):
+class SetStatusResult(GraphFollows):
     """The memory's metadata after the change."""
 
     memory_id: str
@@ -179,7 +188,7 @@ class CompactionPreview(TypedDict):
     """The digest of the change that would be applied. It stays the same until a memory of the topic changes."""
 
 
-class AppliedCompaction(TypedDict):
+class AppliedCompaction(GraphFollows):
     """The decision record that a topic's memories were merged into."""
 
     decision_record_id: str
@@ -217,7 +226,7 @@ class SkippedSource(TypedDict):
     force has merged it as well."""
 
 
-class RestoreResult(TypedDict):
+class RestoreResult(GraphFollows):
     """The withdrawn record. Withdrawing it again gives the same result."""
 
     decision_record_id: str
@@ -268,7 +277,7 @@ class ImportDetail(TypedDict):
     note: str
 
 
-class ImportResult(TypedDict):
+class ImportResult(GraphFollows):
     """Counts of the memories of a file. The first six counts after ``memories`` add up to it."""
 
     memories: Count
@@ -415,7 +424,7 @@ class MigratedItem(TypedDict):
     importance: Share | None
 
 
-class Migration(TypedDict):
+class Migration(GraphFollows):
     """What a migration did, or in a dry run would do.
 
     ``migrated``, ``already_migrated``, ``forgotten``, ``failed`` and ``remaining`` add up to ``found``.
@@ -450,7 +459,7 @@ class KeptMemory(TypedDict):
     reason: str
 
 
-class UndoneMigration(TypedDict):
+class UndoneMigration(GraphFollows):
     """The result of undoing a migration. Undoing it again gives the same result."""
 
     receipt: str
@@ -522,7 +531,7 @@ class CapturedSessionItem(TypedDict):
     """The transcript's format version, if it is newer than those known."""
 
 
-class Captured(TypedDict):
+class Captured(GraphFollows):
     """What a capture did, or in a dry run would do.
 
     ``captured``, ``unchanged``, ``withdrawn``, ``forgotten``, ``empty`` and ``failed`` add up to ``sessions``.
@@ -557,7 +566,7 @@ class Captured(TypedDict):
     warnings: list[str]
 
 
-class UndoneCapture(TypedDict):
+class UndoneCapture(GraphFollows):
     """The result of undoing a capture. Undoing it again gives the same result."""
 
     receipt: str

@@ -40,14 +40,15 @@ def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress
 def _one(task: Task, stores: Stores, progress: Progress) -> Succeeded | Failed:
     question, top_k = task.payload["question"], task.payload.get("top_k") or _DEFAULT_TOP_K
     try:
-        stores.load_cognee(progress)
-        _bring_up_to_date(stores)
+        stores.deliver_all(progress)
+        _deliver_deletions(stores)
         answer, warnings = _answer(task, question, top_k, stores)
         memories = list(_memories(answer, stores))
     except JobError as error:
         return Failed(error)
     if pending := stores.store.outbox.count():
-        warnings.append(f"{pending} changes are not delivered to the graph yet: ask again later to include them.")
+        changes = "1 change" if pending == 1 else f"{pending} changes"
+        warnings.append(f"The graph refused {changes}, which the answer leaves out: cognee-memory doctor.")
     if any(memory.metadata.status == "Superseded" for memory in memories):
         warnings.append("Some of the memories are superseded: see the status of each.")
     if raw := len(stores.store.extractions.unread()):
@@ -71,15 +72,10 @@ def _one(task: Task, stores: Stores, progress: Progress) -> Succeeded | Failed:
     return Succeeded(result)
 
 
-def _bring_up_to_date(stores: Stores) -> None:
-    """Deliver pending deletions to the graph first, since an answer must not rest on a forgotten or hidden memory. To a
-    graph that is only written when it is needed, deliver everything.
-
-    Raises JobError when the graph rejects one.
+def _deliver_deletions(stores: Stores) -> None:
+    """Deliver the deletions that the graph refused before, since an answer must not rest on a forgotten or hidden
+    memory. Raises JobError when the graph refuses one again.
     """
-    stores.graph  # noqa: B018 - first, since opening it may enqueue all memories
-    if stores.is_graph_lazy:
-        stores.deliver_all()
     outbox = stores.store.outbox
     entries = outbox.pending(outbox.count())
     for error in stores.deliver([entry.memory_id for entry in entries if entry.action == "delete"]).values():

@@ -135,9 +135,7 @@ class CaptureRun:
         self._write_receipt(self.now)
         with self.stores.store.change(self.now, [AppliedJob(self.task.job_id, self.task.sha256)]):
             pass  # records the job as applied: from here on a cancellation is too late
-        if any(made.is_new for made in self._made()):
-            self.stores.deliver_all(self.progress)
-        return self._result(self.task.job_id)
+        return {**self._result(self.task.job_id), "graph": "follows"}
 
     def _tell_what_is_off(self) -> None:
         """A warning for each tool that has something to keep and is not enabled."""
@@ -480,8 +478,13 @@ def _undo(task: Task, stores: Stores, now: str, progress: Progress) -> UndoneCap
     earlier = receipt["undone"]["removed"] if receipt["undone"] else []
     removed = [*earlier, *going]
     receipts.write(stores.workspace, receipt | {"undone": {"at": now, "job_id": task.job_id, "removed": removed}})
-    stores.deliver_all(progress)
-    return {"receipt": receipt_id, "undone": len(removed), "kept": left[:MAX_ITEMS], "revived": revived}
+    return {
+        "receipt": receipt_id,
+        "undone": len(removed),
+        "kept": left[:MAX_ITEMS],
+        "revived": revived,
+        "graph": "follows",
+    }
 
 
 def _reason_to_keep(memory_id: str, store: Memories) -> str | None:

@@ -212,8 +212,7 @@ def _look_into(task: Task, memory_id: str, stores: Stores, now: datetime, slices
         text = redaction.redact(text).text  # the memory may be older than redaction
     meter = stores.meter(task.job_id)
     meter.require_room(least_calls(stores.embedder.count_tokens(text)))
-    stores.load_cognee(progress)
-    stores.graph  # noqa: B018 - first, since opening it may enqueue all memories
+    stores.deliver_all(progress)
     if error := stores.deliver([memory_id]).get(memory_id):
         raise error
     stores.forget_extractions([memory_id])  # leftovers of an extraction that was cut off

@@ -53,8 +53,7 @@ def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress
     A job fails with TOPIC_NOT_FOUND, NOTHING_TO_COMPACT below two sources, TOPIC_TOO_LARGE, CONFLICT_NOT_FOUND for a
     rejected conflict that the topic does not have, PREVIEW_NOT_FOUND or PREVIEW_STALE when the topic changed since the
     preview; then no memory changed. It fails with MEMORY_FORGOTTEN when the record was forgotten since the job was
-    accepted. It also fails when the graph rejects one of the memories; then the compaction is committed. A second run
-    finds the compaction that the first one committed, delivers it to the graph and gives the same result.
+    accepted. A second run finds the compaction that the first one committed, and gives the same result.
     """
     return {task.job_id: _one(task, stores, now, progress) for task in tasks}
 
@@ -69,7 +68,6 @@ def _one(task: Task, stores: Stores, now: datetime, progress: Progress) -> Succe
         if done is None:
             preview = _chosen(task, stores, now, progress)
             done = _apply(preview, applied, task.accepted_at, stores.store, clock.iso(now))
-        _deliver(done, stores, progress)
         return Succeeded(_result(done, stores))
     except JobError as error:
         return Failed(error)
@@ -318,15 +316,7 @@ def _superseded(source: Source, now: str) -> StatusChange:
     return StatusChange(source.memory_id, "Superseded", source.status_set_at or now)
 
 
-# --- the graph and the result ---
-
-
-def _deliver(done: Compaction, stores: Stores, progress: Progress) -> None:
-    """Deliver the compaction to the graph. Raises JobError when cognee rejects one of the memories."""
-    sources = [source.memory_id for source in done.sources]
-    progress({"done": 0, "total": len(sources) + 1, "message": "compacted; writing the knowledge graph"})
-    for error in stores.deliver_soon([done.record_id, *sources], progress).values():
-        raise error
+# --- the result ---
 
 
 def _result(done: Compaction, stores: Stores) -> AppliedCompaction:
@@ -353,4 +343,5 @@ def _result(done: Compaction, stores: Stores) -> AppliedCompaction:
         "warnings": list(preview.warnings) if preview else preview_gone,
         "preview_digest": done.preview_digest,
         "applied_at": done.applied_at,
+        "graph": "follows",
     }

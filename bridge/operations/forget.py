@@ -116,7 +116,6 @@ def _begin(task: Task, applied: AppliedJob, stores: Stores, now: datetime) -> Pl
         change.leave_tombstones((*plan.tombstones, *elsewhere))
         change.drop(gone)
         if not store.outbox.stores_are_ours():
-            change.discard_deliveries(gone)
             change.drop_extractions(gone)
         change.forget_embeddings(embedded)
         change.clear_feedback(quoting)
@@ -230,18 +229,18 @@ def _plan(scope: Scope, changes: Changes, left: JobLeftovers, files: Sequence[st
 def remove_copies(plan: Plan, stores: Stores, progress: Progress) -> None:
     """Remove what the transaction left in the stores and in the files beside them. Idempotent."""
     ids = plan.tombstones
-    has_graph = stores.store.outbox.stores_are_ours()  # true also of a lost graph; else cognee has received nothing yet
-    if has_graph:
-        errors = stores.deliver([*ids, *(new for _, new in plan.records_rebuilt), *plan.revived])
-        # A rebuilt record that cognee rejects stays in the outbox; the files are still scrubbed.
-        if rejected := [errors[each] for each in ids if each in errors]:
-            raise rejected[0]
+    are_ours = stores.store.outbox.stores_are_ours()  # true also of a lost graph; else cognee has received nothing yet
+    if are_ours and stores.can_edit_graph:
+        # The records that were made again and the memories that count again reach the graph with all others.
+        for error in stores.deliver(ids).values():
+            raise error
+    if are_ours:
         stores.forget_extractions(ids)
         stores.scrub_graph()
     with steps.fault_point("forget.files"):
         # A graph quarantined since, or a picture drawn since, is a copy too.
         leftovers.remove(stores.workspace, {*plan.files, *leftovers.copies(stores.workspace)})
-        in_use = graph_files.databases_of(stores.workspace) if has_graph else None
+        in_use = graph_files.databases_of(stores.workspace) if are_ours else None
         earlier_stores.empty(stores.workspace, plan.stores, plan.data_ids, in_use)
     with steps.fault_point("forget.store"):
         stores.store.scrub(progress)

@@ -27,7 +27,6 @@ def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress
     second run replaces the page.
     """
     try:
-        stores.graph  # noqa: B018 - first, since opening it may enqueue all memories
         stores.deliver_all(progress)
         newest = stores.store.newest(_MOST_MEMORIES)
         picture = stores.graph.picture(newest)

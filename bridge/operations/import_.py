@@ -126,7 +126,6 @@ class ImportRun:
             ) from None
         with self._stores.store.change(self._now, [AppliedJob(self._task.job_id, self._task.sha256)]):
             pass  # records the job as applied: from here on a cancellation is too late
-        self._stores.deliver_all(self._progress)
         return {
             "memories": checked.memories,
             "added": self._counts["added"],
@@ -144,6 +143,7 @@ class ImportRun:
             "redactions": redactions(self._stores, self._redactions),
             "warnings": list(self._warnings(checked)),
             "seconds": round(time.monotonic() - began, 3),
+            "graph": "follows",
         }
 
     def _store_lines(self, file: BinaryIO, slices: Slices, *, records: bool) -> None:
@@ -428,8 +428,6 @@ class ImportRun:
         )
         if reported > len(self._details):
             yield f"The details name the first {len(self._details)} of {reported}."
-        if lag := store.outbox.count():
-            yield f"The knowledge graph is {lag} changes behind: cognee-memory status."
 
 
 def _has_words_of(ours: Memory, theirs: Memory) -> bool:

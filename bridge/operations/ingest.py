@@ -1,7 +1,7 @@
 """ingest: stores summaries and conversations as memories, many jobs together, each with its own outcome.
 
-It first finds the errors of single jobs, then embeds all texts together, stores them in one transaction, and delivers
-them to the graph together. A memory's id derives from its text, so a text that is stored already is the same memory.
+It first finds the errors of single jobs, then embeds all texts together and stores them in one transaction. A memory's
+id derives from its text, so a text that is stored already is the same memory.
 """
 
 from __future__ import annotations
@@ -49,9 +49,8 @@ def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress
     labels, whether it is a duplicate, the redactions, the counted characters, and timings in milliseconds.
 
     A job fails with METADATA_BROKEN, with JOB_INVALID for a decision record, with MEMORY_FORGOTTEN when the memory was
-    forgotten after the job was accepted, or when the embedding provider or the graph rejects its text. A second run
-    finds the memory that the first one stored and delivers it to the graph; it is not a duplicate. Raises JobError when
-    the stores fail for all jobs.
+    forgotten after the job was accepted, or when the embedding provider rejects its text. A second run finds the memory
+    that the first one stored; it is not a duplicate. Raises JobError when the stores fail for all jobs.
     """
     outcomes: dict[str, Succeeded | Failed] = {}
     prepared: list[Prepared] = []
@@ -65,23 +64,15 @@ def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress
     duplicates = _store_all(prepared, stores, clock.iso(now), outcomes)
     stored_at = time.monotonic()
     prepared = [item for item in prepared if item.task.job_id not in outcomes]
-    progress({"done": 0, "total": len(prepared), "message": "stored; writing the knowledge graph"})
-    try:
-        errors = stores.deliver_soon([item.memory.id for item in prepared], progress)
-    except JobError as error:
-        return outcomes | {item.task.job_id: Failed(error) for item in prepared}
     timings: IngestTimings = {
         "store": round((stored_at - began) * 1000),
-        "graph": round((time.monotonic() - stored_at) * 1000),
+        "graph": 0,
         "jobs_together": len(tasks),
     }
     for item in prepared:
         job_id = item.task.job_id
-        if item.memory.id in errors:
-            outcomes[job_id] = Failed(errors[item.memory.id])
-        else:
-            outcomes[job_id] = Succeeded(_result(item, stores, job_id in duplicates, timings))
-            _have_it_cognified(item.memory, stores)
+        outcomes[job_id] = Succeeded(_result(item, stores, job_id in duplicates, timings))
+        _have_it_cognified(item.memory, stores)
     return outcomes
 
 
@@ -157,6 +148,7 @@ def _result(item: Prepared, stores: Stores, duplicate: bool, timings: IngestTimi
         "redactions": redactions(stores, item.task.redactions),
         "ingested_chars": item.ingested_chars,
         "timings_ms": timings,
+        "graph": "follows",
     }
 
 

@@ -206,7 +206,10 @@ def _migrate(task: Task, stores: Stores, now: str, progress: Progress) -> Migrat
             _store_all(part, migration, stores)
         done += len(part)
         slices.advance(len(part))
-    result = _result(items, migration, earlier.problems, task.job_id, dry_run=False)
+    result: Migration = {
+        **_result(items, migration, earlier.problems, task.job_id, dry_run=False),
+        "graph": "follows",
+    }
     counted = ("found", *get_args(Outcome), "remaining")
     counts = {name: count for name, count in result.items() if name in counted}
     whole = receipt | counts | {"finished_at": now, "items": [_noted(item) for item in items], "undone": None}
@@ -214,7 +217,6 @@ def _migrate(task: Task, stores: Stores, now: str, progress: Progress) -> Migrat
     if result["migrated"]:
         with stores.store.change(now, [AppliedJob(task.job_id, task.sha256)]):
             pass  # records the job as applied: from here on a cancellation is too late
-        stores.deliver_all(progress)
     return result
 
 
@@ -370,10 +372,9 @@ def _undo(task: Task, stores: Stores, now: str, progress: Progress) -> UndoneMig
     receipts.write(stores.workspace, receipt | {"undone": undone})
     with stores.store.change(now, [AppliedJob(task.job_id, task.sha256)]):
         pass  # records the job as applied
-    stores.deliver_all(progress)
     if removed and stores.store.outbox.stores_are_ours():
         stores.forget_extractions(removed)  # else a later migration would read our own texts as earlier ones
-    return {"receipt": receipt_id, "undone": len(removed), "kept": left[:MAX_ITEMS]}
+    return {"receipt": receipt_id, "undone": len(removed), "kept": left[:MAX_ITEMS], "graph": "follows"}
 
 
 def _brought(receipt: dict[str, Any], store: Memories) -> dict[str, str | None]:

@@ -33,22 +33,19 @@ def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress
 
     The payload has ``decision_record_id``. The result has the record's id, number and topic, the restored sources, and
     the skipped ones with reasons. A job fails with MEMORY_NOT_FOUND, with the nearest ids, when the record does not
-    exist, or with RESTORE_BLOCKED when a later record has merged it; then nothing changed. It also fails when the graph
-    rejects a memory; then the restore is committed. A second run gives the same result.
+    exist, or with RESTORE_BLOCKED when a later record has merged it; then nothing changed. A second run gives the same
+    result.
     """
-    return {task.job_id: _one(task, stores, clock.iso(now), progress) for task in tasks}
+    return {task.job_id: _one(task, stores, clock.iso(now)) for task in tasks}
 
 
-def _one(task: Task, stores: Stores, now: str, progress: Progress) -> Succeeded | Failed:
+def _one(task: Task, stores: Stores, now: str) -> Succeeded | Failed:
     try:
         compaction = _restore(task, stores.store, now)
-        restored = compaction.restored
-        assert restored is not None
-        errors = stores.deliver_soon([compaction.record_id, *restored.restored], progress)
-        if errors:
-            return Failed(next(iter(errors.values())))
     except JobError as error:
         return Failed(error)
+    restored = compaction.restored
+    assert restored is not None
     return Succeeded(_result(compaction, restored, stores.store))
 
 
@@ -167,4 +164,5 @@ def _result(done: Compaction, came: Restored, store: Store) -> RestoreResult:
         "restored": list(came.restored),
         "skipped": [{"memory_id": each.memory_id, "reason": each.reason} for each in came.skipped],
         "restored_at": came.at,
+        "graph": "follows",
     }

@@ -1,4 +1,4 @@
-"""set_status: changes a memory's status by hand, in the store at once and in the graph by the outbox."""
+"""set_status: changes a memory's status by hand."""
 
 from __future__ import annotations
 
@@ -25,26 +25,23 @@ def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress
 
     The payload has ``memory_id`` and ``status``. The result has the memory's id, number and labels as they are then. A
     job fails with MEMORY_NOT_FOUND, MEMORY_FORGOTTEN, or ARGUMENT_INVALID for a memory that is no summary; then nothing
-    changed. It also fails when the graph rejects the memory; then the status is committed. A second run does not set
-    the status again, and never undoes a change that was requested later.
+    changed. A second run does not set the status again, and never undoes a change that was requested later.
     """
-    return {task.job_id: _one(task, stores, now, progress) for task in tasks}
+    return {task.job_id: _one(task, stores, now) for task in tasks}
 
 
-def _one(task: Task, stores: Stores, now: datetime, progress: Progress) -> Succeeded | Failed:
+def _one(task: Task, stores: Stores, now: datetime) -> Succeeded | Failed:
     memory_id = task.payload["memory_id"]
     try:
         status = STATUS_WORDS[task.payload["status"]]
         effect = AppliedJob(task.job_id, task.sha256)
         memory = stores.store.set_status(memory_id, status, task.accepted_at, clock.iso(now), effect)
-        errors = stores.deliver_soon([memory_id], progress)
     except JobError as error:
         return Failed(error)
-    if memory_id in errors:
-        return Failed(errors[memory_id])
     result: SetStatusResult = {
         "memory_id": memory.id,
         "memory_number": memory.number,
         **labels_of(memory.metadata),
+        "graph": "follows",
     }
     return Succeeded(result)

@@ -297,13 +297,14 @@ def topics(workspace: Workspace) -> list[Topic]:
 
 
 def counts(workspace: Workspace) -> MemoryCounts:
-    """The number of memories of each kind, and of pending outbox entries (``graph_lag``)."""
+    """The number of memories of each kind, how many changes the graph lacks, and whether there is one."""
     with reader_of(workspace).lists() as lists:
         if lists is None:
-            return {"memories": 0, "graph_lag": 0}
+            return {"memories": 0, "graph_lag": 0, "has_graph": False}
         kinds = lists.kinds()
-        lag = lists.outbox_entries()
-        return cast("MemoryCounts", {"memories": sum(kinds.values()), **kinds, "graph_lag": lag})
+        lag = lists.graph_lag()
+        graph = {"graph_lag": lag.changes, "has_graph": lag.has_graph}
+        return cast("MemoryCounts", {"memories": sum(kinds.values()), **kinds, **graph})
 
 
 def counts_or_error(workspace: Workspace) -> CountsOrError:

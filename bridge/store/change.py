@@ -56,7 +56,6 @@ class Change:
     originals: list[tuple[str, str]] = field(default_factory=list)
     dropped: list[str] = field(default_factory=list)
     hidden: list[str] = field(default_factory=list)
-    undelivered: list[str] = field(default_factory=list)
     texts_to_forget: set[str] = field(default_factory=set)
     compactions: list[Compaction] = field(default_factory=list)
     restorations: list[tuple[Compaction, str]] = field(default_factory=list)
@@ -105,10 +104,6 @@ class Change:
     def forget_embeddings(self, texts: Iterable[str]) -> None:
         """Delete the cached embeddings of texts, of all models, whichever memory they came from."""
         self.texts_to_forget.update(texts)
-
-    def discard_deliveries(self, memory_ids: Iterable[str]) -> None:
-        """Delete the memories' pending outbox entries, where no graph ever existed that could have them."""
-        self.undelivered += memory_ids
 
     # --- compactions ---
 

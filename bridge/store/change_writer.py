@@ -64,8 +64,6 @@ class ChangeWriter:
         for memory_id in change.hidden:
             self._connection.execute("UPDATE memories SET hidden = 1 WHERE id = ?", (memory_id,))
             self._take_out(memory_id, at)
-        if change.undelivered:
-            self._outbox.discard(change.undelivered)
         if change.texts_to_forget:
             self._forget_embeddings(change.texts_to_forget)
 

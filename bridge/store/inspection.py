@@ -17,7 +17,7 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 
 from ..text.terms import INDEX_FORMAT as WORDS_FORMAT
-from . import database, migrations, vector_files
+from . import database, migrations, outbox, vector_files
 from .full_text import table_in_force
 from .protocol_reading import WINDOW_STEP
 
@@ -46,7 +46,6 @@ class StoreStatus:
     vectors_outdated: bool = False
     vectors_lacking: list[str] = field(default_factory=list)
     pending: int = 0
-    pending_since: str | None = None
     refused: dict[str, int] = field(default_factory=dict)
     unfinished_since: str | None = None
     unfinished: int = 0
@@ -118,7 +117,7 @@ def _look(connection: sqlite3.Connection, workspace: Workspace, found: StoreStat
     found.vectors_outdated = found.embedder is not None and "whole_rows" not in found.meta
     if found.embedder is not None and not found.vectors_outdated:
         found.vectors_lacking = list(_lacking(workspace, found.meta))
-    found.pending, found.pending_since = one("SELECT count(*), min(added_at) FROM outbox")
+    found.pending = outbox.lag(connection).changes
     refused = "SELECT coalesce(last_error, '?'), count(*) FROM outbox WHERE tries > 0 GROUP BY 1"
     found.refused = dict(connection.execute(refused))
     found.unfinished, found.unfinished_since = one(

@@ -7,10 +7,10 @@ import sqlite3
 from collections.abc import Sequence
 
 from ..memory import Memory
-from . import compaction_history, feedback, rows
+from . import compaction_history, feedback, outbox, rows
 from .capture_history import CaptureReader
 from .protocol_reading import Entry, TopicRow
-from .values import CapturedSession, CaptureSource, Compaction, Feedback
+from .values import CapturedSession, CaptureSource, Compaction, Feedback, GraphLag
 
 _HIGHEST = 2**63 - 1
 
@@ -109,9 +109,9 @@ class SqliteLists:
         """Where a captured memory comes from; None for any other memory."""
         return CaptureReader(self._connection).source(memory_id)
 
-    def outbox_entries(self) -> int:
-        """How many deliveries to the knowledge graph are pending."""
-        return int(self._connection.execute("SELECT count(*) FROM outbox").fetchone()[0])
+    def graph_lag(self) -> GraphLag:
+        """What the knowledge graph lacks."""
+        return outbox.lag(self._connection)
 
     def _memories(self, query: str, *arguments: object) -> list[Memory]:
         return [rows.memory_of(row) for row in self._connection.execute(query, arguments)]

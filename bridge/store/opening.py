@@ -104,11 +104,11 @@ def known_format() -> int:
     return FORMAT
 
 
-def leave_team(workspace: Workspace, now: str) -> None:
+def leave_team(workspace: Workspace) -> None:
     """Make memory.db this machine's alone. Raises JobError: STORE_BUSY while a writer has it open."""
     from .team.position import leave
 
-    leave(workspace, now)
+    leave(workspace)
 
 
 def open_memories(workspace: Workspace) -> AbstractContextManager[Memories]:

@@ -10,7 +10,7 @@ from jobs import steps
 from jobs.layout import Workspace
 
 from . import database
-from .values import Action, OutboxEntry
+from .values import Action, GraphLag, OutboxEntry
 
 
 def forgive_opening(workspace: Workspace) -> None:
@@ -24,6 +24,17 @@ def forgive_opening(workspace: Workspace) -> None:
             connection.execute("UPDATE meta SET value = '0' WHERE key = 'graph_openings'")
 
 
+def lag(connection: sqlite3.Connection) -> GraphLag:
+    """What the graph lacks: the entries that it did not refuse; without a graph, all memories that it would have."""
+    if database.meta(connection, "graph_embedder") is not None:
+        count, since = connection.execute("SELECT count(*), min(added_at) FROM outbox WHERE tries = 0").fetchone()
+        return GraphLag(count, since, has_graph=True)
+    (count,) = connection.execute("SELECT count(*) FROM memories WHERE hidden = 0").fetchone()
+    oldest = "SELECT stored_at FROM memories WHERE hidden = 0 ORDER BY number LIMIT 1"
+    (since,) = connection.execute(oldest).fetchone() or (None,)
+    return GraphLag(count, since, has_graph=False)
+
+
 class Outbox:
     """The outbox, through the one writer's connection."""
 
@@ -31,7 +42,14 @@ class Outbox:
         self._connection = connection
 
     def enqueue(self, memory_id: str, action: Action, now: str) -> None:
-        """Add an entry, inside the transaction of the change that it delivers."""
+        """Add an entry, inside the transaction of the change that it delivers: none where there is no graph, which gets
+        all memories when it is made, and none for a status where another entry of the memory waits, which delivers it.
+        """
+        if self.graph_model() is None:
+            return
+        waits = "SELECT 1 FROM outbox WHERE memory_id = ? AND tries = 0"
+        if action == "status" and self._connection.execute(waits, (memory_id,)).fetchone():
+            return
         self._connection.execute(
             "INSERT INTO outbox (memory_id, action, added_at) VALUES (?, ?, ?)", (memory_id, action, now)
         )
@@ -39,12 +57,6 @@ class Outbox:
     def discard(self, memory_ids: Sequence[str]) -> None:
         """Delete the memories' entries, inside a transaction."""
         self._connection.executemany("DELETE FROM outbox WHERE memory_id = ?", [(each,) for each in memory_ids])
-
-    def discard_without_graph(self) -> None:
-        """Delete all entries if there is no graph here. The first opening of one enqueues all memories."""
-        if self.graph_model() is None and self.count():
-            with database.transaction(self._connection):
-                self._connection.execute("DELETE FROM outbox")
 
     def enqueue_missing(self, memory_ids: Sequence[str], now: str) -> None:
         """Enqueue the memories that the graph was found to lack, perhaps none, and remember one of them."""
@@ -56,16 +68,24 @@ class Outbox:
                 self.enqueue(memory_id, "write", now)
 
     def enqueue_all(self, now: str) -> int:
-        """Enqueue every visible memory for a new graph, and forget the state of the former one. Returns how many."""
+        """Enqueue every visible memory for a new graph that is open. Returns how many."""
         with database.transaction(self._connection):
-            self._connection.execute("DELETE FROM meta WHERE key IN ('graph_embedder', 'graph_lacked')")
-            self._connection.execute("DELETE FROM outbox")
+            self._forget_graph()
             done = self._connection.execute(
                 "INSERT INTO outbox (memory_id, action, added_at)"
                 " SELECT id, 'write', ? FROM memories WHERE hidden = 0 ORDER BY number",
                 (now,),
             )
             return done.rowcount
+
+    def forget_graph(self) -> None:
+        """Record that there is no graph any more: the next opening makes one with all memories."""
+        with database.transaction(self._connection):
+            self._forget_graph()
+
+    def _forget_graph(self) -> None:
+        self._connection.execute("DELETE FROM meta WHERE key IN ('graph_embedder', 'graph_lacked')")
+        self._connection.execute("DELETE FROM outbox")
 
     def pending(
         self, limit: int, memory_ids: Sequence[str] | None = None, *, untried: bool = False
@@ -88,6 +108,10 @@ class Outbox:
         query = "SELECT count(*) FROM outbox WHERE NOT ? OR tries = 0"
         return int(self._connection.execute(query, (untried,)).fetchone()[0])
 
+    def lag(self) -> GraphLag:
+        """What the graph lacks."""
+        return lag(self._connection)
+
     def undelivered_ids(self) -> set[str]:
         """The ids of memories whose first write may be pending, so that the graph may lack them."""
         query = "SELECT DISTINCT memory_id FROM outbox WHERE action = 'write'"
@@ -97,6 +121,7 @@ class Outbox:
         """Delete delivered entries, and reset the count of failed openings."""
         with steps.fault_point("outbox.pay"), database.transaction(self._connection):
             self._connection.executemany("DELETE FROM outbox WHERE seq = ?", [(entry.seq,) for entry in entries])
+            self._connection.execute("DELETE FROM meta WHERE key = 'graph_failure'")
             self._survived()
 
     def rejected(self, entry: OutboxEntry, error: str) -> None:
@@ -105,6 +130,11 @@ class Outbox:
             self._connection.execute(
                 "UPDATE outbox SET tries = tries + 1, last_error = ? WHERE seq = ?", (error[:500], entry.seq)
             )
+
+    def note_failure(self, code: str) -> None:
+        """Record that the graph was not brought up to date, until something is delivered again."""
+        with contextlib.suppress(sqlite3.Error), database.transaction(self._connection):
+            database.set_meta(self._connection, "graph_failure", code)
 
     # --- the state of the graph ---
 

@@ -30,6 +30,7 @@ from .values import (
     Compaction,
     Extraction,
     Feedback,
+    GraphLag,
     Known,
     OutboxEntry,
     Plan,
@@ -253,11 +254,11 @@ class Outbox(Protocol):
         ``untried``.
         """
 
-    def discard_without_graph(self) -> None:
-        """Delete all entries if there is no graph here. The first opening of one enqueues all memories."""
-
     def count(self, *, untried: bool = False) -> int:
         """How many entries there are, or how many were never rejected (``untried``)."""
+
+    def lag(self) -> GraphLag:
+        """What the graph lacks."""
 
     def undelivered_ids(self) -> set[str]:
         """The ids of memories that the graph may lack, since a write is pending."""
@@ -269,7 +270,13 @@ class Outbox(Protocol):
         """Record that the graph rejected an entry."""
 
     def enqueue_all(self, now: str) -> int:
-        """Enqueue every visible memory for a new graph. Returns how many."""
+        """Enqueue every visible memory for a new graph that is open. Returns how many."""
+
+    def forget_graph(self) -> None:
+        """Record that there is no graph any more. Until there is one, nothing is enqueued."""
+
+    def note_failure(self, code: str) -> None:
+        """Record that the graph was not brought up to date, until something is delivered again."""
 
     def enqueue_missing(self, memory_ids: Sequence[str], now: str) -> None:
         """Enqueue the memories that the graph was found to lack."""

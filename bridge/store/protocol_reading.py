@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from ..text.terms import Term
-    from .values import Addition, AppliedJob, CapturedSession, CaptureSource, Compaction, Feedback, Sizes
+    from .values import Addition, AppliedJob, CapturedSession, CaptureSource, Compaction, Feedback, GraphLag, Sizes
 
 # --- changes, for a local index ---
 
@@ -219,8 +219,8 @@ class MemoryLists(Protocol):
     def capture_source(self, memory_id: str) -> CaptureSource | None:
         """Where a captured memory comes from; None for any other memory."""
 
-    def outbox_entries(self) -> int:
-        """How many deliveries to the knowledge graph are pending."""
+    def graph_lag(self) -> GraphLag:
+        """What the knowledge graph lacks."""
 
 
 # --- an export ---

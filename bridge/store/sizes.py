@@ -7,6 +7,7 @@ from pathlib import Path
 
 from jobs.layout import Workspace
 
+from . import outbox
 from .database import meta, read_connection
 from .llm_usage import today
 from .values import Sizes, Spent
@@ -27,9 +28,10 @@ def sizes(workspace: Workspace, now: datetime) -> Sizes:
             return Sizes({}, 0, 0, 0, database, vectors, Spent())
         memories = {(kind, status): count for kind, status, count in connection.execute(BY_STATUS)}
         topics = connection.execute("SELECT count(DISTINCT topic_id) FROM memories WHERE hidden = 0").fetchone()[0]
-        lag = connection.execute("SELECT count(*) FROM outbox").fetchone()[0]
+        lag = outbox.lag(connection)
+        waiting = lag.changes if lag.has_graph else 0
         passages = int(meta(connection, "vector_rows") or 0)
-        return Sizes(memories, topics, passages, lag, database, vectors, today(connection, now))
+        return Sizes(memories, topics, passages, waiting, database, vectors, today(connection, now))
 
 
 def _size(path: Path) -> int:

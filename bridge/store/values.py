@@ -113,6 +113,19 @@ def day_of(now: datetime) -> str:
     return now.astimezone(UTC).date().isoformat()
 
 
+# --- the graph ---
+
+
+@dataclass(frozen=True, slots=True)
+class GraphLag:
+    """How many changes the knowledge graph lacks, the time of the oldest (ISO 8601), and whether there is a graph at
+    all; if not, it lacks all memories."""
+
+    changes: int
+    since: str | None
+    has_graph: bool
+
+
 # --- sizes ---
 
 

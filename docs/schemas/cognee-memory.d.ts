@@ -517,6 +517,11 @@ export interface Activity {
 
 /** The decision record that a topic's memories were merged into. */
 export interface AppliedCompaction {
+  /**
+   * The knowledge graph gets the change when a job needs the graph, or when the machine is idle. Absent in results of
+   * earlier versions, and where nothing changes.
+   */
+  graph?: "follows";
   decision_record_id: string;
   memory_number: number;
   topic_id: string;
@@ -633,6 +638,11 @@ export type CaptureResult = Captured | UndoneCapture;
  * `captured`, `unchanged`, `withdrawn`, `forgotten`, `empty` and `failed` add up to `sessions`.
  */
 export interface Captured {
+  /**
+   * The knowledge graph gets the change when a job needs the graph, or when the machine is idle. Absent in results of
+   * earlier versions, and where nothing changes.
+   */
+  graph?: "follows";
   dry_run: boolean;
   sessions: number;
   captured: number;
@@ -1472,7 +1482,7 @@ export interface Heartbeat {
   oldest_waiting_seconds: number | null;
   /** What runs now. While a long job yields to a short one, the short one comes last. */
   in_flight: InFlight[];
-  /** How many changes are not delivered to the knowledge graph yet; null while the number is unknown. */
+  /** How many changes the knowledge graph lacks, all memories if there is none; null while the number is unknown. */
   graph_lag: number | null;
   /** Null while there is none: it is stopped when idle. */
   child: ChildProcess | null;
@@ -1519,6 +1529,11 @@ export interface ImportPayload {
 
 /** Counts of the memories of a file. The first six counts after `memories` add up to it. */
 export interface ImportResult {
+  /**
+   * The knowledge graph gets the change when a job needs the graph, or when the machine is idle. Absent in results of
+   * earlier versions, and where nothing changes.
+   */
+  graph?: "follows";
   memories: number;
   added: number;
   /** Stored already, with the same id and text. */
@@ -1578,6 +1593,11 @@ export interface IngestPayload {
 
 /** The memory as it is stored. For a duplicate it may differ from the job. */
 export interface IngestResult {
+  /**
+   * The knowledge graph gets the change when a job needs the graph, or when the machine is idle. Absent in results of
+   * earlier versions, and where nothing changes.
+   */
+  graph?: "follows";
   memory_id: string;
   memory_number: number;
   topic_id: string | null;
@@ -1601,6 +1621,7 @@ export interface IngestResult {
 /** Time in milliseconds, for all the jobs that ran together. */
 export interface IngestTimings {
   store: number;
+  /** 0, since the graph follows. */
   graph: number;
   jobs_together: number;
 }
@@ -1729,8 +1750,10 @@ export interface MemoryCounts {
   summary?: number;
   decision_record?: number;
   legacy?: number;
-  /** How many changes are not delivered to the knowledge graph yet. */
+  /** How many changes the knowledge graph lacks: it gets them when a job needs it, or when the machine is idle. */
   graph_lag: number;
+  /** Whether there is a knowledge graph. If not, it lacks all memories. */
+  has_graph: boolean;
 }
 
 /** The feedback on a memory that was not withdrawn. */
@@ -1833,6 +1856,11 @@ export interface MigratedItem {
  * `migrated`, `already_migrated`, `forgotten`, `failed` and `remaining` add up to `found`.
  */
 export interface Migration {
+  /**
+   * The knowledge graph gets the change when a job needs the graph, or when the machine is idle. Absent in results of
+   * earlier versions, and where nothing changes.
+   */
+  graph?: "follows";
   dry_run: boolean;
   /** Texts of earlier versions, without those that were skipped. */
   found: number;
@@ -2176,6 +2204,11 @@ export interface RestorePayload {
 
 /** The withdrawn record. Withdrawing it again gives the same result. */
 export interface RestoreResult {
+  /**
+   * The knowledge graph gets the change when a job needs the graph, or when the machine is idle. Absent in results of
+   * earlier versions, and where nothing changes.
+   */
+  graph?: "follows";
   decision_record_id: string;
   /** Null if the record has been forgotten since. */
   memory_number: number | null;
@@ -2350,6 +2383,11 @@ export interface SetStatusPayload {
 
 /** The memory's metadata after the change. */
 export interface SetStatusResult {
+  /**
+   * The knowledge graph gets the change when a job needs the graph, or when the machine is idle. Absent in results of
+   * earlier versions, and where nothing changes.
+   */
+  graph?: "follows";
   memory_id: string;
   memory_number: number;
   topic_id: string | null;
@@ -2615,6 +2653,11 @@ export interface Topics {
 
 /** The result of undoing a capture. Undoing it again gives the same result. */
 export interface UndoneCapture {
+  /**
+   * The knowledge graph gets the change when a job needs the graph, or when the machine is idle. Absent in results of
+   * earlier versions, and where nothing changes.
+   */
+  graph?: "follows";
   receipt: string;
   /** Memories removed. */
   undone: number;
@@ -2626,6 +2669,11 @@ export interface UndoneCapture {
 
 /** The result of undoing a migration. Undoing it again gives the same result. */
 export interface UndoneMigration {
+  /**
+   * The knowledge graph gets the change when a job needs the graph, or when the machine is idle. Absent in results of
+   * earlier versions, and where nothing changes.
+   */
+  graph?: "follows";
   receipt: string;
   /** Memories removed, not counting their hidden originals. */
   undone: number;

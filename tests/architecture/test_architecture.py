@@ -323,6 +323,7 @@ def test_every_exception_is_needed() -> None:
                 "worker/doctor/",
                 "worker/process_usage.py",
                 "worker/processes.py",
+                "worker/scheduling/graph_upkeep.py",
             },
         ),
         (

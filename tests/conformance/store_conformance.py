@@ -80,6 +80,14 @@ class Place:
     def pending(self) -> list[tuple[str, str]]:
         return [(entry.memory_id, entry.action) for entry in self.store.outbox.pending(100)]
 
+    def lag(self) -> tuple[int, bool]:
+        found = self.store.outbox.lag()
+        assert (found.since is None) == (found.changes == 0)
+        return found.changes, found.has_graph
+
+    def make_graph(self) -> None:
+        self.store.outbox.note_opened("model")
+
     def deliver(self) -> None:
         self.store.outbox.delivered(self.store.outbox.pending(100))
 
@@ -242,6 +250,7 @@ class StoreConformance:
     # --- statuses ---
 
     def test_a_changed_status_is_pending_for_the_graph(self, place: Place) -> None:
+        place.make_graph()
         place.put(summary(A))
         place.deliver()
         after = place.store.set_status(A, "Superseded", NOW, LATER, JOB)
@@ -276,6 +285,7 @@ class StoreConformance:
     # --- what leaves ---
 
     def test_a_hidden_memory_is_kept_and_not_found(self, place: Place) -> None:
+        place.make_graph()
         place.put(summary(A), summary(B))
         place.deliver()
         with place.store.change(NOW) as change:
@@ -289,6 +299,7 @@ class StoreConformance:
         assert place.pending() == [(A, "delete")]
 
     def test_a_hidden_memory_comes_back_under_its_number(self, place: Place) -> None:
+        place.make_graph()
         place.put(summary(A), summary(B))
         with place.store.change(NOW) as change:
             change.hide(A)
@@ -298,6 +309,7 @@ class StoreConformance:
         assert place.pending() == [(A, "write")]
 
     def test_of_a_dropped_memory_nothing_is_there_and_the_graph_deletes_it(self, place: Place) -> None:
+        place.make_graph()
         place.put(summary(A), summary(B))
         with place.store.change(NOW) as change:
             change.drop([A, C])
@@ -326,17 +338,19 @@ class StoreConformance:
     # --- the outbox ---
 
     def test_what_is_pending_for_the_graph_survives_reopening_in_its_order(self, place: Place) -> None:
+        place.make_graph()
         place.put(summary(A), legacy(B))
         place.put(summary(C), hidden=True)
         place.store.set_status(A, "Draft", NOW, NOW)
         before = place.pending()
-        assert before == [(A, "write"), (B, "write"), (A, "status")], "nothing of what is hidden"
+        assert before == [(A, "write"), (B, "write")], "nothing of what is hidden, and a memory with its status"
         place.reopen()
         assert place.pending() == before
         assert [entry.memory_id for entry in place.store.outbox.pending(5, [B])] == [B]
         assert place.store.outbox.undelivered_ids() == {A, B}
 
     def test_what_was_delivered_is_gone_and_what_was_refused_waits(self, place: Place) -> None:
+        place.make_graph()
         place.put(summary(A), summary(B))
         first, second = place.store.outbox.pending(2)
         place.store.outbox.delivered([first])
@@ -348,30 +362,28 @@ class StoreConformance:
         assert outbox.count(untried=True) == 1, "a new opening tries again"
 
     def test_a_graph_is_written_from_scratch_with_what_is_found(self, place: Place) -> None:
+        place.make_graph()
         place.put(summary(A), summary(B))
         place.put(legacy(C), hidden=True)
         place.deliver()
         assert place.store.outbox.enqueue_all(LATER) == 2
-        assert place.pending() == [(A, "write"), (B, "write")]
+        assert (place.pending(), place.store.outbox.graph_model()) == ([(A, "write"), (B, "write")], None)
         place.deliver()
+        place.make_graph()
         place.store.outbox.enqueue_missing([B], LATER)
         assert (place.pending(), place.store.outbox.missing_memory()) == ([(B, "write")], B)
 
-    def test_deliveries_to_a_graph_that_never_was_are_discarded(self, place: Place) -> None:
+    def test_without_a_graph_nothing_waits_for_one_and_with_one_everything_does(self, place: Place) -> None:
         place.put(summary(A), summary(B))
         with place.store.change(NOW) as change:
             change.drop([A])
-            change.discard_deliveries([A])
-        assert place.pending() == [(B, "write")]
-
-    def test_without_a_graph_nothing_need_wait_for_one_and_with_one_everything_does(self, place: Place) -> None:
-        place.put(summary(A))
-        place.store.outbox.discard_without_graph()
-        assert place.pending() == []
-        place.store.outbox.note_opened("model")
-        place.put(summary(B))
-        place.store.outbox.discard_without_graph()
-        assert place.pending() == [(B, "write")]
+        place.store.set_status(B, "Draft", NOW, NOW)
+        assert (place.pending(), place.lag()) == ([], (1, False))
+        place.make_graph()
+        place.put(summary(C))
+        assert (place.pending(), place.lag()) == ([(C, "write")], (1, True))
+        place.store.outbox.forget_graph()
+        assert (place.pending(), place.lag()) == ([], (2, False))
 
     def test_how_the_graph_was_left_is_known(self, place: Place) -> None:
         assert not place.store.outbox.stores_are_ours()
@@ -524,6 +536,7 @@ class StoreConformance:
         assert (place.store.extractions.known([A, B]), place.store.extractions.data_ids()) == ({B}, [data_id_of(B)])
 
     def test_an_imported_extraction_is_written_into_the_graph(self, place: Place) -> None:
+        place.make_graph()
         place.put(legacy(A))
         place.deliver()
         row = {"memory_id": A, "data_id": "d", "at": NOW, "found": {"job_id": "j", "nodes": [], "edges": []}}

@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from jobs.layout import Workspace
-
-
-@pytest.fixture(autouse=True, scope="session")
-def _no_cognee() -> Iterator[None]:
-    """What loads cognee for a graph that is not cognee's loads nothing."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("bridge.graph.open_stores._import_cognee", lambda: None)
-        yield
 
 
 @pytest.fixture

@@ -298,9 +298,9 @@ WITH_GRAPH = {"graph_embedder": "e"}
         ({"words_outdated": True, "words": 0}, {}, {"INDEX_OF_OLDER_FORMAT"}),
         ({"unfinished": 1, "unfinished_since": LONG_AGO}, {}, {"FORGETTING_UNFINISHED"}),
         ({"unfinished": 1, "unfinished_since": AT}, {}, set()),
-        ({"pending": 1, "pending_since": LONG_AGO}, {}, {"GRAPH_BEHIND"}),
-        ({"pending": 1, "pending_since": AT}, {}, set()),
-        ({"pending": 1, "pending_since": LONG_AGO, "meta": {"team_seq": "7"}}, {}, set()),
+        ({"pending": 900}, {}, set()),
+        ({"pending": 1, "meta": {"graph_failure": "GRAPH_UNAVAILABLE"}}, {}, {"GRAPH_BEHIND"}),
+        ({"pending": 0, "meta": {"graph_failure": "GRAPH_UNAVAILABLE"}}, {}, set()),
         ({"refused": {"GRAPH_WRITE_FAILED": 2}}, {}, {"GRAPH_REFUSED"}),
         ({"meta": WITH_GRAPH}, {}, {"GRAPH_GONE"}),
         ({"meta": WITH_GRAPH}, {"graph": True, "vectors": True}, set()),
@@ -380,7 +380,6 @@ def used(workspace: Workspace) -> Workspace:
         content = Content("Geese", "They fly.", decisions=("Use geese",))
         metadata = Metadata(topic_id="geese", status="Active", created_at=AT)
         stores.store.add([(Memory("m" * 8, 0, "summary", metadata, AT, content), "job-a")], AT)
-        stores.deliver_all()
     spool.write_records(workspace.spool, [ended("job-a")])
     return workspace
 

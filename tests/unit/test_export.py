@@ -103,6 +103,9 @@ class WithoutCognee(Stores):
         self.fake = TakesAll()
 
     def _open_graph(self, store: Any) -> Any:
+        if store.outbox.graph_model() is None:
+            store.outbox.enqueue_all("2026-11-20T12:00:00Z")
+        store.outbox.note_opened(self.embedder.identity)
         return self.fake
 
 
@@ -357,6 +360,7 @@ def test_what_is_imported_is_told_to_the_graph_but_for_what_is_hidden(
 ) -> None:
     some_of_everything(here)
     imported(there, lines_of(here))
+    there.deliver_all()
     assert sorted(set(there.fake.told)) == sorted(map(an_id, "abcdfg"))
     assert there.store.outbox.count() == 0
 

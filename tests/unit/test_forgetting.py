@@ -78,8 +78,14 @@ class WithFakeGraph(Stores):
         self.scrubbed: list[str] = []
 
     def _open_graph(self, store: Any) -> Any:
+        if store.outbox.graph_model() is None:
+            store.outbox.enqueue_all(AT)
         store.outbox.note_opened(self.embedder.identity)
         return self.fake
+
+    @property
+    def can_edit_graph(self) -> bool:
+        return self.store.outbox.graph_model() is not None
 
     def forget_extractions(self, memory_ids: Sequence[str]) -> None:
         self.scrubbed.append("findings")
@@ -217,6 +223,7 @@ def test_forgetting_again_is_fine(stores: WithFakeGraph) -> None:
 
 def test_the_graph_is_told_and_scrubbed_only_where_there_is_one(stores: WithFakeGraph) -> None:
     with_graph = remember(stores, "Lakes.")
+    stores.deliver_all()
     assert with_graph in stores.fake.held
     forgotten(stores, memory_ids=[with_graph])
     assert stores.fake.held == set()
@@ -227,8 +234,8 @@ def test_the_graph_is_told_and_scrubbed_only_where_there_is_one(stores: WithFake
 def test_what_cognee_keeps_beside_a_graph_that_was_lost_is_scrubbed_too(stores: WithFakeGraph) -> None:
     """Its texts and its own database, where a rebuild was cut off before the graph was there again."""
     memory_id = remember(stores, "Known.")
-    stores.store.outbox.enqueue_all(AT)
-    assert stores.store.outbox.graph_model() is None
+    stores.deliver_all()
+    stores.store.outbox.forget_graph()
     forgotten(stores, memory_ids=[memory_id])
     assert stores.scrubbed == ["findings", "graph"]
 
@@ -524,6 +531,7 @@ def test_a_graph_that_is_found_damaged_on_the_way_leaves_no_copy(
     stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gone = remember(stores, f"The {SECRET} lives on an island.")
+    stores.deliver_all()
 
     def pay(self: Stores, memory_ids: Sequence[str]) -> dict[str, JobError]:
         folder = self.workspace.quarantine / "graph-now"
@@ -541,6 +549,7 @@ def test_a_record_made_anew_that_the_graph_refuses_is_no_reason_to_leave_words(
 ) -> None:
     gone, *_ = three(stores)
     compacted(stores)
+    stores.deliver_all()
     stores.workspace.picture.write_text(SECRET)
     refused = JobError("GRAPH_WRITE_FAILED")
 
@@ -693,6 +702,7 @@ def test_after_a_stop_anywhere_the_next_attempt_ends_it(
     stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch, point: str
 ) -> None:
     gone = remember(stores, f"The {SECRET} lives on an island.")
+    stores.deliver_all()
     stores.workspace.picture.write_text(SECRET)
     ended(
         stores.workspace, "brought", "ingest", {"summary": {"topic": "Z", "context": "c"}}, result={"memory_id": gone}
@@ -728,6 +738,7 @@ def test_what_a_job_left_that_gave_up_the_next_one_sees_to(
     stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gone, other = remember(stores, f"The {SECRET} lives."), remember(stores, "Lakes.")
+    stores.deliver_all()
     stores.workspace.picture.write_text(SECRET)
     with monkeypatch.context() as patched:
         patched.setattr(WithFakeGraph, "scrub_graph", lambda self: (_ for _ in ()).throw(JobError("GRAPH_UNAVAILABLE")))
@@ -741,6 +752,7 @@ def test_a_job_that_the_worker_did_not_finish_names_the_job_files_of_one_that_ga
     stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gone, other = remember(stores, f"The {SECRET} lives."), remember(stores, "Lakes.")
+    stores.deliver_all()
     ended(stores.workspace, "told", "ingest", {"summary": {"topic": "Z", "context": "c"}}, result={"memory_id": gone})
     with monkeypatch.context() as patched:
         patched.setattr(WithFakeGraph, "scrub_graph", lambda self: (_ for _ in ()).throw(JobError("GRAPH_UNAVAILABLE")))

@@ -141,14 +141,14 @@ def test_a_store_of_an_older_format_is_read_before_a_worker_has_converted_it(
 
 
 def test_counts_are_by_kind_with_what_the_graph_is_owed(workspace: Workspace) -> None:
-    assert listing.counts(workspace) == {"memories": 8, "summary": 7, "legacy": 1, "graph_lag": 8}
+    assert listing.counts(workspace) == {"memories": 8, "summary": 7, "legacy": 1, "graph_lag": 8, "has_graph": False}
 
 
 def test_a_workspace_that_was_never_used_has_nothing(tmp_path: Path) -> None:
     unused = Workspace(tmp_path / "unused")
     assert listing.memories(unused, 5) == []
     assert listing.topics(unused) == []
-    assert listing.counts(unused) == {"memories": 0, "graph_lag": 0}
+    assert listing.counts(unused) == {"memories": 0, "graph_lag": 0, "has_graph": False}
     with pytest.raises(JobError, match="MEMORY_NOT_FOUND"):
         listing.memory(unused, "1")
 

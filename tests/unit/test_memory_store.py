@@ -106,6 +106,7 @@ def test_a_memory_that_is_there_is_not_added_again_and_nothing_beside_it(
     workspace: Workspace, embedder: FakeEmbedder
 ) -> None:
     with opened(workspace, embedder) as store:
+        store.outbox.note_opened("model")
         add(store, summary("a"))
         with pytest.raises(sqlite3.IntegrityError):
             add(store, summary("b"), summary("a"))
@@ -197,6 +198,7 @@ def test_a_kill_between_vectors_and_commit_leaves_the_store_as_it_was(
 ) -> None:
     """A real process ends itself right before the transaction; what it appended is not committed."""
     with opened(workspace, embedder) as store:
+        store.outbox.note_opened("model")
         add(store, summary("a"))
     code = """
 import os, sys
@@ -221,6 +223,7 @@ store.add([(Memory("lost", 0, "legacy", Metadata(), "2026-11-20T12:00:00Z", text
 
 def test_what_is_stored_is_owed_to_the_graph_until_it_is_paid(workspace: Workspace, embedder: FakeEmbedder) -> None:
     with opened(workspace, embedder) as store:
+        store.outbox.note_opened("model")
         add(store, summary("a"), summary("b"))
         assert [(owed.memory_id, owed.action) for owed in store.outbox.pending(10)] == [("a", "write"), ("b", "write")]
         assert [owed.memory_id for owed in store.outbox.pending(10, ["b", "nobody"])] == ["b"]
@@ -233,6 +236,7 @@ def test_what_is_stored_is_owed_to_the_graph_until_it_is_paid(workspace: Workspa
 
 def test_what_the_graph_refused_is_owed_still_and_counted(workspace: Workspace, embedder: FakeEmbedder) -> None:
     with opened(workspace, embedder) as store:
+        store.outbox.note_opened("model")
         add(store, summary("a"), summary("b"))
         store.outbox.rejected(store.outbox.pending(1)[0], "GRAPH_WRITE_FAILED")
         assert [(owed.memory_id, owed.tries) for owed in store.outbox.pending(10)] == [("a", 1), ("b", 0)]
@@ -250,6 +254,7 @@ def test_everything_can_be_owed_anew(workspace: Workspace, embedder: FakeEmbedde
 def test_a_change_of_status_embeds_nothing_and_is_owed(workspace: Workspace, embedder: FakeEmbedder) -> None:
     later = "2026-11-21T12:00:00Z"
     with opened(workspace, embedder) as store:
+        store.outbox.note_opened("model")
         add(store, summary("a"))
         store.outbox.delivered(store.outbox.pending(10))
         embedder.seen.clear()

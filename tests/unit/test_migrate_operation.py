@@ -374,7 +374,7 @@ def test_a_migration_that_was_cut_off_for_good_can_be_taken_back(bench: Bench, m
     assert bench.receipt("m")["finished_at"] is None
     count = bench.stores.store.count()
     assert count > 0
-    assert bench.run("u", undo="m") == {"receipt": "m", "undone": count, "kept": []}
+    assert bench.run("u", undo="m") == {"receipt": "m", "undone": count, "kept": [], "graph": "follows"}
     assert bench.contents() == []
 
 
@@ -399,7 +399,7 @@ def test_undo_leaves_nothing_and_a_later_migration_brings_all_again(bench: Bench
     bench.run("m")
     before = bench.contents()
     undone = bench.run("u", undo="m")
-    assert undone == {"receipt": "m", "undone": 3, "kept": []}
+    assert undone == {"receipt": "m", "undone": 3, "kept": [], "graph": "follows"}
     assert bench.contents() == []
     assert bench.receipt("m")["undone"]["job_id"] == "u"
     assert bench.run("u2", undo="m") == undone
@@ -446,7 +446,7 @@ def test_undo_leaves_what_others_brought_and_what_has_become_more(bench: Bench) 
     store.set_status(plain, "Active", LATER_STILL, LATER_STILL)  # as the migration had made it
     with store.change(AT) as change:
         change.hide("r")  # withdrawn
-    assert bench.run("u2", undo="m") == {"receipt": "m", "undone": 3, "kept": []}
+    assert bench.run("u2", undo="m") == {"receipt": "m", "undone": 3, "kept": [], "graph": "follows"}
     assert {row[0] for row in bench.contents()} == {mine.id, "r"}
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -15,12 +14,12 @@ import pytest
 from fake_embedder import FakeEmbedder
 
 from bridge import slices
-from bridge.graph import graph_files, open_stores, outbox_relay
+from bridge.graph import graph_files
 from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata
 from bridge.settings import Settings
 from bridge.slices import next_batch_size
-from bridge.store import mounts, outbox
+from bridge.store import database, mounts, outbox
 from bridge.store.values import Extraction
 from bridge.text.passages import passages
 from jobs import steps
@@ -93,6 +92,9 @@ class WithFakeGraph(Stores):
 
     def _open_graph(self, store: Any) -> Any:
         self.opened += 1
+        if store.outbox.graph_model() is None:
+            store.outbox.enqueue_all(NOW)
+        store.outbox.note_opened(self.embedder.identity)
         return self.fake
 
 
@@ -114,34 +116,51 @@ def add(stores: Stores, *ids: str) -> None:
     stores.store.add([(summary(memory_id), None) for memory_id in ids], NOW)
 
 
-def test_a_job_pays_its_own_debt_first_then_the_rest(stores: WithFakeGraph) -> None:
+def test_what_a_job_names_is_delivered_and_the_rest_waits(stores: WithFakeGraph) -> None:
     add(stores, "a", "b", "c")
     assert stores.deliver(["c"]) == {}
-    assert stores.fake.told == ["c", "a", "b"]
-    assert stores.graph_lag() == 0
+    assert stores.fake.told == ["c"]
+    assert stores.graph_lag() == 2
 
 
-@pytest.mark.parametrize("refused", [set(), {"b"}])
-def test_a_memory_stored_while_cognee_loads_waits_for_nothing_and_is_delivered_with_the_others(
-    stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch, refused: set[str]
-) -> None:
-    """A graph that rejects it fails no other job: its own runs again."""
-    loaded = threading.Event()
-    monkeypatch.setattr(open_stores, "_import_cognee", loaded.wait)
-    stores.fake.refused = refused
+def test_without_a_graph_nothing_piles_up_and_the_first_one_gets_all(stores: WithFakeGraph) -> None:
+    add(stores, "a", "b", "c")
+    with stores.store.change(NOW) as change:
+        change.drop(["b"])
+    stores.store.set_status("a", "Superseded", NOW, NOW)
+    assert (stores.store.outbox.count(), stores.graph_lag()) == (0, 2)
+    assert stores.opened == 0
+    stores.deliver_all()
+    assert stores.fake.told == ["a", "c"]
+    assert (stores.store.outbox.count(), stores.graph_lag()) == (0, 0)
+
+
+def test_a_status_that_changes_often_waits_once_and_not_beside_its_memory(stores: WithFakeGraph) -> None:
     add(stores, "a")
+    stores.deliver_all()
+    add(stores, "b")
+    for hour, status in enumerate(("Draft", "Active", "Superseded"), 3):
+        for memory_id in ("a", "b"):
+            stores.store.set_status(memory_id, status, f"2026-11-20T1{hour}:30:00Z", NOW)
+    assert [(entry.memory_id, entry.action) for entry in stores.store.outbox.pending(10)] == [
+        ("b", "write"), ("a", "status"),
+    ]  # fmt: skip
+    stores.deliver_all()
+    assert stores.fake.told == ["a", "b", "a=Superseded"]
 
-    def another_job(_: object) -> None:
-        if not loaded.is_set():
-            add(stores, "b")
-            assert stores.deliver_soon(["b"]) == {}
-            assert stores.fake.told == []
-            loaded.set()
 
-    assert stores.deliver_soon(["a"], another_job) == {}
-    assert set(stores.fake.told) == {"a", "b"} - refused
-    assert (set(stores.deferred), stores.graph_lag()) == (refused, 0)
-    assert not stores.is_loading_cognee
+def test_a_failure_to_deliver_is_noted_until_something_is_delivered(stores: WithFakeGraph) -> None:
+    def noted() -> str | None:
+        return database.meta(stores.store._connection, "graph_failure")
+
+    add(stores, "a")
+    stores.fake.raised = JobError("GRAPH_UNAVAILABLE")
+    with pytest.raises(JobError, match="GRAPH_UNAVAILABLE"):
+        stores.deliver_for(1.0)
+    assert noted() == "GRAPH_UNAVAILABLE"
+    stores.fake.raised = None
+    stores.deliver_all()
+    assert noted() is None
 
 
 def test_on_a_mount_where_the_store_would_be_damaged_nothing_is_opened(
@@ -153,13 +172,13 @@ def test_on_a_mount_where_the_store_would_be_damaged_nothing_is_opened(
     assert not stores._workspace.memory_db.exists()
 
 
-def test_a_job_pays_others_debts_for_a_moment_only(stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_job_a_slice_is_delivered_at_a_time(stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter(range(0, 100_000, 2))
-    add(stores, *(f"m{number}" for number in range(50)))
+    add(stores, *(f"m{number}" for number in range(60)))
     monkeypatch.setattr(time, "monotonic", lambda: float(next(clock)))
-    stores.deliver(["m49"])
-    assert stores.fake.told == ["m49"]
-    assert stores.graph_lag() == 49
+    stores.deliver_for(3.0)
+    assert 0 < len(stores.fake.told) < 60
+    assert stores.graph_lag() == 60 - len(stores.fake.told)
 
 
 @pytest.mark.parametrize("left", ["cognee.lancedb", "cognee_graph_ladybug", "cognee_graph_ladybug.wal"])
@@ -179,15 +198,6 @@ def test_of_a_graph_without_its_vectors_nothing_is_kept_in_place_and_the_other_w
     assert [path.name for path in workspace.quarantine.glob("graph-*/*")] == [left]
 
 
-def test_who_has_no_debt_does_not_open_the_graph(stores: WithFakeGraph) -> None:
-    add(stores, "a")
-    stores.deliver(["a"])
-    stores._graph = None
-    assert stores.deliver(["a"]) == {}
-    assert stores.deliver_all() == 0
-    assert stores.opened == 1
-
-
 def test_one_bad_memory_fails_alone(stores: WithFakeGraph) -> None:
     add(stores, "a", "bad", "b")
     stores.fake.refused = {"bad"}
@@ -200,7 +210,7 @@ def test_one_bad_memory_fails_alone(stores: WithFakeGraph) -> None:
 def test_nobody_is_asked_to_pay_again_and_again_what_the_graph_refuses(stores: WithFakeGraph) -> None:
     add(stores, "a", "bad")
     stores.fake.refused = {"bad"}
-    stores.deliver(["bad"])
+    stores.deliver_all()
     assert stores.graph_lag() == 0
     stores.store.outbox.note_opened("m")
     assert stores.graph_lag() == 1
@@ -220,21 +230,8 @@ def test_a_text_that_the_provider_refuses_is_its_memorys_fault_and_in_nobodys_wa
     assert {memory_id: error.code for memory_id, error in stores.deliver(["bad"]).items()} == {
         "bad": "EMBEDDING_FAILED"
     }
+    stores.deliver_all()
     assert stores.fake.told == ["a"]
-
-
-def test_trouble_with_others_debts_is_not_the_jobs(stores: WithFakeGraph) -> None:
-    add(stores, "a", "b")
-
-    def write(memories: Sequence[Memory], _: object = ()) -> None:
-        if not memories:
-            return
-        if [memory.id for memory in memories] != ["a"]:
-            raise JobError("GRAPH_UNAVAILABLE")
-
-    stores.fake.write = write  # type: ignore[method-assign]
-    assert stores.deliver(["a"]) == {}
-    assert stores.graph_lag() == 1
 
 
 @pytest.mark.parametrize(("code", "closes"), [("GRAPH_UNAVAILABLE", 1), ("DISK_FULL", 1), ("RATE_LIMITED", 0)])
@@ -285,9 +282,8 @@ def test_the_graph_is_told_which_record_supersedes_which_whenever_either_is_writ
 
 @pytest.mark.usefixtures("every_slice")
 def test_all_is_paid_in_slices_in_which_other_jobs_may_close_the_graph_and_add(
-    stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch
+    stores: WithFakeGraph,
 ) -> None:
-    monkeypatch.setattr(outbox_relay, "_OTHERS_SECONDS", 0.0)
     add(stores, *(f"m{number:03d}" for number in range(300)))
     said: list[dict[str, Any]] = []
 

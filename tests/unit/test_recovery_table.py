@@ -24,10 +24,8 @@ from worker.inbox.intake import Intake, Limits
 from worker.scheduling.executing import ExecutingJobs
 from worker.scheduling.ledger import Ledger
 from worker.scheduling.recovery import (
-    OUTBOX_DELIVERIES,
     REPAIRS,
     CopyIs,
-    OutboxDelivery,
     RecordIs,
     Repair,
     reconcile,
@@ -98,17 +96,6 @@ def test_every_combination_that_a_survey_can_find_has_a_repair() -> None:
 
 def test_every_repair_that_has_a_name_is_some_combinations() -> None:
     assert set(REPAIRS.values()) == set(get_args(Repair))
-
-
-def test_every_state_of_a_record_beside_a_debt_to_the_graph_has_somebody_who_pays() -> None:
-    assert set(OUTBOX_DELIVERIES) == set(product(get_args(RecordIs), (True, False)))
-    assert set(OUTBOX_DELIVERIES.values()) == set(get_args(OutboxDelivery))
-    for (record_is, owed), debt in OUTBOX_DELIVERIES.items():
-        assert (debt == "nothing") == (not owed)
-        if owed:  # a job that goes on pays itself; else nobody would but maintenance
-            assert debt == (
-                "its next attempt delivers" if record_is in ("waiting", "running") else "maintenance delivers"
-            )
 
 
 @pytest.mark.parametrize(("record", "copy", "dropped"), list(product(RECORDS, COPIES, (True, False))))

@@ -13,13 +13,10 @@ import pytest
 from harness import until
 
 from jobs import clock, files, lifecycle, spool
-from jobs.errors import JobError
 from jobs.layout import SpoolPaths
-from jobs.lifecycle import Failed, Succeeded
 from jobs.model import Record, encode
 from jobs.parse import parse_job
 from worker.child import process
-from worker.child.protocol import encode as encode_outcome
 from worker.child.supervisor import ChildEnded
 from worker.scheduling import recovery
 from worker.scheduling.executing import read_executing
@@ -47,6 +44,9 @@ class ChildInName:
         return self.answer(request, options)
 
     def end(self, why: str) -> None:
+        self.ended.append(why)
+
+    def stop(self, *, why: str) -> None:
         self.ended.append(why)
 
 
@@ -200,67 +200,61 @@ def test_a_long_comparison_lets_short_jobs_in_between_and_is_not_let_in_twice(be
     assert bench.record("long").state == "succeeded"
 
 
-def test_while_cognee_loads_for_a_short_job_what_waits_is_stored_and_what_needs_the_graph_waits(bench: Bench) -> None:
-    bench.accept("first", "ingest", {"summary_text": "One."})
+class UpkeepInName:
+    """Says that the graph is due, and notes what failed."""
 
-    def loads(request: Request, options: dict[str, Any]) -> dict[str, Any]:
-        if request["jobs"][0]["job_id"] == "first":
-            assert not options["in_slices"]
-            bench.accept("question", "ask", {"question": "?"})
-            bench.accept("second", "ingest", {"summary_text": "Two."})
-            options["on_pause"]()
-            assert [bench.record(job_id).state for job_id in ("second", "question")] == ["running", "queued"]
-            bench.accept("third", "ingest", {"summary_text": "Three."})
-            bench.runner.stopping.set()
-            options["on_pause"]()
-            options["on_delivered"]()
-            assert bench.record("second").state == "succeeded"
-        return succeeded(request) | {"graph_follows": options["on_pause"] is None}
+    def __init__(self) -> None:
+        self.asked: list[int] = []
+        self.failures = 0
 
-    bench.child.answer = loads
-    bench.runner.run_if_due("first")
-    states = [bench.record(job_id).state for job_id in ("first", "second", "third")]
-    assert (states, bench.child.ended) == (["succeeded", "succeeded", "queued"], [])
+    def is_due(self, changes: int, idle_seconds: float) -> bool:
+        self.asked.append(changes)
+        return changes > 1
+
+    def failed(self) -> None:
+        self.failures += 1
 
 
-@pytest.mark.parametrize("ends", ["with an answer", "by a crash"])
-def test_what_was_stored_while_cognee_loaded_runs_again_if_the_graph_does_not_get_it(bench: Bench, ends: str) -> None:
-    """No crash counts against it, and an error of its own stays its end."""
-    after = {"graph_lag": 1, "graph_follows": True}
-    bench.accept("first", "ingest", {"summary_text": "One."})
-
-    def loads(request: Request, options: dict[str, Any]) -> dict[str, Any]:
-        if options["on_pause"] is None:
-            outcomes = {"second": Succeeded({}), "bad": Failed(JobError("METADATA_BROKEN"))}
-            return {"outcomes": {name: encode_outcome(outcome) for name, outcome in outcomes.items()}} | after
-        for job_id in ("second", "bad"):
-            bench.accept(job_id, "ingest", {"summary_text": job_id})
-        options["on_pause"]()
-        if ends == "by a crash":
-            raise ChildEnded("died", executing=False)
-        return succeeded(request)
-
-    bench.child.answer = loads
-    bench.runner.run_if_due("first")
-    second = bench.record("second")
-    assert (second.state, second.crashes, second.attempts[-1].outcome) == ("queued", 0, "interrupted")
-    assert bench.record("bad").state == "failed"
-
-
-def test_maintenance_ends_what_was_stored_while_it_loaded_cognee(bench: Bench) -> None:
-    def loads(request: Request, options: dict[str, Any]) -> dict[str, Any]:
-        if request["jobs"]:
-            return succeeded(request) | {"graph_follows": True}
-        bench.accept("late", "ingest", {"summary_text": "One."})
-        options["on_pause"]()
-        options["on_delivered"]()
-        return {"outcomes": {}, "graph_lag": 0}
-
-    bench.child.answer = loads
-    bench.child.pid = None
-    bench.runner.graph_lag = 1
+def test_without_a_job_the_graph_gets_slice_by_slice_what_it_lacks(bench: Bench) -> None:
+    lags = iter([40, 10, 0])
+    upkeep = bench.runner._upkeep = UpkeepInName()  # type: ignore[assignment]
+    bench.child.answer = lambda request, options: {"outcomes": {}, "graph_lag": next(lags)}
+    bench.runner.graph_lag = 70
+    assert bench.runner.wants_maintenance
     bench.runner.run_if_due(MAINTENANCE)
-    assert bench.record("late").state == "succeeded"
+    assert (bench.runner.graph_lag, upkeep.failures) == (0, 0)
+    assert bench.child.ended == ["idle"], "it has loaded cognee, and nothing needs that now"
+    assert not bench.runner.wants_maintenance
+
+
+def test_a_job_that_comes_while_the_graph_is_brought_up_to_date_waits_for_one_slice(bench: Bench) -> None:
+    asked: list[str] = []
+
+    def answer(request: Request, options: dict[str, Any]) -> dict[str, Any]:
+        asked.append(request["kind"])
+        assert bench.runner.is_delivering
+        bench.accept("long", "rebuild", {"what": "index"})
+        return {"outcomes": {}, "graph_lag": 60}
+
+    bench.runner._upkeep = UpkeepInName()  # type: ignore[assignment]
+    bench.child.answer = answer
+    bench.runner.graph_lag = 70
+    bench.runner.run_if_due(MAINTENANCE)
+    assert (asked, bench.runner.graph_lag, bench.runner.is_delivering) == (["@pay"], 60, False)
+
+
+@pytest.mark.parametrize("dies", [False, True])
+def test_a_graph_that_cannot_be_brought_up_to_date_is_left_alone_for_a_while(bench: Bench, dies: bool) -> None:
+    def answer(request: Request, options: dict[str, Any]) -> dict[str, Any]:
+        if dies:
+            raise ChildEnded("died")
+        return {"outcomes": {}, "graph_lag": 70}
+
+    upkeep = bench.runner._upkeep = UpkeepInName()  # type: ignore[assignment]
+    bench.child.answer = answer
+    bench.runner.graph_lag = 70
+    bench.runner.run_if_due(MAINTENANCE)
+    assert (upkeep.failures, bench.runner.is_delivering) == (1, False)
 
 
 def test_a_cancellation_at_any_instant_is_heeded_or_answered_with_ask_again(bench: Bench) -> None:

@@ -464,13 +464,13 @@ def test_results_are_as_the_schemas_say(stores: Stores) -> None:
     for name in payloads:
         found = result(outcomes, name)
         assert problems("result.ingest", found) == []
-        assert set(found) == known(result_shapes.IngestResult) == required(result_shapes.IngestResult)
+        assert set(found) == known(result_shapes.IngestResult) == required(result_shapes.IngestResult) | {"graph"}
         assert set(found["timings_ms"]) == known(result_shapes.IngestTimings)
     memory_id = result(outcomes, "summary")["memory_id"]
     change = task("a", "set_status", {"memory_id": memory_id, "status": "Superseded"})
     changed = result(set_status.run([change], stores, NOON, ignore), "a")
     assert problems("result.set_status", changed) == []
-    assert set(changed) == known(result_shapes.SetStatusResult) == required(result_shapes.SetStatusResult)
+    assert set(changed) == known(result_shapes.SetStatusResult) == required(result_shapes.SetStatusResult) | {"graph"}
     given = result(
         feedback.run(
             [task("a", "feedback", {"memory_id": memory_id, "verdict": "wrong", "by": "agent"})], stores, NOON, ignore

@@ -98,7 +98,7 @@ def leave(workspace: Workspace, settings: Settings) -> None:
             f"{waiting} jobs of this machine wait or run in the team.",
             remediation="Wait for their end, or cancel them: cognee-memory jobs list.",
         )
-    opening.leave_team(workspace, clock.iso(clock.now()))
+    opening.leave_team(workspace)
     membership.leave(workspace, settings.config_folder)
     copy_age.forget(workspace)
     last_try.forget(workspace)

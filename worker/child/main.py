@@ -108,7 +108,6 @@ class Server:
         self._close = close
         self._stores: Stores
         self._depth = 0
-        self._has_deferred = False  # whether jobs that ran in a pause wait for the graph
         self._ahead = timedelta()  # of the clock that times the jobs
         self._job_files: dict[str, Any] | None = None
 
@@ -126,27 +125,17 @@ class Server:
         if request["kind"] == CLOSE:
             self._close()
             self._depth -= 1
-            self._pipes.answer(
-                {"outcomes": {}, "graph_lag": None, "graph_follows": False, "job_files": None}, last=self._depth == 0
-            )
+            self._pipes.answer({"outcomes": {}, "graph_lag": None, "job_files": None}, last=self._depth == 0)
             return
         self._stores = self._stores_of(request["workspace_id"], request["person"])
         self._stores.use_lease(request.get("lease"))
         self._ahead = timedelta(seconds=request.get("ahead", 0.0))
-        deferred = len(self._stores.deferred)
         outcomes = self._outcomes_in_place(request["kind"], tasks, self._progress(request["slice_seconds"]))
-        graph_follows = len(self._stores.deferred) > deferred
-        self._has_deferred |= graph_follows
         self._depth -= 1
-        if self._depth == 0:
-            self._tell_delivered()
-            self._stores.deferred.clear()
-            self._has_deferred = False
         job_files, self._job_files = self._job_files, None
         answer: Answer = {
             "outcomes": {job_id: encode(outcome) for job_id, outcome in outcomes.items()},
             "graph_lag": self._stores.graph_lag(),
-            "graph_follows": graph_follows,
             "job_files": job_files,
         }
         self._pipes.answer(answer, last=self._depth == 0)
@@ -160,20 +149,11 @@ class Server:
             if message != said:
                 said = dict(message)
                 self._pipes.send({"progress": message})
-            if self._depth == 1:
-                self._tell_delivered()
-            is_over = slice_seconds is not None and time.monotonic() - began >= slice_seconds
-            if is_over or (self._depth == 1 and self._stores.is_loading_cognee):
+            if slice_seconds is not None and time.monotonic() - began >= slice_seconds:
                 self._yield_control()
                 began = time.monotonic()
 
         return progress
-
-    def _tell_delivered(self) -> None:
-        """Tell the parent when the graph has what jobs in earlier pauses stored."""
-        if self._has_deferred and not self._stores.deferred:
-            self._has_deferred = False
-            self._pipes.send({"delivered": True})
 
     def _yield_control(self) -> None:
         self._pipes.send({"give_way": True})
@@ -219,7 +199,7 @@ class Server:
                     _follow().finish(self._stores, clock.now())
                     return {}
                 if kind == DELIVER:
-                    self._stores.deliver_all(progress)
+                    self._stores.deliver_for(self._stores.settings.slice_seconds)
                     return {}
                 if kind == MAINTAIN:
                     self._stores.maintain(clock.now(), progress)

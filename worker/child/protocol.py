@@ -7,9 +7,7 @@ The worker sends a ``Request``. The child replies with one ``Answer``, and may s
 - ``begun``: it has received the jobs, and their own operation begins. A death of the child or of the worker counts
   against a job only after this message, and not while the child is loading;
 - ``progress``: the job's progress, as its record shows it;
-- ``give_way``: it has paused at a safe point, or while it only waits for cognee to load, and serves other requests
-  until it receives ``go_on``;
-- ``delivered``: the graph has the memories of the jobs that ran in earlier pauses of this request;
+- ``give_way``: it has paused at a safe point, and serves other requests until it receives ``go_on``;
 - ``critical``: its stdin has ended inside a critical section, which it finishes first.
 """
 
@@ -22,7 +20,7 @@ from jobs.errors import JobError
 from jobs.lifecycle import Failed, Succeeded
 
 # Kinds of requests without jobs:
-DELIVER = "@pay"  # deliver the pending outbox entries to the graph
+DELIVER = "@pay"  # for a slice of time, deliver what the graph lacks
 MAINTAIN = "@maintain"  # compact the stores
 FOLLOW = "@follow"  # in a team: apply what other machines changed, and remove here what they forgot
 FORGOTTEN = "@forgotten"  # note that the jobs' files of the last FOLLOW are scrubbed
@@ -46,16 +44,11 @@ class Request(TypedDict):
 
 
 class Answer(TypedDict):
-    """Job id -> outcome, as ``encode`` makes it; the number of pending outbox entries, null if unknown; for
-    ``FOLLOW`` the jobs' files that the worker has to scrub, null without any.
-
-    ``graph_follows``: the jobs ran while cognee was being loaded, so the graph gets their memories from the paused
-    request, which then says ``delivered``. If it ends without that, the jobs run again.
-    """
+    """Job id -> outcome, as ``encode`` makes it; how many changes the graph lacks, null if unknown; for ``FOLLOW`` the
+    jobs' files that the worker has to scrub, null without any."""
 
     outcomes: dict[str, dict[str, Any]]
     graph_lag: int | None
-    graph_follows: bool
     job_files: dict[str, Any] | None
 
 

@@ -77,20 +77,16 @@ class Child:
         *,
         timeout_seconds: float | None = None,
         on_pause: Callable[[], object] | None = None,
-        in_slices: bool = True,
         is_cancelled: Callable[[], bool] = lambda: False,
         on_executing: Callable[[bool], None] = lambda _: None,
-        on_delivered: Callable[[], None] = lambda: None,
     ) -> Answer:
         """Send a request and wait for its answer; pass each progress message to ``progress``.
 
-        The timeout begins when the child has loaded. During ``on_pause``, which may send other requests, the child
-        pauses at a safe point: while cognee is being loaded, and with ``in_slices`` after each slice of long work.
-        ``is_cancelled`` is checked after the point from which ``end`` works, so that
-        no cancellation is missed. ``on_executing`` is called with True when the jobs' own operation begins, with False
-        when it pauses because the child loads something, and with True after that; ``on_delivered`` when the graph has
-        what other requests stored in the pauses. Raises ChildEnded when the child
-        ends without an answer, OSError when it cannot be started.
+        The timeout begins when the child has loaded. ``on_pause``, which may send other requests, is called at a safe
+        point after each slice of long work. ``is_cancelled`` is checked after the point from which ``end`` works, so
+        that no cancellation is missed. ``on_executing`` is called with True when the jobs' own operation begins, with
+        False when it pauses because the child loads something, and with True after that. Raises ChildEnded when the
+        child ends without an answer, OSError when it cannot be started.
         """
         with self._lock:
             process = self._running()
@@ -100,15 +96,13 @@ class Child:
                     process.end("stopped")
                 elif is_cancelled():
                     process.end("cancelled")
-                slices = None if on_pause is None or not in_slices else self._settings.slice_seconds
+                slices = None if on_pause is None else self._settings.slice_seconds
                 with steps.fault_point("child.send"):
                     of_pool = {"workspace_id": self.workspace_id, "person": self.person}
                     process.send({**request, "slice_seconds": slices, **of_pool})
                 while (message := process.receive(on_executing)) is not None:
                     if "progress" in message:
                         progress(message["progress"])
-                    elif "delivered" in message:
-                        on_delivered()
                     elif "give_way" in message:
                         self._yield_control(process, on_pause)
                     else:

@@ -23,7 +23,6 @@ from jobs.layout import Workspace
 from ..wording import MIB, counted
 
 _LARGE_LOG = 256 * MIB
-_BEHIND = timedelta(minutes=15)
 _UNFINISHED = timedelta(minutes=15)
 
 
@@ -151,9 +150,8 @@ def index(state: Stores) -> Iterator[Finding]:
 def graph(state: Stores) -> Iterator[Finding]:
     """Findings about the outbox, the knowledge graph and quarantined graphs."""
     store = state.store
-    is_lazy = "team_seq" in store.meta  # in a team, a graph is written when it is needed
-    if not is_lazy and store.pending_since and state.now - clock.parse(store.pending_since) > _BEHIND:
-        message = f"{counted(store.pending, 'change')}, the oldest since {store.pending_since}."
+    if (failure := store.meta.get("graph_failure")) and store.pending:
+        message = f"{counted(store.pending, 'change')} wait; the last try ended with {failure}."
         yield finding("GRAPH_BEHIND", "outbox", message, count=store.pending)
     for code, count in store.refused.items():
         yield finding("GRAPH_REFUSED", "outbox", f"{count} with {code}.", count=count)

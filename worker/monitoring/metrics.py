@@ -70,7 +70,7 @@ METRICS = (
     Metric("passages", "gauge", (), "Passages in the vector index, those of changed texts included."),
     Metric("vector_bytes", "gauge", (), "Size of the vector files."),
     Metric("database_bytes", "gauge", (), "Size of memory.db with its log."),
-    Metric("graph_outbox_entries", "gauge", (), "Changes that are not delivered to the knowledge graph yet."),
+    Metric("graph_outbox_entries", "gauge", (), "Changes that wait for the knowledge graph; 0 without one."),
     # the language model, on this UTC day: gauges, since they return to zero at midnight and calls can be taken back
     Metric("llm_day_calls", "gauge", (), "Calls of the language model on this UTC day."),
     Metric("llm_day_tokens", "gauge", ("direction",), "Tokens of questions (prompt) and answers (completion)."),

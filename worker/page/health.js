@@ -57,11 +57,11 @@ function process({ pid, memory_bytes }) {
 }
 
 /** The facts of a store that could be read. In a team, the graph is made when it is needed. Pure. */
-function counts({ memories, graph_lag, ...kinds }, team) {
+function counts({ memories, graph_lag, has_graph, ...kinds }, team) {
   return [
     ["Memories", count(memories)],
     ...Object.entries(kinds).map(([kind, number]) => [KINDS[kind] ?? plain(kind), count(number)]),
-    ["Graph", team ? null : graph_lag ? `${many(graph_lag, "change")} behind` : "up to date"],
+    ["Graph", team ? null : !has_graph ? "none yet" : graph_lag ? `${many(graph_lag, "change waits", "changes wait")}` : "up to date"],
   ];
 }
 

@@ -6,6 +6,7 @@ It does not know what a job does to the memory: the child process runs it. In re
 ``waiting``: the waiting jobs in the order in which they start.
 ``huey_queue``: the Huey queue of due jobs, and its consumer thread.
 ``runner``: attempts: from a queue message to an outcome in the record.
+``graph_upkeep``: when the knowledge graph is brought up to date without a job.
 ``runnable_jobs``: what the runner asks of the jobs that it runs; those of this machine's folder.
 ``executing``: the file that names the jobs whose operation runs now.
 ``tasks``: the requests to the child, made from the jobs' copies.

@@ -77,23 +77,6 @@ REPAIRS: dict[tuple[RecordIs, CopyIs, bool], Repair] = {
 }
 
 
-OutboxDelivery = Literal["its next attempt delivers", "maintenance delivers", "nothing"]
-
-# Which step delivers a committed change to the graph: by the record's state and whether an outbox entry is pending.
-OUTBOX_DELIVERIES: dict[tuple[RecordIs, bool], OutboxDelivery] = {
-    ("waiting", True): "its next attempt delivers",
-    ("running", True): "its next attempt delivers",
-    ("ended", True): "maintenance delivers",
-    ("damaged", True): "maintenance delivers",
-    ("absent", True): "maintenance delivers",
-    ("waiting", False): "nothing",
-    ("running", False): "nothing",
-    ("ended", False): "nothing",
-    ("damaged", False): "nothing",
-    ("absent", False): "nothing",
-}
-
-
 @dataclass(frozen=True, slots=True)
 class JobFiles:
     """The state of one job's files."""

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 
 from jobs import clock, files, lifecycle
 from jobs.errors import JobError
-from jobs.kinds import BATCHED, NEEDS_GRAPH, PREEMPTIBLE, YIELDS
+from jobs.kinds import BATCHED, PREEMPTIBLE, YIELDS
 from jobs.lifecycle import Event
 from jobs.model import Record
 
 from ..child.protocol import DELIVER, MAINTAIN, Answer, decode
 from ..child.supervisor import Child, ChildEnded
 from ..log import about, of_job
+from .graph_upkeep import GraphUpkeep
 from .ledger import Cancellation
 from .runnable_jobs import RunnableJobs
 from .tasks import Tasks, read_tasks
@@ -51,16 +52,6 @@ class Running:
     progress: Progress | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """Jobs that ran while cognee was loaded, with their outcomes and the tickets of their attempts. They end when the
-    graph has their memories."""
-
-    kind: str
-    events: Mapping[str, Event]
-    tickets: Mapping[str, tuple[int, int]]
-
-
 class Runner:
     """Runs jobs one request at a time, in Huey's consumer thread. ``cancel`` may be called from any thread."""
 
@@ -72,27 +63,31 @@ class Runner:
         batch_size: int,
         idle_seconds: float = 300.0,
         slice_seconds: float = 2.0,
+        upkeep: GraphUpkeep | None = None,
         now: Callable[[], datetime] = clock.now,
         changed: Callable[[], None] = lambda: None,
         on_requeued: Callable[[], None] = lambda: None,
     ) -> None:
-        """``changed`` is called when ``running`` changes; ``on_requeued`` when a job must wait again, so that the
-        caller enqueues it when it is due."""
+        """``upkeep`` says when the graph is brought up to date without a job; None: never. ``changed`` is called when
+        ``running`` changes; ``on_requeued`` when a job must wait again, so that the caller enqueues it when it is
+        due."""
         self._jobs = jobs
         self._child = child
         self._batch_size = batch_size
         self._idle_seconds = idle_seconds
         self._slice_seconds = slice_seconds
+        self._upkeep = upkeep
         self._now = now
         self._changed = changed
         self._on_requeued = on_requeued
         self._running: list[Running] = []
-        self._stored: list[Stored] = []
         self._in_child: set[str] = set()
         self._cancelled: set[str] = set()
         self._lock = threading.Lock()
         self._jobs_since_maintenance = 0
+        self._worked_at = time.monotonic()
         self.graph_lag: int | None = None
+        self.is_delivering = False  # to the graph, without a job
         self.stopping = threading.Event()
         self.paused = threading.Event()
 
@@ -177,7 +172,6 @@ class Runner:
         with self._lock:
             self._in_child |= records.keys()
         events: dict[str, Event]
-        graph_follows = False
         try:
             with about(records.values()):
                 answer = self._child.ask(
@@ -190,13 +184,10 @@ class Runner:
                     self._progress,
                     timeout_seconds=tasks.timeout_seconds,
                     on_pause=self._pause_handler(kind, next(iter(records.values())), in_pause),
-                    in_slices=kind in YIELDS,
                     is_cancelled=lambda: bool(self._cancelled & records.keys()),
                     on_executing=lambda runs: self._note_executing(records.values(), runs=runs),
-                    on_delivered=self._end_stored,
                 )
             events = self._outcomes(kind, answer, records)
-            graph_follows = answer.get("graph_follows", False)
         except ChildEnded as ended:
             events = self._events_after(ended, records)
         except OSError as error:
@@ -214,29 +205,8 @@ class Runner:
                 self._cancelled -= records.keys()
             self._running.pop()
         self._jobs_since_maintenance += len(records)
-        tickets = {job_id: record.ticket for job_id, record in records.items()}
-        if graph_follows:
-            self._stored.append(Stored(kind, events, tickets))
-            return
-        self._settle(kind, events, tickets)
-        if not in_pause:
-            self._interrupt_stored()
-
-    def _end_stored(self) -> None:
-        """The graph has the memories of the stored jobs: they end."""
-        stored, self._stored = self._stored, []
-        for jobs in stored:
-            self._settle(jobs.kind, jobs.events, jobs.tickets)
-
-    def _interrupt_stored(self) -> None:
-        """The graph did not get the memories of the stored jobs: these wait, and their next attempt delivers."""
-        stored, self._stored = self._stored, []
-        for jobs in stored:
-            events: dict[str, Event] = {
-                job_id: lifecycle.Interrupted() if isinstance(event, lifecycle.Succeeded) else event
-                for job_id, event in jobs.events.items()
-            }
-            self._settle(jobs.kind, events, jobs.tickets)
+        self._worked_at = time.monotonic()
+        self._settle(kind, events, {job_id: record.ticket for job_id, record in records.items()})
 
     def _outcomes(self, kind: str, answer: Answer, records: Mapping[str, Record]) -> dict[str, Event]:
         """The event for each job from the child's answer. Raises what a malformed answer causes, such as KeyError."""
@@ -294,8 +264,7 @@ class Runner:
             return JobError("JOB_TIMEOUT")
         return JobError(
             "JOB_TIMEOUT",
-            "The attempt took longer than the job's timeout_seconds, but its effect is committed. Its delivery to the"
-            " knowledge graph follows.",
+            "The attempt took longer than the job's timeout_seconds, but its effect is committed.",
         )
 
     def _settle(self, kind: str, events: Mapping[str, Event], tickets: Mapping[str, tuple[int, int]]) -> None:
@@ -326,19 +295,16 @@ class Runner:
             self._running[-1] = Running(last.job_ids, last.kind, last.started_at, progress)
             self._changed()
 
-    # --- short jobs in the pauses of long ones, and while cognee is loaded for a short one ---
+    # --- short jobs in the pauses of long ones ---
 
     def _pause_handler(self, kind: str, record: Record, is_in_pause: bool) -> Callable[[], object] | None:
         """The call for the pauses of a job; None for one that itself runs in a pause.
 
         In those of a job that has ended its child before, no other job runs. A short job ends before the worker stops.
         """
-        may_share = lifecycle.max_batch_size(record, 2) > 1
-        if is_in_pause or not (may_share or kind in YIELDS):
+        if is_in_pause or kind not in YIELDS:
             return None
-        if kind not in YIELDS:
-            return self._run_those_without_graph
-        return self._run_short_jobs if may_share else self._end_child_if_stopping
+        return self._run_short_jobs if lifecycle.max_batch_size(record, 2) > 1 else self._end_child_if_stopping
 
     def _end_child_if_stopping(self) -> bool:
         """If the worker stops, end the child; the next worker resumes the long job. Returns whether it stops."""
@@ -348,19 +314,15 @@ class Runner:
         return False
 
     def _run_short_jobs(self) -> None:
-        """Run short jobs in the pause of a long one, which ends if the worker stops."""
-        self._run_in_pause(PREEMPTIBLE)
+        """Run short jobs in the pause of a long one, for about as long as a slice of that takes. The long one ends if
+        the worker stops."""
+        self._run_in_pause()
         self._end_child_if_stopping()
 
-    def _run_those_without_graph(self) -> None:
-        """Run short jobs while cognee is loaded for another: one that needs it would only make all others wait."""
-        self._run_in_pause(PREEMPTIBLE | NEEDS_GRAPH)
-
-    def _run_in_pause(self, left_out: frozenset[str]) -> None:
-        """Run jobs of other kinds that are due, for about as long as a slice of long work takes."""
+    def _run_in_pause(self) -> None:
         began = time.monotonic()
         while not (self.paused.is_set() or self.stopping.is_set()) and time.monotonic() - began < self._slice_seconds:
-            heads = [self._jobs.due(kind, 1) for kind in self._jobs.kinds_due() if kind not in left_out]
+            heads = [self._jobs.due(kind, 1) for kind in self._jobs.kinds_due() if kind not in PREEMPTIBLE]
             fit = [r for head in heads for r in head if lifecycle.max_batch_size(r, 2) > 1]
             if not fit:
                 return
@@ -369,17 +331,12 @@ class Runner:
                 return
 
     def _maintain(self) -> None:
-        """If no job is due: deliver pending outbox entries, compact the stores, and stop an idle child."""
+        """If no job is due: bring the graph up to date if it is due, compact the stores, and stop an idle child."""
         if self._jobs.kinds_due():
             return
         try:
-            if self.graph_lag:
-                self.graph_lag = self._child.ask(
-                    {"kind": DELIVER, "jobs": [], "lease": None},
-                    on_pause=self._run_short_jobs,
-                    on_delivered=self._end_stored,
-                )["graph_lag"]
             idle = self._child.is_idle(self._idle_seconds)
+            idle |= self._bring_graph_up_to_date()
             if self._child.pid is not None and self._jobs_since_maintenance >= (
                 1 if idle else _JOBS_BETWEEN_MAINTENANCE
             ):
@@ -389,14 +346,38 @@ class Runner:
                 self._child.stop(why="idle")
         except ChildEnded as ended:
             log.error("maintenance was interrupted: %s", ended)
+
+    def _bring_graph_up_to_date(self) -> bool:
+        """Deliver in slices if it is due, until something else is to be done. Returns whether the child has nothing
+        left to do."""
+        if self._upkeep is None or not self._graph_is_due():
+            return False
+        self.is_delivering = True
+        try:
+            while self.graph_lag:
+                before = self.graph_lag
+                self.graph_lag = self._child.ask({"kind": DELIVER, "jobs": [], "lease": None})["graph_lag"]
+                if self.stopping.is_set() or self.paused.is_set() or self._jobs.kinds_due():
+                    return False
+                if self.graph_lag == before:
+                    self._upkeep.failed()
+                    break
+        except ChildEnded:
+            self._upkeep.failed()
+            raise
         finally:
-            self._interrupt_stored()
+            self.is_delivering = False
+        return True
+
+    def _graph_is_due(self) -> bool:
+        idle_seconds = time.monotonic() - self._worked_at
+        return self._upkeep is not None and self._upkeep.is_due(self.graph_lag or 0, idle_seconds)
 
     @property
     def wants_maintenance(self) -> bool:
         """Whether a ``MAINTENANCE`` message would have an effect."""
         return bool(
-            self.graph_lag
+            self._graph_is_due()
             or self._child.is_idle(self._idle_seconds)
             or (self._jobs_since_maintenance >= _JOBS_BETWEEN_MAINTENANCE and self._child.is_idle(0))
         )

@@ -181,9 +181,15 @@ def watched(answer: Envelope) -> None:
 # --- the overview ---
 
 
-def _remembered(memory: Envelope, answer: Envelope) -> str:
-    lag = memory["graph_lag"] if answer["team_copy_at"] is None else 0  # in a team, the graph is made when it is needed
-    return counted(memory["memories"], "memory") + (f"; the graph lacks {lag:,}" if lag else "")
+def _graph(memory: Envelope, answer: Envelope) -> str:
+    """How far the knowledge graph is; empty in a team, where one machine makes it when it is needed."""
+    if answer["team_copy_at"] is not None or not memory["memories"]:
+        return ""
+    if not memory["has_graph"]:
+        return "none yet; made when the machine is idle, or by cognee-memory graph"
+    if lag := memory["graph_lag"]:
+        return f"{counted(lag, 'change')} wait; brought up to date when idle, or by cognee-memory graph"
+    return "up to date"
 
 
 def overview(answer: Envelope) -> None:
@@ -200,7 +206,8 @@ def overview(answer: Envelope) -> None:
             *[("running", line) for line in _in_flight(beat)],
             ("inbox", counted(answer["waiting_in_inbox"], "file") if answer["waiting_in_inbox"] else ""),
             ("rejected", counted(answer["rejected_files"], "file") if answer["rejected_files"] else ""),
-            ("memory", _remembered(memory, answer) if memory else answer["memory_error"]["message"]),
+            ("memory", counted(memory["memories"], "memory") if memory else answer["memory_error"]["message"]),
+            ("graph", _graph(memory, answer) if memory else ""),
             ("team", f"copy as of {answer['team_copy_at']}" if answer["team_copy_at"] else ""),
             ("disk", f"{size(disk['free_bytes'])} free"),
             *_http(beat),

@@ -10,7 +10,6 @@ from jobs.layout import Workspace
 
 from ...team.rows import Position
 from .. import database
-from ..outbox import Outbox
 from .set_aside import RowSetAside, rows_set_aside
 
 _KEYS = ("team_seq", "team_change")
@@ -58,16 +57,15 @@ def workspace_id_in(workspace: Workspace) -> str | None:
         return None if connection is None else database.meta(connection, "workspace_id")
 
 
-def leave(workspace: Workspace, now: str) -> None:
-    """Forget that memory.db is a copy: from now on its graph has all memories. Raises JobError: STORE_BUSY,
-    STORE_UNREADABLE."""
+def leave(workspace: Workspace) -> None:
+    """Forget that memory.db is a copy. Raises JobError: STORE_BUSY, STORE_UNREADABLE."""
     if not workspace.memory_db.exists():
         return
-    with database.failing_clearly(), closing(database.open_for_writing(workspace)) as connection:
-        outbox = Outbox(connection)
-        if outbox.graph_model() is None:
-            outbox.enqueue_all(now)
-        with database.transaction(connection):
-            connection.execute(
-                "DELETE FROM meta WHERE key IN ('team_seq', 'team_change', 'team_sharing', 'team_set_aside')"
-            )
+    with (
+        database.failing_clearly(),
+        closing(database.open_for_writing(workspace)) as connection,
+        database.transaction(connection),
+    ):
+        connection.execute(
+            "DELETE FROM meta WHERE key IN ('team_seq', 'team_change', 'team_sharing', 'team_set_aside')"
+        )
