@@ -178,7 +178,7 @@ def many(it: Checkout) -> None:
 def hour(it: Checkout) -> None:
     """Sessions captured one after another, each until the idle child has been stopped; and the rest of an hour."""
     with place(it.root, COGNEE_MEMORY_CHILD_IDLE_SECONDS="2") as here, here.worker() as worker:
-        here.command("capture", "enable")
+        here.command("capture", "enable", "claude-code")
         paths = transcripts.write(here.home, here.workspace.root, CAPTURES, 2)
         before, began = processor_seconds(worker.pid), time.perf_counter()
         for path in paths:
