@@ -220,4 +220,4 @@ def main(other: Path | None = None, rounds: int = ROUNDS) -> None:
 
 
 if __name__ == "__main__":
-    main(*map(Path, sys.argv[1:2]), *map(int, sys.argv[2:3]))
+    main(Path(sys.argv[1]) if sys.argv[1:] else None, int(sys.argv[2]) if sys.argv[2:] else ROUNDS)
