@@ -13,7 +13,6 @@ from . import (
     fairness,
     forget,
     growth,
-    idle_worker,
     ingest_rate,
     memory,
     migration,
@@ -25,6 +24,7 @@ from . import (
     redaction,
     retrieve_cold,
     retrieve_http,
+    weight,
 )
 
 BENCHMARKS: dict[str, Callable[[], None]] = {
@@ -32,7 +32,6 @@ BENCHMARKS: dict[str, Callable[[], None]] = {
     "retrieve_http": retrieve_http.main,
     "ingest_rate": ingest_rate.main,
     "memory": memory.main,
-    "idle_worker": idle_worker.main,
     "migration": migration.main,
     "fairness": fairness.main,
     "queue_rate": queue_rate.main,
@@ -47,6 +46,7 @@ BENCHMARKS: dict[str, Callable[[], None]] = {
     "observing": observing.main,
     "doctor": doctor.main,
     "capture_reading": capture_reading.main,
+    "weight": weight.main,
 }
 
 

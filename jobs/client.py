@@ -23,6 +23,7 @@ ControlVerb = Literal["pause", "resume", "drain", "prune"]
 
 _FIRST_POLL_SECONDS = 0.005
 _LONGEST_POLL_SECONDS = 0.25
+_STARTING_SECONDS = 10.0  # in which a starting worker holds the lock
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +110,7 @@ def wait(
     worker has held the lock for about 10 s; and as ``status``.
     """
     deadline = None if seconds is None else time.monotonic() + seconds
-    pause, polls_without_worker = _FIRST_POLL_SECONDS, 0
+    pause, without_worker = _FIRST_POLL_SECONDS, 0.0
     while True:
         record = status(spool_paths, job_id)
         if seen is not None:
@@ -124,13 +125,12 @@ def wait(
                 remediation=f"The job goes on. Look again: cognee-memory jobs show {job_id}.",
                 details={"job_id": job_id},
             )
-        # A starting worker needs some seconds before it holds the lock.
-        polls_without_worker = 0 if is_held(spool_paths.lock) else polls_without_worker + 1
-        if polls_without_worker * pause > 10:
+        without_worker = 0.0 if is_held(spool_paths.lock) else without_worker + pause
+        if without_worker > _STARTING_SECONDS:
             why = f"Job {job_id} is safe, but no worker is there to run it."
             raise JobError("WORKER_NOT_RUNNING", why, details={"job_id": job_id})
         time.sleep(pause)
-        pause = min(_LONGEST_POLL_SECONDS, pause * 1.5)
+        pause = min(_LONGEST_POLL_SECONDS, pause * 1.1)  # so that a tenth of the time is waited too long
 
 
 def cancel(spool_paths: SpoolPaths, job_id: str) -> Record | None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from .schema import Heartbeat
 
-STALE_SECONDS = 30.0  # older than this, it does not describe the worker: it is written every two seconds
+STALE_SECONDS = 30.0  # older than this, it does not describe the worker: it is written every ten seconds at least
 _MOST_BYTES = 1024 * 1024
 
 

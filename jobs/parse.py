@@ -1,6 +1,7 @@
 """Parses the bytes of a dropped file into a job, or raises the error that rejects it.
 
-Owns strict JSON. The models are in ``payloads``, the sentences about a wrong field in ``check``.
+Owns strict JSON. The models are in ``payloads``, the sentences about a wrong field in ``check``; both are imported
+with the first job, since pydantic is half of a worker's start and a third of its memory.
 """
 
 from __future__ import annotations
@@ -13,12 +14,10 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
-from .check import check
 from .errors import JobError
 from .ids import is_job_id
 from .kinds import BY_NAME, KIND_NAMES, TEST_ONLY, Kind
 from .model import SCHEMA_VERSION, Job, job_digest
-from .payloads import PAYLOADS, JobFile
 from .spelling import did_you_mean
 
 MAX_DEPTH = 32
@@ -161,6 +160,9 @@ def with_redactions(job: Job, sent: dict[str, Any], redactions: dict[str, int]) 
 
 def payload_of(kind: Kind, sent: dict[str, Any]) -> dict[str, Any]:
     """A payload as sent, validated, with snake_case names. Raises JobError: JOB_INVALID."""
+    from .check import check
+    from .payloads import PAYLOADS
+
     return check(PAYLOADS[kind], sent, "payload").model_dump(exclude_none=True)
 
 
@@ -174,6 +176,9 @@ def _job(name: str, value: Any, max_attempts: int, test_jobs: bool) -> Job:
     if isinstance(kind, str) and (kind not in KIND_NAMES or (kind in TEST_ONLY and not test_jobs)):
         hint = did_you_mean(kind, [k for k in KIND_NAMES if k not in TEST_ONLY])
         raise JobError("KIND_UNKNOWN", f"There is no job kind {kind[:64]!r}.{hint}")
+    from .check import check
+    from .payloads import JobFile
+
     file = check(JobFile, value)
     assert isinstance(file, JobFile)
     if file.job_id != name or not is_job_id(name):

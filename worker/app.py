@@ -62,10 +62,12 @@ class Worker:
         settings: Settings,
         holds_lock: Callable[[], bool] = lambda: True,
         *,
+        child: Child | None = None,
         worker_died: bool = False,
         leaves_when_idle: bool = False,
     ) -> None:
-        """``worker_died``: the former worker died since the current boot. ``leaves_when_idle``: stop after
+        """``child``: its child process, which may have been started already. ``worker_died``: the former worker died
+        since the current boot. ``leaves_when_idle``: stop after
         ``worker_idle_seconds`` without work; not in a team, whose copy here would stop to follow. Recovers the job
         folder."""
         self._workspace = workspace
@@ -77,7 +79,8 @@ class Worker:
         self._draining = False
         crash_limits = CrashLimits(settings.max_crashes, settings.max_worker_deaths)
         live = recovery.recover(paths, clock.now(), worker_died=worker_died, crash_limits=crash_limits)
-        counters = Counters()
+        self._child = child or Child(workspace, settings)
+        counters = self._child.counters
         changed = threading.Event()  # the heartbeat's content has changed
         self._ledger = Ledger(
             paths,
@@ -88,7 +91,6 @@ class Worker:
             crash_limits=crash_limits,
             holds_lock=self._still_holds_lock,
         )
-        self._child = Child(workspace, settings, counters)
         local = LocalJobs(paths, self._ledger)
         team = self._team_of(local, crash_limits, counters)
         self._runner = Runner(

@@ -1,6 +1,6 @@
 """The worker's process: the lock that allows only one per workspace, its log and its signals.
 
-What the worker does is in ``app``.
+What the worker does is in ``app``, which is imported only with the lock, and where jobs wait, while the child loads.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from pathlib import Path
 from bridge import trust
 from bridge.privacy.masking import masked
 from bridge.settings import Settings
-from jobs import files, launch, steps
+from jobs import files, launch, spool, steps
 from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lock import Lock, is_held
 
 from . import boot, log
-from .app import Worker
 from .child.protocol import CRITICAL_SECONDS
+from .child.supervisor import Child
 from .stop_signals import on_stop
 
 _SUCCESSOR_PAUSE_SECONDS = 0.1
@@ -54,10 +54,16 @@ def serve(
         log.set_up(workspace.spool.log, settings.log_level, settings.log_format, foreground=foreground)
         worker_died = boot.died_since_boot(lock.read_note())
         _outlive_orphan(workspace)
+        child = Child(workspace, settings)
+        if spool.inbox(workspace.spool) and not workspace.spool.paused.exists():
+            child.start()
+        from .app import Worker
+
         worker = Worker(
             workspace,
             settings,
             lock.is_in_place,
+            child=child,
             worker_died=worker_died,
             leaves_when_idle=leaves_when_idle,
         )

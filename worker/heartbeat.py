@@ -30,10 +30,12 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _SHORTEST_PAUSE_SECONDS = 0.1  # between two writes, so that many changes cause few of them
+_IDLE_SECONDS = 10.0  # between two without work; a third of ``jobs.heartbeat.STALE_SECONDS``
 
 
 class Heartbeat:
-    """Rewrites the file every ``pause_seconds``, and soon after ``changed`` is set, in its own thread."""
+    """Rewrites the file in its own thread: every ``pause_seconds`` while there is a child process, whose memory and
+    work it tells, more rarely without one, and soon after ``changed`` is set."""
 
     def __init__(
         self,
@@ -61,6 +63,7 @@ class Heartbeat:
         self._facts = facts
         self._changed = changed
         self._holds_lock = holds_lock
+        self._is_idle = False
         self._stopped = threading.Event()
         self._writing = threading.Lock()
         self._thread = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
@@ -89,6 +92,8 @@ class Heartbeat:
         if not self._holds_lock():
             return False
         with self._writing:
+            activity = self._activity()
+            self._is_idle = activity["child"] is None and not activity["in_flight"]
             heartbeat: schema.Heartbeat = {
                 "schema_version": 1,
                 "worker_id": self._worker_id,
@@ -99,7 +104,7 @@ class Heartbeat:
                 "state": self._state,
                 "heartbeat_at": clock.iso(clock.now()),
                 "uptime_seconds": round(time.monotonic() - self._began, 1),
-                **self._activity(),
+                **activity,
             }
             try:
                 files.replace_without_sync(self._paths.heartbeat, encode(heartbeat))
@@ -109,7 +114,7 @@ class Heartbeat:
 
     def _beat(self) -> None:
         while not self._stopped.is_set():
-            self._changed.wait(self._pause)
+            self._changed.wait(max(self._pause, _IDLE_SECONDS) if self._is_idle else self._pause)
             self._changed.clear()
             try:
                 self.write()

@@ -36,9 +36,10 @@ def open_for_writing(workspace: Workspace) -> sqlite3.Connection:
         connection = sqlite3.connect(path, isolation_level=None, timeout=PATIENCE_SECONDS)
         with _closed_on_error(connection):
             connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA secure_delete = ON")
+            connection.execute("PRAGMA synchronous = NORMAL")  # a migration that a power cut undoes is done again
             migrations.bring_up(connection, path)
+            connection.execute("PRAGMA synchronous = FULL")
     return connection
 
 

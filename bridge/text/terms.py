@@ -23,6 +23,7 @@ INDEX_FORMAT = 6
 # A query may be a pasted log.
 MAX_TERMS = 100
 
+_LONGEST_KNOWN = 64  # characters of a chunk whose further words are kept
 _CHUNK = re.compile(r"[^\s\"'`´“”„‘’«»()\[\]{}<>,;=!?&|*^%…。、，；：！？「」（）]+")
 _WORD = re.compile(r"[^\W_]+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
@@ -107,20 +108,29 @@ def _marks() -> re.Pattern[str]:
 def index_text(text: str) -> str:
     """The text that the full-text index stores: its words, then further spellings and the parts of identifiers."""
     text = unicodedata.normalize("NFKC", text)
-    extra: list[str] = []
-    for chunk in _CHUNK.findall(text):
-        words = [] if _UUID.search(chunk) else _words(chunk)
-        parts = [part for word in words for part in _parts(word)]
-        if len(parts) > len(words):
-            extra += parts
-        spelled = [_canonical_spelling(word) for word in words]
-        if any(word.casefold() != other for word, other in zip(words, spelled, strict=True)):
-            extra += spelled
-        for name in _FOLDER.split(chunk):
-            extra += _sign_words(name)
+    extra = [
+        word
+        for chunk in _CHUNK.findall(text)
+        for word in (_known_further_words if len(chunk) <= _LONGEST_KNOWN else _further_words)(chunk)
+    ]
     extra += [f"hash{number}" for number in _ISSUE.findall(text)]
     spaced = _spaced(text)
     return (f"{spaced}\n{' '.join(extra)}" if extra else spaced).casefold()
+
+
+def _further_words(chunk: str) -> tuple[str, ...]:
+    """What ``index_text`` adds for a text without white space."""
+    words = [] if _UUID.search(chunk) else _words(chunk)
+    parts = [part for word in words for part in _parts(word)]
+    further = parts if len(parts) > len(words) else []
+    spelled = [_canonical_spelling(word) for word in words]
+    if any(word.casefold() != other for word, other in zip(words, spelled, strict=True)):
+        further += spelled
+    return (*further, *(word for name in _FOLDER.split(chunk) for word in _sign_words(name)))
+
+
+# Most words of a memory are in others, too.
+_known_further_words = lru_cache(maxsize=8192)(_further_words)
 
 
 def query_terms(query: str) -> list[Term]:

@@ -324,11 +324,11 @@ def test_an_idle_worker_holds_neither_cognee_nor_a_model(running: tuple[Place, R
     mapped = Path(f"/proc/{running[1].process.pid}/maps").read_text("utf-8", "replace")
     for library in ("onnxruntime", "lancedb", "ladybug", "torch", "tokenizers", "numpy"):
         assert library not in mapped
-    done = running[0].python("-c", "import sys, worker.daemon; print(*sys.modules)")
+    done = running[0].python("-c", "import sys, worker.daemon, worker.app; print(*sys.modules)")
     loaded = done.stdout.split()
     assert "worker.app" in loaded, done.stderr
     for part in (
-        *("cognee", "numpy", "redis"),
+        *("cognee", "numpy", "redis", "psycopg", "pydantic"),
         *("bridge.store.sqlite_store", "bridge.compaction", "bridge.search", "bridge.operations"),
     ):
         assert not [name for name in loaded if name == part or name.startswith(f"{part}.")]
@@ -450,7 +450,7 @@ class Busy(app.Worker):
         assert self._stop.wait(30)
         print("heard")
 
-daemon.Worker = Busy
+app.Worker = Busy
 sys.exit(daemon.serve(Workspace(Path(sys.argv[1])), load(), foreground=False))
 """
     done = place.python("-c", code, str(place.workspace.root))

@@ -309,3 +309,11 @@ def test_a_consumer_whose_thread_died_is_replaced(path: Path, looks: Looks) -> N
         assert looks.wait(1) == ["next"]
     finally:
         queue.stop()
+
+
+def test_after_the_end_a_look_at_an_empty_queue_waits_for_nothing(queue: Queue) -> None:
+    """The thread may be just about to look when the queue is stopped, and then nobody wakes it any more."""
+    queue._huey.storage.end()
+    began = time.monotonic()
+    assert queue._huey.storage.dequeue() is None
+    assert time.monotonic() - began < PATIENCE / 8

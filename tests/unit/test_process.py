@@ -16,8 +16,10 @@ from bridge.team import membership
 from jobs import client, files, lifecycle, spool
 from jobs.layout import Workspace
 from jobs.lock import Lock
-from worker import daemon
+from worker import app, daemon
 from worker.app import Worker
+from worker.heartbeat import Heartbeat
+from worker.monitoring.counters import Counters
 
 
 class Bench:
@@ -248,8 +250,65 @@ def test_a_worker_lets_the_child_of_one_whose_lock_file_was_removed_finish(
 
         monkeypatch.setattr(daemon.time, "sleep", sleep)
         monkeypatch.setattr(daemon.os, "umask", lambda mask: None)
-        monkeypatch.setattr(daemon, "Worker", Recovering)
+        monkeypatch.setattr(app, "Worker", Recovering)
         monkeypatch.setattr(daemon, "on_stop", lambda stop: None)
         monkeypatch.setattr(daemon.log, "set_up", lambda *_, **__: None)
         assert daemon.serve(workspace, Settings(config_dir=tmp_path / "config"), foreground=False) == 0
     assert order == ["pause", "recovery"]
+
+
+@pytest.mark.parametrize(
+    ("waits", "is_paused", "order"),
+    [
+        (True, False, ["child", "worker"]),
+        (True, True, ["worker"]),
+        (False, False, ["worker"]),
+    ],
+)
+def test_where_jobs_wait_the_child_loads_while_the_worker_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, waits: bool, is_paused: bool, order: list[str]
+) -> None:
+    workspace = Workspace(tmp_path / "workspace")
+    workspace.root.mkdir()
+    trust.adopt(workspace, tmp_path / "config")
+    if waits:
+        client.submit(workspace.spool, "noop", {})
+    if is_paused:
+        files.make_folder(workspace.spool.worker)
+        files.replace(workspace.spool.paused, b"")
+    begun: list[str] = []
+
+    class Recovering:
+        def __init__(self, *_: object, **__: object) -> None:
+            begun.append("worker")
+
+        stop = run = staticmethod(lambda: None)
+
+    monkeypatch.setattr(daemon.Child, "start", lambda self: begun.append("child"))
+    monkeypatch.setattr(app, "Worker", Recovering)
+    monkeypatch.setattr(daemon.os, "umask", lambda mask: None)
+    monkeypatch.setattr(daemon, "on_stop", lambda stop: None)
+    monkeypatch.setattr(daemon.log, "set_up", lambda *_, **__: None)
+    assert daemon.serve(workspace, Settings(config_dir=tmp_path / "config"), foreground=False) == 0
+    assert begun == order
+
+
+def test_without_a_child_the_heartbeat_is_written_more_rarely(bench: Bench) -> None:
+    pauses: list[float | None] = []
+
+    class Pausing(threading.Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            pauses.append(timeout)
+            if len(pauses) == 2:
+                heartbeat._stopped.set()
+            return True
+
+    activity = bench.worker._activity()
+    with_child = {**activity, "child": {"pid": 1, "memory_bytes": None}}
+    seen = iter([activity, with_child, with_child, with_child])
+    heartbeat = Heartbeat(
+        bench.workspace.spool, bench.worker._heartbeat._facts, 2.0, lambda: next(seen), Counters(), Pausing()
+    )
+    heartbeat.write()
+    heartbeat._beat()
+    assert pauses == [10.0, 2.0]

@@ -16,11 +16,12 @@ import time
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from bridge import critical
 from bridge.graph.open_stores import Stores
-from bridge.operations import Outcomes, Progress, Task, follow, run
+from bridge.operations import Outcomes, Progress, Task, run
 from bridge.privacy import log_lines
 from bridge.privacy.masking import trace
 from bridge.settings import Settings, load
@@ -190,12 +191,12 @@ class Server:
                     self._stores.renew()
                     # What FORGOTTEN notes as removed must be what FOLLOW has removed, and nothing that came since.
                     if self._stores.is_in_team and kind != FORGOTTEN:
-                        follow.catch_up(self._stores, clock.now())
+                        _follow().catch_up(self._stores, clock.now())
                 if kind == FOLLOW:
-                    self._job_files = follow.remove_forgotten(self._stores, progress)
+                    self._job_files = _follow().remove_forgotten(self._stores, progress)
                     return {}
                 if kind == FORGOTTEN:
-                    follow.finish(self._stores, clock.now())
+                    _follow().finish(self._stores, clock.now())
                     return {}
                 if kind == DELIVER:
                     self._stores.deliver_for(self._stores.settings.slice_seconds)
@@ -215,6 +216,12 @@ class Server:
                 return {job: done for task in tasks for job, done in self._outcomes(kind, [task], progress).items()}
             failure = JobError("INTERNAL", f"The operation {kind!r} met an unexpected {type(error).__name__}.")
             return _all_failed(tasks, failure)
+
+
+def _follow() -> ModuleType:
+    from bridge.operations import follow  # not at the top: only a team's child needs it, with what forgetting imports
+
+    return follow
 
 
 def _all_failed(tasks: list[Task], error: JobError) -> Outcomes:

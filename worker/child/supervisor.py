@@ -50,7 +50,7 @@ class Child:
         self.workspace_id: str | None = None
         self.person: str | None = None
         self._settings = settings
-        self._counters = counters or Counters()
+        self.counters = counters or Counters()
         self._process: ChildProcess | None = None
         self._ended_for_good = False
         self._last_used = time.monotonic()
@@ -125,7 +125,7 @@ class Child:
 
     def _forget(self, process: ChildProcess) -> tuple[Why, int]:
         ended = process.wait_and_close()
-        self._counters.count("child_ends", ended[0])
+        self.counters.count("child_ends", ended[0])
         if self._process is process:  # otherwise another one was started in a pause
             self._process = None
         return ended
@@ -142,14 +142,22 @@ class Child:
     def _running(self) -> ChildProcess:
         if self._process is not None and not self._process.is_usable():
             self._process.stop(CRITICAL_SECONDS)
-            self._counters.count("child_ends", self._process.why or "died")
+            self.counters.count("child_ends", self._process.why or "died")
             self._process = None
         if self._process is None:
             started = self._keeper.submit(ChildProcess, self._workspace, self._settings, is_pool=self._is_pool)
             self._process = started.result()
-            self._counters.count("child_starts")
+            self.counters.count("child_starts")
             log.info("child started pid=%d", self._process.pid)
         return self._process
+
+    def start(self) -> None:
+        """Start the process before it is asked. A failure is left to ``ask``."""
+        with self._lock:
+            try:
+                self._running()
+            except OSError as error:
+                log.warning("the child could not be started: %s", error)
 
     def is_idle(self, seconds: float) -> bool:
         """Whether the process has been idle for at least ``seconds``; False without a process."""
@@ -183,7 +191,7 @@ class Child:
             if self._process is not None:
                 self._process.stop(wait_seconds)
                 self._process = None
-                self._counters.count("child_ends", why)
+                self.counters.count("child_ends", why)
 
     def close(self) -> None:
         """Stop the process and the thread that starts processes."""

@@ -20,19 +20,20 @@ from jobs import files, steps
 
 
 @contextmanager
-def _hidden(package: str) -> Iterator[None]:
-    """Make a package appear not installed, unless it is already imported: importing a name whose entry in
+def _hidden(*packages: str) -> Iterator[None]:
+    """Make packages appear not installed, unless they are already imported: importing a name whose entry in
     ``sys.modules`` is None raises ImportError."""
-    is_ours = sys.modules.setdefault(package, None) is None  # type: ignore[arg-type]
+    ours = [name for name in packages if sys.modules.setdefault(name, None) is None]  # type: ignore[arg-type]
     try:
         yield
     finally:
-        if is_ours:
-            del sys.modules[package]
+        for name in ours:
+            del sys.modules[name]
 
 
-# Huey imports redis if it is installed, and cognee depends on it. It would be a fifth of the idle worker's memory.
-with _hidden("redis"):
+# Huey imports the clients of its other storages if they are installed, as redis is with cognee and psycopg for a team.
+# Each would be a fifth of the worker's start and memory.
+with _hidden("redis", "psycopg"):
     from huey import Huey
     from huey.consumer import Consumer
     from huey.registry import Message
@@ -42,7 +43,7 @@ with _hidden("redis"):
 log = logging.getLogger(__name__)
 
 _STALE_TOGETHER = 64  # messages read at a time in the search for one that is not stale
-_LOOK_AGAIN_SECONDS = 1.0  # the delay after which a stop or a lost wake-up is noticed at the latest
+_LOOK_AGAIN_SECONDS = 60  # without a message; a put or an end wakes the threads, and each look costs an idle worker
 
 
 class JsonSerializer(Serializer):  # type: ignore[misc]
@@ -68,6 +69,7 @@ class WakingStorage(SqliteStorage):  # type: ignore[misc]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self.filled = threading.Condition()  # its lock is reentrant, since ``on_broken`` recreates the file inside it
+        self._has_ended = False
         super().__init__(*args, **kwargs)
 
     def enqueue(self, data: bytes, priority: float | None = None) -> None:
@@ -105,20 +107,21 @@ class WakingStorage(SqliteStorage):  # type: ignore[misc]
         return None
 
     def dequeue(self) -> bytes | None:
-        """The next message that is not stale; None after a second without one, or if the file is broken."""
+        """The next message that is not stale; None after a minute without one, after ``end``, or for a broken file."""
         with self.filled:
             try:
                 message = self._pop_next()
-                if message is None and self.filled.wait(_LOOK_AGAIN_SECONDS):
+                if message is None and not self._has_ended and self.filled.wait(_LOOK_AGAIN_SECONDS):
                     message = self._pop_next()
                 return message
             except sqlite3.Error as error:
                 self.on_broken(error)
                 return None
 
-    def wake(self) -> None:
-        """Wake a blocked dequeue."""
+    def end(self) -> None:
+        """Wake a blocked dequeue, and let no later one block."""
         with self.filled:
+            self._has_ended = True
             self.filled.notify_all()
 
 
@@ -220,7 +223,12 @@ class Queue:
     def start(self) -> None:
         """Start the consumer thread."""
         self._consumer = _QuietConsumer(
-            self._huey, workers=1, worker_type="thread", periodic=False, check_worker_health=True
+            self._huey,
+            workers=1,
+            worker_type="thread",
+            periodic=False,
+            check_worker_health=True,
+            scheduler_interval=_LOOK_AGAIN_SECONDS,  # Huey's own schedule stays empty: the ledger announces jobs
         )
         self._consumer.start()
 
@@ -228,7 +236,7 @@ class Queue:
         """Let the running message finish, start no other, and wait for the threads to end."""
         if self._consumer is not None:
             self._consumer.stop_flag.set()
-            self._huey.storage.wake()
+            self._huey.storage.end()
             for thread in (*(thread for _, thread in self._consumer.worker_threads), self._consumer.scheduler):
                 thread.join()
         self._huey.storage.close()

@@ -6,7 +6,6 @@ import argparse
 from typing import Any
 
 from bridge.interface.submission import read_json_argument, submit
-from bridge.job_targets import require
 from bridge.settings import Settings
 from jobs.ids import new_job_id
 from jobs.layout import Workspace
@@ -64,6 +63,7 @@ def submit_for_target(
 
 def require_targets(workspace: Workspace, kind: str, payload: dict[str, Any]) -> None:
     """Raises the JobError with which a job of this payload would fail, as ``job_targets.require``, and JOB_INVALID."""
+    from bridge.job_targets import require
     from jobs.check import check
     from jobs.payloads import PAYLOADS
 
