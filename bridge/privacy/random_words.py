@@ -17,7 +17,7 @@ SHORTEST = 30  # letters and digits: ids of programs and services have up to 28
 SHORTEST_PASSWORD = 8
 _SHORTEST_DRAWN_PASSWORD = 10
 _SHORTEST_BEHIND_PREFIX = 16
-_SHORTEST_HEXADECIMAL = 32
+_LENGTHS_OF_KEYS = (32, 40, 48, 64, 128)  # in hexadecimal: 16 to 64 bytes
 _LONG = 23  # characters; a shorter word has a digit
 _LONGEST = 256  # characters; longer ones are mostly data
 
@@ -55,7 +55,7 @@ _ABBREVIATIONS = frozenset(
 )
 _PREFIX = re.compile(r"[A-Za-z][a-z0-9]{0,11}[_-]")
 _CHANGE = re.compile("(?<=[0-9])[A-Za-z]|(?<=[A-Za-z])[0-9]")
-_ALL_HEXADECIMAL = re.compile("[a-f0-9]+|[A-F0-9]+")
+_HEXADECIMAL_ONLY = re.compile("[a-fA-F0-9]+")
 # Words about secrets, as they stand or with signs in place of letters, and what people put around them.
 _SPELLED = re.compile(
     r"p[a4@][s5$]{2}|w[o0]rd|[s5$][e3]cr[e3]t|[s5$][e3]cur[e3]?|c[o0]mpl[e3]x|[a4@]dm[i1]n|w[e3]lc[o0]me?"
@@ -68,6 +68,8 @@ _SIGN, _DIGIT = re.compile("[!#&?^~]"), re.compile("[0-9]")
 # The seed of one-time passwords, in base32; a key in hexadecimal, as no program writes a digest.
 _SEED = re.compile("(?=[A-Z2-7]*[A-Z][2-7]+[A-Z])(?:[A-Z2-7]{16}|[A-Z2-7]{32})")
 _MIXED_HEXADECIMAL = re.compile("(?=[a-f0-9]*[A-F])(?=[A-F0-9]*[a-f])[a-fA-F0-9]{64}")
+# Capitals and digits, in one word or in groups as of a licence; not the ids that begin with their time.
+_CAPITALS = re.compile("(?!0[0-9A-Z]{25}$)[A-Z0-9]{20,40}|[A-Z0-9]{2,12}(?:-[A-Z0-9]{4,12}){3,7}")
 _PASSWORD_HAS = tuple(re.compile(one) for one in ("[a-z]", "[A-Z]", "[0-9]"))
 _NO_PASSWORD = re.compile(r"[aA0]-[zZ9]|^[!#$%&@^~]|%[0-9A-F]{2}")
 _PIECE, _LONG_PIECE = re.compile("[A-Za-z0-9]{12}"), re.compile("[A-Za-z0-9]{14}")
@@ -100,11 +102,22 @@ def is_secret(match: re.Match[str], word: str) -> bool:
     if text is not None:
         return _CREDENTIALS.fullmatch(text) is not None
     is_seed = _SEED.fullmatch(word) is not None and (len(_CHANGE.findall(word)) > 2 or has_random_letters(word))
-    if not (is_seed or _MIXED_HEXADECIMAL.fullmatch(word) or is_drawn(word)):
+    if not (is_seed or _MIXED_HEXADECIMAL.fullmatch(word) or _is_drawn_in_capitals(word) or is_drawn(word)):
         return False
     before = match.string[max(0, match.start() - 64) : match.start()]
     after = match.string[match.end() : match.end() + 64]
     return not (_NAMED_HARMLESS.search(before) or _LINES_BEFORE.search(before) or _LINES_AFTER.match(after))
+
+
+def is_hook(_: re.Match[str], address: str) -> bool:
+    """Whether the address of a webhook has a part that looks drawn, and so is its key."""
+    parts = re.split("[/?=&]", address)[3:]
+    return any(
+        _LONG_PIECE.search(part)
+        and not _HEXADECIMAL_ONLY.fullmatch(part)
+        and (_is_mixed(part) or has_random_letters(part))
+        for part in parts
+    )
 
 
 def is_password(match: re.Match[str], word: str) -> bool:
@@ -146,9 +159,9 @@ def _is_drawn(part: str) -> bool:
     count, digits = len(characters), sum(map(str.isdigit, characters))
     if count < (_SHORTEST_BEHIND_PREFIX if telling else SHORTEST) or _PATH_PART.search(part) or counts_up(body):
         return False
-    if telling and _LONG_PIECE.search(body) and digits > 2 and len(_CHANGE.findall(body)) >= count / 5:
-        is_long_enough = count >= _SHORTEST_HEXADECIMAL or not _ALL_HEXADECIMAL.fullmatch(characters)
-        return is_long_enough and decoded(body) is None
+    if telling and _LONG_PIECE.search(body) and digits > 2 and _is_mixed(body):
+        is_hexadecimal = _HEXADECIMAL_ONLY.fullmatch(characters) is not None
+        return (not is_hexadecimal or count in _LENGTHS_OF_KEYS) and decoded(body) is None
     runs = run_length(body)
     return (
         (count >= 20 or not telling)
@@ -159,6 +172,18 @@ def _is_drawn(part: str) -> bool:
         and not _HEXADECIMAL.search(characters)
         and decoded(body) is None
     )
+
+
+def _is_mixed(word: str) -> bool:
+    """Whether letters and digits change as often as in what was drawn."""
+    return len(_CHANGE.findall(word)) >= len(word) / 5
+
+
+def _is_drawn_in_capitals(word: str) -> bool:
+    if _CAPITALS.fullmatch(word) is None:
+        return False
+    digits = sum(map(str.isdigit, word))
+    return 2 < digits < len(word) / 2 and _is_mixed(word) and not _HEXADECIMAL_ONLY.fullmatch(word.replace("-", ""))
 
 
 def _telling_prefix(part: str) -> re.Match[str] | None:

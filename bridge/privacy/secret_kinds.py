@@ -237,6 +237,8 @@ KINDS: Sequence[Kind] = (
             ["eyJ"], rf"{_LEFT}(?<![_-])eyJ[A-Za-z0-9_=-]{{8,}}+\.[A-Za-z0-9_=-]{{4,}}+(?:\.[A-Za-z0-9_.+/=-]*+)?",
             is_one=evidence.is_jwt,
         ),
+        # Behind a provider's prefix; what follows the object is often a signature.
+        *_values(["_eyJ"], rf"{_LEFT}[a-z]{{2,12}}_eyJ[\w+/=-]{{40,}}+"),
         *_values(["ZXlK"], r"(?<![\w+/=-])ZXlK[A-Za-z0-9+/]{40,}+={0,2}", is_one=evidence.is_encoded_jwt),
     )),
     Kind("authorization", _values(
@@ -266,6 +268,9 @@ KINDS: Sequence[Kind] = (
         is_one=evidence.is_url_password,
     )),
     *(_assigned(name, rows) for name, rows in assigned_secrets.NAMES.items()),
+    Kind("webhook", _values(
+        ["hook"], r"https?://(?=[^\s\"'`<>]{0,80}hook)[^\s\"'`<>()]{24,256}+", is_one=random_words.is_hook,
+    )),
     Kind("high-entropy", _values([], random_words.LONG_WORD, is_one=random_words.is_secret, shape="word")),
 )  # fmt: skip
 

@@ -372,6 +372,7 @@ EXACT_FORMS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "Brave": (r"BSA [\w-]{26,29}+",),
         "Flagsmith": ("ser. [A-Za-z0-9]{22}",),
         "ImageKit": ("private_ [A-Za-z0-9+/]{27}=",),
+        "Laravel": (r"* | \d{1,12}\|[A-Za-z0-9]{40,48}+",),
         "LocationIQ": ("pk. [a-f0-9]{32}",),
         "Mandrill": (r"md- [\w-]{22}",),
         "Modal": ("ak- [A-Za-z0-9]{22}", "as- [A-Za-z0-9]{22}"),

@@ -154,3 +154,44 @@ def test_a_key_in_hexadecimal_of_both_cases_goes_and_a_digest_stays() -> None:
 def test_a_password_goes_behind_a_user_without_a_command(login: str) -> None:
     clean = redact(f"the box uses {login} since March").text
     assert not any(part in clean for part in ("h0pk1ns", "d2LkV78", "pRf7vG2"))
+
+
+@pytest.mark.parametrize(
+    ("length", "goes"), [(32, True), (40, True), (64, True), (24, False), (41, False), (63, False)]
+)
+def test_hexadecimal_goes_behind_a_prefix_in_the_length_of_a_key(length: int, goes: bool) -> None:
+    word = "zqpat_" + ("5f6278f46c0697b8ce6a07cfaabf363b5a97a984" * 2)[:length]
+    assert (word not in redact(f"the box uses {word} since March").text) is goes
+
+
+@pytest.mark.parametrize(
+    ("word", "goes"),
+    [
+        ("ZKIAACBD4WTGW02TINX6", True), ("A3X-GMXG9E-N581U3-XTPLP-T75V2-EH60K-J50CE", True),
+        ("VK7JG-NPHTM-C97JM-9MPGT-3V66T", True), ("01ARZ3NDEKTSV4RRFFQ69G5FAV", False),
+        ("9F86D081884C7D659A2FEAA0C55AD015", False), ("MAX_LENGTH_OF_COLUMN_2", False),
+        ("5EB4223E-5008-46E5-BE67-C7B8F2732305", False), ("ISO-IEC-27001-2022-ANNEX", False),
+    ],
+)  # fmt: skip
+def test_capitals_and_digits_go_in_one_word_or_in_groups(word: str, goes: bool) -> None:
+    assert (word not in redact(f"the box uses {word} since March").text) is goes
+
+
+@pytest.mark.parametrize(
+    ("address", "goes"),
+    [
+        ("https://hook.eu1.make.test/lpcyutmx5groatb7eoy5yy2px0sxvj0n", True),
+        ("https://chat.test/hooks/6wbu1pj8k3ni5q6xz4rtyh2o9a", True),
+        ("https://n8n.test/webhook?key=Kt9vQz4LmW2xYp7RbN3c", True),
+        ("https://docs.test/webhooks/webhook-events-and-payloads", False),
+        ("https://git.test/hooks/blob/22cb987851bc5659229114c62e60c79abd0d2c08/post-commit-and-others", False),
+        ("https://git.test/a-page-about-something/without-the-word", False),
+    ],
+)
+def test_the_address_of_a_webhook_goes_if_it_holds_a_key(address: str, goes: bool) -> None:
+    assert redact(f"we post to {address} each night").counts == ({"webhook": 1} if goes else {})
+
+
+def test_an_object_in_base64_goes_behind_a_prefix() -> None:
+    token = "acme_" + base64.b64encode(b'{"iat":1687336543.698,"url":"https://x.test","org":"acme"}').decode()
+    assert redact(f"the box uses {token} since March").text == "the box uses [REDACTED:jwt] since March"
