@@ -123,8 +123,8 @@ def _measured_unknown(sets: list[Path], seed: int) -> dict[str, float]:
     """The shares of the secrets with a form of their own that are found without a quarter of the providers."""
     forms = importlib.import_module("bridge.privacy.token_forms")
     tables = {name: getattr(forms, name) for name in ("FORMS", "EXACT_FORMS")}
-    source = random.Random(seed)
-    unknown = {one for one in sorted(forms.providers()) if source.random() < 0.25}
+    # Each by its name, so that two versions leave out the same ones.
+    unknown = {one for one in forms.providers() if random.Random(f"{seed} {one}").random() < 0.25}
     for name, table in tables.items():
         known = {kind: {one: row for one, row in rows.items() if one not in unknown} for kind, rows in table.items()}
         setattr(forms, name, known)

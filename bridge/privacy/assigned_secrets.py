@@ -132,6 +132,7 @@ _EVIDENCE = re.compile("[0-9!#$%^*+@?~]|[a-z][A-Z]|(?i:[b-df-hj-np-tv-z]{4})")
 _SIGNS = re.compile(r"\W*", re.ASCII)
 _CONSTANT = re.compile("[A-Z0-9_]+")
 _NUMBER = re.compile("[0-9]{20,}")
+_LONG_WITH_DIGIT = re.compile("(?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{20,}")
 _DIGEST = re.compile("[0-9a-f-]{7,}")
 _MIXED = tuple(re.compile(one) for one in ("[a-z]", "[A-Z]", "[0-9]", r"\w[!#$%^&+?_-]\w", r"\A[^\s/.()]*\Z"))
 _BETWEEN_CODES = re.compile(r"[\s,;]+")
@@ -194,7 +195,8 @@ def is_secret(match: re.Match[str], kind: str) -> bool:
     if op == "|" or not _SIGNS.fullmatch(op):
         return False  # prose
     if op == "=" and not is_quoted and _CONSTANT.fullmatch(match[0][: match.start("op") - match.start()]):
-        return match.end("op") == value_start and _is_chosen(value)  # a variable of the environment
+        # A variable of the environment.
+        return match.end("op") == value_start and (_is_chosen(value) or _LONG_WITH_DIGIT.fullmatch(value) is not None)
     is_tight = match.end("op") == value_start and op != ":"
     is_value = is_quoted or (is_tight and after in ("", " ", "\n", "\r", "\t", "&", ";", ",", "<", '"', "'"))
     return is_password and is_value and _is_chosen(value)

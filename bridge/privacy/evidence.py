@@ -21,8 +21,14 @@ _PLACEHOLDER_BEGINS = re.compile(
     re.IGNORECASE,
 )
 _PLACEHOLDER_HAS = re.compile(
-    r"\[REDACTED(?::[a-z-]+)?\]|\{\{|example|changeme|change[_-]me|placeholder|redacted|dummy|sample|x{4,}|\.{3}|…|\*{3}"
-    r"|1234567890?$|abcdef123456|abcdefghijkl",
+    r"\[REDACTED(?::[a-z-]+)?\]|\{\{|example|changeme|change[_-]me|placeholder|redacted|dummy|sample|fake|x{4,}|\.{3}|…|\*{3}"
+    r"|1234567890?$|abcdef123456|abcdefghijkl|wJalrXUtnFEMI/K7MDENG",
+    re.IGNORECASE,
+)
+# What stands around a token that is shown in part, or that its name says is none.
+_CUT_OFF = re.compile(r"[#*•x]{4}|\.{3}|…")
+_NAMED_NONE = re.compile(
+    r"(?:fake|dummy|mock|bogus|invalid|wrong|non_?matching)[\w-]{0,40}[\"'`]{0,2}\s{0,4}(?::?=|:|=>)\s{0,4}[\"'`]?\Z",
     re.IGNORECASE,
 )
 # The commonest pairs of letters in English, German, French and Spanish. Of the pairs of a name in
@@ -57,6 +63,11 @@ def is_placeholder(value: str) -> bool:
         or _PLACEHOLDER_HAS.search(value) is not None
         or (len(value) >= 16 and len(set(value[8:])) < 4)
     )
+
+
+def is_none(text: str, start: int, end: int) -> bool:
+    """Whether what stands around a likely token says that it is none: its name, or that a part is hidden."""
+    return _CUT_OFF.match(text, end) is not None or _NAMED_NONE.search(text[max(0, start - 64) : start]) is not None
 
 
 def counts_up(value: str) -> bool:
@@ -167,6 +178,12 @@ def is_numbered(_: re.Match[str], secret: str) -> bool:
 def is_encoded_key(_: re.Match[str], secret: str) -> bool:
     """Whether base64 begins with the armour of a private key."""
     return b"PRIVATE KEY-----" in base64.b64decode(secret[:80])
+
+
+def is_encoded_json_key(_: re.Match[str], secret: str) -> bool:
+    """Whether it is base64 of a private JSON Web Key."""
+    text = base64.urlsafe_b64decode(secret.replace("+", "-").replace("/", "_")[: len(secret) // 4 * 4])
+    return b'"kty"' in text and re.search(rb'"(?:d|k)"\s*:', text) is not None
 
 
 def is_key_body(match: re.Match[str], secret: str) -> bool:

@@ -73,7 +73,9 @@ class Form:
                 start, end = bounds
                 done = end
             secret = text[start:end]
-            if (self.shape == "block" or not evidence.is_placeholder(secret)) and self.is_one(match, secret):
+            if not self.is_one(match, secret) or (self.shape != "block" and evidence.is_placeholder(secret)):
+                continue
+            if self.shape in ("block", "value") or not evidence.is_none(text, start, end):
                 yield start, end
 
     def _bounds(self, text: str, start: int, end: int) -> tuple[int, int] | None:
@@ -180,6 +182,14 @@ KINDS: Sequence[Kind] = (
             r"(?:(?:\s|\\+[nr]){1,20}+[A-Za-z0-9+/]{20,}+={0,2})*+",
             shape="block",
         ),
+        # The private members of a JSON Web Key, and such a key in base64.
+        *_values(
+            ['"kty"'], r"\"(?:d|p|q|dp|dq|qi|k)\"\s{0,8}:\s{0,8}\"(?P<secret>[\w-]{20,}+)\"", shape="block",
+        ),
+        *_values(
+            ["eyJ", "ewog", "ewoJ"], r"(?<![\w+/.-])(?:eyJ|ewo[gJ])[A-Za-z0-9+/_-]{60,}+={0,2}(?!\.)",
+            is_one=evidence.is_encoded_json_key, shape="block",
+        ),
         *_values(
             ["AGE-SECRET-KEY-", "AGE-PLUGIN-"],
             r"AGE-(?:SECRET-KEY|PLUGIN-[A-Z0-9]{2,20})-(?:PQ-)?1[A-Z0-9]{50,}+", shape="block",
@@ -213,7 +223,7 @@ KINDS: Sequence[Kind] = (
     Kind("telegram-token", _tokens("telegram-token", exact=evidence.is_mixed)),
     Kind("twilio-key", _tokens("twilio-key", exact=evidence.has_digit)),
     Kind("discord-token", _tokens("discord-token", evidence.is_mixed)),
-    Kind("artifactory-key", _tokens("artifactory-key", evidence.is_mixed, exact=evidence.is_mixed)),
+    Kind("artifactory-key", _tokens("artifactory-key", exact=evidence.is_mixed)),
     Kind("service-token", (
         *_tokens("service-token", exact=evidence.has_digits),
         *(
@@ -227,6 +237,8 @@ KINDS: Sequence[Kind] = (
             ["eyJ"], rf"{_LEFT}(?<![_-])eyJ[A-Za-z0-9_=-]{{8,}}+\.[A-Za-z0-9_=-]{{4,}}+(?:\.[A-Za-z0-9_.+/=-]*+)?",
             is_one=evidence.is_jwt,
         ),
+        # Behind a provider's prefix; what follows the object is often a signature.
+        *_values(["_eyJ"], rf"{_LEFT}[a-z]{{2,12}}_eyJ[\w+/=-]{{40,}}+"),
         *_values(["ZXlK"], r"(?<![\w+/=-])ZXlK[A-Za-z0-9+/]{40,}+={0,2}", is_one=evidence.is_encoded_jwt),
     )),
     Kind("authorization", _values(
@@ -256,6 +268,9 @@ KINDS: Sequence[Kind] = (
         is_one=evidence.is_url_password,
     )),
     *(_assigned(name, rows) for name, rows in assigned_secrets.NAMES.items()),
+    Kind("webhook", _values(
+        ["hook"], r"https?://(?=[^\s\"'`<>]{0,80}hook)[^\s\"'`<>()]{24,256}+", is_one=random_words.is_hook,
+    )),
     Kind("high-entropy", _values([], random_words.LONG_WORD, is_one=random_words.is_secret, shape="word")),
 )  # fmt: skip
 
@@ -275,9 +290,10 @@ def find(text: str) -> Iterator[Span]:
                 if anchor in joined and form.pattern.search(joined):
                     for start, end in form.find(text):
                         yield Span(start, end, rank)
-    for searched_words, form, rank in ((odd_words, *_LONG_WORD), (words, *_PASSWORD)):
+    passwords = filter(random_words.POSSIBLE_PASSWORD.search, words)
+    for searched_words, form, rank in ((odd_words, *_LONG_WORD), (passwords, *_PASSWORD)):
         # With a sign between, so that no word is taken for the name of the next one.
-        if searched_words and next(form.find("\0 ".join(searched_words)), None):
+        if next(form.find("\0 ".join(["", *searched_words])), None):
             for start, end in form.find(text):
                 yield Span(start, end, rank)
     lowered = text.lower()

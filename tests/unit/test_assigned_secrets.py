@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import json
+
 import pytest
 
 from bridge.privacy.redaction import Redacted, redact
@@ -116,3 +119,27 @@ def test_a_value_without_digits_is_found_if_its_letters_are_random(value: str) -
 )  # fmt: skip
 def test_code_and_prose_about_secrets_stay(text: str) -> None:
     assert redact(text) == Redacted(text)
+
+
+def test_a_long_value_with_digits_goes_from_a_variable_of_the_environment() -> None:
+    for value in ("zlcbt-helloworld380_testin", "team_build-agent-2024-key"):
+        assert (
+            redact(f"We set STAGING_API_KEY={value} in .env").text
+            == "We set STAGING_API_KEY=[REDACTED:api-key] in .env"
+        )
+    for value in (
+        "the-name-of-a-secret-in-the-vault",
+        "/run/secrets/staging_api_key_1",
+        "${STAGING_API_KEY_V2_FROM_CI}",
+    ):
+        text = f"We set STAGING_API_KEY={value} in .env"
+        assert redact(text) == Redacted(text)
+
+
+def test_the_private_members_of_a_json_web_key_go_and_a_public_key_stays() -> None:
+    public = {"kty": "EC", "crv": "P-256", "x": "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU"[:28], "kid": "1"}
+    private = public | {"d": "-phZ8N4GuwZchy7FCMB14IA35dBU3sWy2ORxwWN8PbK"}
+    assert redact(json.dumps(private)).text == json.dumps(private | {"d": "[REDACTED:private-key]"})
+    assert redact(base64.urlsafe_b64encode(json.dumps(private).encode()).decode()).text == "[REDACTED:private-key]"
+    for text in (json.dumps(public), base64.urlsafe_b64encode(json.dumps(public).encode()).decode()):
+        assert redact(text) == Redacted(text)

@@ -77,6 +77,8 @@ def test_however_texts_are_put_together_twice_equals_once(parts: list[str]) -> N
         "recovery code: a1-", "code de secours est a1b2c3d4 ", "login: a / a1B2", " / ", "Cookie: a=b; ", "sid=a1B2",
         "password for a b c ", "Passwort im Büro: a1B2c3D4 ", "密码是a1B2c3D4", "aB1#", "a:aB1#", " a1B2c3D4", "A=a1B2",
         "sk_a1B2.", " a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6", "user:pass", "seed", "a-b-c-d.",
+        "https://hook", "https://a.hook/a1B2", "_eyJ", '"kty" "d":"', "zqpat_a1", " zqpat_a1b2c3d4e5f6g7h8", "p4ss",
+        " A2B3-C4D5", " p4ssw0rd1", "password1234 ", "wrong", 'wrong = "', "ASt", "0.", "/B", "eyJ ", "x1-1-",
     ],
 )  # fmt: skip
 def test_hostile_text_takes_linear_time(text: str) -> None:
