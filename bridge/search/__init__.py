@@ -18,6 +18,7 @@ not know the knowledge graph, nor which process runs it. In reading order:
 ``index_cache``: the catalogue, what queries have read and the mapped vector files, kept between queries.
 ``snapshot``: search over one state of the store.
 ``lexical``: the lexical score from the full-text index.
+``spelling``: the misspelt words of a question, and the words of the memories that are meant.
 ``estimate``: estimated relevance with its error, and the choice of what is computed exactly.
 ``ranking``: the score's formula and its weights.
 ``fit``: which hits are weak, and what follows them.

@@ -92,7 +92,7 @@ def explain(
         if second is not None and second.has_failed:
             found = _find(snapshot, asked, embedder)  # a part may have been judged before
         numbers = [subject.memory.number for subject in found.subjects]
-        terms = _matched(snapshot, asked.question.query, numbers) if asked.query and numbers else {}
+        terms = _matched(snapshot, found.question.query, numbers) if asked.query and numbers else {}
         warnings = [*snapshot.warnings, *(second.warnings if second is not None else []), *found.warnings]
     items = [_item(asked, found.question.ranking, subject, terms, found.block) for subject in found.subjects]
     known = {item["id"] for item in items}

@@ -46,6 +46,7 @@ class KnownWords:
     def __init__(self, most_bytes: int = 16 * 1024 * 1024) -> None:
         self._counts = BoundedCache[str, int](most_bytes // 16)
         self._columns = BoundedCache[str, Column](most_bytes)
+        self._meant = BoundedCache[str, tuple[str | None]](most_bytes // 16)
 
     def has(self, terms: Sequence[Term]) -> bool:
         """Whether all counts of the terms are kept; then their columns are too, if there is room for them."""
@@ -58,6 +59,16 @@ class KnownWords:
             count = store.count_having(term)
             self._counts.put(term.match, count, 200 + len(term.match))
         return count
+
+    def meant(self, store: StoreSnapshot, word: str) -> str | None:
+        """The word that is meant by one that no memory has; see ``spelling.nearest``. Raises FullTextDamaged."""
+        kept = self._meant.get(word)
+        if kept is None:
+            from .spelling import nearest  # imported here: few questions need it
+
+            kept = (nearest(word, store),)
+            self._meant.put(word, kept, 300)
+        return kept[0]
 
     def column(self, store: StoreSnapshot, phrase: Term, memory_count: int) -> Column:
         """The column of a phrase. Raises FullTextDamaged."""

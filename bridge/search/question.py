@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
@@ -45,9 +46,10 @@ BOOLEANS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "
 class Question:
     """A checked question.
 
-    ``query``: the text that is searched for, without words of courtesy. ``asked``: the text as it was asked.
-    ``include_superseded_reason``: why superseded memories are included; None if they are not. ``floor_is_default``: no
-    relevance floor was given, so ``ranking.default_floor`` chooses it from the scores that the query gets.
+    ``query``: the text that is searched for, without words of courtesy and typing errors. ``asked``: the text as it was
+    asked. ``include_superseded_reason``: why superseded memories are included; None if they are not.
+    ``floor_is_default``: no relevance floor was given, so ``ranking.default_floor`` chooses it from the scores that the
+    query gets.
     ``best_passages``: whether each hit has its best passages. ``time``: the time that the query names.
     """
 
@@ -71,6 +73,13 @@ class Question:
         """Whether it is only a time ("what happened in October"): all memories of that time answer it, the newest
         first."""
         return self.time is not None and self.time.asks_for_all
+
+    def spelled(self, meant: Mapping[str, str]) -> Question:
+        """The question with the words that are meant by its misspelt ones."""
+        from .spelling import replaced
+
+        warning = f"searched for {', '.join(meant.values())}: no memory has {', '.join(meant)}"
+        return replace(self, query=replaced(self.query, meant), warnings=(*self.warnings, warning))
 
     def at(self, period: Period) -> Question:
         """The question about the newest or the oldest, once their period is known."""

@@ -57,7 +57,7 @@ class Ranked:
     ``best_fit``: the memory that fits best and was not ranked first, because of its age alone; None if the first hit
     fits about as well. ``floor``: the relevance floor that was used, as a share of the attainable relevance.
     ``vector``: the query's embedding, shape (dimensions,). ``question``: as it was ranked, with the period of the
-    newest or the oldest. Both are None if nothing was compared.
+    newest or the oldest and without misspelt words; None without a search. ``vector`` is None if nothing was compared.
     """
 
     hits: list[Scored]
@@ -76,8 +76,9 @@ def rank(snapshot: Snapshot, question: Question, embedder: Embedder, second: Sec
     TOPIC_NOT_FOUND, PLAN_NOT_FOUND.
     """
     candidates = snapshot.candidates(question.filters)
+    question = spelled(snapshot, question, embedder)
     if not len(candidates):
-        return Ranked([], 0, None, question.relevance_floor)
+        return Ranked([], 0, None, question.relevance_floor, question=question)
 
     def compared() -> Vector:
         vector = query_vector(question, embedder)
@@ -120,6 +121,17 @@ def rank(snapshot: Snapshot, question: Question, embedder: Embedder, second: Sec
     if question.floor_is_default and len(kept := fit.without_followers(listed)) < len(listed):
         return Ranked(kept, len(kept), _best_fit(kept, timed), share, vector, timed)
     return Ranked(listed, len(estimate), _best_fit(scored, timed), share, vector, timed)
+
+
+def spelled(snapshot: Snapshot, question: Question, embedder: Embedder) -> Question:
+    """The question with its misspelt words replaced by those of the memories, and a warning that says so.
+
+    The tokenizer knows common words: each is one token. Where tokens are only estimated, nothing is replaced.
+    """
+    if embedder.tokenizer_name.startswith("estimate"):
+        return question
+    meant = snapshot.meant(question.query, lambda word: embedder.count_tokens(word) == 1)
+    return question.spelled(meant) if meant else question
 
 
 def _newest(candidates: Catalogue, question: Question) -> NDArray[np.intp]:
@@ -186,7 +198,7 @@ def score(
 ) -> list[Scored]:
     """The memories with these numbers, in that order, with the score of ``rank``, but without filters and floor.
 
-    Unknown and hidden memories are left out.
+    Unknown and hidden memories are left out. The question is as ``rank`` returns it.
     """
     indexes = snapshot.catalogue.indexes(np.array(numbers, np.int64))
     candidates = snapshot.catalogue.take(indexes[indexes >= 0])

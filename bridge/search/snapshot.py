@@ -170,6 +170,27 @@ class Snapshot:
         """Whether ``lexical`` needs nothing from the store."""
         return self._edition.words.has(query_terms(query))
 
+    def meant(self, query: str, is_word: Callable[[str], bool]) -> dict[str, str]:
+        """The misspelt words of the query, and the memories' words that are meant; see ``spelling``.
+
+        ``is_word``: whether a word is one of the language.
+        """
+        if not self._has_words:
+            return {}
+        words = self._edition.words
+        try:
+            unknown = [term for term, having in self.counts(query).items() if not having]
+            if not unknown:
+                return {}
+            from . import spelling  # imported here: most questions do not need it
+
+            asked = [word for word in spelling.candidates(query, unknown) if not is_word(word)]
+            found = {word: words.meant(self._store, word) for word in asked}
+        except FullTextDamaged:
+            self._give_words_up()
+            return {}
+        return {word: meant for word, meant in found.items() if meant is not None}
+
     def lexical(self, query: str) -> Lexical:
         """The lexical scores of the memories that contain a word of the query. Computed once per query."""
         if query not in self._lexical:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 FIRST_TABLE = "words"
 _NAME = re.compile(r"words(_\d+)?")
-_GONE = ("no such table", "vtable constructor failed")
+_GONE = ("no such table", "no such fts5 table", "vtable constructor failed")
 _NO_REASON = "SQL logic error"  # FTS5's message when one of its internal tables is missing
 
 

@@ -135,6 +135,13 @@ class StoreSnapshot(Protocol):
     def having(self, terms: Sequence[Term], among: Sequence[int] | None = None) -> list[int]:
         """The numbers of the memories with any of the terms, limited to ``among`` if given. Raises FullTextDamaged."""
 
+    def stems(self, first: str) -> list[tuple[str, int]]:
+        """The stems of the memories' words that begin with this letter (a to z), in order, and how many windows have
+        each. Raises FullTextDamaged."""
+
+    def words_of(self, stem: str) -> set[str]:
+        """The words with this stem, in lower case, as some windows spell them. Raises FullTextDamaged."""
+
     def close(self) -> None:
         """Release the state, so that the writer can free its space."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -52,6 +53,7 @@ _FIRST_FORMAT_WITH_CATALOGUE = 3
 _NUMBER = f"rowid % {WINDOW_STEP}"
 _ADDED = "SELECT number, id, stored_at, passage_row FROM memories"
 _AT_ONCE = 500  # numbers in one query
+_SPELLING_WINDOWS = 20  # in which the spellings of a stem are looked for
 
 
 class SqliteReader:
@@ -280,14 +282,37 @@ class SqliteSnapshot:
         end = "" if among is None else f" AND {number} IN ({_marks(among)})"
         return [number for (number,) in self._matches(found, [], _any_of(terms), end, among or ())]
 
+    def stems(self, first: str) -> list[tuple[str, int]]:
+        """The stems in the index that begin with this letter (a to z), in order, and how many windows have each.
+        Raises FullTextDamaged."""
+        self._open_vocabulary()
+        query = "SELECT term, doc FROM temp.stems WHERE term >= ? AND term < ?"
+        return self._read_words(query, (first, chr(ord(first) + 1)))
+
+    def words_of(self, stem: str) -> set[str]:
+        """The words with this stem, in lower case, as some windows spell them. Raises FullTextDamaged."""
+        self._open_vocabulary()
+        some = "rowid IN (SELECT DISTINCT doc FROM temp.places WHERE term = ? LIMIT ?)"
+        found = self._selected("topic || ' ' || body", some, (stem, _SPELLING_WINDOWS))
+        spelled = re.compile(rf"\b{re.escape(stem[:-1])}[a-z]*")  # the stemmer changes endings
+        return {word for (text,) in found for word in spelled.findall(text)}
+
+    def _open_vocabulary(self) -> None:
+        for name, kind in (("stems", "row"), ("places", "instance")):
+            self._read_words(
+                f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.{name} USING fts5vocab(main, {self._words}, {kind})"
+            )
+
     def _matches(
         self, columns: str, before: Sequence[float], match: str, end: str = "", behind: Sequence[int] = ()
     ) -> list[Any]:
         return self._selected(columns, f"{self._words} MATCH ?{end}", (*before, match, *behind))
 
-    @failing_clearly()
     def _selected(self, columns: str, where: str, values: Sequence[object] = ()) -> list[Any]:
-        query = f"SELECT {columns} FROM {self._words} WHERE {where}"  # noqa: S608 - one of our names
+        return self._read_words(f"SELECT {columns} FROM {self._words} WHERE {where}", values)  # noqa: S608 - our name
+
+    @failing_clearly()
+    def _read_words(self, query: str, values: Sequence[object] = ()) -> list[Any]:
         try:
             return self._connection.execute(query, values).fetchall()
         except sqlite3.Error as error:

@@ -425,6 +425,17 @@ class ReadingConformance:
         with snapshot_of(written) as snapshot:
             assert snapshot.having(query_terms("quokka")) == [3]
 
+    def test_the_vocabulary_has_the_stems_of_a_letter_and_their_spellings(self, written: Written) -> None:
+        written.add(summary("quokka", "Quokkas were seen; the quokka waited."), summary("b", "A quiet day. Quoted."))
+        with snapshot_of(written) as snapshot:
+            stems = snapshot.stems("q")
+            assert stems == sorted(stems)
+            assert {"quokka": 1, "quiet": 1, "quot": 1}.items() <= dict(stems).items()
+            assert snapshot.words_of("quokka") >= {"quokka", "quokkas"}
+            assert "quoted" in snapshot.words_of("quot")
+            assert snapshot.stems("z") == []
+            assert snapshot.words_of("zebra") == set()
+
     def test_damage_of_the_full_text_is_told_and_leaves_the_memories_readable(self, written: Written) -> None:
         written.add(summary("a"))
         written.damage_full_text()
@@ -432,7 +443,7 @@ class ReadingConformance:
         with snapshot_of(written) as snapshot:
             for ask in (
                 lambda: snapshot.count_having(terms[0]), lambda: snapshot.bm25(terms, (1.0, 1.0)),
-                lambda: snapshot.having(terms), snapshot.more_windows,
+                lambda: snapshot.having(terms), snapshot.more_windows, lambda: snapshot.stems("q"),
             ):  # fmt: skip
                 with pytest.raises(FullTextDamaged):
                     ask()
