@@ -105,7 +105,7 @@ export class Services {
     if (isAbort(error)) return;
     this.log.error(describe(error));
     const remedy = remedyOf(error);
-    const isWished = error instanceof MemoryError && error.code === "SETUP_CANCELLED";
+    const isWished = error instanceof MemoryError && /^(SETUP|GRAPH)_CANCELLED$/.test(error.code);
     const tell = isWished ? vscode.window.showInformationMessage : vscode.window.showErrorMessage;
     const chosen = await tell<string>(
       plain(describe(error), LONGEST_MESSAGE),
@@ -127,6 +127,7 @@ interface Remedy {
 
 const setUp: Remedy = { title: () => vscode.l10n.t("Set Up"), command: "cognee.setUp" };
 const setUpAgain: Remedy = { title: () => vscode.l10n.t("Set Up Again"), command: "cognee.setUp" };
+const graph: Remedy = { title: () => vscode.l10n.t("Add the Graph"), command: "cognee.addGraph" };
 const health: Remedy = { title: () => vscode.l10n.t("Check Health"), command: "cognee.checkHealth" };
 
 /** Commands that mend the cause of an error. */
@@ -139,6 +140,9 @@ const REMEDIES: Readonly<Record<string, Remedy>> = {
     args: [`${SECTION}.commandPath`],
   },
   MODEL_MISSING: setUp,
+  GRAPH_NOT_INSTALLED: graph,
+  GRAPH_NOT_ADDED: graph,
+  GRAPH_CANCELLED: graph,
   PYTHON_NOT_FOUND: setUpAgain,
   PYTHON_NOT_SUPPORTED: setUpAgain,
   VENV_MISSING: setUpAgain,

@@ -7,6 +7,7 @@ import { outdated, type Environment, type Stock } from "./plan";
 
 const CURRENT = "current.json";
 const COMPLETE = "complete.json";
+const GRAPH = "graph.json";
 const LOCK = "set-up.lock";
 /** A lock whose owner has not renewed it for this long belongs to a window that was ended. */
 const LOCK_MS = 120_000;
@@ -27,6 +28,7 @@ export class Environments {
       .map(async ({ name }): Promise<Environment> => ({
         name,
         build: await readText(join(this.path(name), COMPLETE), "build"),
+        hasGraph: (await readText(join(this.path(name), GRAPH), "graph")) !== null,
       }));
     return { environments: await Promise.all(environments), current: await this.current() };
   }
@@ -39,6 +41,11 @@ export class Environments {
   /** Notes that everything is installed in an environment, and works. */
   async complete(name: string, build: string): Promise<void> {
     await replace(join(this.path(name), COMPLETE), { build });
+  }
+
+  /** Notes that the knowledge graph was added to an environment. */
+  async addGraph(name: string): Promise<void> {
+    await replace(join(this.path(name), GRAPH), { graph: "added" });
   }
 
   /** Makes an environment the one in use. */

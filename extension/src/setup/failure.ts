@@ -2,8 +2,34 @@
 
 import { MemoryError } from "../core/error";
 
-/** The free space that a set-up needs: 2 GB for the packages, and their downloads. */
-export const NEEDED_BYTES = 3_000_000_000;
+/** The free space that a set-up needs: 230 MB for the packages, their downloads, and room to work. */
+export const NEEDED_BYTES = 600_000_000;
+
+/** What fails: the set-up itself, or the addition of the graph to a program that works. */
+export type Purpose = "set up" | "add the graph";
+
+interface Words {
+  /** The codes of an unknown failure, and of a cancel. */
+  readonly codes: readonly [failed: string, cancelled: string];
+  readonly name: string;
+  readonly kept: string;
+  readonly again: string;
+}
+
+const WORDS: Readonly<Record<Purpose, Words>> = {
+  "set up": {
+    codes: ["SETUP_FAILED", "SETUP_CANCELLED"],
+    name: "Set-up",
+    kept: "The former program, if there was one, is still in use.",
+    again: "set up again",
+  },
+  "add the graph": {
+    codes: ["GRAPH_NOT_ADDED", "GRAPH_CANCELLED"],
+    name: "Adding the knowledge graph",
+    kept: "The memory works without the graph.",
+    again: "add the graph again",
+  },
+};
 
 interface Cause {
   readonly code: string;
@@ -12,25 +38,26 @@ interface Cause {
   readonly remedy: string;
 }
 
-/** The first cause with a sign in the output is taken: a full disk may also look like a broken download. */
+/** `{again}` stands for what to do once more. The first cause with a sign in the output is taken: a full disk may also look like a broken download. */
 const CAUSES: readonly Cause[] = [
   {
     code: "DISK_FULL",
     signs: /No space left on device|\bENOSPC\b|Errno 28\b|WinError 112\b|not enough space on the disk|DISK_FULL/i,
     message: "The disk is full.",
-    remedy: "Free 3 GB, then set up again. What was downloaded is kept.",
+    remedy: "Free some space, then {again}. What was downloaded is kept.",
   },
   {
     code: "HASH_MISMATCH",
     signs: /DO NOT MATCH THE HASHES|Hash mismatch|MODEL_CORRUPT/i,
     message: "A download is not the file that this version expects, so it was not installed.",
-    remedy: "Set up again. If it fails again, the package index or a proxy changes files: ask its administrator.",
+    remedy:
+      "To try once more, {again}. If it still fails, the package index or a proxy changes files: ask its administrator.",
   },
   {
     code: "VENV_MISSING",
     signs: /ensurepip is not available|No module named '?(ensurepip|venv)|ensurepip.*returned non-zero/i,
     message: "This Python cannot make environments.",
-    remedy: "Install its venv module (Debian and Ubuntu: sudo apt install python3-venv), or uv, then set up again.",
+    remedy: "Install its venv module (Debian and Ubuntu: sudo apt install python3-venv), or uv, then {again}.",
   },
   {
     code: "NO_NETWORK",
@@ -45,13 +72,13 @@ const CAUSES: readonly Cause[] = [
     ),
     message: "The packages or the model could not be downloaded.",
     remedy:
-      "Check the network, and a proxy or a mirror in pip's configuration, then set up again. What was downloaded is kept.",
+      "Check the network, and a proxy or a mirror in pip's configuration, then {again}. What was downloaded is kept.",
   },
   {
     code: "NO_PERMISSION",
     signs: /Permission denied|\bEACCES\b|\bEPERM\b|Operation not permitted|Access is denied|WinError 5\b/i,
     message: "A file could not be written or run, because the system does not permit it.",
-    remedy: "See in the log which file it is. On Windows, a virus scanner may hold it: then set up again.",
+    remedy: "See in the log which file it is. On Windows, a virus scanner may hold it: then {again}.",
   },
   {
     code: "NO_PACKAGE",
@@ -64,15 +91,18 @@ const CAUSES: readonly Cause[] = [
 ];
 
 /** The error of a program that ended without success. `doing` is what it was to do, such as "install the packages". */
-export function failureOf(doing: string, output: string): MemoryError {
+export function failureOf(doing: string, output: string, purpose: Purpose = "set up"): MemoryError {
+  const { codes, name, kept, again } = WORDS[purpose];
   const cause = CAUSES.find((each) => each.signs.test(output));
-  const kept = "The former program, if there was one, is still in use.";
-  if (cause !== undefined) return new MemoryError(cause.code, `${cause.message} ${kept}`, cause.remedy);
+  if (cause !== undefined) {
+    const code = purpose === "set up" ? cause.code : codes[0];
+    return new MemoryError(code, `${cause.message} ${kept}`, cause.remedy.replace("{again}", again));
+  }
   const last = output.trim().split("\n").at(-1)?.trim() ?? "";
   return new MemoryError(
-    "SETUP_FAILED",
-    `Set-up could not ${doing}${last === "" ? "" : `: ${last}`}. ${kept}`.replace("..", "."),
-    "See the log for all of its output, then set up again.",
+    codes[0],
+    `${name}: could not ${doing}${last === "" ? "" : `: ${last}`}. ${kept}`.replace("..", "."),
+    `See the log for all of its output, then ${again}.`,
   );
 }
 
@@ -82,7 +112,7 @@ export function tooFull(freeBytes: number): MemoryError | undefined {
   const free = (freeBytes / 1e9).toFixed(1);
   return new MemoryError(
     "DISK_FULL",
-    `Set-up needs 3 GB, and the disk has ${free} GB free. Nothing was changed.`,
+    `Set-up needs 0.6 GB, and the disk has ${free} GB free. Nothing was changed.`,
     "Free some space, then set up again.",
   );
 }
@@ -101,18 +131,19 @@ export function noPython(seen: readonly string[]): MemoryError {
   );
 }
 
-export function cancelled(): MemoryError {
+export function cancelled(purpose: Purpose = "set up"): MemoryError {
+  const { codes, name, kept, again } = WORDS[purpose];
   return new MemoryError(
-    "SETUP_CANCELLED",
-    "Set-up was cancelled. What was downloaded is kept, and nothing else was changed.",
-    "Set up again to continue.",
+    codes[1],
+    `${name} was cancelled. What was downloaded is kept. ${kept}`,
+    `To continue, ${again}.`,
   );
 }
 
 export function alreadyRunning(): MemoryError {
   return new MemoryError(
     "SETUP_RUNNING",
-    "Another window is setting up the memory.",
-    "Wait until it has finished, and use this window again.",
+    "The memory is being set up already, perhaps by another window.",
+    "Wait until it has finished, then try again.",
   );
 }

@@ -7,7 +7,7 @@ import { interpreterOf, programOf, type Machine } from "./places";
 import type { Environments } from "./environments";
 import { failureOf, noPython, tooFull } from "./failure";
 import { plan, type Bundle, type Plan, type Step } from "./plan";
-import { errorOf, fetchModel, runStep, type Context, type Watch } from "./step";
+import { addGraph, errorOf, runStep, type Context, type Watch } from "./step";
 import { PackageCounter } from "./counter";
 import { findPython, findUv, isSupported, type Interpreter } from "./python";
 import { isAtLeast, OLDEST, versionIn } from "./version";
@@ -18,14 +18,14 @@ type Tool =
   | { readonly kind: "pip"; readonly python: string };
 
 const UV_PYTHON = ">=3.11,<3.14";
-/** The share of each step in the whole. */
-const PERCENT: Readonly<Record<Step["kind"], number>> = {
+/** About how many seconds of a hundred each step takes; the graph four times as long as all others. */
+const SHARE: Readonly<Record<Step["kind"], number>> = {
   clear: 0,
-  create: 5,
+  create: 15,
   dependencies: 70,
-  program: 3,
-  check: 4,
-  model: 18,
+  program: 5,
+  check: 10,
+  graph: 400,
   switch: 0,
 };
 /** After these failures of uv, pip is tried: it reads pip's configuration, which may name a mirror. */
@@ -45,6 +45,25 @@ export class Installer {
     } catch (error) {
       throw errorOf(error, signal);
     }
+  }
+
+  /** Adds the graph to the environment in use, which works meanwhile. Throws MemoryError. */
+  async addGraph(watch: Watch, signal: AbortSignal): Promise<void> {
+    try {
+      await this.environments.exclusively(async () => {
+        const name = await this.environments.current();
+        if (name === null) throw failureOf("find the environment", "", "add the graph");
+        await this.graph(name, watch, signal);
+      });
+    } catch (error) {
+      throw errorOf(error, signal, "add the graph");
+    }
+  }
+
+  private async graph(name: string, watch: Watch, signal: AbortSignal): Promise<void> {
+    const program = programOf(this.environments.path(name), this.machine.platform);
+    await addGraph(program, this.context(watch, signal));
+    await this.environments.addGraph(name);
   }
 
   private async installAlone(watch: Watch, signal: AbortSignal): Promise<void> {
@@ -81,11 +100,11 @@ export class Installer {
   }
 
   private async perform(made: Plan, tool: Tool | undefined, watch: Watch, signal: AbortSignal): Promise<void> {
-    const total = made.steps.reduce((sum, step) => sum + PERCENT[step.kind], 0);
+    const total = made.steps.reduce((sum, step) => sum + SHARE[step.kind], 0);
     for (const step of made.steps) {
       signal.throwIfAborted();
       watch.log(`— ${step.kind}`);
-      const share = (PERCENT[step.kind] * 100) / total;
+      const share = (SHARE[step.kind] * 100) / total;
       await this.step(
         step,
         made.name,
@@ -134,8 +153,8 @@ export class Installer {
         await this.environments.complete(name, this.bundle.build);
         break;
       }
-      case "model":
-        await fetchModel(program, this.context(watch, signal));
+      case "graph":
+        await this.graph(name, watch, signal);
         break;
       case "switch":
         return this.environments.use(name);
@@ -158,7 +177,7 @@ export class Installer {
   }
 
   private async dependencies(environment: string, tool: Tool, watch: Watch, signal: AbortSignal): Promise<void> {
-    watch.report("Downloading packages (550 MB)", 0);
+    watch.report("Downloading packages (70 MB)", 0);
     const counter = new PackageCounter(environment, this.bundle.packages, watch.report);
     const log = (line: string): void => {
       watch.log(line);
@@ -189,7 +208,7 @@ export function toolsOf(python: Interpreter | null, uv: string | null, seen: rea
 
 type Command = readonly [path: string, args: readonly string[]];
 
-/** pip is needed in the environment with uv too: the program asks it for the index that has the model. */
+/** pip is needed in the environment with uv too: where uv is not found, the program adds the graph with it. */
 function created(tool: Tool, environment: string): Command {
   return tool.kind === "uv"
     ? [tool.uv, ["venv", "--seed", "--no-project", "--python", tool.python, environment]]

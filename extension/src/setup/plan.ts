@@ -1,6 +1,6 @@
 /** What a set-up has to do, decided from what is there. */
 
-/** What the extension carries: the program's wheel and the lock of its dependencies. `build` names their content. */
+/** What the extension carries: the program's wheel and the lock of the core's dependencies. `build` names their content. */
 export interface Bundle {
   readonly build: string;
   readonly version: string;
@@ -16,6 +16,8 @@ export interface Bundle {
 export interface Environment {
   readonly name: string;
   readonly build: string | null;
+  /** Whether cognee's knowledge graph was added to it. */
+  readonly hasGraph: boolean;
 }
 
 /** What is in the extension's folder. `current` is the environment in use. */
@@ -34,7 +36,8 @@ export type Step =
   | { readonly kind: "program" }
   /** Starts the program and loads its native libraries. */
   | { readonly kind: "check" }
-  | { readonly kind: "model" }
+  /** Adds cognee, where the environment in use until now has it. */
+  | { readonly kind: "graph" }
   /** From now on this environment is the one in use. */
   | { readonly kind: "switch" };
 
@@ -45,20 +48,24 @@ export interface Plan {
 }
 
 /**
- * The steps that lead from what is there to the bundle's program with its model. The environment in use stays as it is
- * until the last step, so that a failure leaves it in use. `name` is that of a new environment, if one is needed.
+ * The steps that lead from what is there to the bundle's program, with the graph if there is one now. The environment in
+ * use stays as it is until the last step, so that a failure leaves it in use. `name` is that of a new environment, if one
+ * is needed.
  */
 export function plan(bundle: Bundle, stock: Stock, name: string): Plan {
+  const hasGraph = stock.environments.some((each) => each.name === stock.current && each.hasGraph);
+  const graph = (there: boolean): readonly Step[] => (hasGraph && !there ? [{ kind: "graph" }] : []);
   const half = stock.environments.filter((each) => each.build === null && each.name !== stock.current);
   const clear = half.map((each): Step => ({ kind: "clear", name: each.name }));
   const ready = stock.environments.find((each) => each.build === bundle.build);
   if (ready !== undefined) {
     const isCurrent = ready.name === stock.current;
-    const steps: Step[] = [{ kind: "check" }, { kind: "model" }];
-    return { name: ready.name, steps: [...clear, ...steps, ...(isCurrent ? [] : [{ kind: "switch" } as const])] };
+    const change: readonly Step[] = isCurrent ? [] : [...graph(ready.hasGraph), { kind: "switch" }];
+    return { name: ready.name, steps: [...clear, { kind: "check" }, ...change] };
   }
-  const kinds = ["create", "dependencies", "program", "check", "model", "switch"] as const;
-  return { name, steps: [...clear, ...kinds.map((kind) => ({ kind }))] };
+  const kinds = ["create", "dependencies", "program", "check"] as const;
+  const made = kinds.map((kind): Step => ({ kind }));
+  return { name, steps: [...clear, ...made, ...graph(false), { kind: "switch" }] };
 }
 
 /** Another window may still run workers from a former environment, so it is kept for this long. */

@@ -1,4 +1,7 @@
-/** The command “Set Up” and the update of the extension's own environment, with progress, cancel and log. */
+/**
+ * The commands “Set Up” and “Add the Knowledge Graph”, and the update of the extension's own environment, with progress,
+ * cancel and log.
+ */
 
 import * as vscode from "vscode";
 import { describe, MemoryError } from "../core/error";
@@ -7,16 +10,20 @@ import { readBundle } from "./bundle";
 import type { Environments } from "./environments";
 import type { Finder } from "./finder";
 import { Installer } from "./installer";
+import type { Purpose } from "./failure";
 import type { Machine } from "./places";
 import { isOutdated } from "./plan";
-import { errorOf, fetchModel, type Watch } from "./step";
+import { addGraph, checkModel, errorOf, type Context, type Watch } from "./step";
 
 const IS_SET_UP = "cognee.isSetUp";
 /** What the context key was when the editor was closed: views show it before the program was looked for. */
 const WAS_SET_UP = "program.isSetUp";
+/** Whether the user was asked for the graph; once on this machine. */
+const GRAPH_ASKED = "graph.asked";
 
 export class SetUp implements vscode.Disposable {
   private running: Promise<void> | undefined;
+  private adding: Promise<void> | undefined;
   private isSetUp: boolean | undefined;
   private wasUpdateLookedFor = false;
   private readonly disposal = new AbortController();
@@ -40,6 +47,7 @@ export class SetUp implements vscode.Disposable {
     look();
     return vscode.Disposable.from(
       services.command("cognee.setUp", () => this.setUp(services)),
+      services.command("cognee.addGraph", () => this.addGraph()),
       vscode.workspace.onDidChangeConfiguration((event) => {
         if (event.affectsConfiguration(`${SECTION}.commandPath`)) look();
       }),
@@ -83,54 +91,103 @@ export class SetUp implements vscode.Disposable {
     if (chosen === update) await vscode.commands.executeCommand("cognee.setUp");
   }
 
-  /** Makes the program usable: one that is there gets its model, otherwise the extension's own is installed. */
+  /** Makes the program usable: one that is there is checked, otherwise the extension's own is installed. */
   setUp(services: Services): Promise<void> {
     this.running ??= this.setUpOnce(services).finally(() => (this.running = undefined));
     return this.running;
   }
 
+  /** Adds cognee to the program, which works meanwhile. */
+  addGraph(): Promise<void> {
+    this.adding ??= this.addGraphOnce().finally(() => (this.adding = undefined));
+    return this.adding;
+  }
+
   private async setUpOnce(services: Services): Promise<void> {
-    if (!vscode.workspace.isTrusted) {
-      throw new MemoryError(
-        "NOT_TRUSTED",
-        vscode.l10n.t("This workspace is in Restricted Mode, so nothing is installed or started."),
-        vscode.l10n.t("Trust the workspace, or open another one, then set up again."),
-      );
-    }
+    requireTrust();
     const found = await this.finder.find().catch((error: unknown) => {
       if (error instanceof MemoryError && error.code !== "COMMAND_PATH_WRONG") return undefined;
       throw error;
     });
     const isUsers = found?.isOwn === false;
     const bundle = isUsers ? undefined : await readBundle(this.bundleFolder);
-    const options = {
-      location: vscode.ProgressLocation.Notification,
-      title: vscode.l10n.t("Setting up the memory"),
-      cancellable: true,
-    };
-    await vscode.window.withProgress(options, async (progress, token) => {
-      const signal = AbortSignal.any([signalOf(token), this.disposal.signal]);
-      const watch: Watch = {
-        report: (message, increment) => progress.report({ increment, ...(message === "" ? {} : { message }) }),
-        log: (line) => this.log.info(`[Set-up] ${line}`),
-      };
+    await this.withProgress(vscode.l10n.t("Setting up the memory"), async (watch, signal) => {
       if (bundle !== undefined) {
         await new Installer(this.machine, this.environments, bundle).install(watch, signal);
       } else if (found !== undefined) {
-        await this.fetchModel(found.path, watch, signal);
+        await this.perform(checkModel, found.path, watch, signal);
       }
     });
     await this.tell(services, true);
     this.changed.fire(isUsers ? "found" : "installed");
-    void vscode.window.showInformationMessage(vscode.l10n.t("The memory is set up."));
+    if (isUsers) void vscode.window.showInformationMessage(vscode.l10n.t("The memory is set up."));
+    else void this.offerGraph(services).catch((error: unknown) => this.log.error(describe(error)));
   }
 
-  private async fetchModel(program: string, watch: Watch, signal: AbortSignal): Promise<void> {
+  /** Asks once on this machine; nothing waits for the answer, and everything but the graph works before it. */
+  private async offerGraph(services: Services): Promise<void> {
+    const state = services.context.globalState;
+    if ((await this.hasGraph()) || state.get<boolean>(GRAPH_ASKED, false)) {
+      void vscode.window.showInformationMessage(vscode.l10n.t("The memory is set up."));
+      return;
+    }
+    await state.update(GRAPH_ASKED, true);
+    const add = vscode.l10n.t("Add the Graph");
+    const chosen = await vscode.window.showInformationMessage(
+      vscode.l10n.t(
+        "The memory is set up. cognee's knowledge graph can be added now in the background, or later by the command “Add the Knowledge Graph”: it draws and answers what connects topics, plans and decisions. It downloads 500 MB and takes 1.8 GB of disk.",
+      ),
+      add,
+      vscode.l10n.t("Not Now"),
+    );
+    if (chosen === add) await vscode.commands.executeCommand("cognee.addGraph");
+  }
+
+  private async hasGraph(): Promise<boolean> {
+    const { environments, current } = await this.environments.stock();
+    return environments.some((each) => each.name === current && each.hasGraph);
+  }
+
+  private async addGraphOnce(): Promise<void> {
+    requireTrust();
+    const found = await this.finder.find();
+    await this.withProgress(vscode.l10n.t("Adding the knowledge graph"), async (watch, signal) => {
+      if (found.isOwn) {
+        const bundle = await readBundle(this.bundleFolder);
+        await new Installer(this.machine, this.environments, bundle).addGraph(watch, signal);
+      } else {
+        await this.perform(addGraph, found.path, watch, signal, "add the graph");
+      }
+    });
+    void vscode.window.showInformationMessage(
+      vscode.l10n.t("The knowledge graph is added. It takes in what is stored when it is first asked or drawn."),
+    );
+  }
+
+  private async withProgress(title: string, work: (watch: Watch, signal: AbortSignal) => Promise<void>): Promise<void> {
+    const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
+    await vscode.window.withProgress(options, async (progress, token) => {
+      const watch: Watch = {
+        report: (message, increment) => progress.report({ increment, ...(message === "" ? {} : { message }) }),
+        log: (line) => this.log.info(`[Set-up] ${line}`),
+      };
+      await work(watch, AbortSignal.any([signalOf(token), this.disposal.signal]));
+    });
+  }
+
+  /** Runs a step of a program that the user installed. */
+  private async perform(
+    step: (program: string, context: Context) => Promise<void>,
+    program: string,
+    watch: Watch,
+    signal: AbortSignal,
+    purpose: Purpose = "set up",
+  ): Promise<void> {
     const { home, environment } = this.machine;
     try {
-      await fetchModel(program, { watch, signal, cwd: home, environment });
+      await step(program, { watch, signal, cwd: home, environment });
     } catch (error) {
-      throw errorOf(error, signal);
+      throw errorOf(error, signal, purpose);
     }
   }
 
@@ -139,6 +196,15 @@ export class SetUp implements vscode.Disposable {
     this.isSetUp = isSetUp;
     await services.context.globalState.update(WAS_SET_UP, isSetUp);
   }
+}
+
+function requireTrust(): void {
+  if (vscode.workspace.isTrusted) return;
+  throw new MemoryError(
+    "NOT_TRUSTED",
+    vscode.l10n.t("This workspace is in Restricted Mode, so nothing is installed or started."),
+    vscode.l10n.t("Trust the workspace, or open another one, then try again."),
+  );
 }
 
 function setContext(isSetUp: boolean): Thenable<unknown> {

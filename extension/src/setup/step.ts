@@ -1,9 +1,10 @@
 /** Runs the programs of a set-up: with the user's network settings, with their output in the log, and with errors for a person. */
 
 import { isAbort, MemoryError } from "../core/error";
-import { cancelled, failureOf } from "./failure";
+import { cancelled, failureOf, type Purpose } from "./failure";
 import type { Machine } from "./places";
 import { runLines } from "./process";
+import { progressIn } from "./progress";
 
 /** What a person sees of a set-up: a message, and how much of the whole (0 to 100) a moment has added. */
 export type Report = (message: string, percent: number) => void;
@@ -23,19 +24,37 @@ export interface Context {
 }
 
 /** Runs a program, and returns what it printed. Throws MemoryError if it fails. `doing` is what it does, for a person. */
-export async function runStep(doing: string, path: string, args: readonly string[], context: Context): Promise<string> {
+export async function runStep(
+  doing: string,
+  path: string,
+  args: readonly string[],
+  context: Context,
+  purpose: Purpose = "set up",
+): Promise<string> {
   const { watch, signal, cwd } = context;
   watch.log(`$ ${[path, ...args].join(" ")}`);
   const environment = environmentFor(context.environment);
   const { code, output } = await runLines({ path, args, cwd, environment }, signal, watch.log);
-  if (code !== 0) throw failureOf(doing, output);
+  if (code !== 0) throw failureOf(doing, output, purpose);
   return output;
 }
 
-/** Verifies the embedding model of a program that is installed, or fetches the one that the user chose. Throws MemoryError. */
-export async function fetchModel(program: string, context: Context): Promise<void> {
+/** Has a program that the user installed see to its embedding model. Throws MemoryError. */
+export async function checkModel(program: string, context: Context): Promise<void> {
   context.watch.report("Checking the embedding model", 0);
   await runStep("check the model", program, ["setup", "--json"], context);
+}
+
+/** Adds cognee to the environment of a program. Its version works meanwhile, without the graph. Throws MemoryError. */
+export async function addGraph(program: string, context: Context): Promise<void> {
+  const { report } = context.watch;
+  report("Downloading cognee (500 MB)", 0);
+  const log = (line: string): void => {
+    context.watch.log(line);
+    report(progressIn(line).message ?? "", 0);
+  };
+  const watched = { ...context, watch: { report, log } };
+  await runStep("add the knowledge graph", program, ["setup", "--graph"], watched, "add the graph");
 }
 
 /**
@@ -58,8 +77,8 @@ export function environmentFor(machine: Machine["environment"]): NodeJS.ProcessE
 }
 
 /** What failed, for a person: a cancel too has a code and a remedy. */
-export function errorOf(error: unknown, signal: AbortSignal): unknown {
+export function errorOf(error: unknown, signal: AbortSignal, purpose: Purpose = "set up"): unknown {
   if (error instanceof MemoryError) return error;
-  if (signal.aborted || isAbort(error)) return cancelled();
-  return failureOf("go on", error instanceof Error ? error.message : String(error));
+  if (signal.aborted || isAbort(error)) return cancelled(purpose);
+  return failureOf("go on", error instanceof Error ? error.message : String(error), purpose);
 }

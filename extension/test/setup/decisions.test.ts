@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { alreadyRunning, failureOf, noPython, tooFull } from "../../src/setup/failure";
+import { alreadyRunning, cancelled, failureOf, noPython, tooFull } from "../../src/setup/failure";
 import { toolsOf } from "../../src/setup/installer";
 import { isOutdated, outdated, plan, type Bundle, type Stock } from "../../src/setup/plan";
 import { interpreters, programOf, programs, type Machine } from "../../src/setup/places";
@@ -10,7 +10,8 @@ import { isAtLeast, versionIn } from "../../src/setup/version";
 
 const bundle: Bundle = { build: "b2", version: "0.4.0", wheel: "w.whl", lock: "l", packages: 3, modules: [] };
 const kinds = (stock: Stock) => plan(bundle, stock, "new").steps.map((step) => step.kind);
-const ALL = ["create", "dependencies", "program", "check", "model", "switch"];
+const ALL = ["create", "dependencies", "program", "check", "switch"];
+const environment = (name: string, build: string | null, hasGraph = false) => ({ name, build, hasGraph });
 
 describe("plan", () => {
   it("installs everything on a fresh machine", () => {
@@ -18,41 +19,47 @@ describe("plan", () => {
   });
 
   it("removes what an interrupted set-up left, and begins again", () => {
-    const stock = { environments: [{ name: "half", build: null }], current: null };
+    const stock = { environments: [environment("half", null)], current: null };
     expect(plan(bundle, stock, "new").steps[0]).toEqual({ kind: "clear", name: "half" });
     expect(kinds(stock)).toEqual(["clear", ...ALL]);
   });
 
-  it("continues with the model where everything else was installed", () => {
-    const stock = { environments: [{ name: "done", build: "b2" }], current: null };
-    expect(plan(bundle, stock, "new")).toEqual({
-      name: "done",
-      steps: [{ kind: "check" }, { kind: "model" }, { kind: "switch" }],
-    });
+  it("uses an environment where everything was installed before an interruption", () => {
+    const stock = { environments: [environment("done", "b2")], current: null };
+    expect(plan(bundle, stock, "new")).toEqual({ name: "done", steps: [{ kind: "check" }, { kind: "switch" }] });
+  });
+
+  it("adds the graph before the switch of an update, where it was in use, and only once", () => {
+    const former = environment("former", "b1", true);
+    expect(kinds({ environments: [former], current: "former" })).toEqual([...ALL.slice(0, -1), "graph", "switch"]);
+    const half = { environments: [former, environment("done", "b2")], current: "former" };
+    expect(kinds(half)).toEqual(["check", "graph", "switch"]);
+    const whole = { environments: [former, environment("done", "b2", true)], current: "former" };
+    expect(kinds(whole)).toEqual(["check", "switch"]);
   });
 
   it("leaves the former environment in use until the last step of an update", () => {
-    const stock = { environments: [{ name: "former", build: "b1" }], current: "former" };
+    const stock = { environments: [environment("former", "b1")], current: "former" };
     expect(kinds(stock)).toEqual(ALL);
     expect(plan(bundle, stock, "new").name).toBe("new");
   });
 
-  it("checks an environment that is in use already, and fetches the model", () => {
-    expect(kinds({ environments: [{ name: "now", build: "b2" }], current: "now" })).toEqual(["check", "model"]);
+  it("only checks an environment that is in use already", () => {
+    expect(kinds({ environments: [environment("now", "b2")], current: "now" })).toEqual(["check"]);
   });
 
   it("does not remove the environment in use, though its mark is lost", () => {
-    expect(kinds({ environments: [{ name: "now", build: null }], current: "now" })).toEqual(ALL);
+    expect(kinds({ environments: [environment("now", null)], current: "now" })).toEqual(ALL);
   });
 
   it("knows whether an update is to be offered", () => {
-    expect(isOutdated(bundle, { environments: [{ name: "now", build: "b1" }], current: "now" })).toBe(true);
-    expect(isOutdated(bundle, { environments: [{ name: "now", build: "b2" }], current: "now" })).toBe(false);
+    expect(isOutdated(bundle, { environments: [environment("now", "b1")], current: "now" })).toBe(true);
+    expect(isOutdated(bundle, { environments: [environment("now", "b2")], current: "now" })).toBe(false);
     expect(isOutdated(bundle, { environments: [], current: null })).toBe(false);
   });
 
   it("keeps the former environment for a day, because other windows may use it", () => {
-    const stock = { environments: ["former", "now"].map((name) => ({ name, build: name })), current: "now" };
+    const stock = { environments: ["former", "now"].map((name) => environment(name, name)), current: "now" };
     const day = 24 * 3600 * 1000;
     expect(outdated(stock, 0, day - 1)).toEqual([]);
     expect(outdated(stock, 0, day)).toEqual(["former"]);
@@ -88,9 +95,20 @@ describe("failures", () => {
     );
   });
 
+  it("says that the memory works without the graph that could not be added", () => {
+    const full = failureOf("add the knowledge graph", "OSError: [Errno 28] No space left on device", "add the graph");
+    expect(full).toMatchObject({
+      code: "GRAPH_NOT_ADDED",
+      message: "The disk is full. The memory works without the graph.",
+      remediation: "Free some space, then add the graph again. What was downloaded is kept.",
+    });
+    expect(cancelled("add the graph").code).toBe("GRAPH_CANCELLED");
+    expect(cancelled().remediation).toBe("To continue, set up again.");
+  });
+
   it("refuses a disk that is too full, before anything is changed", () => {
-    expect(tooFull(1_250_000_000)?.message).toContain("has 1.3 GB free");
-    expect(tooFull(3_000_000_000)).toBeUndefined();
+    expect(tooFull(250_000_000)?.message).toContain("has 0.3 GB free");
+    expect(tooFull(600_000_000)).toBeUndefined();
   });
 
   it("says which versions of Python were found", () => {

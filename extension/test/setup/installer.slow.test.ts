@@ -61,6 +61,19 @@ async function install(bundle: string, on: Machine, onLine: (line: string) => vo
   return { code: error?.code, error, percent, lines };
 }
 
+async function addGraph(
+  bundle: string,
+  on: Machine,
+  onLine: (line: string) => void = () => undefined,
+  signal = never,
+): Promise<MemoryError | null> {
+  const watch = { report: () => undefined, log: onLine };
+  return new Installer(on, environments, await readBundle(bundle)).addGraph(watch, signal).then(
+    () => null,
+    (reason: unknown) => reason as MemoryError,
+  );
+}
+
 const finder = () => new Finder(machine, environments, () => "", new Map());
 
 // The interpreter of the tests is a shell script, which Windows does not have.
@@ -72,38 +85,49 @@ describe.skipIf(process.platform === "win32")("set-up with the real Python", () 
       await expect(finder().find()).rejects.toMatchObject({ code: "PROGRAM_NOT_FOUND" });
       const first = tiny("0.4.0");
 
-      // The model cannot be fetched: everything else is kept, and nothing is in use yet.
-      const offline = await install(first, withPython({ TINY_MODEL: "missing" }));
-      expect(offline.code).toBe("NO_NETWORK");
-      await expect(finder().find()).rejects.toMatchObject({ code: "PROGRAM_NOT_FOUND" });
-
-      // A cancel while the model is fetched.
+      // A cancel in the middle: nothing is in use yet.
       const cancel = new AbortController();
       const onLine = (line: string): void => {
-        if (line === "endless") cancel.abort();
+        if (line === "— program") cancel.abort();
       };
-      const stopped = await install(first, withPython({ TINY_MODEL: "endless" }), onLine, cancel.signal);
+      const stopped = await install(first, withPython(), onLine, cancel.signal);
       expect(stopped.code).toBe("SETUP_CANCELLED");
+      await expect(finder().find()).rejects.toMatchObject({ code: "PROGRAM_NOT_FOUND" });
 
-      // Again: only what was missing.
+      // Again: what was left is removed first.
       const resumed = await install(first, withPython());
       expect(resumed.error).toBeNull();
-      expect(resumed.lines.filter((line) => line.startsWith("— "))).toEqual(["— check", "— model", "— switch"]);
+      const steps = ["clear", "create", "dependencies", "program", "check", "switch"];
+      expect(resumed.lines.filter((line) => line.startsWith("— "))).toEqual(steps.map((step) => `— ${step}`));
       const found = await finder().find();
       expect(found).toMatchObject({ version: "0.4.0", isOwn: true });
 
+      // The graph is added to it. If that fails or is cancelled, the program stays as it was.
+      expect(await addGraph(first, withPython({ TINY_GRAPH: "offline" }))).toMatchObject({ code: "GRAPH_NOT_ADDED" });
+      const unwanted = new AbortController();
+      const endless = withPython({ TINY_GRAPH: "endless" });
+      const stop = (line: string): void => {
+        if (line === "endless") unwanted.abort();
+      };
+      expect(await addGraph(first, endless, stop, unwanted.signal)).toMatchObject({ code: "GRAPH_CANCELLED" });
+      expect(await environments.stock()).toMatchObject({ environments: [{ hasGraph: false }] });
+      expect(await addGraph(first, withPython())).toBeNull();
+      expect(await environments.stock()).toMatchObject({ environments: [{ hasGraph: true }] });
+
       // An update whose dependency is not the file that the lock names: the former program is still in use.
       const second = tiny("0.5.0");
-      const lock = readFileSync(join(second, "requirements.lock"), "utf8");
-      writeFileSync(join(second, "requirements.lock"), lock.replace(/sha256:..../, "sha256:0000"));
+      const lock = readFileSync(join(second, "requirements-core.lock"), "utf8");
+      writeFileSync(join(second, "requirements-core.lock"), lock.replace(/sha256:..../, "sha256:0000"));
       const tampered = await install(second, withPython());
       expect(tampered.code).toBe("HASH_MISMATCH");
       expect(await finder().find()).toEqual(found);
 
       // The update as it should be; what the failed one left is removed, and the former environment is kept for a day.
-      writeFileSync(join(second, "requirements.lock"), lock);
+      writeFileSync(join(second, "requirements-core.lock"), lock);
       const updated = await install(second, withPython());
       expect(updated.error).toBeNull();
+      const kept = await environments.stock();
+      expect(kept.environments.find((each) => each.name === kept.current)?.hasGraph).toBe(true);
       expect(updated.lines[0]).toMatch(/^Python: .*; uv: none$/);
       expect(Math.round(updated.percent)).toBe(100);
       expect(await finder().find()).toMatchObject({ version: "0.5.0", isOwn: true });
@@ -119,7 +143,7 @@ describe.skipIf(process.platform === "win32")("set-up with the real Python", () 
   it("says that the network is missing, by what pip prints then", { timeout: SLOW }, async () => {
     const bundle = tiny("0.6.0");
     const hash = "0".repeat(64);
-    writeFileSync(join(bundle, "requirements.lock"), `huey==3.5.4 --hash=sha256:${hash}\n`);
+    writeFileSync(join(bundle, "requirements-core.lock"), `huey==3.5.4 --hash=sha256:${hash}\n`);
     const offline = {
       PIP_CONFIG_FILE: "/dev/null",
       PIP_INDEX_URL: "http://127.0.0.1:1/simple",
@@ -151,7 +175,7 @@ describe.skipIf(process.platform === "win32")("set-up with the real Python", () 
   });
 });
 
-// What a user gets: the bundle that `make extension` made, 550 MB of packages. Some minutes.
+// What a user gets: the bundle that `make extension` made, and 70 MB of packages.
 describe.skipIf(process.env["COGNEE_MEMORY_REAL_SETUP"] !== "1")("set-up with the real bundle", () => {
   it("ends with a program that checks itself", { timeout: 3_600_000 }, async () => {
     const real = join(import.meta.dirname, "..", "..", "dist", "python");

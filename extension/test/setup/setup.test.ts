@@ -90,14 +90,50 @@ function program(path: string, setup: string): void {
   writeFileSync(path, `#!/bin/sh\n[ "$1" = --version ] && echo "version: 0.4.0" && exit\n${setup}\n`, { mode: 0o755 });
 }
 
+/** An environment of the extension's own, in use, beside a bundle with the build `b1`. */
+async function ownEnvironment(build: string, setup = ""): Promise<void> {
+  const bin = join(folder, "env", "a1", "bin");
+  mkdirSync(bin, { recursive: true });
+  program(join(bin, "cognee-memory"), setup);
+  writeFileSync(join(bin, "python"), "#!/bin/sh\n", { mode: 0o755 });
+  await environments.complete("a1", build);
+  await environments.use("a1");
+  mkdirSync(join(folder, "bundle"));
+  const bundle = { build: "b1", version: "0.5.0", wheel: "w", lock: "l", packages: 1, modules: [] };
+  writeFileSync(join(folder, "bundle", "bundle.json"), JSON.stringify(bundle));
+}
+
 describe.skipIf(process.platform === "win32")("Set Up", () => {
-  it("fetches the model for a program that is installed", async () => {
+  it("has a program that the user installed check its model", async () => {
     program(join(folder, "bin", "cognee-memory"), `echo "$@" > ${folder}/asked`);
     await setUp.setUp(services);
     expect(readFileSync(join(folder, "asked"), "utf8")).toBe("setup --json\n");
     expect(editor.state.context.get("cognee.isSetUp")).toBe(true);
     expect(changes).toEqual(["found"]);
     expect(editor.state.messages).toEqual(["The memory is set up."]);
+  });
+
+  it("offers the graph once after its own set-up, and adds it only if it is wanted", async () => {
+    await ownEnvironment("b1", `echo "$@" >> ${folder}/asked`);
+
+    await setUp.setUp(services);
+    await vi.waitFor(() => expect(editor.state.messages).toHaveLength(1));
+    expect(editor.state.messages[0]).toMatch(/^The memory is set up\. .* 500 MB .* 1\.8 GB/);
+    expect(editor.state.executed).toEqual([]);
+    await setUp.setUp(services);
+    await vi.waitFor(() => expect(editor.state.messages[1]).toBe("The memory is set up."));
+    expect(existsSync(join(folder, "asked"))).toBe(false);
+
+    await setUp.addGraph();
+    expect(readFileSync(join(folder, "asked"), "utf8")).toBe("setup --graph\n");
+    expect(await environments.stock()).toMatchObject({ environments: [{ name: "a1", hasGraph: true }] });
+  });
+
+  it("adds the graph after its own set-up if it is wanted", async () => {
+    await ownEnvironment("b1");
+    editor.state.answer = "Add the Graph";
+    await setUp.setUp(services);
+    await vi.waitFor(() => expect(editor.state.executed).toEqual(["cognee.addGraph"]));
   });
 
   it("runs once, though it is called twice", async () => {
@@ -119,7 +155,7 @@ describe.skipIf(process.platform === "win32")("Set Up", () => {
     const run = setUp.setUp(services);
     await vi.waitFor(() => expect(existsSync(join(folder, "asked"))).toBe(true));
     editor.state.cancel?.();
-    await expect(run).rejects.toMatchObject({ code: "SETUP_CANCELLED", remediation: "Set up again to continue." });
+    await expect(run).rejects.toMatchObject({ code: "SETUP_CANCELLED", remediation: "To continue, set up again." });
   });
 
   it("runs nothing in Restricted Mode", async () => {
@@ -130,14 +166,7 @@ describe.skipIf(process.platform === "win32")("Set Up", () => {
   });
 
   it("offers the update of its own environment at activation, and runs it only if it is wanted", async () => {
-    const bin = join(folder, "env", "a1", "bin");
-    mkdirSync(bin, { recursive: true });
-    program(join(bin, "cognee-memory"), "");
-    await environments.complete("a1", "former build");
-    await environments.use("a1");
-    mkdirSync(join(folder, "bundle"));
-    const bundle = { build: "new build", version: "0.5.0", wheel: "w", lock: "l", packages: 1, modules: [] };
-    writeFileSync(join(folder, "bundle", "bundle.json"), JSON.stringify(bundle));
+    await ownEnvironment("former build");
     editor.state.answer = "Update";
     setUp.start(services);
     await vi.waitFor(() => expect(editor.state.executed).toEqual(["cognee.setUp"]));

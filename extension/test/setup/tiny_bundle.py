@@ -11,22 +11,21 @@ import zipfile
 from pathlib import Path
 
 PROGRAM = """
-import json, os, sys
+import os, sys
 import tiny_dependency
 
 
 def main():
     if "--version" in sys.argv:
         print("version: {version}")
-    elif sys.argv[1:2] == ["setup"]:
-        if os.environ.get("TINY_MODEL") == "missing":
-            print(json.dumps({{"success": False, "error_code": "MODEL_MISSING"}}))
+    elif sys.argv[1:] == ["setup", "--graph"]:
+        if os.environ.get("TINY_GRAPH") == "offline":
+            print("ConnectTimeoutError: the index was not reached")
             sys.exit(1)
-        if os.environ.get("TINY_MODEL") == "endless":
+        if os.environ.get("TINY_GRAPH") == "endless":
             print("endless", flush=True)
             sys.stdin = os.fdopen(os.pipe()[0])
             sys.stdin.read()
-        print(json.dumps({{"success": True}}))
 """
 
 
@@ -60,7 +59,7 @@ def main(folder, version):
     program = wheel(folder, "tiny_memory", version, "tiny_memory", PROGRAM.format(version=version), entry)
     dependency = wheel(folder, "tiny_dependency", "1.0", "tiny_dependency", "")
     digest = hashlib.sha256(dependency.read_bytes()).hexdigest()
-    lock = folder / "requirements.lock"
+    lock = folder / "requirements-core.lock"
     lock.write_text(f"tiny-dependency @ {dependency.resolve().as_uri()} --hash=sha256:{digest}\n")
     build = hashlib.sha256(program.read_bytes()).hexdigest()
     bundle = {"build": build, "version": version, "wheel": program.name, "lock": lock.name, "packages": 1}
