@@ -1,4 +1,4 @@
-"""The program as the VS Code extension carries it: its wheel, the lock of its dependencies, and a description of both.
+"""The program as the VS Code extension carries it: its wheel, the lock of the core, and a description of both.
 
 python -m tools.extension_bundle FOLDER
 
@@ -19,7 +19,7 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-LOCK = "requirements.lock"
+LOCK = "requirements-core.lock"
 DESCRIPTION = "bundle.json"
 SOURCES = (
     *("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE", "CHANGELOG.md"),

@@ -16,7 +16,7 @@ from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from jobs import clock, files, steps
+from jobs import clock, steps
 from jobs.errors import JobError
 from jobs.layout import Workspace
 

@@ -16,7 +16,6 @@ from jobs import clock
 from jobs.errors import JobError
 from jobs.lifecycle import Failed, Succeeded
 
-from ..graph import installed
 from ..graph.open_stores import Stores
 from . import Outcomes, Progress, Task
 

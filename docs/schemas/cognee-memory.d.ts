@@ -517,6 +517,11 @@ export interface Activity {
 
 /** The decision record that a topic's memories were merged into. */
 export interface AppliedCompaction {
+  /**
+   * The knowledge graph gets the change when a job needs the graph, or when the machine is idle. Absent in results of
+   * earlier versions, and where nothing changes.
+   */
+  graph?: "follows";
   decision_record_id: string;
   memory_number: number;
   topic_id: string;
@@ -633,6 +638,11 @@ export type CaptureResult = Captured | UndoneCapture;
  * `captured`, `unchanged`, `withdrawn`, `forgotten`, `empty` and `failed` add up to `sessions`.
  */
 export interface Captured {
+  /**
+   * The knowledge graph gets the change when a job needs the graph, or when the machine is idle. Absent in results of
+   * earlier versions, and where nothing changes.
+   */
+  graph?: "follows";
   dry_run: boolean;
   sessions: number;
   captured: number;
@@ -1475,7 +1485,7 @@ export interface Heartbeat {
   oldest_waiting_seconds: number | null;
   /** What runs now. While a long job yields to a short one, the short one comes last. */
   in_flight: InFlight[];
-  /** How many changes are not delivered to the knowledge graph yet; null while the number is unknown. */
+  /** How many changes the knowledge graph lacks, all memories if there is none; null while the number is unknown. */
   graph_lag: number | null;
   /** Null while there is none: it is stopped when idle. */
   child: ChildProcess | null;
@@ -1522,6 +1532,11 @@ export interface ImportPayload {
 
 /** Counts of the memories of a file. The first six counts after `memories` add up to it. */
 export interface ImportResult {
+  /**
+   * The knowledge graph gets the change when a job needs the graph, or when the machine is idle. Absent in results of
+   * earlier versions, and where nothing changes.
+   */
+  graph?: "follows";
   memories: number;
   added: number;
   /** Stored already, with the same id and text. */
@@ -1581,6 +1596,11 @@ export interface IngestPayload {
 
 /** The memory as it is stored. For a duplicate it may differ from the job. */
 export interface IngestResult {
+  /**
+   * The knowledge graph gets the change when a job needs the graph, or when the machine is idle. Absent in results of
+   * earlier versions, and where nothing changes.
+   */
+  graph?: "follows";
   memory_id: string;
   memory_number: number;
   topic_id: string | null;
@@ -1604,6 +1624,7 @@ export interface IngestResult {
 /** Time in milliseconds, for all the jobs that ran together. */
 export interface IngestTimings {
   store: number;
+  /** 0, since the graph follows. */
   graph: number;
   jobs_together: number;
 }
@@ -1732,8 +1753,10 @@ export interface MemoryCounts {
   summary?: number;
   decision_record?: number;
   legacy?: number;
-  /** How many changes are not delivered to the knowledge graph yet. */
+  /** How many changes the knowledge graph lacks: it gets them when a job needs it, or when the machine is idle. */
   graph_lag: number;
+  /** Whether there is a knowledge graph. If not, it lacks all memories. */
+  has_graph: boolean;
 }
 
 /** The feedback on a memory that was not withdrawn. */
@@ -1836,6 +1859,11 @@ export interface MigratedItem {
  * `migrated`, `already_migrated`, `forgotten`, `failed` and `remaining` add up to `found`.
  */
 export interface Migration {
+  /**
+   * The knowledge graph gets the change when a job needs the graph, or when the machine is idle. Absent in results of
+   * earlier versions, and where nothing changes.
+   */
+  graph?: "follows";
   dry_run: boolean;
   /** Texts of earlier versions, without those that were skipped. */
   found: number;
@@ -2179,6 +2207,11 @@ export interface RestorePayload {
 
 /** The withdrawn record. Withdrawing it again gives the same result. */
 export interface RestoreResult {
+  /**
+   * The knowledge graph gets the change when a job needs the graph, or when the machine is idle. Absent in results of
+   * earlier versions, and where nothing changes.
+   */
+  graph?: "follows";
   decision_record_id: string;
   /** Null if the record has been forgotten since. */
   memory_number: number | null;
@@ -2353,6 +2386,11 @@ export interface SetStatusPayload {
 
 /** The memory's metadata after the change. */
 export interface SetStatusResult {
+  /**
+   * The knowledge graph gets the change when a job needs the graph, or when the machine is idle. Absent in results of
+   * earlier versions, and where nothing changes.
+   */
+  graph?: "follows";
   memory_id: string;
   memory_number: number;
   topic_id: string | null;
@@ -2618,6 +2656,11 @@ export interface Topics {
 
 /** The result of undoing a capture. Undoing it again gives the same result. */
 export interface UndoneCapture {
+  /**
+   * The knowledge graph gets the change when a job needs the graph, or when the machine is idle. Absent in results of
+   * earlier versions, and where nothing changes.
+   */
+  graph?: "follows";
   receipt: string;
   /** Memories removed. */
   undone: number;
@@ -2629,6 +2672,11 @@ export interface UndoneCapture {
 
 /** The result of undoing a migration. Undoing it again gives the same result. */
 export interface UndoneMigration {
+  /**
+   * The knowledge graph gets the change when a job needs the graph, or when the machine is idle. Absent in results of
+   * earlier versions, and where nothing changes.
+   */
+  graph?: "follows";
   receipt: string;
   /** Memories removed, not counting their hidden originals. */
   undone: number;

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from bridge.graph import installed
 from jobs import clock
 from jobs.states import IN_INBOX
 

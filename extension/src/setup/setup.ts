@@ -135,7 +135,7 @@ export class SetUp implements vscode.Disposable {
     const add = vscode.l10n.t("Add the Graph");
     const chosen = await vscode.window.showInformationMessage(
       vscode.l10n.t(
-        "The memory is set up. cognee's knowledge graph can be added now in the background, or later by the command “Add the Knowledge Graph”: it draws and answers what connects topics, plans and decisions. It downloads 500 MB and takes 1.8 GB of disk.",
+        "The memory is set up. cognee's knowledge graph can be added now in the background, or later by the command “Add the Knowledge Graph”: it draws and answers what connects topics, plans and decisions. It downloads 360 MB and takes 1.3 GB of disk.",
       ),
       add,
       vscode.l10n.t("Not Now"),

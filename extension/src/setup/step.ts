@@ -48,7 +48,7 @@ export async function checkModel(program: string, context: Context): Promise<voi
 /** Adds cognee to the environment of a program. Its version works meanwhile, without the graph. Throws MemoryError. */
 export async function addGraph(program: string, context: Context): Promise<void> {
   const { report } = context.watch;
-  report("Downloading cognee (500 MB)", 0);
+  report("Downloading cognee (360 MB)", 0);
   const log = (line: string): void => {
     context.watch.log(line);
     report(progressIn(line).message ?? "", 0);

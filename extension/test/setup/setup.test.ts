@@ -118,7 +118,7 @@ describe.skipIf(process.platform === "win32")("Set Up", () => {
 
     await setUp.setUp(services);
     await vi.waitFor(() => expect(editor.state.messages).toHaveLength(1));
-    expect(editor.state.messages[0]).toMatch(/^The memory is set up\. .* 500 MB .* 1\.8 GB/);
+    expect(editor.state.messages[0]).toMatch(/^The memory is set up\. .* 360 MB .* 1\.3 GB/);
     expect(editor.state.executed).toEqual([]);
     await setUp.setUp(services);
     await vi.waitFor(() => expect(editor.state.messages[1]).toBe("The memory is set up."));
