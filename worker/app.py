@@ -195,8 +195,8 @@ class Worker:
         return False
 
     def _graph_lag(self) -> int | None:
-        """How many changes the graph lacks from before this start; None if the store cannot be read, or the graph is not
-        installed.
+        """How many changes the graph lacks from before this start; None if the store cannot be read, or where the graph
+        is not installed.
 
         That is no reason not to start: each job reports it as its own error.
         """
