@@ -414,7 +414,9 @@ def vectors_gone(shelf: Shelf) -> None:
 def vectors_of(byte: bytes) -> Callable[[Shelf], None]:
     def harm(shelf: Shelf) -> None:
         for path in shelf.workspace.vectors.iterdir():
-            path.write_bytes(byte * path.stat().st_size)
+            harmed = path.with_suffix(".new")  # in place, a thread that still reads the mapped pages would die of it
+            harmed.write_bytes(byte * path.stat().st_size)
+            harmed.replace(path)
 
     return harm
 
