@@ -110,7 +110,7 @@ STEPS: tuple[Step, ...] = (
         "the job's next attempt writes it again",
     ),
     Step(
-        "graph.scrub", "child", "rewrite cognee's stores without a byte of the deleted data, or remove them",
+        "graph.scrub", "child", "rewrite cognee's stores without a byte of the deleted data",
         "memories that no query finds, and files that still contain their texts", "files without their texts",
         "the job's next attempt repeats it",
     ),

@@ -457,9 +457,8 @@ class Stores:
         if self._is_graph_rebuilding:
             raise JobError("STORE_BUSY", "The graph is being rebuilt.")
         self._close_graph(cleanly=False)
-        with steps.fault_point("graph.scrub"):
-            earlier_stores.remove_present(self._workspace)
-            self.store.outbox.forget_graph()
+        earlier_stores.remove_present(self._workspace)
+        self.store.outbox.forget_graph()  # last, since until then it is known that there were stores to remove
 
     def scrub_graph(self) -> None:
         """Rewrite cognee's files that contain deleted bytes: the vectors, the graph and cognee's own database.

@@ -17,8 +17,6 @@ from typing import Any, TypeVar
 
 import pytest
 
-pytestmark = pytest.mark.cognee
-
 PROJECT = Path(__file__).resolve().parents[2]
 COMMAND = str(Path(sys.executable).with_name("cognee-memory"))
 PATIENCE = 240.0

@@ -1,4 +1,4 @@
-"""From a transcript of another tool to a memory that is found: with a real worker, the real model and cognee."""
+"""From a transcript of another tool to a memory that is found: with a real worker and the real model."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pytest
 from harness import Place, RealWorker
-
-pytestmark = pytest.mark.cognee
 
 TALK = (
     ("user", "The uploader gives up at the first 503 from the gateway. How should we retry?"),

@@ -15,8 +15,6 @@ import pytest
 from harness import Place, RealWorker
 from llm_server import Garbage, LlmServer, Status, Step, WrongShape
 
-pytestmark = pytest.mark.cognee
-
 SECRET = "ghp_" + "a1B2" * 9
 FORM = "ModelSummary"
 TALK = (

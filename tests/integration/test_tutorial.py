@@ -17,8 +17,6 @@ from sessions import Session, steps
 
 from jobs.layout import Workspace
 
-pytestmark = pytest.mark.cognee
-
 PAGE = (PROJECT / "docs" / "tutorial.md").read_text("utf-8")
 QUESTION = ("retrieve", "how long may I keep a novel", "--as-of", "2026-11-20T12:00:00Z")
 
