@@ -199,7 +199,7 @@ ERRORS: dict[str, ErrorKind] = _table(
     # --- a team's store ---
     ErrorKind(
         "TEAM_NOT_INSTALLED", _W, "The driver of a team's database is not installed here.",
-        "Run: cognee-memory setup --team. It adds the driver to this installation: 6 MB to download. A team's gateway"
+        "Run: cognee-memory setup --team. It adds the driver to this installation: 5 MB to download. A team's gateway"
         " needs no driver on this machine.",
     ),
     ErrorKind(

@@ -38,10 +38,14 @@ def without_chance(text: str) -> str:
 @pytest.mark.cognee
 def test_the_demo_prints_what_the_readme_shows(model_cache: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "worker.cli", "demo"], check=True, capture_output=True, text=True, timeout=PATIENCE
-    )
+        [sys.executable, "-m", "worker.cli", "demo", "--graph"],
+        check=True, capture_output=True, text=True, timeout=2 * PATIENCE,
+    )  # fmt: skip
     expected = tuple(without_chance(line) for line in shown("make demo"))
-    assert Session().difference(expected, without_chance(done.stdout)) is None, done.stdout
+    memory, _, graph = done.stdout.partition("Asking the knowledge graph")
+    graph, end, closing = graph.partition("The worker has ended")
+    assert "Sign-in and sessions --[decided]--> " in graph
+    assert Session().difference(expected, without_chance(memory + end + closing)) is None, done.stdout
 
 
 @pytest.mark.cognee

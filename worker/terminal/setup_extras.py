@@ -13,6 +13,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.resources import files as resources
 from importlib.util import find_spec
@@ -42,7 +43,7 @@ class Extra:
 
 
 GRAPH = Extra("graph", "cognee", 360, 1100)
-TEAM = Extra("team", "psycopg_pool", 6, 15, ("psycopg", "psycopg-binary", "psycopg-pool"))
+TEAM = Extra("team", "psycopg_pool", 5, 15, ("psycopg", "psycopg-binary", "psycopg-pool"))
 
 
 def add(extra: Extra) -> bool:
@@ -66,8 +67,11 @@ def add(extra: Extra) -> bool:
     with tempfile.TemporaryDirectory() as folder:
         lock = Path(folder, LOCK)
         lock.write_text(locked(_lock().read_text(encoding="utf-8"), extra.packages), encoding="utf-8")
-        ended = subprocess.run(_command(uv, lock, whole=extra.packages is None), stdin=subprocess.DEVNULL, stdout=2)
-    if ended.returncode or subprocess.run([sys.executable, "-c", _PROBE, extra.module]).returncode:
+        is_done = any(
+            subprocess.run(command, stdin=subprocess.DEVNULL, stdout=2).returncode == 0
+            for command in _commands(uv, lock, whole=extra.packages is None)
+        )
+    if not is_done or subprocess.run([sys.executable, "-c", _PROBE, extra.module]).returncode:
         raise JobError(
             "EXTRA_NOT_ADDED",
             f"The {extra.name} was not added: the lines above say why. Memories are stored and found without it.",
@@ -94,14 +98,18 @@ def _lock() -> Path:
     return packaged if packaged.is_file() else Path(worker.__file__).parents[1] / LOCK
 
 
-def _command(uv: str | None, lock: Path, *, whole: bool) -> list[str]:
-    """The installer's command line. A part of a lock comes without its dependencies, which are installed already."""
+def _commands(uv: str | None, lock: Path, *, whole: bool) -> Iterator[list[str]]:
+    """The command lines of the installers: uv's, then pip's, which may reach an index that uv does not know.
+
+    A part of a lock comes without its dependencies, which are installed already.
+    """
     options = ["--require-hashes", "-r", str(lock), *([] if whole else ["--no-deps"])]
     if uv is not None or find_spec("uv") is not None:
         program = [uv] if uv is not None else [sys.executable, "-m", "uv"]
-        return [*program, "pip", "install", "--python", sys.executable, *options]
-    # As its own constraint, too: pip before 23.3 looks for the newest release of what is asked for with extras.
-    return [sys.executable, "-m", "pip", "install", "--disable-pip-version-check", "-c", str(lock), *options]
+        yield [*program, "pip", "install", "--python", sys.executable, *options]
+    if find_spec("pip") is not None:
+        # As its own constraint, too: pip before 23.3 looks for the newest release of what is asked for with extras.
+        yield [sys.executable, "-m", "pip", "install", "--disable-pip-version-check", "-c", str(lock), *options]
 
 
 def _require_own_environment(extra: Extra) -> None:
