@@ -4,6 +4,7 @@
 
 Both servers run with this environment's packages, over the same workspaces of 1,000, 10,000 and 100,000 memories, up to
 ``MOST`` (default 10,000): with the model, and with stored vectors of the questions, which shows the rest of a question.
+Starts of bare Python are timed between the rounds: "starts" are multiples of one.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from .retrieve_http import SIZES, fill
 from .warm_server import SEEDS, TOKEN
 from .workspace import new_workspace
 
-ROUNDS, CLIENTS = 3, 8
+ROUNDS, CLIENTS, BARE = 3, 8, 5
 HERE = Path(__file__).resolve().parent.parent
 SERVER = HERE / "benchmarks" / "warm_server.py"
 _COPY_SECONDS = 3.0  # in which a server that stays copies the vectors
@@ -123,6 +124,8 @@ def main(argv: Sequence[str] = ()) -> None:
             "ratio",
             "questions/s",
             "ratio",
+            "p50, p95 in starts",
+            "questions of 8 clients in a start",
             "own MiB",
         ],
         rows,
@@ -135,29 +138,37 @@ def measured(workspace: Workspace, size: int, embedding: str, other: Path) -> li
         for server in servers:
             server.ask(1)
         time.sleep(_COPY_SECONDS)
+        bare: list[float] = []
         for _ in range(ROUNDS):
+            bare += table.in_turn({"bare": [sys.executable, "-c", "pass"]}, BARE)["bare"]
             for server in servers:
                 began = server.processor_seconds()
                 server.taken += server.ask(3)
                 server.processor.append((server.processor_seconds() - began) / SEEDS[3] * 1000)
             for server in servers:
                 server.ask_at_once()
-        their = servers[1]
+        their, start = servers[1], table.median(bare) * 1000
         return [
             [
                 f"{size:,}, {embedding}",
                 name,
                 f"{statistics.median(server.taken):.1f} ms",
-                f"{statistics.quantiles(server.taken, n=20)[-1]:.1f} ms",
+                f"{p95(server):.1f} ms",
                 f"{statistics.median(server.taken) / statistics.median(their.taken):.2f}",
                 f"{statistics.median(server.processor):.1f} ms",
                 f"{statistics.median(server.processor) / statistics.median(their.processor):.2f}",
                 f"{statistics.median(server.rates):.0f}",
                 f"{statistics.median(server.rates) / statistics.median(their.rates):.2f}",
+                f"{statistics.median(server.taken) / start:.2f}, {p95(server) / start:.2f}",
+                f"{statistics.median(server.rates) * start / 1000:.1f}",
                 f"{server.own_mib:.0f}",
             ]
             for name, server in zip(("here", "there"), servers, strict=True)
         ]
+
+
+def p95(server: Server) -> float:
+    return statistics.quantiles(server.taken, n=20)[-1]
 
 
 if __name__ == "__main__":

@@ -17,6 +17,8 @@ _COLUMNS = 'memory_id, "by", verdict, at, query, note'
 
 def of_memory(connection: Connection, memory_id: str, *, withdrawn: bool = False) -> list[Feedback]:
     """The feedback on a memory, the latest first; with ``withdrawn``, also what was withdrawn."""
+    from .values import Feedback  # not at the top: a question needs the votes alone
+
     query = (
         f"SELECT {_COLUMNS} FROM feedback WHERE memory_id = ?"  # noqa: S608 - a constant
         " ORDER BY rtrim(at, 'Z') DESC, \"by\""
@@ -27,6 +29,8 @@ def of_memory(connection: Connection, memory_id: str, *, withdrawn: bool = False
 
 def of_all(connection: Connection) -> Iterator[Feedback]:
     """All feedback, also what was withdrawn."""
+    from .values import Feedback
+
     return (Feedback(*row) for row in connection.execute(f"SELECT {_COLUMNS} FROM feedback"))  # noqa: S608 - a constant
 
 

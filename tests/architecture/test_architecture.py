@@ -312,7 +312,7 @@ def test_every_exception_is_needed() -> None:
                 "worker/gateway/transfers.py",
             },
         ),
-        ("uvicorn", {"worker/connections.py", "worker/server/main.py", "worker/gateway/serving.py"}),
+        ("uvicorn", {"worker/connections.py", "worker/server/idle_server.py", "worker/gateway/serving.py"}),
         ("prometheus_client", {"worker/monitoring/metrics.py", "worker/gateway/gateway_metrics.py", "worker/pool/"}),
         ("rich", {"worker/terminal/"}),
         (

@@ -26,7 +26,9 @@ class FakeReader:
     problem = False
     held: threading.Event | None = None
 
-    def __init__(self, workspace: Workspace, embedding: Any, embedder: Any = None, *, reranking: Any = None) -> None:
+    def __init__(
+        self, workspace: Workspace, embedding: Any, embedder: Any = None, reranking: Any = None, **_: Any
+    ) -> None:
         self.embedding, self.reranking = embedding, reranking
 
     def answer(self, verb: str, arguments: dict[str, Any], now: datetime) -> dict[str, Any]:
