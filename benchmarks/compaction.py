@@ -1,7 +1,6 @@
 """A topic of 100 summaries: previewed, compacted and restored in a warm child, beside other memories.
 
-``python -m benchmarks.compaction [MOST]``: with 0, 1,000 and 10,000 others, or up to MOST of them. The others are in
-memory.db and its index alone; the topic is in the graph as well.
+``python -m benchmarks.compaction [MOST]``: with 0, 1,000 and 10,000 others, or up to MOST of them.
 """
 
 from __future__ import annotations
@@ -82,7 +81,6 @@ def add_others(stores: Stores, start: int, end: int) -> None:
             for number in range(first, min(first + TOGETHER, end))
         ]  # fmt: skip
         stores.store.add([(memory, None) for memory in memories], at)
-        stores.store.outbox.delivered(stores.store.outbox.pending(TOGETHER))  # the graph is not what is measured
 
 
 def column(stores: Stores, size: int) -> dict[str, str]:
@@ -110,8 +108,8 @@ def column(stores: Stores, size: int) -> dict[str, str]:
         "looking for conflicts, each pair parsed again": f"{shown(naive)} ({naive / again:.1f} of a preview)"
         if naive
         else "–",
-        "apply a preview, with the graph": shown(applied),
-        "restore, with the graph": shown(restored),
+        "apply a preview": shown(applied),
+        "restore": shown(restored),
     }
 
 

@@ -68,13 +68,11 @@ def stages(whole: float, records: list[Record]) -> None:
         assert record.result is not None
         batches[record.attempts[-1].started_at] = record.result["timings_ms"]
     stored = sum(timing["store"] for timing in batches.values()) / 1000
-    graph = sum(timing["graph"] for timing in batches.values()) / 1000
     rows = [
         [name, f"{seconds:.1f} s", f"{seconds / whole:.0%}"]
         for name, seconds in (
             ("embedding and the transaction in memory.db", stored),
-            ("cognee's graph and vectors", graph),
-            ("dropping, accepting, records, waiting for the child", whole - stored - graph),
+            ("dropping, accepting, records, waiting for the child", whole - stored),
         )
     ]
     table.show(f"Where the whole path's time goes ({len(batches)} batches)", ["stage", "time", "share"], rows)

@@ -20,7 +20,7 @@ from bridge.graph.open_stores import Stores
 from bridge.operations import Task, migrate
 from bridge.operations.ingest import prepare
 from bridge.settings import load
-from bridge.slices import Progress, ignore_progress
+from bridge.slices import ignore_progress
 from bridge.text.conversation import Conversation, render_conversation
 from bridge.text.passages import passages
 from bridge.text.template import render, render_plain
@@ -36,11 +36,6 @@ COUNT = 1000
 ADDED = "2025-11-17 10:00:00.000000"
 
 
-class WithoutGraph(Stores):
-    def deliver_all(self, progress: Progress = ignore_progress) -> int:
-        return 0
-
-
 def main(argv: Sequence[str] = ()) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("count", nargs="?", type=int, default=COUNT, help="how many texts")
@@ -49,7 +44,7 @@ def main(argv: Sequence[str] = ()) -> None:
     with new_workspace() as (workspace, settings):
         lay_out(workspace, texts)
         alone, distinct = embedding_alone(texts)
-        stores = WithoutGraph(workspace, settings)
+        stores = Stores(workspace, settings)
         stores.embedder.embed(["warm"])
         with stores:
             assert stores.store.count() == 0

@@ -26,10 +26,6 @@ class Background(Generic[T]):
         except Exception as error:
             self._error = error
 
-    def wait(self, seconds: float | None = None) -> None:
-        """Wait for the end of the computation, at most so long."""
-        self._thread.join(seconds)
-
     @property
     def has_ended(self) -> bool:
         """Whether the computation has ended, so that ``result`` does not wait."""

@@ -558,8 +558,8 @@ DIAGNOSTICS: dict[str, Diagnostic] = _table(
     ),
     Diagnostic(
         "GRAPH_GONE", _G, "warning", "The knowledge graph's files are missing.",
-        "No action needed: the next job rebuilds the graph from memory.db. To rebuild it now: cognee-memory rebuild"
-        " --what graph.",
+        "No action needed: the next job that needs the graph makes it again from memory.db. To make it now:"
+        " cognee-memory graph.",
     ),
     Diagnostic(
         "GRAPH_CUT_OFF", _G, "note", "A checkpoint of the knowledge graph was interrupted.",
@@ -570,8 +570,8 @@ DIAGNOSTICS: dict[str, Diagnostic] = _table(
         "No action needed: after the second crash in a row the graph is quarantined and rebuilt.",
     ),
     Diagnostic(
-        "GRAPH_OF_OTHER_MODEL", _G, "warning", "The graph's vectors come from another embedding model.",
-        "No action needed: the next job rebuilds the graph. To rebuild it now: cognee-memory rebuild --what graph.",
+        "GRAPH_OF_OTHER_MODEL", _G, "note", "The graph's vectors come from another embedding model.",
+        "No action needed: the next job that needs the graph makes it again. To make it now: cognee-memory graph.",
     ),
     Diagnostic(
         "GRAPH_ORPHANED", _G, "note",

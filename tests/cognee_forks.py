@@ -221,6 +221,8 @@ def serve(connection: socket.socket) -> None:
             case "run":
                 kind, tasks = arguments
                 outcomes = run(kind, [Task(**given) for given in tasks], stores, clock.now(), lambda _: None)
+                if kind in ("ingest", "set_status", "compact", "restore", "migrate", "import"):
+                    stores.deliver_all()  # as the next job that needs the graph would
                 return {job_id: encode(outcome) for job_id, outcome in outcomes.items()}
             case "watch":
                 return watch(*arguments, lambda: send("entered", None))

@@ -33,6 +33,7 @@ def outcome(workspace: Workspace, kind: str, payload: dict[str, Any], fault: str
         found = run(kind, [Task(kind, f"digest of {kind}", payload, AT, AT)], stores, clock.parse(AT), ignore_progress)[
             kind
         ]
+        stores.deliver_all()
         owed = stores.store.outbox.count()
     assert owed == 0
     assert isinstance(found, Succeeded), found

@@ -178,11 +178,6 @@ class Stores:
                 self._embedder = former or self._bulk(self._settings.embedding)
         return self._embedder
 
-    @property
-    def has_earlier_model(self) -> bool:
-        """Whether the store's vectors are of another model than the settings name. Raises as ``open_store``."""
-        return self.open_store(new_model=True).model_changed or self._is_embedder_earlier
-
     def rebuild_vectors(self, progress: Progress = ignore_progress) -> int:
         """Rebuild the vectors with the model that the settings name, and switch to them. Returns the number of
         passages. Until the switch, jobs in the pauses use the earlier model.
@@ -272,7 +267,7 @@ class Stores:
             if outbox.graph_model() not in (None, self.embedder.identity):
                 self._start_from_scratch(store, "made with another embedding model", now)
             elif not outbox.stores_are_ours() and self._make_room(now):
-                outbox.forget_graph()
+                pass  # the graph begins empty
             elif deaths >= _DEADLY_OPENINGS:
                 self._start_from_scratch(store, f"the end of its process {deaths} times in a row", now)
             return self._open_graph_of_ours(store, now)
@@ -423,7 +418,8 @@ class Stores:
         try:
             yield
         except JobError as error:
-            self.store.outbox.note_failure(error.code)
+            if self._store is not None and installed.is_installed():
+                self._store.outbox.note_failure(error.code)
             raise
 
     def rebuild_graph(self, now: str, progress: Progress = ignore_progress) -> int:

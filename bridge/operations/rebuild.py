@@ -1,8 +1,8 @@
 """rebuild: rebuilds derived data from memory.db: the search index, the knowledge graph, or both.
 
-If the settings name another embedding model than the store's, it embeds the index again and rebuilds the graph too,
-since the graph's vectors are of the earlier model. Until the new index is complete, the store answers and grows with
-the earlier model, if that is on this machine.
+If the settings name another embedding model than the store's, it embeds the index again. Until the new index is
+complete, the store answers and grows with the earlier model, if that is on this machine. A graph whose vectors are of
+the earlier model is made again when it is opened next.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
     """Rebuild for each job.
 
-    The payload has ``what``: ``index``, ``graph`` or ``both``. The result has what was rebuilt, the counts of passages,
+    The payload has ``what``: ``index``, ``graph`` or ``both``, which leaves out a graph that does not exist, or that
+    cannot be made since cognee is not installed. The result has what was rebuilt, the counts of passages,
     memories and memories of the graph, and the seconds that it took. A job fails with STORE_BUSY during another
     rebuild, or with an error of the stores or the embedding provider. Readers use the former index until the new one is
     committed. A second run rebuilds again; embeddings come from the cache.
@@ -38,13 +39,13 @@ def _one(task: Task, stores: Stores, now: datetime, progress: Progress) -> Succe
     what = task.payload["what"]
     began = time.monotonic()
     try:
-        if what != "graph" and stores.has_earlier_model:
-            what = "both"
         result: RebuildResult = {"what": what, "seconds": 0.0}
         if what in ("index", "both"):
             result["passages"] = stores.rebuild_vectors(progress)
             result["memories"] = stores.store.rebuild_words(progress)
-        if what in ("graph", "both"):
+        if what == "both" and not stores.can_edit_graph:
+            result["what"] = "index"
+        elif what != "index":
             result["graph_memories"] = stores.rebuild_graph(clock.iso(now), progress)
     except JobError as error:
         return Failed(error)

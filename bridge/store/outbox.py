@@ -121,7 +121,7 @@ class Outbox:
         """Delete delivered entries, and reset the count of failed openings."""
         with steps.fault_point("outbox.pay"), database.transaction(self._connection):
             self._connection.executemany("DELETE FROM outbox WHERE seq = ?", [(entry.seq,) for entry in entries])
-            self._connection.execute("DELETE FROM meta WHERE key = 'graph_failure'")
+            self._forget_failure()
             self._survived()
 
     def rejected(self, entry: OutboxEntry, error: str) -> None:
@@ -132,9 +132,12 @@ class Outbox:
             )
 
     def note_failure(self, code: str) -> None:
-        """Record that the graph was not brought up to date, until something is delivered again."""
+        """Record that the graph was not brought up to date, until it is opened or something is delivered again."""
         with contextlib.suppress(sqlite3.Error), database.transaction(self._connection):
             database.set_meta(self._connection, "graph_failure", code)
+
+    def _forget_failure(self) -> None:
+        self._connection.execute("DELETE FROM meta WHERE key = 'graph_failure'")
 
     # --- the state of the graph ---
 
@@ -185,6 +188,7 @@ class Outbox:
         """Record that the graph is in use. Rejected entries may be tried again."""
         with database.transaction(self._connection):
             self._connection.execute("UPDATE outbox SET tries = 0")
+            self._forget_failure()
             database.set_meta(self._connection, "graph_embedder", model)
             database.set_meta(self._connection, "cognee_is_ours", "yes")
             database.set_meta(self._connection, "graph_closed", "no")

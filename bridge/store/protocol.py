@@ -276,7 +276,7 @@ class Outbox(Protocol):
         """Record that there is no graph any more. Until there is one, nothing is enqueued."""
 
     def note_failure(self, code: str) -> None:
-        """Record that the graph was not brought up to date, until something is delivered again."""
+        """Record that the graph was not brought up to date, until it is opened or something is delivered again."""
 
     def enqueue_missing(self, memory_ids: Sequence[str], now: str) -> None:
         """Enqueue the memories that the graph was found to lack."""

@@ -135,7 +135,7 @@ SUMMARIES = {
 
 @pytest.mark.parametrize("point", MEMORIES if SOAK else ["before:outbox.pay"])
 def test_after_a_kill_between_a_memorys_steps_it_is_there_once(tmp_path: Path, model_cache: Path, point: str) -> None:
-    """The last one is dropped while cognee is loaded for the others."""
+    """And the graph has it after the next question. The last memory is stored while the question's job is cut off."""
     place = Place(tmp_path, COGNEE_MEMORY_CACHE_DIR=str(model_cache))
     *first, last = SUMMARIES
     for job_id in first:
@@ -143,17 +143,27 @@ def test_after_a_kill_between_a_memorys_steps_it_is_there_once(tmp_path: Path, m
     place.environment["COGNEE_MEMORY_FAULT"] = f"kill@{point}"
     worker = place.worker().ready()
 
-    def loads_or_has_ended() -> bool:
-        return "loading cognee" in str(place.heartbeat()["in_flight"]) or "the child ended" in place.log()
+    def was_killed() -> bool:
+        return "the child ended" in place.log()
 
-    until(loads_or_has_ended, "cognee is being loaded")
+    def all_ended() -> bool:
+        return all((record := place.record(job_id)) is not None and record.ended for job_id in first)
+
+    until(lambda: was_killed() or all_ended(), "the memories are stored, or the child ran into its fault")
+    place.submit("ask", {"question": "Which number?"}, job_id="question")
+    until(was_killed, f"the child ran into its fault\n{place.log_end()}")
     place.submit("ingest", SUMMARIES[last], job_id=last)
-    until(lambda: "the child ended" in place.log(), f"the child ran into its fault\n{place.log_end()}")
     worker.kill()
     del place.environment["COGNEE_MEMORY_FAULT"]
     with place.worker():
         records = [place.ended(job_id) for job_id in SUMMARIES]
-        until(lambda: place.heartbeat()["graph_lag"] == 0, "the graph was told everything")
+        place.ended("question", seconds=120)
+        place.submit("ask", {"question": "Which number?"}, job_id="again")
+        asked = place.ended("again", seconds=120)
+    memory = place.json("status")["memory"]
+    assert (memory["has_graph"], memory["graph_lag"]) == (True, 0)
+    assert asked.state == "succeeded", asked.error
+    assert all(f"Topic {number}" in str(asked.result) for number in range(3)), asked.result
     assert [record.state for record in records] == ["succeeded"] * 3
     results = [record.result or {} for record in records]
     assert {result["memory_number"] for result in results} == {1, 2, 3}
@@ -174,7 +184,6 @@ def test_after_a_kill_beside_a_previews_step_it_is_shown_and_kept_once(
     at = "2026-11-20T12:00:00Z"
     known = Metadata(topic_id="t", status="Active", created_at=at)
     store.add([(Memory(c, 0, "summary", known, at, Content("T", f"{c}.", (c,))), None) for c in "ab"], at)
-    store.outbox.delivered(store.outbox.pending(2))  # else an idle worker would open the graph
     store.close()
     place.environment["COGNEE_MEMORY_FAULT"] = f"kill@{point}"
     place.submit("compact", {"topic_id": "t", "preview": True}, job_id="preview")
@@ -209,13 +218,12 @@ def test_after_a_kill_beside_a_forgettings_step_no_byte_stays_and_it_ends_once(
 
 
 def remember_without_a_graph(place: Place, payloads: list[dict[str, Any]]) -> list[str]:
-    """Store what jobs would, as the worker's child does; nothing is owed to the graph. Returns the ids."""
+    """Store what jobs would, as the worker's child does. Returns the ids."""
     trust.adopt(place.workspace, place.config)
     store = SqliteStore(place.workspace, create(load(environment=place.environment).embedding))
     tasks = [Task("before", "0" * 64, payload, None, "2026-11-20T12:00:00Z") for payload in payloads]
     memories = [prepare(task, store.workspace_id, task.accepted_at).memory for task in tasks]
     store.add([(memory, None) for memory in memories], "2026-11-20T12:00:00Z")
-    store.outbox.delivered(store.outbox.pending(len(memories)))  # else an idle worker would open the graph
     store.close()
     return [memory.id for memory in memories]
 

@@ -147,10 +147,8 @@ class FakeChild:
         *,
         timeout_seconds: float | None = None,
         on_pause: Callable[[], None] | None = None,
-        in_slices: bool = True,
         is_cancelled: Callable[[], bool] = lambda: False,
         on_executing: Callable[[bool], None] = lambda runs: None,
-        on_delivered: Callable[[], None] = lambda: None,
     ) -> dict[str, Any]:
         self._depth += 1
         self.pid = 1

@@ -171,6 +171,8 @@ def main() -> None:
                     kind, tasks = arguments
                     given = [Task(**task) for task in tasks]
                     outcomes = run(kind, given, stores, clock.now(), lambda _: None)
+                    if kind in ("ingest", "set_status", "compact", "restore", "migrate", "import"):
+                        stores.deliver_all()  # as the next job that needs the graph would
                     return {job_id: encode(outcome) for job_id, outcome in outcomes.items()}
                 case "ask_llm":
                     return ask_llm(stores, *arguments)

@@ -30,7 +30,6 @@ def place(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> Iterat
     with WithFakeGraph(place.workspace) as stores:
         content = Content("Geese", "They fly.", decisions=("Use geese",))
         stores.store.add([(Memory("m" * 8, 0, "summary", Metadata(status="Active"), NOW, content), None)], NOW)
-        stores.deliver_all()
     yield place
     place.cli("worker", "stop")
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import http.client
 import json
 import os
 import random
 import signal
-import sqlite3
 import subprocess
 import sys
 import threading
@@ -46,8 +44,6 @@ class Served(Place):
         stores = Stores(self.workspace, self.settings)
         stores.store.add([(memory, None) for memory in memories()], NOW)
         stores.store.close()
-        with contextlib.closing(sqlite3.connect(self.workspace.memory_db)) as database, database:
-            database.execute("DELETE FROM outbox")  # these have no ids that a graph would take
 
     @property
     def settings(self) -> Settings:

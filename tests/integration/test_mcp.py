@@ -126,7 +126,6 @@ def fill(place: Place) -> None:
     trust.adopt(place.workspace, place.config)
     store = Stores(place.workspace, load(environment=place.environment)).store
     store.add([(memory, None) for memory in memories()], NOW)
-    store.outbox.delivered(store.outbox.pending(100))  # a worker here would begin with loading cognee
     store.close()
 
 

@@ -60,7 +60,6 @@ def place(model_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     trust.adopt(place.workspace, place.config)
     store = Stores(place.workspace, load(environment=place.environment)).store
     store.add([(memory, None) for memory in memories()], NOW)
-    store.outbox.delivered(store.outbox.pending(100))  # the worker would begin with loading cognee
     store.close()
     error = JobError("METADATA_BROKEN", " ".join(HOSTILE.values()), details={"text": HOSTILE["tags"]}).as_dict()
     spool.write_records(place.spool, [Record("hostile", "ingest", "0" * 64, "failed", error=error)])

@@ -27,7 +27,7 @@ from bridge.slices import Slices
 from bridge.store.change import Change, StatusChange
 from bridge.store.sqlite_store import SqliteStore
 from bridge.store.team import replica, tables
-from bridge.store.team.position import CopyState, copy_state, leave
+from bridge.store.team.position import CopyState, copy_state
 from bridge.store.team.team_store import TeamStore
 from bridge.store.values import (
     Addition,
@@ -457,19 +457,6 @@ def test_rows_are_applied_in_parts_as_all_at_once(
     third = machines.join(tmp_path / "third")
     assert shared_rows(first) == shared_rows(second) == shared_rows(third)
     assert answers(machines.places[0]) == answers(machines.places[1]) == answers(machines.places[2])
-
-
-def test_who_leaves_a_team_has_all_memories_for_a_graph_of_their_own(machines: Machines, tmp_path: Path) -> None:
-    memory = Memory(str(uuid4()), 0, "summary", Metadata(), "2026-11-20T12:00:00Z", content=Content("t", "c"))
-    with machines.stores[0].change("2026-11-20T12:00:00Z") as change:
-        change.add([Addition(memory, "job")])
-    second = machines.join(tmp_path / "second")
-    second.outbox.discard_without_graph()  # as whoever opens it in a team
-    second.close()
-    leave(machines.places[-1], "2026-11-21T12:00:00Z")
-    alone = SqliteStore(machines.places[-1], FakeEmbedder())
-    assert [(each.memory_id, each.action) for each in alone.outbox.pending(9)] == [(memory.id, "write")]
-    alone.close()
 
 
 def test_a_memory_db_that_is_being_made_is_no_copy_yet(tmp_path: Path) -> None:

@@ -16,12 +16,14 @@ from fake_embedder import FakeEmbedder
 
 from bridge.compaction.contradictions import Conflict, conflict_id
 from bridge.compaction.record_draft import Rules
+from bridge.graph import graph_files, installed
 from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata
 from bridge.operations import Task, run
 from bridge.settings import Settings
 from bridge.slices import ignore_progress
 from bridge.store.full_text import table_in_force
+from bridge.store.outbox import Outbox
 from bridge.store.values import Addition, Extraction
 from bridge.text.identity import content_id
 from bridge.transfer import export
@@ -238,6 +240,53 @@ def test_what_cognee_keeps_beside_a_graph_that_was_lost_is_scrubbed_too(stores: 
     stores.store.outbox.forget_graph()
     forgotten(stores, memory_ids=[memory_id])
     assert stores.scrubbed == ["findings", "graph"]
+
+
+class WithoutCognee(Stores):
+    """The child's stores where cognee was removed."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace, Settings(), lambda is_loading: None)
+        self._embedder = FakeEmbedder()
+
+    def _open_graph(self, store: Any) -> Any:
+        raise AssertionError("there is no cognee that could open it")
+
+
+@pytest.mark.parametrize("cut_off", [False, True])
+def test_where_cognee_is_no_longer_installed_its_graph_is_removed_and_made_again_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cut_off: bool
+) -> None:
+    workspace = Workspace(tmp_path)
+    workspace.memory.mkdir(mode=0o700)
+    spool.prepare(workspace.spool)
+    with WithFakeGraph(workspace) as stores:
+        gone, other = remember(stores, f"The {SECRET} lives on an island."), remember(stores, "Lakes.")
+        stores.deliver_all()
+    databases = graph_files.databases_of(workspace)
+    (databases / "cognee.lancedb").mkdir(parents=True)
+    for path in (databases / "cognee_graph_ladybug", databases / "cognee.lancedb" / "rows"):
+        path.write_text(SECRET)
+    workspace.cognee_data.mkdir()
+    (workspace.cognee_data / "text_1.txt").write_text(SECRET)
+    with closing(sqlite3.connect(databases / "cognee_db")) as connection, connection:
+        connection.execute("CREATE TABLE data (id, raw_data_location, name, created_at)")
+        connection.execute("INSERT INTO data VALUES ('1', 'text_1.txt', ?, '')", (SECRET,))
+    monkeypatch.setattr(installed, "is_installed", lambda: False)
+    with WithoutCognee(workspace) as stores:
+        if cut_off:
+            with monkeypatch.context() as patched:
+                patched.setattr(Outbox, "forget_graph", lambda self: (_ for _ in ()).throw(KeyboardInterrupt))
+                with pytest.raises(KeyboardInterrupt):
+                    do(stores, "forget", {"memory_ids": [gone]}, "forget", LATER)
+        assert forgotten(stores, memory_ids=[gone])["forgotten"] == [gone]
+        assert holds(workspace, SECRET) == []
+        assert not databases.exists()
+        assert stores.graph_lag() == 1
+    monkeypatch.undo()
+    with WithFakeGraph(workspace) as stores:
+        stores.deliver_all()
+        assert stores.fake.held == {other}
 
 
 def test_without_a_graph_none_is_opened(tmp_path: Path) -> None:

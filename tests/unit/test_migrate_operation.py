@@ -43,9 +43,6 @@ class WithoutGraph(Stores):
         super().__init__(workspace, Settings())
         self._embedder = embedder
 
-    def deliver_all(self, progress: Progress = ignore_progress) -> int:
-        return 0
-
 
 class Bench:
     """An old workspace, the stores over it, and jobs that are run on them."""

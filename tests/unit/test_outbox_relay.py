@@ -465,6 +465,22 @@ def test_a_graph_that_ends_its_process_twice_as_it_is_opened_is_set_aside(
     assert [opened(), opened()] == [1, 1]
 
 
+def test_a_graph_of_another_model_is_set_aside_and_made_again_when_it_is_opened(
+    openable: tuple[Stores, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stores, fake = openable
+    stores.store.add([(summary("a"), None), (summary("b"), None)], NOW)
+    stores.deliver_all()
+    stores._close_graph()
+    stores.store.outbox.note_opened("of another model")
+    fake.told.clear()
+    aside: list[str] = []
+    monkeypatch.setattr(graph_files, "quarantine", lambda _, label: aside.append(label))
+    stores.deliver_all()
+    assert (len(aside), fake.told) == (1, ["a", "b"])
+    assert stores.store.outbox.graph_model() == stores.embedder.identity
+
+
 def test_an_opening_whose_process_was_told_to_end_does_not_count(
     openable: tuple[Stores, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -73,7 +73,7 @@ def test_a_store_of_an_earlier_model_gets_one_rebuild_of_index_and_graph(workspa
     for seconds in (0, 31, 62):
         found.scan(later(seconds))
     (job,) = dropped(workspace)
-    assert (job["kind"], job["payload"]) == ("rebuild", {"what": "both"})
+    assert (job["kind"], job["payload"]) == ("rebuild", {"what": "index"})
     found.scan(later(4000))  # it has failed, since the store is still the same and no job is left
     assert len(dropped(workspace)) == 2
 

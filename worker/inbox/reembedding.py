@@ -46,7 +46,7 @@ class Reembedding:
         if now < self._next_job or not self._is_needed():
             return
         self._next_job = now + _AGAIN_SECONDS
-        job = client.submit(self._workspace.spool, "rebuild", {"what": "both"}, submitted_by="worker")
+        job = client.submit(self._workspace.spool, "rebuild", {"what": "index"}, submitted_by="worker")
         log.info("the memories are embedded with %s in the background: job %s", self._embedding.identity, job.job_id)
 
     def _is_needed(self) -> bool:

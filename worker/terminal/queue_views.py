@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from bridge.graph import installed
 from jobs import clock
 from jobs.states import IN_INBOX
 
@@ -186,6 +187,8 @@ def _graph(memory: Envelope, answer: Envelope) -> str:
     if answer["team_copy_at"] is not None or not memory["memories"]:
         return ""
     if not memory["has_graph"]:
+        if not installed.is_installed():
+            return "none, since cognee is not installed"
         return "none yet; made when the machine is idle, or by cognee-memory graph"
     if lag := memory["graph_lag"]:
         return f"{counted(lag, 'change')} wait; brought up to date when idle, or by cognee-memory graph"
