@@ -5,7 +5,6 @@ Only the modules ``cognee_*`` import cognee; all others stay importable without 
 
 ``installed``: whether cognee is there at all.
 ``open_stores``: the memory store and the graph, as operations use them.
-``installed``: whether cognee is installed.
 ``outbox_relay``: the delivery of outbox entries to the graph.
 ``graph_files``: the graph's files: opened, repaired, quarantined, rewritten.
 ``earlier_stores``: texts in cognee stores that existed before, read for a migration.

@@ -391,9 +391,11 @@ class Stores:
             self._store.outbox.note_closed() if is_clean else self._store.outbox.note_survived()
 
     def graph_lag(self) -> int | None:
-        """How many changes the graph lacks, as ``Outbox.lag``; None while the store is not open, and in a team, where
-        a machine never makes the graph by itself."""
-        return None if self._store is None or self._team is not None else self._store.outbox.lag().changes
+        """How many changes the graph lacks, as ``Outbox.lag``; None while the store is not open, where the graph is not
+        installed, and in a team, where a machine never makes the graph by itself."""
+        if self._store is None or self._team is not None or not installed.is_installed():
+            return None
+        return self._store.outbox.lag().changes
 
     @property
     def is_in_team(self) -> bool:

@@ -54,7 +54,7 @@ def test_every_direct_dependency_is_in_its_lock() -> None:
 def test_an_install_from_the_lock_has_the_lock_as_its_constraint_too(path: str) -> None:
     """Without it, pip before 23.3 looks for the newest release of what is asked for with extras."""
     installs = re.findall(
-        r"install .*--require-hashes (.*requirements(?:-dev)?\.lock)", (ROOT / path).read_text("utf-8")
+        r"install .*--require-hashes (.*(?:requirements(?:-dev)?\.lock|\$LOCK))", (ROOT / path).read_text("utf-8")
     )
     assert installs
     for arguments in installs:

@@ -128,6 +128,6 @@ def test_a_job_of_a_kind_for_tests_that_was_accepted_runs_though_they_are_off_no
 def test_what_is_batched_and_what_is_sliced_are_kinds() -> None:
     assert set(KIND_NAMES) >= BATCHED
     assert set(KIND_NAMES) >= YIELDS >= PREEMPTIBLE
-    assert {"compact"} == YIELDS - PREEMPTIBLE
+    assert {"ask", "compact"} == YIELDS - PREEMPTIBLE
     assert "forget" in PREEMPTIBLE, "in a pause it would change what others have read"
     assert "ingest" in BATCHED - PREEMPTIBLE, "it is what long work lets in between"

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 
-from bridge.graph import installed
 from worker.terminal import display, output as terminal, queue_views
 from worker.terminal.job_views import show_result
 from worker.terminal.queue_views import shown_ids
@@ -295,7 +294,8 @@ def test_without_a_model_the_memories_come_before_the_readable_context(capsys: p
         ({"memories": 0, "graph_lag": 0, "has_graph": False}, None, True, ""),
         ({"memories": 3, "graph_lag": 3, "has_graph": False}, None, True,
          "none yet; made when the machine is idle, or by cognee-memory graph"),
-        ({"memories": 3, "graph_lag": 3, "has_graph": False}, None, False, "none, since cognee is not installed"),
+        ({"memories": 3, "graph_lag": 3, "has_graph": False}, None, False,
+         "not installed; cognee-memory setup --graph adds it"),
         ({"memories": 40, "graph_lag": 34, "has_graph": True}, None, True,
          "34 changes wait; brought up to date when idle, or by cognee-memory graph"),
         ({"memories": 40, "graph_lag": 0, "has_graph": True}, None, True, "up to date"),
@@ -303,7 +303,6 @@ def test_without_a_model_the_memories_come_before_the_readable_context(capsys: p
     ],
 )  # fmt: skip
 def test_the_status_says_in_plain_words_how_far_the_graph_is(
-    monkeypatch: pytest.MonkeyPatch, memory: dict[str, Any], copy_at: str | None, has_cognee: bool, said: str
+    memory: dict[str, Any], copy_at: str | None, has_cognee: bool, said: str
 ) -> None:
-    monkeypatch.setattr(installed, "is_installed", lambda: has_cognee)
-    assert queue_views._graph(memory, {"team_copy_at": copy_at}) == said
+    assert queue_views._graph(memory, {"team_copy_at": copy_at, "graph_installed": has_cognee}) == said

