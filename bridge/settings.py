@@ -68,7 +68,7 @@ class Settings:
     partial_write_grace: float = _setting(
         2.0, "Seconds for which an unparsable file is treated as still being written."
     )
-    rescan_seconds: float = _setting(2.0, "Seconds between two scans of the inbox without a file event.")
+    rescan_seconds: float = _setting(4.0, "Seconds between two scans of the inbox without a file event.")
     heartbeat_seconds: float = _setting(
         2.0, "Seconds between two heartbeats without a change; without a child process, at least 10."
     )
