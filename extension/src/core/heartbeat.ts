@@ -5,7 +5,7 @@ import type { Heartbeat } from "#types";
 import { heartbeatFile } from "./layout";
 import { isOwnFile } from "./own";
 
-/** A worker that has not written for this long is gone. It writes every 2 seconds. */
+/** A worker that has not written for this long is gone. It writes at least every 10 seconds. */
 const OLDEST_MS = 30_000;
 
 /** The last heartbeat of a worker of this user; null if there is none. */

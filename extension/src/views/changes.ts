@@ -7,7 +7,7 @@ import type { Services } from "../services";
 
 export interface Change {
   readonly folder: vscode.WorkspaceFolder;
-  /** `heartbeat` comes every 2 seconds while a worker lives. */
+  /** `heartbeat` comes at least every 10 seconds while a worker lives. */
   readonly what: "jobs" | "heartbeat";
   /** The file that was made, changed or removed. */
   readonly path: string;
