@@ -282,7 +282,7 @@ def test_where_cognee_is_no_longer_installed_its_graph_is_removed_and_made_again
         assert forgotten(stores, memory_ids=[gone])["forgotten"] == [gone]
         assert holds(workspace, SECRET) == []
         assert not databases.exists()
-        assert stores.graph_lag() == 1
+        assert stores.store.outbox.lag().changes == 1
     monkeypatch.undo()
     with WithFakeGraph(workspace) as stores:
         stores.deliver_all()
