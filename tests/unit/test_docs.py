@@ -79,7 +79,7 @@ JSON_BLOCKS = [(f"{name(page)}: {kind}", kind, content) for page in DOCS for kin
 PROGRAMS = {
     *("cd", "cp", "curl", "docker", "git", "install", "loginctl", "mkdir", "mv", "node", "npx", "openssl", "ssh"),
     *("systemctl", "touch", "umask", "xargs", "pg_basebackup", "pg_ctl", "pg_dump", "pg_rewind"),
-    *(".", "claude", "cognee-memory", "make", "optimum-cli", "pip", "python", "python3"),
+    *(".", "claude", "cognee-memory", "make", "optimum-cli", "pip", "pipx", "python", "python3"),
 }  # fmt: skip
 
 
