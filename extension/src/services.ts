@@ -22,15 +22,28 @@ export interface Programs {
 
 export class Services {
   private readonly memories = new Map<string, Memory>();
+  private read: Settings | undefined;
 
   constructor(
     readonly context: vscode.ExtensionContext,
     readonly log: vscode.LogOutputChannel,
     readonly programs: Programs,
     private readonly wake: (memory: Memory) => void,
-  ) {}
+  ) {
+    context.subscriptions.push(
+      vscode.workspace.onDidChangeConfiguration((event) => {
+        if (event.affectsConfiguration(SECTION)) this.read = this.readSettings();
+      }),
+    );
+  }
 
+  /** The settings that hold; they are read, and warned about, when they change. */
   settings(): Settings {
+    this.read ??= this.readSettings();
+    return this.read;
+  }
+
+  private readSettings(): Settings {
     const section = vscode.workspace.getConfiguration(SECTION);
     const { settings, warnings } = readSettings((name) => section.get(name));
     for (const warning of warnings) this.log.warn(warning);

@@ -24,6 +24,18 @@ describe("settings", () => {
     expect(rankingOf(read({}).settings)).toEqual({ preset: "long-lived", max_results: 5, max_tokens: 2000 });
   });
 
+  it("means the blend by a set alpha, without a floor and with a half-life of 30 days unless one is set", () => {
+    const alone = rankingOf(read({ "ranking.alpha": 0.7 }).settings);
+    expect(alone).toMatchObject({ ranking_mode: "blend", alpha: 0.7, half_life_days: 30, recency_floor: 0 });
+    const both = rankingOf(read({ "ranking.alpha": 0.7, "ranking.halfLifeDays": 7 }).settings);
+    expect(both).toMatchObject({ ranking_mode: "blend", half_life_days: 7, recency_floor: 0 });
+  });
+
+  it("drops the preset's floor where a half-life is set, so that recency falls to nothing", () => {
+    const { half_life_days, recency_floor, ranking_mode } = rankingOf(read({ "ranking.halfLifeDays": 7 }).settings);
+    expect([half_life_days, recency_floor, ranking_mode]).toEqual([7, 0, undefined]);
+  });
+
   it.each(Object.entries(NUMBERS))("has the range of %s in the manifest", (name, { least, most }) => {
     const declared = manifest.contributes.configuration.properties as Record<
       string,

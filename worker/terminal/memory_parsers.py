@@ -104,6 +104,8 @@ def retrieve(builder: CommandLineBuilder) -> None:
     )
     parser.add_argument("query", metavar="QUESTION", help="the query, as a sentence or as words")
     parser.add_argument("--text", action="store_true", help="show the whole text of each hit, not its best passages")
+    passages = "with --json, also the passages of each hit that match best"
+    parser.add_argument("--best-passages", action="store_true", help=passages)
     add_question_options(parser)
 
 

@@ -70,9 +70,9 @@ def run(args: argparse.Namespace) -> Envelope:
 
 
 def start(args: argparse.Namespace) -> Envelope:
-    """Start a worker in the background, unless one is running."""
+    """Start a worker in the background, unless one is running; with ``leave_when_idle`` one that ends by itself."""
     workspace, _ = workspace_and_settings(args)
-    started = launch.start(workspace)
+    started = launch.start(workspace, leave_when_idle=args.leave_when_idle)
     return envelope.success(started=started, worker=worker_of(workspace))
 
 

@@ -22,7 +22,8 @@ def retrieve(args: argparse.Namespace) -> Envelope:
     """
     values = question_values(args)
     if args.json:
-        return _parsed(ask_for("retrieve", args.workspace, values))
+        asked = {"best_passages": True} if args.best_passages else {}
+        return _parsed(ask_for("retrieve", args.workspace, values | asked))
     if values["max_tokens"] is None:
         values["max_tokens"] = NO_BUDGET
     answer = _parsed(ask_for("retrieve", args.workspace, values | {"best_passages": True}))

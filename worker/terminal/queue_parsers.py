@@ -136,7 +136,9 @@ def worker(builder: CommandLineBuilder) -> None:
         return builder.add(name, text, examples, parent=verbs, inherits_options=True, **options)  # type: ignore[arg-type]
 
     verb("run", "run a worker in the foreground, until Ctrl-C", ["cognee-memory worker run"], needs="is")
-    verb("start", "start a worker in the background, unless one is running", ["cognee-memory worker start"], needs="is")
+    starting = [
+        verb("start", "start a worker in the background, unless one is running", ["cognee-memory worker start"], needs="is")
+    ]
     verb(
         "stop",
         "let the worker finish its running jobs, and wait until it has exited",
@@ -144,12 +146,16 @@ def worker(builder: CommandLineBuilder) -> None:
         more="Waiting jobs stay queued.",
         needs="worker",
     )
-    verb(
-        "restart",
-        "stop the worker if it is running, and start it; needed after a change of settings",
-        ["cognee-memory worker restart"],
-        needs="is",
+    starting.append(
+        verb(
+            "restart",
+            "stop the worker if it is running, and start it; needed after a change of settings",
+            ["cognee-memory worker restart"],
+            needs="is",
+        )
     )
+    for each in starting:
+        each.add_argument("--leave-when-idle", action="store_true", help="let it end after a time without work")
     verb("status", "show what the worker is doing", ["cognee-memory worker status"], needs="worker")
     logs = verb(
         "logs",

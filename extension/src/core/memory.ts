@@ -30,6 +30,8 @@ export const WORKER_CHANGED: ReadonlySet<string> = new Set([
   "WORKSPACE_MOVED",
 ]);
 const SUBMITTED_BY = "vscode";
+/** A worker that the editor starts ends by itself; the next question or job starts another. */
+export const LEAVE_WHEN_IDLE = "--leave-when-idle";
 
 type Question = "retrieve" | "explain" | "context";
 interface Bodies {
@@ -114,7 +116,9 @@ export class Memory {
 
   /** Makes the folder this user's, and starts a worker unless one runs. */
   async startWorker(signal: AbortSignal): Promise<void> {
-    if (livingWorker(this.workspace, this.now()) === null) await this.command(["worker", "start"], [], signal);
+    if (livingWorker(this.workspace, this.now()) === null) {
+      await this.command(["worker", "start"], [LEAVE_WHEN_IDLE], signal);
+    }
   }
 
   /** Starts a worker in the background unless one lives. */
@@ -160,12 +164,12 @@ export function jobFile<K extends Kind>(job: NewJob<K>): JobFile<K> {
   };
 }
 
-/** The command line's arguments for the body of a question. Best passages are left out: only HTTP has them. */
+/** The command line's arguments for the body of a question. */
 export function questionArguments(body: RetrieveRequest | ExplainRequest | ContextRequest): string[] {
   const { query, ids, ...rest } = body as Record<string, string | number | boolean | number[] | null | undefined>;
   const flags = Object.entries(rest).flatMap(([name, value]) => {
     const flag = `--${name.replaceAll("_", "-")}`;
-    if (name === "best_passages" || value === undefined || value === null || value === false) return [];
+    if (value === undefined || value === null || value === false) return [];
     return value === true ? [flag] : [`${flag}=${value.toString()}`];
   });
   if (Array.isArray(ids) && ids.length > 0) flags.push("--id", ...ids.map(String));

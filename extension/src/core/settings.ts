@@ -21,7 +21,6 @@ export interface Settings {
   readonly halfLifeDays: number | null;
   readonly relevanceFloor: number | null;
   readonly preset: "contract" | "long-lived";
-  readonly mode: "product" | "blend";
   readonly maxResults: number;
   readonly maxTokens: number;
   readonly captureEnabled: boolean;
@@ -65,7 +64,6 @@ export function readSettings(read: Read): { readonly settings: Settings; readonl
     halfLifeDays: number("ranking.halfLifeDays"),
     relevanceFloor: number("relevanceFloor"),
     preset: choice("ranking.preset", ["long-lived", "contract"]),
-    mode: choice("ranking.mode", ["product", "blend"]),
     maxResults: number("maxContextResults") ?? 5,
     maxTokens: number("maxContextTokens") ?? 2000,
     captureEnabled: read("capture.enabled") === true,
@@ -75,15 +73,22 @@ export function readSettings(read: Read): { readonly settings: Settings; readonl
   return { settings, warnings };
 }
 
-/** The ranking and the limits that the settings give to a question. */
+/** The half-life in days of the blend, where none is set. */
+const BLEND_HALF_LIFE = 30;
+
+/**
+ * The ranking and the limits that the settings give to a question. A set `alpha` means the blend. With a set `alpha` or
+ * `halfLifeDays` age counts as it says: without the preset's floor.
+ */
 export function rankingOf(settings: Settings): Omit<RetrieveRequest, "query"> {
+  const isBlend = settings.alpha !== null;
+  const halfLife = settings.halfLifeDays ?? (isBlend ? BLEND_HALF_LIFE : null);
   return {
     preset: settings.preset,
     max_results: settings.maxResults,
     max_tokens: settings.maxTokens,
-    ...(settings.mode === "blend" ? { ranking_mode: "blend" as const } : {}),
-    ...(settings.alpha === null ? {} : { alpha: settings.alpha }),
-    ...(settings.halfLifeDays === null ? {} : { half_life_days: settings.halfLifeDays }),
+    ...(settings.alpha === null ? {} : { ranking_mode: "blend" as const, alpha: settings.alpha }),
+    ...(halfLife === null ? {} : { half_life_days: halfLife, recency_floor: 0 }),
     ...(settings.relevanceFloor === null ? {} : { relevance_floor: settings.relevanceFloor }),
   };
 }

@@ -46,7 +46,13 @@ export function inert(markdown: string): string {
 
 /** The text of a memory as its reader wants it: without the mark of the template at its beginning. */
 export function withoutMark(summary: string): string {
-  return summary.replace(/^<!-- Template: [^\n]* -->\n/u, "");
+  return summary.replace(/^<!-- [^\n]*Template: [^\n]* -->\n/u, "");
+}
+
+/** What a memory is about: the text of its section “Context”, or all of a text that has none. */
+export function contextOf(summary: string): string {
+  const section = /^## Context\n+([\s\S]*?)(?=^## |(?![\s\S]))/mu.exec(withoutMark(summary));
+  return section?.[1]?.trim() || withoutMark(summary);
 }
 
 const STEPS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [

@@ -1,7 +1,7 @@
 /** A hit of a question, as a row of a list and as lines of the log. */
 
 import type { MemoryType, RetrievalHit, RetrievalSuccess, Status } from "#types";
-import { age, day, plain } from "../core/text";
+import { age, contextOf, day, plain } from "../core/text";
 
 /** Words that the editor translates. */
 export type Translate = (text: string, ...values: (string | number)[]) => string;
@@ -48,11 +48,14 @@ export function rowOf(hit: RetrievalHit, now: number, language: string, t: Trans
 export const isOnlyWeak = ({ results }: Pick<RetrievalSuccess, "results">): boolean =>
   results.length > 0 && results.every(({ fit }) => fit === "weak");
 
-/** What of a memory fits best: a passage if the answer has one, else its first decision, else its text. */
+/**
+ * What of a memory fits best: a passage if the answer has one, else its first decision that was not given up, else what
+ * it is about; never the form of its text.
+ */
 export function passageOf(hit: RetrievalHit): string {
   const [passage] = hit.best_passages ?? [];
-  const [decision] = hit.decisions ?? [];
-  return passage ?? decision ?? hit.summary_text;
+  const decision = hit.decisions?.find((each) => !each.startsWith("[Earlier]"));
+  return passage ?? decision ?? contextOf(hit.summary_text);
 }
 
 /** A question and its hits as the log has them; with the parts of each score if `withParts`. */

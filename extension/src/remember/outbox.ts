@@ -155,7 +155,8 @@ export class Outbox implements vscode.Disposable {
       await memory.startWorker(this.disposal.signal);
       for (const each of await this.kept.all()) if (each.folder === path) await this.sendOne(folder, each);
     })()
-      .catch((error: unknown) => this.services.show(error)) // the jobs are kept, and the status bar says so
+      // The jobs are kept, and the status bar says so. Nothing waits for the user to close the message.
+      .catch((error: unknown) => void this.services.show(error))
       .finally(() => {
         this.firsts.delete(path);
         return this.count();

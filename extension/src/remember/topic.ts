@@ -68,11 +68,13 @@ export function askTopic(
   });
 }
 
-/** A new topic comes first, unless a known one has this title. */
+/** The known topics come first, so that the beginning of a title chooses it; last what would be a new one. */
 function itemsOf(value: string, known: readonly TopicItem[]): TopicItem[] {
   const title = value.replace(/\s+/gu, " ").trim();
   const isKnown = known.some((each) => each.topic.title.toLowerCase() === title.toLowerCase());
   if (title === "" || isKnown) return [...known];
   const label = plain(title, 100);
-  return [{ label, description: vscode.l10n.t("New topic"), alwaysShow: true, topic: { title } }, ...known];
+  const fits = known.filter(({ topic }) => topic.title.toLowerCase().includes(title.toLowerCase()));
+  const others = known.filter((each) => !fits.includes(each));
+  return [...fits, { label: vscode.l10n.t("New topic: {0}", label), alwaysShow: true, topic: { title } }, ...others];
 }

@@ -2,6 +2,7 @@
 
 import type { FoundTrouble } from "#types";
 import type { Translate } from "../recall/hit";
+import { LEAVE_WHEN_IDLE } from "../core/memory";
 import { plain } from "../core/text";
 import type { Row } from "./row";
 
@@ -16,8 +17,8 @@ export type Fix =
  */
 const COMMANDS: Readonly<Record<string, Fix>> = {
   "doctor --fix": { by: "program", verb: ["doctor"], args: ["--fix"] },
-  "worker start": { by: "program", verb: ["worker", "start"], args: [] },
-  "worker restart": { by: "program", verb: ["worker", "restart"], args: [] },
+  "worker start": { by: "program", verb: ["worker", "start"], args: [LEAVE_WHEN_IDLE] },
+  "worker restart": { by: "program", verb: ["worker", "restart"], args: [LEAVE_WHEN_IDLE] },
   "jobs resume": { by: "program", verb: ["jobs", "resume"], args: [] },
   "rebuild --what index": { by: "program", verb: ["rebuild"], args: ["--what=index"] },
   "rebuild --what graph": { by: "program", verb: ["rebuild"], args: ["--what=graph"] },

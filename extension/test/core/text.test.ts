@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { age, escaped, inert, noteOf, plain } from "../../src/core/text";
+import { age, contextOf, escaped, inert, noteOf, plain, withoutMark } from "../../src/core/text";
 
 const NOW = Date.parse("2026-11-20T12:00:00Z");
 
@@ -31,6 +31,18 @@ describe("what a memory says", () => {
 
   it("cannot undo the escape with a backslash of its own", () => {
     expect(inert("\\\\<b> \\<b> [x\\](command:a)")).toBe("\\\\\\<b> \\<b> [x\\]\\(command:a)");
+  });
+
+  it.each(["<!-- Template: v1.0 -->", "<!-- Decision Record Template: v1.0 -->"])("has no mark %s", (mark) => {
+    expect(withoutMark(`${mark}\n# Loans`)).toBe("# Loans");
+  });
+
+  it("is its context where nothing better is known", () => {
+    const text =
+      "<!-- Template: v1.0 -->\n# Loans\n\n## Context\nReaders may\nkeep books.\n\n## Decisions\n- Four weeks\n";
+    expect(contextOf(text)).toBe("Readers may\nkeep books.");
+    expect(contextOf("# Loans\n\n## Context\nThe last section")).toBe("The last section");
+    expect(contextOf("A text of an earlier version")).toBe("A text of an earlier version");
   });
 
   it("has no meaning in rendered Markdown", () => {

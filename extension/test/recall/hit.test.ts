@@ -52,6 +52,13 @@ describe("a hit in the list", () => {
     expect(row({ ...hit, best_passages: ["Six"] }).detail).toBe("Six");
   });
 
+  it("shows no decision that was given up, and no form of a text", () => {
+    const record = { ...hit, decisions: ["[Earlier] Two weeks", "[Later] Four weeks"] };
+    expect(row(record).detail).toBe("[Later] Four weeks");
+    const text = "<!-- Template: v1.0 -->\n# Conversation Summary: Loans\n\n## Context\nHow long a loan lasts.\n";
+    expect(row({ ...hit, decisions: [], summary_text: text }).detail).toBe("How long a loan lasts.");
+  });
+
   it.each([
     ["DecisionRecord", "[Decision]"],
     ["Superseded", "[Superseded]"],

@@ -13,7 +13,10 @@ describe("the fix of a finding", () => {
   });
 
   it.each([
-    ["Restart it: cognee-memory worker restart.", { by: "program", verb: ["worker", "restart"], args: [] }],
+    [
+      "Restart it: cognee-memory worker restart.",
+      { by: "program", verb: ["worker", "restart"], args: ["--leave-when-idle"] },
+    ],
     [
       "Embed all texts again: cognee-memory rebuild --what index.",
       { by: "program", verb: ["rebuild"], args: ["--what=index"] },
