@@ -147,6 +147,29 @@ type Item = { readonly label: string };
 type Choice = (items: readonly Item[], question: string) => Item | readonly Item[] | undefined;
 
 /** What the user does. Without an answer, a list or a message is left. */
+type ConfigurationListener = (event: { affectsConfiguration: () => boolean }) => void;
+const configurationListeners = new Set<ConfigurationListener>();
+/** The user's settings, by their name without the prefix. A change is told, as the editor does. */
+class Configuration extends Map<string, unknown> {
+  override set(name: string, value: unknown): this {
+    super.set(name, value);
+    this.tell();
+    return this;
+  }
+  override delete(name: string): boolean {
+    const had = super.delete(name);
+    this.tell();
+    return had;
+  }
+  override clear(): void {
+    super.clear();
+    this.tell();
+  }
+  private tell(): void {
+    for (const listener of configurationListeners) listener({ affectsConfiguration: () => true });
+  }
+}
+
 export const user = {
   picks: [] as Choice[],
   presses: [] as (string | undefined)[],
@@ -156,7 +179,7 @@ export const user = {
   /** What is in the clipboard. */
   copied: "",
   /** Settings of the section, by their names. */
-  settings: new Map<string, unknown>(),
+  settings: new Configuration(),
   /** The answer of the language model; without one there is no model. */
   model: undefined as string | undefined,
 };
@@ -315,7 +338,10 @@ export const workspace = {
   workspaceFolders: [] as { uri: Uri; name: string; index: number }[],
   textDocuments: [] as unknown[],
   getConfiguration: () => ({ get: (name: string) => user.settings.get(name) }),
-  onDidChangeConfiguration: never,
+  onDidChangeConfiguration: (listener: ConfigurationListener) => {
+    configurationListeners.add(listener);
+    return { dispose: () => configurationListeners.delete(listener) };
+  },
   onDidChangeTextDocument: never,
   onDidCloseTextDocument: never,
   getWorkspaceFolder: () => undefined,
