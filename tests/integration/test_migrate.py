@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from fake_embedder import FakeEmbedder
 from harness import Place
+from hub_cache import lay_out
 from old_workspace import BROKEN, CONVERSATION, ENRICHED, ENRICHED_NEWER, NOTE, PLAIN, OldWorkspace
 from pydantic import TypeAdapter
 
@@ -42,10 +43,11 @@ RESULT: TypeAdapter[Any] = TypeAdapter(MigrateResult)
 GIVEN = (PLAIN, ENRICHED, ENRICHED_NEWER, CONVERSATION, BROKEN, NOTE)
 
 
-def test_what_the_present_cognee_was_given_is_migrated(tmp_path: Path, model_cache: Path) -> None:
+def test_what_the_present_cognee_was_given_is_migrated(tmp_path: Path, model_cache: Path, full_weights: Path) -> None:
     place = Place(tmp_path, COGNEE_MEMORY_CACHE_DIR=str(model_cache))
     trust.adopt(place.workspace, place.config)
     environment = cognee_environment(load(environment=place.environment), place.workspace, place.environment)
+    environment["HF_HUB_CACHE"] = str(lay_out(full_weights, tmp_path / "hub"))  # cognee embeds by itself there
     subprocess.run(
         [sys.executable, "-c", _ADD], env=environment, cwd=tmp_path, timeout=300, check=True,
         input=json.dumps(GIVEN).encode(), capture_output=True,
@@ -133,7 +135,7 @@ def test_an_old_workspace_is_shown_migrated_found_and_taken_back(place: Place) -
     assert again["result"]["items"][0]["source"]["store"].startswith(".cognee_memory/earlier/")
 
     undone = place.json("migrate", "--undo", done["job_id"])
-    assert undone["result"] == {"receipt": done["job_id"], "undone": 3, "kept": []}
+    assert undone["result"] == {"receipt": done["job_id"], "undone": 3, "kept": [], "graph": "follows"}
     assert titles(place) == []
     assert "3 migrated, 1 failed" in place.cli("migrate").stdout
     assert len(titles(place)) == 3

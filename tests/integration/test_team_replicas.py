@@ -469,14 +469,14 @@ def test_a_memory_db_that_is_being_made_is_no_copy_yet(tmp_path: Path) -> None:
 def test_what_others_forget_while_copies_are_removed_is_not_noted_as_removed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Between the removal and the note about it, further changes may have come: they wait for the next removal."""
     noted: list[str] = []
-    monkeypatch.setattr(main.follow, "catch_up", lambda *_: noted.append("caught up"))
-    monkeypatch.setattr(main.follow, "finish", lambda *_: noted.append("finished"))
+    monkeypatch.setattr(follow, "catch_up", lambda *_: noted.append("caught up"))
+    monkeypatch.setattr(follow, "finish", lambda *_: noted.append("finished"))
     server = main.Server(None, None)  # type: ignore[arg-type]
     server._stores, server._depth = SimpleNamespace(is_in_team=True, renew=lambda: None), 1  # type: ignore[assignment]
     assert server._tried(FORGOTTEN, [], lambda _: None) == {}
     assert noted == ["finished"]
     noted.clear()
-    monkeypatch.setattr(main.follow, "remove_forgotten", lambda *_: None)
+    monkeypatch.setattr(follow, "remove_forgotten", lambda *_: None)
     assert server._tried(FOLLOW, [], lambda _: None) == {}
     assert noted == ["caught up"]
 

@@ -21,7 +21,7 @@ from jobs.lifecycle import Succeeded
 
 LONG = tuple(
     (speaker, f"Subject {number}: {text} It concerns the part {number} of the uploader.")
-    for number in range(100)
+    for number in range(300)
     for speaker, text in TALK
 )
 

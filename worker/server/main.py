@@ -89,16 +89,18 @@ def _serve(workspace: Workspace, start: dict[str, Any]) -> None:
     with _inherited(start, sys.argv[3:]) as listening:
         http_server = server(listening, answers, start["token"], (settings or Settings()).http_idle_seconds)
 
-        def until_the_end_of_stdin() -> None:
-            while sys.stdin.buffer.read(1024):
-                pass
-            http_server.request_exit()
-
-        threading.Thread(target=until_the_end_of_stdin, daemon=True, name="stdin").start()
         # The process starts for a client, whose question usually loads everything; a second one would delay it.
         warming = threading.Timer(_WARM_AFTER_SECONDS, answers.warm)
         warming.daemon = True
+
+        def until_the_end_of_stdin() -> None:
+            while sys.stdin.buffer.read(1024):
+                pass
+            warming.cancel()  # in a team, a question without a worker would start one
+            http_server.request_exit()
+
         warming.start()
+        threading.Thread(target=until_the_end_of_stdin, daemon=True, name="stdin").start()
         http_server.run(sockets=[listening])
 
 

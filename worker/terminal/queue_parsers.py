@@ -136,9 +136,8 @@ def worker(builder: CommandLineBuilder) -> None:
         return builder.add(name, text, examples, parent=verbs, inherits_options=True, **options)  # type: ignore[arg-type]
 
     verb("run", "run a worker in the foreground, until Ctrl-C", ["cognee-memory worker run"], needs="is")
-    starting = [
-        verb("start", "start a worker in the background, unless one is running", ["cognee-memory worker start"], needs="is")
-    ]
+    text = "start a worker in the background, unless one is running"
+    starting = [verb("start", text, ["cognee-memory worker start"], needs="is")]
     verb(
         "stop",
         "let the worker finish its running jobs, and wait until it has exited",

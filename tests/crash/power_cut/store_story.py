@@ -30,6 +30,7 @@ NOW = "2026-11-20T12:00:00Z"
 
 STORY: list[tuple[str, ...]] = [
     ("open",),
+    ("graph",),  # from now on something is owed to it
     ("add", "a"),
     ("add", "b", "c", "d"),
     ("status", "b"),
@@ -70,21 +71,27 @@ def memory(name: str) -> Memory:
 
 @dataclass
 class Expected:
-    """What the store holds: each memory's number and status, and what is owed to the graph."""
+    """What the store holds: each memory's number and status, and what is owed to the graph, once there is one."""
 
     memories: dict[str, tuple[int, str]] = field(default_factory=dict)
     owed: list[tuple[str, str]] = field(default_factory=list)
+    has_graph: bool = False
 
     def after(self, what: str, *names: str) -> Expected:
         then = copy.deepcopy(self)
         match what:
+            case "graph":
+                then.has_graph = True
             case "add":
                 for name in names:
                     then.memories[name] = (len(then.memories) + 1, "Active")
-                    then.owed.append((name, "write"))
+                    then.owed += [(name, "write")] * self.has_graph
             case "status":
                 then.memories[names[0]] = (then.memories[names[0]][0], "Superseded")
-                then.owed.append((names[0], "status"))
+                if self.has_graph and names[0] not in {
+                    name for name, _ in then.owed
+                }:  # what waits delivers the present status too
+                    then.owed.append((names[0], "status"))
             case "pay":
                 then.owed = [entry for entry in then.owed if names and entry[0] not in names]
         return then
@@ -161,7 +168,8 @@ def _found(workspace: Workspace) -> Expected:
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         memories = connection.execute("SELECT id, number, status FROM memories").fetchall()
         owed = connection.execute("SELECT memory_id, action FROM outbox ORDER BY seq").fetchall()
-    return Expected({name: (number, status) for name, number, status in memories}, owed)
+        graph = connection.execute("SELECT 1 FROM meta WHERE key = 'graph_embedder'").fetchone()
+    return Expected({name: (number, status) for name, number, status in memories}, owed, graph is not None)
 
 
 def _check_memories(store: SqliteStore, workspace: Workspace, found: Expected) -> None:

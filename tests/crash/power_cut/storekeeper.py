@@ -28,6 +28,8 @@ def main() -> None:
             continue
         assert store is not None
         match what:
+            case "graph":
+                store.outbox.note_opened(FakeEmbedder().identity)
             case "add":
                 store.add([(memory(name), f"job-{name}") for name in names], NOW)
             case "status":
