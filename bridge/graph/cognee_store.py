@@ -56,6 +56,7 @@ class CogneeStore:
         self._unsynced = lance.LanceSync(graph_files.databases_of(workspace))
         self._engines = Engines(workspace)
         self._identity: tuple[int, int] | None = None
+        self._is_broken = False
         give_embeddings(self._embeddings)
 
     def open(self) -> graph_files.GraphState:
@@ -72,9 +73,13 @@ class CogneeStore:
         """Whether the open graph's file is still at its path: it was neither removed nor replaced."""
         return self._identity is not None and graph_files.graph_identity(self._workspace) == self._identity
 
+    def is_broken(self) -> bool:
+        """Whether a write or a read has found the stores unusable, so that they must be opened and compared again."""
+        return self._is_broken
+
     def close(self) -> bool:
-        """As ``Engines.close``."""
-        return self._engines.close()
+        """As ``Engines.close``; False also if the stores are broken."""
+        return self._engines.close() and not self._is_broken
 
     # --- writing ---
 
@@ -143,6 +148,7 @@ class CogneeStore:
             return JobError("DISK_FULL")
         failure = graph_files.access_error(self._workspace) or self._engines.try_to_open(reading_all=True)
         if failure is not None:
+            self._is_broken = True
             return unavailable(failure)
         return JobError("GRAPH_WRITE_FAILED", f"cognee raised {type(error).__name__} while writing.")
 

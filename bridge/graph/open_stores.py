@@ -252,10 +252,13 @@ class Stores:
 
     @property
     def graph(self) -> CogneeStore:
-        """The graph, opened if necessary. Get it again after each pause, since another job may have closed it.
+        """The graph, opened if necessary, and again if it was found broken, which repairs it. Get it again after each
+        pause, since another job may have closed it.
 
         Raises JobError: GRAPH_NOT_INSTALLED, GRAPH_UNAVAILABLE.
         """
+        if self._graph is not None and self._graph.is_broken():
+            self._close_graph(cleanly=False)
         if self._graph is None:
             installed.require()
             store = self.store

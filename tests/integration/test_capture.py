@@ -88,6 +88,7 @@ def test_an_export_on_standard_input_is_captured(running: tuple[Place, Path, Rea
 
 def test_a_capture_whose_process_is_killed_is_finished_once(running: tuple[Place, Path, RealWorker]) -> None:
     place, home, worker = running
+    assert place.json("capture", "enable", "claude-code")["success"]
     for number in range(20):
         path = write_session(place, home, f"7f0c1111-2222-4333-8444-5555666677{number:02}")
         path.write_text(path.read_text("utf-8").replace("uploader", f"uploader {number}"), "utf-8")

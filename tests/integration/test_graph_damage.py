@@ -5,6 +5,7 @@ Each case is a workspace of its own with a graph that was closed cleanly, in a p
 
 from __future__ import annotations
 
+import re
 import resource
 import shutil
 from collections.abc import Callable, Iterator
@@ -132,7 +133,7 @@ def test_after_any_damage_every_memory_is_in_graph_and_vectors_again(
         try:
             (outcome,) = fork.run("ingest", given)
         except AssertionError as error:  # it came out at the write; the next attempt opens the graph anew
-            if "GRAPH_UNAVAILABLE" not in str(error):
+            if not re.match(r"JobError\(.GRAPH_UNAVAILABLE", str(error)):
                 raise
             (outcome,) = fork.run("ingest", given)
         assert "result" in outcome, outcome
@@ -256,8 +257,9 @@ def test_a_provider_that_asks_for_a_pause_while_the_graph_is_written_is_no_fault
     given = task("job-p", "ingest", {"summary": summary("Limits", plan_id="plan-077")})
     with forks.start() as fork:
         fork.ask("refuse", "Plan 077", "RATE_LIMITED")
-        with pytest.raises(AssertionError, match="RATE_LIMITED"):  # of the delivery: the memory is stored
+        with pytest.raises(AssertionError, match=r"^JobError\(.RATE_LIMITED"):  # of the delivery: the memory is stored
             fork.run("ingest", given)
+        assert fork.ask("graph_lag") == 1, "it waits, and was not refused"
         fork.ask("refuse", "", None)
         (outcome,) = fork.run("ingest", given)
         assert outcome["result"]["duplicate"] is False
@@ -268,7 +270,37 @@ def test_a_failed_picture_does_not_report_an_earlier_error_of_the_provider(forks
     given = task("job-q", "ingest", {"summary": summary("Limits", plan_id="plan-078")})
     with forks.start() as fork:
         fork.ask("refuse", "Plan 078", "RATE_LIMITED")
-        with pytest.raises(AssertionError, match="RATE_LIMITED"):
+        with pytest.raises(AssertionError, match=r"^JobError\(.RATE_LIMITED"):
             fork.run("ingest", given)
         with pytest.raises(AssertionError, match="while writing"):
             fork.ask("picture", 5)  # not a list of ids, so the graph's engine raises
+
+
+@pytest.mark.parametrize("is_open", [False, True], ids=["closed", "open"])
+def test_damage_that_a_question_finds_is_repaired_when_it_is_asked_again(
+    forks: Forks, workspace: Workspace, whole: tuple[Path, list[str]], is_open: bool
+) -> None:
+    """Nothing waits for the graph, so no write finds the damage."""
+    given = task("job-a", "ask", {"question": "What is said of Topic 3?"})
+    with forks.start() as fork:
+        if is_open:
+            assert fork.ask("memory_count") == MANY
+        DAMAGES["data zeroed"](workspace)
+        (first,) = fork.run("ask", given)
+        assert first["error"]["code"] == "GRAPH_UNAVAILABLE"
+        (second,) = fork.run("ask", given)
+        assert "Topic 3" in second["result"]["context"]
+        assert fork.ask("missing", whole[1]) == []
+
+
+def test_damage_that_a_question_finds_is_repaired_by_the_next_process(
+    forks: Forks, workspace: Workspace, whole: tuple[Path, list[str]]
+) -> None:
+    DAMAGES["data zeroed"](workspace)
+    given = task("job-a", "ask", {"question": "What is said of Topic 3?"})
+    with forks.start() as fork:
+        (first,) = fork.run("ask", given)
+        assert first["error"]["code"] == "GRAPH_UNAVAILABLE"
+    with forks.start() as fork:
+        (second,) = fork.run("ask", given)
+        assert "Topic 3" in second["result"]["context"]

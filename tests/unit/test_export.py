@@ -92,6 +92,9 @@ class TakesAll:
 
     def sync(self) -> None: ...
 
+    def is_broken(self) -> bool:
+        return False
+
     def close(self) -> bool:
         return True
 

@@ -68,6 +68,9 @@ class FakeGraph:
     def sync(self) -> None:
         """Nothing is unsynced."""
 
+    def is_broken(self) -> bool:
+        return False
+
     def close(self) -> bool:
         return True
 

@@ -44,6 +44,9 @@ class AllTaken:
 
     def sync(self) -> None: ...
 
+    def is_broken(self) -> bool:
+        return False
+
     def close(self) -> bool:
         return True
 

@@ -74,6 +74,9 @@ class FakeGraph:
     def sync(self) -> None:
         """Nothing is unsynced."""
 
+    def is_broken(self) -> bool:
+        return False
+
     def close(self) -> bool:
         self.closed += 1
         return True
