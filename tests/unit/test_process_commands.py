@@ -90,7 +90,8 @@ def test_a_process_that_is_no_worker_is_never_signalled(
 ) -> None:
     """Pruning and ``doctor --fix`` hold the lock as well, beside the heartbeat of a worker that has stopped."""
     started: list[Workspace] = []
-    monkeypatch.setattr("worker.terminal.process_commands.launch.start", lambda workspace: started.append(workspace))
+    start = "worker.terminal.process_commands.launch.start"
+    monkeypatch.setattr(start, lambda workspace, *, leave_when_idle: started.append(workspace))
     with bystander() as process, Lock(place.spool.lock) as lock:
         assert lock.acquire()
         beat(place, process.pid, **change)
