@@ -255,10 +255,10 @@ def quarantine(workspace: Workspace, label: str) -> None:
     log.warning("set aside in %s: %s", kept, ", ".join(path.name for path in moved) or "nothing, for nothing was there")
 
 
-def quarantine_all(workspace: Workspace, label: str, why: str = "they belong to no memory that is left") -> None:
-    """Quarantine all of cognee's stores, which belong to a memory.db that was removed, or cannot be written here."""
+def quarantine_all(workspace: Workspace, label: str) -> None:
+    """Quarantine all of cognee's stores, which belong to a memory.db that was removed."""
     kept = aside.move(workspace, label, [databases_of(workspace)])
-    log.warning("cognee's stores are set aside in %s: %s", kept, why)
+    log.warning("cognee's stores are set aside in %s: they belong to no memory that is left", kept)
 
 
 def quarantine_relational(workspace: Workspace, label: str) -> bool:

@@ -159,6 +159,7 @@ export class SetUp implements vscode.Disposable {
         await this.perform(addGraph, found.path, watch, signal, "add the graph");
       }
     });
+    this.changed.fire("installed"); // a worker that runs began without it
     void vscode.window.showInformationMessage(
       vscode.l10n.t("The knowledge graph is added. It takes in what is stored when it is first asked or drawn."),
     );

@@ -124,7 +124,9 @@ describe.skipIf(process.platform === "win32")("Set Up", () => {
     await vi.waitFor(() => expect(editor.state.messages[1]).toBe("The memory is set up."));
     expect(existsSync(join(folder, "asked"))).toBe(false);
 
+    changes.length = 0;
     await setUp.addGraph();
+    expect(changes, "so that the workers are restarted").toEqual(["installed"]);
     expect(readFileSync(join(folder, "asked"), "utf8")).toBe("setup --graph\n");
     expect(await environments.stock()).toMatchObject({ environments: [{ name: "a1", hasGraph: true }] });
   });
