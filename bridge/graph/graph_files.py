@@ -258,7 +258,7 @@ def quarantine(workspace: Workspace, label: str) -> None:
 def quarantine_all(workspace: Workspace, label: str) -> None:
     """Quarantine all of cognee's stores, which belong to a memory.db that was removed."""
     kept = aside.move(workspace, label, [databases_of(workspace)])
-    log.warning("cognee's stores are set aside in %s: they belong to no memory that is left", kept)
+    log.warning("cognee's stores belong to no memory that is left: set aside in %s", kept)
 
 
 def quarantine_relational(workspace: Workspace, label: str) -> bool:
