@@ -355,14 +355,6 @@ class Stores:
         store.outbox.enqueue_missing(missing, now)
         return missing
 
-    def reconcile(self) -> int:
-        """Enqueue the delivered memories that the graph lacks. Returns their number.
-
-        Raises JobError: GRAPH_UNAVAILABLE.
-        """
-        graph = self.graph
-        return len(self._enqueue_missing(graph, self.store, clock.iso(clock.now())))
-
     def compare_graph(self, **wanted: Any) -> GraphComparison:
         """Compare the graph as it is with the expected content (the fields of ``cognee_audit.Wanted``).
 
