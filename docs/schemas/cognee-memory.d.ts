@@ -2046,6 +2046,8 @@ export interface QueueStatus {
   /** Null when the store cannot be read; `memory_error` has the reason. */
   memory: MemoryCounts | null;
   memory_error: JobError | null;
+  /** Whether `ask`, `graph`, `cognify` and `migrate` have the knowledge graph that they need. */
+  graph_installed: boolean;
 }
 
 /** How the hits were ranked, after clamping. */

@@ -703,6 +703,7 @@ def test_what_is_open_is_listed_with_its_topic_and_leads_to_its_memory(site: Sit
 
 def test_health_shows_findings_and_where_each_setting_came_from(site: Site, tab: Tab) -> None:
     page = tab.open("#/health")
+    expect(page.get_by_role("region", name="Memory")).to_contain_text(re.compile(r"Graph\s*(none yet|up to date|\d+ )"))
     expect(page.get_by_role("region", name="Worker")).to_contain_text("ready")
     expect(page.get_by_role("region", name="Team")).to_have_count(0)
     page.get_by_role("button", name="Examine now").click()

@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from bridge.graph import installed
 from bridge.interface.envelope import SUCCESS
 from bridge.search import listing
 from jobs import client, clock, record_cache, spool
@@ -124,6 +125,7 @@ class _Status:
             "waiting_in_inbox": len(spool.inbox(spool_paths)) if spool_paths.root.is_dir() else 0,
             "kinds": [*KIND_NAMES],
             **self._of_memory(),
+            "graph_installed": installed.is_installed(),
         }
 
     def _of_jobs(self) -> JobsState:

@@ -100,6 +100,8 @@ class QueueStatus(Success):
     memory: MemoryCounts | None
     """Null when the store cannot be read; ``memory_error`` has the reason."""
     memory_error: JobError | None
+    graph_installed: bool
+    """Whether ``ask``, ``graph``, ``cognify`` and ``migrate`` have the knowledge graph that they need."""
 
 
 class JobsPage(Success):
