@@ -230,6 +230,8 @@ def serve(connection: socket.socket) -> None:
                 return refuse(stores, *arguments)
             case "count":
                 return stores.store.count()
+            case "reconcile":  # as after an unclean end: what the graph lacks is enqueued
+                return len(stores._enqueue_missing(stores.graph, stores.store, "2026-11-01T10:00:00Z"))
             case "missing":
                 return stores.graph.missing([[memory for i in arguments[0] if (memory := stores.store.get(i))]])
             case "keep":
