@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 CORE_STAMP := $(VENV)/.core
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-quick test-random cover slowest check bench soak dist schemas lock model extension \
+.PHONY: help setup demo chaos test test-quick test-random cover slowest check bench soak dist schemas lock model extension \
 	test-extension e2e-extension e2e-setup clean
 
 help: ## show this
@@ -50,6 +50,9 @@ setup: $(STAMP) ## make the environment
 
 demo: $(CORE_STAMP) ## see it work: drop jobs, run them, and query the memories; then install the graph, and ask it
 	@$(BIN)/cognee-memory demo --graph
+
+chaos: $(CORE_STAMP) ## a minute of kills and full disks under a worker, and what became of the jobs: lost 0, doubled 0
+	@$(BIN)/python -m tools.chaos
 
 # Bytecode is written, also where the environment says not to: each of a thousand processes would compile its modules.
 # Temporary files are in memory where it has room for them: few tests are about the disk.
