@@ -96,6 +96,37 @@ class AnyHit(ReportedScore):
     importance: Share | None
 
 
+class RelatedStatement(TypedDict):
+    """A decision of another memory."""
+
+    memory_id: str
+    memory_number: Number
+    statement: str
+    dated_at: Moment | None
+    """When that memory was said; null if that is not known."""
+
+
+class Standing(TypedDict):
+    """Whether the decision by which the memory answers the question holds."""
+
+    state: Literal["holds", "replaced", "disputed"]
+    """``disputed``: a newer decision may contradict it, and nobody has settled it."""
+    statement: str
+    """The decision by which the memory answers the question."""
+    by: RelatedStatement | None
+    """What replaced or contradicts it; of a chain, what holds now. Null if it holds."""
+    since: Moment | None
+    """When the memory that replaced or contradicts it was said; null if it holds, or if that is not known."""
+    confidence: Share | None
+    """The probability that it was replaced; null if it holds."""
+    cause: Literal["judge"] | None
+    """Who said so; null if it holds."""
+    replaces: list[RelatedStatement]
+    """The older decisions that this one replaced or contradicts, as far as they answer the question."""
+    inherited_from: Number | None
+    """The memory whose relevance this one inherited; null if the relevance is its own."""
+
+
 class RetrievalHit(AnyHit):
     """One memory that answers the question.
 
@@ -113,6 +144,8 @@ class RetrievalHit(AnyHit):
     """Present if the hit is probably no answer to the question. It changes no score."""
     feedback: NotRequired[FeedbackCounts]
     """Absent if nobody gave any."""
+    standing: NotRequired[Standing]
+    """Absent if what answers the question holds, and replaced nothing."""
     compaction_source: NotRequired[list[str]]
     """The ids of the memories that a decision record merged. Absent in all other hits."""
 

@@ -17,10 +17,11 @@ from ..background import Background
 from ..embedding.embedder import Vectors
 from ..store import vector_files
 from ..store.protocol_reading import AddedAbove
-from . import catalogue
+from . import catalogue, standings
 from .catalogue import Catalogue
 from .known_memories import KnownMemories
 from .lexical import KnownWords
+from .standings import Standings
 
 if TYPE_CHECKING:
     from ..store.protocol_reading import Position, StoreSnapshot
@@ -39,6 +40,7 @@ class Edition:
     catalogue: Catalogue
     memories: KnownMemories = field(default_factory=KnownMemories)
     words: KnownWords = field(default_factory=KnownWords)
+    standings: Standings = field(default_factory=Standings)
 
 
 class IndexCache:
@@ -127,7 +129,9 @@ class CoarseCopy:
 
 
 def _read(store: StoreSnapshot) -> Edition:
-    return Edition(store.position, catalogue.read(store))
+    pairs = store.replacements()
+    found = standings.read(pairs, store.statements_of_older()) if pairs else Standings()
+    return Edition(store.position, catalogue.read(store), standings=found)
 
 
 def _followed(kept: Edition, store: StoreSnapshot) -> Edition:

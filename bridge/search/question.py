@@ -32,6 +32,12 @@ from .catalogue import Filters
 from .ranking import Period, Ranking, near_a_period
 
 _HISTORY = re.compile(r"\b(history|all\s+summaries)\b", re.IGNORECASE)
+# A question about how something was: what replaced it is no answer. A date in the question says so by itself.
+_PAST = re.compile(
+    r"\b(?:before|previously|formerly|originally|initially|earlier|used to|at first|back then|in the past|until then"
+    r"|früher|vorher|ursprünglich|damals|zuvor|avant|auparavant|autrefois|à l'origine|antes|anteriormente)\b",
+    re.IGNORECASE,
+)
 _ASKS_WHAT_IS_OPEN = re.compile(
     r"\b(?:(?:is|are|still|left) open|open questions?|next steps?|comes? next|to-?dos?|(?:ist|noch|fragen) offen"
     r"|offene[nr]? fragen?|nächste[nr]? schritte?|questions? ouvertes?|prochaines? étapes?)\b",
@@ -73,6 +79,17 @@ class Question:
         """Whether it is only a time ("what happened in October"): all memories of that time answer it, the newest
         first."""
         return self.time is not None and self.time.asks_for_all
+
+    @property
+    def asks_past(self) -> bool:
+        """Whether it asks how something was, so that what was replaced is an answer."""
+        return self.include_superseded_reason == "query" or _PAST.search(self.asked) is not None
+
+    @property
+    def seen_from(self) -> float:
+        """The moment at which something has to hold to answer it, in seconds since 1970."""
+        end = None if self.ranking.period is None else self.ranking.period.end
+        return (self.ranking.as_of if end is None else min(end, self.ranking.as_of)).timestamp()
 
     def spelled(self, meant: Mapping[str, str]) -> Question:
         """The question with the words that are meant by its misspelt ones."""

@@ -5,6 +5,7 @@
     semantic = 0.6 * vector + 0.4 * lexical
                with a reranker, for the first hits: 0.5 * (0.6 * vector + 0.4 * lexical) + 0.5 * rerank
     recency  = floor + (1 - floor) * 0.5 ** (age / half-life)
+               what holds inherits the relevance of the memory whose statement it replaced, if that is higher
     score    = semantic * recency * status, or (alpha * semantic + (1 - alpha) * recency) * status
                with a weight of feedback: times 1 + weight * (helpful - wrong) / (helpful + wrong + 4)
 
@@ -39,6 +40,7 @@ from ..store.protocol_reading import STATUSES, Votes
 
 if TYPE_CHECKING:
     from ..interface.answer_shapes import ReportedScore, ScoreComponents, ScoreWeights
+    from .standings import Fall
 
 # The parts of the relevance (semantic_score).
 VECTOR_WEIGHT = 0.6
@@ -63,6 +65,11 @@ FEWEST_FOR_IDF = 3
 STATUS_MULTIPLIERS = {"DecisionRecord": 1.1, "Active": 1.0, "legacy": 1.0, "Superseded": 0.4, "Draft": 1.0}
 STATUS_ORDER = {"DecisionRecord": 0, "Active": 1, "legacy": 2, "Draft": 3, "Superseded": 4}
 _STATUS_MULTIPLIERS = np.array([STATUS_MULTIPLIERS[status or "legacy"] for status in STATUSES])  # by status code
+
+# By what the status multiplier falls if the statement that answers the question was replaced, and if a newer one may
+# contradict it: then the newer one, which inherits its relevance, stands above it, also if it is a record.
+REPLACED_MULTIPLIER = 0.4
+DISPUTED_MULTIPLIER = 0.9
 
 SECONDS_A_DAY = 86_400.0
 
@@ -144,9 +151,17 @@ class Relevance:
 
 
 @dataclass(frozen=True, slots=True)
+class Inherited:
+    """From which memory a relevance is, and what it would be without it."""
+
+    number: int
+    own: Relevance
+
+
+@dataclass(frozen=True, slots=True)
 class Factors:
     """A score and its factors. ``age_days`` is None for a memory without a date, ``feedback_multiplier`` where
-    feedback has no weight. ``is_weak``: see ``fit``."""
+    feedback has no weight. ``is_weak``: see ``fit``. ``inherited``, ``fall`` and ``replaces``: see ``standings``."""
 
     query_match: Relevance
     recency_multiplier: float
@@ -156,6 +171,9 @@ class Factors:
     votes: Votes = NO_VOTES
     feedback_multiplier: float | None = None
     is_weak: bool = False
+    inherited: Inherited | None = None
+    fall: Fall | None = None
+    replaces: tuple[Fall, ...] = ()
 
     def reported(self) -> ReportedScore:
         """The score and its factors as a hit shows them, with the contract's aliases."""
@@ -411,6 +429,23 @@ def factors(memory: Memory, found: Relevance, ranking: Ranking, votes: Votes = N
     return Factors(found, recency, status, age, score, votes, feedback)
 
 
+def rescored(
+    scored: Factors,
+    ranking: Ranking,
+    *,
+    query_match: Relevance | None = None,
+    inherited: Inherited | None = None,
+    standing_multiplier: float = 1.0,
+) -> Factors:
+    """The factors with another relevance, or with a status multiplier that falls, and the score that follows."""
+    found = scored.query_match if query_match is None else query_match
+    status = rounded(scored.status_multiplier * standing_multiplier)
+    score = _rated(
+        combined(found.semantic_score, scored.recency_multiplier, status, ranking), scored.feedback_multiplier
+    )
+    return replace(scored, query_match=found, status_multiplier=status, score=score, inherited=inherited)
+
+
 def _rated(score: float, feedback: float | None) -> float:
     return rounded(score if feedback is None else score * feedback)
 
@@ -447,11 +482,18 @@ def loses_by_age(memory: Factors, to: Factors, ranking: Ranking) -> bool:
     return ageless_score(memory, ranking) >= CLEARLY_BETTER * ageless_score(to, ranking)
 
 
-def components(memory: Memory, found: Relevance | None, ranking: Ranking, votes: Votes = NO_VOTES) -> ScoreComponents:
+def components(
+    memory: Memory,
+    found: Relevance | None,
+    ranking: Ranking,
+    votes: Votes = NO_VOTES,
+    status_multiplier: float | None = None,
+) -> ScoreComponents:
     """A score as sums for ``explain``: (base + semantic_boost + rerank) * recency * (1 + kind_bonus) * feedback.
 
     ``found`` is the relevance, to which ``base``, ``semantic_boost`` and, if a reranker judged the memory, ``rerank``
-    add up; without a query, relevance and parts are None.
+    add up; without a query, relevance and parts are None. ``status_multiplier``: of the score, where it is not that of
+    the memory's status.
     """
     base = boost = judged = None
     if found is not None:
@@ -465,7 +507,7 @@ def components(memory: Memory, found: Relevance | None, ranking: Ranking, votes:
     parts: ScoreComponents = {
         "base": base,
         "recency": recency_multiplier(age, ranking.half_life_days, ranking.recency_floor),
-        "kind_bonus": rounded(STATUS_MULTIPLIERS[status_word(memory)] - 1),
+        "kind_bonus": rounded((status_multiplier or STATUS_MULTIPLIERS[status_word(memory)]) - 1),
         "semantic_boost": boost,
     }
     if judged is not None:

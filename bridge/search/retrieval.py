@@ -21,7 +21,7 @@ from ..background import Background
 from ..embedding.embedder import Embedder, Vector, embed_query
 from ..interface import envelope
 from ..memory import Memory
-from . import fit, hits
+from . import fit, hits, standings
 from .catalogue import Catalogue
 from .estimate import Estimate, top
 from .question import Question
@@ -44,8 +44,9 @@ from .ranking import (
 from .snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from ..interface.answer_shapes import RankingUsed, RetrievalSuccess
+    from ..interface.answer_shapes import RankingUsed, RetrievalSuccess, Standing
     from .second_stage import SecondStage
+    from .standings import Fall
 
 Scored = tuple[Memory, Factors]
 
@@ -108,19 +109,44 @@ def rank(snapshot: Snapshot, question: Question, embedder: Embedder, second: Sec
         listed = _scored(snapshot, question, vector, estimate.candidates.take(newest))
         return Ranked(listed, len(estimate), None, share, vector, question)
     timed = _with_extreme(snapshot, question, vector, estimate)
+    falls = _falls(snapshot, timed, vector, estimate.candidates)
     deep = timed if second is None else replace(timed, max_results=second.depth(timed.max_results))
+    deep = replace(deep, max_results=deep.max_results + len(falls))
     wanted = _wanted(estimate, deep)
     if estimate.refine(wanted):
         wanted = _wanted(estimate, deep)
     if could_compare and not snapshot.has_vectors:  # damage that only the refined comparison met
         return rank(snapshot, question, embedder, second)
-    scored = _in_order(_scored(snapshot, timed, vector, estimate.candidates.take(wanted)), question)
+    chosen = estimate.candidates.take(wanted)
+    if falls:
+        chosen = _with_falls(candidates, chosen, falls)
+    scored = _in_order(_scored(snapshot, timed, vector, chosen), question)
     if second is not None:
-        scored = _in_order(second.judged(question.query, scored[: deep.max_results], timed.ranking), question)
+        scored = second.judged(question.query, scored[: deep.max_results], timed.ranking)
+    if falls or second is not None:
+        scored = _in_order(standings.applied(scored, falls, timed.ranking), question)
     listed = fit.marked(snapshot, question.query, scored[: question.max_results])
     if question.floor_is_default and len(kept := fit.without_followers(listed)) < len(listed):
         return Ranked(kept, len(kept), _best_fit(kept, timed), share, vector, timed)
-    return Ranked(listed, len(estimate), _best_fit(scored, timed), share, vector, timed)
+    return Ranked(listed, max(len(estimate), len(listed)), _best_fit(scored, timed), share, vector, timed)
+
+
+def _falls(snapshot: Snapshot, question: Question, vector: Vector, candidates: Catalogue) -> dict[int, Fall]:
+    """The candidates that answer by a statement which does not hold any more, by number. A question about the past
+    asks for just these."""
+    known = snapshot.standings
+    if not known.best or question.asks_past:
+        return {}
+    known = known.at(question.seen_from)
+    older = np.array(list(known.statements), np.int64)
+    return known.falls(snapshot, vector, candidates.number[np.isin(candidates.number, older)].tolist())
+
+
+def _with_falls(candidates: Catalogue, chosen: Catalogue, falls: Mapping[int, Fall]) -> Catalogue:
+    """The chosen candidates, those that fall, and those that hold in their place, as far as they pass the filters."""
+    numbers = {*chosen.number.tolist(), *falls, *(fall.by[0] for fall in falls.values())}
+    indexes = candidates.indexes(np.array(sorted(numbers), np.int64))
+    return candidates.take(np.sort(indexes[indexes >= 0]))
 
 
 def spelled(snapshot: Snapshot, question: Question, embedder: Embedder) -> Question:
@@ -202,9 +228,20 @@ def score(
     """
     indexes = snapshot.catalogue.indexes(np.array(numbers, np.int64))
     candidates = snapshot.catalogue.take(indexes[indexes >= 0])
-    scored = _scored(snapshot, question, query_vector(question, embedder), candidates)
+    vector = query_vector(question, embedder)
+    known = snapshot.standings.at(question.seen_from)
+    passing = snapshot.candidates(question.filters)
+    involved = [*known.older_than(candidates.number.tolist()), *candidates.number.tolist()]
+    at = passing.indexes(np.array(involved, np.int64))
+    falls = _falls(snapshot, question, vector, passing.take(np.unique(at[at >= 0]))) if known.best else {}
+    others = set(falls) - set(candidates.number.tolist())
+    scored = _scored(snapshot, question, vector, candidates)
+    if others:
+        at = snapshot.catalogue.indexes(np.array(sorted(others), np.int64))
+        scored = [*scored, *_scored(snapshot, question, vector, snapshot.catalogue.take(at))]
     if second is not None:
         scored = second.judged(question.query, scored, question.ranking)
+    scored = [pair for pair in standings.applied(scored, falls, question.ranking) if pair[0].number not in others]
     return fit.marked(snapshot, question.query, scored)
 
 
@@ -293,7 +330,8 @@ def retrieve(
     shown = {known.memory.number: known for known in snapshot.known_memories([hit.number for hit, _ in ranked.hits])}
     packed = hits.pack(ranked.hits, lambda memory: shown[memory.number], embedder.count_tokens, question.max_tokens)
     best = _best_of(snapshot, question, ranked, [memory for memory, *_ in packed])
-    return _answer(question, ranked, packed, embedder.tokenizer_name, snapshot.warnings, best, second)
+    standing = standings.described(snapshot, [(memory, factors) for memory, factors, *_ in packed])
+    return _answer(question, ranked, packed, embedder.tokenizer_name, snapshot.warnings, best, second, standing)
 
 
 def _best_of(
@@ -318,6 +356,7 @@ def _answer(
     warnings: Sequence[str] = (),
     best_passages: Mapping[int, list[str]] = MappingProxyType({}),
     second: SecondStage | None = None,
+    standing: Mapping[int, Standing] = MappingProxyType({}),
 ) -> RetrievalSuccess:
     question = ranked.question or question
     ranking = question.ranking
@@ -325,6 +364,8 @@ def _answer(
     for shown_hit in results:
         if shown_hit["memory_number"] in best_passages:
             shown_hit["best_passages"] = best_passages[shown_hit["memory_number"]]
+        if shown_hit["memory_number"] in standing:
+            shown_hit["standing"] = standing[shown_hit["memory_number"]]
     shown = [hit["memory_number"] for hit in results]
     return {
         **envelope.SUCCESS,

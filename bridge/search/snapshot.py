@@ -41,6 +41,7 @@ from .ranking import (
 
 if TYPE_CHECKING:
     from ..store.protocol_reading import StoreReader, StoreSnapshot, Votes
+    from .standings import Standings
 
 # With more passages than this, the search has two stages: whole texts and words choose the candidates, and only the
 # passages of these are compared.
@@ -150,6 +151,11 @@ class Snapshot:
             raise similar_ids.not_found(filters.topic_id, self._store.topic_ids())
         if filters.plan_id is not None and not self._store.numbers(plan_id=filters.plan_id):
             raise similar_ids.plan_not_found(filters.plan_id, self._store.plan_ids())
+
+    @property
+    def standings(self) -> Standings:
+        """What holds, of the state of the store."""
+        return self._edition.standings
 
     def memories(self, numbers: Sequence[int]) -> list[Memory]:
         """The memories with these numbers, in no particular order."""

@@ -289,6 +289,40 @@ def _record_turns(connection: sqlite3.Connection) -> None:
     connection.executescript("BEGIN IMMEDIATE;" + _TURNS)
 
 
+_REPLACEMENTS = """
+-- Which statement may replace which: derived from the texts by the judge that meta names, and made again from them.
+-- A statement is a decision of a memory: the memory's number and the index of its passage. A memory that was compared
+-- has a row with passage 0, and one for each of its statements.
+CREATE TABLE statements (
+    number INTEGER NOT NULL,
+    passage INTEGER NOT NULL,
+    PRIMARY KEY (number, passage)
+) WITHOUT ROWID;
+CREATE TABLE replacements (
+    older INTEGER NOT NULL,
+    older_passage INTEGER NOT NULL,
+    newer INTEGER NOT NULL,
+    newer_passage INTEGER NOT NULL,
+    probability REAL NOT NULL,
+    PRIMARY KEY (older, older_passage, newer, newer_passage)
+) WITHOUT ROWID;
+CREATE INDEX replacements_newer ON replacements (newer);
+CREATE TRIGGER memories_statements AFTER DELETE ON memories BEGIN
+    DELETE FROM statements WHERE number = OLD.number;
+    DELETE FROM replacements WHERE older = OLD.number OR newer = OLD.number;
+END;
+-- they are a part of the catalogue
+CREATE TRIGGER replacement_found AFTER INSERT ON replacements
+    BEGIN UPDATE meta SET value = hex(randomblob(8)) WHERE key = 'catalogue_version'; END;
+CREATE TRIGGER replacement_dropped AFTER DELETE ON replacements
+    BEGIN UPDATE meta SET value = hex(randomblob(8)) WHERE key = 'catalogue_version'; END;
+"""
+
+
+def _keep_replacements(connection: sqlite3.Connection) -> None:
+    connection.executescript("BEGIN IMMEDIATE;" + _REPLACEMENTS)
+
+
 # The migration at index n upgrades the database from format n to n + 1.
 MIGRATIONS: list[Callable[[sqlite3.Connection], None]] = [
     _create,
@@ -299,6 +333,7 @@ MIGRATIONS: list[Callable[[sqlite3.Connection], None]] = [
     _record_captures,
     _keep_feedback,
     _record_turns,
+    _keep_replacements,
 ]
 FORMAT = len(MIGRATIONS)
 

@@ -11,7 +11,7 @@ STORE_UNREADABLE or DISK_FULL, as a JobError or as the error that ``opening.fail
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Any, Protocol
@@ -325,6 +325,22 @@ class LlmUsage(Protocol):
         """Delete a call that was not served."""
 
 
+class Replacements(Protocol):
+    """Which statements newer ones may replace: derived from the texts, each machine's own."""
+
+    def use(self, judge: str) -> None:
+        """Forget what another judge than this one found, so that all memories are compared again."""
+
+    def uncompared(self, limit: int) -> list[int]:
+        """The numbers of visible memories that were not compared yet, the lowest first, at most ``limit``."""
+
+    def statements(self) -> list[tuple[int, int, int, str | None, float]]:
+        """Number, passage, row in the vector file, topic and date (seconds since 1970) of all visible statements."""
+
+    def note(self, compared: Mapping[int, Collection[int]], pairs: Sequence[tuple[int, int, int, int, float]]) -> None:
+        """Record that memories were compared, with the passages of their statements, and what was found."""
+
+
 # --- the store ---
 
 
@@ -338,6 +354,13 @@ class Store(Memories, Protocol):
     @property
     def llm_usage(self) -> LlmUsage:
         """The usage of the language model."""
+
+    @property
+    def replacements(self) -> Replacements:
+        """Which statements newer ones may replace."""
+
+    def passage_rows(self) -> Vectors:
+        """The vectors of all passages, shape (rows, dimensions)."""
 
     def catch_up(self, prepare: Prepare = lambda arrivals: None) -> int:
         """In a team, apply what other machines changed. Returns the number of rows; 0 without a team.

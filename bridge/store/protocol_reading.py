@@ -59,6 +59,18 @@ class Votes(NamedTuple):
     wrong: int
 
 
+class Replacement(NamedTuple):
+    """A statement that a newer one may replace, each as a memory's number and the index of its passage. ``since``: the
+    date of the newer memory, in seconds since 1970 (0: not known)."""
+
+    older: int
+    older_passage: int
+    newer: int
+    newer_passage: int
+    probability: float
+    since: float
+
+
 class FullTextDamaged(Exception):
     """The full-text index is damaged or missing; the memories are not."""
 
@@ -100,6 +112,13 @@ class StoreSnapshot(Protocol):
         """Number and feedback of the memories that have any and a number above ``after``, by rising number. Hidden ones
         are left out. It is a part of the catalogue: a change of it is a change of that.
         """
+
+    def replacements(self) -> list[Replacement]:
+        """The statements that newer ones may replace, of memories that are not hidden. They are a part of the
+        catalogue."""
+
+    def statements_of_older(self) -> list[tuple[int, int]]:
+        """Number and passage of each statement of the older memories of ``replacements``, in order."""
 
     def numbers(self, topic_id: str | None = None, plan_id: str | None = None) -> list[int]:
         """The numbers of the memories of a topic, of a plan, of both, or of all, in no order; hidden ones may be

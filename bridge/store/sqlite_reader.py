@@ -16,7 +16,7 @@ from jobs.layout import Workspace
 
 from ..memory import Memory, plan_key
 from ..team import copy_age, last_try
-from . import database, feedback, full_text, migrations, rows
+from . import database, feedback, full_text, migrations, replacements, rows
 from .database import failing_clearly
 from .protocol_reading import (
     STATUSES,
@@ -26,6 +26,7 @@ from .protocol_reading import (
     Changes,
     FullTextDamaged,
     Position,
+    Replacement,
     VectorState,
     Votes,
 )
@@ -218,6 +219,16 @@ class SqliteSnapshot:
     def votes(self, after: int = 0) -> Sequence[tuple[int, Votes]]:
         """Number and feedback of the visible memories that have any and a number above ``after``, by rising number."""
         return [(number, Votes(*counts)) for number, *counts in feedback.votes(self._connection, after)]
+
+    @failing_clearly()
+    def replacements(self) -> list[Replacement]:
+        """The statements that newer ones may replace, of visible memories."""
+        return replacements.found(self._connection)
+
+    @failing_clearly()
+    def statements_of_older(self) -> list[tuple[int, int]]:
+        """Number and passage of each statement of the older memories of ``replacements``, in order."""
+        return replacements.statements_of_older(self._connection)
 
     @failing_clearly()
     def numbers(self, topic_id: str | None = None, plan_id: str | None = None) -> list[int]:

@@ -16,6 +16,8 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import accumulate
 
+import numpy as np
+
 from jobs import clock, files, steps
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -26,7 +28,7 @@ from ..embedding.embedder import Embedder, Vectors
 from ..memory import Memory, Status
 from ..slices import Progress, Slices, ignore_progress
 from ..text.passages import passages
-from . import applied_jobs, database, forgettings, full_text, quarantine
+from . import applied_jobs, database, forgettings, full_text, quarantine, vector_files
 from .change import Change, StatusChange
 from .change_writer import ChangeWriter
 from .embedding_cache import EmbeddingCache
@@ -34,6 +36,7 @@ from .llm_usage import LlmUsage
 from .memories import SqliteMemories
 from .outbox import Outbox
 from .protocol import Prepare
+from .replacements import Replacements
 from .values import Addition, AppliedJob
 from .vector_index import VectorIndex
 from .word_index import WordIndex
@@ -69,6 +72,7 @@ class SqliteStore(SqliteMemories):
         super().__init__(self._connection)
         self.outbox = Outbox(self._connection)
         self.llm_usage = LlmUsage(self._connection)
+        self.replacements = Replacements(self._connection)
         self.is_rebuilding = False
         self._is_open = False
         self._embeddings = EmbeddingCache(self._connection, embedder)
@@ -299,6 +303,12 @@ class SqliteStore(SqliteMemories):
                 # Also if the removal of the former files failed, after the switch.
                 if database.meta(self._connection, "embedder") == target.identity:
                     self._embedder, self._embeddings, self.model_changed = target, embeddings, False
+
+    def passage_rows(self) -> Vectors:
+        """The committed vectors of all passages, memory-mapped, shape (rows, dimensions)."""
+        extent = self._vectors.extents["passages"]
+        rows = vector_files.open_rows(self._vectors.paths[0], extent.rows, self._embedder.dimensions)
+        return np.empty((0, self._embedder.dimensions), np.float32) if rows is None else rows
 
     def rebuild_words(self, progress: Progress = ignore_progress) -> int:
         """Fill a new full-text index and switch to it. Returns how many memories it holds.

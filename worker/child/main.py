@@ -69,6 +69,11 @@ class Pipes:
         """The next request; None after the end of stdin."""
         return self._requests.get()
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether no request waits."""
+        return self._requests.empty()
+
     def _read(self) -> None:
         for line in sys.stdin.buffer:
             if not line.endswith(b"\n"):
@@ -112,9 +117,11 @@ class Server:
         self._job_files: dict[str, Any] | None = None
 
     def serve(self) -> None:
-        """Serve requests until stdin ends."""
+        """Serve requests until stdin ends. Between them, find what the memories that were stored replace."""
         while (request := self._pipes.next()) is not None:
             self._serve(request)
+            while request["kind"] != CLOSE and self._pipes.is_idle and self._compare_some():
+                pass
 
     def _serve(self, request: dict[str, Any]) -> None:
         self._depth += 1
@@ -139,6 +146,15 @@ class Server:
             "job_files": job_files,
         }
         self._pipes.answer(answer, last=self._depth == 0)
+
+    def _compare_some(self) -> bool:
+        """Whether there may be more to compare. An error is left to the next job, which meets it too."""
+        try:
+            with failing_clearly():
+                return self._stores.are_in_place() and self._stores.compare_some()
+        except (JobError, OSError) as error:
+            log.warning("what the memories replace was not looked for: %s", trace(error))
+            return False
 
     def _progress(self, slice_seconds: float | None) -> Progress:
         began = time.monotonic()

@@ -1,0 +1,85 @@
+"""Compares memories with those that were compared before them, and stores which statements may be replaced.
+
+A memory is compared once, after it is stored, in the order of the numbers. Each of its statements meets the nearest
+ones of other memories, wherever they are; one of the same topic counts as nearer. So the cost of a memory does not grow
+with the store, apart from one multiplication with the vectors. Which of two is the newer is said by their dates alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..judge import judge
+from ..store.protocol import Store
+from . import DISPUTED, REPLACED
+from .statements import statements
+
+NEAREST = 10  # statements that each new one is compared with
+SAME_TOPIC_NEARER = 0.15  # in cosine
+_TOGETHER = 16  # memories of one slice
+
+_Other = tuple[int, int, int, str | None, float]
+
+
+def compare_some(store: Store) -> bool:
+    """Compare the next memories that were not compared yet. Returns whether any were left to compare.
+
+    Raises JobError as the embedder does.
+    """
+    if store.model_changed or store.is_rebuilding:
+        return False
+    store.replacements.use(judge.IDENTITY)
+    numbers = store.replacements.uncompared(_TOGETHER)
+    if not numbers:
+        return False
+    memories = {memory.number: memory for memory in store.after(numbers[0] - 1, numbers[-1] - numbers[0] + 1)}
+    for number in numbers:
+        memory = memories.get(number)
+        own = {} if memory is None else statements(memory)
+        store.replacements.note({number: own}, [] if memory is None else _pairs(store, number, own))
+    return True
+
+
+def _pairs(store: Store, number: int, own: dict[int, str]) -> list[tuple[int, int, int, int, float]]:
+    """What may be replaced among the memory's statements and those of the memories that were compared before it."""
+    if not own:
+        return []
+    store.replacements.note({number: own}, [])  # its own rows tell its topic and date
+    known = store.replacements.statements()
+    mine = {passage: row for row in known if row[0] == number for passage in (row[1],)}
+    others = [row for row in known if row[0] != number]
+    if not others or not mine:
+        return []
+    rows = store.passage_rows()
+    places = np.array([row[2] for row in others])
+    found: list[tuple[int, int, int, int, float]] = []
+    texts: dict[int, dict[int, str]] = {number: own}
+    for passage, (_, _, place, topic_id, dated) in mine.items():
+        cosines = (rows @ rows[place])[places]
+        same = np.array([topic_id is not None and row[3] == topic_id for row in others])
+        nearest = np.argsort(-(cosines + SAME_TOPIC_NEARER * same), kind="stable")[:NEAREST]
+        near = [others[at] for at in nearest.tolist()]
+        _read_texts(store, near, texts)
+        ordered = [_ordered((number, passage, dated), (other[0], other[1], other[4])) for other in near]
+        pairs = [(texts[old[0]][old[1]], texts[new[0]][new[1]]) for old, new in ordered]
+        for (old, new), probability in zip(ordered, judge.replaces(pairs), strict=True):
+            if old[2] == new[2]:  # nobody knows which is the newer
+                probability = min(probability, REPLACED - 0.01)
+            if probability >= DISPUTED:
+                found.append((old[0], old[1], new[0], new[1], probability))
+    return found
+
+
+def _ordered(one: tuple[int, int, float], other: tuple[int, int, float]) -> tuple[tuple[int, int, float], ...]:
+    """The two, the older first; of the same date, the lower number."""
+    return tuple(sorted((one, other), key=lambda each: (each[2], each[0], each[1])))
+
+
+def _read_texts(store: Store, others: Sequence[_Other], texts: dict[int, dict[int, str]]) -> None:
+    for number in {other[0] for other in others} - texts.keys():
+        texts[number] = {}
+        for memory in store.after(number - 1, 1):
+            if memory.number == number:
+                texts[number] = statements(memory)

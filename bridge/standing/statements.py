@@ -1,0 +1,16 @@
+"""The statements of a memory: its decisions, each a passage. What a record says of earlier times is none."""
+
+from __future__ import annotations
+
+from ..memory import Memory
+from ..text.decision_lines import EARLIER
+from ..text.passages import passages
+
+
+def statements(memory: Memory) -> dict[int, str]:
+    """Index of the passage -> the decision's words."""
+    return {
+        index: passage.text
+        for index, passage in enumerate(passages(memory))
+        if passage.kind == "decision" and not (passage.shown or passage.text).startswith(EARLIER)
+    }

@@ -1,0 +1,75 @@
+"""Which statement may replace which, in memory.db: derived data, which can be dropped and made again from the texts.
+
+A statement is a decision of a memory, named by the memory's number and the index of its passage
+(``bridge/text/passages``). What is newer was decided by the dates when the pair was stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from sqlite3 import Connection
+
+from . import database
+from .protocol_reading import Replacement
+
+_JUDGE = "judge"
+_FOUND = (
+    "SELECT older, older_passage, newer, newer_passage, probability, coalesce(n.dated, 0) FROM replacements"
+    " CROSS JOIN memories AS o ON o.number = older CROSS JOIN memories AS n ON n.number = newer"
+    " WHERE o.hidden = 0 AND n.hidden = 0 AND coalesce(n.status, '') NOT IN ('Superseded', 'Draft')"
+)
+
+
+def found(connection: Connection) -> list[Replacement]:
+    """The pairs of visible memories whose newer one counts; none in a database of an older format."""
+    if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'replacements'").fetchone():
+        return []
+    return [Replacement(*row) for row in connection.execute(_FOUND)]
+
+
+def statements_of_older(connection: Connection) -> list[tuple[int, int]]:
+    """Number and passage of each statement of the memories that have one which may be replaced, in order."""
+    return connection.execute(
+        "SELECT number, passage FROM statements WHERE passage AND number IN (SELECT older FROM replacements)"
+        " ORDER BY number, passage"
+    ).fetchall()
+
+
+class Replacements:
+    """The pairs, through the one writer's connection."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def use(self, judge: str) -> None:
+        """Forget what another judge than this one found, so that all memories are compared again."""
+        if database.meta(self._connection, _JUDGE) != judge:
+            with database.transaction(self._connection):
+                self._connection.execute("DELETE FROM statements")
+                self._connection.execute("DELETE FROM replacements")
+                database.set_meta(self._connection, _JUDGE, judge)
+
+    def uncompared(self, limit: int) -> list[int]:
+        """The numbers of visible memories that were not compared yet, the lowest first, at most ``limit``."""
+        query = (
+            "SELECT number FROM memories WHERE hidden = 0 AND NOT EXISTS"
+            " (SELECT 1 FROM statements WHERE statements.number = memories.number AND passage = 0)"
+            " ORDER BY number LIMIT ?"
+        )
+        return [number for (number,) in self._connection.execute(query, (limit,))]
+
+    def statements(self) -> list[tuple[int, int, int, str | None, float]]:
+        """Number, passage, row in the vector file, topic and date (seconds since 1970) of all visible statements."""
+        return self._connection.execute(
+            "SELECT number, passage, passage_row + passage, topic_id, coalesce(dated, 0)"
+            " FROM statements JOIN memories USING (number) WHERE passage AND hidden = 0 ORDER BY number, passage"
+        ).fetchall()
+
+    def note(self, compared: Mapping[int, Collection[int]], pairs: Sequence[tuple[int, int, int, int, float]]) -> None:
+        """Record that memories were compared, with the passages of their statements, and what was found."""
+        with database.transaction(self._connection):
+            self._connection.executemany(
+                "INSERT OR IGNORE INTO statements VALUES (?, ?)",
+                [(number, passage) for number, passages in compared.items() for passage in (0, *passages)],
+            )
+            self._connection.executemany("INSERT OR REPLACE INTO replacements VALUES (?, ?, ?, ?, ?)", pairs)
