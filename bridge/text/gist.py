@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from ..memory import Memory
+from contextlib import suppress
+
+from jobs.errors import JobError
+
+from ..memory import Content, Memory
 from . import decision_lines
 from .conversation import parse_conversation
 from .passages import sentences
 from .sections import shorten
-from .template import readable
+from .template import Legacy, parse
 
 MOST_CHARACTERS = 200
 
@@ -18,12 +22,20 @@ def gist(memory: Memory) -> str:
     Never a line of the template, nor a decision that a later one replaced. At most ``MOST_CHARACTERS``; empty if the
     memory has none of these.
     """
-    content = memory.content
+    content = memory.content or _read(memory.text)
     if content is None:
         turn = parse_conversation(memory.text)
-        return _first_sentence(turn.assistant_message if turn else readable(memory.text))
+        return _first_sentence(turn.assistant_message if turn else memory.text)
     holding = [line.text for line in decision_lines.read(content.decisions) if not line.is_earlier]
     return shorten(holding[0], MOST_CHARACTERS) if holding else _first_sentence(content.context)
+
+
+def _read(text: str) -> Content | None:
+    """The content of a legacy text that is a summary after all; None for any other."""
+    with suppress(JobError):
+        parsed = parse(text)
+        return None if isinstance(parsed, Legacy) else parsed.content
+    return None
 
 
 def _first_sentence(text: str) -> str:

@@ -63,7 +63,7 @@ function Row({ job, chosen, toggle }) {
       <${What} job=${job} />
     </td>
     <td class="when"><${Time} at=${job.accepted_at ?? job.finished_at} /></td>
-    <td class="number">${job.elapsed_ms === null ? html`<span class="faint">–</span>` : span(job.elapsed_ms)}</td>
+    <td class="number" data-label="took">${job.elapsed_ms === null ? "" : span(job.elapsed_ms)}</td>
   </tr>`;
 }
 
