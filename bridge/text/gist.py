@@ -14,6 +14,7 @@ from .sections import shorten
 from .template import Legacy, parse
 
 MOST_CHARACTERS = 200
+_TOO_SHORT = 25  # characters, to say much
 
 
 def gist(memory: Memory) -> str:
@@ -25,9 +26,9 @@ def gist(memory: Memory) -> str:
     content = memory.content or _read(memory.text)
     if content is None:
         turn = parse_conversation(memory.text)
-        return _first_sentence(turn.assistant_message if turn else memory.text)
+        return _opening(turn.assistant_message if turn else memory.text)
     holding = [line.text for line in decision_lines.read(content.decisions) if not line.is_earlier]
-    return shorten(holding[0], MOST_CHARACTERS) if holding else _first_sentence(content.context)
+    return shorten(holding[0], MOST_CHARACTERS) if holding else _opening(content.context)
 
 
 def _read(text: str) -> Content | None:
@@ -38,5 +39,11 @@ def _read(text: str) -> Content | None:
     return None
 
 
-def _first_sentence(text: str) -> str:
-    return shorten(next(iter(sentences(text)), ""), MOST_CHARACTERS)
+def _opening(text: str) -> str:
+    """The first sentence, and further ones while that is as short as “No.”."""
+    line = ""
+    for sentence in sentences(text):
+        line = f"{line} {sentence}".strip()
+        if len(line) >= _TOO_SHORT:
+            break
+    return shorten(line, MOST_CHARACTERS)

@@ -524,7 +524,7 @@ def test_the_axis_of_time_has_full_hours(site: Site, tab: Tab) -> None:
     site.place.ended(job)
     page = tab.open("#/activity?hours=24")
     expect(page.locator("rect.bar").first).to_be_visible()
-    ticks = page.locator("svg").first.locator("text.tick").all_inner_texts()
+    ticks = page.locator("svg").first.locator("text.tick").all_text_contents()
     hours = [int(text[:2]) for text in ticks if re.fullmatch(r"[0-9]{2}:00", text)]
     assert len(hours) >= 4
     assert all(hour % 3 == 0 for hour in hours)

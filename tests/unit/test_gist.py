@@ -11,7 +11,7 @@ from bridge.text.template import render
 
 
 def summary(kind: str = "summary", **fields: object) -> Memory:
-    content = Content(**{"topic": "Plans", "context": "We met. It took long.", **fields})  # type: ignore[arg-type]
+    content = Content(**{"topic": "Plans", "context": "We met in the weekly round. It took long.", **fields})  # type: ignore[arg-type]
     return Memory("id", 1, kind, Metadata(status="Active"), "2026-11-01T00:00:00Z", content)  # type: ignore[arg-type]
 
 
@@ -27,12 +27,15 @@ LATER = "[Later] It costs 19 EUR (2026-07-29, #16) supersedes It costs 29 EUR (2
     ("memory", "says"),
     [
         (summary(decisions=("Use blue.", "Use red.")), "Use blue."),
-        (summary(), "We met."),
-        (summary(context="One line\nand another"), "One line"),
+        (summary(), "We met in the weekly round."),
+        (summary(context="A line of its own, not short\nand another"), "A line of its own, not short"),
         (summary("decision_record", decisions=(EARLIER, LATER)), "It costs 19 EUR"),
-        (summary("decision_record", decisions=(EARLIER,)), "We met."),
-        (legacy("\n  Lamps burn blue. They are new.\n"), "Lamps burn blue."),
-        (legacy(render_conversation(Conversation("Which port?", "Port 9100. It is fixed."))), "Port 9100."),
+        (summary("decision_record", decisions=(EARLIER,)), "We met in the weekly round."),
+        (legacy("\n  All lamps of the hall burn blue. They are new.\n"), "All lamps of the hall burn blue."),
+        (
+            legacy(render_conversation(Conversation("Is it so?", "No. It is fixed, since May. Ask."))),
+            "No. It is fixed, since May.",
+        ),
         (legacy(""), ""),
     ],
 )
