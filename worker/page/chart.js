@@ -20,10 +20,11 @@ export function steps(most, wanted = 4) {
 const STEPS = { 1: 1 / 12, 24: 3, 168: 24 };
 const HOUR = 3_600_000;
 
-/** The places of the buckets in which such a step, or several of them, begins on a person's clock. Pure. */
+/** The places of the buckets in which a step begins on a person's clock, with at most so many of them. Pure. */
 export function marks(buckets, hours, most) {
-  const stepHours = STEPS[hours] ?? hours / buckets.length;
-  const size = stepHours * Math.max(1, Math.ceil(hours / stepHours / most)) * HOUR;
+  let step = STEPS[hours] ?? hours / buckets.length;
+  while (hours / step > most) step *= 2;
+  const size = step * HOUR;
   const width = (hours * HOUR) / buckets.length;
   const past = ({ at }) => {
     const local = Date.parse(at) - new Date(at).getTimezoneOffset() * 60_000;
