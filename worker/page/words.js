@@ -11,18 +11,17 @@ export function many(number, one, several = `${one}s`) {
   return `${count(number)} ${number === 1 ? one : several}`;
 }
 
-const UNITS = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
-
 /** Milliseconds as two units at most: `840 ms`, `3.2 s`, `2 min 5 s`, `1 h 4 min`, `3 d 2 h`. */
 export function span(ms) {
   if (ms < 1000) return `${Math.round(ms)} ms`;
   const seconds = ms / 1000;
   if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
+  const units = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
   const whole = Math.round(seconds);
-  const first = UNITS.findIndex(([, size]) => whole >= size);
+  const first = units.findIndex(([, size]) => whole >= size);
   const parts = [];
   let rest = whole;
-  for (const [unit, size] of UNITS.slice(first, first + 2)) {
+  for (const [unit, size] of units.slice(first, first + 2)) {
     const part = Math.floor(rest / size);
     rest -= part * size;
     if (part) parts.push(`${part} ${unit}`);
@@ -30,12 +29,13 @@ export function span(ms) {
   return parts.join(" ");
 }
 
-/** The largest whole unit, rounded down, for how long ago or how soon: `12 s`, `4 min`, `2 h`, `3 d`. As the command
- * line does it. */
+/** One unit, for how long ago or how soon: `12 s`, `4 min`, `2 h`, `3 d`. The terminal rounds alike (`span` in wording.py). */
 function about(ms) {
   const seconds = Math.floor(Math.abs(ms) / 1000);
-  const [unit, size] = UNITS.find(([, size]) => seconds >= size) ?? UNITS.at(-1);
-  return `${Math.floor(seconds / size)} ${unit}`;
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 2 * 86400) return `${Math.floor(seconds / 3600)} h`;
+  return `${Math.floor(seconds / 86400)} d`;
 }
 
 /** A moment as seen from now: `just now`, `4 min ago`, `in 12 s`. */
