@@ -45,6 +45,8 @@ class MemoryLine(TypedDict):
     memory_number: Number
     memory_type: MemoryKind
     title: str
+    excerpt: str
+    """What it says, in a line: its first decision that holds, else the first sentence of its context."""
     topic_id: str | None
     session_id: str | None
     plan_id: str | None

@@ -27,6 +27,7 @@ the memory, nor which process runs it. In reading order:
 ``lock``: a lock that the kernel releases when its process dies.
 ``spool``: the operations of the protocol on the job folder.
 ``scrub``: what remains of an ended job's files after a memory is forgotten.
+``subjects``: what a job is about, and the memories that it made, in a line.
 ``record_cache``: a cached overview of all records, and the lists and counts made from it.
 ``earlier_files``: the files that waited before the job folder was this user's.
 ``rejected_files``: the files that could not become jobs.

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import schema
+    from .states import Advice
 
 
 class Reaction(Enum):
@@ -48,6 +49,20 @@ SLIPS = frozenset(
     {"MEMORY_NOT_FOUND", "TOPIC_NOT_FOUND", "PLAN_NOT_FOUND", "SESSION_NOT_FOUND", "PREVIEW_NOT_FOUND",
      "RECEIPT_NOT_FOUND"}
 )  # fmt: skip
+
+# Errors of a job that names what is not there, or cannot be merged: the same job would fail again.
+FAILS_AGAIN = SLIPS | {"MEMORY_FORGOTTEN", "NOTHING_TO_COMPACT", "PREVIEW_STALE", "CONFLICT_NOT_FOUND"}
+CAPACITY_ERRORS = frozenset({"BACKLOG_FULL", "DISK_FULL"})  # the rejected file was valid
+
+
+def advice(state: str, code: str) -> Advice:
+    """What to do with jobs of this state and error, for terminal and page alike."""
+    if state == "retrying":
+        return "wait"
+    if state == "rejected" and code not in CAPACITY_ERRORS:
+        return "correct"
+    return "dismiss" if code in FAILS_AGAIN else "retry"
+
 
 ERRORS: dict[str, ErrorKind] = _table(
     # --- a file that cannot become a job ---

@@ -34,6 +34,10 @@ class KindSpec:
     in the pause of a long job. A job that must not run in a pause, since it changes what others have read, is long."""
     holds_text: bool = False
     """Whether the payload holds texts, from which secrets are removed once more before the operation runs."""
+    about: tuple[str, ...] = ()
+    """Fields of the payload that tell in a list what a job is about, the best first; a stop leads into a field."""
+    memories: str = "memory_number"
+    """Where its result has the numbers of the memories that it made or changed."""
     words: tuple[str, ...] = ()
     """Fixed words that the result may hold. They are kept when the texts of a result are removed."""
     zero_counters: bool = True
@@ -70,41 +74,44 @@ CAPTURE_TOOLS = ("claude-code", "codex", "cursor", "gemini-cli", "opencode", "vs
 KINDS: tuple[KindSpec, ...] = (
     KindSpec(
         "ingest", "Ingest", priority=0, batched=True, holds_text=True, stores=True,
+        about=("summary.topic", "summary_text", "conversation.user_message"),
         words=(*_STATUSES, *_MEMORY_TYPES, _FOLLOWS),
     ),
     KindSpec(
         "cognify", "Cognify", length="long", holds_text=True, stores=True, stores_nothing_with=("memory_ids",),
-        needs_graph=True, files=("paths",),
+        needs_graph=True, files=("paths",), about=("texts", "paths", "memory_ids"), memories="memories.memory_number",
     ),
     KindSpec(
         "migrate", "Migrate", length="long", local=True, stores=True, stores_nothing_with=("dry_run", "undo"),
+        memories="items.memory_number",
         words=(*_STATUSES, *_MEMORY_TYPES,
                "migrated", "already_migrated", "forgotten", "failed", "skipped", "remaining", _FOLLOWS),
     ),
     KindSpec(
-        "compact", "Compact", preview_priority=_SOON, length="mixed", local=True,
+        "compact", "Compact", preview_priority=_SOON, length="mixed", local=True, about=("topic_id",),
         words=(*_STATUSES, *_MEMORY_TYPES, "template", "llm", "rules",
                "negation", "choice", "value", "toggle", "reversal", _FOLLOWS),
     ),
     KindSpec("restore", "Restore", priority=10, words=("forgotten", "status_changed", "merged", _FOLLOWS)),
-    KindSpec("forget", "Forget", priority=10, length="long"),
-    KindSpec("set_status", "SetStatus", priority=10, words=(*_STATUSES, _FOLLOWS)),
-    KindSpec("feedback", "Feedback", priority=10, holds_text=True, words=VERDICTS),
+    KindSpec("forget", "Forget", priority=10, length="long", about=("topic_id", "session", "memory_ids")),
+    KindSpec("set_status", "SetStatus", priority=10, about=("status",), words=(*_STATUSES, _FOLLOWS)),
+    KindSpec("feedback", "Feedback", priority=10, holds_text=True, about=("verdict",), words=VERDICTS),
     KindSpec(
-        "ask", "Ask", priority=_SOON, length="mixed", holds_text=True, needs_graph=True,
+        "ask", "Ask", priority=_SOON, length="mixed", holds_text=True, needs_graph=True, about=("question",),
         words=(*_STATUSES, *_MEMORY_TYPES),
     ),
     KindSpec(
-        "import", "Import", length="long", local=True, files=("path",), stores=True,
+        "import", "Import", length="long", local=True, files=("path",), stores=True, about=("path",),
         words=("renumbered", "kept", "duplicate", "conflict", "forgotten", "failed", _FOLLOWS),
     ),
     KindSpec(
         "capture", "Capture", length="long", local=True, files=("file", "transcript"),
         stores=True, stores_nothing_with=("dry_run", "undo"),
+        about=("session", "transcript", "file", "tools"), memories="items.memories.memory_number",
         words=(*CAPTURE_TOOLS, "export", "captured", "unchanged", "withdrawn", "forgotten", "empty", "failed", "rules",
                "model", _FOLLOWS),
     ),
-    KindSpec("rebuild", "Rebuild", length="long", local=True, words=("index", "graph", "both")),
+    KindSpec("rebuild", "Rebuild", length="long", local=True, about=("what",), words=("index", "graph", "both")),
     KindSpec("graph", "EmptyPayload", length="long", local=True),
     KindSpec("check", "EmptyPayload", length="long", local=True, zero_counters=False),
     KindSpec("noop", "Noop", priority=0, batched=True, length="long", zero_counters=False, test_only=True),

@@ -19,13 +19,14 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 from . import clock, plain_files
-from .errors import JobError
+from .errors import JobError, advice
 from .layout import SpoolPaths
 from .spool import RECORD_LIMIT
-from .states import State
+from .states import LIVE, State
+from .subjects import memory_numbers
 
 if TYPE_CHECKING:
-    from .schema import Bucket, Cause, JobBrief as JobRow, JobError as ErrorOfRecord, Spread
+    from .schema import Bucket, Cause, JobBrief as JobRow, JobError as ErrorOfRecord, Scheduled, Spread
 
 ROW_FIELDS = (
     "job_id", "kind", "state", "success", "generation", "attempt", "max_attempts", "priority", "submitted_at",
@@ -42,6 +43,7 @@ _MTIME_RESOLUTION_SECONDS = 0.05
 _MAX_AGE_SECONDS = 5.0
 
 MAX_MESSAGES = 5  # per cause
+MAX_SCHEDULED = 24  # hours
 
 _Stamp = tuple[int, int, int]  # modification time in ns, size in bytes, inode
 
@@ -120,6 +122,7 @@ def _row_of(path: str, name: str) -> JobRow | None:
     try:
         record = json.loads(plain_files.read_own(Path(path), RECORD_LIMIT))
         row = {field: record[field] for field in ROW_FIELDS}
+        row["memory_numbers"] = memory_numbers(record["kind"], record["result"])
         return cast("JobRow", row) if record["job_id"] == name and _is_valid(record) else None
     except (OSError, ValueError, KeyError, TypeError, RecursionError, JobError):
         return None
@@ -205,8 +208,8 @@ def causes(rows: Iterable[JobRow]) -> list[Cause]:
     """Why jobs failed, expired, were rejected or wait for a retry: one entry per state and error, most frequent first.
 
     Each has ``state``, ``code``, ``count``, ``kinds`` (counts by kind), ``messages`` (counts by message, most frequent
-    first, at most ``MAX_MESSAGES``), and of the newest job ``message``, ``remediation``, ``newest`` (its time) and
-    ``newest_job_id``.
+    first, at most ``MAX_MESSAGES``), ``advice`` (as ``errors.advice``), and of the newest job ``message``,
+    ``remediation``, ``newest`` (its time) and ``newest_job_id``.
     """
     groups: dict[tuple[State, str], list[tuple[JobRow, ErrorOfRecord]]] = {}
     for row in rows:
@@ -225,6 +228,7 @@ def causes(rows: Iterable[JobRow]) -> list[Cause]:
                 "message": error["message"],
                 "messages": _messages([error["message"] for _, error in group]),
                 "remediation": error["remediation"],
+                "advice": advice(state, code),
                 "newest": newest["finished_at"] or newest["accepted_at"],
                 "newest_job_id": newest["job_id"],
             }
@@ -262,6 +266,18 @@ def activity(rows: Iterable[JobRow], now: datetime, hours: float, buckets: int) 
         }
         for number, group in enumerate(groups)
     ]
+
+
+def scheduled(rows: Iterable[JobRow], now: datetime) -> list[Scheduled]:
+    """The waiting jobs that start later than now, by the hour of their start; the next ``MAX_SCHEDULED`` hours that
+    have any."""
+    hours: dict[str, Counter[str]] = {}
+    for row in rows:
+        starts = row["next_attempt_at"] if row["state"] in LIVE else None
+        if starts is not None and (moment := clock.parse(starts)) > now:
+            hour = clock.iso(moment.replace(minute=0, second=0, microsecond=0))
+            hours.setdefault(hour, Counter())[row["kind"] or "?"] += 1
+    return [{"at": hour, "kinds": dict(hours[hour])} for hour in sorted(hours)[:MAX_SCHEDULED]]
 
 
 def _waited_ms(row: JobRow) -> int | None:

@@ -15,7 +15,8 @@ from typing_extensions import TypeAliasType, TypedDict
 
 from .diagnostics import DIAGNOSTICS, Fix, Group, Level
 from .kinds import Kind
-from .states import AttemptOutcome, State
+from .states import Advice, AttemptOutcome, State
+from .subjects import MOST_MEMORIES
 
 Moment = Annotated[
     str, Field(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z$", json_schema_extra={"format": "date-time"})
@@ -132,7 +133,7 @@ class RejectionReason(TypedDict):
 
 
 class JobBrief(TypedDict):
-    """A job in a list: some of the fields of its record."""
+    """A job as its record tells it in a row: some of its fields."""
 
     job_id: JobId
     kind: Kind | None
@@ -150,6 +151,8 @@ class JobBrief(TypedDict):
     elapsed_ms: Count | None
     correlation_id: str | None
     error: JobError | None
+    memory_numbers: Annotated[list[Number], Field(max_length=MOST_MEMORIES)]
+    """The first memories that it made or changed."""
 
 
 class Cause(TypedDict):
@@ -164,6 +167,9 @@ class Cause(TypedDict):
     messages: dict[str, Count]
     """Their messages with counts, the most frequent first; a few at most."""
     remediation: str
+    advice: Advice
+    """``wait``: they run again by themselves. ``dismiss``: they would fail again. ``correct``: the files would be
+    rejected again as they are."""
     newest: Moment | None
     newest_job_id: JobId
 
@@ -197,6 +203,15 @@ class Bucket(TypedDict):
     waited_ms: Spread | None
     """From acceptance to the first start, without jobs that were run again; null if there are none."""
     took_ms: Spread | None
+
+
+class Scheduled(TypedDict):
+    """The waiting jobs that start in an hour to come."""
+
+    at: Moment
+    """The hour's start."""
+    kinds: dict[str, Count]
+    """How many, by kind."""
 
 
 class ControlRequest(TypedDict):

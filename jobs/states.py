@@ -11,3 +11,7 @@ ENDS: frozenset[str] = frozenset({"succeeded", "failed", "cancelled", "expired",
 IN_INBOX: Final = "in the inbox"  # shown as the state of a job that no worker has accepted yet: it has no record
 
 AttemptOutcome = Literal["succeeded", "failed", "waiting", "interrupted", "crashed", "worker_died", "cancelled"]
+
+# What to do with jobs that failed or wait: they run again by themselves; run them again; they would fail again; the
+# files would be rejected again as they are.
+Advice = Literal["wait", "retry", "dismiss", "correct"]

@@ -29,8 +29,14 @@ _COLUMNS = {
     "Plan": "document", "Topic": "document", "Session": "document", "DecisionRecord": "chunk",
     "ConversationSummary": "entity", "LegacyMemory": "entity", "Decision": "summary",
 }  # fmt: skip
-# Replacements in cognee's page: the headings of its columns, and the drawing of supersedes edges, highlighted here.
+# Replacements in cognee's page: the headings of its columns; the drawing of supersedes edges, highlighted here; and
+# without what says nothing here: other views, an ontology, tasks, the cover over a layout whose columns are fixed.
 _REPLACEMENTS = {
+    "z-index:1100;display:flex;": "z-index:1100;display:none;",
+    'class="stats" id="stats"': 'class="stats" id="stats" style="margin-right:110px"',
+    "showLoading=N>200": "showLoading=false",
+    "    ontologySection+\n": "",
+    'pluralize(M,"edge")+"</span>"+': 'pluralize(M,"edge")+"</span>";""+',
     'document:"Documents"': 'document:"Topics and plans"',
     'chunk:"Chunks"': 'chunk:"Records"',
     'entity:"Entities"': 'entity:"Memories"',

@@ -15,6 +15,7 @@ from ..memory import Memory
 from ..store import similar_ids
 from ..store.opening import reader_of
 from ..store.protocol_reading import STATUSES
+from ..text.gist import gist
 from ..text.memory_json import labels_of
 from .hits import summary_text
 
@@ -79,6 +80,7 @@ def _line(memory: Memory) -> MemoryLine:
         "memory_number": memory.number,
         "memory_type": memory.kind,
         "title": title(memory),
+        "excerpt": gist(memory),
         **labels_of(memory.metadata),
         "stored_at": memory.stored_at,
     }

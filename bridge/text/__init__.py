@@ -12,6 +12,7 @@ Pure functions over ``bridge.memory``. It knows neither a store nor a model. In 
 ``memory_json``: the export form.
 ``identity``: the id of a memory, derived from its text.
 ``passages``: the texts of a memory that get a vector each, and its whole text.
+``gist``: what a memory says, in a line.
 ``visible``: any text without the characters that people do not see and that a model or a terminal obeys.
 ``terms``: what the full-text index stores of a text, and the search terms of a query.
 ``windows``: the parts of a long text that the full-text index has one by one.

@@ -511,8 +511,10 @@ export interface Activity {
   from: string;
   to: string;
   bucket_seconds: number;
-  /** The oldest first. */
+  /** The oldest first. The last one has not ended yet: each begins at a full multiple of its width. */
   buckets: Bucket[];
+  /** The waiting jobs that start later, the next hour first. */
+  scheduled: Scheduled[];
 }
 
 /** The decision record that a topic's memories were merged into. */
@@ -750,6 +752,11 @@ export interface Cause {
   /** Their messages with counts, the most frequent first; a few at most. */
   messages: { [name: string]: number };
   remediation: string;
+  /**
+   * `wait`: they run again by themselves. `dismiss`: they would fail again. `correct`: the files would be
+   * rejected again as they are.
+   */
+  advice: "wait" | "retry" | "dismiss" | "correct";
   newest: string | null;
   newest_job_id: string;
 }
@@ -1629,26 +1636,6 @@ export interface IngestTimings {
   jobs_together: number;
 }
 
-/** A job in a list: some of the fields of its record. */
-export interface JobBrief {
-  job_id: string;
-  kind: Kind | null;
-  state: State;
-  success: boolean | null;
-  generation: number;
-  attempt: number;
-  max_attempts: number;
-  priority: number;
-  submitted_at: string | null;
-  accepted_at: string | null;
-  started_at: string | null;
-  finished_at: string | null;
-  next_attempt_at: string | null;
-  elapsed_ms: number | null;
-  correlation_id: string | null;
-  error: JobError | null;
-}
-
 /** What went wrong, and what to do next. */
 export interface JobError {
   code: ErrorCode;
@@ -1665,7 +1652,7 @@ export interface JobError {
 /** The newest jobs first. */
 export interface JobsPage {
   success: true;
-  jobs: JobBrief[];
+  jobs: ListedJob[];
   /** How many jobs match, on all pages. */
   total: number;
   /** The value of `after` for the next page; null on the last page. */
@@ -1714,6 +1701,33 @@ export interface LegacyMetadata {
   /** ISO 8601; without an offset it is UTC. */
   source_created_at?: string | null;
   importance?: number | null;
+}
+
+/** A job in a list. */
+export interface ListedJob {
+  job_id: string;
+  kind: Kind | null;
+  state: State;
+  success: boolean | null;
+  generation: number;
+  attempt: number;
+  max_attempts: number;
+  priority: number;
+  submitted_at: string | null;
+  accepted_at: string | null;
+  started_at: string | null;
+  finished_at: string | null;
+  next_attempt_at: string | null;
+  elapsed_ms: number | null;
+  correlation_id: string | null;
+  error: JobError | null;
+  /** The first memories that it made or changed. */
+  memory_numbers: number[];
+  /**
+   * What it is about, in a line: a topic, the first words of a text, a question. Null if nothing tells, and once its
+   * texts were removed.
+   */
+  subject: string | null;
 }
 
 /** A memory whose text cognee has processed. */
@@ -1773,6 +1787,8 @@ export interface MemoryLine {
   memory_number: number;
   memory_type: MemoryType;
   title: string;
+  /** What it says, in a line: its first decision that holds, else the first sentence of its context. */
+  excerpt: string;
   topic_id: string | null;
   session_id: string | null;
   plan_id: string | null;
@@ -1789,6 +1805,8 @@ export interface MemoryText {
   memory_number: number;
   memory_type: MemoryType;
   title: string;
+  /** What it says, in a line: its first decision that holds, else the first sentence of its context. */
+  excerpt: string;
   topic_id: string | null;
   session_id: string | null;
   plan_id: string | null;
@@ -2333,6 +2351,14 @@ export interface RetrievalSuccess {
   warnings: string[];
 }
 
+/** The waiting jobs that start in an hour to come. */
+export interface Scheduled {
+  /** The hour's start. */
+  at: string;
+  /** How many, by kind. */
+  kinds: { [name: string]: number };
+}
+
 /** The bounds of a time scope. */
 export interface ScopeBounds {
   start?: string | null;
@@ -2696,6 +2722,10 @@ export interface WaitingJob {
 export interface WholeJob {
   success: true;
   job: JobRecord | WaitingJob;
+  /** What it is about, as in a list. */
+  subject: string | null;
+  /** What to do about its error; null without one. */
+  advice: "wait" | "retry" | "dismiss" | "correct" | null;
   /** The job file as the worker keeps it; null when it was removed. */
   asked: { [name: string]: unknown } | null;
   /** The progress of a running job; null for a job that runs in another job's batch. */

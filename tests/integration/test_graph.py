@@ -192,7 +192,10 @@ def test_the_picture_shows_texts_as_texts_in_a_browser_and_loads_nothing(forks: 
     assert (seen["title"], seen["bold"], seen["drawn"]) == ("Cognee Knowledge Graph", 0, True)
     assert f"{result['nodes']} nodes" in seen["text"]
     assert f"{result['edges']} edges" in seen["text"]
-    assert {"Topic", "Decision", "ConversationSummary", "DecisionRecord"} <= set(seen["text"].split())
+    words = set(seen["text"].split())
+    assert {"Topic", "Decision", "ConversationSummary", "DecisionRecord"} <= words
+    assert not words & {"Schema", "Semantic", "Ontology", "OWL", "tasks"}, "what cognee's page has and no memory has"
+    assert "showLoading=false" in html, "no cover hides a layout that is fixed"
 
 
 def in_browser(page: Path, profile: Path) -> dict[str, Any]:

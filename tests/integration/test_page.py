@@ -406,13 +406,37 @@ def test_what_runs_shows_how_far_it_is_and_can_be_cancelled(site: Site, tab: Tab
     assert site.place.ended(job).state == "cancelled"
 
 
+def test_a_row_says_what_its_job_is_about_and_leads_to_the_memory_that_it_made(site: Site, tab: Tab) -> None:
+    [job] = site.submit(("ingest", summary("Colours of the lamps", "lamps", "The lamp burns blue.")))
+    number = site.place.ended(job).as_dict()["result"]["memory_number"]
+    page = tab.open(f"#/queue?contains={job}")
+    expect(tab.row(job)).to_contain_text("ingest Colours of the lamps")
+    tab.row(job).get_by_role("link", name=f"Memory #{number}").click()
+    expect(page.locator(".text")).to_contain_text("The lamp burns blue.")
+    tab.go(f"#/jobs/{job}")
+    expect(page.get_by_role("heading", name="ingest Colours of the lamps")).to_be_visible()
+
+
+def test_what_would_fail_again_is_advised_to_be_dismissed(site: Site, tab: Tab) -> None:
+    [job] = site.submit(("compact", {"topic_id": "no-such-topic"}))
+    site.place.ended(job)
+    page = tab.open()
+    cause = page.locator(".cause", has_text="TOPIC_NOT_FOUND")
+    advised = cause.locator('[data-tone="soft"]')
+    expect(advised).to_have_text("Dismiss…")
+    tab.go(f"#/jobs/{job}")
+    expect(page.locator('.actions [data-tone="accent"]')).to_have_text("Dismiss…")
+
+
 def test_a_rejected_file_says_why(site: Site, tab: Tab) -> None:
     (site.place.spool.inbox / "broken.json").write_text("{ no json", "utf-8")
     page = tab.open()
-    rejected = page.locator("details.rejected")
-    rejected.locator("summary").click()
-    expect(rejected).to_contain_text("broken.json")
+    rejected = page.locator(".rejected")
+    expect(rejected.get_by_text("broken.json", exact=True)).to_be_visible()
     expect(rejected).to_contain_text("JSON_INVALID")
+    row = tab.row("JSON_INVALID")
+    expect(row).to_contain_text("file")
+    expect(row.locator(".message")).to_have_count(2)
     [before] = _reasons(site)
     rejected.get_by_role("button", name="Drop it again").click()
     until(lambda: any(reason != before for reason in _reasons(site)), "it was dropped, and looked at again")
@@ -463,7 +487,8 @@ def test_by_the_keyboard_alone_a_failed_job_is_found_and_run_again(site: Site, t
 def _tab_to(page: Page, text: str) -> None:
     for _ in range(40):
         page.keyboard.press("Tab")
-        if text in str(page.evaluate("document.activeElement.textContent")):
+        active = "document.activeElement"
+        if text in str(page.evaluate(f"{active}.textContent + ({active}.getAttribute('href') ?? '')")):
             return
     raise AssertionError(f"not reached by the keyboard: {text}")
 
@@ -492,6 +517,29 @@ def test_activity_has_bars_lines_and_a_table(site: Site, tab: Tab) -> None:
     expect(page.get_by_role("columnheader", name="succeeded")).to_be_visible()
     page.get_by_role("link", name="Last 7 days").click()
     expect(page.get_by_role("img", name=re.compile("per two hours"))).to_be_visible()
+
+
+def test_the_axis_of_time_has_full_hours(site: Site, tab: Tab) -> None:
+    [job] = site.submit(("noop", {}))
+    site.place.ended(job)
+    page = tab.open("#/activity?hours=24")
+    expect(page.locator("rect.bar").first).to_be_visible()
+    ticks = page.locator("svg").first.locator("text.tick").all_text_contents()
+    hours = [int(text[:2]) for text in ticks if re.fullmatch(r"[0-9]{2}:00", text)]
+    assert len(hours) >= 4
+    assert all(hour % 3 == 0 for hour in hours)
+    assert not [text for text in ticks if ":" in text and not text.endswith(":00")]
+
+
+def test_jobs_that_start_later_are_listed_by_their_hour(site: Site, tab: Tab) -> None:
+    [job] = site.submit(("noop", {}), not_before="2031-03-04T05:06:07Z")
+    page = tab.open("#/activity")
+    expect(page.get_by_role("region", name="Scheduled")).to_contain_text("4 Mar 2031")
+    expect(page.get_by_role("region", name="Scheduled")).to_contain_text("1 noop")
+    tab.go(f"#/jobs/{job}")
+    page.get_by_role("button", name="Cancel…").click()
+    page.get_by_role("button", name="Cancel it").click()
+    expect(page.locator("main").get_by_text("It is cancelled.")).to_be_visible()
 
 
 @pytest.mark.parametrize("seconds", [0.2, 75, 7 * 3600, 40 * 86_400])
@@ -560,7 +608,7 @@ def test_the_browser_filters_and_opens_a_memory_and_sets_its_status(
     expect(page.locator(".memories tbody tr").first).to_be_visible()
     page.get_by_label("Topic").select_option("sessions")
     expect(page.locator(".memories tbody tr")).to_have_count(1)
-    page.get_by_role("link", name="Sessions", exact=True).click()
+    page.get_by_role("link", name="A session ends after 30 minutes.").click()
     expect(page.get_by_role("heading", name="Sessions")).to_be_visible()
     expect(page.locator(".text")).to_contain_text("A session ends after 30 minutes.")
     page.get_by_label("Status").select_option("Draft")

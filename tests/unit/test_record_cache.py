@@ -183,6 +183,38 @@ def test_causes_are_counted_by_state_and_code_the_most_frequent_first() -> None:
     assert list(found[0]["messages"].items()) == [("no x", 2), ("no y", 1)]
 
 
+def test_waiting_jobs_that_start_later_are_counted_by_hour_and_kind() -> None:
+    found = [
+        brief("a", "queued", next_attempt_at=at(90)),
+        brief("b", "retrying", kind="ingest", next_attempt_at=at(119)),
+        brief("c", "queued", next_attempt_at=at(600)),
+        brief("due", "queued", next_attempt_at=at(-1)),
+        brief("any time", "queued"),
+        brief("over", "failed", next_attempt_at=at(90)),
+    ]
+    assert record_cache.scheduled(found, NOW) == [
+        {"at": at(60), "kinds": {"noop": 1, "ingest": 1}},
+        {"at": at(600), "kinds": {"noop": 1}},
+    ]
+
+
+def test_a_cause_advises_to_wait_to_run_again_to_dismiss_or_to_correct() -> None:
+    found = [
+        failed("a", "TOPIC_NOT_FOUND"),
+        failed("b", "INTERNAL"),
+        failed("c", "INTERNAL", state="retrying"),
+        failed("d", "JOB_INVALID", state="rejected"),
+        failed("e", "DISK_FULL", state="rejected"),
+    ]
+    assert {(cause["code"], cause["state"]): cause["advice"] for cause in record_cache.causes(found)} == {
+        ("TOPIC_NOT_FOUND", "failed"): "dismiss",
+        ("INTERNAL", "failed"): "retry",
+        ("INTERNAL", "retrying"): "wait",
+        ("JOB_INVALID", "rejected"): "correct",
+        ("DISK_FULL", "rejected"): "retry",
+    }
+
+
 def test_activity_puts_each_end_into_its_span_with_quantiles() -> None:
     found = [
         brief("a", accepted_at=at(-50), started_at=at(-49), finished_at=at(-48), elapsed_ms=60_000),

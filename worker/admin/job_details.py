@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from bridge.text.template import Enriched, Plain, parse
 from jobs import client, heartbeat, launch, plain_files, spool
-from jobs.errors import JobError
+from jobs.errors import JobError, advice
 from jobs.layout import SpoolPaths, Workspace
 from jobs.model import Record
 from jobs.states import IN_INBOX
+from jobs.subjects import subject_of
 
 if TYPE_CHECKING:
     from jobs.schema import InFlight
@@ -22,11 +25,21 @@ def job_details(workspace: Workspace, job_id: str) -> JobDetails:
     paths = workspace.spool
     record = record_of(paths, job_id)
     if record is None:
-        return {"job": {"job_id": job_id, "state": IN_INBOX}, "asked": None, "in_flight": None}
+        waiting: JobDetails = {
+            "job": {"job_id": job_id, "state": IN_INBOX},
+            "subject": None,
+            "advice": None,
+            "asked": None,
+            "in_flight": None,
+        }
+        return waiting
     runs = record.state == "running" and launch.is_alive(workspace)
+    asked = kept_copy(paths, job_id)
     return {
         "job": record.as_dict(),
-        "asked": kept_copy(paths, job_id),
+        "subject": None if asked is None else about(asked) or None,
+        "advice": advice(record.state, record.error["code"]) if record.error else None,
+        "asked": asked,
         "in_flight": in_flight(paths, job_id) if runs else None,
     }
 
@@ -59,6 +72,18 @@ def kept_copy(spool_paths: SpoolPaths, job_id: str) -> dict[str, Any] | None:
         if isinstance(job, dict) and isinstance(job.get("payload"), dict):
             return job
     return None
+
+
+def about(job: dict[str, Any]) -> str:
+    """What a job is about, from the worker's copy of its file; of a summary's text, its topic. Empty if nothing tells
+    it."""
+    payload = job["payload"]
+    text = payload.get("summary_text", payload.get("summaryText"))
+    with suppress(JobError):  # a form that another version accepted
+        parsed = parse(text) if isinstance(text, str) else None
+        if isinstance(parsed, Enriched | Plain):
+            payload = {"summary": {"topic": parsed.content.topic}}
+    return subject_of(job.get("kind"), payload)
 
 
 def in_flight(spool_paths: SpoolPaths, job_id: str) -> InFlight | None:

@@ -10,7 +10,20 @@ from typing import Literal
 from typing_extensions import TypedDict
 
 from bridge.memory_shapes import MemoryCounts
-from jobs.schema import Cause, Count, ErrorCode, Heartbeat, InFlight, JobError, JobId, JobRecord, Moment, Progress
+from jobs.schema import (
+    Cause,
+    Count,
+    ErrorCode,
+    Heartbeat,
+    InFlight,
+    JobBrief,
+    JobError,
+    JobId,
+    JobRecord,
+    Moment,
+    Progress,
+)
+from jobs.states import Advice
 
 
 class WorkerStatus(TypedDict):
@@ -46,10 +59,22 @@ class WaitingJob(TypedDict):
     state: Literal["in the inbox"]
 
 
+class ListedJob(JobBrief):
+    """A job in a list."""
+
+    subject: str | None
+    """What it is about, in a line: a topic, the first words of a text, a question. Null if nothing tells, and once its
+    texts were removed."""
+
+
 class JobDetails(TypedDict):
     """One job in detail."""
 
     job: JobRecord | WaitingJob
+    subject: str | None
+    """What it is about, as in a list."""
+    advice: Advice | None
+    """What to do about its error; null without one."""
     asked: dict[str, object] | None
     """The job file as the worker keeps it; null when it was removed."""
     in_flight: InFlight | None

@@ -29,6 +29,7 @@ from jobs.states import ENDS, LIVE, State
 
 from ..admin import requests, selection
 from ..admin.job_details import job_details
+from ..admin.job_subjects import JobSubjects
 from ..admin.new_job import add_defaults
 from ..admin.selection import RETRIABLE
 from .bodies import Query, bytes_of, object_of, only
@@ -52,6 +53,7 @@ Select = Callable[..., list[str]]  # as ``selection.selected``
 def routes(executor: RequestExecutor, known: RecordCache) -> list[Route]:
     """The routes below ``/v1/jobs``. ``known`` is the shared record cache."""
     workspace = executor.workspace
+    subjects = JobSubjects(workspace.spool)
 
     async def listed(request: Request) -> Response:
         query = Query(request, "state", "kind", "error", "contains", "limit", "after")
@@ -66,7 +68,8 @@ def routes(executor: RequestExecutor, known: RecordCache) -> list[Route]:
         def find() -> JobsPage:
             version = known.refresh()  # before the rows: a client that has newer rows only asks once more
             page = record_cache.page(record_cache.matching(known.rows(), **wanted), limit, after)
-            return {**SUCCESS, "jobs": page.jobs, "total": page.total, "next": page.next, "version": version}
+            jobs = subjects.listed(page.jobs)
+            return {**SUCCESS, "jobs": jobs, "total": page.total, "next": page.next, "version": version}
 
         asked = sha256(query.canonical.encode()).hexdigest()[:16]
         return await reply_with_etag(executor, request, lambda: f"{known.refresh()}-{asked}", find)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import time
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
@@ -83,10 +84,18 @@ def routes(executor: RequestExecutor, known: RecordCache) -> list[Route]:
 
 def _activity(known: RecordCache, hours: float, buckets: int) -> Activity:
     known.refresh()
-    now = clock.now()
-    spans = record_cache.activity(known.rows(), now, hours, buckets)
-    width = hours * 3600 / buckets
-    return {**SUCCESS, "from": spans[0]["at"], "to": clock.iso(now), "bucket_seconds": width, "buckets": spans}
+    now, rows = clock.now(), known.rows()
+    width = timedelta(hours=hours) / buckets
+    end = now + (datetime.min.replace(tzinfo=UTC) - now) % width  # so that spans begin at full minutes or hours
+    spans = record_cache.activity(rows, end, hours, buckets)
+    return {
+        **SUCCESS,
+        "from": spans[0]["at"],
+        "to": clock.iso(end),
+        "bucket_seconds": width.total_seconds(),
+        "buckets": spans,
+        "scheduled": record_cache.scheduled(rows, now),
+    }
 
 
 _Stamp = tuple[int, int] | None

@@ -21,14 +21,14 @@ from jobs.schema import (
     Count,
     Digest,
     FoundTrouble,
-    JobBrief,
     JobError,
     JobId,
     Moment,
     RejectedFile,
+    Scheduled,
 )
 
-from ..admin.shapes import AskedJob, AskedWorker, JobDetails, Skipped, TeamStatus, WorkerStatus
+from ..admin.shapes import AskedJob, AskedWorker, JobDetails, ListedJob, Skipped, TeamStatus, WorkerStatus
 
 
 class Health(Success):
@@ -107,7 +107,7 @@ class QueueStatus(Success):
 class JobsPage(Success):
     """The newest jobs first."""
 
-    jobs: list[JobBrief]
+    jobs: list[ListedJob]
     total: Count
     """How many jobs match, on all pages."""
     next: str | None
@@ -159,7 +159,9 @@ class Activity(Success, _Since):
     to: Moment
     bucket_seconds: Annotated[float, Field(gt=0)]
     buckets: list[Bucket]
-    """The oldest first."""
+    """The oldest first. The last one has not ended yet: each begins at a full multiple of its width."""
+    scheduled: list[Scheduled]
+    """The waiting jobs that start later, the next hour first."""
 
 
 # --- memories ---

@@ -12,14 +12,12 @@ from bridge import trust
 from bridge.argument_table import EXPLAIN_ARGUMENTS
 from bridge.memory import Memory
 from bridge.search import waiting_jobs
-from bridge.text.conversation import without_metadata_line
-from bridge.text.decision_lines import current_first
+from bridge.text.gist import gist
 from bridge.text.template import readable
 from jobs import clock
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
-from ..wording import shortened
 from .answer import NOTICE, Answer
 from .schemas import MAX_TOPICS, TOPICS_SHOWN
 
@@ -29,7 +27,6 @@ if TYPE_CHECKING:
     from .answer_shapes import CapturedHere, MemoryWhole, OpenItems, Recent, RecentMemory, TopicLine, Topics
 
 PART: Final = 20_000  # characters of a text in one answer
-_EXCERPT = 200  # characters
 
 
 def read(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
@@ -186,12 +183,5 @@ def _line(memory: Memory) -> RecentMemory:
         "topic_id": memory.metadata.topic_id,
         "status": memory.metadata.status,
         "date": memory.dated_at,
-        "excerpt": shortened(_gist(memory), _EXCERPT),
+        "excerpt": gist(memory),
     }
-
-
-def _gist(memory: Memory) -> str:
-    content = memory.content
-    if content is None:
-        return without_metadata_line(memory.text)
-    return current_first(content.decisions)[0] if content.decisions else content.context

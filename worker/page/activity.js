@@ -5,7 +5,7 @@ import { html } from "./html.js";
 import { useLive } from "./live.js";
 import { Empty, Heading, Waiting } from "./parts.js";
 import { to } from "./route.js";
-import { count, exact, many, span } from "./words.js";
+import { count, day, exact, hourly, many, plain, span } from "./words.js";
 
 const SPANS = [
   { hours: 1, buckets: 60, title: "Last hour", each: "minute", every: 5 },
@@ -23,7 +23,7 @@ export function Activity({ query }) {
     <div class="chips" role="group" aria-label="Time">
       ${SPANS.map((each) => html`<a key=${each.hours} class="chip" data-scroll="stay" href=${to(["activity"], { hours: each.hours })} aria-current=${each === chosen ? "true" : undefined}>${each.title}</a>`)}
     </div>
-    ${data ? html`<${Charts} data=${data} hours=${hours} width=${chosen.each} />` : html`<${Waiting} error=${error} what="what was done" />`}
+    ${data ? html`<${Charts} data=${data} hours=${hours} width=${chosen.each} /><${ToCome} hours=${data.scheduled} />` : html`<${Waiting} error=${error} what="what was done" />`}
   `;
 }
 
@@ -64,6 +64,17 @@ function Charts({ data, hours, width }) {
       </section>`)}</div>
     <${AsTable} buckets=${buckets} width=${width} />
   `;
+}
+
+/** The jobs that start later, by the hour. */
+function ToCome({ hours }) {
+  if (!hours.length) return null;
+  return html`<section class="panel" aria-labelledby="scheduled"><h2 id="scheduled">Scheduled</h2>
+    <ul class="lines">${hours.map(({ at, kinds }) => html`<li key=${at} class="row">
+      <span class="nowrap">${day(at)}, ${hourly(at)}</span>
+      <span class="grow">${Object.entries(kinds).map(([kind, number]) => `${count(number)} ${plain(kind)}`).join(", ")}</span>
+      <a href=${to(["queue"], { state: "queued" })}>Show what waits</a></li>`)}</ul>
+  </section>`;
 }
 
 function AsTable({ buckets, width }) {

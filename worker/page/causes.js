@@ -43,9 +43,9 @@ function Cause({ cause, showNotice }) {
     </div>
     <div class="cause-act">
       <a class="button" data-scroll="jobs" href=${to(["queue"], chosen)}>Show ${cause.count === 1 ? "it" : "them"}</a>
-      ${verb === "retry" && html`<button data-tone="soft" disabled=${action.busy} onClick=${() => action.run(act("retry"))}>
+      ${verb === "retry" && html`<button data-tone=${cause.advice === "retry" ? "soft" : ""} disabled=${action.busy} onClick=${() => action.run(act("retry"))}>
         ${action.busy ? "Asking…" : cause.count === 1 ? "Run it again" : `Run these ${count(cause.count)} again`}</button>`}
-      <button disabled=${action.busy} onClick=${() => setAsking(true)}>${CONFIRMATIONS[other].verb}…</button>
+      <button data-tone=${cause.advice === "dismiss" ? "soft" : ""} disabled=${action.busy} onClick=${() => setAsking(true)}>${CONFIRMATIONS[other].verb}…</button>
     </div>
     ${asking && html`<${Confirm} title=${`${CONFIRMATIONS[other].verb} ${many(cause.count, "job")}?`} verb=${`${CONFIRMATIONS[other].verb} ${count(cause.count)}`} action=${action}
       act=${act(other)} close=${() => setAsking(false)}>

@@ -16,8 +16,22 @@ export function steps(most, wanted = 4) {
   return Array.from({ length: Math.ceil(most / whole - 1e-9) + 1 }, (_, place) => place * whole);
 }
 
-// So many buckets make a step of the axis that people count in: five minutes, three hours, a day.
-const STRIDES = { 1: 5, 24: 6, 168: 12 };
+// So many hours make a step of the axis that people count in: five minutes, three hours, a day.
+const STEPS = { 1: 1 / 12, 24: 3, 168: 24 };
+const HOUR = 3_600_000;
+
+/** The places of the buckets in which a step begins on a person's clock, with at most so many of them. Pure. */
+export function marks(buckets, hours, most) {
+  let step = STEPS[hours] ?? hours / buckets.length;
+  while (hours / step > most) step *= 2;
+  const size = step * HOUR;
+  const width = (hours * HOUR) / buckets.length;
+  const past = ({ at }) => {
+    const local = Date.parse(at) - new Date(at).getTimezoneOffset() * 60_000;
+    return ((local % size) + size) % size;
+  };
+  return buckets.flatMap((bucket, place) => (past(bucket) < width ? [place] : []));
+}
 
 function Frame({ label, buckets, hours, ticks, shown, point, children }) {
   const ref = useRef(null);
@@ -26,8 +40,7 @@ function Frame({ label, buckets, hours, ticks, shown, point, children }) {
   const inner = Math.max(0, width - left - RIGHT), step = inner / buckets.length;
   const y = (value) => TOP + (HEIGHT - TOP - BOTTOM) * (1 - value / ticks.at(-1).value);
   const x = (place) => left + place * step;
-  const stride = STRIDES[hours] ?? 1;
-  const every = stride * Math.max(1, Math.ceil(buckets.length / Math.max(2, Math.floor(inner / 70)) / stride));
+  const marked = marks(buckets, hours, Math.max(2, Math.floor(inner / 70)));
   const at = (event) => {
     const place = Math.floor((event.offsetX - left) / step);
     point(place >= 0 && place < buckets.length ? place : null);
@@ -38,8 +51,8 @@ function Frame({ label, buckets, hours, ticks, shown, point, children }) {
         <line class="grid" x1=${left} x2=${width - RIGHT} y1=${y(value)} y2=${y(value)} />
         <text class="tick" x=${left - 8} y=${y(value) + 4} text-anchor="end">${text}</text>
       </g>`)}
-      ${buckets.map((bucket, place) => place % every === 0 && html`<text key=${bucket.at} class="tick" x=${x(place)} y=${HEIGHT - 6}
-        text-anchor=${place === 0 ? "start" : "middle"}>${mark(bucket.at, hours)}</text>`)}
+      ${marked.map((place) => html`<text key=${place} class="tick" x=${Math.min(x(place), width - 24)} y=${HEIGHT - 6}
+        text-anchor=${place === 0 ? "start" : "middle"}>${mark(buckets[place].at, hours)}</text>`)}
       ${shown !== null && html`<rect class="pointed" x=${x(shown)} y=${TOP} width=${step} height=${HEIGHT - TOP - BOTTOM} />`}
       ${children({ x, y, step })}
     </svg>`}

@@ -32,7 +32,7 @@ function Made({ made, topic, changed }) {
     ? html`<a href=${to(["memories", made.decision_record_id])}>record #${made.memory_number}</a>` : "a record that was forgotten since";
   return html`<li>
     <div class="row">
-      <span class="grow">${many(made.superseded.length, "memory", "memories")}${topic ? "" : html` of <a href=${to(["topics", made.topic_id])}>${made.topic_id}</a>`} merged into ${record},
+      <span class="grow">${many(made.superseded.length, "memory", "memories")}${topic ? "" : html` of <a href=${to(["topics", made.topic_id])}>${made.topic_id}</a>`} merged into ${record}${", "}
         <${Time} at=${made.applied_at} />${made.conflicts.length ? `, ${many(made.conflicts.length, "conflict")}` : ""}</span>
       ${made.restored_at ? html`<span class="faint">undone <${Time} at=${made.restored_at} /></span>` : html`<button disabled=${action.busy} onClick=${() => setAsking(true)}>Restore…</button>`}
     </div>

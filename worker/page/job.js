@@ -13,7 +13,7 @@ export function Job({ id }) {
   const { data, error, again } = useLive(`/v1/jobs/${encodeURIComponent(id)}`, ended ? ENDED_SECONDS : RUNNING_SECONDS);
   const back = html`<p class="crumb"><a href="#/queue">Queue</a></p>`;
   if (!data) return html`${back}<${Heading} title="Job">Job <code>${id}</code><//><${Waiting} error=${error} what="the job" />`;
-  const { job, asked, in_flight } = data;
+  const { job, subject, advice, asked, in_flight } = data;
   const is_over = hasEnded(job.state);
   if (is_over !== ended) setTimeout(() => setEnded(is_over));
   if (job.state === "in the inbox") {
@@ -22,9 +22,9 @@ export function Job({ id }) {
   }
   return html`
     ${back}
-    <${Heading} title=${`${plain(job.kind ?? "job")} ${job.state}`} extra=${html`<${State} state=${job.state} />`}>${plain(job.kind ?? "job")}<//>
+    <${Heading} title=${`${plain(job.kind ?? "file")} ${job.state}`} extra=${html`<${State} state=${job.state} />`}>${plain(job.kind ?? "file")}${subject && html` <span class="about">${subject}</span>`}<//>
     <p class="faint"><code class="break">${job.job_id}</code></p>
-    <${Actions} job=${job} again=${again} />
+    <${Actions} job=${job} advice=${advice} again=${again} />
     ${job.error && html`<${Failure} job=${job} />`}
     ${in_flight?.progress && html`<${Meter} label=${in_flight.progress.message || "done"}
       value=${in_flight.progress.total ? in_flight.progress.done / in_flight.progress.total : 0}
@@ -63,7 +63,7 @@ function Failure({ job }) {
   </section>`;
 }
 
-function Actions({ job, again }) {
+function Actions({ job, advice, again }) {
   const action = useAction();
   const [asking, setAsking] = useState(false);
   const ask = (verb, words) => async () => {
@@ -79,10 +79,10 @@ function Actions({ job, again }) {
     go(to(["queue"]));
   };
   return html`<div class="row actions">
-    ${RUN_AGAIN.has(job.state) && html`<button data-tone="accent" disabled=${action.busy}
+    ${RUN_AGAIN.has(job.state) && html`<button data-tone=${advice === null || advice === "retry" ? "accent" : ""} disabled=${action.busy}
       onClick=${() => action.run(ask("retry", "It runs again."))}>${job.state === "rejected" ? "Drop it again" : "Run it again"}</button>`}
     ${!over && html`<button disabled=${action.busy} onClick=${() => setAsking(true)}>Cancel…</button>`}
-    ${over && html`<button class="quiet" disabled=${action.busy} onClick=${() => setAsking(true)}>Dismiss…</button>`}
+    ${over && html`<button class=${advice === "dismiss" ? "" : "quiet"} data-tone=${advice === "dismiss" ? "accent" : ""} disabled=${action.busy} onClick=${() => setAsking(true)}>Dismiss…</button>`}
     ${action.done && html`<span class="note">${action.done.obeyed ? action.done.words : "Requested; the worker has not handled the request yet."}</span>`}
     ${!asking && html`<${Problem} error=${action.error} />`}
     ${asking && over && html`<${Confirm} title="Dismiss this job?" verb="Dismiss it" action=${action} act=${dismiss} close=${() => setAsking(false)}>

@@ -34,7 +34,7 @@ export function Jobs({ list, query, showNotice }) {
           <caption class="unseen">Jobs, newest first</caption>
           <thead><tr>
             <th class="pick"><input type="checkbox" aria-label="Choose all on this page" checked=${all} onChange=${toggleAll} /></th>
-            <th>State</th><th>Job</th><th>What happened</th><th>Came</th><th class="number">Took</th>
+            <th>State</th><th>Job</th><th>Came</th><th class="number">Took</th>
           </tr></thead>
           <tbody>${data.jobs.map((job) => html`<${Row} key=${job.job_id} job=${job} chosen=${chosen.has(job.job_id)} toggle=${toggle} />`)}</tbody>
         </table></div>`}
@@ -58,22 +58,32 @@ function Row({ job, chosen, toggle }) {
   return html`<tr data-chosen=${chosen}>
     <td class="pick"><input type="checkbox" aria-label=${`Choose ${job.job_id}`} checked=${chosen} onChange=${(event) => toggle(job, event.target.checked)} /></td>
     <td><${State} state=${job.state} /></td>
-    <td class="job"><a href=${to(["jobs", job.job_id])}><strong>${plain(job.kind ?? "unknown")}</strong> <code>${job.job_id}</code></a></td>
-    <td class="what"><${What} job=${job} /></td>
+    <td class="what">
+      <div class="line"><a class="message" href=${to(["jobs", job.job_id])} title=${job.subject}><strong>${plain(job.kind ?? "file")}</strong> ${job.subject}</a><${Made} numbers=${job.memory_numbers} /><code class="id">${job.job_id}</code></div>
+      <${What} job=${job} />
+    </td>
     <td class="when"><${Time} at=${job.accepted_at ?? job.finished_at} /></td>
-    <td class="number">${job.elapsed_ms === null ? html`<span class="faint">–</span>` : span(job.elapsed_ms)}</td>
+    <td class="number" data-label="took">${job.elapsed_ms === null ? "" : span(job.elapsed_ms)}</td>
   </tr>`;
 }
 
+const NAMED = 3;
+
+/** The ways to the memories that the job made or changed. */
+function Made({ numbers }) {
+  return html`<span class="nowrap">${numbers.slice(0, NAMED).map((number) => html`<a key=${number} class="tag" href=${to(["memories", String(number)])} aria-label=${`Memory #${number}`}>#${number}</a> `)}${numbers.length > NAMED && "…"}</span>`;
+}
+
+/** What went wrong, or what it waits for. */
 function What({ job }) {
   const attempts = job.attempt > 1 ? html`<span class="faint nowrap">attempt ${job.attempt}</span>` : "";
   if (job.error) {
     const next = job.state === "retrying" && job.next_attempt_at
       ? html`<span class="nowrap">next <${Time} at=${job.next_attempt_at} every=${1} /></span>` : "";
-    return html`<div class="line">${next}<span class="message" title=${job.error.message}>${job.error.message}</span><code class="faint small">${job.error.code}</code>${attempts}</div>`;
+    return html`<div class="line small">${next}<span class="message" title=${job.error.message}>${job.error.message}</span><code class="faint small">${job.error.code}</code>${attempts}</div>`;
   }
-  if (job.state === "queued" && job.next_attempt_at) return html`<span class="faint">starts <${Time} at=${job.next_attempt_at} every=${1} /></span>`;
-  return job.attempt > 1 ? html`<span class="faint">attempt ${job.attempt}</span>` : "";
+  if (job.state === "queued" && job.next_attempt_at) return html`<span class="faint small">starts <${Time} at=${job.next_attempt_at} every=${1} /></span>`;
+  return attempts;
 }
 
 function Nothing({ query }) {

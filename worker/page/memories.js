@@ -5,7 +5,7 @@ import { html, useEffect, useLayoutEffect, useRef, useState } from "./html.js";
 import { useLive } from "./live.js";
 import { announce, Empty, Heading, HIGHEST_FEEDBACK, HIGHEST_STATUS, Meter, Notes, Problem, Status, Time, Waiting } from "./parts.js";
 import { go, to } from "./route.js";
-import { many, plain, score } from "./words.js";
+import { many, said, score } from "./words.js";
 
 const FILTERS = ["topic_id", "status", "type"];
 const STATUSES = ["Active", "Draft", "Superseded", "DecisionRecord"];
@@ -56,12 +56,12 @@ function Newest({ query }) {
     <${Notes} of=${data} />
     <div class="scrolling"><table class="cards memories">
       <caption class="unseen">Memories, newest first</caption>
-      <thead><tr><th class="number">No.</th><th>Title</th><th>Status</th><th>Topic</th><th>Of</th></tr></thead>
+      <thead><tr><th class="number">No.</th><th>Memory</th><th>Status</th><th>When</th></tr></thead>
       <tbody>${data.memories.map((memory) => html`<tr key=${memory.memory_id}>
         <td class="number faint">#${memory.memory_number}</td>
-        <td class="what"><a href=${to(["memories", memory.memory_id])}><strong>${memory.title || "(without a title)"}</strong></a></td>
+        <td class="what"><a href=${to(["memories", memory.memory_id])}><strong>${said(memory)}</strong></a>
+          <p class="faint small">${memory.topic_id ? html`<a class="plain" href=${to(["topics", memory.topic_id])}>${memory.title}</a>` : said(memory).startsWith(memory.title) ? "" : memory.title}</p></td>
         <td><${Status} status=${memory.status} /></td>
-        <td>${memory.topic_id ? html`<a class="plain" href=${to(["topics", memory.topic_id])}>${memory.topic_id}</a>` : html`<span class="faint">${plain(memory.memory_type)}</span>`}</td>
         <td class="when"><${Time} at=${memory.source_created_at ?? memory.created_at ?? memory.stored_at} /></td>
       </tr>`)}</tbody>
     </table></div>

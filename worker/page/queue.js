@@ -27,7 +27,7 @@ export function Queue({ query }) {
   return html`
     <${Heading} title="Queue" extra=${html`<${WorkerLine} worker=${worker} now=${now} again=${status.again} />`}>Queue<//>
     <${TeamNotReached} heartbeat=${worker.alive ? worker.heartbeat : null} />
-    <${Running} heartbeat=${worker.alive ? worker.heartbeat : null} waiting=${waiting_in_inbox} />
+    <${Running} heartbeat=${worker.alive ? worker.heartbeat : null} waiting=${waiting_in_inbox} jobs=${list.data?.jobs ?? []} />
     <${Causes} causes=${jobs.causes} showNotice=${showNotice} />
     <${Rejected} version=${jobs.version} />
     <${Filters} query=${query} counts=${jobs.counts} causes=${jobs.causes} kinds=${kinds} />

@@ -7,7 +7,7 @@ import { useLive } from "./live.js";
 import { Open } from "./open.js";
 import { announce, Facts, Heading, Problem, Status, Time, useAction, Waiting } from "./parts.js";
 import { to } from "./route.js";
-import { count, many } from "./words.js";
+import { count, many, said } from "./words.js";
 
 export function Topic({ id }) {
   const topics = useLive("/v1/topics", 5);
@@ -21,7 +21,7 @@ export function Topic({ id }) {
   };
   return html`
     <p class="crumb"><a href="#/topics">Topics</a></p>
-    <${Heading}>${id}<//>
+    <${Heading} extra=${topic && html`<code class="faint break">${id}</code>`}>${topic?.title || id}<//>
     ${topic && html`<${Facts} facts=${[
       ["Active", count(topic.active)], ["Records", count(topic.decision_records)],
       ["Drafts", count(topic.drafts)], ["Superseded", count(topic.superseded)],
@@ -41,7 +41,7 @@ export function Topic({ id }) {
 function Its({ found, id }) {
   return html`<ul class="lines">${found.memories.map((memory) => html`<li key=${memory.memory_id} class="row">
       <span class="faint">#${memory.memory_number}</span>
-      <a class="grow" href=${to(["memories", memory.memory_id])}>${memory.title || "(without a title)"}</a>
+      <a class="grow" href=${to(["memories", memory.memory_id])}>${said(memory)}</a>
       <${Status} status=${memory.status} /> <span class="faint"><${Time} at=${memory.source_created_at ?? memory.created_at ?? memory.stored_at} /></span>
     </li>`)}</ul>
     ${found.total > found.memories.length && html`<p><a href=${to(["memories"], { topic_id: id })}>All ${count(found.total)}</a></p>`}`;

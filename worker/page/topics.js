@@ -23,7 +23,8 @@ export function Topics() {
       <thead><tr><th>Topic</th><th class="number">Active</th><th class="number">Records</th><th class="number">Drafts</th><th class="number">Superseded</th>
         <th class="number">Size</th><th>Newest</th><th>Advice</th></tr></thead>
       <tbody>${data.topics.map((topic) => html`<tr key=${topic.topic_id}>
-        <td class="what"><a href=${to(["topics", topic.topic_id])}><strong>${topic.topic_id}</strong></a></td>
+        <td class="what"><a href=${to(["topics", topic.topic_id])}><strong>${topic.title || topic.topic_id}</strong></a>
+          <code class="id">${topic.topic_id}</code></td>
         <td class="number" data-label="Active">${count(topic.active)}</td><td class="number" data-label="Records">${count(topic.decision_records)}</td>
         <td class="number" data-label="Drafts">${count(topic.drafts)}</td><td class="number" data-label="Superseded">${count(topic.superseded)}</td>
         <td class="number" data-label="Size">${topic.characters ? `${count(topic.characters)} characters` : "–"}</td>

@@ -59,19 +59,20 @@ export function WorkerLine({ worker, now, again }) {
   </section>`;
 }
 
-export function Running({ heartbeat, waiting }) {
+export function Running({ heartbeat, waiting, jobs }) {
+  const subjects = new Map(jobs.map((job) => [job.job_id, job.subject]));
   const running = heartbeat?.in_flight ?? [];
   return html`<section class="running" aria-label="Running now">
     ${running.length === 0 && html`<p class="work idle faint">No job is running.${waiting > 0 ? ` ${many(waiting, "file")} in the inbox.` : ""}</p>`}
-    ${running.map((work) => html`<${Work} key=${work.job_id} work=${work} />`)}
+    ${running.map((work) => html`<${Work} key=${work.job_id} work=${work} subject=${subjects.get(work.job_id)} />`)}
   </section>`;
 }
 
-function Work({ work }) {
+function Work({ work, subject }) {
   const { progress } = work;
   const others = work.jobs > 1 ? ` and ${many(work.jobs - 1, "other")}` : "";
   return html`<div class="work">
-    <p><a href=${to(["jobs", work.job_id])}><strong>${plain(work.kind)}</strong> <code>${work.job_id}</code></a>${others}
+    <p><a href=${to(["jobs", work.job_id])}><strong>${plain(work.kind)}</strong> ${subject || html`<code>${work.job_id}</code>`}</a>${others}
       <span class="faint"> for ${span(work.seconds * 1000)}</span></p>
     ${progress
       ? html`<${Meter} label=${progress.message || "done"} value=${progress.total ? progress.done / progress.total : 0}

@@ -9,10 +9,6 @@ from typing import Any
 from ..wording import age, counted, of_all
 from .output import Part, facts, say
 
-# Errors of a job that names what is not there: the same job would fail again.
-TARGET_ERRORS = ("TOPIC_NOT_FOUND", "NOTHING_TO_COMPACT", "PREVIEW_NOT_FOUND", "PREVIEW_STALE")
-CAPACITY_ERRORS = ("BACKLOG_FULL", "DISK_FULL")  # the rejected file was valid
-
 
 def causes(answer: Sequence[Mapping[str, Any]], now: datetime, at_most: int) -> None:
     """Print the first ``at_most`` causes with their counts, messages and remedies."""
@@ -55,16 +51,8 @@ def _ago(cause: Mapping[str, Any], now: datetime) -> str:
 
 
 def again(cause: Mapping[str, Any]) -> str | None:
-    """The command that runs all jobs of a cause again, or dismisses them if a repetition would fail in the same way.
-
-    None when they run again automatically, when the remedy contains the command, or for files that would be rejected
-    again.
-    """
-    if cause["state"] == "retrying" or "jobs retry" in cause["remediation"]:
+    """The command that does what the cause's advice says; None where nothing is to be done, or the remedy has it."""
+    if cause["advice"] not in ("retry", "dismiss") or "jobs retry" in cause["remediation"]:
         return None
-    if cause["state"] == "rejected" and cause["code"] not in CAPACITY_ERRORS:
-        return None  # the same file would be rejected again
-    if cause["code"] in TARGET_ERRORS:
-        return f"cognee-memory jobs dismiss --error {cause['code']}"
     where = " --state rejected" if cause["state"] == "rejected" else ""
-    return f"cognee-memory jobs retry{where} --error {cause['code']}"
+    return f"cognee-memory jobs {cause['advice']}{where} --error {cause['code']}"

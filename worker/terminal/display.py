@@ -19,6 +19,7 @@ from .output import Envelope, Part, clean, facts, notes, say, table, warn
 
 _TOPIC_WIDTH = 18  # columns that a wrapped topic should have
 _PASSAGE = 240  # characters that are shown of one
+_EXCERPT = 120  # characters of a memory in a list
 
 
 def show(args: argparse.Namespace, answer: Envelope) -> None:
@@ -184,12 +185,13 @@ def memories(answer: Envelope) -> None:
         return
     now = clock.now()
     rows = [
-        (str(m["memory_number"]), shortened(m["title"], 60), m["topic_id"] or "-", m["status"] or "[Legacy]",
-         age(m["created_at"] or m["stored_at"], now), m["memory_id"])
+        (str(m["memory_number"]), shortened(m["excerpt"] or m["title"], _EXCERPT), m["topic_id"] or "-",
+         m["status"] or "[Legacy]", age(m["source_created_at"] or m["created_at"] or m["stored_at"], now),
+         m["memory_id"])
         for m in answer["memories"]
     ]  # fmt: skip
-    columns = ("#", "title", "topic", "status", "age", "id")
-    table(columns, rows, right=("#", "age"), wraps=("title", "topic"), optional_columns=("id", "age"))
+    columns = ("#", "memory", "topic", "status", "age", "id")
+    table(columns, rows, right=("#", "age"), wraps=("memory", "topic"), optional_columns=("id", "age"))
     if answer["next"] is not None:
         say(f"{counted(answer['total'], 'memory')} in all; older ones: --after {answer['next']}")
     notes(answer["warnings"])

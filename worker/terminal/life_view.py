@@ -8,11 +8,11 @@ from datetime import datetime
 from typing import Any
 
 from jobs import clock
+from jobs.errors import advice
 from jobs.states import IN_INBOX
 
 from ..admin.selection import REPLAYABLE
 from ..wording import age, counted, local, shortened, span
-from .causes_view import CAPACITY_ERRORS
 from .job_views import show_result
 from .output import Envelope, Part, facts, say, state
 
@@ -115,7 +115,7 @@ def progress(running: Mapping[str, Any]) -> str:
 
 def _again(job: Mapping[str, Any], asked: Mapping[str, Any] | None) -> str:
     if job["state"] == "rejected":
-        again = job["error"]["code"] in CAPACITY_ERRORS
+        again = advice("rejected", job["error"]["code"]) == "retry"
         return f"cognee-memory jobs retry {job['job_id']}" if again else ""
     if job["state"] not in REPLAYABLE:
         return ""

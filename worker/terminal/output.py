@@ -162,9 +162,10 @@ def fitted(
     right: Sequence[str] = (),
     wraps: Sequence[str] = (),
     optional_columns: Sequence[str] = (),
+    comfort: int = _COMFORT,
 ) -> Table:
     """The table as it fits the screen."""
-    kept = _kept(screen.width, names, rows, wraps, optional_columns, _COMFORT)
+    kept = _kept(screen.width, names, rows, wraps, optional_columns, comfort)
     return _table([names[index] for index in kept], [[row[index] for index in kept] for row in rows], right, wraps)
 
 

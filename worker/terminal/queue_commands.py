@@ -18,6 +18,7 @@ from jobs.states import ENDS, LIVE
 
 from ..admin import requests, selection
 from ..admin.job_details import damaged, job_details, kept_copy
+from ..admin.job_subjects import JobSubjects
 from ..admin.requests import worker_of
 from ..admin.selection import RETRIABLE, RETRIED_BY_DEFAULT
 from ..log import rotated_files
@@ -55,7 +56,7 @@ def list_jobs(args: argparse.Namespace) -> Envelope:
     if wants_rejected or not any(filters.values()):
         rejected, total = rejections(spool_paths, args.limit if wants_rejected else _MOST_REJECTED)
     return envelope.success(
-        jobs=page.jobs,
+        jobs=JobSubjects(spool_paths).listed(page.jobs),
         total=page.total,
         next=page.next,
         counts=record_cache.counts(rows),

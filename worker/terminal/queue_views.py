@@ -9,6 +9,7 @@ from typing import Any
 
 from jobs import clock
 from jobs.states import IN_INBOX
+from jobs.subjects import MOST_MEMORIES
 
 from ..wording import age, counted, local, shortened, size, span
 from .causes_view import causes
@@ -17,6 +18,7 @@ from .output import Envelope, Part, Value, columns, facts, say, state, table
 
 _MOST_CAUSES = 5
 _MOST_NAMED = 5
+_ABOUT = 60  # characters
 _ID = 36  # the length of a generated id
 _MIN_PREFIX = 18  # the millisecond, which jobs dropped together share, and twelve random bits
 _ORDER = (IN_INBOX, "queued", "running", "retrying", "succeeded", "failed", "rejected", "expired", "cancelled")
@@ -44,10 +46,13 @@ def job_list(answer: Envelope) -> None:
 def jobs(briefs: Sequence[Mapping[str, Any]], now: datetime) -> None:
     """Print a table of jobs."""
     ids = shown_ids([brief["job_id"] for brief in briefs], columns())
-    table(JOB_COLUMNS, rows_of(ids, briefs, now), right=("tries", "age"), optional_columns=("tries", "age", "kind"))
+    table(JOB_COLUMNS, rows_of(ids, briefs, now), **JOB_LAYOUT)
 
 
-JOB_COLUMNS = ("job", "kind", "state", "tries", "age", "error")
+JOB_COLUMNS = ("job", "kind", "state", "tries", "age", "about", "outcome")
+JOB_LAYOUT: dict[str, Any] = {
+    "right": ("tries", "age"), "wraps": ("about", "outcome"), "optional_columns": ("tries", "age"), "comfort": 18,
+}  # fmt: skip
 
 
 def rows_of(ids: Sequence[str], briefs: Sequence[Mapping[str, Any]], now: datetime) -> list[tuple[str, ...]]:
@@ -56,16 +61,25 @@ def rows_of(ids: Sequence[str], briefs: Sequence[Mapping[str, Any]], now: dateti
 
 
 def _row(job_id: str, brief: Mapping[str, Any], now: datetime) -> tuple[str, ...]:
-    waits = brief["state"] == "retrying" and brief["next_attempt_at"]
-    again = f", again {local(waits, now).partition('(')[2].rstrip(')')}" if waits else ""
     return (
         job_id,
         brief["kind"] or "-",
         brief["state"],
         str(brief["attempt"]),
         age(brief["finished_at"] or brief["accepted_at"], now),
-        (brief["error"]["code"] if brief["error"] else "") + again,
+        shortened(brief["subject"] or "", _ABOUT),
+        _outcome(brief, now),
     )
+
+
+def _outcome(brief: Mapping[str, Any], now: datetime) -> str:
+    """The error, and when the job runs again; or the memories that it made or changed."""
+    waits = brief["state"] == "retrying" and brief["next_attempt_at"]
+    again = f", again {local(waits, now).partition('(')[2].rstrip(')')}" if waits else ""
+    numbers = brief["memory_numbers"]
+    made = [f"#{number}" for number in numbers]
+    made[MOST_MEMORIES - 1 :] = ["…"] if len(made) == MOST_MEMORIES else []
+    return (brief["error"]["code"] if brief["error"] else ", ".join(made)) + again
 
 
 def shown_ids(ids: Sequence[str], width: int | None) -> list[str]:

@@ -18,6 +18,7 @@ from jobs.layout import SpoolPaths, Workspace
 from jobs.record_cache import RecordCache
 from jobs.states import ENDS, LIVE, State
 
+from ..admin.job_subjects import JobSubjects
 from ..admin.requests import worker_of
 from ..admin.selection import RETRIED_BY_DEFAULT, filtered, waiting
 from ..log import rotated_files
@@ -26,7 +27,7 @@ from . import output as terminal
 from .causes_view import summary
 from .life_view import progress
 from .output import Envelope
-from .queue_views import JOB_COLUMNS, by_state, rows_of, shown_ids
+from .queue_views import JOB_COLUMNS, JOB_LAYOUT, by_state, rows_of, shown_ids
 
 if TYPE_CHECKING:
     from rich.console import Console, Group
@@ -87,6 +88,7 @@ class QueueSnapshot:
         self._filters = dict(filters)
         self._states = self._filters.pop("states", ())
         self._briefs = RecordCache(workspace.spool)
+        self.subjects = JobSubjects(workspace.spool)
         self._version: int | None = None
         self._points: dict[str, _Point] | None = None
         self.jobs: list[JobRow] = []
@@ -230,11 +232,8 @@ def picture(snapshot: QueueSnapshot, screen: Console) -> Group:
     page = sorted(snapshot.latest, key=changed_at, reverse=True)[: max(3, room)]
     if page:
         ids = shown_ids([brief["job_id"] for brief in page], screen.width)
-        rows = rows_of(ids, page, now)
-        made = terminal.fitted(
-            screen, JOB_COLUMNS, rows, right=("tries", "age"), optional_columns=("tries", "age", "kind")
-        )
-        parts += ["", made]
+        rows = rows_of(ids, snapshot.subjects.listed(page), now)
+        parts += ["", terminal.fitted(screen, JOB_COLUMNS, rows, **JOB_LAYOUT)]
     return Group(*parts)
 
 
