@@ -69,8 +69,9 @@ def _train(pairs: list[Any], published: Published, tokenizer: Any, epochs: int, 
     optimiser = optax.adamw(optax.warmup_cosine_decay_schedule(0, RATE, steps // 10, steps), weight_decay=0.01)
     state, key, began = optimiser.init(weights), jax.random.PRNGKey(SEED), time.monotonic()
 
-    @jax.jit
-    def step(weights: Weights, state: Any, hidden: Any, mask: Any, labels: Any, key: Any) -> tuple[Weights, Any, Any]:
+    def stepped(
+        weights: Weights, state: Any, hidden: Any, mask: Any, labels: Any, key: Any
+    ) -> tuple[Weights, Any, Any]:
         def loss(weights: Weights) -> Any:
             smoothed = labels * (1 - 2 * SMOOTHED) + SMOOTHED
             return optax.sigmoid_binary_cross_entropy(_upper(weights, hidden, mask, key), smoothed).mean()
@@ -79,6 +80,7 @@ def _train(pairs: list[Any], published: Published, tokenizer: Any, epochs: int, 
         update, state = optimiser.update(slope, state, weights)
         return optax.apply_updates(weights, update), state, value
 
+    step = jax.jit(stepped)
     lower = jax.jit(lambda ids, mask, types: _lower(low, ids, mask, types))
     upper = jax.jit(lambda weights, hidden, mask: _upper(weights, hidden, mask, None))
     for epoch in range(epochs):
@@ -109,7 +111,7 @@ def _is_trained(name: str) -> bool:
 
 
 def _unrelated(pairs: list[Any], count: int, rng: np.random.Generator) -> list[tuple[str, str, float]]:
-    found = []
+    found: list[tuple[str, str, float]] = []
     while len(found) < count:
         one, other = (pairs[at] for at in rng.integers(len(pairs), size=2))
         if one.id.rsplit("-", 1)[0][:1] == other.id[:1] and one.id != other.id and one.earlier != other.earlier:

@@ -269,7 +269,7 @@ class ScoreComponents(TypedDict):
     recency: Share
     """recency_multiplier."""
     kind_bonus: Annotated[float, Field(gt=-1)]
-    """status_multiplier - 1: above 0 for a decision record, below for what is superseded."""
+    """status_multiplier - 1: above 0 for a decision record, below for what is superseded, replaced or disputed."""
     semantic_boost: Share | None
     """The part of meaning in semantic_score: weight * vector_score."""
     feedback: NotRequired[Score]
@@ -328,6 +328,8 @@ class ExplainItem(TypedDict):
     """Present if the memory is weak as a hit: probably no answer to the query."""
     feedback: NotRequired[FeedbackCounts]
     """Absent if nobody gave any."""
+    standing: NotRequired[Standing]
+    """Absent if what answers the query holds, and replaced nothing."""
 
 
 ExplainProblemCode = Literal["INVALID_ARGUMENT", "NOT_FOUND", "PROJECT_MISMATCH"]
@@ -413,6 +415,8 @@ class PackedMemory(TypedDict):
     """Whether lines were left out at its end."""
     fit: NotRequired[Literal["weak"]]
     """Present if the memory is probably no answer."""
+    standing: NotRequired[Standing]
+    """Absent if what answers the question holds, and replaced nothing."""
     position: Number
 
 

@@ -17,7 +17,7 @@ from ..argument_table import ARGUMENTS
 from ..embedding.embedder import Embedder, Vectors
 from ..interface import envelope
 from ..memory import Memory
-from . import fit
+from . import fit, standings
 from .prompt_note import CountTokens, prompt_note
 from .question import Question
 from .ranking import Factors
@@ -25,7 +25,7 @@ from .retrieval import Ranked, Scored, over_budget, rank, ranked_down, ranking_u
 from .snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from ..interface.answer_shapes import ContextSuccess, PackedMemory
+    from ..interface.answer_shapes import ContextSuccess, PackedMemory, Standing
     from .second_stage import SecondStage
 
 HEADING = (
@@ -72,7 +72,7 @@ def context(
     block = pack(snapshot, question, ranked.hits, embedder.count_tokens)
     failures = second.warnings if second is not None else []
     warnings = [*snapshot.warnings, *failures, *too_small(question, ranked.hits, block)]
-    return _answer(question, block, ranked, embedder.tokenizer_name, warnings, second)
+    return _answer(question, block, ranked, embedder.tokenizer_name, warnings, second, snapshot)
 
 
 def choice(question: Question) -> int:
@@ -91,7 +91,7 @@ def pack(snapshot: Snapshot, question: Question, ranked: Sequence[Scored], count
     texts, notes = [heading], list[Packed]()
     left = question.max_tokens - count(heading)
     for memory, scored in (ranked[index] for index in order):
-        written = prompt_note(memory)
+        written = prompt_note(memory, standings.remarks(snapshot, memory))
         text: str | None = written.text
         tokens = count(f"{_GAP}{text}")
         truncated = tokens > left
@@ -149,14 +149,19 @@ def _answer(
     tokenizer: str | None,
     warnings: Sequence[str],
     second: SecondStage | None = None,
+    snapshot: Snapshot | None = None,
 ) -> ContextSuccess:
     question = ranked.question or question
+    standing = {} if snapshot is None else standings.described(snapshot, [(n.memory, n.scored) for n in block.notes])
     shown = [packed.memory.number for packed in block.notes]
     is_shown = ranked.best_fit is None or ranked.best_fit[0].number in shown  # the place in a block says nothing
     return {
         **envelope.SUCCESS,
         "context": block.text,
-        "memories": [_packed(packed, position) for position, packed in enumerate(block.notes, 1)],
+        "memories": [
+            _packed(packed, position, standing.get(packed.memory.number))
+            for position, packed in enumerate(block.notes, 1)
+        ],
         "considered": ranked.considered,
         "total_tokens": block.tokens,
         "budget": question.max_tokens,
@@ -167,7 +172,7 @@ def _answer(
     }
 
 
-def _packed(packed: Packed, position: int) -> PackedMemory:
+def _packed(packed: Packed, position: int, standing: Standing | None) -> PackedMemory:
     entry: PackedMemory = {
         "memory_id": packed.memory.id,
         "memory_number": packed.memory.number,
@@ -178,4 +183,6 @@ def _packed(packed: Packed, position: int) -> PackedMemory:
     }
     if packed.scored.is_weak:
         entry["fit"] = "weak"
+    if standing is not None:
+        entry["standing"] = standing
     return entry

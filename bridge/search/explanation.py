@@ -19,7 +19,7 @@ from ..embedding.embedder import Embedder
 from ..interface import envelope
 from ..memory import Memory, MemoryKind
 from ..store.protocol_reading import Votes
-from . import context
+from . import context, standings
 from .explain_request import ExplainRequest, listed, problem, problem_of, wanted_ids
 from .listing import title
 from .question import Question
@@ -95,6 +95,12 @@ def explain(
         terms = _matched(snapshot, found.question.query, numbers) if asked.query and numbers else {}
         warnings = [*snapshot.warnings, *(second.warnings if second is not None else []), *found.warnings]
     items = [_item(asked, found.question.ranking, subject, terms, found.block) for subject in found.subjects]
+    if snapshot is not None:
+        scored = [(each.memory, each.scored) for each in found.subjects if each.scored is not None]
+        standing = standings.described(snapshot, scored)
+        for item in items:
+            if item["id"] in standing:
+                item["standing"] = standing[item["id"]]
     known = {item["id"] for item in items}
     missing = [number for number in asked.ids if number not in known]
     if missing:
@@ -184,7 +190,13 @@ def _item(
         "retrieval": {"source": source, "rank": subject.rank},
         "score": {
             "total": None if scored is None else scored.score,
-            "components": components(memory, scored.query_match if scored else None, ranking, subject.votes),
+            "components": components(
+                memory,
+                scored.query_match if scored else None,
+                ranking,
+                subject.votes,
+                scored.status_multiplier if scored else None,
+            ),
         },
         # Every memory of the workspace belongs to the project; requests for other projects were rejected.
         "matches": {"query_terms": terms.get(memory.number, []), "project_match": True},

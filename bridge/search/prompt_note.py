@@ -8,8 +8,9 @@ note. The heading has no words of the memory.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from ..memory import Memory
 from ..text.conversation import without_metadata_line
@@ -99,9 +100,12 @@ class PromptNote:
         return "\n".join([self.heading, *lines])
 
 
-def prompt_note(memory: Memory) -> PromptNote:
-    """The memory's note. Decisions come first, since notes are shortened at their end."""
-    return PromptNote(_heading(memory), tuple(_body(memory)))
+def prompt_note(memory: Memory, remarks: Mapping[str, str] = MappingProxyType({})) -> PromptNote:
+    """The memory's note. Decisions come first, since notes are shortened at their end.
+
+    ``remarks``: what became of a decision, by its words, to add to it.
+    """
+    return PromptNote(_heading(memory), tuple(_body(memory, remarks)))
 
 
 def _heading(memory: Memory) -> str:
@@ -113,7 +117,7 @@ def _heading(memory: Memory) -> str:
     return "## " + " · ".join(part for part in parts if part)
 
 
-def _body(memory: Memory) -> Iterator[Line]:
+def _body(memory: Memory, remarks: Mapping[str, str]) -> Iterator[Line]:
     content = memory.content
     if content is None:
         yield from _text_lines(without_metadata_line(memory.text))
@@ -121,7 +125,7 @@ def _body(memory: Memory) -> Iterator[Line]:
     if topic := one_line(visible(title(memory))):
         yield Line(f"> Topic: {topic}")
     sections = (
-        ("Decisions", list(_item_lines(current_first(content.decisions)))),
+        ("Decisions", list(_item_lines(_remarked(current_first(content.decisions), remarks)))),
         ("Context", list(_text_lines(content.context))),
         ("Why", list(_item_lines(content.rationale))),
         ("Open questions", list(_item_lines(content.open_questions))),
@@ -135,6 +139,12 @@ def _body(memory: Memory) -> Iterator[Line]:
             gap = True
             yield Line(f"> {label}:")
             yield from lines
+
+
+def _remarked(decisions: Sequence[str], remarks: Mapping[str, str]) -> list[str]:
+    """The decisions, those that do not hold any more last, each with what became of it."""
+    ordered = sorted(decisions, key=lambda words: words in remarks)
+    return [f"{words} [{remarks[words]}]" if words in remarks else words for words in ordered]
 
 
 def _text_lines(text: str) -> Iterator[Line]:

@@ -345,7 +345,13 @@ def _best_of(
 
     words = QueryWords(question.query)
     cosines = {memory.number: snapshot.passage_cosines(ranked.vector, memory.number) for memory in memories}
-    return {memory.number: best_passages(memory, words, cosines[memory.number]) for memory in memories}
+    best = {memory.number: best_passages(memory, words, cosines[memory.number]) for memory in memories}
+    heirs = {memory.number: factors for memory, factors in ranked.hits if factors.inherited is not None}
+    for memory in memories:
+        if memory.number in heirs:  # it answers by what it replaced, in words of its own
+            holds = standings.statement(memory, heirs[memory.number])
+            best[memory.number] = [holds, *(text for text in best[memory.number] if text != holds)]
+    return best
 
 
 def _answer(

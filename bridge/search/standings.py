@@ -136,13 +136,37 @@ def described(snapshot: Snapshot, scored: Sequence[tuple[Memory, Factors]]) -> d
     return {memory.number: _described(memory, factors, known) for memory, factors in involved}
 
 
+def statement(memory: Memory, factors: Factors) -> str:
+    """The decision by which a memory answers: what fell, or what replaced an older one. One of them has to be there."""
+    fall = factors.fall
+    return _text(memory, (factors.replaces[0].by if fall is None else fall.statement)[1])
+
+
+def remarks(snapshot: Snapshot, memory: Memory) -> dict[str, str]:
+    """A decision's words -> what became of it, for the decisions of a memory that do not hold any more or are
+    disputed."""
+    known = snapshot.standings
+    places = [(memory.number, passage) for passage in known.statements.get(memory.number, ())]
+    falls = [fall for place in places if (fall := known.fall(place)) is not None]
+    if not falls:
+        return {}
+    others = {other.number: other for other in snapshot.memories(sorted({fall.by[0] for fall in falls}))}
+    found: dict[str, str] = {}
+    for fall in falls:
+        other = others.get(fall.by[0])
+        if other is not None and memory.content is not None:
+            said = "replaced by" if fall.state == "replaced" else "disputed by"
+            day = f", {other.dated_at[:10]}" if other.dated_at else ""
+            found[_text(memory, fall.statement[1])] = f"{said} #{other.number}{day}"
+    return found
+
+
 def _described(memory: Memory, factors: Factors, known: Mapping[int, Memory]) -> Standing:
     fall = factors.fall
-    answers_by = factors.replaces[0].by if fall is None else fall.statement
     since = None if fall is None else _dated(known[fall.by[0]])
     return {
         "state": "holds" if fall is None else fall.state,
-        "statement": _text(memory, answers_by[1]),
+        "statement": statement(memory, factors),
         "by": None if fall is None else _related(known[fall.by[0]], fall.by[1]),
         "since": since,
         "confidence": None if fall is None else fall.confidence,

@@ -66,6 +66,8 @@ def hits(answer: Envelope, now: datetime, query: str, *, whole: bool = False) ->
         else [shortened(text, _PASSAGE) for text in hit.get("best_passages", ())]
         for hit in found
     ]
+    for lines, hit in zip(texts, found, strict=True):
+        lines += standing(hit.get("standing"), now)
     columns = ("memory", "score", "relevance", "recency", "status ×", "topic", "status", "age")
     alike = all(hit["status_multiplier"] == 1 for hit in found)
     table(
@@ -77,6 +79,23 @@ def hits(answer: Envelope, now: datetime, query: str, *, whole: bool = False) ->
         comfort=_TOPIC_WIDTH,
         below=[marked("\n".join(lines), words) for lines in texts],
     )
+
+
+def standing(found: Envelope | None, now: datetime) -> list[str]:
+    """What replaced a hit's decision, or what it replaced, a line each."""
+    if found is None:
+        return []
+    lines = [f"  replaces: {_other(each, now)}" for each in found["replaces"]]
+    if found["by"] is not None:
+        lines.append(
+            f"  {'replaced by' if found['state'] == 'replaced' else 'disputed by'}: {_other(found['by'], now)}"
+        )
+    return lines
+
+
+def _other(found: Envelope, now: datetime) -> str:
+    when = f", {age(found['dated_at'], now)}" if found["dated_at"] else ""
+    return f"{shortened(found['statement'], _PASSAGE)} (#{found['memory_number']}{when})"
 
 
 def marked(text: str, words: QueryWords) -> list[Part]:
