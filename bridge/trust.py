@@ -170,12 +170,12 @@ def settings_of(workspace: Workspace, overrides: Mapping[str, Any] | None = None
     return load(overrides, workspace_env=workspace.env_file, trusted=state.trusted)
 
 
-def open_workspace(path: str | Path | None, start: Path) -> tuple[Workspace, Settings]:
-    """The workspace at ``path``, or else around ``start``, and its effective settings: the way in to its files.
+def open_workspace(path: str | Path | None, start: Path, *, anywhere: bool = False) -> tuple[Workspace, Settings]:
+    """The workspace, as ``find_workspace`` finds it, and its effective settings: the way in to its files.
 
-    Raises JobError: WORKSPACE_MISSING, WORKSPACE_NOT_TRUSTED, SETTING_INVALID.
+    Raises JobError: WORKSPACE_MISSING, WORKSPACE_NOT_CHOSEN, WORKSPACE_NOT_TRUSTED, SETTING_INVALID.
     """
-    workspace = find_workspace(path, start)
+    workspace = find_workspace(path, start, anywhere=anywhere)
     return workspace, settings_of(workspace)
 
 

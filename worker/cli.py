@@ -36,6 +36,17 @@ GROUPS = {
     "the queue": QUEUE,
     "a team": TEAM,
 }
+# What other programs call a command. Only whole words: the rest of the line is that command's.
+OTHER_NAMES = {
+    "add": "ingest",
+    "remember": "ingest",
+    "search": "retrieve",
+    "query": "retrieve",
+    "recall": "retrieve",
+    "list": "memories list",
+    "show": "memories show",
+    "delete": "forget",
+}
 _COMMANDS = {name: make for group in GROUPS.values() for name, make in group.items()}
 _OF_THE_MEMORY = {*REMEMBER, *RECALL, *LOOK, *TIDY, "status"} - {"mcp"}  # mcp has it in its instructions
 # These must be fast, so the process ends without Python's finalisation.
@@ -65,6 +76,9 @@ def _overview(texts: Mapping[str, str]) -> str:
     return "\n".join(
         [
             *lines,
+            "other names:",
+            *(f"  {name:10} {meant}" for name, meant in OTHER_NAMES.items()),
+            "",
             "Start with: cognee-memory demo. Help: cognee-memory COMMAND --help.",
             "",
             "exit codes:",
@@ -95,7 +109,7 @@ def _worktree_note(given: argparse.Namespace) -> str | None:
     from .terminal.worktree_note import worktree_note
 
     try:
-        return worktree_note(find_workspace(None, Path.cwd()))
+        return worktree_note(find_workspace(None, Path.cwd(), anywhere=True))
     except OSError:  # the command says what is wrong with the folder
         return None
 
@@ -116,6 +130,8 @@ def _main(argv: Sequence[str] | None) -> int:
         complete(parser())
     if arguments[:1] == ["help"]:
         arguments = [*arguments[1:], "--help"]
+    if arguments and arguments[0] in OTHER_NAMES:
+        arguments[:1] = OTHER_NAMES[arguments[0]].split()
     as_json = "--json" in arguments
     given = argparse.Namespace(command=None, verb=None)
     note = None

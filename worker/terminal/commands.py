@@ -15,6 +15,7 @@ from jobs import clock, files
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
+from ..wording import cut
 from .output import Envelope, warn
 from .process_commands import require_positive, target, workspace_and_settings, workspace_of
 
@@ -61,7 +62,7 @@ def setup(args: argparse.Namespace) -> Envelope:
 
 def settings(args: argparse.Namespace) -> Envelope:
     """All settings with their values and sources."""
-    _, in_force = workspace_and_settings(args)
+    _, in_force = workspace_and_settings(args, anywhere=True)
     return envelope.success(settings=[row.__dict__ for row in table(in_force)])
 
 
@@ -103,14 +104,16 @@ def _memory_of(args: argparse.Namespace) -> Workspace:
 def mcp(args: argparse.Namespace) -> Envelope:
     """Serve an agent over stdin and stdout; this process ends when the agent disconnects."""
     from ..mcp.server import serve
-    from ..mcp.workspace_choice import chosen
     from ..version import VERSION
     from .worktree_note import worktree_note
 
-    workspace = workspace_of(args)
-    if args.workspace is not None:
-        serve(workspace, VERSION)
-    serve(chosen(workspace, Path("~").expanduser()), VERSION, worktree_note(workspace))
+    try:
+        workspace = workspace_of(args)
+    except JobError as error:
+        if error.code != "WORKSPACE_NOT_CHOSEN":  # which the agent is told, so that the user hears of it
+            raise
+        serve(error, VERSION)
+    serve(workspace, VERSION, worktree_note(workspace) if args.workspace is None else None)
 
 
 def memories_list(args: argparse.Namespace) -> Envelope:
@@ -154,7 +157,12 @@ def topics(args: argparse.Namespace) -> Envelope:
     """All topics, largest first, each with the title of its newest memory."""
     workspace = _memory_of(args)
     waiting = waiting_jobs.warnings(workspace)
-    return envelope.success(topics=listing.topics(workspace), warnings=waiting)
+    found = listing.topics(workspace)
+    if args.limit is None:
+        return envelope.success(topics=found, warnings=waiting)
+    require_positive(args.limit)
+    shown = found[: args.limit]
+    return envelope.success(topics=shown, warnings=[*cut(len(shown), len(found), "--limit", ()), *waiting])
 
 
 def history(args: argparse.Namespace) -> Envelope:

@@ -32,13 +32,13 @@ _STOP_SECONDS = 60.0  # a running job may be long; the worker is then restarted 
 
 def list_models(args: argparse.Namespace) -> Envelope:
     """The models that can be chosen."""
-    _, settings = workspace_and_settings(args)
+    _, settings = workspace_and_settings(args, anywhere=True)
     return envelope.success(**models.model_list(settings))
 
 
 def status(args: argparse.Namespace) -> Envelope:
     """The configured model, the store's, and the progress of the change."""
-    return envelope.success(**models.model_status(*workspace_and_settings(args)))
+    return envelope.success(**models.model_status(*workspace_and_settings(args, anywhere=True)))
 
 
 def use(args: argparse.Namespace) -> Envelope:
@@ -47,7 +47,7 @@ def use(args: argparse.Namespace) -> Envelope:
     Raises JobError: ARGUMENT_INVALID for an unknown model or a setting that would not take effect; what fetching the
     model, writing the file and stopping the worker raise. Each step may be repeated.
     """
-    workspace, settings = workspace_and_settings(args)
+    workspace, settings = workspace_and_settings(args, anywhere=not args.here)
     model = local_models.BY_NAME.get(args.name)
     if model is None:
         known = ", ".join(local_models.BY_NAME)

@@ -54,7 +54,7 @@ def open_page(builder: CommandLineBuilder) -> None:
         "open",
         "open the page in the browser, signed in",
         ["cognee-memory open", "cognee-memory open --print"],
-        needs="starts",
+        needs="opens",
     )
     parser.add_argument("--print", dest="only_print", action="store_true", help="print the address and do not open it")
     add_no_start(parser)
