@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bridge.interface import envelope
-from bridge.privacy.masking import trace
 from jobs.errors import JobError
 
 from .terminal.command_line import CommandLineBuilder
@@ -157,7 +156,6 @@ def _main(argv: Sequence[str] | None) -> int:
         _stdout_is_gone()
         return envelope.DONE
     except Exception as error:
-        print(trace(error), file=sys.stderr)  # noqa: T201 - for a bug report
         answer = envelope.failure(envelope.unexpected(error))
     if as_json:
         envelope.send(answer)

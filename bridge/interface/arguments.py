@@ -181,12 +181,13 @@ def question_values(parsed: argparse.Namespace) -> dict[str, Any]:
 
 
 def add_explain_options(parser: argparse.ArgumentParser) -> None:
-    """The options of ``explain`` beyond those of a question."""
+    """The options of ``explain``: its own, and those of a question but ``--limit``, which is its own."""
     _add_option(parser, "ids", "--id", type=_id, nargs="+", action="extend")
     packing = EXPLAIN_ARGUMENTS["include_pack_context"]
     parser.add_argument("--include-pack-context", action="store_true", help=packing.shown_help)
     _add_option(parser, "limit")
     _add_option(parser, "project")
+    add_question_options(parser)
 
 
 def _id(text: str) -> int | str:

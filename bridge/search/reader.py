@@ -5,7 +5,6 @@ It keeps the embedding model and the index cache between questions. Thread-safe.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -21,7 +20,6 @@ from ..embedding.config import EmbeddingConfig
 from ..embedding.embedder import Embedder
 from ..embedding.factory import create, earlier
 from ..interface import envelope
-from ..privacy.masking import trace
 from ..store.opening import reader_of
 from ..team import copy_age
 from . import following, waiting_jobs
@@ -96,7 +94,6 @@ class Reader:
         except JobError as error:
             return failure(verb, _with_remark(error, waiting), arguments, shown)
         except Exception as error:
-            print(trace(error), file=sys.stderr)  # noqa: T201 - for a bug report
             return failure(verb, envelope.unexpected(error), arguments, shown)
 
     def _answer(self, verb: Verb, arguments: dict[str, Any], now: datetime, shown: Workspace) -> Response:

@@ -29,9 +29,9 @@ export function span(ms) {
   return parts.join(" ");
 }
 
-/** One unit, for how long ago or how soon: `12 s`, `4 min`, `2 h`, `3 d`. */
+/** One unit, for how long ago or how soon: `12 s`, `4 min`, `2 h`, `3 d`. The terminal rounds alike (`span` in wording.py). */
 function about(ms) {
-  const seconds = Math.round(Math.abs(ms) / 1000);
+  const seconds = Math.floor(Math.abs(ms) / 1000);
   if (seconds < 60) return `${seconds} s`;
   if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
   if (seconds < 2 * 86400) return `${Math.floor(seconds / 3600)} h`;

@@ -128,7 +128,6 @@ def explain(builder: CommandLineBuilder) -> None:
     )
     _question(parser, "query", "the query that found the memories", nargs="*")
     add_explain_options(parser)
-    add_question_options(parser)
 
 
 def context(builder: CommandLineBuilder) -> None:
