@@ -64,7 +64,7 @@ def test_every_command_has_a_help_with_a_sentence(capsys: pytest.CaptureFixture[
 
 
 def test_every_command_that_is_understood_can_be_carried_out_and_shown() -> None:
-    understood = {"worker", *(" ".join(command) for command in EVERY)}
+    understood = {"worker", "settings", *(" ".join(command) for command in EVERY)}
     of_kinds = {name for name in understood if name in KIND_NAMES}
     assert understood - of_kinds == set(command_table.COMMANDS)
     for name in understood:
