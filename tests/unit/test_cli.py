@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import json
 import os
 import shlex
@@ -182,6 +183,22 @@ def test_a_limit_is_the_most_hits(command: str) -> None:
 def test_explain_has_a_limit_of_its_own() -> None:
     given = parser("explain").parse_args(["explain", "queue", "--limit", "3", "--max-results", "4"])
     assert (given.limit, given.max_results) == ("3", "4")
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "has_lines"), [(errno.ENOSPC, "DISK_FULL", False), (errno.EIO, "INTERNAL", True)]
+)
+def test_the_lines_of_code_are_shown_for_a_bug_and_not_for_a_full_disk(
+    number: int, code: str, has_lines: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: argparse.Namespace) -> None:
+        raise OSError(number, "")
+
+    monkeypatch.setattr("worker.cli.run", fail)
+    assert main(["topics"]) == 1
+    told = capsys.readouterr().err
+    assert code in told
+    assert ("OSError" in told) is has_lines
 
 
 def test_help_is_a_word_as_well(capsys: pytest.CaptureFixture[str]) -> None:
