@@ -20,7 +20,7 @@ import type {
 import { confirmationOf } from "../../src/agent/remembered";
 import { answer } from "../../src/chat/participant";
 import { messagesOf } from "../../src/chat/prompt";
-import { listOf, WithoutImages } from "../../src/chat/reply";
+import { lineOf, passageUnder, WithoutImages } from "../../src/chat/reply";
 import { inert, withoutMark } from "../../src/core/text";
 import { compactionDocument } from "../../src/operations/compaction-document";
 import { migrationDocument } from "../../src/operations/migration-document";
@@ -209,7 +209,8 @@ describe.each([["all of it", HOSTILE], ...LINES.map((line) => [JSON.stringify(li
 
     it("in the chat, or before an agent's summary is stored, has none", () => {
       const each = { ...hit, topic: said, summary_text: said, decisions: list(said), best_passages: list(said) };
-      expectText(listOf([each, { ...each, memory_type: "legacy", topic: null }], true, t));
+      for (const hit of [each, { ...each, memory_type: "legacy" as const, topic: null }])
+        expectText(lineOf(hit, t, HOSTILE) + passageUnder(hit), true);
       const draft = { ...EMPTY, topic: said, context: said, decisions: [said], references: [said] };
       expectText(confirmationOf(draft, said, t));
     });
@@ -297,7 +298,7 @@ describe.skipIf(PROGRAM === "")("stored by the real program", { timeout: 2 * LON
     for (const each of list?.items as { label: string; description: string; detail: string; subject: object }[]) {
       expectPlain(each.label, each.description, each.detail);
       await commands.executeCommand("cognee.openMemory", each.subject);
-      const text = await textOf(shown.documents.at(-1));
+      const text = await textOf(shown.rendered.at(-1));
       expect(text).toContain("press");
       expectText(text, true);
       await commands.executeCommand("cognee.explainMemory", each.subject);
@@ -327,6 +328,7 @@ describe.skipIf(PROGRAM === "")("stored by the real program", { timeout: 2 * LON
     const stream = {
       markdown: (value: unknown) => said.push(value as string),
       progress: () => undefined,
+      anchor: (uri: { path: string }) => references.push(uri.path),
       reference: (uri: { path: string }) => references.push(uri.path),
       button: () => undefined,
     } as unknown as vscode.ChatResponseStream;
