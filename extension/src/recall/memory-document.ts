@@ -9,10 +9,14 @@ const FIRST = [/Decisions$/u, /Rationale$/u];
 
 /** The text of a memory in Markdown, without the marks and the metadata of its template. */
 export function memoryDocument(memory: MemoryText, t: Translate): string {
-  const text = withoutMark(memory.summary_text);
+  return `${bodyOf(memory)}\n\n---\n\n${factsOf(memory, t)}\n`;
+}
+
+/** The text of a memory without the line of what else is known of it. */
+export function bodyOf({ summary_text, title }: Pick<MemoryText, "summary_text" | "title">): string {
+  const text = withoutMark(summary_text);
   const isForm = /^\*\*Metadata:\*\*$/mu.test(text);
-  const body = isForm ? ordered(memory.title, text) : text.trim();
-  return `${inert(body)}\n\n---\n\n${factsOf(memory, t)}\n`;
+  return inert(isForm ? ordered(title, text) : text.trim());
 }
 
 function ordered(title: string, text: string): string {
