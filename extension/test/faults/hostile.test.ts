@@ -75,7 +75,7 @@ const HOSTILE = LINES.join("\n");
 
 /** What Markdown itself makes of a text without markup. Attributes are those that a table and a list have. */
 const PLAIN_TAG =
-  /^<\/?(?:h[1-6]|p|ul|ol|li|em|strong|s|del|code|pre|blockquote|table|thead|tbody|tr|th|td|br|hr)(?: (?:style="text-align:(?:right|left|center)"|align="(?:right|left|center)"|start="\d+"|class="language-[\w&;/.-]*"))* ?\/?>$/u;
+  /^<\/?(?:h[1-6]|p|ul|ol|li|em|strong|s|del|code|pre|blockquote|table|thead|tbody|tr|th|td|br|hr)(?: (?:style="text-align:(?:right|left|center)"|align="(?:right|left|center)"|start="\d+"|class="language-[\w&;/.()\\-]*"))* ?\/?>$/u;
 /** Links in which one sees where they lead: the editor makes them of bare web addresses. */
 function withoutBare(html: string): string {
   return html.replace(/<a href="(https?:[^"]*)">([^<]*)<\/a>/gu, (link, href: string, text: string) =>
@@ -122,7 +122,13 @@ const hit = {
   best_passages: [HOSTILE],
 } as unknown as RetrievalHit;
 const legacy = { ...hit, memory_type: "legacy", topic: null, topic_id: null, status: null } as RetrievalHit;
-const memory = { ...hit, title: HOSTILE, plan_id: HOSTILE, session_id: HOSTILE } as unknown as MemoryLine;
+const memory = {
+  ...hit,
+  title: HOSTILE,
+  excerpt: HOSTILE,
+  plan_id: HOSTILE,
+  session_id: HOSTILE,
+} as unknown as MemoryLine;
 const error: JobError = { code: "JOB_INVALID", message: HOSTILE, remediation: HOSTILE, retryable: false };
 
 describe.each([["all of it", HOSTILE], ...LINES.map((line) => [JSON.stringify(line), line])] as [string, string][])(
