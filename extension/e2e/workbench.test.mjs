@@ -124,7 +124,8 @@ describe("with memories", () => {
     await my.shot("recall");
     await keyboard.press("Enter");
     await my.tab("Loan periods.md").waitFor();
-    await until(async () => /Loans last (two|four) weeks/.test(await my.editorText()), "the memory's text");
+    const memory = await my.rendered("Memory 1 ·").catch(() => my.rendered("Memory 2 ·"));
+    assert.match(await memory.locator("body").textContent(), /Loans last (two|four) weeks/);
     for (const name of ["Insert into Editor", "Explain the Score", "Show History of the Topic"]) {
       await my.editorAction(name).waitFor();
     }

@@ -12,7 +12,6 @@ import type {
   Results,
   RetrievalSuccess,
   RetrieveRequest,
-  Routes,
 } from "#types";
 import { drop } from "./drop";
 import { MemoryError } from "./error";
@@ -87,26 +86,6 @@ export class Memory {
     const answer = await this.command<Answers[Q]>([question], questionArguments(body), signal);
     this.wakeUnlessLiving(); // for the next question
     return answer;
-  }
-
-  // --- what only a worker answers ---
-
-  /** A request to the worker; starts one if none runs. `path` replaces the route's path where that has a parameter. */
-  async request<R extends Extract<keyof Routes, `GET /v1/${string}` | `POST /v1/${string}`>>(
-    route: R,
-    body: Routes[R] extends { body: infer B } ? B : undefined,
-    signal: AbortSignal,
-    path?: string,
-  ): Promise<Routes[R] extends { answer: infer A } ? A : never> {
-    let worker = address(this.workspace, this.now());
-    if (worker === null) {
-      await this.startWorker(signal);
-      worker = address(this.workspace, this.now());
-    }
-    if (worker === null) {
-      throw new MemoryError("WORKER_NOT_RUNNING", "No worker answers in this folder.", "Run “Memory: Check Health”.");
-    }
-    return request(worker, route, body as never, signal, path);
   }
 
   /** Runs a command of the program for this workspace, and returns its JSON. */

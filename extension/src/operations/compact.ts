@@ -37,7 +37,7 @@ export async function compact(services: Services, value: unknown): Promise<void>
     )) as CompactionPreview;
     const count = preview.summaries.length;
     const title = t("Compaction of {0}", preview.decision_record.topic);
-    await documentsOf(services).report(title, compactionDocument(preview, t));
+    const close = await documentsOf(services).report(title, compactionDocument(preview, t));
     const question = t("Compact {0} summaries into DecisionRecord? This will mark them as superseded.", count);
     const detail = [
       isStale ? t("The topic has changed: this is a new preview.") : "",
@@ -53,9 +53,10 @@ export async function compact(services: Services, value: unknown): Promise<void>
         detail: t("Where two decisions do not contradict each other. Makes a new preview."),
       });
     const chosen = await chooseReading(question, choices);
+    if (chosen === reject) keepBoth = (await chooseConflicts(preview)) ?? keepBoth;
+    close();
     if (chosen === undefined) return;
     if (chosen === reject) {
-      keepBoth = (await chooseConflicts(preview)) ?? keepBoth;
       isStale = false;
       continue;
     }
@@ -114,7 +115,7 @@ async function offerUndo(
     if (chosen === undo) await restoreRecord(services, folder, applied.decision_record_id);
     if (chosen === open) {
       const target = { kind: "memory", folder: folder.uri.fsPath, id: applied.decision_record_id } as const;
-      await documentsOf(services).open(applied.topic_id, target);
+      await documentsOf(services).openRendered(applied.topic_id, target);
     }
   } catch (error) {
     await services.show(error);

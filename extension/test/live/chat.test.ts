@@ -33,6 +33,7 @@ class Stream {
   readonly buttons: vscode.Command[] = [];
   markdown = (value: string): void => void (this.text += value);
   progress = (): void => undefined;
+  anchor = (_: unknown, title: string): void => void (this.text += title);
   reference = (uri: { path: string }): void => void this.references.push(uri.path);
   button = (command: vscode.Command): void => void this.buttons.push(command);
 }
