@@ -43,7 +43,11 @@ export function registerRecall(services: Services): vscode.Disposable {
     const uri = value instanceof vscode.Uri ? value : vscode.window.activeTextEditor?.document.uri;
     const target = targetOfUri(uri);
     if (target?.kind !== "memory") {
-      throw new MemoryError("NO_MEMORY", t("This command needs a memory."), t("Open one first: “Memory: Recall…”."));
+      throw new MemoryError(
+        "NO_MEMORY",
+        t("This command needs a memory."),
+        t("Open one first: “Cognee Memory: Recall…”."),
+      );
     }
     const memory = await memoryText(documents.memoryAt(target.folder), target.id, AbortSignal.timeout(READ_MS));
     const found = target.asked === undefined ? {} : { asked: target.asked };

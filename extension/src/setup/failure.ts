@@ -140,6 +140,15 @@ export function cancelled(purpose: Purpose = "set up"): MemoryError {
   );
 }
 
+/** The error if workers in `folders` have not stopped, so that their program cannot be removed. */
+export function workersRun(folders: readonly string[]): MemoryError {
+  return new MemoryError(
+    "WORKER_RUNNING",
+    `The program was not removed, because workers still finish what they run: in ${folders.join(", ")}.`,
+    "Wait until the view “Queue” has no running job, then remove it again.",
+  );
+}
+
 export function alreadyRunning(): MemoryError {
   return new MemoryError(
     "SETUP_RUNNING",
