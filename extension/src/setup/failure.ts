@@ -2,7 +2,7 @@
 
 import { MemoryError } from "../core/error";
 
-/** The free space that a set-up needs: 250 MB for the packages, their downloads, and room to work. */
+/** The free space that a set-up needs: 350 MB for the packages, their downloads, and room to work. */
 export const NEEDED_BYTES = 600_000_000;
 
 /** What fails: the set-up itself, or the addition of the graph to a program that works. */
