@@ -31,6 +31,7 @@ export class Services {
     readonly log: vscode.LogOutputChannel,
     readonly programs: Programs,
     private readonly wake: (memory: Memory) => void,
+    private readonly started: (workspace: string, workerId: string) => void = () => undefined,
   ) {
     context.subscriptions.push(
       vscode.workspace.onDidChangeConfiguration((event) => {
@@ -66,6 +67,7 @@ export class Services {
         () => this.programs.find(),
         Date.now,
         (used) => this.wake(used),
+        (workspace, workerId) => this.started(workspace, workerId),
       );
       this.memories.set(path, memory);
     }

@@ -6,6 +6,7 @@ import type {
   ContextSuccess,
   ExplainRequest,
   ExplainSuccess,
+  Heartbeat,
   JobFile,
   Kind,
   NewJob,
@@ -50,13 +51,14 @@ export class Memory {
 
   /**
    * `program` finds the program; it throws MemoryError PROGRAM_NOT_FOUND if it is not set up. `wake` is called when the
-   * memory was used and no worker lives; it returns at once.
+   * memory was used and no worker lives, `started` with the id of each worker that was started; both return at once.
    */
   constructor(
     readonly workspace: string,
     private readonly program: () => Promise<Program>,
     private readonly now: () => number = Date.now,
     private readonly wake: (memory: Memory) => void = () => undefined,
+    private readonly started: (workspace: string, workerId: string) => void = () => undefined,
   ) {}
 
   // --- questions ---
@@ -95,9 +97,18 @@ export class Memory {
 
   /** Makes the folder this user's, and starts a worker unless one runs. */
   async startWorker(signal: AbortSignal): Promise<void> {
-    if (livingWorker(this.workspace, this.now()) === null) {
-      await this.command(["worker", "start"], [LEAVE_WHEN_IDLE], signal);
-    }
+    if (livingWorker(this.workspace, this.now()) === null) await this.begin("start", signal);
+  }
+
+  /** Lets the worker finish what it runs, and starts one of the program as it is now. */
+  restartWorker(signal: AbortSignal): Promise<void> {
+    return this.begin("restart", signal);
+  }
+
+  private async begin(verb: "start" | "restart", signal: AbortSignal): Promise<void> {
+    type Answer = { readonly started: boolean; readonly worker: { readonly heartbeat: Heartbeat | null } };
+    const { started, worker } = await this.command<Answer>(["worker", verb], [LEAVE_WHEN_IDLE], signal);
+    if (started && worker.heartbeat !== null) this.started(this.workspace, worker.heartbeat.worker_id);
   }
 
   /** Starts a worker in the background unless one lives. */

@@ -1,4 +1,4 @@
-/** “Compact Memories” and “Undo a Compaction”. */
+/** “Compact Cognee Memories” and “Undo a Compaction”. */
 
 import * as vscode from "vscode";
 import type { AppliedCompaction, CompactionConflict, CompactionPreview } from "#types";
@@ -24,7 +24,8 @@ export async function compact(services: Services, value: unknown): Promise<void>
   const subject = isSubject(value) ? value : undefined;
   const folder = await folderOf(services, subject?.folder);
   if (folder === undefined) return;
-  const topicId = subject?.topicId ?? (await chooseTopic(services, folder, t("Compact Memories"), true))?.topicId;
+  const topicId =
+    subject?.topicId ?? (await chooseTopic(services, folder, t("Compact Cognee Memories"), true))?.topicId;
   if (topicId === undefined) return;
   let keepBoth: string[] = [];
   for (let isStale = false; ;) {
@@ -68,6 +69,9 @@ export async function compact(services: Services, value: unknown): Promise<void>
         t("Compacting…"),
         STALE,
       )) as AppliedCompaction;
+      services.log.info(
+        `[Compact] Compacted ${applied.superseded.length} summaries for topic ${plain(applied.topic_id)} into DecisionRecord. Conflicts detected: ${applied.conflicts.length > 0 ? "Y" : "N"}.`,
+      );
       const message = t("Compacted {0} summaries for topic {1}.", applied.superseded.length, plain(applied.topic_id));
       void offerUndo(services, folder, `${message} ${conflictSentence(applied.conflicts.length, t)}`.trim(), applied);
       return;

@@ -45,7 +45,11 @@ export function registerRecall(services: Services): vscode.Disposable {
       value instanceof vscode.Uri ? value : shown instanceof vscode.TabInputCustom ? shown.uri : undefined,
     );
     if (target?.kind !== "memory") {
-      throw new MemoryError("NO_MEMORY", t("This command needs a memory."), t("Open one first: “Memory: Recall…”."));
+      throw new MemoryError(
+        "NO_MEMORY",
+        t("This command needs a memory."),
+        t("Open one first: “Cognee Memory: Recall…”."),
+      );
     }
     const memory = await memoryText(documents.memoryAt(target.folder), target.id, AbortSignal.timeout(READ_MS));
     const found = target.asked === undefined ? {} : { asked: target.asked };

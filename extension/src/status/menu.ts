@@ -65,7 +65,7 @@ export async function showStatus(services: Services): Promise<void> {
     act: () => run("workbench.action.openSettings", `${SECTION}.capture`),
   });
   items.push(...services.folders().map((folder) => workerItem(folder, run)));
-  const picked = await vscode.window.showQuickPick(items, { title: t("Memory: Status"), matchOnDescription: true });
+  const picked = await vscode.window.showQuickPick(items, { title: t("Cognee Memory"), matchOnDescription: true });
   await picked?.act?.();
 }
 

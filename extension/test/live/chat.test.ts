@@ -179,8 +179,10 @@ describe.skipIf(PROGRAM === "")("chat and agents, with the real program", { time
     expect(() => tool.prepareInvocation({ input: { topic: "x" } })).toThrow("topic and context");
   });
 
-  it("offers an MCP server that lists its tools", async () => {
+  it("offers an MCP server that lists its tools, if a setting asks for it", async () => {
     const servers = new McpServers(my.services);
+    expect(await servers.provideMcpServerDefinitions()).toEqual([]);
+    user.settings.set("mcp.enabled", true);
     const [server] = await servers.provideMcpServerDefinitions();
     if (server === undefined) throw new Error("no server");
     const child = spawn(server.command, server.args, { stdio: ["pipe", "pipe", "ignore"] });
@@ -204,6 +206,7 @@ describe.skipIf(PROGRAM === "")("chat and agents, with the real program", { time
       expect(await servers.provideMcpServerDefinitions()).toEqual([]);
     } finally {
       workspace.isTrusted = true;
+      user.settings.delete("mcp.enabled");
       servers.dispose();
     }
   });
