@@ -143,13 +143,15 @@ test-extension: $(MODULES_STAMP) ## types, lint and unit tests of the extension
 	cd $(EXTENSION) && $(NODE_PATH) COGNEE_MEMORY_PROGRAM="$(wildcard $(CURDIR)/$(BIN)/cognee-memory)" npm test
 	cd $(EXTENSION) && $(NODE_PATH) npm run test:slow
 
-# A real workbench: code-server (600 MB, compiled in part: needs a C++ compiler and libkrb5-dev) and a Chromium.
+# A real workbench: code-server (600 MB, compiled in part with the headers of our Node: needs a C++ compiler and
+# libkrb5-dev) and a Chromium.
 CODE_SERVER := $(EXTENSION)/.code-server
 CODE_SERVER_ENTRY ?= $(CURDIR)/$(CODE_SERVER)/node_modules/code-server/out/node/entry.js
 
 $(CODE_SERVER)/.installed: $(NODE_STAMP)
 	mkdir -p $(CODE_SERVER) && echo '{"private": true}' > $(CODE_SERVER)/package.json
-	cd $(CODE_SERVER) && $(NODE_PATH) npm install code-server@4.139.1 --no-audit --no-fund --loglevel=error
+	cd $(CODE_SERVER) && $(NODE_PATH) && export PATH npm_config_nodedir="$$(node -p 'path.dirname(path.dirname(process.execPath))')" && \
+		npm install code-server@4.139.1 --no-audit --no-fund --loglevel=error
 	@touch $@
 
 CODE_SERVER_STAMP := $(if $(filter command% environment%,$(origin CODE_SERVER_ENTRY)),,$(CODE_SERVER)/.installed)
@@ -158,7 +160,7 @@ e2e-extension: extension $(STAMP) $(CODE_SERVER_STAMP) ## the extension in a rea
 	cd $(EXTENSION) && $(NODE_PATH) COGNEE_CODE_SERVER="$(CODE_SERVER_ENTRY)" \
 		COGNEE_MEMORY_PROGRAM="$(CURDIR)/$(BIN)/cognee-memory" npm run e2e
 
-e2e-setup: extension $(CODE_SERVER_STAMP) ## the extension's set-up whole, from its package and an empty home: downloads 550 MB
+e2e-setup: extension $(CODE_SERVER_STAMP) ## the extension's set-up whole, from its package and an empty home: downloads 70 MB
 	cd $(EXTENSION) && $(NODE_PATH) COGNEE_CODE_SERVER="$(CODE_SERVER_ENTRY)" npm run e2e:setup
 
 clean: ## remove the environment and caches

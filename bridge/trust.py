@@ -170,12 +170,12 @@ def settings_of(workspace: Workspace, overrides: Mapping[str, Any] | None = None
     return load(overrides, workspace_env=workspace.env_file, trusted=state.trusted)
 
 
-def open_workspace(path: str | Path | None, start: Path) -> tuple[Workspace, Settings]:
-    """The workspace at ``path``, or else around ``start``, and its effective settings: the way in to its files.
+def open_workspace(path: str | Path | None, start: Path, *, anywhere: bool = False) -> tuple[Workspace, Settings]:
+    """The workspace, as ``find_workspace`` finds it, and its effective settings: the way in to its files.
 
-    Raises JobError: WORKSPACE_MISSING, WORKSPACE_NOT_TRUSTED, SETTING_INVALID.
+    Raises JobError: WORKSPACE_MISSING, WORKSPACE_NOT_CHOSEN, WORKSPACE_NOT_TRUSTED, SETTING_INVALID.
     """
-    workspace = find_workspace(path, start)
+    workspace = find_workspace(path, start, anywhere=anywhere)
     return workspace, settings_of(workspace)
 
 
@@ -190,7 +190,7 @@ def adopt(workspace: Workspace, config_folder: Path, *, trusted: bool | None = N
     """Create the workspace's folders and mark them as this user's. Idempotent.
 
     ``trusted`` is the user's explicit decision; with it, foreign folders are adopted too. Raises JobError:
-    WORKSPACE_NOT_TRUSTED without it, WORKSPACE_MISSING and CONFIG_UNWRITABLE.
+    WORKSPACE_NOT_TRUSTED without it, WORKSPACE_MISSING, CONFIG_UNWRITABLE and DISK_FULL.
     """
     _require_there(workspace)
     from jobs import earlier_files, spool  # not at the top: the query path does not need them
@@ -269,7 +269,7 @@ def _one_at_a_time(config_folder: Path) -> Iterator[None]:
                 time.sleep(0.01)
             yield
     except OSError as error:
-        raise JobError("CONFIG_UNWRITABLE", f"{folder} cannot be written: {error.strerror}.") from error
+        raise _unwritable(error, folder) from error
 
 
 def disown(workspace: Workspace, config_folder: Path) -> None:
@@ -409,4 +409,11 @@ def _write_list_entry(config_folder: Path, owner: str, workspace: Workspace, tru
         files.make_folder(path.parent, links=True)
         files.replace(path, json.dumps(entry).encode())
     except OSError as error:
-        raise JobError("CONFIG_UNWRITABLE", f"{path.parent} cannot be written: {error.strerror}.") from error
+        raise _unwritable(error, path.parent) from error
+
+
+def _unwritable(error: OSError, folder: Path) -> JobError:
+    """The error of an adoption that could not be written, in the configuration folder or in the workspace."""
+    if files.is_no_space(error):
+        return JobError("DISK_FULL")
+    return JobError("CONFIG_UNWRITABLE", f"{error.filename or folder} cannot be written: {error.strerror}.")

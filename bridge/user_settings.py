@@ -12,12 +12,14 @@ from pathlib import Path
 from jobs import files
 from jobs.errors import JobError
 
-from .settings import variable
+from .settings import WORKSPACE_ENV, Settings, variable
+
+Value = str | int | float
 
 _REMEDY = "Write the settings into the file yourself: docs/settings.md."
 
 
-def write_user_file(path: Path, values: Mapping[str, str | int]) -> None:
+def write_user_file(path: Path, values: Mapping[str, Value]) -> None:
     """Set these settings, by name, in the user's ``config.toml``; other lines and comments stay.
 
     Raises JobError: SETTING_INVALID for a file that cannot be read or edited, CONFIG_UNWRITABLE.
@@ -33,13 +35,27 @@ def write_user_file(path: Path, values: Mapping[str, str | int]) -> None:
     _write(path, after)
 
 
-def write_workspace_env(path: Path, values: Mapping[str, str | int]) -> None:
+def write_workspace_env(path: Path, values: Mapping[str, Value]) -> None:
     """Set these settings, by name, in a workspace's ``.env``, under the names of their variables; other lines stay.
 
     Raises as ``write_user_file``.
     """
     lines = {variable(name): f"{variable(name)}={value}" for name, value in values.items()}
     _write(path, _edited(_read(path), lines))
+
+
+def require_effect(settings: Settings, values: Mapping[str, Value], path: Path) -> None:
+    """Raises JobError: ARGUMENT_INVALID if another source sets one of the settings to another value, and wins."""
+    stronger = {"environment"} if path.name == ".env" else {"environment", WORKSPACE_ENV}
+    for name, value in values.items():
+        source = settings.sources.get(name)
+        if source in stronger and getattr(settings, name) != value:
+            raise JobError(
+                "ARGUMENT_INVALID",
+                f"{variable(name)} is set by the {source}, which takes precedence over {path.name}."
+                " Nothing was changed.",
+                remediation=f"Remove {variable(name)} there, then repeat the command.",
+            )
 
 
 def _read(path: Path) -> str:

@@ -2,7 +2,7 @@
 import { build } from "esbuild";
 
 await build({
-  entryPoints: { extension: "src/extension.ts" },
+  entryPoints: { extension: "src/extension.ts", uninstall: "src/uninstall.ts" },
   outdir: "dist",
   outExtension: { ".js": ".cjs" },
   bundle: true,

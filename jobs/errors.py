@@ -278,11 +278,11 @@ ERRORS: dict[str, ErrorKind] = _table(
         "Configure the former model again, or embed all texts again: cognee-memory rebuild --what index.",
     ),
     ErrorKind(
-        "MODEL_MISSING", _W, "The embedding model that was chosen is not on this machine. The default one always is.",
+        "MODEL_MISSING", _G, "The embedding model that was chosen is not on this machine. The default one always is.",
         "Run: cognee-memory setup.",
     ),
     ErrorKind(
-        "MODEL_CORRUPT", _W, "The embedding model's files do not have the expected checksums.",
+        "MODEL_CORRUPT", _G, "The embedding model's files do not have the expected checksums.",
         "Run: cognee-memory setup.",
     ),
     ErrorKind(
@@ -300,7 +300,7 @@ ERRORS: dict[str, ErrorKind] = _table(
         " less, raise the limit at the provider.",
     ),
     ErrorKind(
-        "EMBEDDING_CONFIG", _W, "The settings of the embedding provider are wrong or inconsistent.",
+        "EMBEDDING_CONFIG", _G, "The settings of the embedding provider are wrong or inconsistent.",
         "Correct EMBEDDING_PROVIDER, EMBEDDING_MODEL and EMBEDDING_DIMENSIONS. To see them: cognee-memory settings.",
     ),
     ErrorKind(
@@ -410,7 +410,7 @@ ERRORS: dict[str, ErrorKind] = _table(
     ErrorKind(
         "WORKSPACE_NOT_CHOSEN", _G,
         "No workspace was named, and the current folder is the home folder or a folder above it.",
-        "Nothing was read or stored. Name the project's folder with the option --workspace.",
+        "Nothing was read or stored. Go into the project's folder, or name it with the option --workspace.",
     ),
     ErrorKind(
         "WORKSPACE_NOT_TRUSTED", _G, "The workspace contains jobs or memories that this user did not create here.",

@@ -277,10 +277,12 @@ def expand_home(path: str | Path) -> Path:
     return Path(os.path.expanduser(path))  # noqa: PTH111 - Path.expanduser raises for an unknown user
 
 
-def find_workspace(path: str | Path | None, start: Path) -> Workspace:
+def find_workspace(path: str | Path | None, start: Path, *, anywhere: bool = False) -> Workspace:
     """The workspace at ``path``, or the nearest parent of ``start`` with a spool or a ``.git``, else ``start``.
 
-    Raises JobError: WORKSPACE_MISSING when ``path`` is given and is not a folder.
+    A memory in the home folder or above it would belong to no project, and be that of every folder below. So such a
+    folder is found only if it has a spool already, or ``anywhere``, for what looks and creates nothing. Raises
+    JobError: WORKSPACE_MISSING when ``path`` is given and is not a folder, WORKSPACE_NOT_CHOSEN.
     """
     if path is not None:
         workspace = Workspace(expand_home(path))
@@ -289,6 +291,11 @@ def find_workspace(path: str | Path | None, start: Path) -> Workspace:
         return Workspace(workspace.root.resolve())
     start = start.resolve()
     for folder in (start, *start.parents):
-        if (folder / ".cognee_jobs").is_dir() or (folder / ".git").exists():
+        if (folder / ".cognee_jobs").is_dir():
             return Workspace(folder)
+        if (folder / ".git").exists():
+            start = folder
+            break
+    if not anywhere and (start == start.parent or expand_home("~").resolve().is_relative_to(start)):
+        raise JobError("WORKSPACE_NOT_CHOSEN", f"No workspace was named, and {start} is no project's folder.")
     return Workspace(start)

@@ -82,6 +82,7 @@ def errors() -> str:
 _WITHOUT_A_WORKER: dict[str, str] = {
     "none": "works",
     "starts": "starts one",
+    "opens": "starts one",
     "asks": "the next one does it",
     "worker": "exit code 3",
     "is": "–",

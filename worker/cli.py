@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bridge.interface import envelope
-from bridge.privacy.masking import trace
 from jobs.errors import JobError
 
 from .terminal.command_line import CommandLineBuilder
@@ -35,6 +34,17 @@ GROUPS = {
     "maintain": TIDY,
     "the queue": QUEUE,
     "a team": TEAM,
+}
+# What other programs call a command. Only whole words: the rest of the line is that command's.
+OTHER_NAMES = {
+    "add": "ingest",
+    "remember": "ingest",
+    "search": "retrieve",
+    "query": "retrieve",
+    "recall": "retrieve",
+    "list": "memories list",
+    "show": "memories show",
+    "delete": "forget",
 }
 _COMMANDS = {name: make for group in GROUPS.values() for name, make in group.items()}
 _OF_THE_MEMORY = {*REMEMBER, *RECALL, *LOOK, *TIDY, "status"} - {"mcp"}  # mcp has it in its instructions
@@ -65,6 +75,9 @@ def _overview(texts: Mapping[str, str]) -> str:
     return "\n".join(
         [
             *lines,
+            "other names:",
+            *(f"  {name:10} {meant}" for name, meant in OTHER_NAMES.items()),
+            "",
             "Start with: cognee-memory demo. Help: cognee-memory COMMAND --help.",
             "",
             "exit codes:",
@@ -95,7 +108,7 @@ def _worktree_note(given: argparse.Namespace) -> str | None:
     from .terminal.worktree_note import worktree_note
 
     try:
-        return worktree_note(find_workspace(None, Path.cwd()))
+        return worktree_note(find_workspace(None, Path.cwd(), anywhere=True))
     except OSError:  # the command says what is wrong with the folder
         return None
 
@@ -116,6 +129,8 @@ def _main(argv: Sequence[str] | None) -> int:
         complete(parser())
     if arguments[:1] == ["help"]:
         arguments = [*arguments[1:], "--help"]
+    if arguments and arguments[0] in OTHER_NAMES:
+        arguments[:1] = OTHER_NAMES[arguments[0]].split()
     as_json = "--json" in arguments
     given = argparse.Namespace(command=None, verb=None)
     note = None
@@ -141,7 +156,6 @@ def _main(argv: Sequence[str] | None) -> int:
         _stdout_is_gone()
         return envelope.DONE
     except Exception as error:
-        print(trace(error), file=sys.stderr)  # noqa: T201 - for a bug report
         answer = envelope.failure(envelope.unexpected(error))
     if as_json:
         envelope.send(answer)

@@ -25,11 +25,11 @@ def age(text: str | None, now: datetime) -> str:
 
 
 def span(seconds: float) -> str:
-    """A duration in the largest unit of which it has at least one: ``3 h``."""
-    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
-        if seconds >= length:
-            return f"{seconds / length:.0f} {unit}"
-    return f"{seconds:.0f} s"
+    """A duration in whole units: ``3 h``; in days from two days on. The page rounds alike (``about`` in words.js)."""
+    for unit, length, least in (("d", 86_400, 2), ("h", 3_600, 1), ("min", 60, 1)):
+        if seconds >= least * length:
+            return f"{seconds // length:.0f} {unit}"
+    return f"{seconds // 1:.0f} s"
 
 
 def local(text: str, now: datetime) -> str:

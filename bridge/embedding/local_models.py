@@ -99,13 +99,31 @@ def verify(config: EmbeddingConfig) -> None:
 
 
 def is_installed(model: LocalModel, cache_dir: Path) -> bool:
-    """Whether the files of the model are on this machine, as those of the default model always are. Does not read
-    them."""
+    """Whether the files of the model are on this machine. Does not read them."""
     try:
-        if model is MULTILINGUAL:
-            multilingual_files.find(cache_dir)
-        elif model is ENGLISH_FULL:
-            model_files.find(cache_dir)
+        _find(model, cache_dir)
     except JobError:
         return False
     return True
+
+
+def require(config: EmbeddingConfig) -> None:
+    """Raise the error of a model that cannot be used until a person has done something, as far as files and settings
+    tell; nothing is loaded. Raises JobError: MODEL_MISSING, MODEL_CORRUPT, EMBEDDING_CONFIG.
+    """
+    chosen = LOCAL_MODELS.get(config.identity)
+    if chosen is not None:
+        _find(chosen, config.cache_dir)
+    elif config.provider not in (ENGLISH.provider, MULTILINGUAL.provider):
+        from .remote_embedder import address
+
+        address(config)
+
+
+def _find(model: LocalModel, cache_dir: Path) -> None:
+    if model is MULTILINGUAL:
+        multilingual_files.find(cache_dir)
+    elif model is ENGLISH_FULL:
+        model_files.find(cache_dir)
+    else:
+        model_files.find_default()

@@ -102,7 +102,7 @@ class HttpEmbedder(_Remote):
     def __init__(self, config: EmbeddingConfig) -> None:
         """Raises JobError: EMBEDDING_CONFIG when the settings name no usable endpoint."""
         super().__init__(config)
-        self._url = _address(config)
+        self._url = address(config)
 
     def close(self) -> None:
         """Close the connections."""
@@ -185,13 +185,19 @@ def retry_after_seconds(header: str, now: datetime) -> int | None:
     return max(0, math.ceil((until - now).total_seconds()))
 
 
-def _address(config: EmbeddingConfig) -> str:
+def address(config: EmbeddingConfig) -> str:
     """The URL to which cognee would send the request; it completes each provider's endpoint differently.
 
     Raises JobError: EMBEDDING_CONFIG for an unusable endpoint.
     """
     default = {"openai": _OPENAI, "ollama": _OLLAMA}.get(config.provider, "")
     endpoint = (config.endpoint or default).rstrip("/")
+    if endpoint == _OPENAI and not config.api_key:
+        raise JobError(
+            "EMBEDDING_CONFIG",
+            "The provider openai needs a key, and none is set.",
+            remediation="Set EMBEDDING_API_KEY.",
+        )
     if not endpoint.startswith(("http://", "https://")):
         raise JobError(
             "EMBEDDING_CONFIG",

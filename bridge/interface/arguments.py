@@ -146,20 +146,33 @@ _QUESTION_GROUPS = {
 }  # fmt: skip
 
 
-def add_question_options(parser: argparse.ArgumentParser) -> None:
-    """The named options of a question. Their values stay text, since ``bridge.search.question`` checks them."""
+class Words(argparse.Action):
+    """A text that may be given as several words, without quotes."""
+
+    def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: Any = None) -> None:
+        setattr(namespace, self.dest, " ".join(values) if values else None)
+
+
+def add_question_options(parser: argparse.ArgumentParser, max_tokens: str | None = None) -> None:
+    """The named options of a question. Their values stay text, since ``bridge.search.question`` checks them.
+
+    ``max_tokens`` is the help of that option where the table's is not true.
+    """
     for title, names in _QUESTION_GROUPS.items():
         group = parser.add_argument_group(title)
         for name in names:
             flag: dict[str, Any] = {"nargs": "?", "const": "true"} if ARGUMENTS[name].kind == "flag" else {}
-            _add_option(group, name, **flag)
+            is_limit = name == "max_results" and "--limit" not in parser._option_string_actions  # explain has its own
+            _add_option(group, name, *(["--max-results", "--limit"] if is_limit else []), **flag)
+    if max_tokens is not None:
+        parser._option_string_actions["--max-tokens"].help = max_tokens
 
 
-def _add_option(parser: argparse._ActionsContainer, name: str, option: str = "", **more: Any) -> None:
+def _add_option(parser: argparse._ActionsContainer, name: str, *options: str, **more: Any) -> None:
     """Add an argument of the table as an option. The default name of ``half_life_days`` is ``--half-life-days``."""
     argument = EXPLAIN_ARGUMENTS[name]
-    option = option or f"--{name.replace('_', '-')}"
-    parser.add_argument(option, dest=name, metavar=argument.metavar, help=argument.shown_help, **more)
+    options = options or (f"--{name.replace('_', '-')}",)
+    parser.add_argument(*options, dest=name, metavar=argument.metavar, help=argument.shown_help, **more)
 
 
 def question_values(parsed: argparse.Namespace) -> dict[str, Any]:
@@ -168,12 +181,13 @@ def question_values(parsed: argparse.Namespace) -> dict[str, Any]:
 
 
 def add_explain_options(parser: argparse.ArgumentParser) -> None:
-    """The options of ``explain`` beyond those of a question."""
+    """The options of ``explain``: its own, and those of a question but ``--limit``, which is its own."""
     _add_option(parser, "ids", "--id", type=_id, nargs="+", action="extend")
     packing = EXPLAIN_ARGUMENTS["include_pack_context"]
     parser.add_argument("--include-pack-context", action="store_true", help=packing.shown_help)
     _add_option(parser, "limit")
     _add_option(parser, "project")
+    add_question_options(parser)
 
 
 def _id(text: str) -> int | str:

@@ -88,10 +88,16 @@ def exit_code(value: Mapping[str, Any]) -> int:
     return _EXIT_CODES.get(code, FAILED)
 
 
-def unexpected(error: Exception) -> JobError:
-    """The JobError for any other exception: DISK_FULL without space or quota, otherwise INTERNAL."""
+def _to_stderr(text: str) -> None:
+    print(text, file=sys.stderr)  # noqa: T201
+
+
+def unexpected(error: Exception, report: Callable[[str], None] = _to_stderr) -> JobError:
+    """The JobError for any other exception: DISK_FULL without space or quota, otherwise INTERNAL, whose lines of code
+    go to ``report`` for a bug report."""
     if is_no_space(error):
         return JobError("DISK_FULL")
+    report(trace(error))
     return JobError("INTERNAL", f"Unexpected {type(error).__name__}.", remediation="Report it with what was asked.")
 
 
@@ -128,7 +134,6 @@ def of_script(work: Callable[[], Mapping[str, Any]]) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as error:
-        print(trace(error), file=sys.stderr)  # noqa: T201 - for a bug report
         answer = failure(unexpected(error))
     send(answer)
     return exit_code(answer)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from jobs import client, launch
 from jobs.errors import JobError
+from jobs.kinds import BY_NAME
 from jobs.layout import Workspace
 from jobs.model import Record
 
@@ -45,15 +46,20 @@ def submit(
     Returns the envelope with the job's id; with ``wait``, an ``EndedSubmission``. While it waits, ``on_record`` is
     called with each record that was read (default: ``WaitNotices``).
 
-    Raises JobError: ARGUMENT_INVALID when the payload or the correlation id is invalid; with ``wait``, JOB_ID_CONFLICT
+    Raises JobError: ARGUMENT_INVALID when the payload or the correlation id is invalid; as ``opening.require_model``
+    for a kind that stores memories; with ``wait``, JOB_ID_CONFLICT
     when another job has the id, WAIT_TIMEOUT, and the error of a job that did not succeed; and as ``client.submit`` and
     ``launch.start``.
     """
     from jobs.check import check  # not at the top: it imports pydantic
     from jobs.payloads import PAYLOADS
 
+    from ..store.opening import require_model
+
     if kind in PAYLOADS:
         check(PAYLOADS[kind], payload, "payload")
+    if kind in BY_NAME and BY_NAME[kind].stores:
+        require_model(workspace, settings.embedding)
     correlation_id = fields.get("correlation_id")
     if correlation_id is not None and not 1 <= len(correlation_id) <= 256:
         raise JobError("ARGUMENT_INVALID", "A correlation id has 1 to 256 characters.")

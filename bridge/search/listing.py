@@ -147,9 +147,10 @@ def topic_id_of(workspace: Workspace, wanted: str) -> str:
     titled: list[str] = []
     with suppress(JobError):
         found = topics(workspace)
-        if wanted.lower() not in [topic["topic_id"] for topic in found]:
-            named = wanted.strip()[:80].casefold()
-            titled = [topic["topic_id"] for topic in found if topic["title"].casefold() == named]
+        if wanted.lower() in [topic["topic_id"] for topic in found]:
+            return wanted.lower()
+        named = wanted.strip()[:80].casefold()
+        titled = [topic["topic_id"] for topic in found if topic["title"].casefold() == named]
     if len(titled) > 1:
         message = f"{len(titled)} topics have the title {wanted!r}: {', '.join(titled[:5])}."
         raise JobError("ARGUMENT_INVALID", message, remediation="Name one of these ids.")

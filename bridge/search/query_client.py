@@ -7,7 +7,6 @@ is light to import, since starting Python takes most of a query's time.
 from __future__ import annotations
 
 import json
-import sys
 import time
 from _thread import allocate_lock  # threading takes a millisecond to import
 from pathlib import Path
@@ -21,7 +20,6 @@ from jobs.lock import is_held
 from .. import trust
 from ..argument_table import DEFAULT_PRESET, Preset
 from ..interface.question_arguments import with_settings
-from ..privacy.masking import trace
 
 if TYPE_CHECKING:
     from ..embedding.config import EmbeddingConfig
@@ -71,7 +69,6 @@ def ask_for(
     except Exception as error:
         from ..interface import envelope
 
-        print(trace(error), file=sys.stderr)  # noqa: T201 - for a bug report
         return _failure(verb, envelope.unexpected(error), arguments, workspace)
 
 

@@ -5,7 +5,6 @@ It keeps the embedding model and the index cache between questions. Thread-safe.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -16,11 +15,11 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 
 from ..background import Background
+from ..embedding import local_models
 from ..embedding.config import EmbeddingConfig
 from ..embedding.embedder import Embedder
 from ..embedding.factory import create, earlier
 from ..interface import envelope
-from ..privacy.masking import trace
 from ..store.opening import reader_of
 from ..team import copy_age
 from . import following, waiting_jobs
@@ -95,7 +94,6 @@ class Reader:
         except JobError as error:
             return failure(verb, _with_remark(error, waiting), arguments, shown)
         except Exception as error:
-            print(trace(error), file=sys.stderr)  # noqa: T201 - for a bug report
             return failure(verb, envelope.unexpected(error), arguments, shown)
 
     def _answer(self, verb: Verb, arguments: dict[str, Any], now: datetime, shown: Workspace) -> Response:
@@ -127,13 +125,15 @@ class Reader:
             if snapshot is not None:
                 snapshot.close()
 
-    def embedder(self, snapshot: Snapshot) -> Embedder | None:
-        """The embedder of the store's vectors; None if the store is empty.
+    def embedder(self, snapshot: Snapshot | None) -> Embedder | None:
+        """The embedder of the store's vectors; None if there is no store or it is empty. That is no answer if nothing
+        could be stored because the chosen model is missing.
 
         If it is not the one that the settings name, but on this machine, it is used, with a warning. Raises JobError:
         EMBEDDER_MISMATCH when it is not on this machine; MODEL_MISSING, MODEL_CORRUPT.
         """
-        if snapshot.embedder_identity is None or snapshot.memory_count == 0:
+        if snapshot is None or snapshot.embedder_identity is None or snapshot.memory_count == 0:
+            local_models.require(self._embedding)
             return None
         former = self._earlier_embedder(snapshot.embedder_identity)
         if former is not None:
@@ -186,7 +186,7 @@ class Reader:
         self._begin_loading()
         second = self._second_stage()
         with self.snapshot(now) as snapshot:
-            return retrieve(snapshot, question, self.embedder(snapshot) if snapshot else None, second)
+            return retrieve(snapshot, question, self.embedder(snapshot), second)
 
     def _explain(self, arguments: dict[str, Any], now: datetime, shown: Workspace) -> ExplainSuccess:
         from .explain_request import parse
@@ -198,7 +198,7 @@ class Reader:
             self._begin_loading()
             second = self._second_stage()
         with self.snapshot(now) as snapshot:
-            return explain(snapshot, asked, self.embedder(snapshot) if snapshot and asked.query else None, second)
+            return explain(snapshot, asked, self.embedder(snapshot) if asked.query else None, second)
 
     def _context(self, arguments: dict[str, Any], now: datetime, _: Workspace) -> ContextSuccess:
         from .context import context
@@ -208,7 +208,7 @@ class Reader:
         self._begin_loading()
         second = self._second_stage()
         with self.snapshot(now) as snapshot:
-            return context(snapshot, question, self.embedder(snapshot) if snapshot else None, second)
+            return context(snapshot, question, self.embedder(snapshot), second)
 
 
 def _with_warnings(answer: Response, warnings: list[str]) -> Response:

@@ -5,15 +5,18 @@ Importing it loads the reader of queries; the writer and everything else load wh
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from typing import TYPE_CHECKING
 
+from jobs.errors import JobError
 from jobs.layout import Workspace
 
+from ..embedding import local_models
 from .database import failing_clearly as failing_clearly
 from .sqlite_reader import SqliteReader
 
 if TYPE_CHECKING:
+    from ..embedding.config import EmbeddingConfig
     from ..embedding.embedder import Embedder
     from ..team.membership import Membership
     from ..team.protocol import Team
@@ -61,6 +64,26 @@ def open_store(
     from .sqlite_store import SqliteStore  # imported here: only the child process writes
 
     return SqliteStore(workspace, embedder, new_model=new_model)
+
+
+def require_model(workspace: Workspace, embedding: EmbeddingConfig) -> None:
+    """Raise the error with which every job that stores memories would fail until a person has done something: the model
+    that the settings name is not here, or cannot be reached with them. The store's own model serves while it is here.
+
+    Raises JobError: MODEL_MISSING, MODEL_CORRUPT, EMBEDDING_CONFIG.
+    """
+    try:
+        local_models.require(embedding)
+    except JobError as error:
+        with suppress(JobError):  # a store that cannot be read is another problem
+            former = local_models.LOCAL_MODELS.get(embedder_of(workspace) or "")
+            if (
+                former
+                and former.identity != embedding.identity
+                and local_models.is_installed(former, embedding.cache_dir)
+            ):
+                return
+        raise error from None
 
 
 def embedder_of(workspace: Workspace) -> str | None:

@@ -98,8 +98,8 @@ describe("the rules of axe-core", () => {
 
   my.it("are kept by the walkthrough", async () => {
     await my.command("Welcome: Open Walkthrough...");
-    await my.type("Get Started with Project Memory");
-    await my.choose("Get Started with Project Memory");
+    await my.type("Get Started with Cognee Memory");
+    await my.choose("Get Started with Cognee Memory");
     await my.page.locator(".gettingStartedContainer").getByText("Set up the memory").first().waitFor();
     await my.shot("walkthrough");
     assert.deepEqual(await violations(my.page, ".gettingStartedContainer .step-list-container", OF_THE_EDITOR), []);
@@ -134,9 +134,9 @@ describe("the keyboard alone", () => {
   my.it("opens the views, a topic and a memory", async () => {
     // The palette lists what there is when it opens.
     await my.page.locator(".statusbar-item").filter({ hasText: "Memory" }).first().waitFor();
-    await my.command("Memory: Focus on Memories View");
+    await my.command("Cognee Memory: Focus on Memories View");
     await my.row("Memories", "Loan periods").waitFor();
-    await my.command("Memory: Focus on Memories View"); // the editor leaves the focus beside a list that was empty
+    await my.command("Cognee Memory: Focus on Memories View"); // the editor leaves the focus beside a list that was empty
     await until(async () => {
       if (await focused("Loan periods").isVisible()) return true;
       await press("ArrowDown");
@@ -150,12 +150,12 @@ describe("the keyboard alone", () => {
   });
 
   my.it("explains it, and shows its history", async () => {
-    await my.command("Memory: Explain the Score");
+    await my.command("Cognee Memory: Explain the Score");
     await my.rendered("total");
     await ask("how long may somebody keep a book?");
     await press("Enter");
     await until(async () => /Loans last/.test(await my.editorText()), "the memory's text");
-    await my.command("Memory: Show History of the Topic");
+    await my.command("Cognee Memory: Show History of the Topic");
     await my.rendered("2 memories, the newest first.");
   });
 
@@ -179,7 +179,7 @@ describe("the keyboard alone", () => {
   });
 
   my.it("inserts the context of a question", async () => {
-    await my.command("Memory: Insert Context…");
+    await my.command("Cognee Memory: Insert Context…");
     await my.type("when does the library close?");
     await press("Enter");
     await until(async () => (await my.editorText()).includes("closes at six"), "the notes");
@@ -189,7 +189,7 @@ describe("the keyboard alone", () => {
     await press("Control+A");
     await my.page.keyboard.type("Lamps are switched off at night.");
     await press("Control+A");
-    await my.command("Memory: Remember Selection…");
+    await my.command("Cognee Memory: Remember Selection…");
     await my.type("Reading room lamps");
     await my.choice("New topic").waitFor();
     await press("Enter");
@@ -200,7 +200,7 @@ describe("the keyboard alone", () => {
     const payload = { decision_record_id: "00000000-0000-4000-8000-000000000000" };
     my.folder.drop({ schema_version: 1, job_id: "lost-record", kind: "restore", payload });
     await my.row("Queue", "NOT_FOUND").waitFor();
-    await my.command("Memory: Focus on Queue View");
+    await my.command("Cognee Memory: Focus on Queue View");
     await until(async () => {
       if (await focused("Undo a compaction").isVisible()) return true;
       await press("ArrowDown");
@@ -211,7 +211,7 @@ describe("the keyboard alone", () => {
   });
 
   my.it("forgets a topic after the question", async () => {
-    await my.command("Memory: Forget…");
+    await my.command("Cognee Memory: Forget…");
     await my.type("Catalogue import");
     await my.choice("Catalogue import").waitFor();
     await press("Enter");

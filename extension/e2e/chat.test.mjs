@@ -73,7 +73,7 @@ describe("remembering, the chat and agents", () => {
   step("a decision is remembered with the keyboard alone, and is seen in the view", async () => {
     const { keyboard } = my.page;
     await my.row("Memories", "Loan periods").waitFor(); // the palette lists what there is when it opens
-    await my.command("Memory: Remember a Decision…");
+    await my.command("Cognee Memory: Remember a Decision…");
     await my.type("Reading room lamps");
     await my.choice("New topic").waitFor();
     await my.shot("decision-topic");
@@ -159,27 +159,35 @@ describe("remembering, the chat and agents", () => {
     await my.row("Memories", "Returned by an agent").waitFor();
   });
 
-  step("the MCP server is offered without a file to write, and its tools are listed", async (test) => {
-    await my.command("MCP: List Servers");
-    await my.choice("Project Memory").waitFor();
-    await my.shot("mcp-servers");
-    await my.page.keyboard.press("Escape");
+  const tools = async () => {
+    await my.command("Fixture: List the Tools");
+    await my.list.waitFor({ state: "hidden" });
+    const lines = my.host.output("Fixture Model").match(/(?<=^tools: ).*/gm) ?? [];
+    return (lines.at(-1)?.split(", ") ?? []).filter((name) => name.includes("cognee"));
+  };
+
+  step("an agent has two tools, and those of the MCP server only if a setting says so", async (test) => {
+    assert.deepEqual((await until(async () => ((await tools()).length > 0 ? tools() : false), "tools")).sort(), [
+      "cognee_recall",
+      "cognee_remember",
+    ]);
+    my.host.set({ "cogneeMemory.mcp.enabled": true });
+    await until(async () => {
+      await my.command("MCP: List Servers"); // it lists what there is when it opens
+      await my.choice("Add Server").waitFor();
+      const isOffered = await my.choice("Cognee Memory").isVisible();
+      if (isOffered) await my.shot("mcp-servers");
+      await my.page.keyboard.press("Escape");
+      return isOffered;
+    }, "the server in the list");
     const offered = await until(async () => {
-      await my.command("Fixture: List the Tools");
-      await my.list.waitFor({ state: "hidden" });
-      const names =
-        my.host
-          .output("Fixture Model")
-          .match(/(?<=^tools: ).*/gm)
-          ?.at(-1)
-          ?.split(", ") ?? [];
+      const names = await tools();
       return names.some((name) => name.startsWith("mcp_")) && names;
     }, "the server's tools");
-    const own = offered.filter((name) => name.includes("cognee"));
-    test.diagnostic(own.join(", "));
+    test.diagnostic(offered.join(", "));
     const server = "mcp_cognee_memory_memory_";
     for (const name of ["cognee_recall", "cognee_remember", `${server}context`, `${server}retrieve`, `${server}ingest`])
-      assert(own.includes(name), name);
+      assert(offered.includes(name), name);
   });
 
   step("a conversation that ends is captured, and this is undone", async () => {
@@ -189,7 +197,7 @@ describe("remembering, the chat and agents", () => {
     await statusBar("Remembered by itself: Chairs of the reading room").waitFor();
     await my.row("Memories", "Chairs of the reading room").waitFor();
     await my.shot("captured");
-    await my.command("Memory: Forget What Was Captured Last");
+    await my.command("Cognee Memory: Forget What Was Captured Last");
     await my.toast("is not remembered any more").waitFor();
     await my.row("Memories", "Chairs of the reading room").waitFor({ state: "detached" });
     await my.shot("capture-undone");

@@ -59,8 +59,12 @@ export async function startHost(options) {
   const config = join(home, "config.yaml");
   mkdirSync(join(data, "User"), { recursive: true });
   writeFileSync(config, "auth: none\ncert: false\n");
-  const all = { ...QUIET, "security.workspace.trust.enabled": !trusted, ...settings };
-  writeFileSync(join(data, "User", "settings.json"), JSON.stringify(all));
+  let all = { ...QUIET, "security.workspace.trust.enabled": !trusted, ...settings };
+  const set = (more) => {
+    all = { ...all, ...more };
+    writeFileSync(join(data, "User", "settings.json"), JSON.stringify(all));
+  };
+  set({});
   const common = ["--user-data-dir", data, "--extensions-dir", join(home, "extensions"), "--config", config];
   const environment = { ...process.env, ...env };
   for (const file of vsix) {
@@ -112,6 +116,8 @@ export async function startHost(options) {
     home,
     origin,
     port,
+    /** Changes settings of the user. */
+    set,
     async open() {
       await page.goto(`${origin}/?folder=${workspace}${query}`);
       await page.waitForSelector(".monaco-workbench");

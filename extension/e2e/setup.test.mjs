@@ -3,7 +3,16 @@
 // which downloads 70 MB.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
@@ -195,6 +204,21 @@ describe("set-up from the package alone", { skip: !isWhole && "COGNEE_MEMORY_REA
     await my.page.reload();
     await my.row("Memories", "Loan periods").waitFor();
     await recall();
+    await my.page.keyboard.press("Escape");
+  });
+
+  my.it("and the program is removed with what it took, the memory not", async () => {
+    await my.command("Cognee Memory: Remove the Program…");
+    await my.dialog.filter({ hasText: /gives back \d+ MB.*memories stay/s }).waitFor();
+    await my.shot("remove-program");
+    await my.answer("Remove the program that Set Up installed?", "Remove");
+    await my.toast("The program was removed").waitFor();
+    await my.pane("Memories").getByRole("button", { name: "Set Up" }).waitFor();
+    await my.shot("program-removed");
+    assert.deepEqual(readdirSync(my.environments()), []);
+    const { state } = JSON.parse(readFileSync(join(my.root, "library/.cognee_jobs/worker/heartbeat.json"), "utf8"));
+    assert.equal(state, "stopped");
+    assert(existsSync(join(my.root, "library/.cognee_memory/memory.db")));
   });
 
   async function recall() {

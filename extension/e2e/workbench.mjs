@@ -23,7 +23,7 @@ export function workbench({ page, command }) {
     },
 
     async openViews() {
-      await page.locator(".activitybar a.action-label[aria-label^='Memory']").click();
+      await page.locator(".activitybar a.action-label[aria-label^='Cognee Memory']").click();
       await pane("Memories").waitFor();
     },
 

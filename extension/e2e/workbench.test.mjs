@@ -61,8 +61,8 @@ describe("without the program", () => {
     const size = my.page.viewportSize();
     await my.page.setViewportSize({ width: 1800, height: 900 }); // a narrow one has no place for them
     await my.command("Welcome: Open Walkthrough...");
-    await my.type("Get Started with Project Memory");
-    await my.choose("Get Started with Project Memory");
+    await my.type("Get Started with Cognee Memory");
+    await my.choose("Get Started with Cognee Memory");
     for (const [step, count] of [
       ["Find it again", 2],
       ["Use it in chat", 1],
@@ -79,7 +79,7 @@ describe("without the program", () => {
   });
 
   my.it("a command says what is missing, and offers to set it up", async () => {
-    await my.command("Memory: Check Health");
+    await my.command("Cognee Memory: Check Health");
     await my.pane("Health").getByRole("button", { name: "Set Up" }).waitFor();
     await my.shot("health-not-set-up");
   });
@@ -124,7 +124,8 @@ describe("with memories", () => {
     await my.shot("recall");
     await keyboard.press("Enter");
     await my.tab("Loan periods.md").waitFor();
-    await until(async () => /Loans last (two|four) weeks/.test(await my.editorText()), "the memory's text");
+    const memory = await my.rendered("Memory 1 ·").catch(() => my.rendered("Memory 2 ·"));
+    assert.match(await memory.locator("body").textContent(), /Loans last (two|four) weeks/);
     for (const name of ["Insert into Editor", "Explain the Score", "Show History of the Topic"]) {
       await my.editorAction(name).waitFor();
     }
@@ -147,7 +148,7 @@ describe("with memories", () => {
 
   my.it("the context of a question is inserted where one was writing, with the keyboard alone", async () => {
     await my.tab("notes.md").click();
-    await my.command("Memory: Insert Context…");
+    await my.command("Cognee Memory: Insert Context…");
     await my.type("when does the library close?");
     await my.page.keyboard.press("Enter");
     await until(async () => (await my.editorText()).includes("closes at six"), "the notes");
@@ -157,7 +158,7 @@ describe("with memories", () => {
 
   my.it("a topic is compacted as its preview says, and restored", async () => {
     const row = my.row("Memories", "Loan periods");
-    await my.inline(row, "Compact Memories of a Topic");
+    await my.inline(row, "Compact Cognee Memories");
     await my.rendered("This is a preview");
     await my.choice("Confirm").waitFor();
     await my.shot("compact");
@@ -165,6 +166,10 @@ describe("with memories", () => {
     await my.toast("Compacted 2 summaries for topic loan-periods.").waitFor();
     await my.row("Memories", "Decision").waitFor();
     await my.shot("compacted");
+    assert.match(
+      my.host.output("Cognee Memory"),
+      /Compacted 2 summaries for topic loan-periods into DecisionRecord\. Conflicts detected: Y\./,
+    );
     await my.press("Compacted 2 summaries", "Undo");
     await my.toast("Restored 2 summaries").waitFor();
     await my.row("Memories", "Decision").waitFor({ state: "detached" });
@@ -188,7 +193,7 @@ describe("with memories", () => {
 
   my.it("an old folder is migrated after a preview, and this is undone", async () => {
     my.folder.putOldText();
-    await my.command("Memory: Migrate Summaries of an Earlier Version…");
+    await my.command("Cognee Memory: Migrate Cognee Summaries");
     await my.rendered("Would be migrated");
     await my.choice("Migrate").waitFor();
     await my.shot("migrate");
@@ -210,12 +215,31 @@ describe("with memories", () => {
     await my.shot("forgotten");
   });
 
+  my.it("the plan's commands are in the palette under one name", async () => {
+    await my.page.keyboard.press("F1");
+    await my.type(">Cognee");
+    for (const name of ["Compact Cognee Memories", "Migrate Cognee Summaries", "Remove the Program…", "Recall…"])
+      await my.choice(`Cognee Memory: ${name}`).waitFor();
+    await my.shot("palette");
+    await my.page.keyboard.press("Escape");
+  });
+
+  my.it("the folders of the memory are not in the Explorer", async () => {
+    await my.page.keyboard.press("Control+Shift+E");
+    const rows = my.page.locator(".explorer-folders-view .monaco-list-row");
+    await rows.filter({ hasText: "notes.md" }).waitFor();
+    assert.deepEqual(
+      (await rows.allInnerTexts()).map((text) => text.trim()).filter((text) => text !== "notes.md"),
+      [],
+    );
+    await my.shot("explorer");
+    await my.openViews();
+  });
+
   // The last one: its list stays in front of the window.
   my.it("activation is measured by the editor", async (test) => {
     await my.command("Developer: Show Running Extensions");
-    const row = my.page
-      .locator(".runtime-extensions-editor .monaco-list-row")
-      .filter({ hasText: "Cognee Chat Memory" });
+    const row = my.page.locator(".runtime-extensions-editor .monaco-list-row").filter({ hasText: "Cognee Memory" });
     await row.waitFor();
     test.diagnostic((await row.first().innerText()).replaceAll(/\s+/g, " "));
     await my.shot("activation");

@@ -4,6 +4,7 @@ import * as vscode from "vscode";
 import { Capture } from "./capture/capture";
 import { Services } from "./services";
 import { registerLife } from "./life/register";
+import { StartedWorkers } from "./life/started";
 import { registerSetUp } from "./setup/register";
 import { registerRemember } from "./remember/register";
 import { registerRecall } from "./recall/register";
@@ -16,9 +17,17 @@ let capture: Capture | undefined;
 
 export function activate(context: vscode.ExtensionContext): void {
   const log = vscode.window.createOutputChannel("Cognee Memory", { log: true });
-  const setUp = registerSetUp(context, log);
+  const workers = new StartedWorkers(vscode.Uri.joinPath(context.globalStorageUri, "workers").fsPath);
+  void workers.tellUninstall(context.asAbsolutePath("dist"));
+  const setUp = registerSetUp(context, log, workers);
   const life = registerLife();
-  const services = new Services(context, log, setUp.programs, (memory) => life.wake(memory));
+  const services = new Services(
+    context,
+    log,
+    setUp.programs,
+    (memory) => life.wake(memory),
+    (workspace, workerId) => workers.note(workspace, workerId),
+  );
   context.subscriptions.push(
     log,
     setUp.start(services),

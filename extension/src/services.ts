@@ -23,12 +23,15 @@ export interface Programs {
 export class Services {
   private readonly memories = new Map<string, Memory>();
   private read: Settings | undefined;
+  /** The path of the folder that the user picked last. */
+  private lastFolder: string | undefined;
 
   constructor(
     readonly context: vscode.ExtensionContext,
     readonly log: vscode.LogOutputChannel,
     readonly programs: Programs,
     private readonly wake: (memory: Memory) => void,
+    private readonly started: (workspace: string, workerId: string) => void = () => undefined,
   ) {
     context.subscriptions.push(
       vscode.workspace.onDidChangeConfiguration((event) => {
@@ -64,17 +67,15 @@ export class Services {
         () => this.programs.find(),
         Date.now,
         (used) => this.wake(used),
+        (workspace, workerId) => this.started(workspace, workerId),
       );
       this.memories.set(path, memory);
     }
     return memory;
   }
 
-  /**
-   * The folder that a command means: that of the active editor, the only one, or the one that the user picks.
-   * Undefined if the user picks none. Throws MemoryError NO_FOLDER, NOT_TRUSTED.
-   */
-  async folder(): Promise<vscode.WorkspaceFolder | undefined> {
+  /** The folders that a question is put to: all. Throws MemoryError NO_FOLDER, NOT_TRUSTED. */
+  foldersToAsk(): readonly [vscode.WorkspaceFolder, ...vscode.WorkspaceFolder[]] {
     if (!vscode.workspace.isTrusted) {
       throw new MemoryError(
         "NOT_TRUSTED",
@@ -82,22 +83,34 @@ export class Services {
         vscode.l10n.t("Trust the workspace first: “Workspaces: Manage Workspace Trust”."),
       );
     }
-    const folders = this.folders();
+    const [first, ...others] = this.folders();
+    if (first !== undefined) return [first, ...others];
+    throw new MemoryError(
+      "NO_FOLDER",
+      vscode.l10n.t("No folder is open, and a memory belongs to a folder."),
+      vscode.l10n.t("Open a folder first."),
+    );
+  }
+
+  /**
+   * The folder that a command means: that of the active editor, the only one, or the one that the user picks,
+   * whose list begins with the one of the last time.
+   * Undefined if the user picks none. Throws MemoryError NO_FOLDER, NOT_TRUSTED.
+   */
+  async folder(): Promise<vscode.WorkspaceFolder | undefined> {
+    const folders = this.foldersToAsk();
     const active = vscode.window.activeTextEditor?.document.uri;
     const ofEditor = active && vscode.workspace.getWorkspaceFolder(active);
     if (ofEditor !== undefined && folders.includes(ofEditor)) return ofEditor;
-    if (folders.length <= 1) {
-      if (folders[0] !== undefined) return folders[0];
-      throw new MemoryError(
-        "NO_FOLDER",
-        vscode.l10n.t("No folder is open, and a memory belongs to a folder."),
-        vscode.l10n.t("Open a folder first."),
-      );
-    }
+    if (folders.length === 1) return folders[0];
+    const isLast = ({ uri }: vscode.WorkspaceFolder): boolean => uri.fsPath === this.lastFolder;
     const picked = await vscode.window.showQuickPick(
-      folders.map((folder) => ({ label: folder.name, description: folder.uri.fsPath, folder })),
+      [...folders]
+        .sort((one, other) => Number(isLast(other)) - Number(isLast(one)))
+        .map((folder) => ({ label: folder.name, description: folder.uri.fsPath, folder })),
       { placeHolder: vscode.l10n.t("Whose memory?") },
     );
+    this.lastFolder = picked?.folder.uri.fsPath ?? this.lastFolder;
     return picked?.folder;
   }
 

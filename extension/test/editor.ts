@@ -52,6 +52,14 @@ export class Uri {
   }
 }
 
+export class TabInputCustom {
+  constructor(
+    readonly uri: Uri,
+    readonly viewType: string,
+  ) {}
+}
+export const LogLevel = { Debug: 2, Info: 3 };
+
 export class ThemeIcon {
   constructor(
     readonly id: string,
@@ -285,7 +293,7 @@ export const commands = {
     return new Disposable(() => handlers.delete(name));
   },
   executeCommand(name: string, ...args: unknown[]): Promise<unknown> {
-    if (name === "markdown.showPreview") shown.rendered.push(args[0] as Uri);
+    if (name === "vscode.openWith") shown.rendered.push(args[0] as Uri);
     if (name === "workbench.action.revertAndCloseActiveEditor") closeActive();
     return Promise.resolve(handlers.get(name)?.(...args));
   },
@@ -304,6 +312,8 @@ const never = () => new Disposable();
 const providers = new Map<string, { provideTextDocumentContent(uri: Uri, token: unknown): Promise<string> }>();
 
 export const window = {
+  tabGroups: { activeTabGroup: { activeTab: undefined as { input: unknown } | undefined } },
+  registerCustomEditorProvider: never,
   activeTextEditor: undefined as { document: unknown; selection?: unknown } | undefined,
   onDidChangeActiveTextEditor: never,
   createTreeView(id: string, { treeDataProvider }: { treeDataProvider: unknown }): FakeTree {

@@ -20,7 +20,7 @@ const ALWAYS = [
   "package.nls.json",
 ];
 const BUILT =
-  /^dist\/(extension\.cjs|python\/(bundle\.json|requirements\.lock|cognee_memory-[\d.]+-py3-none-any\.whl))$/;
+  /^dist\/((extension|uninstall)\.cjs|python\/(bundle\.json|requirements-core\.lock|cognee_memory-[\d.]+-py3-none-any\.whl))$/;
 
 describe("the package", () => {
   it("contains what it needs and nothing else", { timeout: 60_000 }, async () => {

@@ -55,8 +55,8 @@ def test_every_command_prints_what_the_tutorial_shows(place: Place) -> None:
     assert commands > 20
 
 
-def test_the_program_of_the_tutorial_stores_a_summary_and_finds_it(place: Place, tmp_path: Path) -> None:
-    """It starts its own worker. docs/build-on-it.md finds what it stored: over HTTP, and without a worker."""
+def test_the_program_to_build_on_stores_a_summary_and_finds_it(place: Place, tmp_path: Path) -> None:
+    """That of docs/build-on-it.md. It starts its own worker, and finds what it stored: over HTTP, and without one."""
     (tmp_path / "bin").mkdir()
     program = typescript.program(tmp_path / "bin")
     made = typescript.compiled(tmp_path, "module")

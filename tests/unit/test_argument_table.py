@@ -9,7 +9,7 @@ from typing import Any, get_args
 import pytest
 
 from bridge.argument_table import ARGUMENTS, DEFAULT_PRESET, EXPLAIN_ARGUMENTS, PRESETS, Argument, Preset
-from bridge.interface.arguments import Parser, add_explain_options, add_question_options
+from bridge.interface.arguments import Parser, add_explain_options
 from bridge.memory import Status
 from bridge.settings import Settings, default_of, names, table
 from worker.mcp import schemas
@@ -19,7 +19,6 @@ NUMBERS = [name for name, argument in EXPLAIN_ARGUMENTS.items() if argument.kind
 
 def options() -> dict[str, argparse.Action]:
     parser = Parser()
-    add_question_options(parser)
     add_explain_options(parser)
     return {action.dest: action for action in parser._actions if action.dest != "help"}
 

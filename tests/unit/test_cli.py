@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import json
 import os
 import shlex
@@ -25,7 +26,7 @@ from jobs.kinds import KIND_NAMES, KINDS
 from jobs.lock import Lock
 from jobs.model import Record, encode, job_digest
 from jobs.parse import parse_job
-from worker.cli import main, parser
+from worker.cli import OTHER_NAMES, main, parser
 from worker.terminal import command_table, display, job_views, kinds
 from worker.version import VERSION
 
@@ -64,7 +65,7 @@ def test_every_command_has_a_help_with_a_sentence(capsys: pytest.CaptureFixture[
 
 
 def test_every_command_that_is_understood_can_be_carried_out_and_shown() -> None:
-    understood = {"worker", *(" ".join(command) for command in EVERY)}
+    understood = {"worker", "settings", *(" ".join(command) for command in EVERY)}
     of_kinds = {name for name in understood if name in KIND_NAMES}
     assert understood - of_kinds == set(command_table.COMMANDS)
     for name in understood:
@@ -137,7 +138,7 @@ def test_the_help_of_the_whole_names_every_command_and_the_exit_codes() -> None:
     ("arguments", "near"),
     [
         (["wroker"], "'worker'"),
-        (["list"], "'model list' or 'capture list' or 'memories list'"),
+        (["use"], "'model use'"),
         (["retry", "x"], "'jobs retry'"),
         (["jobs", "lst"], "'list'"),
         (["jobs", "list", "--state", "failed", "--limt", "3"], "'--limit'"),
@@ -153,6 +154,51 @@ def test_wrong_usage_names_what_is_near(arguments: list[str], near: str, capsys:
     told = capsys.readouterr().err
     assert f"did you mean {near}?" in told
     assert "--help" in told
+
+
+@pytest.mark.parametrize(("name", "meant"), OTHER_NAMES.items())
+def test_a_command_is_known_by_the_name_that_other_programs_give_it(
+    name: str, meant: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([name, "--help"])
+    told = capsys.readouterr().out
+    assert ended.value.code == 0
+    assert told.startswith(f"usage: cognee-memory {meant} [options]")
+    assert f"  {name:10} {meant}\n" in parser().format_help()
+
+
+@pytest.mark.parametrize("command", ["retrieve", "context", "explain", "ask", "compact"])
+def test_a_question_and_a_topic_may_be_several_words_without_quotes(command: str) -> None:
+    given = vars(parser(command).parse_args([command, "Redis", "job queue"]))
+    assert "Redis job queue" in given.values()
+
+
+@pytest.mark.parametrize("command", ["retrieve", "context"])
+def test_a_limit_is_the_most_hits(command: str) -> None:
+    given = parser(command).parse_args([command, "queue", "--limit", "3"])
+    assert given.max_results == "3"
+
+
+def test_explain_has_a_limit_of_its_own() -> None:
+    given = parser("explain").parse_args(["explain", "queue", "--limit", "3", "--max-results", "4"])
+    assert (given.limit, given.max_results) == ("3", "4")
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "has_lines"), [(errno.ENOSPC, "DISK_FULL", False), (errno.EIO, "INTERNAL", True)]
+)
+def test_the_lines_of_code_are_shown_for_a_bug_and_not_for_a_full_disk(
+    number: int, code: str, has_lines: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: argparse.Namespace) -> None:
+        raise OSError(number, "")
+
+    monkeypatch.setattr("worker.cli.run", fail)
+    assert main(["topics"]) == 1
+    told = capsys.readouterr().err
+    assert code in told
+    assert ("OSError" in told) is has_lines
 
 
 def test_help_is_a_word_as_well(capsys: pytest.CaptureFixture[str]) -> None:

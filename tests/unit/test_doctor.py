@@ -675,7 +675,14 @@ def newer(workspace: Workspace) -> None:
 
 
 def link_inside(workspace: Workspace) -> None:
-    (workspace.spool.rejected / "link.1.json").symlink_to("/etc/hostname")
+    (workspace.spool.active / "link.1.json").symlink_to("/etc/hostname")
+
+
+def test_what_the_worker_rejected_is_as_it_came_and_no_finding(used: Workspace) -> None:
+    (used.spool.rejected / "link.1.json").symlink_to("/etc/hostname")
+    (used.spool.rejected / "folder.1.json").mkdir()
+    (used.spool.rejected / "folder.1.json").chmod(0o777)
+    assert not seen(used) & {"LINKS_INSIDE", "OPEN_TO_OTHERS"}
 
 
 AWFUL: dict[str, tuple[Callable[[Workspace], None], set[str]]] = {

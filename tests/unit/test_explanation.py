@@ -20,7 +20,7 @@ from shelf import EVERYTHING, NOW, Shelf, legacy, record, summary
 from bridge.embedding.config import EmbeddingConfig
 from bridge.embedding.factory import create
 from bridge.interface import answer_shapes, envelope
-from bridge.interface.arguments import Parser, add_explain_options, add_question_options, explain_values
+from bridge.interface.arguments import Parser, add_explain_options, explain_values
 from bridge.settings import Settings
 from jobs.errors import JobError
 
@@ -416,7 +416,6 @@ def test_an_id_on_the_command_line_that_is_none_is_reported_and_the_rest_is_expl
     shelf.add(summary("a", "queue"))
     parser = Parser()
     parser.add_argument("--query")
-    add_question_options(parser)
     add_explain_options(parser)
     given = explain_values(parser.parse_args(["--id", "x", "1", "--id", "2"]))
     found = shelf.explain(**given)

@@ -99,6 +99,7 @@ def test_a_topic_is_named_by_its_id_or_by_the_exact_title_of_its_newest_memory(w
         == "topic-263200d7"
     )
     assert listing.topic_id_of(workspace, "full") == "full", "an id comes before a title"
+    assert listing.topic_id_of(workspace, "Full") == "full", "as its title begins"
     assert listing.topic_id_of(workspace, "发票") == "发票", "no part of a title"
     store.add([(titled("z", "z", "发票号"), None)], NOW)
     store.close()

@@ -333,6 +333,29 @@ def standing(**other: Any) -> dict[str, Any]:
     return {**whole, **other}
 
 
+@pytest.mark.parametrize(
+    ("alive", "counts", "files", "shown"),
+    [
+        (True, {"queued": 2, "running": 1}, 0, ["queue 2 queued, 1 running"]),
+        (False, {"queued": 2, "running": 1}, 0, ["queue 2 queued", "cut off 1 job, which the next worker runs again"]),
+        (False, {"rejected": 8}, 8, ["queue 8 rejected"]),
+        (False, {"rejected": 8}, 9, ["queue 8 rejected", "rejected 8 jobs and 1 other file"]),
+        (False, {}, 1, ["queue empty", "rejected 1 file"]),
+    ],
+)
+def test_the_status_counts_each_job_and_each_rejected_file_once(
+    alive: bool, counts: dict[str, int], files: int, shown: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without a worker no job runs, and a rejected job has a file."""
+    worker = {"alive": alive, "heartbeat": {"state": "ready", "pid": 1, "in_flight": ()}}
+    jobs = {"counts": counts, "causes": [], "oldest_waiting_seconds": None}
+    found = standing(worker=worker, jobs=jobs, rejected_files=files, memory={"memories": 0})
+    found |= {"workspace": "w", "advice": [], "graph_installed": True}
+    queue_views.overview(found)
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert [line for line in lines if line.startswith(("queue", "cut off", "rejected"))] == shown
+
+
 def test_where_all_is_well_nothing_is_advised() -> None:
     assert overview.advice(standing(), NOW) == []
 

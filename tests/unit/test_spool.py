@@ -91,9 +91,34 @@ def test_the_workspace_is_the_nearest_folder_with_jobs_or_a_repository(tmp_path:
 
 
 def test_a_workspace_that_is_no_folder_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(JobError) as caught:
+    with pytest.raises(JobError, match="WORKSPACE_MISSING"):
         find_workspace(tmp_path / "none", tmp_path)
-    assert caught.value.code == "WORKSPACE_MISSING"
+
+
+@pytest.mark.parametrize("folder", ["home/ana", "home", ".", "/"])
+def test_the_home_folder_and_what_is_above_it_are_no_workspace_unless_one_is_there(
+    tmp_path: Path, folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home" / "ana"
+    home.mkdir(parents=True)
+    (home / ".git").mkdir()  # such as a repository of dot files
+    monkeypatch.setenv("HOME", str(home))
+    start = (tmp_path / folder).resolve()
+    with pytest.raises(JobError, match="WORKSPACE_NOT_CHOSEN"):
+        find_workspace(None, start)
+    assert find_workspace(None, start, anywhere=True) == find_workspace(start, home) == Workspace(start)
+
+
+def test_the_home_folder_that_has_a_memory_and_a_project_in_it_or_beside_it_are_workspaces(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = (tmp_path / "home" / "ana").resolve()
+    monkeypatch.setenv("HOME", str(home))
+    for folder in (home / "project", home.parent / "anastasia"):
+        folder.mkdir(parents=True)
+        assert find_workspace(None, folder) == Workspace(folder)
+    (home / ".cognee_jobs").mkdir()
+    assert find_workspace(None, home) == Workspace(home)
 
 
 # --- dropping ---

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -424,6 +425,17 @@ def _a_file(config: Path) -> None:
 def _a_file_inside(config: Path) -> None:
     config.mkdir()
     (config / "workspaces").write_text("")
+
+
+def test_a_full_disk_is_no_fault_of_the_configuration_folder(
+    workspace: Workspace, config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "")
+
+    monkeypatch.setattr(trust.files, "replace", full)
+    with pytest.raises(JobError, match="DISK_FULL"):
+        trust.adopt(workspace, config)
 
 
 @pytest.mark.parametrize("break_it", [_a_file, _a_file_inside])

@@ -26,7 +26,8 @@ def test_counts_bend(count: int, noun: str, text: str) -> None:
 
 
 def test_times_and_sizes_are_in_the_largest_unit_that_gives_one() -> None:
-    assert [wording.span(seconds) for seconds in (0, 59, 60, 7200, 200_000)] == ["0 s", "59 s", "1 min", "2 h", "2 d"]
+    seconds = (0, 59.9, 119, 7199, 100_000, 259_000)
+    assert [wording.span(each) for each in seconds] == ["0 s", "59 s", "1 min", "1 h", "27 h", "2 d"]
     assert [wording.size(count) for count in (5, 2048, 3 << 30, 5 << 40)] == ["5 bytes", "2 KiB", "3 GiB", "5.0 TiB"]
     assert wording.age(None, NOW) == "-"
     assert wording.local("2026-11-20T11:59:00Z", NOW).endswith("(1 min ago)")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from bridge.graph import installed
 from bridge.search import listing
 from bridge.settings import Settings
-from bridge.store.opening import copy_state
+from bridge.store.opening import copy_state, require_model
 from bridge.team import copy_age, last_try
 from bridge.trust import files_from_elsewhere
 from jobs import clock, heartbeat, record_cache
@@ -59,7 +59,12 @@ def overview(workspace: Workspace, settings: Settings) -> Overview:
     }
     earlier = _earlier_model(workspace, settings)
     left_out = 0 if status["team_copy_at"] is None else _left_out(workspace)
-    return {**status, "advice": advice(status, now, _from_elsewhere(workspace, settings), earlier, left_out)}
+    lines = advice(status, now, _from_elsewhere(workspace, settings), earlier, left_out)
+    try:
+        require_model(workspace, settings.embedding)
+    except JobError as error:
+        lines.insert(0, f"{error.message} Until then no memory is stored. {error.remediation}")
+    return {**status, "advice": lines}
 
 
 def _left_out(workspace: Workspace) -> int:

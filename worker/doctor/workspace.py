@@ -61,6 +61,7 @@ def gather(workspace: Workspace, trust_state: TrustState, now: datetime) -> Work
     state.shared = _shared(workspace, state.folders)
     left = _MOST_ENTRIES
     written_by_name = {workspace.memory, workspace.spool.worker}
+    rejected = workspace.spool.rejected  # the worker moves there what it does not take, as it is
     for folder in state.folders:
         if not (folder / ".gitignore").is_file():
             state.not_ignored.append(folder)
@@ -71,7 +72,8 @@ def gather(workspace: Workspace, trust_state: TrustState, now: datetime) -> Work
                 return state
             # In a folder closed to others, the mode of a dropped file is harmless.
             matters = not is_closed or stat.S_ISDIR(status.st_mode) or path.parent in written_by_name
-            _sort(state, path, status, (now - _OLD_PART).timestamp(), matters=matters)
+            if not path.is_relative_to(rejected) or path == rejected:
+                _sort(state, path, status, (now - _OLD_PART).timestamp(), matters=matters)
     return state
 
 

@@ -18,10 +18,11 @@ from starlette.routing import Route
 from bridge.interface.envelope import SUCCESS
 from bridge.job_targets import require
 from bridge.settings import Settings
+from bridge.store.opening import require_model
 from jobs import client, launch, record_cache, spool
 from jobs.errors import ERRORS, JobError
 from jobs.ids import is_job_id
-from jobs.kinds import KIND_NAMES
+from jobs.kinds import BY_NAME, KIND_NAMES
 from jobs.layout import SpoolPaths, Workspace
 from jobs.model import encode
 from jobs.record_cache import RecordCache
@@ -160,7 +161,7 @@ def _drop(
 ) -> Submitted:
     """Validate a job as the worker will, so that the client sees errors at once; then drop it.
 
-    Raises JobError: every error of the intake, and as ``job_targets.require``.
+    Raises JobError: every error of the intake, and as ``job_targets.require`` and ``opening.require_model``.
     """
     from jobs.check import check  # pydantic takes time to import, so only when a job is submitted
     from jobs.parse import parse_job, read_json
@@ -180,6 +181,8 @@ def _drop(
     _check_room(workspace.spool, settings, known, job)
     if spool.read_record(workspace.spool, name) is None:  # the same job again is answered as before
         require(workspace, job.kind, job.payload)
+        if BY_NAME[job.kind].stores:
+            require_model(workspace, settings.embedding)
     fields = check(JobFile, value).model_dump(
         exclude_none=True, exclude={"schema_version", "job_id", "kind", "payload"}
     )

@@ -16,7 +16,6 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from bridge.interface import envelope as answer
-from bridge.privacy.masking import trace
 from bridge.settings import Settings
 from jobs.errors import JobError, Reaction
 
@@ -46,6 +45,9 @@ _STATUS = {
     "JOB_ID_CONFLICT": 409,
     "HTTP_TOO_LARGE": 413,
     "HTTP_NOT_JSON": 415,
+    "EMBEDDING_CONFIG": 503,
+    "MODEL_CORRUPT": 503,
+    "MODEL_MISSING": 503,
 }
 _STATUS_BY_REACTION = {Reaction.REJECT: 422, Reaction.RETRY: 500, Reaction.WAIT: 503, Reaction.GIVE_UP: 500}
 
@@ -129,8 +131,7 @@ def route(path: str, **methods: Respond) -> Route:
         except ClientDisconnect:
             return Response(status_code=400)  # the client is gone and reads no reply
         except Exception as error:
-            log.error("a request failed: %s", trace(error))
-            return refusal(answer.unexpected(error))
+            return refusal(answer.unexpected(error, lambda lines: log.error("a request failed: %s", lines)))
 
     return Route(path, endpoint, methods=list(by_method))
 

@@ -4,7 +4,6 @@ It drops jobs and runs queries as any other client does; it does not know how th
 imports the library ``mcp``. In reading order:
 
 ``server``: the protocol: listing the tools, calling them, ending with the client.
-``workspace_choice``: whether the workspace that the server found by itself may be used.
 ``tools``: the table of tools with their texts, and the checks of a call.
 ``schemas``: the input schemas of the tools.
 ``outputs``: the output schemas of the tools.

@@ -5,13 +5,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from bridge.interface import envelope
-from bridge.privacy.masking import trace
 from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.spelling import did_you_mean
@@ -66,7 +64,6 @@ def call(tool: Tool, workspace: Workspace | JobError, arguments: dict[str, Any])
     except JobError as error:
         return error
     except Exception as error:
-        print(f"{tool.name}: {trace(error)}", file=sys.stderr)  # noqa: T201 - for bug reports
         return envelope.unexpected(error)
 
 

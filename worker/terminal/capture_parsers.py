@@ -48,7 +48,7 @@ def capture(builder: CommandLineBuilder) -> None:
 def _preview_and_run(builder: CommandLineBuilder, verbs: Any) -> None:
     preview = builder.add(
         "preview",
-        "show what a capture would keep, and change nothing",
+        "show what a capture would keep, and store nothing",
         ["cognee-memory capture preview", "cognee-memory capture preview --tool codex --text"],
         more="Without an enabled tool, it looks at all of them.",
         needs="starts",

@@ -8,12 +8,13 @@ from typing import Any, Literal
 
 from bridge.interface.arguments import EVERYWHERE, EXAMPLES, Parser, add_no_start, add_timeout, add_workspace
 
-Needs = Literal["none", "starts", "asks", "worker", "is"]
+Needs = Literal["none", "starts", "opens", "asks", "worker", "is"]
 
 # What a command does when no worker runs.
 WITHOUT_A_WORKER: dict[Needs, str] = {
     "none": "Needs no worker.",
     "starts": "Starts a worker unless one is running. With --no-start, the job waits for the next worker.",
+    "opens": "Starts a worker unless one is running. With --no-start, exit code 3 without one.",
     "asks": "Without a worker, the request waits for the next one.",
     "worker": "Needs a worker: exit code 3 without one.",
     "is": "",

@@ -47,6 +47,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "team give": ("team_command.people", "team_command.show_people"),
     "team list": ("team_command.list_workspaces", "team_command.show_list"),
     "settings": ("commands.settings", "display.settings"),
+    "settings set": ("commands.settings_set", "display.setting"),
     "purge": ("purge.purge", "purge.show"),
     "trust": ("commands.trust_workspace", "display.plain"),
     "worker": ("process_commands.run", "display.nothing"),

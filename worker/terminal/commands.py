@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import get_args
 
@@ -10,11 +11,14 @@ from bridge import trust
 from bridge.interface import envelope
 from bridge.memory import STATUS_WORDS, Status
 from bridge.search import following, listing, waiting_jobs
-from bridge.settings import load, table
+from bridge.settings import load, table, user_file
+from bridge.user_settings import require_effect, write_user_file
 from jobs import clock, files
 from jobs.errors import JobError
 from jobs.layout import Workspace
+from jobs.spelling import nearest
 
+from ..wording import cut
 from .output import Envelope, warn
 from .process_commands import require_positive, target, workspace_and_settings, workspace_of
 
@@ -61,8 +65,34 @@ def setup(args: argparse.Namespace) -> Envelope:
 
 def settings(args: argparse.Namespace) -> Envelope:
     """All settings with their values and sources."""
-    _, in_force = workspace_and_settings(args)
+    _, in_force = workspace_and_settings(args, anywhere=True)
     return envelope.success(settings=[row.__dict__ for row in table(in_force)])
+
+
+def settings_set(args: argparse.Namespace) -> Envelope:
+    """Set one setting in the user's ``config.toml``; ``value`` is as it is shown.
+
+    Raises JobError: ARGUMENT_INVALID for an unknown setting and for one that would not take effect, SETTING_INVALID for
+    a wrong value, and what writing the file raises.
+    """
+    _, in_force = workspace_and_settings(args, anywhere=True)
+    rows = {row.name: row for row in table(in_force) if row.name != "config_dir"}  # which says where the file is
+    given = args.name.strip()
+    name = next((row.name for row in rows.values() if given.upper() == row.variable), given.lower())
+    if name not in rows:
+        near = nearest(given.lower(), rows)
+        also = f" Did you mean {near[0]}?" if near else ""
+        raise JobError(
+            "ARGUMENT_INVALID", f"There is no setting {given!r}.{also}", remediation="See: cognee-memory settings."
+        )
+    value = sys.stdin.readline().strip() if args.value == "-" else args.value
+    wanted = getattr(load({name: value}), name)
+    wanted = str(wanted) if isinstance(wanted, Path) else wanted
+    path = user_file(in_force)
+    require_effect(in_force, {name: wanted}, path)
+    write_user_file(path, {name: wanted})
+    shown = next(row for row in table(load()) if row.name == name)
+    return envelope.success(name=name, variable=shown.variable, value=shown.value, file=str(path))
 
 
 def trust_workspace(args: argparse.Namespace) -> Envelope:
@@ -103,14 +133,16 @@ def _memory_of(args: argparse.Namespace) -> Workspace:
 def mcp(args: argparse.Namespace) -> Envelope:
     """Serve an agent over stdin and stdout; this process ends when the agent disconnects."""
     from ..mcp.server import serve
-    from ..mcp.workspace_choice import chosen
     from ..version import VERSION
     from .worktree_note import worktree_note
 
-    workspace = workspace_of(args)
-    if args.workspace is not None:
-        serve(workspace, VERSION)
-    serve(chosen(workspace, Path("~").expanduser()), VERSION, worktree_note(workspace))
+    try:
+        workspace = workspace_of(args)
+    except JobError as error:
+        if error.code != "WORKSPACE_NOT_CHOSEN":  # which the agent is told, so that the user hears of it
+            raise
+        serve(error, VERSION)
+    serve(workspace, VERSION, worktree_note(workspace) if args.workspace is None else None)
 
 
 def memories_list(args: argparse.Namespace) -> Envelope:
@@ -154,7 +186,12 @@ def topics(args: argparse.Namespace) -> Envelope:
     """All topics, largest first, each with the title of its newest memory."""
     workspace = _memory_of(args)
     waiting = waiting_jobs.warnings(workspace)
-    return envelope.success(topics=listing.topics(workspace), warnings=waiting)
+    found = listing.topics(workspace)
+    if args.limit is None:
+        return envelope.success(topics=found, warnings=waiting)
+    require_positive(args.limit)
+    shown = found[: args.limit]
+    return envelope.success(topics=shown, warnings=[*cut(len(shown), len(found), "--limit", ()), *waiting])
 
 
 def history(args: argparse.Namespace) -> Envelope:

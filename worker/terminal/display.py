@@ -329,6 +329,12 @@ def settings(answer: Envelope) -> None:
     table(("variable", "value", "from", "meaning"), rows, wraps=("value", "meaning"), optional_columns=("meaning",))
 
 
+def setting(answer: Envelope) -> None:
+    """Print which value was set, and where."""
+    say(f"{answer['variable']} is {answer['value']}, in {answer['file']}.")
+    say("A worker that runs uses it after: cognee-memory worker restart.")
+
+
 def export(answer: Envelope) -> None:
     """Print what was exported."""
     counts = answer["counts"]

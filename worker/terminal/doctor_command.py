@@ -55,7 +55,7 @@ def doctor(args: argparse.Namespace) -> Envelope:
 def _workspace(args: argparse.Namespace) -> Workspace:
     """The workspace, found as in every command; a missing one becomes a finding, not an error."""
     try:
-        return find_workspace(args.workspace, Path.cwd())
+        return find_workspace(args.workspace, Path.cwd(), anywhere=True)
     except JobError:
         return Workspace(expand_home(args.workspace).absolute())
 

@@ -5,7 +5,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 
-from bridge.interface.arguments import add_explain_options, add_ingest_options, add_keep_both, add_question_options
+from bridge.interface.arguments import (
+    Words,
+    add_explain_options,
+    add_ingest_options,
+    add_keep_both,
+    add_question_options,
+)
 from jobs.kinds import VERDICTS
 
 from .capture_parsers import capture
@@ -19,6 +25,10 @@ def _job(
     parser = builder.add(name, text, examples, more=more, needs="starts")
     waiting(parser, default=True)
     return parser
+
+
+def _question(parser: argparse.ArgumentParser, name: str, text: str, nargs: str = "+") -> None:
+    parser.add_argument(name, action=Words, nargs=nargs, metavar="QUESTION", help=f"{text}; quotes are not necessary")
 
 
 # --- remember ---
@@ -102,11 +112,11 @@ def retrieve(builder: CommandLineBuilder) -> None:
             'cognee-memory retrieve "deployment" --text',
         ],
     )
-    parser.add_argument("query", metavar="QUESTION", help="the query, as a sentence or as words")
+    _question(parser, "query", "the query, as a sentence or as words")
     parser.add_argument("--text", action="store_true", help="show the whole text of each hit, not its best passages")
     passages = "with --json, also the passages of each hit that match best"
     parser.add_argument("--best-passages", action="store_true", help=passages)
-    add_question_options(parser)
+    add_question_options(parser, "token budget of the answer (default: none; with --json 2000)")
 
 
 def explain(builder: CommandLineBuilder) -> None:
@@ -116,9 +126,8 @@ def explain(builder: CommandLineBuilder) -> None:
         "show why memories are found: the parts of their scores",
         ['cognee-memory explain "Which database do we use?"', "cognee-memory explain --id 12 13"],
     )
-    parser.add_argument("query", metavar="QUESTION", nargs="?", help="the query that found the memories")
+    _question(parser, "query", "the query that found the memories", nargs="*")
     add_explain_options(parser)
-    add_question_options(parser)
 
 
 def context(builder: CommandLineBuilder) -> None:
@@ -128,7 +137,7 @@ def context(builder: CommandLineBuilder) -> None:
         "make a block for a prompt: matching notes within a token budget",
         ['cognee-memory context "Which database do we use?" --max-tokens 800'],
     )
-    parser.add_argument("query", metavar="QUESTION", help="the query, as a sentence or as words")
+    _question(parser, "query", "the query, as a sentence or as words")
     add_question_options(parser)
 
 
@@ -141,9 +150,13 @@ def ask(builder: CommandLineBuilder) -> None:
         ['cognee-memory ask "How do the services depend on each other?"'],
         more="With a language model, it answers in prose; without one, it returns the context from the graph.",
     )
-    parser.add_argument("question", metavar="QUESTION", help="the question")
+    _question(parser, "question", "the question")
     parser.add_argument(
-        "--top-k", type=int, metavar="N", help="number of results to take from the graph (default 10, 1 to 100)"
+        "--top-k",
+        "--limit",
+        type=int,
+        metavar="N",
+        help="number of results to take from the graph (default 10, 1 to 100)",
     )
 
 
@@ -202,12 +215,13 @@ def memories(builder: CommandLineBuilder) -> None:
 
 def topics(builder: CommandLineBuilder) -> None:
     """Add ``topics``."""
-    builder.add(
+    parser = builder.add(
         "topics",
         "list the topics, largest first, and which are worth compacting",
         ["cognee-memory topics"],
         more="A topic with five or more active summaries is worth compacting.",
     )
+    parser.add_argument("--limit", type=int, metavar="N", help="maximum number of topics to show (default: all)")
 
 
 def history(builder: CommandLineBuilder) -> None:
@@ -261,7 +275,7 @@ def compact(builder: CommandLineBuilder) -> None:
         ],
         more="A preview shows the result and changes nothing. With its digest, exactly that preview is applied.",
     )
-    parser.add_argument("topic_id", metavar="TOPIC", nargs="?", help="the topic's id or its exact title")
+    parser.add_argument("topic_id", action=Words, metavar="TOPIC", nargs="*", help="the topic's id or its exact title")
     parser.add_argument("--topic-id", dest="named_topic", metavar="ID", help="the same, as an option")
     parser.add_argument("--preview", action="store_true", help="show the result, and change nothing")
     parser.add_argument("--preview-digest", metavar="DIGEST", help="apply exactly this preview")

@@ -11,9 +11,9 @@ from bridge.embedding import local_models
 from bridge.embedding.local_models import LocalModel
 from bridge.interface import envelope
 from bridge.interface.submission import require_success
-from bridge.settings import WORKSPACE_ENV, Settings, user_file, variable
+from bridge.settings import Settings, user_file
 from bridge.store import opening
-from bridge.user_settings import write_user_file, write_workspace_env
+from bridge.user_settings import require_effect, write_user_file, write_workspace_env
 from jobs import client, launch
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -32,13 +32,13 @@ _STOP_SECONDS = 60.0  # a running job may be long; the worker is then restarted 
 
 def list_models(args: argparse.Namespace) -> Envelope:
     """The models that can be chosen."""
-    _, settings = workspace_and_settings(args)
+    _, settings = workspace_and_settings(args, anywhere=True)
     return envelope.success(**models.model_list(settings))
 
 
 def status(args: argparse.Namespace) -> Envelope:
     """The configured model, the store's, and the progress of the change."""
-    return envelope.success(**models.model_status(*workspace_and_settings(args)))
+    return envelope.success(**models.model_status(*workspace_and_settings(args, anywhere=True)))
 
 
 def use(args: argparse.Namespace) -> Envelope:
@@ -47,7 +47,7 @@ def use(args: argparse.Namespace) -> Envelope:
     Raises JobError: ARGUMENT_INVALID for an unknown model or a setting that would not take effect; what fetching the
     model, writing the file and stopping the worker raise. Each step may be repeated.
     """
-    workspace, settings = workspace_and_settings(args)
+    workspace, settings = workspace_and_settings(args, anywhere=not args.here)
     model = local_models.BY_NAME.get(args.name)
     if model is None:
         known = ", ".join(local_models.BY_NAME)
@@ -58,7 +58,7 @@ def use(args: argparse.Namespace) -> Envelope:
         "embedding_dimensions": model.dimensions,
     }
     path = _file(workspace, settings, args.here)
-    _require_effect(settings, values, path)
+    require_effect(settings, values, path)
     if model is not local_models.ENGLISH:
         fetch(model, settings, Path(args.source) if args.source else None)
     if settings.embedding.identity != model.identity:
@@ -106,20 +106,6 @@ def _file(workspace: Workspace, settings: Settings, here: bool) -> Path:
             remediation="Look at that file, then run: cognee-memory trust. Or leave out --here.",
         )
     return workspace.env_file
-
-
-def _require_effect(settings: Settings, values: dict[str, str | int], path: Path) -> None:
-    """Raises JobError: ARGUMENT_INVALID if another source sets one of the settings to another value, and wins."""
-    stronger = {"environment"} if path.name == ".env" else {"environment", WORKSPACE_ENV}
-    for name, value in values.items():
-        source = settings.sources.get(name)
-        if source in stronger and getattr(settings, name) != value:
-            raise JobError(
-                "ARGUMENT_INVALID",
-                f"{variable(name)} is set by the {source}, which takes precedence over {path.name}."
-                " Nothing was changed.",
-                remediation=f"Remove {variable(name)} there, then repeat the command.",
-            )
 
 
 def fetch(model: LocalModel, settings: Settings, source: Path | None) -> Path:

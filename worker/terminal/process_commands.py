@@ -31,9 +31,9 @@ def workspace_of(args: argparse.Namespace) -> Workspace:
     return find_workspace(args.workspace, Path.cwd())
 
 
-def workspace_and_settings(args: argparse.Namespace) -> tuple[Workspace, Settings]:
-    """The workspace of a command and its settings. Raises JobError: WORKSPACE_NOT_TRUSTED, SETTING_INVALID."""
-    return trust.open_workspace(args.workspace, Path.cwd())
+def workspace_and_settings(args: argparse.Namespace, *, anywhere: bool = False) -> tuple[Workspace, Settings]:
+    """The workspace of a command and its settings. Raises as ``trust.open_workspace``."""
+    return trust.open_workspace(args.workspace, Path.cwd(), anywhere=anywhere)
 
 
 def require_positive(limit: int) -> None:

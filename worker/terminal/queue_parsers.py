@@ -54,7 +54,7 @@ def open_page(builder: CommandLineBuilder) -> None:
         "open",
         "open the page in the browser, signed in",
         ["cognee-memory open", "cognee-memory open --print"],
-        needs="starts",
+        needs="opens",
     )
     parser.add_argument("--print", dest="only_print", action="store_true", help="print the address and do not open it")
     add_no_start(parser)
@@ -74,8 +74,18 @@ def doctor(builder: CommandLineBuilder) -> None:
 
 
 def settings(builder: CommandLineBuilder) -> None:
-    """Add ``settings``."""
-    builder.add("settings", "show every setting, its value and its source", ["cognee-memory settings"])
+    """Add ``settings`` with its subcommand."""
+    text = "show every setting, its value and its source; or set one"
+    parser = builder.add("settings", text, ["cognee-memory settings", "cognee-memory settings set max_results 10"])
+    setting = builder.add(
+        "set",
+        "set a setting for all your workspaces, in your config.toml",
+        ["cognee-memory settings set max_results 10", "cognee-memory settings set LLM_API_KEY - < key.txt"],
+        parent=builder.verbs(parser, "settings", required=False),
+        inherits_options=True,
+    )
+    setting.add_argument("name", metavar="NAME", help="its name, such as max_results, or its variable")
+    setting.add_argument("value", metavar="VALUE|-", help="its value; - for standard input, such as that of a key")
 
 
 def model(builder: CommandLineBuilder) -> None:

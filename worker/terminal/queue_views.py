@@ -208,21 +208,30 @@ def _graph(memory: Envelope, answer: Envelope) -> str:
     return "up to date"
 
 
+def _other_rejected(jobs: int, files: int) -> str:
+    """The rejected files, if some of them are no jobs; empty otherwise, since the queue counts the jobs."""
+    if files <= jobs:
+        return ""
+    return f"{counted(jobs, 'job')} and {counted(files - jobs, 'other file')}" if jobs else counted(files, "file")
+
+
 def overview(answer: Envelope) -> None:
     """Print the overview of ``status``."""
     counts, memory, disk = answer["jobs"]["counts"], answer["memory"], answer["disk"]
     waits = answer["jobs"]["oldest_waiting_seconds"]
     beat = (answer["worker"]["heartbeat"] if answer["worker"]["alive"] else None) or {}
+    cut_off = 0 if answer["worker"]["alive"] else counts.get("running", 0)
     facts(
         [
             ("workspace", answer["workspace"]),
             *_worker_facts(answer["worker"]),
-            ("queue", by_state(counts) or "empty"),
+            ("queue", by_state(counts if not cut_off else {**counts, "running": 0}) or "empty"),
+            ("cut off", f"{counted(cut_off, 'job')}, which the next worker runs again" if cut_off else ""),
             ("oldest", f"waiting job came {span(waits)} ago" if waits is not None else ""),
             *[("running", line) for line in _in_flight(beat)],
             ("inbox", counted(answer["waiting_in_inbox"], "file") if answer["waiting_in_inbox"] else ""),
-            ("rejected", counted(answer["rejected_files"], "file") if answer["rejected_files"] else ""),
-            ("memory", counted(memory["memories"], "memory") if memory else answer["memory_error"]["message"]),
+            ("rejected", _other_rejected(counts.get("rejected", 0), answer["rejected_files"])),
+            ("memories", f"{memory['memories']:,}" if memory else answer["memory_error"]["message"]),
             ("graph", _graph(memory, answer) if memory else ""),
             ("team", f"copy as of {answer['team_copy_at']}" if answer["team_copy_at"] else ""),
             ("disk", f"{size(disk['free_bytes'])} free"),

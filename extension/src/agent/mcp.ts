@@ -1,9 +1,11 @@
-/** Offers the program's MCP server to agents: one for each folder, once the program can be used. */
+/** Offers the program's MCP server to agents, if a setting asks for it: one for each folder. */
 
 import * as vscode from "vscode";
 import { describe } from "../core/error";
 import { plain } from "../core/text";
-import type { Services } from "../services";
+import { SECTION, type Services } from "../services";
+
+const ENABLED = "mcp.enabled";
 
 export class McpServers implements vscode.McpServerDefinitionProvider, vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<void>();
@@ -16,6 +18,9 @@ export class McpServers implements vscode.McpServerDefinitionProvider, vscode.Di
       services.programs.onDidChange(fire),
       vscode.workspace.onDidGrantWorkspaceTrust(fire),
       vscode.workspace.onDidChangeWorkspaceFolders(fire),
+      vscode.workspace.onDidChangeConfiguration((event) => {
+        if (event.affectsConfiguration(`${SECTION}.${ENABLED}`)) fire();
+      }),
     );
   }
 
@@ -24,15 +29,15 @@ export class McpServers implements vscode.McpServerDefinitionProvider, vscode.Di
     this.changed.dispose();
   }
 
-  /** None in Restricted Mode and without the program; then a change is told as soon as that is different. */
+  /** None unless asked for, in Restricted Mode and without the program; then a change is told as soon as that is different. */
   async provideMcpServerDefinitions(): Promise<vscode.McpStdioServerDefinition[]> {
-    if (!vscode.workspace.isTrusted) return [];
+    const isWanted = vscode.workspace.getConfiguration(SECTION).get<boolean>(ENABLED, false);
+    if (!isWanted || !vscode.workspace.isTrusted) return [];
     try {
       const { path, version } = await this.services.programs.find();
       const folders = this.services.folders();
       return folders.map(({ name, uri }) => {
-        const label =
-          folders.length === 1 ? vscode.l10n.t("Project Memory") : vscode.l10n.t("Memory of {0}", plain(name));
+        const label = folders.length === 1 ? "Cognee Memory" : `Cognee Memory: ${plain(name)}`;
         const server = new vscode.McpStdioServerDefinition(
           label,
           path,

@@ -1,27 +1,25 @@
 /** The chat participant @memory: recalls, answers from what it found, and offers to remember. */
 
 import * as vscode from "vscode";
-import type { RetrievalHit } from "#types";
 import { Capture } from "../capture/capture";
 import { describe, isAbort } from "../core/error";
-import type { Memory } from "../core/memory";
 import { rankingOf } from "../core/settings";
 import { escaped, noteOf } from "../core/text";
-import { logLines, titleOf } from "../recall/hit";
+import { contextEverywhere } from "../recall/context";
 import { uriOf } from "../recall/documents";
+import { type Found, retrieveEverywhere } from "../recall/everywhere";
+import { titleOf } from "../recall/hit";
 import { draftOfTurns, draftSummary } from "../remember/conversation";
 import { Drafts } from "../remember/drafts";
 import type { Turn } from "../remember/turns";
 import { remedyOf, type Services, signalOf } from "../services";
 import { hasDecisions, type Outcome } from "./followups";
 import { messagesOf } from "./prompt";
-import { listOf, WithoutImages } from "./reply";
+import { lineOf, passageUnder, WithoutImages } from "./reply";
 import { turnsOf } from "./turns";
 
 interface Exchange {
   readonly services: Services;
-  readonly folder: vscode.WorkspaceFolder;
-  readonly memory: Memory;
   readonly request: vscode.ChatRequest;
   readonly question: string;
   readonly history: readonly Turn[];
@@ -47,13 +45,7 @@ export async function answer(
       void vscode.commands.executeCommand("cognee.compactMemories");
       return { metadata: outcome };
     }
-    const folder = await services.folder();
-    if (folder === undefined) {
-      stream.markdown(vscode.l10n.t("No folder was chosen, so nothing was looked for."));
-      return { metadata: outcome };
-    }
-    const memory = services.memoryOf(folder);
-    const exchange = { services, folder, memory, request, question, history, stream, token };
+    const exchange = { services, request, question, history, stream, token };
     if (command === "remember") await remember(exchange);
     else if (question === "") stream.markdown(vscode.l10n.t("Ask what was decided, for example: “why SQLite?”"));
     else outcome = await recall(exchange, command);
@@ -68,37 +60,34 @@ export async function answer(
 }
 
 async function recall(exchange: Exchange, command: string): Promise<Outcome> {
-  const { services, folder, memory, question, history, stream, token } = exchange;
+  const { services, question, history, stream, token } = exchange;
   const t = vscode.l10n.t;
+  const folders = services.foldersToAsk();
   stream.progress(t("Recalling…"));
-  const settings = services.settings();
-  const asked = {
-    ...rankingOf(settings),
-    query: question,
-    ...(command === "history" ? { include_superseded: true } : {}),
-  };
+  const superseded = command === "history" ? { include_superseded: true } : {};
+  const asked = { ...rankingOf(services.settings()), ...superseded, query: question };
   const signal = signalOf(token);
   const isAnswered = command === "";
-  const [found, block] = await Promise.all([
-    memory.retrieve({ ...asked, best_passages: true }, signal),
-    isAnswered ? memory.context(asked, signal) : undefined,
+  const [{ found, warnings }, block] = await Promise.all([
+    retrieveEverywhere(services, asked, signal),
+    isAnswered ? contextEverywhere(services, folders, question, signal, superseded) : undefined,
   ]);
-  if (settings.logLevel !== "off") {
-    for (const line of logLines(question, found, settings.logLevel === "debug")) services.log.info(line);
-  }
-  for (const warning of found.warnings) services.log.warn(`[Retrieve] ${warning}`);
-  for (const warning of found.warnings) stream.markdown(`${escaped(noteOf(warning))}\n\n`);
-  const [first] = found.results;
+  for (const warning of warnings) stream.markdown(`${escaped(noteOf(warning))}\n\n`);
+  const [first] = found;
   if (first === undefined) {
-    stream.markdown(t("The memory of this folder has nothing about this."));
+    stream.markdown(
+      folders.length === 1
+        ? t("The memory of this folder has nothing about this.")
+        : t("The memories of these folders have nothing about this."),
+    );
   } else {
-    stream.markdown(listOf(found.results, !isAnswered, t));
-    refer(stream, folder, found.results);
+    list(stream, found, !isAnswered);
+    for (const each of found) stream.reference(addressOf(each), new vscode.ThemeIcon("history"));
   }
   let said = "";
-  if (block !== undefined && first !== undefined) said = await answerFrom(exchange, block.context, found.results);
+  if (block !== undefined && first !== undefined) said = await answerFrom(exchange, block.context, found);
   const turns: Turn[] = [...history, { role: "user", text: question }, { role: "assistant", text: said }];
-  Capture.of(services).heard(folder, question, said, exchange.request.model);
+  Capture.of(services).heard((first ?? { folder: folders[0] }).folder, question, said, exchange.request.model);
   const decided = hasDecisions(turns.filter(({ role }) => role === "user"));
   if (decided) {
     stream.button({
@@ -107,14 +96,14 @@ async function recall(exchange: Exchange, command: string): Promise<Outcome> {
       arguments: [turns],
     });
   }
-  return { command, said, hasDecisions: decided, ...(first === undefined ? {} : { topic: titleOf(first) }) };
+  return { command, said, hasDecisions: decided, ...(first === undefined ? {} : { topic: titleOf(first.hit) }) };
 }
 
 /** The model's answer. Where it gives none, the passages of the memories take its place. */
 async function answerFrom(
   { services, request, question, history, stream, token }: Exchange,
   block: string,
-  hits: readonly RetrievalHit[],
+  found: readonly Found[],
 ): Promise<string> {
   const t = vscode.l10n.t;
   const images = new WithoutImages();
@@ -139,7 +128,7 @@ async function answerFrom(
     services.log.warn(`[Chat] The model gave no answer: ${describe(error)}`);
     if (said === "") {
       stream.markdown(`${t("The model gave no answer, so this is what the memories say:")}\n\n`);
-      stream.markdown(listOf(hits, true, t));
+      list(stream, found, true);
     } else {
       stream.markdown(`\n\n${t("The model’s answer ends here, because of an error. The output channel has it.")}`);
     }
@@ -147,25 +136,31 @@ async function answerFrom(
   return said;
 }
 
-/** The memories as references of the answer, which open as documents. */
-function refer(
-  stream: vscode.ChatResponseStream,
-  { uri }: vscode.WorkspaceFolder,
-  hits: readonly RetrievalHit[],
-): void {
-  for (const hit of hits) {
-    const target = { kind: "memory", folder: uri.fsPath, id: hit.memory_id } as const;
-    stream.reference(uriOf(titleOf(hit), target), new vscode.ThemeIcon("history"));
+/** The hits as a list, each with a link that opens it. */
+function list(stream: vscode.ChatResponseStream, found: readonly Found[], withPassages: boolean): void {
+  for (const each of found) {
+    stream.markdown(`- ${lineOf(each.hit, vscode.l10n.t, each.folderName)} `);
+    stream.anchor(addressOf(each), `#${each.hit.memory_number}`);
+    stream.markdown(`\n${withPassages ? passageUnder(each.hit) : ""}`);
   }
+  stream.markdown("\n");
 }
 
+const addressOf = ({ folder, hit }: Found): vscode.Uri =>
+  uriOf(titleOf(hit), { kind: "memory", folder: folder.uri.fsPath, id: hit.memory_id });
+
 /** The draft of a summary, by the model of the request: of the conversation, and of what stands after the command. */
-async function remember({ services, folder, request, question, history, stream, token }: Exchange): Promise<void> {
+async function remember({ services, request, question, history, stream, token }: Exchange): Promise<void> {
   const t = vscode.l10n.t;
   const turns: readonly Turn[] = question === "" ? history : [...history, { role: "user", text: question }];
   if (turns.length === 0) {
     stream.markdown(t("There is nothing to remember yet. Write it after /remember, or talk with @memory first."));
     stream.button({ command: "cognee.rememberDecision", title: t("Remember a Decision…") });
+    return;
+  }
+  const folder = await services.folder();
+  if (folder === undefined) {
+    stream.markdown(t("No folder was chosen, so nothing is remembered."));
     return;
   }
   stream.progress(t("{0} writes the summary…", request.model.name));

@@ -8,9 +8,10 @@ const LONGEST_TITLE = 120;
 const LONGEST_PASSAGE = 400;
 
 /** “**Summary: {topic}** (created {date}, relevance score: {score})”, with the status of what is not active. */
-export function lineOf(hit: RetrievalHit, t: Translate): string {
+export function lineOf(hit: RetrievalHit, t: Translate, folder = ""): string {
   const title = escaped(cut(titleOf(hit), LONGEST_TITLE));
   const facts = [
+    ...(folder === "" ? [] : [t("folder {0}", escaped(folder))]),
     t("created {0}", day(dateOf(hit)) || t("at an unknown time")),
     t("relevance score: {0}", hit.final_score.toFixed(2)),
   ];
@@ -19,13 +20,10 @@ export function lineOf(hit: RetrievalHit, t: Translate): string {
   return `**${name}** (${facts.join(", ")})${status === "" ? "" : ` — ${status}`}`;
 }
 
-/** The lines of all hits, as a list; with the passage of each that fits best if `withPassages`. */
-export function listOf(hits: readonly RetrievalHit[], withPassages: boolean, t: Translate): string {
-  const items = hits.map((hit) => {
-    const passage = withPassages ? escaped(cut(passageOf(hit), LONGEST_PASSAGE)) : "";
-    return `- ${lineOf(hit, t)}${passage === "" ? "" : `\n\n  > ${passage}\n`}`;
-  });
-  return `${items.join("\n")}\n\n`;
+/** The passage of a hit that fits best, as a quotation below its line of a list; empty if it has none. */
+export function passageUnder(hit: RetrievalHit): string {
+  const passage = escaped(cut(passageOf(hit), LONGEST_PASSAGE));
+  return passage === "" ? "" : `\n  > ${passage}\n\n`;
 }
 
 /**

@@ -6,13 +6,13 @@ import type {
   ContextSuccess,
   ExplainRequest,
   ExplainSuccess,
+  Heartbeat,
   JobFile,
   Kind,
   NewJob,
   Results,
   RetrievalSuccess,
   RetrieveRequest,
-  Routes,
 } from "#types";
 import { drop } from "./drop";
 import { MemoryError } from "./error";
@@ -51,13 +51,14 @@ export class Memory {
 
   /**
    * `program` finds the program; it throws MemoryError PROGRAM_NOT_FOUND if it is not set up. `wake` is called when the
-   * memory was used and no worker lives; it returns at once.
+   * memory was used and no worker lives, `started` with the id of each worker that was started; both return at once.
    */
   constructor(
     readonly workspace: string,
     private readonly program: () => Promise<Program>,
     private readonly now: () => number = Date.now,
     private readonly wake: (memory: Memory) => void = () => undefined,
+    private readonly started: (workspace: string, workerId: string) => void = () => undefined,
   ) {}
 
   // --- questions ---
@@ -89,26 +90,6 @@ export class Memory {
     return answer;
   }
 
-  // --- what only a worker answers ---
-
-  /** A request to the worker; starts one if none runs. `path` replaces the route's path where that has a parameter. */
-  async request<R extends Extract<keyof Routes, `GET /v1/${string}` | `POST /v1/${string}`>>(
-    route: R,
-    body: Routes[R] extends { body: infer B } ? B : undefined,
-    signal: AbortSignal,
-    path?: string,
-  ): Promise<Routes[R] extends { answer: infer A } ? A : never> {
-    let worker = address(this.workspace, this.now());
-    if (worker === null) {
-      await this.startWorker(signal);
-      worker = address(this.workspace, this.now());
-    }
-    if (worker === null) {
-      throw new MemoryError("WORKER_NOT_RUNNING", "No worker answers in this folder.", "Run “Memory: Check Health”.");
-    }
-    return request(worker, route, body as never, signal, path);
-  }
-
   /** Runs a command of the program for this workspace, and returns its JSON. */
   async command<Answer>(verb: readonly string[], args: readonly string[], signal: AbortSignal): Promise<Answer> {
     return command<Answer>(await this.program(), this.workspace, verb, args, signal);
@@ -116,9 +97,18 @@ export class Memory {
 
   /** Makes the folder this user's, and starts a worker unless one runs. */
   async startWorker(signal: AbortSignal): Promise<void> {
-    if (livingWorker(this.workspace, this.now()) === null) {
-      await this.command(["worker", "start"], [LEAVE_WHEN_IDLE], signal);
-    }
+    if (livingWorker(this.workspace, this.now()) === null) await this.begin("start", signal);
+  }
+
+  /** Lets the worker finish what it runs, and starts one of the program as it is now. */
+  restartWorker(signal: AbortSignal): Promise<void> {
+    return this.begin("restart", signal);
+  }
+
+  private async begin(verb: "start" | "restart", signal: AbortSignal): Promise<void> {
+    type Answer = { readonly started: boolean; readonly worker: { readonly heartbeat: Heartbeat | null } };
+    const { started, worker } = await this.command<Answer>(["worker", verb], [LEAVE_WHEN_IDLE], signal);
+    if (started && worker.heartbeat !== null) this.started(this.workspace, worker.heartbeat.worker_id);
   }
 
   /** Starts a worker in the background unless one lives. */

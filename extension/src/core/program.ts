@@ -32,7 +32,7 @@ export async function command<Answer>(
   throw new MemoryError(
     "PROGRAM_FAILED",
     `cognee-memory ${verb.join(" ")} ended with ${output.code} and no answer${said ? `: ${said}` : "."}`,
-    "Run the command “Memory: Check Health”, or see the output channel.",
+    "Run the command “Cognee Memory: Check Health”, or see the output channel.",
   );
 }
 

@@ -25,7 +25,6 @@ export interface Settings {
   readonly maxTokens: number;
   readonly captureEnabled: boolean;
   readonly captureIdleMinutes: number;
-  readonly logLevel: "off" | "info" | "debug";
 }
 
 /** Reads a setting by its name without the prefix `cogneeMemory.`; undefined if it is not set. */
@@ -68,7 +67,6 @@ export function readSettings(read: Read): { readonly settings: Settings; readonl
     maxTokens: number("maxContextTokens") ?? 2000,
     captureEnabled: read("capture.enabled") === true,
     captureIdleMinutes: number("capture.idleMinutes") ?? 30,
-    logLevel: choice("logLevel", ["info", "off", "debug"]),
   };
   return { settings, warnings };
 }

@@ -46,7 +46,7 @@ export function inert(markdown: string): string {
 
 /** The text of a memory as its reader wants it: without the mark of the template at its beginning. */
 export function withoutMark(summary: string): string {
-  return summary.replace(/^<!-- [^\n]*Template: [^\n]* -->\n/u, "");
+  return summary.replace(/^\s*\\?<!-- [^\n]*Template: [^\n]* -->\n/u, "");
 }
 
 /** What a memory is about: the text of its section “Context”, or all of a text that has none. */
@@ -70,6 +70,14 @@ export function age(date: string | null, now: number, language: string): string 
   const format = new Intl.RelativeTimeFormat(language, { numeric: "always" });
   const [unit, length] = STEPS.find(([, each]) => Math.abs(now - then) >= each) ?? (["second", 1000] as const);
   return format.format(Math.trunc((then - now) / length), unit);
+}
+
+/** When something was, so that it stays true while it is shown: the time of a day that is today, else the day. */
+export function when(date: string | null, now: number, language: string): string {
+  const then = new Date(date ?? Number.NaN);
+  if (Number.isNaN(then.getTime())) return "";
+  const isToday = then.toDateString() === new Date(now).toDateString();
+  return isToday ? then.toLocaleTimeString(language, { hour: "2-digit", minute: "2-digit" }) : day(date);
 }
 
 /** The day of a date. */

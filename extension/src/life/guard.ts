@@ -71,7 +71,7 @@ export class Guard implements vscode.Disposable {
             path,
             MOST_STARTS + 1,
           ),
-          vscode.l10n.t("Run “Memory: Check Health”. Then “Memory: Start the Worker” runs the jobs."),
+          vscode.l10n.t("Run “Cognee Memory: Check Health”. Then “Cognee Memory: Start the Worker” runs the jobs."),
         ),
       );
       return;

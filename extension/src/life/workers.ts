@@ -6,7 +6,7 @@ import * as vscode from "vscode";
 import { describe, isAbort, MemoryError } from "../core/error";
 import { livingWorker } from "../core/heartbeat";
 import { inbox, teamCopy } from "../core/layout";
-import { LEAVE_WHEN_IDLE, type Memory } from "../core/memory";
+import type { Memory } from "../core/memory";
 import type { Services } from "../services";
 import { isAwaited, isOutdated } from "./decide";
 import { Guard } from "./guard";
@@ -73,9 +73,7 @@ export class Workers implements vscode.Disposable {
 
   private async restart(memory: Memory): Promise<void> {
     this.services.log.info(`Restarting the worker of ${memory.workspace}: its program was updated.`);
-    await memory
-      .command(["worker", "restart"], [LEAVE_WHEN_IDLE], this.disposal.signal)
-      .catch((error: unknown) => this.tell(memory.workspace, error));
+    await memory.restartWorker(this.disposal.signal).catch((error: unknown) => this.tell(memory.workspace, error));
   }
 
   private tell(workspace: string, error: unknown): void {

@@ -2,15 +2,17 @@
 
 import type { Captured, CapturedSessionItem } from "#types";
 import type { Translate } from "../recall/hit";
-import { day, escaped } from "../core/text";
+import { day, escaped, withoutMark } from "../core/text";
 
 export function captureDocument(captured: Captured, t: Translate): string {
+  // Of a tool that is not enabled, the list beside the document asks.
+  const warnings = captured.warnings.filter((warning) => !warning.includes("capture enable"));
   const shown = captured.items.filter(({ outcome }) => outcome !== "unchanged");
   const lines = [
     `# ${t("Capture: what would be kept")}`,
     t("Nothing has been stored. Tool output, file contents and private parts are left out; secrets are replaced."),
     counts(captured, t),
-    ...captured.warnings.map((warning) => `> **${t("Check this:")}** ${escaped(warning)}`),
+    ...warnings.map((warning) => `> **${t("Check this:")}** ${escaped(warning)}`),
   ];
   if (shown.length > 0) {
     const head = [t("tool"), t("date"), t("topic"), t("decisions"), t("reason")];
@@ -18,9 +20,15 @@ export function captureDocument(captured: Captured, t: Translate): string {
   }
   if (captured.items_omitted > 0) lines.push(t("{0} more are not listed here.", captured.items_omitted));
   for (const { summary_text: text, topic } of shown.flatMap(({ memories }) => memories))
-    if (text !== null) lines.push(`## ${escaped(topic)}`, text.split("\n").map(escaped).join("  \n"));
+    if (text !== null) lines.push(`## ${escaped(topic)}`, withoutHeading(text).split("\n").map(escaped).join("  \n"));
   return lines.join("\n\n").concat("\n");
 }
+
+/** A summary's text without its title, which stands above it, and its metadata. */
+const withoutHeading = (text: string): string =>
+  withoutMark(text)
+    .replace(/^# [^\n]*\n+\*\*Metadata:\*\*\n(?:- [^\n]*\n)*/u, "")
+    .trim();
 
 /** The tools that have something to keep. */
 export function toolsIn(captured: Captured): string[] {

@@ -5,6 +5,7 @@ import type { Captured, CapturePayload, UndoneCapture } from "#types";
 import { documentsOf } from "../recall/register";
 import type { Services } from "../services";
 import { captureDocument, toolsIn } from "./capture-document";
+import { readFirst } from "./choices";
 import { runJob } from "./job";
 
 const COMMAND_MS = 30_000;
@@ -31,22 +32,29 @@ export async function captureSessions(services: Services): Promise<void> {
     t("Looking at the sessions of other tools…"),
   )) as Captured;
   if (dryRun.sessions === 0) {
-    void vscode.window.showInformationMessage(t("No other tool has kept a session of this folder."));
+    void vscode.window.showInformationMessage(
+      t("Neither this editor’s chat nor another tool has kept a session of this folder."),
+    );
     return;
   }
-  await documentsOf(services).report(t("Capture: what would be kept"), captureDocument(dryRun, t));
+  const close = await documentsOf(services).report(t("Capture: what would be kept"), captureDocument(dryRun, t));
   const enabled = new Set(tools.filter((each) => each.enabled).map(({ tool }) => tool));
   const found = new Set(toolsIn(dryRun));
   const offered = all.filter((tool) => found.has(tool) || enabled.has(tool));
   const chosen = await vscode.window.showQuickPick(
-    offered.map((tool) => ({ label: tool, picked: enabled.has(tool) })),
+    offered.map((tool) => ({
+      label: tool,
+      description: tool === "vscode" ? t("the chat of this editor") : "",
+      picked: enabled.has(tool),
+    })),
     {
       canPickMany: true,
       ignoreFocusOut: true,
       title: t("From which tools may this folder's sessions be captured?"),
-      placeHolder: t("The document shows what would be kept. Escape leaves everything as it is."),
+      placeHolder: readFirst(),
     },
   );
+  close();
   if (chosen === undefined) return;
   const wanted = new Set<Tool>(chosen.map(({ label }) => label));
   for (const tool of offered)

@@ -63,6 +63,10 @@ export function reading<T>(read: (signal: AbortSignal) => Promise<T>): Promise<T
   return Promise.resolve(vscode.window.withProgress(options, (_, token) => read(signalOf(token))));
 }
 
+/** Says how the document below a list is reached. */
+export const readFirst = (): string =>
+  vscode.l10n.t("The document shows what would happen: F6 goes there to read. Escape leaves everything as it is.");
+
 /** Asks a question about a document that is open. True for ``yes``. */
 export async function confirmReading(question: string, yes: string, detail: string): Promise<boolean> {
   return (await chooseReading(question, [{ label: yes, detail }])) === yes;
@@ -77,9 +81,10 @@ export async function chooseReading(
   choices: readonly { label: string; detail: string }[],
 ): Promise<string | undefined> {
   const cancel = { label: vscode.l10n.t("Cancel"), detail: vscode.l10n.t("Nothing is changed.") };
-  const picked = await vscode.window.showQuickPick([...choices, cancel], {
+  // The first row is chosen by Enter: nobody confirms by an Enter too many.
+  const picked = await vscode.window.showQuickPick([cancel, ...choices], {
     title: question,
-    placeHolder: vscode.l10n.t("The document shows what would happen. Escape leaves everything as it is."),
+    placeHolder: readFirst(),
     ignoreFocusOut: true,
   });
   return picked === undefined || picked === cancel ? undefined : picked.label;

@@ -1,4 +1,4 @@
-/** “Compact Memories” and “Undo a Compaction”. */
+/** “Compact Cognee Memories” and “Undo a Compaction”. */
 
 import * as vscode from "vscode";
 import type { AppliedCompaction, CompactionConflict, CompactionPreview } from "#types";
@@ -24,7 +24,8 @@ export async function compact(services: Services, value: unknown): Promise<void>
   const subject = isSubject(value) ? value : undefined;
   const folder = await folderOf(services, subject?.folder);
   if (folder === undefined) return;
-  const topicId = subject?.topicId ?? (await chooseTopic(services, folder, t("Compact Memories"), true))?.topicId;
+  const topicId =
+    subject?.topicId ?? (await chooseTopic(services, folder, t("Compact Cognee Memories"), true))?.topicId;
   if (topicId === undefined) return;
   let keepBoth: string[] = [];
   for (let isStale = false; ;) {
@@ -37,7 +38,7 @@ export async function compact(services: Services, value: unknown): Promise<void>
     )) as CompactionPreview;
     const count = preview.summaries.length;
     const title = t("Compaction of {0}", preview.decision_record.topic);
-    await documentsOf(services).report(title, compactionDocument(preview, t));
+    const close = await documentsOf(services).report(title, compactionDocument(preview, t));
     const question = t("Compact {0} summaries into DecisionRecord? This will mark them as superseded.", count);
     const detail = [
       isStale ? t("The topic has changed: this is a new preview.") : "",
@@ -53,9 +54,10 @@ export async function compact(services: Services, value: unknown): Promise<void>
         detail: t("Where two decisions do not contradict each other. Makes a new preview."),
       });
     const chosen = await chooseReading(question, choices);
+    if (chosen === reject) keepBoth = (await chooseConflicts(preview)) ?? keepBoth;
+    close();
     if (chosen === undefined) return;
     if (chosen === reject) {
-      keepBoth = (await chooseConflicts(preview)) ?? keepBoth;
       isStale = false;
       continue;
     }
@@ -67,6 +69,9 @@ export async function compact(services: Services, value: unknown): Promise<void>
         t("Compacting…"),
         STALE,
       )) as AppliedCompaction;
+      services.log.info(
+        `[Compact] Compacted ${applied.superseded.length} summaries for topic ${plain(applied.topic_id)} into DecisionRecord. Conflicts detected: ${applied.conflicts.length > 0 ? "Y" : "N"}.`,
+      );
       const message = t("Compacted {0} summaries for topic {1}.", applied.superseded.length, plain(applied.topic_id));
       void offerUndo(services, folder, `${message} ${conflictSentence(applied.conflicts.length, t)}`.trim(), applied);
       return;
@@ -114,7 +119,7 @@ async function offerUndo(
     if (chosen === undo) await restoreRecord(services, folder, applied.decision_record_id);
     if (chosen === open) {
       const target = { kind: "memory", folder: folder.uri.fsPath, id: applied.decision_record_id } as const;
-      await documentsOf(services).open(applied.topic_id, target);
+      await documentsOf(services).openRendered(applied.topic_id, target);
     }
   } catch (error) {
     await services.show(error);

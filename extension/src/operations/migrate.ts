@@ -26,7 +26,7 @@ export async function migrate(services: Services): Promise<void> {
     void vscode.window.showInformationMessage(t("This folder has no summaries of an earlier version."));
     return;
   }
-  await documentsOf(services).report(t("Migration: what would happen"), migrationDocument(dryRun, t));
+  const close = await documentsOf(services).report(t("Migration: what would happen"), migrationDocument(dryRun, t));
   if (dryRun.migrated === 0) {
     void vscode.window.showInformationMessage(t("There is nothing (more) to migrate. The document says why."));
     return;
@@ -39,7 +39,9 @@ export async function migrate(services: Services): Promise<void> {
     dryRun.failed === 0 ? "" : t("{0} would fail.", dryRun.failed),
     t("You can undo it."),
   ];
-  if (!(await confirmReading(question, t("Migrate"), detail.filter(Boolean).join(" ")))) return;
+  const isConfirmed = await confirmReading(question, t("Migrate"), detail.filter(Boolean).join(" "));
+  close();
+  if (!isConfirmed) return;
   const done = (await runJob(services, folder, { kind: "migrate", payload: {} }, t("Migrating…"))) as Migration;
   const failed = done.failed === 0 ? "" : t("{0} failed.", done.failed);
   const message =

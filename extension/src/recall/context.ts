@@ -1,39 +1,56 @@
 /** “Insert Context” and “Copy Context”: the block of memories for a prompt. */
 
 import * as vscode from "vscode";
+import type { ContextRequest } from "#types";
 import { rankingOf } from "../core/settings";
 import { noteOf, plain } from "../core/text";
 import { type Services, signalOf } from "../services";
+import { ofEach } from "./everywhere";
 
 const LONGEST_SUGGESTION = 200;
 
 /** Asks for a question and returns its block; undefined if the user leaves, or if nothing fits. */
 export async function askForContext(services: Services): Promise<string | undefined> {
-  const folder = await services.folder();
-  if (folder === undefined) return undefined;
+  const folders = services.foldersToAsk();
   const query = await vscode.window.showInputBox({
     title: vscode.l10n.t("Context from Memory"),
     prompt: vscode.l10n.t("What is the context for? Ask in your own words."),
     value: selectedText(),
   });
   if (query === undefined || query.trim() === "") return undefined;
-  const answer = await vscode.window.withProgress(
+  const { context, warnings } = await vscode.window.withProgress(
     { location: vscode.ProgressLocation.Notification, title: vscode.l10n.t("Recalling…"), cancellable: true },
-    (_, token) =>
-      services.memoryOf(folder).context({ ...rankingOf(services.settings()), query: query.trim() }, signalOf(token)),
+    (_, token) => contextEverywhere(services, folders, query.trim(), signalOf(token)),
   );
-  if (services.settings().logLevel !== "off") {
-    services.log.info(`[Context] Query: ${JSON.stringify(query.trim())}`);
-    for (const { position, memory_number, score, tokens } of answer.memories) {
-      services.log.info(`[Context] ${position}: memory=${memory_number}, score=${score.toFixed(4)}, tokens=${tokens}`);
-    }
-  }
-  for (const warning of answer.warnings) services.log.warn(warning);
-  if (answer.context !== "") return answer.context;
+  if (context !== "") return context;
   const nothing = vscode.l10n.t("Nothing that is remembered fits this question.");
-  const notes = answer.warnings.map((warning) => plain(noteOf(warning)));
+  const notes = warnings.map((warning) => plain(noteOf(warning)));
   void vscode.window.showInformationMessage([nothing, ...notes].join(" "));
   return undefined;
+}
+
+/** The block of memories for a question, of all folders, each with its share of the room. It is written to the log. */
+export async function contextEverywhere(
+  services: Services,
+  folders: readonly vscode.WorkspaceFolder[],
+  query: string,
+  signal: AbortSignal,
+  wanted: Partial<ContextRequest> = {},
+): Promise<{ readonly context: string; readonly warnings: readonly string[] }> {
+  const ranking = rankingOf(services.settings());
+  const max_tokens = Math.max(1, Math.floor(services.settings().maxTokens / folders.length));
+  const { answers, warnings } = await ofEach(folders, (folder) =>
+    services.memoryOf(folder).context({ ...ranking, ...wanted, query, max_tokens }, signal),
+  );
+  services.log.info(`[Context] Query: ${JSON.stringify(query)}`);
+  const blocks = answers.flatMap(({ folder, answer: { context, memories } }) => {
+    for (const { position, memory_number, score, tokens } of memories)
+      services.log.info(`[Context] ${position}: memory=${memory_number}, score=${score.toFixed(4)}, tokens=${tokens}`);
+    if (context === "") return [];
+    return [folders.length === 1 ? context : `Folder ${JSON.stringify(folder.name)}:\n\n${context}`];
+  });
+  for (const warning of warnings) services.log.warn(warning);
+  return { context: blocks.join("\n\n"), warnings };
 }
 
 /** The selection of the active editor, if it is short enough to be a question. */

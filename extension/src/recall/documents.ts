@@ -1,4 +1,4 @@
-/** Opens memories, explanations, histories and reports as read-only documents, and makes their texts. */
+/** Opens memories, explanations, histories and reports as read-only documents, and makes their texts and pages. */
 
 import * as vscode from "vscode";
 import type { ExplainRequest } from "#types";
@@ -10,18 +10,27 @@ import { type Services, signalOf } from "../services";
 import { explanation } from "./explanation";
 import { historyDocument, type TopicHistory } from "./history";
 import { compactionsOf, memoriesOf, memoryText } from "./reads";
+import { memoryDocument } from "./memory-document";
+import { pageOf } from "./page";
 import { addressOf, type Asked, SCHEME, type Target, targetOf } from "./target";
-import { escaped, inert, withoutMark } from "../core/text";
+import { escaped } from "../core/text";
+
+/** The editor of package.json that shows the Markdown documents of the scheme. */
+export const EDITOR = "cognee.document";
 
 const REPORTS_KEPT = 20;
 const HISTORY_MEMORIES = 100;
 /** Of so many memories of a history, the texts are shown as well. */
 const HISTORY_TEXTS = 12;
 
-export class Documents implements vscode.TextDocumentContentProvider, vscode.Disposable {
+export class Documents
+  implements vscode.TextDocumentContentProvider, vscode.CustomReadonlyEditorProvider, vscode.Disposable
+{
   private readonly changed = new vscode.EventEmitter<vscode.Uri>();
   readonly onDidChange = this.changed.event;
   private readonly reports = new Map<number, string>();
+  /** The open pages, by their address. */
+  private readonly panels = new Map<string, vscode.WebviewPanel>();
   private latestReport = 0;
 
   constructor(private readonly services: Services) {}
@@ -38,29 +47,57 @@ export class Documents implements vscode.TextDocumentContentProvider, vscode.Dis
     await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uri), { preview: true });
   }
 
-  /** Opens a document as rendered Markdown, or as text where the editor cannot render it. */
+  /** Opens a document as rendered Markdown. */
   async openRendered(title: string, target: Target): Promise<void> {
     const uri = uriOf(title, target);
     this.changed.fire(uri);
-    try {
-      await vscode.commands.executeCommand("markdown.showPreview", uri);
-    } catch {
-      await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uri), { preview: true });
-    }
+    await vscode.commands.executeCommand("vscode.openWith", uri, EDITOR);
   }
 
-  /** Shows a text that a command made, as rendered Markdown. */
-  async report(title: string, markdown: string): Promise<void> {
+  /** Shows a text that a command made, as rendered Markdown. Returns what closes it. */
+  async report(title: string, markdown: string): Promise<() => void> {
     const id = ++this.latestReport;
     this.reports.set(id, markdown);
     this.reports.delete(id - REPORTS_KEPT);
-    await this.openRendered(title, { kind: "report", id });
+    const target = { kind: "report", id } as const;
+    await this.openRendered(title, target);
+    return () => {
+      this.panels.get(uriOf(title, target).toString())?.dispose();
+    };
+  }
+
+  openCustomDocument(uri: vscode.Uri): vscode.CustomDocument {
+    return { uri, dispose: () => undefined };
+  }
+
+  async resolveCustomEditor(
+    { uri }: vscode.CustomDocument,
+    panel: vscode.WebviewPanel,
+    token: vscode.CancellationToken,
+  ): Promise<void> {
+    const target = targetOf(uri.query);
+    if (target?.kind === "report" && !this.reports.has(target.id)) {
+      panel.dispose(); // of before the window was loaded again: what it showed has been decided or left
+      return;
+    }
+    const show = async (): Promise<void> => {
+      panel.webview.html = await pageOf(await this.provideTextDocumentContent(uri, token));
+    };
+    const address = uri.toString();
+    const listener = this.onDidChange((changed) => changed.toString() === address && void show());
+    this.panels.set(address, panel);
+    panel.onDidDispose(() => {
+      listener.dispose();
+      this.panels.delete(address);
+    });
+    await show();
   }
 
   /** Reads the open documents of a folder again: a memory may have changed or gone. */
   refresh(folder: string): void {
-    for (const { uri } of vscode.workspace.textDocuments) {
-      const target = uri.scheme === SCHEME ? targetOf(uri.query) : undefined;
+    const texts = vscode.workspace.textDocuments.map(({ uri }) => uri);
+    for (const uri of [...texts, ...[...this.panels.keys()].map((address) => vscode.Uri.parse(address))]) {
+      const target = targetOfUri(uri);
       if (target !== undefined && "folder" in target && target.folder === folder) this.changed.fire(uri);
     }
   }
@@ -88,10 +125,8 @@ export class Documents implements vscode.TextDocumentContentProvider, vscode.Dis
 
   private async text(target: Target | undefined, signal: AbortSignal): Promise<string> {
     switch (target?.kind) {
-      case "memory": {
-        const { summary_text } = await memoryText(this.memoryAt(target.folder), target.id, signal);
-        return inert(withoutMark(summary_text));
-      }
+      case "memory":
+        return memoryDocument(await memoryText(this.memoryAt(target.folder), target.id, signal), vscode.l10n.t);
       case "explanation":
         return explanation(
           await this.memoryAt(target.folder).explain(this.explainRequest(target.number, target.asked), signal),

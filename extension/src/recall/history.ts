@@ -2,7 +2,8 @@
 
 import type { MemoryLine, MemoryText, PastCompaction } from "#types";
 import { badge, type Translate } from "./hit";
-import { day, escaped, inert, withoutMark } from "../core/text";
+import { day, escaped } from "../core/text";
+import { bodyOf } from "./memory-document";
 
 export interface TopicHistory {
   readonly topicId: string;
@@ -26,7 +27,7 @@ export function historyDocument({ topicId, memories, total, texts, compactions }
     if (replacement !== undefined)
       lines.push(t("Merged into {0} on {1}.", recordOf(replacement, t), day(replacement.applied_at)));
     const text = texts.get(memory.memory_id);
-    if (text !== undefined) lines.push(quoted(inert(withoutMark(text.summary_text))));
+    if (text !== undefined) lines.push(quoted(bodyOf(text)));
   }
   if (memories.length < total) lines.push(t("{0} older memories are not shown.", total - memories.length));
   if (compactions.length > 0)

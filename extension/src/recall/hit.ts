@@ -28,11 +28,12 @@ export function titleOf(hit: Pick<RetrievalHit, "topic" | "summary_text">): stri
 export const dateOf = (hit: Pick<RetrievalHit, "source_created_at" | "created_at">): string | null =>
   hit.source_created_at ?? hit.created_at;
 
-/** A hit as a row: its topic; its age, status and score; its best passage. */
-export function rowOf(hit: RetrievalHit, now: number, language: string, t: Translate): Row {
+/** A hit as a row: its topic; its folder if one is named, its age, status and score; its best passage. */
+export function rowOf(hit: RetrievalHit, now: number, language: string, t: Translate, folder = ""): Row {
   const isLegacy = hit.memory_type === "legacy";
   const status = badge(hit.memory_type, hit.status, t);
   const description = [
+    plain(folder, 40),
     isLegacy ? "" : age(dateOf(hit), now, language),
     status === "" ? "" : `[${status}]`,
     t("score {0}", hit.final_score.toFixed(2)),

@@ -4,40 +4,54 @@ import * as vscode from "vscode";
 import type { OpenItem } from "#types";
 import { plain } from "../core/text";
 import { type Services, signalOf } from "../services";
+import { ofEach } from "./everywhere";
 import { openItemsOf } from "./reads";
 
-interface Row extends vscode.QuickPickItem {
-  readonly item?: OpenItem;
+/** An item with the folder whose memory has it. */
+interface Open {
+  readonly folder: vscode.WorkspaceFolder;
+  readonly item: OpenItem;
 }
 
-/** Shows the list. Returns the item whose memory is to be opened; undefined if the user leaves, or if nothing is open. */
-export async function chooseOpenItem(
-  services: Services,
-  folder: vscode.WorkspaceFolder,
-): Promise<OpenItem | undefined> {
+interface Row extends vscode.QuickPickItem {
+  readonly open?: Open;
+}
+
+/** Shows the list, of all folders. Returns the item whose memory is to be opened; undefined if the user leaves, or if nothing is open. */
+export async function chooseOpenItem(services: Services): Promise<Open | undefined> {
   const t = vscode.l10n.t;
-  const items = await vscode.window.withProgress(
+  const folders = services.foldersToAsk();
+  const { answers, warnings } = await vscode.window.withProgress(
     { location: vscode.ProgressLocation.Window, title: t("Recalling…") },
-    (_, token) => openItemsOf(services.memoryOf(folder), signalOf(token)),
+    (_, token) =>
+      ofEach(folders, async (folder) => ({
+        items: await openItemsOf(services.memoryOf(folder), signalOf(token)),
+        warnings: [],
+      })),
   );
+  for (const warning of warnings) services.log.warn(warning);
+  const items = answers.flatMap(({ folder, answer }) => answer.items.map((item): Open => ({ folder, item })));
   if (items.length === 0) {
     void vscode.window.showInformationMessage(t("No memory has an open question or a next step that is not closed."));
     return undefined;
   }
-  const row = (item: OpenItem): Row => ({
+  const row = ({ folder, item }: Open): Row => ({
     label: `$(${item.kind === "question" ? "question" : "arrow-right"}) ${plain(item.text)}`,
     description: `#${item.memory_number}${item.date === null ? "" : ` · ${item.date.slice(0, 10)}`}`,
-    item,
+    open: { folder, item },
   });
-  const rows = items.flatMap((item, at): Row[] => {
-    const isFirst = at === 0 || items[at - 1]?.topic_id !== item.topic_id;
-    const heading: Row = { label: plain(item.title), kind: vscode.QuickPickItemKind.Separator };
-    return isFirst ? [heading, row(item)] : [row(item)];
+  const rows = items.flatMap((open, at): Row[] => {
+    const { folder, item } = open;
+    const before = items[at - 1];
+    const isFirst = before?.folder !== folder || before.item.topic_id !== item.topic_id;
+    const title = folders.length === 1 ? item.title : `${item.title} · ${folder.name}`;
+    const heading: Row = { label: plain(title), kind: vscode.QuickPickItemKind.Separator };
+    return isFirst ? [heading, row(open)] : [row(open)];
   });
   const chosen = await vscode.window.showQuickPick(rows, {
     title: t("Still Open"),
     placeHolder: t("Choose one to open its memory"),
     matchOnDescription: true,
   });
-  return chosen?.item;
+  return chosen?.open;
 }

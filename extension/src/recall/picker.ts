@@ -1,11 +1,11 @@
 /** The list “Recall…”: it answers while one types. */
 
 import * as vscode from "vscode";
-import type { RetrievalHit, RetrievalSuccess } from "#types";
 import { describe, MemoryError } from "../core/error";
 import { rankingOf } from "../core/settings";
 import type { Services } from "../services";
-import { isOnlyWeak, logLines, rowOf } from "./hit";
+import { type Everywhere, type Found, retrieveEverywhere } from "./everywhere";
+import { rowOf } from "./hit";
 import { Latest } from "./latest";
 import { type MemorySubject, subjectOfHit } from "./subject";
 import { noteOf, plain } from "../core/text";
@@ -25,11 +25,9 @@ interface ActionButton extends vscode.QuickInputButton {
 /** Shows the list until the user chooses or leaves it. */
 export function recall(
   services: Services,
-  folder: vscode.WorkspaceFolder,
   act: (action: Action, subject: MemorySubject) => unknown,
 ): vscode.Disposable {
   const t = vscode.l10n.t;
-  const memory = services.memoryOf(folder);
   const pick = vscode.window.createQuickPick<HitItem>();
   const buttons: ActionButton[] = [
     { action: "insert", iconPath: new vscode.ThemeIcon("insert"), tooltip: t("Insert into Editor") },
@@ -37,16 +35,15 @@ export function recall(
     { action: "history", iconPath: new vscode.ThemeIcon("history"), tooltip: t("Show History of the Topic") },
   ];
 
-  const title = services.folders().length > 1 ? t("Recall from {0}", folder.name) : t("Recall");
-  const latest = new Latest<RetrievalSuccess>(
-    (query, signal) => memory.retrieve({ ...rankingOf(services.settings()), query, best_passages: true }, signal),
+  const title = t("Recall");
+  const latest = new Latest<Everywhere>(
+    (query, signal) => retrieveEverywhere(services, { ...rankingOf(services.settings()), query }, signal),
     {
       busy: (isBusy) => (pick.busy = isBusy),
       answered: (answer, query) => {
-        logAnswer(services, query, answer);
         pick.items = itemsOf(answer, query);
-        const isCut = answer.result_count < answer.total_results;
-        pick.title = isCut ? t("{0}: {1} of {2}", title, answer.result_count, answer.total_results) : title;
+        const { found, total } = answer;
+        pick.title = found.length < total ? t("{0}: {1} of {2}", title, found.length, total) : title;
       },
       failed: (error) => {
         services.log.error(describe(error));
@@ -55,11 +52,10 @@ export function recall(
     },
   );
 
-  const itemsOf = (answer: RetrievalSuccess, query: string): HitItem[] => {
-    const asked = { query, asOf: answer.as_of };
-    const item = (hit: RetrievalHit): HitItem => ({
-      ...rowOf(hit, Date.now(), vscode.env.language, t),
-      subject: subjectOfHit(folder.uri.fsPath, hit, asked),
+  const itemsOf = (answer: Everywhere, query: string): HitItem[] => {
+    const item = ({ folder, folderName, hit, asOf }: Found): HitItem => ({
+      ...rowOf(hit, Date.now(), vscode.env.language, t, folderName),
+      subject: subjectOfHit(folder.uri.fsPath, hit, { query, asOf }),
       buttons: hit.topic_id === null ? buttons.filter(({ action }) => action !== "history") : buttons,
       alwaysShow: true, // the answer is what fits, also without the words that were typed
     });
@@ -67,8 +63,9 @@ export function recall(
     const notes = answer.warnings.map((warning): HitItem => ({ label: plain(noteOf(warning)), alwaysShow: true }));
     // Above hits that are probably no answer, and no row that Enter chooses.
     const above = notes.map((note): HitItem => ({ ...note, kind: vscode.QuickPickItemKind.Separator }));
-    if (isOnlyWeak(answer)) return [...above, ...answer.results.map(item)];
-    return [...(answer.results.length > 0 ? answer.results.map(item) : [none]), ...notes];
+    const rows = answer.found.map(item);
+    if (answer.isOnlyWeak) return [...above, ...rows];
+    return [...(rows.length > 0 ? rows : [none]), ...notes];
   };
 
   const choose = (action: Action, item: HitItem | undefined): void => {
@@ -111,12 +108,4 @@ function itemOf(error: unknown): HitItem {
   const remedy = error instanceof MemoryError ? error.remediation : "";
   const message = error instanceof Error ? error.message : describe(error);
   return { label: `$(error) ${plain(message)}`, detail: plain(remedy), error, alwaysShow: true };
-}
-
-/** Writes a question and its ranking to the log, as much as the setting says. */
-export function logAnswer(services: Services, query: string, answer: RetrievalSuccess): void {
-  const { logLevel } = services.settings();
-  if (logLevel === "off") return;
-  for (const line of logLines(query, answer, logLevel === "debug")) services.log.info(line);
-  for (const warning of answer.warnings) services.log.warn(warning);
 }

@@ -1,6 +1,6 @@
 /** What the extension reads of a memory beside questions: topics, memories, past compactions. */
 
-import type { History, MemoriesPage, MemoryText, OpenItem, QueueStatus, Topic } from "#types";
+import type { History, ListedJob, MemoriesPage, MemoryText, OpenItem, QueueStatus, Topic } from "#types";
 import type { Memory } from "../core/memory";
 import { queryOf, send } from "../core/read";
 
@@ -72,4 +72,11 @@ export async function compactionsOf(
 export function statusOf(memory: Memory, signal: AbortSignal): Promise<QueueStatus> {
   const request = { route: "GET /v1/status", path: "/v1/status", verb: ["status"], args: [] } as const;
   return send(memory, request, signal);
+}
+
+/** The newest jobs, each with what it is about. */
+export async function jobsOf(memory: Memory, signal: AbortSignal): Promise<readonly ListedJob[]> {
+  const limit = 200;
+  const request = { route: "GET /v1/jobs", path: `/v1/jobs${queryOf({ limit })}`, verb: ["jobs", "list"] } as const;
+  return (await send(memory, { ...request, args: [`--limit=${limit}`] }, signal)).jobs;
 }

@@ -5,14 +5,14 @@ import { MemoryError } from "../core/error";
 import { Changes } from "../views/changes";
 import { Pause } from "../views/pause";
 import { type Services, signalOf } from "../services";
-import { Documents, targetOfUri } from "./documents";
+import { Documents, EDITOR, targetOfUri } from "./documents";
 import { feedbackJob, type Verdict } from "./feedback";
 import { Origin } from "./origin";
 import type { Action } from "./picker";
+import { memoryDocument } from "./memory-document";
 import { memoryText } from "./reads";
 import { isSubject, type MemorySubject, type Subject, subjectOfMemory } from "./subject";
 import { SCHEME } from "./target";
-import { withoutMark } from "../core/text";
 
 export function registerRecall(services: Services): vscode.Disposable {
   const documents = new Documents(services);
@@ -24,7 +24,7 @@ export function registerRecall(services: Services): vscode.Disposable {
   const act = async (action: Action, memory: MemorySubject): Promise<void> => {
     const { folder, id, number, title, topicId, asked } = memory;
     const found = asked === undefined ? {} : { asked };
-    if (action === "open") await documents.open(title, { kind: "memory", folder, id, ...found });
+    if (action === "open") await documents.openRendered(title, { kind: "memory", folder, id, ...found });
     else if (action === "insert") await origin.insert(await summaryOf(documents, folder, id));
     else if (action === "explain") {
       await documents.openRendered(t("Why: {0}", title), { kind: "explanation", folder, number, ...found });
@@ -40,10 +40,16 @@ export function registerRecall(services: Services): vscode.Disposable {
   /** The memory of a tree item, or of the document whose button was pressed. */
   const subjectOf = async (value: unknown): Promise<Subject> => {
     if (isSubject(value)) return value;
-    const uri = value instanceof vscode.Uri ? value : vscode.window.activeTextEditor?.document.uri;
-    const target = targetOfUri(uri);
+    const shown = vscode.window.tabGroups.activeTabGroup.activeTab?.input;
+    const target = targetOfUri(
+      value instanceof vscode.Uri ? value : shown instanceof vscode.TabInputCustom ? shown.uri : undefined,
+    );
     if (target?.kind !== "memory") {
-      throw new MemoryError("NO_MEMORY", t("This command needs a memory."), t("Open one first: “Memory: Recall…”."));
+      throw new MemoryError(
+        "NO_MEMORY",
+        t("This command needs a memory."),
+        t("Open one first: “Cognee Memory: Recall…”."),
+      );
     }
     const memory = await memoryText(documents.memoryAt(target.folder), target.id, AbortSignal.timeout(READ_MS));
     const found = target.asked === undefined ? {} : { asked: target.asked };
@@ -69,24 +75,19 @@ export function registerRecall(services: Services): vscode.Disposable {
     documents,
     origin,
     vscode.workspace.registerTextDocumentContentProvider(SCHEME, documents),
+    vscode.window.registerCustomEditorProvider(EDITOR, documents, { webviewOptions: { enableFindWidget: true } }),
     ...refreshing(changes, documents),
     services.command("cognee.recall", async () => {
-      const folder = await services.folder();
-      if (folder === undefined) return;
+      services.foldersToAsk(); // it says what is missing, before anything is typed
       const { recall } = await import("./picker");
-      recall(
-        services,
-        folder,
-        (action, memory) => void act(action, memory).catch((error: unknown) => services.show(error)),
-      );
+      recall(services, (action, memory) => void act(action, memory).catch((error: unknown) => services.show(error)));
     }),
     services.command("cognee.showOpen", async () => {
-      const folder = await services.folder();
-      if (folder === undefined) return;
       const { chooseOpenItem } = await import("./open-items");
-      const item = await chooseOpenItem(services, folder);
-      if (item === undefined) return;
-      await documents.open(item.title, { kind: "memory", folder: folder.uri.fsPath, id: item.memory_id });
+      const chosen = await chooseOpenItem(services);
+      if (chosen === undefined) return;
+      const { folder, item } = chosen;
+      await documents.openRendered(item.title, { kind: "memory", folder: folder.uri.fsPath, id: item.memory_id });
     }),
     services.command("cognee.insertContext", async () => {
       const { askForContext } = await import("./context");
@@ -138,6 +139,7 @@ export function documentsOf(services: Services): Documents {
 async function summaryOf(documents: Documents, folder: string, id: string): Promise<string> {
   return vscode.window.withProgress(
     { location: vscode.ProgressLocation.Window, title: vscode.l10n.t("Recalling…") },
-    async (_, token) => withoutMark((await memoryText(documents.memoryAt(folder), id, signalOf(token))).summary_text),
+    async (_, token) =>
+      memoryDocument(await memoryText(documents.memoryAt(folder), id, signalOf(token)), vscode.l10n.t),
   );
 }

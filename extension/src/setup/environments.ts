@@ -1,6 +1,6 @@
 /** The environments that the extension made, in its folder on this machine: which are there, and which is in use. */
 
-import { mkdir, open, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { lstat, mkdir, open, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { alreadyRunning } from "./failure";
 import { outdated, type Environment, type Stock } from "./plan";
@@ -12,6 +12,8 @@ const LOCK = "set-up.lock";
 /** A lock whose owner has not renewed it for this long belongs to a window that was ended. */
 const LOCK_MS = 120_000;
 const RENEW_MS = 20_000;
+/** The unit of `blocks` in a file's status, whatever the file system's own. */
+const BLOCK = 512;
 
 export class Environments {
   constructor(readonly folder: string) {}
@@ -57,6 +59,26 @@ export class Environments {
   async remove(name: string): Promise<void> {
     await rm(join(this.path(name), COMPLETE), { force: true });
     await rm(this.path(name), { recursive: true, force: true, maxRetries: 3 });
+  }
+
+  /** Removes all environments; first the mark of the one in use, so that nobody starts it any more. */
+  async removeAll(): Promise<void> {
+    await rm(join(this.folder, CURRENT), { force: true });
+    for (const { name } of (await this.stock()).environments) await this.remove(name);
+  }
+
+  /** Bytes on the disk: `own` comes back when the environments are removed, `shared` is in uv's cache too. */
+  async size(): Promise<{ readonly own: number; readonly shared: number }> {
+    const [total, entries] = [
+      { own: 0, shared: 0 },
+      await readdir(this.folder, { recursive: true, withFileTypes: true }).catch(() => []),
+    ];
+    for (const entry of entries) {
+      if (!entry.isFile()) continue;
+      const { blocks, nlink } = await lstat(join(entry.parentPath, entry.name));
+      total[nlink > 1 ? "shared" : "own"] += blocks * BLOCK;
+    }
+    return total;
   }
 
   /** Removes the environments that are not needed any more. On Windows, one whose files are open stays until next time. */

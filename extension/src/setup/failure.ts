@@ -2,7 +2,7 @@
 
 import { MemoryError } from "../core/error";
 
-/** The free space that a set-up needs: 250 MB for the packages, their downloads, and room to work. */
+/** The free space that a set-up needs: 350 MB for the packages, their downloads, and room to work. */
 export const NEEDED_BYTES = 600_000_000;
 
 /** What fails: the set-up itself, or the addition of the graph to a program that works. */
@@ -137,6 +137,15 @@ export function cancelled(purpose: Purpose = "set up"): MemoryError {
     codes[1],
     `${name} was cancelled. What was downloaded is kept. ${kept}`,
     `To continue, ${again}.`,
+  );
+}
+
+/** The error if workers in `folders` have not stopped, so that their program cannot be removed. */
+export function workersRun(folders: readonly string[]): MemoryError {
+  return new MemoryError(
+    "WORKER_RUNNING",
+    `The program was not removed, because workers still finish what they run: in ${folders.join(", ")}.`,
+    "Wait until the view “Queue” has no running job, then remove it again.",
   );
 }
 

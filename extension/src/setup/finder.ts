@@ -89,13 +89,17 @@ export class Finder {
 }
 
 function notFound(): MemoryError {
-  return new MemoryError("PROGRAM_NOT_FOUND", "The memory is not set up on this machine.", "Run “Memory: Set Up”.");
+  return new MemoryError(
+    "PROGRAM_NOT_FOUND",
+    "The memory is not set up on this machine.",
+    "Run “Cognee Memory: Set Up”.",
+  );
 }
 
 function tooOld({ path, version }: Program): MemoryError {
   return new MemoryError(
     "PROGRAM_TOO_OLD",
     `${path} has version ${version}, and this extension needs ${OLDEST} or later.`,
-    "Run “Memory: Set Up”, or update the program.",
+    "Run “Cognee Memory: Set Up”, or update the program.",
   );
 }

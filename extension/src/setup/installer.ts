@@ -8,7 +8,7 @@ import type { Environments } from "./environments";
 import { failureOf, noPython, tooFull } from "./failure";
 import { plan, type Bundle, type Plan, type Step } from "./plan";
 import { addGraph, errorOf, runStep, type Context, type Watch } from "./step";
-import { PackageCounter } from "./counter";
+import { PackageCounter } from "./progress";
 import { findPython, findUv, isSupported, type Interpreter } from "./python";
 import { isAtLeast, OLDEST, versionIn } from "./version";
 

@@ -2,6 +2,7 @@
 
 import { homedir } from "node:os";
 import * as vscode from "vscode";
+import type { StartedWorkers } from "../life/started";
 import { SECTION, type ProgramChange, type Programs, type Services } from "../services";
 import { Environments } from "./environments";
 import { Finder, type VersionCache } from "./finder";
@@ -14,6 +15,7 @@ const VERSIONS = "program.versions";
 export function registerSetUp(
   context: vscode.ExtensionContext,
   log: vscode.LogOutputChannel,
+  workers: StartedWorkers,
 ): { readonly programs: Programs; readonly start: (services: Services) => vscode.Disposable } {
   const machine: Machine = { platform: process.platform, home: homedir(), environment: process.env };
   const environments = new Environments(vscode.Uri.joinPath(context.globalStorageUri, "env").fsPath);
@@ -21,7 +23,7 @@ export function registerSetUp(
   const finder = new Finder(machine, environments, setting, versionCache(context.globalState));
   const changed = new vscode.EventEmitter<ProgramChange>();
   const bundleFolder = context.asAbsolutePath("dist/python");
-  const setUp = new SetUp(machine, environments, bundleFolder, finder, changed, log);
+  const setUp = new SetUp(machine, environments, bundleFolder, finder, changed, workers, log);
   return {
     programs: { find: () => finder.find(), onDidChange: changed.event },
     start: (services) => vscode.Disposable.from(changed, setUp, setUp.start(services)),

@@ -1,13 +1,15 @@
 /**
- * The commands “Set Up” and “Add the Knowledge Graph”, and the update of the extension's own environment, with progress,
- * cancel and log.
+ * The commands “Set Up”, “Add the Knowledge Graph” and “Remove the Program”, and the update of the extension's own
+ * environment, with progress, cancel and log.
  */
 
 import * as vscode from "vscode";
 import { describe, MemoryError } from "../core/error";
+import type { StartedWorkers } from "../life/started";
 import { SECTION, signalOf, type ProgramChange, type Services } from "../services";
 import { readBundle } from "./bundle";
 import type { Environments } from "./environments";
+import { workersRun } from "./failure";
 import type { Finder } from "./finder";
 import { Installer } from "./installer";
 import type { Purpose } from "./failure";
@@ -20,6 +22,8 @@ const IS_SET_UP = "cognee.isSetUp";
 const WAS_SET_UP = "program.isSetUp";
 /** Whether the user was asked for the graph; once on this machine. */
 const GRAPH_ASKED = "graph.asked";
+/** How long workers may take to finish what they run, before the program is removed. */
+const STOP_MS = 60_000;
 
 export class SetUp implements vscode.Disposable {
   private running: Promise<void> | undefined;
@@ -34,6 +38,7 @@ export class SetUp implements vscode.Disposable {
     private readonly bundleFolder: string,
     private readonly finder: Finder,
     private readonly changed: vscode.EventEmitter<ProgramChange>,
+    private readonly workers: StartedWorkers,
     private readonly log: vscode.LogOutputChannel,
   ) {}
 
@@ -48,6 +53,7 @@ export class SetUp implements vscode.Disposable {
     return vscode.Disposable.from(
       services.command("cognee.setUp", () => this.setUp(services)),
       services.command("cognee.addGraph", () => this.addGraph()),
+      services.command("cognee.removeProgram", () => this.removeProgram(services)),
       vscode.workspace.onDidChangeConfiguration((event) => {
         if (event.affectsConfiguration(`${SECTION}.commandPath`)) look();
       }),
@@ -165,6 +171,37 @@ export class SetUp implements vscode.Disposable {
     );
   }
 
+  /** Gives back the disk of all environments that the extension made, after a question. Memories stay. */
+  async removeProgram(services: Services): Promise<void> {
+    const t = vscode.l10n.t;
+    const { own, shared } = await this.environments.size();
+    if (own + shared === 0) {
+      void vscode.window.showInformationMessage(t("The extension has installed no program."));
+      return;
+    }
+    const yes = t("Remove");
+    const detail = [
+      t("Its workers finish what they run, and stop. Your memories stay in their folders. Set Up installs it again."),
+      shared > 0 ? t("{0} more are uv's cache as well: “uv cache clean” gives them back.", amount(shared)) : "",
+    ];
+    const question = t("Remove the program that Set Up installed? This gives back {0}.", amount(own));
+    const options = { modal: true, detail: detail.filter(Boolean).join("\n\n") };
+    if ((await vscode.window.showWarningMessage(question, options, yes)) !== yes) return;
+    await this.withProgress(t("Removing the program"), (_watch, signal) =>
+      this.environments.exclusively(async () => {
+        const running = await this.workers.stop(AbortSignal.any([signal, AbortSignal.timeout(STOP_MS)]));
+        signal.throwIfAborted();
+        if (running.length > 0) throw workersRun(running);
+        await this.environments.removeAll();
+      }),
+    );
+    await services.context.globalState.update(GRAPH_ASKED, undefined);
+    await this.look(services);
+    void vscode.window.showInformationMessage(
+      t("The program was removed, which gave back {0}. Your memories are in their folders.", amount(own)),
+    );
+  }
+
   private async withProgress(title: string, work: (watch: Watch, signal: AbortSignal) => Promise<void>): Promise<void> {
     const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
     await vscode.window.withProgress(options, async (progress, token) => {
@@ -197,6 +234,11 @@ export class SetUp implements vscode.Disposable {
     this.isSetUp = isSetUp;
     await services.context.globalState.update(WAS_SET_UP, isSetUp);
   }
+}
+
+/** An amount of disk for a person. */
+function amount(bytes: number): string {
+  return bytes >= 1e9 ? `${(bytes / 1e9).toFixed(1)} GB` : `${Math.ceil(bytes / 1e6)} MB`;
 }
 
 function requireTrust(): void {

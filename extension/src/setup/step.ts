@@ -4,10 +4,7 @@ import { isAbort, MemoryError } from "../core/error";
 import { cancelled, failureOf, type Purpose } from "./failure";
 import type { Machine } from "./places";
 import { runLines } from "./process";
-import { progressIn } from "./progress";
-
-/** What a person sees of a set-up: a message, and how much of the whole (0 to 100) a moment has added. */
-export type Report = (message: string, percent: number) => void;
+import { progressIn, type Report } from "./progress";
 
 /** How a set-up shows what it does. */
 export interface Watch {

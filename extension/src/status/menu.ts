@@ -13,9 +13,18 @@ interface Action extends vscode.QuickPickItem {
 
 export async function showStatus(services: Services): Promise<void> {
   const t = vscode.l10n.t;
+  const run = (command: string, ...args: unknown[]) => vscode.commands.executeCommand(command, ...args);
+  if (!vscode.workspace.isTrusted) {
+    const manage = {
+      label: `$(shield) ${t("Manage Workspace Trust")}`,
+      detail: t("In Restricted Mode the memory is neither read nor written, and no worker is started."),
+    };
+    const picked = await vscode.window.showQuickPick([manage], { title: t("Memory: Restricted Mode") });
+    if (picked !== undefined) await run("workbench.trust.manage");
+    return;
+  }
   const bar = StatusBar.of(services);
   for (const folder of services.folders()) bar.look(folder.uri.fsPath);
-  const run = (command: string, ...args: unknown[]) => vscode.commands.executeCommand(command, ...args);
   const failed = bar.jobs.filter(({ outcome }) => FAILED.has(outcome.state));
   const { captured } = bar;
   const items: Action[] = [];
@@ -56,7 +65,7 @@ export async function showStatus(services: Services): Promise<void> {
     act: () => run("workbench.action.openSettings", `${SECTION}.capture`),
   });
   items.push(...services.folders().map((folder) => workerItem(folder, run)));
-  const picked = await vscode.window.showQuickPick(items, { title: t("Memory: Status"), matchOnDescription: true });
+  const picked = await vscode.window.showQuickPick(items, { title: t("Cognee Memory"), matchOnDescription: true });
   await picked?.act?.();
 }
 

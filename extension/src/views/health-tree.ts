@@ -1,12 +1,15 @@
-/** The view “Health”: the findings of `doctor`, when it is shown or asked for. */
+/** The view “Health”: the findings of `doctor`, made again when a worker comes or goes, or memories begin. */
 
 import * as vscode from "vscode";
 import type { Findings, FoundTrouble } from "#types";
 import { describe, MemoryError, NOT_SET_UP } from "../core/error";
 import { run } from "../core/program";
-import { plain } from "../core/text";
+import { livingWorker } from "../core/heartbeat";
+import { plain, when } from "../core/text";
 import { type Services, signalOf } from "../services";
 import { commandOf, type Fix, fixOf, rowOfFinding, rowOfRemedy } from "./findings";
+import type { Changes } from "./changes";
+import { Pause } from "./pause";
 import { itemOf } from "./row";
 
 export type HealthItem =
@@ -21,12 +24,22 @@ export class HealthTree implements vscode.TreeDataProvider<HealthItem>, vscode.D
   private readonly view: vscode.TreeView<HealthItem>;
   private readonly subscriptions: vscode.Disposable;
   private checking = new AbortController();
+  /** By folder, what of it the findings depend on. */
+  private readonly followed = new Map<string, string>();
+  private isStale = false;
+  private readonly pause = new Pause(() => (this.view.visible ? this.refresh() : (this.isStale = true)));
 
-  constructor(private readonly services: Services) {
+  constructor(
+    private readonly services: Services,
+    changes: Changes,
+  ) {
     this.view = vscode.window.createTreeView("cognee.health", { treeDataProvider: this });
     this.subscriptions = vscode.Disposable.from(
       this.view,
       this.changed,
+      this.pause,
+      changes.onDidChange(({ folder }) => this.follow(folder)),
+      this.view.onDidChangeVisibility(({ visible }) => visible && this.isStale && this.refresh()),
       vscode.workspace.onDidChangeWorkspaceFolders(() => this.refresh()),
       vscode.workspace.onDidGrantWorkspaceTrust(() => this.refresh()),
       services.programs.onDidChange(() => this.refresh()),
@@ -44,7 +57,19 @@ export class HealthTree implements vscode.TreeDataProvider<HealthItem>, vscode.D
     this.subscriptions.dispose();
   }
 
+  /** Checks again if the worker, or whether anything is stored or has failed, is other than before. */
+  private follow(folder: vscode.WorkspaceFolder): void {
+    const path = folder.uri.fsPath;
+    const beat = livingWorker(path, Date.now());
+    const { succeeded = 0, failed = 0 } = beat?.counts ?? {};
+    const now = JSON.stringify([beat?.pid, succeeded > 0, failed]);
+    const before = this.followed.get(path);
+    this.followed.set(path, now);
+    if (before !== now) this.pause.begin();
+  }
+
   refresh(): void {
+    this.isStale = false;
     this.checking.abort();
     this.checking = new AbortController();
     this.changed.fire(undefined);
@@ -78,6 +103,10 @@ export class HealthTree implements vscode.TreeDataProvider<HealthItem>, vscode.D
     const { signal } = this.checking;
     try {
       const { findings } = await diagnose(this.services, folder.uri.fsPath, signal);
+      this.view.description = vscode.l10n.t(
+        "checked at {0}",
+        when(new Date().toISOString(), Date.now(), vscode.env.language),
+      );
       return findings.map((finding) => ({ kind: "finding", folder, finding }));
     } catch (error) {
       if (signal.aborted || (error instanceof MemoryError && NOT_SET_UP.has(error.code))) return [];

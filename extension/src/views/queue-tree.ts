@@ -2,15 +2,17 @@
 
 import * as vscode from "vscode";
 import type { InFlight } from "#types";
+import { describe } from "../core/error";
 import { livingWorker } from "../core/heartbeat";
 import { request, type Verb } from "../core/requests";
+import { jobsOf as listedJobs } from "../recall/reads";
 import { documentsOf } from "../recall/register";
 import { plain } from "../core/text";
 import { type Services, signalOf } from "../services";
 import type { Change, Changes } from "./changes";
 import { type Job, Jobs } from "./jobs";
 import { Pause } from "./pause";
-import { childrenOf, jobsOf, type QueueNode, rowOf, topOf } from "./queue";
+import { type About, childrenOf, jobsOf, type QueueNode, rowOf, topOf } from "./queue";
 import { itemOf } from "./row";
 
 /** A row in the folder that it belongs to. Without a node, it is the folder's own row. */
@@ -23,6 +25,8 @@ export class QueueTree implements vscode.TreeDataProvider<QueueItem>, vscode.Dis
   private readonly changed = new vscode.EventEmitter<undefined>();
   readonly onDidChangeTreeData = this.changed.event;
   private readonly folders = new Map<string, { readonly jobs: Jobs; readonly loaded: Promise<void> }>();
+  /** What the program says of the jobs of a folder, asked once for each time that the rows are made. */
+  private readonly told = new Map<string, Promise<ReadonlyMap<string, About>>>();
   private inFlight = "";
   private readonly pause = new Pause(() => this.show());
   private readonly view: vscode.TreeView<QueueItem>;
@@ -70,7 +74,10 @@ export class QueueTree implements vscode.TreeDataProvider<QueueItem>, vscode.Dis
       return folders[0] === undefined ? [] : this.top(folders[0]);
     }
     if (item.node === null) return this.top(item.folder);
-    return childrenOf(item.node, this.running(item.folder)).map((node) => ({ folder: item.folder, node }));
+    return childrenOf(item.node, this.running(item.folder), await this.aboutJobs(item.folder)).map((node) => ({
+      folder: item.folder,
+      node,
+    }));
   }
 
   private async top(folder: vscode.WorkspaceFolder): Promise<QueueItem[]> {
@@ -89,6 +96,24 @@ export class QueueTree implements vscode.TreeDataProvider<QueueItem>, vscode.Dis
     await known.loaded;
     this.countFailures();
     return known.jobs;
+  }
+
+  /** What the jobs are about; where the program does not answer, rows have their kind alone. */
+  private aboutJobs(folder: vscode.WorkspaceFolder): Promise<ReadonlyMap<string, About>> {
+    const path = folder.uri.fsPath;
+    const told = this.told.get(path) ?? this.ask(folder);
+    this.told.set(path, told);
+    return told;
+  }
+
+  private async ask(folder: vscode.WorkspaceFolder): Promise<ReadonlyMap<string, About>> {
+    try {
+      const jobs = await listedJobs(this.services.memoryOf(folder), this.stop.signal);
+      return new Map(jobs.map((job) => [job.job_id, job]));
+    } catch (error) {
+      if (!this.stop.signal.aborted) this.services.log.debug(`[Queue] ${describe(error)}`);
+      return new Map();
+    }
   }
 
   private running(folder: vscode.WorkspaceFolder): readonly InFlight[] {
@@ -113,10 +138,12 @@ export class QueueTree implements vscode.TreeDataProvider<QueueItem>, vscode.Dis
 
   private show(): void {
     this.countFailures();
+    this.told.clear();
     this.changed.fire(undefined);
   }
 
   private reload(): void {
+    this.told.clear();
     this.folders.clear();
     this.changed.fire(undefined);
   }

@@ -1,16 +1,19 @@
 /** The queue as rows: what runs with its progress, what waits, what failed by its cause, and what ended last. */
 
-import type { InFlight } from "#types";
+import type { InFlight, ListedJob } from "#types";
 import type { Translate } from "../recall/hit";
-import { age, plain } from "../core/text";
+import { plain, when } from "../core/text";
 import type { Job } from "./jobs";
 import type { Row } from "./row";
 
 export type QueueNode =
   | { readonly kind: "section"; readonly section: "running" | "waiting" | "done"; readonly jobs: readonly Job[] }
   | { readonly kind: "cause"; readonly jobs: readonly [Job, ...Job[]] }
-  | { readonly kind: "job"; readonly job: Job; readonly progress: InFlight | null }
+  | { readonly kind: "job"; readonly job: Job; readonly progress: InFlight | null; readonly about?: About }
   | { readonly kind: "rest"; readonly of: string; readonly count: number };
+
+/** What a job is about in a line, and the first memories that it made, as the program tells it. */
+export type About = Pick<ListedJob, "subject" | "memory_numbers">;
 
 const DONE_SHOWN = 20;
 const MOST_SHOWN = 100;
@@ -46,13 +49,17 @@ function causesOf(failed: readonly Job[]): QueueNode[] {
 }
 
 /** The rows below a row. */
-export function childrenOf(node: QueueNode, inFlight: readonly InFlight[]): QueueNode[] {
+export function childrenOf(
+  node: QueueNode,
+  inFlight: readonly InFlight[],
+  about: ReadonlyMap<string, About>,
+): QueueNode[] {
   if (node.kind !== "section" && node.kind !== "cause") return [];
-  const shown: QueueNode[] = node.jobs.slice(0, MOST_SHOWN).map((job) => ({
-    kind: "job",
-    job,
-    progress: inFlight.find((each) => each.job_id === job.id) ?? null,
-  }));
+  const shown: QueueNode[] = node.jobs.slice(0, MOST_SHOWN).map((job) => {
+    const known = about.get(job.id);
+    const progress = inFlight.find((each) => each.job_id === job.id) ?? null;
+    return { kind: "job", job, progress, ...(known === undefined ? {} : { about: known }) };
+  });
   const rest = node.jobs.length - shown.length;
   return rest === 0 ? shown : [...shown, { kind: "rest", of: idOf(node), count: rest }];
 }
@@ -101,13 +108,18 @@ export function rowOf(node: QueueNode, now: number, language: string, t: Transla
       };
     }
     case "job":
-      return rowOfJob(node.job, node.progress, now, language, t);
+      return rowOfJob(node, now, language, t);
     case "rest":
       return { id, label: t("and {0} more", node.count), icon: "ellipsis", context: "rest" };
   }
 }
 
-function rowOfJob(job: Job, inFlight: InFlight | null, now: number, language: string, t: Translate): Row {
+function rowOfJob(
+  { job, progress: inFlight, about }: Extract<QueueNode, { kind: "job" }>,
+  now: number,
+  language: string,
+  t: Translate,
+): Row {
   const progress = inFlight?.progress ?? null;
   const state = stateName(job.state, t);
   const percent =
@@ -117,14 +129,17 @@ function rowOfJob(job: Job, inFlight: InFlight | null, now: number, language: st
     progress === null ? "" : plain(progress.message, 80),
     job.attempt > 1 ? t("attempt {0} of {1}", job.attempt, job.maxAttempts) : "",
     job.state === "retrying" && job.nextAttemptAt !== null
-      ? age(job.nextAttemptAt, now, language)
-      : age(job.at, now, language),
+      ? when(job.nextAttemptAt, now, language)
+      : when(job.at, now, language),
+    ...(about?.memory_numbers ?? []).map((number) => `#${number}`),
   ];
   const error = job.error === null ? "" : `${job.error.message} ${job.error.remediation}`;
   const hasRecord = job.state !== "waiting" && job.droppedAs === undefined;
   return {
     id: `job:${job.state === "rejected" ? "rejected:" : ""}${job.id}`,
-    label: job.kind === null ? plain(job.id, 80) : kindName(job.kind, t),
+    label: [job.kind === null ? plain(job.id, 80) : kindName(job.kind, t), plain(about?.subject ?? "", 100)]
+      .filter(Boolean)
+      .join(": "),
     description: description.filter(Boolean).join(" · "),
     tooltip: [plain(job.id), plain(error, 500)].filter(Boolean).join("\n\n"),
     icon: ICONS[job.state],

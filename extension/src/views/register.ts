@@ -9,7 +9,11 @@ import { QueueTree } from "./queue-tree";
 
 export function registerViews(services: Services): vscode.Disposable {
   const changes = Changes.of(services);
-  const views = [new MemoriesTree(services, changes), new QueueTree(services, changes), new HealthTree(services)];
+  const views = [
+    new MemoriesTree(services, changes),
+    new QueueTree(services, changes),
+    new HealthTree(services, changes),
+  ];
   return new vscode.Disposable(() => {
     for (const view of views) view.dispose();
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { RetrievalHit } from "#types";
-import { lineOf, listOf, WithoutImages } from "../../src/chat/reply";
+import { lineOf, passageUnder, WithoutImages } from "../../src/chat/reply";
 
 const t = (text: string, ...values: (string | number)[]): string =>
   text.replace(/\{(\d+)\}/gu, (_, n) => String(values[Number(n)]));
@@ -36,8 +36,7 @@ describe("a hit in the chat", () => {
   ])("has its topic, date, score and status", (given, line) => expect(lineOf(given, t)).toBe(line));
 
   it("shows the passage that fits best, where no model answers", () => {
-    expect(listOf([hit()], true, t)).toContain("> Retry five times");
-    expect(listOf([hit()], false, t)).not.toContain("Retry five times");
+    expect(passageUnder(hit())).toContain("> Retry five times");
   });
 
   it("has no link, image, HTML or line of its own from what the memory says", () => {

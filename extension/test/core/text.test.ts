@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { age, contextOf, escaped, inert, noteOf, plain, withoutMark } from "../../src/core/text";
+import { age, contextOf, escaped, inert, noteOf, plain, when, withoutMark } from "../../src/core/text";
 
 const NOW = Date.parse("2026-11-20T12:00:00Z");
 
@@ -13,6 +13,15 @@ describe("age", () => {
   ])("of %s is %s", (date, said) => expect(age(date, NOW, "en")).toBe(said));
 
   it("is empty without a date", () => expect([age(null, NOW, "en"), age("soon", NOW, "en")]).toEqual(["", ""]));
+});
+
+describe("when", () => {
+  it("is the time of today and the day of another day, so that it stays true while it is shown", () => {
+    const today = new Date(2026, 10, 20, 9, 5);
+    const now = new Date(2026, 10, 20, 23, 0).getTime();
+    expect(when(today.toISOString(), now, "en-GB")).toBe("09:05");
+    expect([when("2026-11-17T11:00:00Z", now, "en"), when(null, now, "en")]).toEqual(["2026-11-17", ""]);
+  });
 });
 
 describe("what a memory says", () => {
@@ -33,9 +42,12 @@ describe("what a memory says", () => {
     expect(inert("\\\\<b> \\<b> [x\\](command:a)")).toBe("\\\\\\<b> \\<b> [x\\]\\(command:a)");
   });
 
-  it.each(["<!-- Template: v1.0 -->", "<!-- Decision Record Template: v1.0 -->"])("has no mark %s", (mark) => {
-    expect(withoutMark(`${mark}\n# Loans`)).toBe("# Loans");
-  });
+  it.each(["<!-- Template: v1.0 -->", "<!-- Decision Record Template: v1.0 -->", "\\<!-- Template: v1.0 -->"])(
+    "has no mark %s",
+    (mark) => {
+      expect(withoutMark(`${mark}\n# Loans`)).toBe("# Loans");
+    },
+  );
 
   it("is its context where nothing better is known", () => {
     const text =

@@ -20,7 +20,7 @@ import type {
 import { confirmationOf } from "../../src/agent/remembered";
 import { answer } from "../../src/chat/participant";
 import { messagesOf } from "../../src/chat/prompt";
-import { listOf, WithoutImages } from "../../src/chat/reply";
+import { lineOf, passageUnder, WithoutImages } from "../../src/chat/reply";
 import { inert, withoutMark } from "../../src/core/text";
 import { compactionDocument } from "../../src/operations/compaction-document";
 import { migrationDocument } from "../../src/operations/migration-document";
@@ -75,7 +75,7 @@ const HOSTILE = LINES.join("\n");
 
 /** What Markdown itself makes of a text without markup. Attributes are those that a table and a list have. */
 const PLAIN_TAG =
-  /^<\/?(?:h[1-6]|p|ul|ol|li|em|strong|s|del|code|pre|blockquote|table|thead|tbody|tr|th|td|br|hr)(?: (?:style="text-align:(?:right|left|center)"|align="(?:right|left|center)"|start="\d+"|class="language-[\w&;/.-]*"))* ?\/?>$/u;
+  /^<\/?(?:h[1-6]|p|ul|ol|li|em|strong|s|del|code|pre|blockquote|table|thead|tbody|tr|th|td|br|hr)(?: (?:style="text-align:(?:right|left|center)"|align="(?:right|left|center)"|start="\d+"|class="language-[\w&;/.()\\-]*"))* ?\/?>$/u;
 /** Links in which one sees where they lead: the editor makes them of bare web addresses. */
 function withoutBare(html: string): string {
   return html.replace(/<a href="(https?:[^"]*)">([^<]*)<\/a>/gu, (link, href: string, text: string) =>
@@ -122,7 +122,13 @@ const hit = {
   best_passages: [HOSTILE],
 } as unknown as RetrievalHit;
 const legacy = { ...hit, memory_type: "legacy", topic: null, topic_id: null, status: null } as RetrievalHit;
-const memory = { ...hit, title: HOSTILE, plan_id: HOSTILE, session_id: HOSTILE } as unknown as MemoryLine;
+const memory = {
+  ...hit,
+  title: HOSTILE,
+  excerpt: HOSTILE,
+  plan_id: HOSTILE,
+  session_id: HOSTILE,
+} as unknown as MemoryLine;
 const error: JobError = { code: "JOB_INVALID", message: HOSTILE, remediation: HOSTILE, retryable: false };
 
 describe.each([["all of it", HOSTILE], ...LINES.map((line) => [JSON.stringify(line), line])] as [string, string][])(
@@ -209,7 +215,8 @@ describe.each([["all of it", HOSTILE], ...LINES.map((line) => [JSON.stringify(li
 
     it("in the chat, or before an agent's summary is stored, has none", () => {
       const each = { ...hit, topic: said, summary_text: said, decisions: list(said), best_passages: list(said) };
-      expectText(listOf([each, { ...each, memory_type: "legacy", topic: null }], true, t));
+      for (const hit of [each, { ...each, memory_type: "legacy" as const, topic: null }])
+        expectText(lineOf(hit, t, HOSTILE) + passageUnder(hit), true);
       const draft = { ...EMPTY, topic: said, context: said, decisions: [said], references: [said] };
       expectText(confirmationOf(draft, said, t));
     });
@@ -297,7 +304,7 @@ describe.skipIf(PROGRAM === "")("stored by the real program", { timeout: 2 * LON
     for (const each of list?.items as { label: string; description: string; detail: string; subject: object }[]) {
       expectPlain(each.label, each.description, each.detail);
       await commands.executeCommand("cognee.openMemory", each.subject);
-      const text = await textOf(shown.documents.at(-1));
+      const text = await textOf(shown.rendered.at(-1));
       expect(text).toContain("press");
       expectText(text, true);
       await commands.executeCommand("cognee.explainMemory", each.subject);
@@ -327,6 +334,7 @@ describe.skipIf(PROGRAM === "")("stored by the real program", { timeout: 2 * LON
     const stream = {
       markdown: (value: unknown) => said.push(value as string),
       progress: () => undefined,
+      anchor: (uri: { path: string }) => references.push(uri.path),
       reference: (uri: { path: string }) => references.push(uri.path),
       button: () => undefined,
     } as unknown as vscode.ChatResponseStream;

@@ -9,6 +9,7 @@ import { describe as text } from "../../src/core/error";
 import { livingWorker } from "../../src/core/heartbeat";
 import { Memory } from "../../src/core/memory";
 import { ended } from "../../src/core/records";
+import { StartedWorkers } from "../../src/life/started";
 import { Workers } from "../../src/life/workers";
 import type { Services } from "../../src/services";
 import { Uri, workspace as editor } from "../vscode";
@@ -21,15 +22,15 @@ let workers: Workers;
 let memory: Memory;
 let shown: string[];
 let starts: number;
+const find = () => {
+  starts += 1;
+  return Promise.resolve({ path, version: "0.4.0" });
+};
 
 beforeEach(() => {
   workspace = mkdtempSync(join(tmpdir(), "life-"));
   editor.isTrusted = true;
   [shown, starts] = [[], 0];
-  const find = () => {
-    starts += 1;
-    return Promise.resolve({ path, version: "0.4.0" });
-  };
   memory = new Memory(workspace, find, Date.now, (used) => workers.wake(used));
   workers = new Workers({
     log: { info: () => undefined, error: () => undefined },
@@ -92,6 +93,29 @@ describe.skipIf(path === "")("workers, with COGNEE_MEMORY_PROGRAM", () => {
     expect(pid).not.toBe(former);
     expect(shown).toEqual([]);
   });
+
+  it(
+    "that the extension started end with it, wherever its storage is, and no others",
+    { timeout: 120_000 },
+    async () => {
+      const extension = join(workspace, "extension");
+      mkdirSync(extension);
+      const noted = new StartedWorkers(join(workspace, "storage"));
+      await noted.tellUninstall(extension);
+      const own = new Memory(workspace, find, Date.now, undefined, (folder, id) => noted.note(folder, id));
+      await own.startWorker(signal);
+      await own.restartWorker(signal); // the one that counts from now on
+      const other = new Memory(join(workspace, "other"), find);
+      mkdirSync(other.workspace);
+      await other.startWorker(signal);
+      noted.note(other.workspace, "one that ended before");
+
+      expect(await (await StartedWorkers.leftIn(extension)).stop(signal)).toEqual([]);
+      expect(livingWorker(workspace, Date.now())).toBeNull();
+      expect(livingWorker(other.workspace, Date.now())).not.toBeNull();
+      await other.command(["worker", "stop"], [], signal);
+    },
+  );
 
   it("are not started in Restricted Mode", async () => {
     editor.isTrusted = false;

@@ -33,6 +33,7 @@ class Stream {
   readonly buttons: vscode.Command[] = [];
   markdown = (value: string): void => void (this.text += value);
   progress = (): void => undefined;
+  anchor = (_: unknown, title: string): void => void (this.text += title);
   reference = (uri: { path: string }): void => void this.references.push(uri.path);
   button = (command: vscode.Command): void => void this.buttons.push(command);
 }
@@ -178,8 +179,10 @@ describe.skipIf(PROGRAM === "")("chat and agents, with the real program", { time
     expect(() => tool.prepareInvocation({ input: { topic: "x" } })).toThrow("topic and context");
   });
 
-  it("offers an MCP server that lists its tools", async () => {
+  it("offers an MCP server that lists its tools, if a setting asks for it", async () => {
     const servers = new McpServers(my.services);
+    expect(await servers.provideMcpServerDefinitions()).toEqual([]);
+    user.settings.set("mcp.enabled", true);
     const [server] = await servers.provideMcpServerDefinitions();
     if (server === undefined) throw new Error("no server");
     const child = spawn(server.command, server.args, { stdio: ["pipe", "pipe", "ignore"] });
@@ -203,6 +206,7 @@ describe.skipIf(PROGRAM === "")("chat and agents, with the real program", { time
       expect(await servers.provideMcpServerDefinitions()).toEqual([]);
     } finally {
       workspace.isTrusted = true;
+      user.settings.delete("mcp.enabled");
       servers.dispose();
     }
   });

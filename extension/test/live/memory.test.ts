@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Summary } from "#types";
 import { isSubject, type Subject } from "../../src/recall/subject";
-import { commands, reset, shown, textOf, type Uri, user } from "../vscode";
+import { commands, reset, shown, textOf, Uri, user, workspace } from "../vscode";
 import { PROGRAM, type Session, session } from "./session";
 
 interface Tree {
@@ -88,25 +88,29 @@ describe.skipIf(PROGRAM === "")("with the real program", { timeout: 5 * MINUTES 
     const [item] = list.items as unknown as { subject: Subject; buttons: { action: string }[] }[];
     list.activeItems = list.items;
     list.accept.fire(undefined);
-    await vi.waitFor(() => expect(shown.documents).toHaveLength(1));
-    expect(shown.documents[0]?.path).toBe("/Retry policy.md");
-    const text = await textOf(shown.documents[0]);
-    expect(text).toMatch(/^# Conversation Summary: Retry policy\n/u);
+    await vi.waitFor(() => expect(shown.rendered).toHaveLength(1));
+    expect(shown.rendered[0]?.path).toBe("/Retry policy.md");
+    const text = await textOf(shown.rendered[0]);
+    expect(text).toMatch(/^# Retry policy\n\n## Key Decisions\n/u);
+    expect(text).toMatch(/\n---\n\nMemory \d · 2026-11-\d\d · topic retry-policy\n$/u);
+    expect(text).not.toMatch(/Template|Metadata|N\/A/u);
+    await run("cognee.insertMemory", item?.subject); // no editor is open
+    expect(shown.clipboard).toBe(text);
     await run("cognee.explainMemory", item?.subject);
-    const why = await textOf(shown.rendered[0]);
+    const why = await textOf(shown.rendered[1]);
     const { results } = await my.memory.retrieve(
       {
         query: "how many retries",
         preset: "long-lived",
         max_results: 5,
         max_tokens: 2000,
-        as_of: asOfOf(shown.rendered[0]),
+        as_of: asOfOf(shown.rendered[1]),
       },
       AbortSignal.timeout(MINUTES),
     );
     expect(why).toContain(`| **total** | ${results[0]?.final_score} |`);
     await run("cognee.showHistory", item?.subject);
-    const history = await textOf(shown.rendered[1]);
+    const history = await textOf(shown.rendered[2]);
     expect(history).toContain("2 memories, the newest first.");
     expect(history).toContain("> - Use three retries");
   });
@@ -115,7 +119,7 @@ describe.skipIf(PROGRAM === "")("with the real program", { timeout: 5 * MINUTES 
     const list = await recalled("which port");
     const legacy = list.items.find(({ label }) => label.startsWith("[Legacy]")) as unknown as { subject: Subject };
     await run("cognee.openMemory", legacy.subject);
-    const text = await textOf(shown.documents[0]);
+    const text = await textOf(shown.rendered[0]);
     expect(text).toContain("[8127]\\(command:x) \\<b>it is\\</b>");
   });
 
@@ -136,9 +140,19 @@ describe.skipIf(PROGRAM === "")("with the real program", { timeout: 5 * MINUTES 
     ]);
     const memories = await rows("cognee.memories", await topic());
     expect(memories.map(({ contextValue }) => contextValue)).toEqual(["memory.summary", "memory.summary"]);
+    expect(memories.map(({ label }) => label)).toEqual([
+      "Do not use five retries with exponential backoff",
+      "Use five retries with exponential backoff",
+    ]);
     const [, legacy] = await tree("cognee.memories").getChildren();
     expect(await labels("cognee.memories", legacy)).toEqual([expect.stringContaining("Legacy · #3")]);
+    const [ended] = await tree("cognee.queue").getChildren();
     expect(await labels("cognee.queue")).toEqual(["Ended last | 3"]);
+    expect(await labels("cognee.queue", ended)).toEqual([
+      expect.stringMatching(/^Remember: Which port\? \| succeeded · .* · #3$/u),
+      expect.stringMatching(/^Remember: Retry policy \| succeeded · .* · #2$/u),
+      expect.stringMatching(/^Remember: Retry policy \| succeeded · .* · #1$/u),
+    ]);
     expect(await labels("cognee.health")).toContain("No language model is configured. | note · language model");
   });
 
@@ -147,7 +161,8 @@ describe.skipIf(PROGRAM === "")("with the real program", { timeout: 5 * MINUTES 
       (items) => items[0], // the topic
       async (items: readonly { label: string }[]) => {
         await remember(["Log each retry"], "12");
-        return items[0];
+        expect(items[0]?.label).toBe("Cancel"); // an Enter too many changes nothing
+        return items[1];
       },
       choose("Confirm"),
     ] as typeof user.picks;
@@ -222,12 +237,12 @@ describe.skipIf(PROGRAM === "")("with the real program", { timeout: 5 * MINUTES 
     await run("cognee.forgetMemory", newest);
     expect(said()).toContain("1 memory was forgotten.");
     await run("cognee.openMemory", newest);
-    expect(await textOf(shown.documents[0])).toMatch(/^# This cannot be shown\n/u);
+    expect(await textOf(shown.rendered[0])).toMatch(/^# This cannot be shown\n/u);
   });
 
   it("captures the sessions of a tool after a preview and a choice, and undoes it", async () => {
     await run("cognee.captureSessions");
-    expect(said()).toContain("No other tool has kept a session of this folder.");
+    expect(said()).toContain("Neither this editor’s chat nor another tool has kept a session of this folder.");
     const projects = join(process.env["CLAUDE_CONFIG_DIR"] ?? "", "projects", my.folder.replace(/[^A-Za-z0-9]/gu, "-"));
     mkdirSync(projects, { recursive: true });
     const told = ["Which port shall the importer listen on?", "We decided to listen on port 8127 for the importer."];
@@ -275,6 +290,30 @@ describe.skipIf(PROGRAM === "")("with the real program", { timeout: 5 * MINUTES 
     expect(await textOf(shown.rendered[0])).toContain("## Compactions");
   });
 
+  it("asks all folders of a window together, and names the folder of each row", async () => {
+    const other = join(my.root, "other");
+    mkdirSync(other);
+    const first = workspace.workspaceFolders[0];
+    if (first === undefined) throw new Error("no folder");
+    workspace.workspaceFolders.push({ uri: Uri.file(other), name: "other", index: 1 });
+    try {
+      const memory = my.services.memoryOf(workspace.workspaceFolders[1] as never);
+      const job = { kind: "ingest" as const, payload: { summary: summary(["Retries stop after an hour"], "13") } };
+      await memory.run<"ingest">(job, AbortSignal.timeout(4 * MINUTES));
+      const { items } = await recalled("how many retries");
+      const folders = new Set(
+        (items as unknown as { description?: string }[]).map((each) => each.description?.split(" · ")[0]),
+      );
+      expect(folders).toEqual(new Set(["ws", "other"]));
+      user.types = "how many retries";
+      await run("cognee.copyContext");
+      expect(shown.clipboard).toMatch(/^Folder "ws":[\s\S]*\nFolder "other":/u);
+      await memory.command(["worker", "stop"], [], AbortSignal.timeout(MINUTES));
+    } finally {
+      workspace.workspaceFolders = [first];
+    }
+  });
+
   function asOfOf(uri: Uri | undefined): string {
     return new URLSearchParams(uri?.query).get("asOf") ?? "";
   }
@@ -293,6 +332,6 @@ describe.skipIf(PROGRAM === "")("with the real program", { timeout: 5 * MINUTES 
     ];
     await run("cognee.showOpen");
     expect(seen).toEqual(["Owls", "$(question) Who feeds the owls?"]);
-    expect(await textOf(shown.documents[0])).toContain("Owls are counted at night");
+    expect(await textOf(shown.rendered[0])).toContain("Owls are counted at night");
   });
 });

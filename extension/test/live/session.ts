@@ -58,6 +58,7 @@ export function session({ program = PROGRAM, hasLife = false, beside, prepare }:
     error: note,
     debug: note,
     show: note,
+    logLevel: 3,
   } as unknown as vscode.LogOutputChannel;
   const programs = {
     find: () => Promise.resolve({ path: program, version: "0.4.0" }),

@@ -1,9 +1,13 @@
 /** The command “Set Up” as the editor runs it. The programs are shell scripts. */
 
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { heartbeatFile } from "../../src/core/layout";
+import { StartedWorkers } from "../../src/life/started";
 import { Environments } from "../../src/setup/environments";
 import { Finder } from "../../src/setup/finder";
 import type { Machine } from "../../src/setup/places";
@@ -26,6 +30,10 @@ const editor = vi.hoisted(() => {
       onDidChangeWindowState: event,
       showInformationMessage: (message: string) => {
         state.messages.push(message);
+        return Promise.resolve(state.answer);
+      },
+      showWarningMessage: (message: string, { detail }: { detail: string }) => {
+        state.messages.push(`${message} ${detail}`);
         return Promise.resolve(state.answer);
       },
       withProgress: (_options: unknown, task: (progress: unknown, token: unknown) => Promise<unknown>) =>
@@ -54,6 +62,7 @@ vi.mock("vscode", () => editor.vscode);
 let folder = "";
 let changes: ProgramChange[];
 let setUp: SetUp;
+let workers: StartedWorkers;
 let services: Services;
 let environments: Environments;
 
@@ -61,7 +70,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "setup-"));
   mkdirSync(join(folder, "bin"));
   changes = [];
-  Object.assign(editor.state, { messages: [], executed: [], answer: undefined });
+  Object.assign(editor.state, { messages: [], executed: [], answer: undefined, cancel: undefined });
   editor.state.context.clear();
   editor.vscode.workspace.isTrusted = true;
   const machine: Machine = { platform: "linux", home: folder, environment: { PATH: join(folder, "bin") } };
@@ -79,7 +88,8 @@ beforeEach(() => {
   } as unknown as Services;
   const changed = { fire: (change: ProgramChange) => changes.push(change) };
   const log = { info: () => undefined, error: (line: string) => editor.state.messages.push(line) };
-  setUp = new SetUp(machine, environments, join(folder, "bundle"), finder, changed as never, log as never);
+  workers = new StartedWorkers(join(folder, "workers"));
+  setUp = new SetUp(machine, environments, join(folder, "bundle"), finder, changed as never, workers, log as never);
 });
 afterEach(() => {
   setUp.dispose();
@@ -136,6 +146,46 @@ describe.skipIf(process.platform === "win32")("Set Up", () => {
     editor.state.answer = "Add the Graph";
     await setUp.setUp(services);
     await vi.waitFor(() => expect(editor.state.executed).toEqual(["cognee.addGraph"]));
+  });
+
+  it("is undone by Remove the Program, which asks first and says how much it gives back", async () => {
+    await ownEnvironment("b1");
+    await environments.complete("a1", "former build");
+    writeFileSync(join(folder, "env", "a1", "library.so"), Buffer.alloc(2_100_000, 1));
+    linkSync(join(folder, "env", "a1", "library.so"), join(folder, "env", "a1", "again.so"));
+    writeFileSync(join(folder, "env", "a1", "model"), Buffer.alloc(3_100_000, 1));
+
+    await setUp.removeProgram(services);
+    expect(editor.state.messages.pop()).toMatch(/gives back 4 MB\..* memories stay .*“uv cache clean”/su);
+    expect(await environments.current(), "nothing was answered").toBe("a1");
+
+    editor.state.answer = "Remove";
+    await setUp.removeProgram(services);
+    expect(editor.state.messages.pop()).toMatch(/removed, .* 4 MB/);
+    expect(existsSync(join(folder, "env", "a1"))).toBe(false);
+    expect(editor.state.context.get("cognee.isSetUp")).toBe(false);
+
+    await setUp.removeProgram(services);
+    expect(editor.state.messages.pop()).toBe("The extension has installed no program.");
+  });
+
+  it("is not undone if that is cancelled while a worker finishes what it runs", async () => {
+    await ownEnvironment("b1");
+    const busy = spawn("/bin/sh", ["-c", 'trap "" TERM; echo ready; while :; do /bin/sleep 1; done']);
+    await once(busy.stdout, "data");
+    const workspace = join(folder, "library");
+    const beat = { worker_id: "w1", pid: busy.pid, state: "ready", heartbeat_at: new Date().toISOString() };
+    mkdirSync(join(workspace, ".cognee_jobs", "worker"), { recursive: true });
+    writeFileSync(heartbeatFile(workspace), JSON.stringify(beat));
+    workers.note(workspace, "w1");
+    editor.state.answer = "Remove";
+
+    const removal = setUp.removeProgram(services);
+    await vi.waitFor(() => expect(editor.state.cancel).toBeDefined());
+    editor.state.cancel?.();
+    await expect(removal).rejects.toMatchObject({ name: "AbortError" });
+    expect(await environments.current()).toBe("a1");
+    busy.kill("SIGKILL");
   });
 
   it("runs once, though it is called twice", async () => {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { InFlight, JobError } from "#types";
 import type { Job } from "../../src/views/jobs";
-import { childrenOf, type QueueNode, rowOf, topOf } from "../../src/views/queue";
+import { type About, childrenOf, type QueueNode, rowOf, topOf } from "../../src/views/queue";
 import { l10n } from "../vscode";
 
-const NOW = Date.parse("2026-11-20T12:00:00Z");
+const NOW = Date.parse("2026-11-22T12:00:00Z");
 const error = (code: string): JobError => ({
   code,
   message: `It was ${code}.`,
@@ -22,6 +22,7 @@ const job = (id: string, state: Job["state"], more: Partial<Job> = {}): Job => (
   nextAttemptAt: null,
   ...more,
 });
+const NONE: ReadonlyMap<string, About> = new Map();
 const row = (node: QueueNode) => rowOf(node, NOW, "en", l10n.t);
 
 describe("the queue", () => {
@@ -52,17 +53,27 @@ describe("the queue", () => {
     const inFlight = [
       { job_id: "f", kind: "migrate", jobs: 1, seconds: 3, progress: { done: 1, total: 3, message: "texts" } },
     ];
-    const [child] = childrenOf(running as QueueNode, inFlight as InFlight[]);
+    const [child] = childrenOf(running as QueueNode, inFlight as InFlight[], NONE);
     expect(row(child as QueueNode)).toMatchObject({
       label: "Migrate",
-      description: "runs 33 % · texts · 2 minutes ago",
+      description: "runs 33 % · texts · 2026-11-20",
     });
+  });
+
+  it("says what a job is about, and the memory that it made", () => {
+    const [done] = topOf([job("a", "succeeded"), job("b", "succeeded")]);
+    const about = new Map([["a", { subject: "Loan $(x) periods", memory_numbers: [12] }]]);
+    const rows = childrenOf(done as QueueNode, [], about).map((node) => row(node));
+    expect(rows.map(({ label, description }) => [label, description])).toEqual([
+      ["Remember: Loan $\u200b(x) periods", "succeeded · 2026-11-20 · #12"],
+      ["Remember", "succeeded · 2026-11-20"],
+    ]);
   });
 
   it("shows a hundred jobs of a cause, and counts the others", () => {
     const failed = Array.from({ length: 130 }, (_, n) => job(`j${n}`, "failed", { error: error("DISK_FULL") }));
     const [cause] = topOf(failed);
-    const children = childrenOf(cause as QueueNode, []);
+    const children = childrenOf(cause as QueueNode, [], NONE);
     expect([children.length, row(children.at(-1) as QueueNode).label]).toEqual([101, "and 30 more"]);
   });
 });

@@ -1,0 +1,44 @@
+/** A memory as its reader wants it: what was decided and why first, and what else is known of it as one line at the end. */
+
+import type { MemoryText } from "#types";
+import { day, inert, withoutMark } from "../core/text";
+import { badge, type Translate } from "./hit";
+
+/** The sections that come first; the others follow as they are. */
+const FIRST = [/Decisions$/u, /Rationale$/u];
+
+/** The text of a memory in Markdown, without the marks and the metadata of its template. */
+export function memoryDocument(memory: MemoryText, t: Translate): string {
+  return `${bodyOf(memory)}\n\n---\n\n${factsOf(memory, t)}\n`;
+}
+
+/** The text of a memory without the line of what else is known of it. */
+export function bodyOf({ summary_text, title }: Pick<MemoryText, "summary_text" | "title">): string {
+  const text = withoutMark(summary_text);
+  const isForm = /^\*\*Metadata:\*\*$/mu.test(text);
+  return inert(isForm ? ordered(title, text) : text.trim());
+}
+
+function ordered(title: string, text: string): string {
+  const [, ...sections] = text.split(/^(?=## )/mu).map((section) => section.trim());
+  const place = (section: string): number => {
+    const heading = section.split("\n", 1)[0] ?? "";
+    const at = FIRST.findIndex((each) => each.test(heading));
+    return at === -1 ? FIRST.length : at;
+  };
+  sections.sort((one, other) => place(one) - place(other));
+  return [`# ${title.replace(/\s+/gu, " ")}`, ...sections].join("\n\n");
+}
+
+function factsOf(memory: MemoryText, t: Translate): string {
+  const { memory_number, memory_type, status, topic_id, session_id, plan_id, source_created_at, created_at } = memory;
+  const facts = [
+    t("Memory {0}", memory_number),
+    memory_type === "legacy" ? t("Legacy") : badge(memory_type, status, t),
+    day(source_created_at ?? created_at),
+    topic_id === null ? "" : t("topic {0}", topic_id),
+    session_id === null ? "" : t("session {0}", session_id),
+    plan_id === null ? "" : t("plan {0}", plan_id),
+  ];
+  return inert(facts.filter(Boolean).join(" · "));
+}

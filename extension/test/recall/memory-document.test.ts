@@ -1,0 +1,62 @@
+import { describe, expect, it } from "vitest";
+import type { MemoryText } from "#types";
+import { memoryDocument } from "../../src/recall/memory-document";
+import { l10n } from "../vscode";
+
+const FORM = `<!-- Template: v1.0 -->
+# Conversation Summary: Loan periods
+
+**Metadata:**
+- Topic ID: loan-periods
+- Plan ID: N/A
+
+## Context
+Two weeks were too short.
+
+## Key Decisions
+- Loans last [four](command:x) weeks
+
+## Rationale
+- Renewals
+
+## Next Steps
+- Tell the readers
+`;
+const memory = (changes: Partial<MemoryText> = {}): MemoryText =>
+  ({
+    memory_number: 2,
+    memory_type: "summary",
+    status: "Superseded",
+    title: "Loan periods",
+    topic_id: "loan-periods",
+    session_id: "2026-11-12-session-1",
+    plan_id: null,
+    source_created_at: null,
+    created_at: "2026-11-12T09:00:00Z",
+    summary_text: FORM,
+    ...changes,
+  }) as MemoryText;
+
+describe("a memory as a document", () => {
+  it("has its decisions and their reasons first, and its metadata as one line at the end", () => {
+    const document = memoryDocument(memory(), l10n.t);
+    expect(document.match(/^##? .*/gmu)).toEqual([
+      "# Loan periods",
+      "## Key Decisions",
+      "## Rationale",
+      "## Context",
+      "## Next Steps",
+    ]);
+    expect(document).toMatch(
+      /\n---\n\nMemory 2 · Superseded · 2026-11-12 · topic loan-periods · session 2026-11-12-session-1\n$/u,
+    );
+    expect(document).not.toMatch(/Template|Metadata|N\/A|\]\(command/u);
+  });
+
+  it("of an earlier version is its text", () => {
+    const legacy = memory({ memory_type: "legacy", status: null, topic_id: null, session_id: null });
+    expect(memoryDocument({ ...legacy, summary_text: "User: Which port?\n\n8127\n" }, l10n.t)).toBe(
+      "User: Which port?\n\n8127\n\n---\n\nMemory 2 · Legacy · 2026-11-12\n",
+    );
+  });
+});
