@@ -44,21 +44,17 @@ def compare_some(store: Store) -> bool:
 
 def _pairs(store: Store, number: int, own: dict[int, str]) -> list[tuple[int, int, int, int, float]]:
     """What may be replaced among the memory's statements and those of the memories that were compared before it."""
-    if not own:
+    others = store.replacements.statements() if own else []
+    if not others:
         return []
-    store.replacements.note({number: own}, [])  # its own rows tell its topic and date
-    known = store.replacements.statements()
-    mine = {passage: row for row in known if row[0] == number for passage in (row[1],)}
-    others = [row for row in known if row[0] != number]
-    if not others or not mine:
-        return []
+    first, topic_id, dated = store.replacements.place(number)
     rows = store.passage_rows()
     places = np.array([row[2] for row in others])
     found: list[tuple[int, int, int, int, float]] = []
     texts: dict[int, dict[int, str]] = {number: own}
-    for passage, (_, _, place, topic_id, dated) in mine.items():
-        cosines = (rows @ rows[place])[places]
-        same = np.array([topic_id is not None and row[3] == topic_id for row in others])
+    same = np.array([topic_id is not None and row[3] == topic_id for row in others])
+    for passage in own:
+        cosines = (rows @ rows[first + passage])[places]
         nearest = np.argsort(-(cosines + SAME_TOPIC_NEARER * same), kind="stable")[:NEAREST]
         near = [others[at] for at in nearest.tolist()]
         _read_texts(store, near, texts)

@@ -337,6 +337,9 @@ class Replacements(Protocol):
     def statements(self) -> list[tuple[int, int, int, str | None, float]]:
         """Number, passage, row in the vector file, topic and date (seconds since 1970) of all visible statements."""
 
+    def place(self, number: int) -> tuple[int, str | None, float]:
+        """The first row in the vector file, the topic and the date of a memory."""
+
     def note(self, compared: Mapping[int, Collection[int]], pairs: Sequence[tuple[int, int, int, int, float]]) -> None:
         """Record that memories were compared, with the passages of their statements, and what was found."""
 

@@ -65,6 +65,13 @@ class Replacements:
             " FROM statements JOIN memories USING (number) WHERE passage AND hidden = 0 ORDER BY number, passage"
         ).fetchall()
 
+    def place(self, number: int) -> tuple[int, str | None, float]:
+        """The first row in the vector file, the topic and the date of a memory."""
+        row: tuple[int, str | None, float] = self._connection.execute(
+            "SELECT passage_row, topic_id, coalesce(dated, 0) FROM memories WHERE number = ?", (number,)
+        ).fetchone()
+        return row
+
     def note(self, compared: Mapping[int, Collection[int]], pairs: Sequence[tuple[int, int, int, int, float]]) -> None:
         """Record that memories were compared, with the passages of their statements, and what was found."""
         with database.transaction(self._connection):

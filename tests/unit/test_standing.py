@@ -1,0 +1,345 @@
+"""What holds: which statements newer ones replaced is found once, kept, and shown in every answer."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_embedder import FakeEmbedder
+from hypothesis import given, settings as settings_of, strategies as st
+from questions import answer_to
+
+from bridge.judge import judge
+from bridge.memory import Content, Memory, Metadata
+from bridge.search.standings import Standings, read
+from bridge.settings import Settings
+from bridge.standing import DISPUTED, REPLACED, comparison
+from bridge.standing.statements import statements
+from bridge.store.protocol_reading import Replacement
+from bridge.store.sqlite_store import SqliteStore
+from jobs import clock
+from jobs.layout import Workspace
+
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+ALL = Settings(relevance_floor=0.0)
+OLD, NEW = "Loans last two weeks", "Loans last four weeks"
+QUESTION = "how long do loans last"
+
+Judge = Callable[[Sequence[tuple[str, str]]], list[float]]
+
+
+def memory(memory_id: str, day: str | None, *decisions: str, status: str = "Active", kind: str = "summary") -> Memory:
+    date = None if day is None else f"{day}T12:00:00Z"
+    known = Metadata(topic_id=memory_id, status=status, created_at=date)  # type: ignore[arg-type]
+    content = Content(f"Topic of {memory_id}", f"Said in {memory_id}.", decisions)
+    return Memory(memory_id, 0, kind, known, "2026-11-19T12:00:00Z", content)  # type: ignore[arg-type]
+
+
+def saying(probability: float, *pairs: tuple[str, str]) -> Judge:
+    """A judge for which only these pairs, or any if none is given, may be replacements."""
+    return lambda asked: [probability if not pairs or pair in pairs else 0.0 for pair in asked]
+
+
+class Place:
+    def __init__(self, folder: Path) -> None:
+        self.workspace = Workspace(folder)
+        self.workspace.memory.mkdir(mode=0o700)
+        self.embedder = FakeEmbedder(dimensions=64)
+
+    def store(self) -> SqliteStore:
+        return SqliteStore(self.workspace, self.embedder)
+
+    def add(self, *memories: Memory) -> None:
+        with closing(self.store()) as store:
+            for each in memories:
+                store.add([(each, None)], "2026-11-19T12:00:00Z")
+
+    def compare(self) -> None:
+        with closing(self.store()) as store:
+            while comparison.compare_some(store):
+                pass
+
+    def pairs(self) -> list[tuple[Any, ...]]:
+        with closing(sqlite3.connect(self.workspace.memory_db)) as connection:
+            return connection.execute("SELECT * FROM replacements ORDER BY 1, 2, 3, 4").fetchall()
+
+    def ask(self, query: str = QUESTION, verb: Any = "retrieve", **arguments: Any) -> dict[str, Any]:
+        return answer_to(self.workspace, self.embedder, NOW, ALL, verb, query=query, **arguments)
+
+    def order(self, query: str = QUESTION, **arguments: Any) -> list[str]:
+        return [hit["memory_id"] for hit in self.ask(query, **arguments)["results"]]
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+@pytest.fixture
+def judged(monkeypatch: pytest.MonkeyPatch) -> Callable[[Judge], None]:
+    return lambda by: monkeypatch.setattr(judge, "replaces", by)
+
+
+# --- what is found ---
+
+
+def test_the_statements_of_a_memory_are_its_decisions_and_not_what_a_record_says_of_earlier_times() -> None:
+    found = memory(
+        "r", "2026-10-01", "[Later] B holds (2026-10-01, #2) supersedes A holds", "[Earlier] A held (2026-09-01, #1)"
+    )
+    assert [text.split(" (")[0] for text in statements(found).values()] == ["B holds"]
+    assert statements(memory("none", "2026-10-01")) == {}
+
+
+@pytest.mark.parametrize("first", ["older", "newer"])
+def test_the_date_says_which_is_the_newer_whatever_was_stored_first(
+    place: Place, judged: Callable[[Judge], None], first: str
+) -> None:
+    judged(saying(0.95))
+    both = [memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", NEW)]
+    place.add(*(both if first == "older" else reversed(both)))
+    place.compare()
+    older = 1 if first == "older" else 2
+    assert [(row[0], row[2], row[4]) for row in place.pairs()] == [(older, 3 - older, 0.95)]
+
+
+def test_of_two_memories_of_the_same_date_none_replaces_the_other_for_certain(
+    place: Place, judged: Callable[[Judge], None]
+) -> None:
+    judged(saying(0.99))
+    place.add(memory("a", "2026-09-01", OLD), memory("b", "2026-09-01", NEW))
+    place.compare()
+    assert [DISPUTED <= row[4] < REPLACED for row in place.pairs()] == [True]
+
+
+def test_two_decisions_of_one_memory_are_not_compared(place: Place, judged: Callable[[Judge], None]) -> None:
+    judged(saying(0.99))
+    place.add(memory("a", "2026-09-01", OLD, NEW))
+    place.compare()
+    assert place.pairs() == []
+
+
+def test_a_memory_is_compared_once_and_all_are_again_with_another_judge(
+    place: Place, judged: Callable[[Judge], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str, str]] = []
+
+    def counting(pairs: Sequence[tuple[str, str]]) -> list[float]:
+        asked.extend(pairs)
+        return [0.9] * len(pairs)
+
+    judged(counting)
+    place.add(memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", NEW))
+    place.compare()
+    place.compare()
+    assert asked == [(OLD, NEW)]
+    monkeypatch.setattr(judge, "IDENTITY", "another")
+    judged(saying(0.0))
+    place.compare()
+    assert place.pairs() == []
+
+
+def test_a_memory_that_was_cut_off_before_it_was_compared_is_compared_by_the_next_process(
+    place: Place, judged: Callable[[Judge], None]
+) -> None:
+    place.add(memory("a", "2026-09-01", OLD))
+
+    def fails(pairs: Sequence[tuple[str, str]]) -> list[float]:
+        raise KeyboardInterrupt
+
+    judged(fails)
+    place.compare()
+    place.add(memory("b", "2026-10-01", NEW))
+    with pytest.raises(KeyboardInterrupt):
+        place.compare()
+    judged(saying(0.95))
+    place.compare()
+    assert [(row[0], row[2]) for row in place.pairs()] == [(1, 2)]
+
+
+def test_made_again_from_the_texts_it_is_the_same(place: Place, judged: Callable[[Judge], None]) -> None:
+    judged(lambda pairs: [0.9 if "last" in a and "last" in b else 0.0 for a, b in pairs])
+    days = ["2026-09-01", "2026-10-01", "2026-08-01", "2026-11-01"]
+    place.add(*(memory(f"m{at}", day, f"Loans last {at} weeks", f"Shelf {at} is blue") for at, day in enumerate(days)))
+    place.compare()
+    before = place.pairs()
+    with closing(sqlite3.connect(place.workspace.memory_db)) as connection, connection:
+        connection.execute("DELETE FROM statements")
+        connection.execute("DELETE FROM replacements")
+    place.compare()
+    assert place.pairs() == before != []
+
+
+def test_what_is_forgotten_takes_its_pairs_along(place: Place, judged: Callable[[Judge], None]) -> None:
+    judged(saying(0.95))
+    place.add(memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", NEW))
+    place.compare()
+    assert place.order() == ["b", "a"]
+    with closing(place.store()) as store, store.change("2026-11-20T12:00:00Z") as change:
+        change.drop(["b"])
+    assert place.pairs() == []
+    (hit,) = place.ask()["results"]
+    assert ("standing" in hit, hit["status_multiplier"]) == (False, 1.0)
+
+
+# --- in the answers ---
+
+
+def test_what_was_replaced_stands_below_what_replaced_it_and_both_say_so(
+    place: Place, judged: Callable[[Judge], None]
+) -> None:
+    place.add(memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", "A reader keeps a book for 28 days"))
+    assert place.order()[0] == "a", "by itself the older one fits better"
+    judged(saying(0.95))
+    place.compare()
+    newer, older = place.ask(best_passages=True)["results"]
+    assert (newer["memory_id"], older["memory_id"]) == ("b", "a")
+    assert older["standing"] == {
+        "state": "replaced",
+        "statement": OLD,
+        "by": {
+            "memory_id": "b", "memory_number": 2, "statement": "A reader keeps a book for 28 days",
+            "dated_at": "2026-10-01T12:00:00Z",
+        },
+        "since": "2026-10-01T12:00:00Z",
+        "confidence": 0.95,
+        "cause": "judge",
+        "replaces": [],
+        "inherited_from": None,
+    }  # fmt: skip
+    assert (newer["standing"]["state"], newer["standing"]["inherited_from"]) == ("holds", 1)
+    assert [each["statement"] for each in newer["standing"]["replaces"]] == [OLD]
+    assert newer["best_passages"][0] == "A reader keeps a book for 28 days"
+
+
+def test_the_score_is_the_product_of_its_factors_and_explain_shows_the_same_to_the_last_digit(
+    place: Place, judged: Callable[[Judge], None]
+) -> None:
+    judged(saying(0.95))
+    place.add(memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", "A reader keeps a book for 28 days"))
+    place.compare()
+    hits = place.ask()["results"]
+    for hit in hits:
+        product = hit["semantic_score"] * hit["recency_multiplier"] * hit["status_multiplier"]
+        assert hit["score"] == float(f"{product:.10g}")
+    explained = {item["id"]: item for item in place.ask(verb="explain", ids=[1, 2])["items"]}
+    for hit in hits:
+        item = explained[hit["memory_number"]]
+        assert item["score"]["total"] == hit["score"]
+        assert 1 + item["score"]["components"]["kind_bonus"] == pytest.approx(hit["status_multiplier"], abs=1e-12)
+        assert item["standing"] == hit["standing"]
+    alone = place.ask(verb="explain", query="how long do loans last", ids=[2], limit=1)["items"]
+    assert next(item for item in alone if item["id"] == 2)["score"]["total"] == hits[0]["score"]
+
+
+def test_what_is_only_disputed_stands_below_the_newer_one_and_is_marked(
+    place: Place, judged: Callable[[Judge], None]
+) -> None:
+    judged(saying(0.6))
+    place.add(memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", "A reader keeps a book for 28 days"))
+    place.compare()
+    newer, older = place.ask()["results"]
+    assert (newer["memory_id"], older["standing"]["state"]) == ("b", "disputed")
+    assert older["status_multiplier"] > 0.5
+
+
+def test_a_memory_answers_by_its_other_decisions_as_before(place: Place, judged: Callable[[Judge], None]) -> None:
+    judged(saying(0.95, (OLD, NEW)))
+    place.add(memory("a", "2026-09-01", OLD, "The reading room closes at eight"), memory("b", "2026-10-01", NEW))
+    place.compare()
+    first = place.ask("when does the reading room close")["results"][0]
+    assert (first["memory_id"], first["status_multiplier"], "standing" in first) == ("a", 1.0, False)
+
+
+def test_of_a_chain_the_last_one_holds_and_stands_first(place: Place, judged: Callable[[Judge], None]) -> None:
+    last = "Borrowing is without a limit"
+    judged(saying(0.95, (OLD, NEW), (NEW, last)))
+    place.add(memory("a", "2026-08-01", OLD), memory("b", "2026-09-01", NEW), memory("c", "2026-10-01", last))
+    place.compare()
+    hits = place.ask()["results"]
+    assert hits[0]["memory_id"] == "c"
+    assert [hit["standing"]["by"]["memory_id"] for hit in hits[1:]] == ["c", "c"]
+
+
+def test_a_successor_that_is_no_hit_comes_in_with_its_pair(place: Place, judged: Callable[[Judge], None]) -> None:
+    judged(saying(0.95))
+    place.add(memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", "Quince jam for zebras"))
+    floor = place.ask()["results"][1]["semantic_score"] + 0.05
+    assert place.order(relevance_floor=floor) == ["a"]
+    place.compare()
+    assert place.order(relevance_floor=floor) == ["b", "a"]
+
+
+def test_a_successor_that_was_superseded_or_is_a_draft_replaces_nothing(
+    place: Place, judged: Callable[[Judge], None]
+) -> None:
+    judged(saying(0.95))
+    place.add(memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", NEW, status="Draft"))
+    place.compare()
+    assert "standing" not in place.ask()["results"][0]
+
+
+@pytest.mark.parametrize(
+    ("query", "arguments"),
+    [
+        ("how long did loans last before", {}),
+        ("how long do loans last", {"as_of": "2026-09-15T00:00:00Z"}),
+        ("how long did loans last in September 2026", {}),
+    ],
+)
+def test_a_question_about_the_past_finds_what_held_then_first(
+    place: Place, judged: Callable[[Judge], None], query: str, arguments: dict[str, Any]
+) -> None:
+    judged(saying(0.95))
+    place.add(memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", "A reader keeps a book for 28 days"))
+    place.compare()
+    assert place.order(query, **arguments)[0] == "a"
+
+
+def test_a_block_for_a_prompt_marks_the_decision_that_was_replaced(
+    place: Place, judged: Callable[[Judge], None]
+) -> None:
+    judged(saying(0.95, (OLD, NEW)))
+    place.add(memory("a", "2026-09-01", OLD, "Shelves are blue"), memory("b", "2026-10-01", NEW))
+    place.compare()
+    answer = place.ask(verb="context")
+    assert f"> - {OLD} [replaced by #2, 2026-10-01]" in answer["context"]
+    assert answer["context"].index("Shelves are blue") < answer["context"].index(OLD)
+    assert answer["context"].index(NEW) < answer["context"].index(OLD)
+
+
+# --- the rules, without a store ---
+
+
+def test_the_most_probable_successor_counts_and_a_circle_ends() -> None:
+    known = read(
+        [
+            Replacement(1, 2, 2, 2, 0.9, 10.0),
+            Replacement(1, 2, 3, 2, 0.95, 20.0),
+            Replacement(3, 2, 1, 2, 0.9, 30.0),
+        ],
+        [(1, 2), (3, 2)],
+    )
+    fall = known.fall((1, 2))
+    assert fall is not None
+    assert (fall.state, fall.confidence, fall.since) == ("replaced", 0.95, 20.0)
+    assert known.fall((2, 2)) is None
+
+
+@settings_of(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5), st.floats(DISPUTED, 1)), max_size=8), st.floats(0, 6))
+def test_nothing_falls_before_its_successor_was_said(pairs: list[tuple[int, int, float]], moment: float) -> None:
+    rows = [Replacement(min(a, b), 2, max(a, b), 2, p, float(max(a, b))) for a, b, p in pairs if a != b]
+    known = read(rows, sorted({(row.older, 2) for row in rows})).at(moment)
+    for number in range(1, 6):
+        fall = known.fall((number, 2))
+        assert fall is None or (fall.since <= moment and fall.by[0] > number)
+
+
+def test_without_pairs_there_is_nothing_to_say() -> None:
+    assert Standings().at(clock.parse("2026-11-20T12:00:00Z").timestamp()).fall((1, 2)) is None
