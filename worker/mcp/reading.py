@@ -14,7 +14,7 @@ from bridge.memory import Memory
 from bridge.search import waiting_jobs
 from bridge.text.conversation import without_metadata_line
 from bridge.text.decision_lines import current_first
-from bridge.text.template import readable
+from bridge.text.template import sections
 from jobs import clock
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -36,7 +36,7 @@ def read(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
     """A memory with at most ``PART`` characters of its text. Raises JobError: ARGUMENT_INVALID, MEMORY_NOT_FOUND."""
     warnings = _opened(workspace)
     found = memory_of(workspace, arguments)
-    text = readable(found["summary_text"])
+    text = sections(found["summary_text"])
     start = whole(arguments, "offset", 0, 0, len(text))
     end = start + PART
     answer: MemoryWhole = {
@@ -54,6 +54,7 @@ def read(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
         "stored_at": found["stored_at"],
         "sources": found["sources"],
         "hidden": found["hidden"],
+        "feedback": found["feedback"]["given"],
         "captured_from": _captured_from(found["captured_from"]),
         "text": text[start:end],
         "total_characters": len(text),
@@ -139,7 +140,7 @@ def memory_of(workspace: Workspace, arguments: dict[str, Any]) -> MemoryText:
         raise JobError(
             "ARGUMENT_INVALID",
             "Exactly one of memory_number and memory_id must be given.",
-            remediation="Both are in the answers of memory_retrieve and memory_recent.",
+            remediation="The numbers are in the answers of memory_retrieve and memory_recent.",
         )
     if "memory_id" in arguments:
         return listing.memory(workspace, arguments["memory_id"])
@@ -180,7 +181,6 @@ def _line(memory: Memory) -> RecentMemory:
 
     return {
         "memory_number": memory.number,
-        "memory_id": memory.id,
         "memory_type": memory.kind,
         "title": title(memory),
         "topic_id": memory.metadata.topic_id,
