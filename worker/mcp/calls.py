@@ -216,9 +216,9 @@ def _similar(workspace: Workspace, summary: Mapping[str, Any] | None) -> list[Si
     similar: list[SimilarMemory] = []
     for hit in answer["results"] if answer["success"] else ():
         passages = hit.get("best_passages") or []
-        if not passages or "fit" in hit or hit["semantic_score"] < _CLEARLY:
-            continue
         otherwise = [each for each in passages if any(compare_texts(each, new) for new in said)]
+        if not passages or "fit" in hit or not (otherwise or hit["semantic_score"] >= _CLEARLY):
+            continue
         similar.append(
             {
                 "memory_number": hit["memory_number"],
