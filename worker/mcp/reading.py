@@ -12,14 +12,8 @@ from bridge import trust
 from bridge.argument_table import EXPLAIN_ARGUMENTS
 from bridge.memory import Memory
 from bridge.search import waiting_jobs
-<<<<<<< HEAD
 from bridge.text.gist import gist
-from bridge.text.template import readable
-=======
-from bridge.text.conversation import without_metadata_line
-from bridge.text.decision_lines import current_first
 from bridge.text.template import sections
->>>>>>> mcp2
 from jobs import clock
 from jobs.errors import JobError
 from jobs.layout import Workspace

@@ -5,14 +5,8 @@
 
 from __future__ import annotations
 
-<<<<<<< HEAD
-from collections.abc import Callable
-from dataclasses import dataclass
-=======
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
->>>>>>> mcp2
 from typing import Any
 
 from bridge.interface import envelope
