@@ -132,7 +132,8 @@ def _set_status(workspace: Workspace, lists: MemoryLists | None, payload: Payloa
     if entry is None:
         return _no_memory(payload["memory_id"])
     if entry.memory.kind == "summary":
-        return None
+        other = payload.get("replaced_by")
+        return None if other is None or _has(lists, other) else _no_memory(other)
     what = "is a decision record" if entry.memory.kind == "decision_record" else "has no status"
     return JobError(
         "ARGUMENT_INVALID",

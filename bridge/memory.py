@@ -15,6 +15,7 @@ Status = Literal["Draft", "Active", "Superseded", "DecisionRecord"]
 
 MAX_KEPT = 1_000_000_000  # imported numbers above are replaced, since they would leave little room for later ones
 
+BY_STATUS = "status"  # the giver of the feedback that says which memory replaced another
 STATUS_WORDS: dict[str, Status] = {
     "Draft": "Draft",
     "Active": "Active",

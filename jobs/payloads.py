@@ -303,6 +303,17 @@ class SetStatus(Model):
 
     memory_id: ShortText
     status: IngestStatus
+    replaced_by: ShortText | None = Field(
+        default=None, description="The id of the memory that holds instead; only with Superseded."
+    )
+
+    @model_validator(mode="after")
+    def _only_what_no_longer_holds_is_replaced(self) -> SetStatus:
+        if self.replaced_by is not None and self.status != "Superseded":
+            raise ValueError("replaced_by needs the status Superseded")
+        if self.replaced_by == self.memory_id:
+            raise ValueError("a memory cannot replace itself")
+        return self
 
 
 class Feedback(Model):

@@ -11,8 +11,8 @@ from jobs.errors import JobError
 from jobs.lifecycle import Failed, Succeeded
 
 from ..graph.open_stores import Stores
-from ..memory import STATUS_WORDS
-from ..store.values import AppliedJob
+from ..memory import BY_STATUS, STATUS_WORDS
+from ..store.values import AppliedJob, Feedback
 from ..text.memory_json import labels_of
 from . import Outcomes, Progress, Task
 
@@ -23,9 +23,11 @@ if TYPE_CHECKING:
 def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
     """Set each job's status.
 
-    The payload has ``memory_id`` and ``status``. The result has the memory's id, number and labels as they are then. A
-    job fails with MEMORY_NOT_FOUND, MEMORY_FORGOTTEN, or ARGUMENT_INVALID for a memory that is no summary; then nothing
-    changed. A second run does not set the status again, and never undoes a change that was requested later.
+    The payload has ``memory_id``, ``status`` and perhaps ``replaced_by``, the id of the memory that holds instead. That
+    is kept as feedback on the memory, and withdrawn when the memory holds again. The result has the memory's id, number
+    and labels as they are then. A job fails with MEMORY_NOT_FOUND (also of ``replaced_by``), MEMORY_FORGOTTEN, or
+    ARGUMENT_INVALID for a memory that is no summary; then nothing changed. A second run does not set the status again,
+    and never undoes a change that was requested later.
     """
     return {task.job_id: _one(task, stores, now) for task in tasks}
 
@@ -35,7 +37,8 @@ def _one(task: Task, stores: Stores, now: datetime) -> Succeeded | Failed:
     try:
         status = STATUS_WORDS[task.payload["status"]]
         effect = AppliedJob(task.job_id, task.sha256)
-        memory = stores.store.set_status(memory_id, status, task.accepted_at, clock.iso(now), effect)
+        said = _said(task, stores)
+        memory = stores.store.set_status(memory_id, status, task.accepted_at, clock.iso(now), effect, said)
     except JobError as error:
         return Failed(error)
     result: SetStatusResult = {
@@ -45,3 +48,16 @@ def _one(task: Task, stores: Stores, now: datetime) -> Succeeded | Failed:
         "graph": "follows",
     }
     return Succeeded(result)
+
+
+def _said(task: Task, stores: Stores) -> Feedback | None:
+    memory_id, other = task.payload["memory_id"], task.payload.get("replaced_by")
+    if other is not None:
+        known = stores.store.known(other)
+        if known is None:
+            raise JobError("MEMORY_NOT_FOUND", f"{other!r} is not in the store.")
+        note = f"Memory #{known.number} replaced it."
+        return Feedback(memory_id, BY_STATUS, "wrong", task.accepted_at, note=note)
+    if task.payload["status"] != "Superseded" and any(one.by == BY_STATUS for one in stores.store.feedback(memory_id)):
+        return Feedback(memory_id, BY_STATUS, "withdrawn", task.accepted_at)
+    return None

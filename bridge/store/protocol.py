@@ -397,9 +397,16 @@ class Store(Memories, Protocol):
         """Add new memories, each with the id of its job, as one change. Returns them with their numbers."""
 
     def set_status(
-        self, memory_id: str, status: Status, asked_at: str, now: str, applied: AppliedJob | None = None
+        self,
+        memory_id: str,
+        status: Status,
+        asked_at: str,
+        now: str,
+        applied: AppliedJob | None = None,
+        said: Feedback | None = None,
     ) -> Memory:
-        """Set a summary's status, unless a later change was requested. Returns the memory as it is then.
+        """Set a summary's status, with feedback on it, unless a later change was requested. Returns the memory as it is
+        then.
 
         Raises JobError: MEMORY_NOT_FOUND, MEMORY_FORGOTTEN, ARGUMENT_INVALID.
         """

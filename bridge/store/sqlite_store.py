@@ -37,7 +37,7 @@ from .memories import SqliteMemories
 from .outbox import Outbox
 from .protocol import Prepare
 from .replacements import Replacements
-from .values import Addition, AppliedJob
+from .values import Addition, AppliedJob, Feedback
 from .vector_index import VectorIndex
 from .word_index import WordIndex
 
@@ -233,9 +233,16 @@ class SqliteStore(SqliteMemories):
         return change.added
 
     def set_status(
-        self, memory_id: str, status: Status, asked_at: str, now: str, applied: AppliedJob | None = None
+        self,
+        memory_id: str,
+        status: Status,
+        asked_at: str,
+        now: str,
+        applied: AppliedJob | None = None,
+        said: Feedback | None = None,
     ) -> Memory:
-        """Set a summary's status, unless a later change was requested. Returns the memory as it is then.
+        """Set a summary's status, with feedback on it, unless a later change was requested. Returns the memory as it is
+        then.
 
         A request older than the last one does nothing, so a retried job does not undo a later change; nor does a second
         request of the same job. Raises JobError: MEMORY_NOT_FOUND, MEMORY_FORGOTTEN, ARGUMENT_INVALID.
@@ -253,6 +260,8 @@ class SqliteStore(SqliteMemories):
             return memory
         with self.change(now, [applied] if applied else []) as change:
             change.set_statuses([StatusChange(memory_id, status, asked_at)])
+            if said is not None:
+                change.give_feedback(said)
         after = self.get(memory_id)
         assert after is not None
         return after

@@ -23,7 +23,7 @@ from .sections import content_of, lines_of, newlines, normalise, read_items, tid
 
 __all__ = [
     "Conversation", "Enriched", "Legacy", "Parsed", "Plain", "normalise", "normalise_metadata", "parse",
-    "parse_conversation", "readable", "render", "render_conversation", "render_plain", "render_record",
+    "parse_conversation", "readable", "render", "render_conversation", "render_plain", "render_record", "sections",
 ]  # fmt: skip
 
 VERSION = "1.0"
@@ -103,10 +103,23 @@ def readable(text: str) -> str:
     first, *lines = text.split("\n")
     if not _COMMENT.fullmatch(first):
         return without_metadata_line(text)
-    block = lines.index(BLOCK) if BLOCK in lines else len(lines)
-    end = next((index for index in range(block, len(lines)) if not lines[index].strip()), len(lines))
+    block, end = _block(lines)
     known = [line for line in lines[block + 1 : end] if not line.endswith(": N/A")]
     return "\n".join([*lines[: block + 1], *known, *lines[end:]])
+
+
+def sections(text: str) -> str:
+    """As ``readable``, without the title and the metadata: for an answer that has them as fields."""
+    first, *lines = text.split("\n")
+    if not _COMMENT.fullmatch(first):
+        return without_metadata_line(text)
+    return "\n".join(lines[_block(lines)[1] :]).strip("\n")
+
+
+def _block(lines: Sequence[str]) -> tuple[int, int]:
+    """The first line of the metadata block, and the line after its last one."""
+    block = lines.index(BLOCK) if BLOCK in lines else len(lines)
+    return block, next((index for index in range(block, len(lines)) if not lines[index].strip()), len(lines))
 
 
 def parse(text: str) -> Parsed:

@@ -2410,6 +2410,8 @@ export interface Session {
 export interface SetStatusPayload {
   memory_id: string;
   status: "Draft" | "Active" | "Final" | "Superseded";
+  /** The id of the memory that holds instead; only with Superseded. */
+  replaced_by?: string | null;
 }
 
 /** The memory's metadata after the change. */

@@ -16,14 +16,14 @@ from typing import Any
 import jsonschema
 import pytest
 from agents import Agent, agent_of, command, text_of
-from harness import PATIENCE, PROJECT, Place, until
+from harness import PATIENCE, Place, until
 from mcp import MCPError
 
 from bridge import trust
 from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata
 from bridge.settings import load
-from bridge.text.template import readable
+from bridge.text.template import sections
 from jobs import client as asker
 from jobs.lock import is_held
 from worker.mcp.schemas import LONGEST_WAIT_SECONDS
@@ -188,10 +188,12 @@ def test_the_tools_are_these_and_say_what_they_may_do(agent: Agent) -> None:
         assert tool.annotations.open_world_hint is False
 
 
-def test_explain_is_registered_with_the_arguments_of_its_contract(agent: Agent) -> None:
-    schema = agent.tools()["memory_explain"].input_schema
-    assert set(schema["properties"]) == {"query", "ids", "project", "include_pack_context", "limit"}
-    assert schema.get("required", []) == []
+def test_explain_takes_the_arguments_of_its_contract_too(agent: Agent) -> None:
+    for names in (
+        {"ids": [3]},
+        {"memory_numbers": [3], "project": "workspace", "include_pack_context": True, "limit": 1},
+    ):
+        assert [item["id"] for item in agent.answer("memory_explain", **names)["items"]] == [3]
 
 
 def test_a_client_of_the_newest_protocol_is_served_too(place: Place) -> None:
@@ -216,25 +218,23 @@ print(sorted({"cognee", "numpy", "onnxruntime", "lancedb", "litellm", "huey", "w
 # --- asking ---
 
 
-def test_retrieve_answers_as_the_command_line_does(agent: Agent, place: Place) -> None:
-    found = agent.answer("memory_retrieve", query="who renews tokens?", as_of=NOW, max_results=3)
-    assert "notes" in found.pop("notice")
+def test_retrieve_finds_what_the_command_line_finds(agent: Agent, place: Place) -> None:
+    found = agent.answer("memory_retrieve", query="who renews tokens?", as_of=NOW, limit=3)
+    assert found == agent.answer("memory_retrieve", query="who renews tokens?", as_of=NOW, max_results=3)
+    assert "notes" in found["notice"]
     for_programs = place.json("retrieve", "who renews tokens?", "--as-of", NOW, "--max-results", "3")
-    for hit in for_programs["results"]:
-        hit["text"] = hit["summary_text"] = readable(hit["summary_text"])
-    assert found == for_programs
-    schema = json.loads((PROJECT / "docs" / "schemas" / "retrieval-response.schema.json").read_text("utf-8"))
-    jsonschema.validate(found, schema)
-    assert found["result_count"] == 3
+    assert found["total"] == for_programs["total_results"]
+    assert [(hit["memory_number"], hit["score"], hit["text"]) for hit in found["results"]] == [
+        (hit["memory_number"], round(hit["score"], 3), sections(hit["summary_text"])) for hit in for_programs["results"]
+    ]
 
 
-def test_retrieve_as_text_holds_each_memory_once(agent: Agent) -> None:
+def test_an_answer_says_each_thing_once_and_its_text_is_no_longer_than_its_value(agent: Agent) -> None:
     result = agent.call("memory_retrieve", query="who renews tokens?", as_of=NOW)
     shown = json.loads(text_of(result))
-    assert [hit["memory_id"] for hit in shown["results"]] == [
-        hit["memory_id"] for hit in result.structured_content["results"]
-    ]
+    assert shown == result.structured_content
     assert text_of(result).count("Only the tray renews tokens") == 1
+    assert text_of(result).count("2026-11-10") == 1
     assert next(iter(shown)) == "notice"
 
 
@@ -253,32 +253,30 @@ def test_no_text_has_the_templates_comment_or_metadata_that_is_not_known(agent: 
 
 
 def test_filters_and_ranking_reach_retrieval(agent: Agent) -> None:
-    def ids(**arguments: Any) -> set[str]:
+    def ids(**arguments: Any) -> set[int]:
         found = agent.answer("memory_retrieve", query="sign-in, invoices: what was decided?", as_of=NOW, **arguments)
-        return {hit["memory_id"] for hit in found["results"]}
+        return {hit["memory_number"] for hit in found["results"]}
 
-    assert ids(topic_id="invoices") == {"memory-14"}
-    assert ids(topic_id="invoices", include_superseded=True) == {"memory-14", "memory-15"}
-    assert ids(status="Superseded") == {"memory-15"}
-    assert ids(plan_id="plan-014") == {"memory-10"}
-    assert ids(topic_id="sign-in", since="2026-11-11") == {"memory-12"}
-    assert ids(topic_id="sign-in", until="2026-11-11") == {"memory-10"}
+    assert ids(topic_id="invoices") == {3}
+    assert ids(topic_id="invoices", include_superseded=True) == {3, 4}
+    assert ids(status="Superseded") == {4}
+    assert ids(plan_id="plan-014") == {1}
+    assert ids(topic_id="sign-in", since="2026-11-11") == {2}
+    assert ids(topic_id="sign-in", until="2026-11-11") == {1}
 
 
 def test_what_is_out_of_range_is_clamped_and_said(agent: Agent) -> None:
     found = agent.answer("memory_retrieve", query="tokens", half_life_days=1000, as_of=NOW)
-    assert found["half_life_days"] == 90
-    assert len(found["warnings"]) == 1
+    assert len([warning for warning in found["warnings"] if "half_life_days" in warning]) == 1
 
 
 def test_context_is_a_block_to_read_within_its_budget(agent: Agent) -> None:
     result = agent.call("memory_context", query="who renews tokens?", max_tokens=300)
     found = result.structured_content
-    assert found["success"] is True
     assert text_of(result) == found["context"]
     assert "Tokens are renewed under a lock" in found["context"]
     assert 0 < found["total_tokens"] <= found["budget"] == 300
-    assert found["memories"]
+    assert found["memory_numbers"]
 
 
 def test_a_question_that_nothing_fits_has_an_answer_without_memories(agent: Agent, unused: Place) -> None:
@@ -294,8 +292,9 @@ def test_a_question_that_nothing_fits_has_an_answer_without_memories(agent: Agen
 
 
 def test_explanations_have_the_contracts_shape_and_retrieves_scores(agent: Agent) -> None:
-    hits = agent.answer("memory_retrieve", query="who renews tokens?", max_results=10)["results"]
-    found = agent.answer("memory_explain", query="who renews tokens?", ids=[3, 999])
+    hits = agent.answer("memory_retrieve", query="who renews tokens?", limit=10)["results"]
+    numbers = [3, 999, *(hit["memory_number"] for hit in hits)]
+    found = agent.answer("memory_explain", query="who renews tokens?", memory_numbers=numbers)
     assert set(found) == {"items", "missing_ids", "errors", "metadata"}
     assert found["missing_ids"] == [999]
     assert [error["code"] for error in found["errors"]] == ["NOT_FOUND"]
@@ -305,9 +304,15 @@ def test_explanations_have_the_contracts_shape_and_retrieves_scores(agent: Agent
         item = by_number[hit["memory_number"]]
         assert item["retrieval"]["rank"] == rank
         # Each was asked at its own moment; a few seconds of age move the seventh digit.
-        assert item["score"]["total"] == pytest.approx(hit["score"], rel=1e-4)
+        assert item["score"]["total"] == pytest.approx(hit["score"], abs=1e-3)
     assert all(item["pack_context"] is None for item in found["items"])
-    assert found["metadata"]["requested_ids_count"] == 2
+    assert found["metadata"]["requested_ids_count"] == len(set(numbers))
+
+
+def test_explain_says_nothing_of_memories_that_were_not_asked_for(agent: Agent) -> None:
+    found = agent.answer("memory_explain", query="who renews tokens?", memory_numbers=[3])
+    assert [item["id"] for item in found["items"]] == [3]
+    assert found["metadata"]["returned_items_count"] == 1
 
 
 def test_explain_says_where_a_memory_would_stand_in_the_block(agent: Agent) -> None:
@@ -347,7 +352,8 @@ def test_a_request_that_explain_cannot_serve_is_an_error_in_the_contracts_words(
         ("memory_retrieve", {"query": "x", "status": "Odd"}, "ARGUMENT_INVALID", "status"),
         ("memory_context", {"query": "x", "max_tokens": "many"}, "ARGUMENT_INVALID", "max_tokens"),
         ("memory_explain", {"ranks": [1]}, "ARGUMENT_INVALID", "ranks"),
-        ("memory_ingest", {}, "ARGUMENT_INVALID", "Exactly one"),
+        ("memory_ingest", {}, "ARGUMENT_INVALID", "needs summary"),
+        ("memory_ingest", {"summary": SUMMARY, "conversation": {}}, "ARGUMENT_INVALID", "Exactly one"),
         ("memory_ingest", {"summary": "text"}, "ARGUMENT_INVALID", "summary must be an object"),
         ("memory_ingest", {"summary": {"topic": "x"}}, "JOB_INVALID", "summary.context"),
         ("memory_ingest", {"summary": {**SUMMARY, "decision": []}}, "JOB_INVALID", "'decisions'"),
@@ -365,7 +371,9 @@ def test_a_request_that_explain_cannot_serve_is_an_error_in_the_contracts_words(
         ("memory_mark_outdated", {"memory_number": 99}, "MEMORY_NOT_FOUND", "99"),
         ("memory_mark_outdated", {"memory_id": "none"}, "MEMORY_NOT_FOUND", "none"),
         ("memory_mark_outdated", {"memory_number": 5}, "ARGUMENT_INVALID", "has no status"),
-        ("memory_mark_outdated", {}, "ARGUMENT_INVALID", "Exactly one"),
+        ("memory_mark_outdated", {}, "ARGUMENT_INVALID", "needs memory_number"),
+        ("memory_mark_outdated", {"memory_number": 1, "replaced_by": 1}, "ARGUMENT_INVALID", "cannot replace itself"),
+        ("memory_mark_outdated", {"memory_number": 1, "replaced_by": 99}, "MEMORY_NOT_FOUND", "99"),
         (
             "memory_mark_outdated",
             {"memory_number": 1, "number": 1},
@@ -421,11 +429,11 @@ def test_a_long_memory_is_read_in_parts(agent: Agent) -> None:
 
 def test_the_newest_memories_come_first_without_a_question(agent: Agent) -> None:
     found = agent.answer("memory_recent", limit=2)
-    assert [memory["memory_id"] for memory in found["memories"]] == ["memory-14", "memory-12"]
+    assert [memory["memory_number"] for memory in found["memories"]] == [3, 2]
     assert found["memories"][1]["excerpt"] == "Tokens are renewed under a lock"
     assert found["total"] == 5
     since = agent.answer("memory_recent", since="2026-11-12", include_superseded=True)
-    assert [memory["memory_id"] for memory in since["memories"]] == ["memory-15", "memory-14", "memory-12"]
+    assert [memory["memory_number"] for memory in since["memories"]] == [4, 3, 2]
     of_topic = agent.answer("memory_recent", topic_id="sign-in", limit=1)
     assert ([memory["memory_number"] for memory in of_topic["memories"]], of_topic["total"]) == ([2], 2)
 
@@ -480,7 +488,7 @@ def test_this_project_may_be_named_by_its_folder_or_its_path(agent: Agent, place
     link.symlink_to(place.workspace.root)
     root = str(place.workspace.root)
     for project in ("workspace", root, f"{root}/", f"{root}/../workspace", str(link)):
-        assert agent.answer("memory_retrieve", query="tokens", project=project)["success"]
+        assert agent.answer("memory_retrieve", query="tokens", project=project)["results"]
         assert agent.answer("memory_explain", query="tokens", project=project)["errors"] == []
 
 
@@ -516,9 +524,9 @@ def test_a_server_that_was_started_in_the_home_folder_makes_no_folders_there(unu
 
 def test_settings_are_those_of_the_moment(unused: Place) -> None:
     with agent_of(unused) as agent:
-        assert agent.answer("memory_retrieve", query="tokens")["ranking"]["preset"] == "long-lived"
-        unused.workspace.env_file.write_text("COGNEE_MEMORY_RANKING_PRESET=contract\n", "utf-8")
-        assert agent.answer("memory_retrieve", query="tokens")["ranking"]["preset"] == "contract"
+        assert agent.answer("memory_context", query="tokens")["budget"] == 2000
+        unused.workspace.env_file.write_text("COGNEE_MEMORY_MAX_TOKENS=300\n", "utf-8")
+        assert agent.answer("memory_context", query="tokens")["budget"] == 300
         unused.workspace.env_file.write_text("COGNEE_MEMORY_RANKING_PRESET=odd\n", "utf-8")
         assert agent.error("memory_retrieve", query="tokens")["error_code"] == "SETTING_INVALID"
 
@@ -538,17 +546,16 @@ def ended(agent: Agent, job_id: str) -> dict[str, Any]:
 def test_what_an_agent_remembers_it_finds_again(unused: Place) -> None:
     with agent_of(unused) as agent:
         found = agent.answer("memory_ingest", summary=SUMMARY, job_id="retry-pauses")
-        assert (found["job_id"], found["worker_started"], found["duplicate"]) == ("retry-pauses", True, False)
+        assert found == {"job_id": "retry-pauses", "duplicate": False, "similar": []}
         until(lambda: unused.heartbeat().get("state") == "ready", "the worker is there")
         status = ended(agent, "retry-pauses")
         assert (status["state"], status["success"]) == ("succeeded", True)
         assert status["result"]["topic_id"] == "retry-pauses"
         (hit,) = agent.answer("memory_retrieve", query="how long do uploads pause?")["results"]
-        assert hit["decisions"] == SUMMARY["decisions"]
+        assert SUMMARY["decisions"][0] in hit["text"]
 
         again = agent.answer("memory_ingest", summary=SUMMARY, job_id="retry-pauses")
-        assert (again["job_sha256"], again["duplicate"]) == (found["job_sha256"], True)
-        assert again["worker_started"] is False
+        assert (again["job_id"], again["duplicate"]) == (found["job_id"], True)
         changed = {**SUMMARY, "context": "Something else."}
         assert agent.error("memory_ingest", summary=changed, job_id="retry-pauses")["error_code"] == "JOB_ID_CONFLICT"
         assert agent.answer("memory_job_status", job_id="retry-pauses")["state"] == "succeeded"
@@ -567,12 +574,24 @@ def test_what_an_agent_remembers_it_finds_again(unused: Place) -> None:
         )
         first, *_ = agent.answer("memory_retrieve", query="how long do uploads pause?")["results"]
         assert first["feedback"] == {"helpful": 1, "wrong": 0}
-        marked = agent.call("memory_mark_outdated", memory_number=number, wait_seconds=50)
-        assert text_of(marked) == f"Memory #{number} is Superseded now."
+        newer = {**SUMMARY, "context": "The gateway is faster.", "decisions": ["Uploads pause for 1, 2 and 4 seconds"]}
+        told = agent.answer("memory_ingest", summary=newer)
+        assert [(one["memory_number"], one["says"], one["says_otherwise"]) for one in told["similar"]] == [
+            (number, SUMMARY["decisions"][0], True)
+        ]
+        other = ended(agent, told["job_id"])["result"]["memory_number"]
+        marked = agent.call("memory_mark_outdated", memory_number=number, replaced_by=other, wait_seconds=50)
+        assert text_of(marked) == f"Memory #{number} is Superseded now, replaced by #{other}."
         assert agent.answer("memory_job_status", job_id=marked.structured_content["job_id"])["outcome"] == (
             f"Memory #{number} is Superseded."
         )
-        assert agent.answer("memory_retrieve", query="how long do uploads pause?")["results"] == []
+        (hit,) = agent.answer("memory_retrieve", query="how long do uploads pause?")["results"]
+        assert hit["memory_number"] == other
+        history = agent.answer("memory_retrieve", query="how long do uploads pause?", include_superseded=True)
+        said = {hit["memory_number"]: hit.get("replaced") for hit in history["results"]}
+        assert said[number] == f"Memory #{other} replaced it."
+        assert said[other] is None
+        assert agent.answer("memory_read", memory_number=number)["feedback"][0]["note"] == said[number]
         again = agent.answer("memory_mark_outdated", memory_number=number)
         assert (again["changed"], again["job_id"], again["state"]) == (False, None, "succeeded")
 

@@ -88,6 +88,34 @@ def test_a_later_feedback_of_the_same_person_replaces_the_earlier_one_and_that_o
     assert shown(stores) == [("person", "wrong", None), ("agent", "helpful", None)]
 
 
+def set_status(stores: Stores, job_id: str, at: str, **given: Any) -> Succeeded | Failed:
+    payload = {"memory_id": A, **given}
+    task = Task(job_id, job_digest("set_status", payload), payload, at, at)
+    return run("set_status", [task], stores, NOW, ignore_progress)[job_id]
+
+
+def test_what_replaced_a_memory_is_kept_beside_what_others_said_until_the_memory_holds_again(stores: Stores) -> None:
+    give(stores, "1", verdict="helpful", by="agent")
+    replaced = ("status", "wrong", "Memory #2 replaced it.")
+    assert isinstance(set_status(stores, "2", AT, status="Superseded", replaced_by=B), Succeeded)
+    assert sorted(shown(stores)) == [("agent", "helpful", None), replaced]
+    assert isinstance(set_status(stores, "2", AT, status="Superseded", replaced_by=B), Succeeded)
+    assert replaced in shown(stores), "a second run changes nothing"
+    assert isinstance(set_status(stores, "3", LATER, status="Active"), Succeeded)
+    assert shown(stores) == [("agent", "helpful", None)]
+    set_status(stores, "4", AT, status="Superseded", replaced_by=B)
+    assert shown(stores) == [("agent", "helpful", None)], "a request that came first undoes no later one"
+
+
+def test_a_memory_that_is_not_there_replaces_nothing(stores: Stores) -> None:
+    found = set_status(stores, "1", AT, status="Superseded", replaced_by="none")
+    assert isinstance(found, Failed)
+    assert found.error.code == "MEMORY_NOT_FOUND"
+    known = stores.store.known(A)
+    assert known is not None
+    assert (known.status, shown(stores)) == ("Active", [])
+
+
 def test_within_a_second_the_later_feedback_counts_too(stores: Stores) -> None:
     give(stores, "1", AT, verdict="helpful")
     give(stores, "2", AT.replace("Z", ".250Z"), verdict="wrong")

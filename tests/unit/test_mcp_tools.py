@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from bridge.argument_table import ARGUMENTS, EXPLAIN_ARGUMENTS, MAX_IDS, PRESETS
+from bridge.argument_table import ARGUMENTS, EXPLAIN_ARGUMENTS, MAX_IDS
 from jobs.errors import ERRORS
-from jobs.payloads import PAYLOADS, Conversation, Ingest, Summary
+from jobs.payloads import PAYLOADS, Ingest, Summary
 from worker.cli import parser
 from worker.mcp import schemas
 from worker.mcp.remedies import FOR_THE_USER, REMEDIES, remedy
@@ -50,14 +50,40 @@ def test_every_argument_is_described_and_no_other_is_taken(tool: Tool) -> None:
                 check(value)
 
     check(tool.input())
-    assert "project" in tool.input()["properties"]
+
+
+@every_tool
+def test_what_an_argument_requires_and_defaults_to_is_in_the_schema_and_in_words(tool: Tool) -> None:
+    schema = tool.input()
+    assert set(schema["required"]) <= set(schema["properties"])
+    for name, value in schema["properties"].items():
+        assert "anyOf" not in value, name
+        if "default" in value:
+            assert name not in schema["required"]
+            assert f"Default: {json.dumps(value['default'])}." in value["description"]
+
+
+def test_the_list_of_tools_is_short_because_every_conversation_carries_it() -> None:
+    def tokens(*parts: Any) -> float:
+        return len(json.dumps(parts, ensure_ascii=False, separators=(",", ":"))) / 4
+
+    assert sum(tokens(tool.name, tool.description, tool.input()) for tool in TOOLS) < 2500
+    assert sum(tokens(tool.output()) for tool in TOOLS) < 3100
+
+
+def test_one_meaning_has_one_name_in_all_tools() -> None:
+    names = {name for tool in TOOLS for name in tool.input()["properties"]}
+    assert {"limit", "memory_number", "memory_numbers", "topic_id", "query"} <= names
+    assert not names & {"max_results", "ids", "id", "number", "memory_id", "count", "question", "topic"}
+    for tool in TOOLS:
+        assert not tool.unlisted.keys() & tool.input()["properties"].keys()
 
 
 @every_tool
 def test_a_tool_says_when_to_use_it_and_what_comes_back(tool: Tool) -> None:
     assert tool.title
     assert "Use it" in tool.description
-    assert 200 < len(tool.description) < 700
+    assert 100 < len(tool.description) <= 200
     assert not set(tool.description) & set("`*#\n"), "a client may show it as it is"
 
 
@@ -73,17 +99,12 @@ def test_instructions_do_not_take_what_waits_for_what_is_not_known() -> None:
     assert "unless the answer warns that jobs wait" in INSTRUCTIONS
 
 
-def test_explain_takes_what_its_contract_says() -> None:
-    schema = BY_NAME["memory_explain"].input()
-    taken = schema["properties"]
-    assert list(taken) == ["query", "ids", "project", "include_pack_context", "limit"]
-    assert "required" not in schema
-    assert {name: value["default"] for name, value in taken.items()} == {
-        "query": None, "ids": None, "project": None, "include_pack_context": False, "limit": 10,
-    }  # fmt: skip
-    assert [kind["type"] for kind in taken["query"]["anyOf"]] == ["string", "null"]
-    assert taken["ids"]["anyOf"][0]["items"] == {"type": "integer"}
-    assert taken["ids"]["anyOf"][0]["maxItems"] == MAX_IDS
+def test_explain_takes_what_its_contract_says_by_the_names_of_all_tools() -> None:
+    tool = BY_NAME["memory_explain"]
+    taken = tool.input()["properties"]
+    assert list(taken) == ["query", "memory_numbers", "limit", "include_pack_context"]
+    assert tool.unlisted == {"ids": "memory_numbers"}
+    assert taken["memory_numbers"]["maxItems"] == MAX_IDS
     assert (taken["limit"]["minimum"], taken["limit"]["maximum"]) == EXPLAIN_ARGUMENTS["limit"].range
 
 
@@ -99,20 +120,16 @@ def test_the_ranges_that_are_shown_are_those_in_force() -> None:
         return found["minimum"], found["maximum"]
 
     for name in ("memory_retrieve", "memory_context"):
-        assert shown(name, "max_results") == ARGUMENTS["max_results"].range
+        assert shown(name, "limit") == ARGUMENTS["max_results"].range
         assert shown(name, "max_tokens") == ARGUMENTS["max_tokens"].range
-        assert properties(name)["preset"]["enum"] == list(PRESETS)
-        assert set(properties(name)) - {"project"} <= set(ARGUMENTS)
-    assert shown("memory_retrieve", "half_life_days") == ARGUMENTS["half_life_days"].range
+        assert {*properties(name), *BY_NAME[name].unlisted} - {"limit"} <= set(ARGUMENTS)
 
 
 def test_what_ingest_takes_is_what_a_job_takes() -> None:
     taken = properties("memory_ingest")
-    models = {"summary": Summary, "conversation": Conversation}
-    for name, model in models.items():
-        fields = model.model_fields
-        assert set(taken[name]["properties"]) <= set(fields)
-        assert set(taken[name]["required"]) == {f for f, info in fields.items() if info.is_required()}
+    fields = Summary.model_fields
+    assert set(taken["summary"]["properties"]) <= set(fields)
+    assert set(taken["summary"]["required"]) == {f for f, info in fields.items() if info.is_required()}
     whole = {
         field: {"string": schema.get("enum", ["x"])[0], "array": ["x"], "number": 0.5}[schema["type"]]
         for field, schema in taken["summary"]["properties"].items()
@@ -151,4 +168,7 @@ def test_the_configurations_in_the_docs_start_the_server() -> None:
 
 def test_the_docs_name_every_tool_and_no_other() -> None:
     page = (Path(__file__).resolve().parents[2] / "docs" / "mcp.md").read_text("utf-8")
-    assert set(re.findall(r"`(memory_\w+)`", page)) == set(BY_NAME)
+    named = set(re.findall(r"`(memory_\w+)`", page))
+    assert named - {"memory_number", "memory_numbers", "memory_id"} == set(BY_NAME)
+    for tool in TOOLS:
+        assert all(f"`{name}`" in page for name in tool.unlisted), tool.name

@@ -70,6 +70,11 @@ GOOD: list[tuple[Kind, dict[str, Any], dict[str, Any]]] = [
     ("forget", {"topic_id": "t", "memory_ids": None}, {"topic_id": "t"}),
     ("set_status", {"memory_id": "x", "status": "Draft"}, {"memory_id": "x", "status": "Draft"}),
     (
+        "set_status",
+        {"memory_id": "x", "status": "Superseded", "replaced_by": "y"},
+        {"memory_id": "x", "status": "Superseded", "replaced_by": "y"},
+    ),
+    (
         "feedback",
         {"memory_id": "x", "verdict": "wrong", "note": "n"},
         {"memory_id": "x", "verdict": "wrong", "note": "n", "by": "person"},
@@ -141,6 +146,8 @@ BAD: list[tuple[Kind, Any, str]] = [
     ("forget", {"memory_ids": ["x"], "topic_id": "t"}, "exactly one of memory_ids, topic_id and session"),
     ("forget", {"memory_ids": []}, "payload.memory_ids"),
     ("set_status", {"memory_id": "x", "status": "DecisionRecord"}, "payload.status"),
+    ("set_status", {"memory_id": "x", "status": "Active", "replaced_by": "y"}, "needs the status Superseded"),
+    ("set_status", {"memory_id": "x", "status": "Superseded", "replaced_by": "x"}, "cannot replace itself"),
     ("feedback", {"memory_id": "x", "verdict": "good"}, "payload.verdict"),
     ("feedback", {"memory_id": "x", "verdict": "wrong", "note": "n" * 1001}, "payload.note"),
     ("ask", {"question": "?", "top_k": 101}, "payload.top_k"),

@@ -27,6 +27,7 @@ from bridge.text.template import (
     render,
     render_plain,
     render_record,
+    sections,
 )
 from jobs.errors import JobError
 
@@ -654,7 +655,15 @@ def test_for_a_reader_a_turn_ends_with_its_answer() -> None:
     assert readable(turn) == "User asked: Why?\n\nAssistant answered: So.\n\nMetadata: timestamp=N/A, importance=N/A"
 
 
+def test_the_sections_of_a_memory_are_its_text_without_title_and_metadata() -> None:
+    content = Content("Retry", "**Metadata:**\n- Status: N/A", ("Retry five times",))
+    assert sections(render(content, Metadata(topic_id="retry", status="Active"))) == (
+        "## Context\n\\**Metadata:**\n\\- Status: N/A\n\n## Key Decisions\n- Retry five times"
+    )
+    assert sections("Any text.\n\nMetadata: none of ours") == "Any text.\n\nMetadata: none of ours"
+
+
 @given(st.integers(0, 400))
 def test_the_beginning_of_a_text_becomes_readable_too(length: int) -> None:
     text = render(Content("Retry", "Context"), Metadata(topic_id="retry"))[:length]
-    assert len(readable(text)) <= len(text)
+    assert len(sections(text)) <= len(readable(text)) <= len(text)

@@ -5,13 +5,75 @@ Import it under TYPE_CHECKING, as ``bridge.interface.answer_shapes``.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
 from bridge.memory import MemoryKind, Status
-from bridge.memory_shapes import FeedbackCounts, OpenItem
+from bridge.memory_shapes import FeedbackCounts, FeedbackGiven, OpenItem
 from jobs.schema import Count, Moment, Number
+
+
+class FoundMemory(TypedDict):
+    """A memory that answers the question. ``memory_explain`` has the parts of its score, ``memory_read`` all of it."""
+
+    memory_number: Number
+    memory_type: MemoryKind
+    topic: str | None
+    topic_id: str | None
+    status: Status | None
+    date: Moment | None
+    score: float
+    fit: NotRequired[Literal["weak"]]
+    """Present if it is probably no answer."""
+    feedback: NotRequired[FeedbackCounts]
+    replaced: NotRequired[str]
+    """Which memory replaced it, if somebody said so."""
+    text: str
+    """Its sections, in Markdown."""
+
+
+class Retrieved(TypedDict):
+    """The best memories first."""
+
+    notice: str
+    results: list[FoundMemory]
+    total: Count
+    """How many fit, with those that are not here."""
+    warnings: list[str]
+
+
+class Recalled(TypedDict):
+    """A block of notes; empty if nothing fits."""
+
+    context: str
+    memory_numbers: list[int]
+    """The memories in the block."""
+    total_tokens: Count
+    budget: Count
+    warnings: list[str]
+
+
+class SimilarMemory(TypedDict):
+    """A memory that was there before, about the same matter."""
+
+    memory_number: Number
+    date: Moment | None
+    says: str
+    """Its sentence that is nearest to what was sent."""
+    says_otherwise: bool
+    """Whether what was sent seems to replace it; then ``memory_mark_outdated`` may be right."""
+
+
+class Accepted(TypedDict):
+    """A job that stores what was sent, in the background."""
+
+    notice: NotRequired[str]
+    job_id: str
+    duplicate: bool
+    """Whether the same job was there before: it is not run again."""
+    similar: list[SimilarMemory]
+    """At most 3, which no answer needs; empty where none is clearly about the same."""
 
 
 class CapturedHere(TypedDict):
@@ -45,6 +107,8 @@ class MemoryWhole(TypedDict):
     """The ids of the memories that a decision record merged."""
     hidden: bool
     """Whether it is kept only as the original of a converted memory. Queries do not find it."""
+    feedback: list[FeedbackGiven]
+    """What was said of it, such as which memory replaced it."""
     captured_from: CapturedHere | None
     """Set if nobody wrote the memory: it consists of sentences of a session of another tool."""
     text: str
@@ -95,7 +159,6 @@ class RecentMemory(TypedDict):
     """A memory in a list, without its whole text."""
 
     memory_number: Number
-    memory_id: str
     memory_type: MemoryKind
     title: str
     topic_id: str | None
@@ -144,8 +207,8 @@ class MarkedOutdated(TypedDict):
     """A memory that is, or will be, left out of answers."""
 
     memory_number: Number
-    memory_id: str
     status_before: Status | None
+    replaced_by: int | None
     changed: bool | None
     """False if it was Superseded before; null if the job has not ended yet."""
     job_id: str | None
@@ -154,11 +217,22 @@ class MarkedOutdated(TypedDict):
     """succeeded, or how far the job is."""
 
 
+class Previewed(TypedDict):
+    """The preview of a compaction."""
+
+    notice: str
+    job_id: str
+    """The job that makes the preview."""
+    state: str
+    """succeeded, or how far the job is."""
+    preview: dict[str, Any] | None
+    """What a compaction would give; null until succeeded."""
+
+
 class GivenFeedback(TypedDict):
     """A feedback that is, or will be, recorded."""
 
     memory_number: Number
-    memory_id: str
     verdict: Literal["helpful", "wrong", "withdrawn"]
     feedback: FeedbackCounts | None
     """All that was given on the memory; null if the job has not ended yet."""

@@ -8,13 +8,15 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from bridge import trust
 from bridge.interface.submission import submit
 from bridge.job_targets import require
-from bridge.text.template import readable
+from bridge.memory import BY_STATUS
+from bridge.text.template import sections
 from jobs import client, launch
 from jobs.check import check
 from jobs.errors import JobError
@@ -24,19 +26,34 @@ from jobs.model import Record, job_digest
 from jobs.payloads import PAYLOADS
 from jobs.states import IN_INBOX
 
-from ..wording import cut
+from ..wording import cut, shortened
 from .answer import NOTICE, Answer, compact_json
 from .job_answers import job_status as status_of
-from .reading import memory_of
+from .reading import memory_of, whole
 from .schemas import LONGEST_WAIT_SECONDS, PREVIEW_WAIT_SECONDS, STATUS_WAIT_SECONDS
 
 if TYPE_CHECKING:
-    from bridge.interface.answer_shapes import ContextResponse, ExplainResponse, Refusal, RetrievalResponse
+    from bridge.interface.answer_shapes import (
+        ContextResponse,
+        ExplainResponse,
+        Refusal,
+        RetrievalHit,
+        RetrievalResponse,
+    )
     from bridge.memory_shapes import FeedbackCounts
     from bridge.search.reader import Verb
     from bridge.settings import Settings
 
-    from .answer_shapes import GivenFeedback, MarkedOutdated
+    from .answer_shapes import (
+        Accepted,
+        FoundMemory,
+        GivenFeedback,
+        MarkedOutdated,
+        Previewed,
+        Recalled,
+        Retrieved,
+        SimilarMemory,
+    )
 
 
 # --- queries ---
@@ -49,13 +66,6 @@ def _ask(verb: Verb, workspace: Workspace, arguments: dict[str, Any]) -> Any:
     return json.loads(ask_for(verb, str(workspace.root), arguments))
 
 
-# The fields of a hit in the text for clients that show text.
-_SHOWN_OF_HIT: Final = (
-    "memory_number", "memory_id", "memory_type", "topic", "topic_id", "status", "source_created_at", "created_at",
-    "score", "fit", "summary_text",
-)  # fmt: skip
-
-
 def _error(refusal: Refusal) -> JobError:
     """The error in a failed envelope."""
     details = refusal.get("error_details")
@@ -63,34 +73,70 @@ def _error(refusal: Refusal) -> JobError:
 
 
 def retrieve(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
-    """The hits for a query. The text has a part of their fields. Raises the query's JobError when it failed."""
-    answer: RetrievalResponse = _ask("retrieve", workspace, arguments)
+    """The hits for a query. Raises the query's JobError when it failed."""
+    answer: RetrievalResponse = _ask("retrieve", workspace, _as_asked(arguments))
     if not answer["success"]:
         raise _error(answer)
-    for hit in answer["results"]:
-        hit["summary_text"] = hit["text"] = readable(hit["summary_text"])
-    warnings = answer["warnings"]
-    shown = {
+    hits, warnings = answer["results"], answer["warnings"]
+    found: Retrieved = {
         "notice": NOTICE,
-        "results": [
-            {name: hit[name] for name in _SHOWN_OF_HIT if hit.get(name) is not None} for hit in answer["results"]
-        ],
-        "total_results": answer["total_results"],
-        "warnings": [*cut(len(answer["results"]), answer["total_results"], "max_results", warnings), *warnings],
+        "results": [_with_replacement(workspace, _found(hit)) for hit in hits],
+        "total": answer["total_results"],
+        "warnings": [*cut(len(hits), answer["total_results"], "limit", warnings), *warnings],
     }
-    return Answer({"notice": NOTICE, **answer}, shown)
+    return Answer(found, found)
+
+
+def _as_asked(arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of a query, as its contract names them."""
+    return {"max_results" if name == "limit" else name: value for name, value in arguments.items()}
+
+
+def _found(hit: RetrievalHit) -> FoundMemory:
+    found: FoundMemory = {
+        "memory_number": hit["memory_number"],
+        "memory_type": hit["memory_type"],
+        "topic": hit["topic"],
+        "topic_id": hit["topic_id"],
+        "status": hit["status"],
+        "date": hit["source_created_at"] or hit["created_at"],
+        "score": round(hit["score"], 3),
+        "text": sections(hit["summary_text"]),
+    }
+    if "fit" in hit:
+        found["fit"] = hit["fit"]
+    if "feedback" in hit:
+        found["feedback"] = hit["feedback"]
+    return found
+
+
+def _with_replacement(workspace: Workspace, found: FoundMemory) -> FoundMemory:
+    """The memory with what replaced it, if somebody said so."""
+    from bridge.search import listing
+
+    if found["status"] == "Superseded" and found.get("feedback", {}).get("wrong"):
+        with suppress(JobError):  # it was forgotten meanwhile
+            given = listing.memory(workspace, f"#{found['memory_number']}")["feedback"]["given"]
+            for one in given:
+                if one["by"] == BY_STATUS and one["note"]:
+                    found["replaced"] = one["note"]
+    return found
 
 
 def explain(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
-    """The contract's envelope without ``success``.
+    """The contract's envelope without ``success``; with numbers, the items of these alone.
 
     A request error stays in the envelope and sets ``is_error``, because the model can correct it. Raises JobError for
     all other failures.
     """
-    answer: ExplainResponse = _ask("explain", workspace, arguments)
+    asked = {"ids" if name == "memory_numbers" else name: value for name, value in arguments.items()}
+    answer: ExplainResponse = _ask("explain", workspace, asked)
     if not answer["success"] and not answer["errors"]:
         raise _error(answer)
-    shown = {name: answer[name] for name in ("items", "missing_ids", "errors", "metadata")}
+    shown: dict[str, Any] = {name: answer[name] for name in ("items", "missing_ids", "errors", "metadata")}
+    if isinstance(asked.get("ids"), list):
+        shown["items"] = [item for item in shown["items"] if item["id"] in asked["ids"]]
+        shown["metadata"] = shown["metadata"] | {"returned_items_count": len(shown["items"])}
     wrong = not answer["items"] and any(error["code"] != "NOT_FOUND" for error in answer["errors"])
     return Answer(shown, shown, is_error=wrong)
 
@@ -100,17 +146,26 @@ def context(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
 
     Raises the query's JobError when it failed.
     """
-    answer: ContextResponse = _ask("context", workspace, arguments)
+    answer: ContextResponse = _ask("context", workspace, _as_asked(arguments))
     if not answer["success"]:
         raise _error(answer)
-    text = answer["context"] or "No memory of this workspace fits the question."
     listed = "order" in answer["ranking"]  # a block leaves out what a question does not need, a list does not
     warnings = answer["warnings"]
-    left = cut(len(answer["memories"]), answer["considered"], "max_results", warnings) if listed else []
-    return Answer(answer, "\n".join([text, *(f"Note: {warning}." for warning in [*left, *warnings])]))
+    left = cut(len(answer["memories"]), answer["considered"], "limit", warnings) if listed else []
+    recalled: Recalled = {
+        "context": answer["context"],
+        "memory_numbers": [memory["memory_number"] for memory in answer["memories"]],
+        "total_tokens": answer["total_tokens"],
+        "budget": answer["budget"],
+        "warnings": [*left, *warnings],
+    }
+    text = answer["context"] or "No memory of this workspace fits the question."
+    return Answer(recalled, "\n".join([text, *(f"Note: {warning}." for warning in recalled["warnings"])]))
 
 
 # --- jobs ---
+
+_CLEARLY = 0.5  # of the semantic score, from which a memory is about the same matter
 
 # Two threads must not write the file of one job id at the same time.
 _submitting = Lock()
@@ -131,6 +186,7 @@ def ingest(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
         )
     settings = trust.settings_of(workspace)
     check(PAYLOADS["ingest"], arguments)  # here, so that an error names the fields as the tool does
+    similar = _similar(workspace, arguments.get("summary"))  # before it is stored, and found itself
     with _submitting:
         former = _record(workspace, job_id) if job_id is not None else None
         if former is not None and former.job_sha256 not in (None, job_digest("ingest", arguments)):
@@ -138,12 +194,40 @@ def ingest(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
         job_id = job_id or new_job_id()
         waits = client.dropped_digest(workspace.spool, job_id) is not None
         try:
-            submission = submit(workspace, settings, "ingest", arguments, job_id=job_id, submitted_by="mcp")
+            submit(workspace, settings, "ingest", arguments, job_id=job_id, submitted_by="mcp")
         except JobError as error:
             raise _with_job(error, job_id) from None
     duplicate = waits or (former is not None and former.job_sha256 is not None)
-    shown = {**{name: value for name, value in submission.items() if name != "success"}, "duplicate": duplicate}
-    return Answer(shown, shown)
+    accepted: Accepted = {"job_id": job_id, "duplicate": duplicate, "similar": similar}
+    answer = {"notice": NOTICE, **accepted} if similar else accepted
+    return Answer(answer, answer)
+
+
+def _similar(workspace: Workspace, summary: Mapping[str, Any] | None) -> list[SimilarMemory]:
+    """At most 3 memories that clearly are about what a summary decides, or finds out. None if they cannot be searched:
+    what was sent is stored all the same."""
+    from bridge.compaction.conflicts import compare_texts
+
+    if summary is None or summary.get("status") == "Draft":
+        return []
+    said = summary.get("decisions") or [summary["context"]]
+    query = " ".join([summary["topic"], *said])[:1000]
+    answer: RetrievalResponse = _ask("retrieve", workspace, {"query": query, "max_results": 3, "best_passages": True})
+    similar: list[SimilarMemory] = []
+    for hit in answer["results"] if answer["success"] else ():
+        passages = hit.get("best_passages") or []
+        otherwise = [each for each in passages if any(compare_texts(each, new) for new in said)]
+        if not passages or "fit" in hit or not (otherwise or hit["semantic_score"] >= _CLEARLY):
+            continue
+        similar.append(
+            {
+                "memory_number": hit["memory_number"],
+                "date": hit["source_created_at"] or hit["created_at"],
+                "says": shortened([*otherwise, *passages][0], 200),
+                "says_otherwise": bool(otherwise),
+            }
+        )
+    return similar
 
 
 def _with_job(error: JobError, job_id: str) -> JobError:
@@ -199,22 +283,27 @@ def mark_outdated(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
             remediation="Store what holds now with memory_ingest: a newer memory outweighs an older one. To remove this"
             " one, the user can forget it.",
         )
+    payload: dict[str, Any] = {"memory_id": memory_id, "status": "Superseded"}
+    if "replaced_by" in arguments:
+        other = whole(arguments, "replaced_by", 0, 1, 2**53)
+        payload["replaced_by"] = memory_of(workspace, {"memory_number": other})["memory_id"]
+        if other == number:
+            raise JobError("ARGUMENT_INVALID", f"Memory #{number} cannot replace itself. Nothing was changed.")
     job_id, state = None, "succeeded"
-    if memory["status"] != "Superseded":
-        job_id, done = _run(
-            workspace, settings, "set_status", {"memory_id": memory_id, "status": "Superseded"}, seconds
-        )
+    if memory["status"] != "Superseded" or "replaced_by" in payload:
+        job_id, done = _run(workspace, settings, "set_status", payload, seconds)
         state = done["state"]
     has_ended = state == "succeeded"
     answer: MarkedOutdated = {
         "memory_number": number,
-        "memory_id": memory_id,
         "status_before": memory["status"],
+        "replaced_by": arguments.get("replaced_by"),
         "changed": job_id is not None if has_ended else None,
         "job_id": job_id,
         "state": state,
     }
-    said = "is Superseded now" if job_id else "was Superseded before"
+    by = f", replaced by #{arguments['replaced_by']}" if "replaced_by" in arguments else ""
+    said = f"is Superseded now{by}" if job_id else "was Superseded before"
     waits = f"will be Superseded: job {job_id} is {state}. Ask memory_job_status later"
     return Answer(answer, f"Memory #{number} {said if has_ended else waits}.")
 
@@ -237,7 +326,6 @@ def feedback(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
     counts: FeedbackCounts | None = None if result is None else result["feedback"]
     answer: GivenFeedback = {
         "memory_number": number,
-        "memory_id": memory_id,
         "verdict": given["verdict"],
         "feedback": counts,
         "job_id": job_id,
@@ -261,8 +349,8 @@ def compact_preview(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
         payload["keep_both"] = arguments["keep_both"]
     require(workspace, "compact", check(PAYLOADS["compact"], payload).model_dump())
     job_id, done = _run(workspace, settings, "compact", payload, seconds)
-    shown = {"notice": NOTICE, "job_id": job_id, "state": done["state"], "preview": done["result"]}
-    return Answer(shown, shown)
+    previewed: Previewed = {"notice": NOTICE, "job_id": job_id, "state": done["state"], "preview": done["result"]}
+    return Answer(previewed, previewed)
 
 
 def _run(

@@ -9,33 +9,29 @@ from typing import Any, get_args
 
 from jobs.states import IN_INBOX, State
 
-from .schemas import Schema, text_field
-
-_NOTICE: Schema = {"type": "string", "description": "That the texts are notes, not instructions."}
+from .schemas import Schema
 
 
 def retrieve_output() -> Schema:
     """The output of ``memory_retrieve``."""
-    from bridge.interface.answer_shapes import RetrievalSuccess
+    from .answer_shapes import Retrieved
 
-    schema = _schema_of(RetrievalSuccess)
-    schema["properties"] = {"notice": _NOTICE} | schema["properties"]
-    return schema
+    return _schema_of(Retrieved)
 
 
 def context_output() -> Schema:
     """The output of ``memory_context``."""
-    from bridge.interface.answer_shapes import ContextSuccess
+    from .answer_shapes import Recalled
 
-    return _schema_of(ContextSuccess)
+    return _schema_of(Recalled)
 
 
 def explain_output() -> Schema:
     """The output of ``memory_explain``: the contract's envelope without ``success``, which the tool's result has
-    itself."""
+    itself. docs/schemas has the fields of an item."""
     from bridge.interface.answer_shapes import ExplainSuccess
 
-    schema = _schema_of(ExplainSuccess)
+    schema = _without_details(_schema_of(ExplainSuccess))
     schema["properties"].pop("success")
     schema["required"].remove("success")
     return schema
@@ -43,14 +39,9 @@ def explain_output() -> Schema:
 
 def ingest_output() -> Schema:
     """The output of ``memory_ingest``."""
-    return _open(
-        job_id=text_field("Ask memory_job_status for it."),
-        job_sha256=text_field("The digest of what was sent."),
-        kind={"const": "ingest"},
-        correlation_id=text_field("Comes back in the job's record and in the worker's log."),
-        worker_started={"type": "boolean", "description": "Whether a worker had to be started to run it."},
-        duplicate={"type": "boolean", "description": "Whether the same job was there before: it is not run again."},
-    )
+    from .answer_shapes import Accepted
+
+    return _schema_of(Accepted)
 
 
 def read_output() -> Schema:
@@ -105,31 +96,21 @@ def job_status_output() -> Schema:
 
 
 def compact_preview_output() -> Schema:
-    """The output of ``memory_compact_preview``."""
-    from bridge.interface.result_shapes import CompactionPreview
+    """The output of ``memory_compact_preview``. docs/schemas has the fields of a preview."""
+    from .answer_shapes import Previewed
 
-    schema = _open(
-        notice=_NOTICE,
-        job_id=text_field("The job that makes the preview."),
-        state=text_field("succeeded, or how far the job is."),
-        preview={"type": ["object", "null"], "description": "What a compaction would give; null until succeeded."},
-    )
-    preview = _schema_of(CompactionPreview)
-    schema["$defs"] = preview.pop("$defs", {}) | {"Preview": preview}
-    schema["properties"]["preview"] = {"anyOf": [{"$ref": "#/$defs/Preview"}, {"type": "null"}]}
-    return schema
-
-
-def _open(**properties: Schema) -> Schema:
-    return {"type": "object", "properties": properties, "required": list(properties)}
+    return _schema_of(Previewed)
 
 
 def _schema_of(shape: Any) -> Schema:
-    """The schema of a shape, without the titles that pydantic adds: they say nothing to a model and cost tokens."""
+    """The schema of a shape, without what says nothing to a model and costs tokens in every conversation."""
     from bridge.interface.json_schema import schema_of
 
     schema: Schema = _tidy(schema_of(shape))
     return schema
+
+
+_SAYS_LITTLE = ("title", "default", "format", "pattern", "minimum", "maximum")
 
 
 def _tidy(schema: Any, *, names: bool = False) -> Any:
@@ -137,8 +118,26 @@ def _tidy(schema: Any, *, names: bool = False) -> Any:
         return [_tidy(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    return {
+    tidied = {
         key: _tidy(value, names=key in ("properties", "$defs"))
         for key, value in schema.items()
-        if names or key not in ("title", "default")
+        if names or key not in _SAYS_LITTLE
     }
+    match tidied.get("anyOf"):
+        case [{"type": str(kind), **rest}, {"type": "null"}] if not rest and not names:
+            del tidied["anyOf"]
+            tidied["type"] = [kind, "null"]
+    return tidied
+
+
+def _without_details(schema: Schema) -> Schema:
+    """The schema with any object where it had the shape of one."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, list):
+            return [plain(item) for item in value]
+        if not isinstance(value, dict):
+            return value
+        return {"type": "object"} if "$ref" in value else {key: plain(each) for key, each in value.items()}
+
+    return {key: plain(value) for key, value in schema.items() if key != "$defs"}

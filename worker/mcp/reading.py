@@ -13,7 +13,7 @@ from bridge.argument_table import EXPLAIN_ARGUMENTS
 from bridge.memory import Memory
 from bridge.search import waiting_jobs
 from bridge.text.gist import gist
-from bridge.text.template import readable
+from bridge.text.template import sections
 from jobs import clock
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -33,7 +33,7 @@ def read(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
     """A memory with at most ``PART`` characters of its text. Raises JobError: ARGUMENT_INVALID, MEMORY_NOT_FOUND."""
     warnings = _opened(workspace)
     found = memory_of(workspace, arguments)
-    text = readable(found["summary_text"])
+    text = sections(found["summary_text"])
     start = whole(arguments, "offset", 0, 0, len(text))
     end = start + PART
     answer: MemoryWhole = {
@@ -51,6 +51,7 @@ def read(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
         "stored_at": found["stored_at"],
         "sources": found["sources"],
         "hidden": found["hidden"],
+        "feedback": found["feedback"]["given"],
         "captured_from": _captured_from(found["captured_from"]),
         "text": text[start:end],
         "total_characters": len(text),
@@ -136,7 +137,7 @@ def memory_of(workspace: Workspace, arguments: dict[str, Any]) -> MemoryText:
         raise JobError(
             "ARGUMENT_INVALID",
             "Exactly one of memory_number and memory_id must be given.",
-            remediation="Both are in the answers of memory_retrieve and memory_recent.",
+            remediation="The numbers are in the answers of memory_retrieve and memory_recent.",
         )
     if "memory_id" in arguments:
         return listing.memory(workspace, arguments["memory_id"])
@@ -177,7 +178,6 @@ def _line(memory: Memory) -> RecentMemory:
 
     return {
         "memory_number": memory.number,
-        "memory_id": memory.id,
         "memory_type": memory.kind,
         "title": title(memory),
         "topic_id": memory.metadata.topic_id,

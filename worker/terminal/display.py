@@ -251,6 +251,7 @@ def memory(answer: Envelope) -> None:
             ("made of", memory["migrated_from"] or ""),
             ("became", ", ".join(memory["migrated_to"])),
             ("feedback", given(memory["feedback"])),
+            ("said", " ".join(one["note"] for one in memory["feedback"]["given"] if one["note"])),
             ("merged", counted(len(memory["sources"]), "memory") if memory["sources"] else ""),
             ("captured", _captured_from(memory["captured_from"])),
         ]
