@@ -1106,6 +1106,8 @@ export interface ExplainItem {
   fit?: "weak";
   /** Absent if nobody gave any. */
   feedback?: FeedbackCounts;
+  /** Absent if what answers the query holds, and replaced nothing. */
+  standing?: Standing;
 }
 
 /** The request as the program read it. */
@@ -1984,6 +1986,8 @@ export interface PackedMemory {
   truncated: boolean;
   /** Present if the memory is probably no answer. */
   fit?: "weak";
+  /** Absent if what answers the question holds, and replaced nothing. */
+  standing?: Standing;
   position: number;
 }
 
@@ -2212,6 +2216,15 @@ export interface RejectionReason {
   cut_from: number | null;
 }
 
+/** A decision of another memory. */
+export interface RelatedStatement {
+  memory_id: string;
+  memory_number: number;
+  statement: string;
+  /** When that memory was said; null if that is not known. */
+  dated_at: string | null;
+}
+
 /** The model that judged the first hits again. */
 export interface RerankerUsed {
   /** `local:` and its folder, or `endpoint:` and its name. */
@@ -2322,6 +2335,8 @@ export interface RetrievalHit {
   fit?: "weak";
   /** Absent if nobody gave any. */
   feedback?: FeedbackCounts;
+  /** Absent if what answers the question holds, and replaced nothing. */
+  standing?: Standing;
   /** The ids of the memories that a decision record merged. Absent in all other hits. */
   compaction_source?: string[];
 }
@@ -2372,7 +2387,7 @@ export interface ScoreComponents {
   base: number | null;
   /** recency_multiplier. */
   recency: number;
-  /** status_multiplier - 1: above 0 for a decision record, below for what is superseded. */
+  /** status_multiplier - 1: above 0 for a decision record, below for what is superseded, replaced or disputed. */
   kind_bonus: number;
   /** The part of meaning in semantic_score: weight * vector_score. */
   semantic_boost: number | null;
@@ -2468,6 +2483,26 @@ export interface SkippedSource {
 export interface Spread {
   p50: number;
   p95: number;
+}
+
+/** Whether the decision by which the memory answers the question holds. */
+export interface Standing {
+  /** `disputed`: a newer decision may contradict it, and nobody has settled it. */
+  state: "holds" | "replaced" | "disputed";
+  /** The decision by which the memory answers the question. */
+  statement: string;
+  /** What replaced or contradicts it; of a chain, what holds now. Null if it holds. */
+  by: RelatedStatement | null;
+  /** When the memory that replaced or contradicts it was said; null if it holds, or if that is not known. */
+  since: string | null;
+  /** The probability that it was replaced; null if it holds. */
+  confidence: number | null;
+  /** Who said so; null if it holds. */
+  cause: "judge" | null;
+  /** The older decisions that this one replaced or contradicts, as far as they answer the question. */
+  replaces: RelatedStatement[];
+  /** The memory whose relevance this one inherited; null if the relevance is its own. */
+  inherited_from: number | null;
 }
 
 /** A job that was dropped. It survives a power cut. */
