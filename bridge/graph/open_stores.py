@@ -424,11 +424,9 @@ class Stores:
                 self._store.outbox.note_failure(error.code)
             raise
 
-    def compare_some(self) -> bool:
-        """Find what the newest memories replace, slice by slice. Returns whether there may be more. Raises JobError."""
-        from ..standing.comparison import compare_some  # not at the top: a job that stores nothing does not need it
-
-        return self._store is not None and compare_some(self._store)
+    def store_if_open(self) -> Store | None:
+        """The store of memories, if something has opened it."""
+        return self._store
 
     def rebuild_graph(self, now: str, progress: Progress = ignore_progress) -> int:
         """Rebuild the whole graph from memory.db and quarantine the old one. Returns the number of memories written.

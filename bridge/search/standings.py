@@ -10,10 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
-from ..standing import DISPUTED, REPLACED
-
 if TYPE_CHECKING:
     from ..store.protocol_reading import Replacement
+
+REPLACED = 0.85
+"""From this probability on, the newer statement replaces the older one."""
+DISPUTED = 0.7
+"""From this one on, the two may contradict each other."""
 
 State = Literal["replaced", "disputed"]
 Statement = tuple[int, int]  # a memory's number and the index of its passage

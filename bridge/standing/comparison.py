@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..judge import judge
+from ..search.standings import DISPUTED, REPLACED
 from ..store.protocol import Store
-from . import DISPUTED, REPLACED
+from . import judge
 from .statements import statements
 
 NEAREST = 10  # statements that each new one is compared with
@@ -60,7 +60,7 @@ def _pairs(store: Store, number: int, own: dict[int, str]) -> list[tuple[int, in
         _read_texts(store, near, texts)
         ordered = [_ordered((number, passage, dated), (other[0], other[1], other[4])) for other in near]
         pairs = [(texts[old[0]][old[1]], texts[new[0]][new[1]]) for old, new in ordered]
-        for (old, new), probability in zip(ordered, judge.replaces(pairs), strict=True):
+        for (old, new), probability in zip(ordered, judge.replaces(pairs, store.embed), strict=True):
             if old[2] == new[2]:  # nobody knows which is the newer
                 probability = min(probability, REPLACED - 0.01)
             if probability >= DISPUTED:

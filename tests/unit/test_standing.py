@@ -14,11 +14,12 @@ from fake_embedder import FakeEmbedder
 from hypothesis import given, settings as settings_of, strategies as st
 from questions import answer_to
 
-from bridge.judge import judge
+from bridge.embedding.local_embedder import OnnxEmbedder
+from bridge.embedding.model_files import DEFAULT_FOLDER
 from bridge.memory import Content, Memory, Metadata
-from bridge.search.standings import Standings, read
+from bridge.search.standings import DISPUTED, REPLACED, Standings, read
 from bridge.settings import Settings
-from bridge.standing import DISPUTED, REPLACED, comparison
+from bridge.standing import comparison, judge
 from bridge.standing.statements import statements
 from bridge.store.protocol_reading import Replacement
 from bridge.store.sqlite_store import SqliteStore
@@ -30,7 +31,7 @@ ALL = Settings(relevance_floor=0.0)
 OLD, NEW = "Loans last two weeks", "Loans last four weeks"
 QUESTION = "how long do loans last"
 
-Judge = Callable[[Sequence[tuple[str, str]]], list[float]]
+Judge = Callable[[Sequence[tuple[str, str]], Any], list[float]]
 
 
 def memory(memory_id: str, day: str | None, *decisions: str, status: str = "Active", kind: str = "summary") -> Memory:
@@ -42,7 +43,7 @@ def memory(memory_id: str, day: str | None, *decisions: str, status: str = "Acti
 
 def saying(probability: float, *pairs: tuple[str, str]) -> Judge:
     """A judge for which only these pairs, or any if none is given, may be replacements."""
-    return lambda asked: [probability if not pairs or pair in pairs else 0.0 for pair in asked]
+    return lambda asked, _: [probability if not pairs or pair in pairs else 0.0 for pair in asked]
 
 
 class Place:
@@ -128,7 +129,7 @@ def test_a_memory_is_compared_once_and_all_are_again_with_another_judge(
 ) -> None:
     asked: list[tuple[str, str]] = []
 
-    def counting(pairs: Sequence[tuple[str, str]]) -> list[float]:
+    def counting(pairs: Sequence[tuple[str, str]], _: Any) -> list[float]:
         asked.extend(pairs)
         return [0.9] * len(pairs)
 
@@ -148,7 +149,7 @@ def test_a_memory_that_was_cut_off_before_it_was_compared_is_compared_by_the_nex
 ) -> None:
     place.add(memory("a", "2026-09-01", OLD))
 
-    def fails(pairs: Sequence[tuple[str, str]]) -> list[float]:
+    def fails(pairs: Sequence[tuple[str, str]], _: Any) -> list[float]:
         raise KeyboardInterrupt
 
     judged(fails)
@@ -162,7 +163,7 @@ def test_a_memory_that_was_cut_off_before_it_was_compared_is_compared_by_the_nex
 
 
 def test_made_again_from_the_texts_it_is_the_same(place: Place, judged: Callable[[Judge], None]) -> None:
-    judged(lambda pairs: [0.9 if "last" in a and "last" in b else 0.0 for a, b in pairs])
+    judged(lambda pairs, _: [0.9 if "last" in a and "last" in b else 0.0 for a, b in pairs])
     days = ["2026-09-01", "2026-10-01", "2026-08-01", "2026-11-01"]
     place.add(*(memory(f"m{at}", day, f"Loans last {at} weeks", f"Shelf {at} is blue") for at, day in enumerate(days)))
     place.compare()
@@ -239,7 +240,7 @@ def test_the_score_is_the_product_of_its_factors_and_explain_shows_the_same_to_t
 def test_what_is_only_disputed_stands_below_the_newer_one_and_is_marked(
     place: Place, judged: Callable[[Judge], None]
 ) -> None:
-    judged(saying(0.6))
+    judged(saying(0.75))
     place.add(memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", "A reader keeps a book for 28 days"))
     place.compare()
     newer, older = place.ask()["results"]
@@ -342,3 +343,25 @@ def test_nothing_falls_before_its_successor_was_said(pairs: list[tuple[int, int,
 
 def test_without_pairs_there_is_nothing_to_say() -> None:
     assert Standings().at(clock.parse("2026-11-20T12:00:00Z").timestamp()).fall((1, 2)) is None
+
+
+# --- the judge ---
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "state"),
+    [
+        ("The plan Crumb costs 25 EUR a month.", "The plan Crumb costs 35 EUR a month, from July on.", "replaced"),
+        ("Receipts are deleted after 180 days.", "Single receipts are deleted after 60 days.", "replaced"),
+        ("Dead letters of Redis go to a queue.", "Dead letters of Kafka go to a queue.", "disputed"),
+        ("The Pro plan costs 99 EUR a month.", "The Pro plan stays at 99 EUR.", None),
+        ("Receipts are deleted after 60 days.", "Labels are printed by a Zebra printer.", None),
+    ],
+)  # fmt: skip
+def test_another_amount_replaces_another_choice_is_disputed_and_the_same_in_other_words_is_neither(
+    earlier: str, later: str, state: str | None
+) -> None:
+    embedder = OnnxEmbedder(DEFAULT_FOLDER)
+    (probability,) = judge.replaces([(earlier, later)], embedder.embed)
+    found = "replaced" if probability >= REPLACED else "disputed" if probability >= DISPUTED else None
+    assert found == state, probability

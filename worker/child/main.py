@@ -151,7 +151,8 @@ class Server:
         """Whether there may be more to compare. An error is left to the next job, which meets it too."""
         try:
             with failing_clearly():
-                return self._stores.are_in_place() and self._stores.compare_some()
+                store = self._stores.store_if_open() if self._stores.are_in_place() else None
+                return store is not None and _comparison().compare_some(store)
         except (JobError, OSError) as error:
             log.warning("what the memories replace was not looked for: %s", trace(error))
             return False
@@ -238,6 +239,12 @@ def _follow() -> ModuleType:
     from bridge.operations import follow  # not at the top: only a team's child needs it, with what forgetting imports
 
     return follow
+
+
+def _comparison() -> ModuleType:
+    from bridge.standing import comparison  # not at the top: a child that only deletes or asks does not need it
+
+    return comparison
 
 
 def _all_failed(tasks: list[Task], error: JobError) -> Outcomes:
