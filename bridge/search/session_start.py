@@ -6,15 +6,18 @@ decisions, open questions and next steps; the rest can be asked for. Superseded 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
+from types import MappingProxyType
 
 from jobs.layout import Workspace
 
 from ..memory import Content, Memory, References
 from ..text.decision_lines import current_first
-from . import listing
+from . import listing, standing_effects
 from .prompt_note import prompt_note
+from .snapshot import open_snapshot
 
 MAX_TOKENS = 800
 HEADING = (
@@ -29,11 +32,28 @@ _CHARACTERS_PER_TOKEN = 3  # fewer than texts in English have, so that the budge
 def session_start(workspace: Workspace, branch: str | None, max_tokens: int = MAX_TOKENS) -> str:
     """The block for a workspace; empty without memories. Raises JobError for a store that cannot be read."""
     memories, _ = listing.recent(workspace, _LOOKED_AT)
-    return block(memories, branch, max_tokens)
+    return block(memories, branch, max_tokens, _remarks(workspace, memories))
 
 
-def block(memories: Sequence[Memory], branch: str | None, max_tokens: int = MAX_TOKENS) -> str:
-    """The block of the memories, which come newest first. A note that does not fit is shortened or left out."""
+def _remarks(workspace: Workspace, memories: Sequence[Memory]) -> dict[int, dict[str, str]]:
+    """Number -> what became of the memory's decisions, by their words."""
+    snapshot = open_snapshot(workspace)
+    if snapshot is None:
+        return {}
+    with closing(snapshot):
+        return {memory.number: standing_effects.remarks(snapshot, memory) for memory in memories}
+
+
+def block(
+    memories: Sequence[Memory],
+    branch: str | None,
+    max_tokens: int = MAX_TOKENS,
+    remarks: Mapping[int, Mapping[str, str]] = MappingProxyType({}),
+) -> str:
+    """The block of the memories, which come newest first. A note that does not fit is shortened or left out.
+
+    ``remarks``: what became of the decisions of each memory. Those that do not hold come last.
+    """
     chosen = sorted(memories, key=lambda memory: not _is_of(memory, branch))  # stable: the newest stay first
     room = max_tokens - _count(HEADING)
     notes: list[str] = []
@@ -42,7 +62,7 @@ def block(memories: Sequence[Memory], branch: str | None, max_tokens: int = MAX_
         content = None if memory.content is None else _in_short(memory.content)
         if content is None or memory.metadata.topic_id in topics or len(notes) == _NOTES:
             continue
-        written = prompt_note(replace(memory, content=content))
+        written = prompt_note(replace(memory, content=content), remarks.get(memory.number, {}))
         note = written.text if _count(written.text) < room else written.shortened(_count, room - 1, first=not notes)
         if note is not None:
             topics.add(memory.metadata.topic_id)

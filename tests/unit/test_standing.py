@@ -17,6 +17,7 @@ from questions import answer_to
 from bridge.embedding.local_embedder import OnnxEmbedder
 from bridge.embedding.model_files import DEFAULT_FOLDER
 from bridge.memory import Content, Memory, Metadata
+from bridge.search.session_start import session_start
 from bridge.search.standings import DISPUTED, REPLACED, Standings, read
 from bridge.settings import Settings
 from bridge.standing import comparison, judge
@@ -311,6 +312,17 @@ def test_a_block_for_a_prompt_marks_the_decision_that_was_replaced(
     assert f"> - {OLD} [replaced by #2, 2026-10-01]" in answer["context"]
     assert answer["context"].index("Shelves are blue") < answer["context"].index(OLD)
     assert answer["context"].index(NEW) < answer["context"].index(OLD)
+
+
+def test_the_notes_at_the_start_of_a_session_say_what_was_replaced(
+    place: Place, judged: Callable[[Judge], None]
+) -> None:
+    judged(saying(0.95, (OLD, NEW)))
+    place.add(memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", NEW))
+    place.compare()
+    notes = session_start(place.workspace, None)
+    assert f"> - {OLD} [replaced by #2, 2026-10-01]" in notes
+    assert f"> - {NEW}\n" in notes
 
 
 # --- the rules, without a store ---

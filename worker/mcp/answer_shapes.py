@@ -28,7 +28,9 @@ class FoundMemory(TypedDict):
     """Present if it is probably no answer."""
     feedback: NotRequired[FeedbackCounts]
     replaced: NotRequired[str]
-    """Which memory replaced it, if somebody said so."""
+    """What replaced or contradicts it, if that is known."""
+    replaces: NotRequired[list[str]]
+    """Older decisions that it replaced or contradicts."""
     text: str
     """Its sections, in Markdown."""
 

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         ContextResponse,
         ExplainResponse,
         Refusal,
+        RelatedStatement,
         RetrievalHit,
         RetrievalResponse,
     )
@@ -107,7 +108,19 @@ def _found(hit: RetrievalHit) -> FoundMemory:
         found["fit"] = hit["fit"]
     if "feedback" in hit:
         found["feedback"] = hit["feedback"]
+    standing = hit.get("standing")
+    if standing is not None:
+        if standing["by"] is not None:
+            found["replaced"] = f"{standing['state']} by {_related(standing['by'])}"
+        if standing["replaces"]:
+            found["replaces"] = [_related(each) for each in standing["replaces"]]
     return found
+
+
+def _related(statement: RelatedStatement) -> str:
+    """A decision of another memory, with its number and day."""
+    day = f", {statement['dated_at'][:10]}" if statement["dated_at"] else ""
+    return f"#{statement['memory_number']}{day}: {statement['statement']}"
 
 
 def _with_replacement(workspace: Workspace, found: FoundMemory) -> FoundMemory:
