@@ -63,6 +63,7 @@ ARGUMENTS = {
     "purge": "--dry-run",
     "restore": "m",
     "retrieve": "question",
+    "settings set": "max_results 10",
     "submit": "job.json",
 }
 FINDS_NOTHING = {"memories show": "MEMORY_NOT_FOUND"}

@@ -103,12 +103,11 @@ def recent(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
     from bridge.search import listing
 
     warnings = _opened(workspace)
-    argument, topic_id = EXPLAIN_ARGUMENTS["limit"], arguments.get("topic_id")
     found, total = listing.recent(
         workspace,
-        whole(arguments, "limit", argument.default, *map(int, argument.range)),
+        _limit(arguments),
         since=_moment(arguments, "since"),
-        topic_id=None if topic_id is None else topic_id.lower(),
+        topic_id=_topic_id(arguments),
         include_superseded=arguments.get("include_superseded", False),
     )
     lines = [_line(memory) for memory in found]
@@ -121,9 +120,8 @@ def still_open(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
     from bridge.search.open_items import open_items
 
     warnings = _opened(workspace)
-    argument, topic_id = EXPLAIN_ARGUMENTS["limit"], arguments.get("topic_id")
-    limit = whole(arguments, "limit", argument.default, *map(int, argument.range))
-    items = open_items(workspace, None if topic_id is None else topic_id.lower())
+    limit = _limit(arguments)
+    items = open_items(workspace, _topic_id(arguments))
     answer: OpenItems = {"notice": NOTICE, "items": items[:limit], "total": len(items), "warnings": warnings}
     return Answer(answer, answer)
 
@@ -162,6 +160,15 @@ def whole(arguments: dict[str, Any], name: str, default: int, least: int, most: 
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
         raise JobError("ARGUMENT_INVALID", f"{name} must be a whole number of {least} to {most}.")
     return value
+
+
+def _limit(arguments: dict[str, Any]) -> int:
+    argument = EXPLAIN_ARGUMENTS["limit"]
+    return whole(arguments, "limit", argument.default, *map(int, argument.range))
+
+
+def _topic_id(arguments: dict[str, Any]) -> str | None:
+    return arguments["topic_id"].lower() if "topic_id" in arguments else None
 
 
 def _moment(arguments: dict[str, Any], name: str) -> datetime | None:
