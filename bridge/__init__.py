@@ -21,6 +21,7 @@ the modules and packages of the memory:
 ``search``: the query path, from arguments to ranked hits, prompt blocks and lists.
 ``argument_table``: the arguments of the queries, with ranges, defaults and help.
 ``compaction``: the merge of a topic's memories into a draft of a decision record.
+``standing``: which decisions newer ones have replaced, found after a memory is stored.
 ``forgetting``: the consequences of a forgetting, and the files that quote forgotten memories.
 ``capture``: transcripts of other tools, and the summaries that are made of them.
 ``transfer``: exports, imports, and the conversion of memories of earlier versions.

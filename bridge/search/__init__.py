@@ -16,12 +16,14 @@ not know the knowledge graph, nor which process runs it. In reading order:
 ``coarse_vectors``: an 8-bit copy of vectors, for a first comparison with a known error.
 ``known_memories``: the memories that queries have read, with their texts to show.
 ``index_cache``: the catalogue, what queries have read and the mapped vector files, kept between queries.
+``standings``: which statements were replaced or are disputed, in one state of the store.
 ``snapshot``: search over one state of the store.
 ``lexical``: the lexical score from the full-text index.
 ``spelling``: the misspelt words of a question, and the words of the memories that are meant.
 ``estimate``: estimated relevance with its error, and the choice of what is computed exactly.
 ``ranking``: the score's formula and its weights.
 ``fit``: which hits are weak, and what follows them.
+``standing_effects``: what a standing does to a score, and what an answer says of it.
 ``second_stage``: the first hits judged again by a reranker, if one is configured.
 ``retrieval``: from a question to ranked hits, and the answer of ``retrieve``.
 ``best_passages``: the passages of a memory that match a query best.
