@@ -40,6 +40,7 @@ class Fall:
     by: Statement
     since: float
     confidence: float
+    cause: Literal["judge", "said"]
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class Standings:
         while (further := self.best.get(by)) is not None and further.probability >= REPLACED and by not in seen:
             seen.add(by)
             by = (further.newer, further.newer_passage)
-        return Fall(state, statement, by, pair.since, pair.probability)
+        return Fall(state, statement, by, pair.since, pair.probability, "judge" if pair.said is None else "said")
 
     def falls(self, snapshot: Snapshot, vector: Vector, numbers: Sequence[int]) -> dict[int, Fall]:
         """Number -> its fall, of those of the memories that answer by a statement which fell."""
@@ -92,12 +93,17 @@ class Standings:
 def read(pairs: Sequence[Replacement], statements: Sequence[Statement]) -> Standings:
     """The standings from the rows of a snapshot."""
     best: dict[Statement, Replacement] = {}
-    for pair in sorted(pairs, key=lambda each: (each.probability, each.since, each.newer, each.newer_passage)):
-        best[pair.older, pair.older_passage] = pair
+    for pair in sorted(pairs, key=_weight):
+        if pair.probability >= DISPUTED:
+            best[pair.older, pair.older_passage] = pair
     of: dict[int, list[int]] = {}
     for number, passage in statements:
         of.setdefault(number, []).append(passage)
     return Standings(best, of)
+
+
+def _weight(pair: Replacement) -> tuple[bool, float, float, int, int]:
+    return pair.said is not None, pair.probability, pair.since, pair.newer, pair.newer_passage
 
 
 def applied(
@@ -163,14 +169,14 @@ def remarks(snapshot: Snapshot, memory: Memory) -> dict[str, str]:
 
 def _described(memory: Memory, factors: Factors, known: Mapping[int, Memory]) -> Standing:
     fall = factors.fall
-    since = None if fall is None else _dated(known[fall.by[0]])
+    since = None if fall is None else _later(_dated(memory), _dated(known[fall.by[0]]))
     return {
         "state": "holds" if fall is None else fall.state,
         "statement": statement(memory, factors),
         "by": None if fall is None else _related(known[fall.by[0]], fall.by[1]),
         "since": since,
         "confidence": None if fall is None else fall.confidence,
-        "cause": None if fall is None else "judge",
+        "cause": None if fall is None else fall.cause,
         "replaces": [_related(known[each.statement[0]], each.statement[1]) for each in factors.replaces],
         "inherited_from": None if factors.inherited is None else factors.inherited.number,
     }
@@ -188,6 +194,11 @@ def _related(memory: Memory, passage: int) -> RelatedStatement:
 def _text(memory: Memory, passage: int) -> str:
     found = passages(memory)
     return found[passage].text if passage < len(found) else memory.text
+
+
+def _later(fell: str | None, by: str | None) -> str | None:
+    """When a statement fell. By a verdict, the earlier of two may hold: then it is when the other was said."""
+    return by if fell is None or by is None else max(fell, by)
 
 
 def _dated(memory: Memory) -> str | None:

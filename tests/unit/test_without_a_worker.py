@@ -49,6 +49,7 @@ ARGUMENTS = {
     "explain": "question",
     "export": "--out out.jsonl",
     "feedback": "m helpful",
+    "review": "",
     "forget": "--topic-id t --yes",
     "import": "in.jsonl",
     "ingest": "question answer",
