@@ -17,6 +17,7 @@ from bridge.search import context, explanation, hits, question, ranking, retriev
 from bridge.search.explain_request import parse, problem
 from bridge.search.known_memories import KnownMemory
 from bridge.search.snapshot import Snapshot
+from bridge.search.standings import Standings
 from bridge.text.template import render, render_record
 from jobs.layout import Workspace
 
@@ -114,7 +115,9 @@ def found(asked: question.Question) -> retrieval.Ranked:
 
 def block_of(asked: question.Question) -> context.Block:
     """The context block with all memories, packed with vectors that are all unlike."""
-    unlike = SimpleNamespace(whole_text_vectors=lambda numbers: np.eye(len(numbers), dtype=np.float32))
+    unlike = SimpleNamespace(
+        whole_text_vectors=lambda numbers: np.eye(len(numbers), dtype=np.float32), standings=Standings()
+    )
     return context.pack(cast(Snapshot, unlike), asked, scored(asked), TOKENIZER.count)
 
 

@@ -79,7 +79,9 @@ def _shown(row: Replacement, name: str, memories: Mapping[int, Memory]) -> Revie
         state = "replaced"
     one, other = (memories[row.older], row.older_passage), (memories[row.newer], row.newer_passage)
     older, newer = sorted((one, other), key=lambda each: (each[0].dated_at or "", each[0].number, each[1]))
-    holds = None if state == "disputed" else "both" if state == "both" else "newer" if newer == other else "older"
+    holds: Literal["newer", "older", "both"] | None = "both" if state == "both" else None
+    if state == "replaced":
+        holds = "newer" if newer == other else "older"
     return {
         "pair": name,
         "state": state,

@@ -64,7 +64,7 @@ def _settled(each: OfPair) -> Replacement:
 
 def of_pairs(connection: Connection) -> list[OfPair]:
     """The verdicts on the statements of visible memories that were compared, by rising date."""
-    return [OfPair(*row[:6], Said(*row[6:])) for row in connection.execute(_OF_PAIRS)]
+    return [OfPair(*row[:6], said=Said(*row[6:])) for row in connection.execute(_OF_PAIRS)]
 
 
 def of_all(connection: Connection) -> Iterator[PairVerdict]:

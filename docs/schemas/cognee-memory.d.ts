@@ -9,6 +9,7 @@ export type Kind =
   | "forget"
   | "set_status"
   | "feedback"
+  | "resolve"
   | "ask"
   | "import"
   | "capture"
@@ -50,6 +51,7 @@ export interface Payloads {
   forget: ForgetPayload;
   set_status: SetStatusPayload;
   feedback: FeedbackPayload;
+  resolve: ResolvePayload;
   ask: AskPayload;
   import: ImportPayload;
   capture: CapturePayload;
@@ -69,6 +71,7 @@ export interface Results {
   forget: ForgetResult;
   set_status: SetStatusResult;
   feedback: FeedbackResult;
+  resolve: ResolveResult;
   ask: AskResult;
   import: ImportResult;
   capture: CaptureResult;
@@ -1106,6 +1109,8 @@ export interface ExplainItem {
   fit?: "weak";
   /** Absent if nobody gave any. */
   feedback?: FeedbackCounts;
+  /** Absent if what answers the query holds, and replaced nothing. */
+  standing?: Standing;
 }
 
 /** The request as the program read it. */
@@ -1984,7 +1989,16 @@ export interface PackedMemory {
   truncated: boolean;
   /** Present if the memory is probably no answer. */
   fit?: "weak";
+  /** Absent if what answers the question holds, and replaced nothing. */
+  standing?: Standing;
   position: number;
+}
+
+/** A decision of a memory. */
+export interface PairedStatement {
+  memory_id: string;
+  /** The decision's words, as the memory has them. */
+  statement: string;
 }
 
 export interface PastCompaction {
@@ -2212,12 +2226,41 @@ export interface RejectionReason {
   cut_from: number | null;
 }
 
+/** A decision of another memory. */
+export interface RelatedStatement {
+  memory_id: string;
+  memory_number: number;
+  statement: string;
+  /** When that memory was said; null if that is not known. */
+  dated_at: string | null;
+}
+
 /** The model that judged the first hits again. */
 export interface RerankerUsed {
   /** `local:` and its folder, or `endpoint:` and its name. */
   model: string;
   /** The number of first hits that are judged; more if more results are requested. */
   hits: number;
+}
+
+/** Says which of two decisions holds. A later verdict on the pair replaces it; the memories stay as they are. */
+export interface ResolvePayload {
+  older: PairedStatement;
+  newer: PairedStatement;
+  /** Which of the two holds. */
+  verdict: "newer" | "older" | "both";
+  reason?: string | null;
+  /** Who says it: person, agent, or a name. Default: "person". */
+  by?: string | null;
+}
+
+/** What was said of the two decisions. */
+export interface ResolveResult {
+  /** Of the memory given as the older one, then of the other. */
+  memory_numbers: number[];
+  /** Which of the two holds. */
+  verdict: "newer" | "older" | "both";
+  by: string;
 }
 
 /** Undoes a compaction. */
@@ -2322,6 +2365,8 @@ export interface RetrievalHit {
   fit?: "weak";
   /** Absent if nobody gave any. */
   feedback?: FeedbackCounts;
+  /** Absent if what answers the question holds, and replaced nothing. */
+  standing?: Standing;
   /** The ids of the memories that a decision record merged. Absent in all other hits. */
   compaction_source?: string[];
 }
@@ -2372,7 +2417,7 @@ export interface ScoreComponents {
   base: number | null;
   /** recency_multiplier. */
   recency: number;
-  /** status_multiplier - 1: above 0 for a decision record, below for what is superseded. */
+  /** status_multiplier - 1: above 0 for a decision record, below for what is superseded, replaced or disputed. */
   kind_bonus: number;
   /** The part of meaning in semantic_score: weight * vector_score. */
   semantic_boost: number | null;
@@ -2468,6 +2513,26 @@ export interface SkippedSource {
 export interface Spread {
   p50: number;
   p95: number;
+}
+
+/** Whether the decision by which the memory answers the question holds. */
+export interface Standing {
+  /** `disputed`: a newer decision may contradict it, and nobody has settled it. */
+  state: "holds" | "replaced" | "disputed";
+  /** The decision by which the memory answers the question. */
+  statement: string;
+  /** What replaced or contradicts it; of a chain, what holds now. Null if it holds. */
+  by: RelatedStatement | null;
+  /** When the memory that replaced or contradicts it was said; null if it holds, or if that is not known. */
+  since: string | null;
+  /** The probability that it was replaced; null if it holds. */
+  confidence: number | null;
+  /** Who said so: the judge on board, or a person or an agent, whose word wins; null if it holds. */
+  cause: "judge" | "said" | null;
+  /** The older decisions that this one replaced or contradicts, as far as they answer the question. */
+  replaces: RelatedStatement[];
+  /** The memory whose relevance this one inherited; null if the relevance is its own. */
+  inherited_from: number | null;
 }
 
 /** A job that was dropped. It survives a power cut. */
@@ -2676,6 +2741,8 @@ export interface Topic {
   /** The date of the newest of these memories. */
   newest: string | null;
   worth_compacting: boolean;
+  /** Pairs of decisions that may contradict each other, and that nobody has settled. */
+  contradictions: number;
 }
 
 export interface Topics {

@@ -27,10 +27,7 @@ def run(args: argparse.Namespace) -> Envelope:
             "ARGUMENT_INVALID", f"Say which of the two holds: cognee-memory review {args.pair} newer, older or both"
         )
     pair = review.pair(workspace, args.pair)
-    named = {
-        side: {name: pair[side][name] for name in ("memory_id", "statement")}  # type: ignore[literal-required]
-        for side in ("older", "newer")
-    }
+    named = {side: {name: pair[side][name] for name in ("memory_id", "statement")} for side in ("older", "newer")}
     payload = without_none({**named, "verdict": args.verdict, "reason": args.reason, "by": args.by})
     return {**submit_for_target(args, workspace, settings, "resolve", payload), "pair": pair}
 
