@@ -34,7 +34,7 @@ from .default_model import HEADS, WIDTH
 from .int8_weights import LAYERS, Published
 from .judge import FROZEN, read_pairs
 
-EPOCHS, BATCH, RATE, UNRELATED, SEED = 4, 32, 2e-4, 0.5, 7
+EPOCHS, BATCH, RATE, UNRELATED, SEED = 3, 32, 2e-4, 0.08, 7
 LENGTHS = (32, 48, 64, 96)
 SMOOTHED = 0.05
 

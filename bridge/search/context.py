@@ -17,7 +17,7 @@ from ..argument_table import ARGUMENTS
 from ..embedding.embedder import Embedder, Vectors
 from ..interface import envelope
 from ..memory import Memory
-from . import fit, standings
+from . import fit, standing_effects
 from .prompt_note import CountTokens, prompt_note
 from .question import Question
 from .ranking import Factors
@@ -91,7 +91,7 @@ def pack(snapshot: Snapshot, question: Question, ranked: Sequence[Scored], count
     texts, notes = [heading], list[Packed]()
     left = question.max_tokens - count(heading)
     for memory, scored in (ranked[index] for index in order):
-        written = prompt_note(memory, standings.remarks(snapshot, memory))
+        written = prompt_note(memory, standing_effects.remarks(snapshot, memory))
         text: str | None = written.text
         tokens = count(f"{_GAP}{text}")
         truncated = tokens > left
@@ -152,7 +152,9 @@ def _answer(
     snapshot: Snapshot | None = None,
 ) -> ContextSuccess:
     question = ranked.question or question
-    standing = {} if snapshot is None else standings.described(snapshot, [(n.memory, n.scored) for n in block.notes])
+    standing = (
+        {} if snapshot is None else standing_effects.described(snapshot, [(n.memory, n.scored) for n in block.notes])
+    )
     shown = [packed.memory.number for packed in block.notes]
     is_shown = ranked.best_fit is None or ranked.best_fit[0].number in shown  # the place in a block says nothing
     return {

@@ -19,7 +19,7 @@ from ..embedding.embedder import Embedder
 from ..interface import envelope
 from ..memory import Memory, MemoryKind
 from ..store.protocol_reading import Votes
-from . import context, standings
+from . import context, standing_effects
 from .explain_request import ExplainRequest, listed, problem, problem_of, wanted_ids
 from .listing import title
 from .question import Question
@@ -97,7 +97,7 @@ def explain(
     items = [_item(asked, found.question.ranking, subject, terms, found.block) for subject in found.subjects]
     if snapshot is not None:
         scored = [(each.memory, each.scored) for each in found.subjects if each.scored is not None]
-        standing = standings.described(snapshot, scored)
+        standing = standing_effects.described(snapshot, scored)
         for item in items:
             if item["id"] in standing:
                 item["standing"] = standing[item["id"]]

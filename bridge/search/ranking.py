@@ -68,8 +68,7 @@ _STATUS_MULTIPLIERS = np.array([STATUS_MULTIPLIERS[status or "legacy"] for statu
 
 # By what the status multiplier falls if the statement that answers the question was replaced, and if a newer one may
 # contradict it: then the newer one, which inherits its relevance, stands above it, also if it is a record.
-REPLACED_MULTIPLIER = 0.4
-DISPUTED_MULTIPLIER = 0.9
+STANDING_MULTIPLIERS = {"replaced": 0.4, "disputed": 0.9}
 
 SECONDS_A_DAY = 86_400.0
 
@@ -435,11 +434,12 @@ def rescored(
     *,
     query_match: Relevance | None = None,
     inherited: Inherited | None = None,
-    standing_multiplier: float = 1.0,
+    state: str | None = None,
 ) -> Factors:
-    """The factors with another relevance, or with a status multiplier that falls, and the score that follows."""
+    """The factors with another relevance, or with a status multiplier that falls by a ``state`` of
+    STANDING_MULTIPLIERS, and the score that follows."""
     found = scored.query_match if query_match is None else query_match
-    status = rounded(scored.status_multiplier * standing_multiplier)
+    status = rounded(scored.status_multiplier * STANDING_MULTIPLIERS.get(state or "", 1.0))
     score = _rated(
         combined(found.semantic_score, scored.recency_multiplier, status, ranking), scored.feedback_multiplier
     )

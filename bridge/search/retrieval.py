@@ -21,7 +21,7 @@ from ..background import Background
 from ..embedding.embedder import Embedder, Vector, embed_query
 from ..interface import envelope
 from ..memory import Memory
-from . import fit, hits, standings
+from . import fit, hits, standing_effects
 from .catalogue import Catalogue
 from .estimate import Estimate, top
 from .question import Question
@@ -124,7 +124,7 @@ def rank(snapshot: Snapshot, question: Question, embedder: Embedder, second: Sec
     if second is not None:
         scored = second.judged(question.query, scored[: deep.max_results], timed.ranking)
     if falls or second is not None:
-        scored = _in_order(standings.applied(scored, falls, timed.ranking), question)
+        scored = _in_order(standing_effects.applied(scored, falls, timed.ranking), question)
     listed = fit.marked(snapshot, question.query, scored[: question.max_results])
     if question.floor_is_default and len(kept := fit.without_followers(listed)) < len(listed):
         return Ranked(kept, len(kept), _best_fit(kept, timed), share, vector, timed)
@@ -139,7 +139,9 @@ def _falls(snapshot: Snapshot, question: Question, vector: Vector, candidates: C
         return {}
     known = known.at(question.seen_from)
     older = np.array(list(known.statements), np.int64)
-    return known.falls(snapshot, vector, candidates.number[np.isin(candidates.number, older)].tolist())
+    return standing_effects.falls(
+        known, snapshot, vector, candidates.number[np.isin(candidates.number, older)].tolist()
+    )
 
 
 def _with_falls(candidates: Catalogue, chosen: Catalogue, falls: Mapping[int, Fall]) -> Catalogue:
@@ -241,7 +243,9 @@ def score(
         scored = [*scored, *_scored(snapshot, question, vector, snapshot.catalogue.take(at))]
     if second is not None:
         scored = second.judged(question.query, scored, question.ranking)
-    scored = [pair for pair in standings.applied(scored, falls, question.ranking) if pair[0].number not in others]
+    scored = [
+        pair for pair in standing_effects.applied(scored, falls, question.ranking) if pair[0].number not in others
+    ]
     return fit.marked(snapshot, question.query, scored)
 
 
@@ -330,7 +334,7 @@ def retrieve(
     shown = {known.memory.number: known for known in snapshot.known_memories([hit.number for hit, _ in ranked.hits])}
     packed = hits.pack(ranked.hits, lambda memory: shown[memory.number], embedder.count_tokens, question.max_tokens)
     best = _best_of(snapshot, question, ranked, [memory for memory, *_ in packed])
-    standing = standings.described(snapshot, [(memory, factors) for memory, factors, *_ in packed])
+    standing = standing_effects.described(snapshot, [(memory, factors) for memory, factors, *_ in packed])
     return _answer(question, ranked, packed, embedder.tokenizer_name, snapshot.warnings, best, second, standing)
 
 
@@ -349,7 +353,7 @@ def _best_of(
     heirs = {memory.number: factors for memory, factors in ranked.hits if factors.inherited is not None}
     for memory in memories:
         if memory.number in heirs:  # it answers by what it replaced, in words of its own
-            holds = standings.statement(memory, heirs[memory.number])
+            holds = standing_effects.statement(memory, heirs[memory.number])
             best[memory.number] = [holds, *(text for text in best[memory.number] if text != holds)]
     return best
 

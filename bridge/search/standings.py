@@ -1,30 +1,19 @@
-"""What holds: which statement of which memory was replaced or is disputed, as a question sees it.
+"""Which statements hold: the pairs of one state of the store, read once, and what became of each statement.
 
-A memory with several decisions answers by the one whose meaning is nearest to the question. If that one was replaced,
-the memory's status multiplier falls, and the memory with the statement that holds inherits its relevance: it answers
-the same question, perhaps in other words. If the two may only contradict each other, the newer one inherits as well and
-the older one falls a little, so that it stands below. All this follows from the stored pairs, whatever the other hits
-are.
+Pure: a statement was replaced or is disputed by another one, as far as that was said by then. ``standing_effects`` has
+what it means for an answer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-
 from ..standing import DISPUTED, REPLACED
-from ..text.passages import passages
-from .ranking import DISPUTED_MULTIPLIER, REPLACED_MULTIPLIER, Factors, Inherited, Ranking, rescored
 
 if TYPE_CHECKING:
-    from ..embedding.embedder import Vector
-    from ..interface.answer_shapes import RelatedStatement, Standing
-    from ..memory import Memory
     from ..store.protocol_reading import Replacement
-    from .snapshot import Snapshot
 
 State = Literal["replaced", "disputed"]
 Statement = tuple[int, int]  # a memory's number and the index of its passage
@@ -70,20 +59,6 @@ class Standings:
             by = (further.newer, further.newer_passage)
         return Fall(state, statement, by, pair.since, pair.probability, "judge" if pair.said is None else "said")
 
-    def falls(self, snapshot: Snapshot, vector: Vector, numbers: Sequence[int]) -> dict[int, Fall]:
-        """Number -> its fall, of those of the memories that answer by a statement which fell."""
-        found: dict[int, Fall] = {}
-        for number in numbers:
-            passages = self.statements.get(number)
-            vectors = snapshot.passage_vectors(number) if passages else ()
-            if not passages or len(vectors) <= passages[-1]:
-                continue
-            cosines = [float(vectors[passage].astype(np.float64) @ vector.astype(np.float64)) for passage in passages]
-            fall = self.fall((number, passages[cosines.index(max(cosines))]))
-            if fall is not None:
-                found[number] = fall
-        return found
-
     def older_than(self, numbers: Sequence[int]) -> set[int]:
         """The memories with a statement that one of these memories replaced or contradicts, at last or on the way."""
         wanted = set(numbers)
@@ -103,103 +78,5 @@ def read(pairs: Sequence[Replacement], statements: Sequence[Statement]) -> Stand
 
 
 def _weight(pair: Replacement) -> tuple[bool, float, float, int, int]:
+    """What somebody said counts more than what was found."""
     return pair.said is not None, pair.probability, pair.since, pair.newer, pair.newer_passage
-
-
-def applied(
-    scored: Sequence[tuple[Memory, Factors]], falls: dict[int, Fall], ranking: Ranking
-) -> list[tuple[Memory, Factors]]:
-    """The memories with the factors that follow from the falls among them."""
-    by_number = {memory.number: factors for memory, factors in scored}
-    heirs: dict[int, list[Fall]] = {}
-    for number, fall in falls.items():
-        if number in by_number:
-            heirs.setdefault(fall.by[0], []).append(fall)
-    found = []
-    for memory, factors in scored:
-        replaces = heirs.get(memory.number, [])
-        best = max(replaces, key=lambda fall: by_number[fall.statement[0]].query_match.semantic_score, default=None)
-        own = falls.get(memory.number)
-        if best is not None:
-            relevance = by_number[best.statement[0]].query_match
-            if relevance.semantic_score > factors.query_match.semantic_score:
-                inherited = Inherited(best.statement[0], factors.query_match)
-                factors, own = rescored(factors, ranking, query_match=relevance, inherited=inherited), None
-        if own is not None:
-            multiplier = REPLACED_MULTIPLIER if own.state == "replaced" else DISPUTED_MULTIPLIER
-            factors = rescored(factors, ranking, standing_multiplier=multiplier)
-        found.append((memory, replace(factors, fall=own, replaces=tuple(replaces))))
-    return found
-
-
-def described(snapshot: Snapshot, scored: Sequence[tuple[Memory, Factors]]) -> dict[int, Standing]:
-    """Number -> what an answer says of its standing, for the memories of which there is something to say."""
-    involved = [pair for pair in scored if pair[1].fall is not None or pair[1].replaces]
-    others = {fall.statement[0] for _, factors in involved for fall in factors.replaces}
-    others |= {factors.fall.by[0] for _, factors in involved if factors.fall is not None}
-    known = {memory.number: memory for memory in snapshot.memories(sorted(others))}
-    known |= {memory.number: memory for memory, _ in involved}
-    return {memory.number: _described(memory, factors, known) for memory, factors in involved}
-
-
-def statement(memory: Memory, factors: Factors) -> str:
-    """The decision by which a memory answers: what fell, or what replaced an older one. One of them has to be there."""
-    fall = factors.fall
-    return _text(memory, (factors.replaces[0].by if fall is None else fall.statement)[1])
-
-
-def remarks(snapshot: Snapshot, memory: Memory) -> dict[str, str]:
-    """A decision's words -> what became of it, for the decisions of a memory that do not hold any more or are
-    disputed."""
-    known = snapshot.standings
-    places = [(memory.number, passage) for passage in known.statements.get(memory.number, ())]
-    falls = [fall for place in places if (fall := known.fall(place)) is not None]
-    if not falls:
-        return {}
-    others = {other.number: other for other in snapshot.memories(sorted({fall.by[0] for fall in falls}))}
-    found: dict[str, str] = {}
-    for fall in falls:
-        other = others.get(fall.by[0])
-        if other is not None and memory.content is not None:
-            said = "replaced by" if fall.state == "replaced" else "disputed by"
-            day = f", {other.dated_at[:10]}" if other.dated_at else ""
-            found[_text(memory, fall.statement[1])] = f"{said} #{other.number}{day}"
-    return found
-
-
-def _described(memory: Memory, factors: Factors, known: Mapping[int, Memory]) -> Standing:
-    fall = factors.fall
-    since = None if fall is None else _later(_dated(memory), _dated(known[fall.by[0]]))
-    return {
-        "state": "holds" if fall is None else fall.state,
-        "statement": statement(memory, factors),
-        "by": None if fall is None else _related(known[fall.by[0]], fall.by[1]),
-        "since": since,
-        "confidence": None if fall is None else fall.confidence,
-        "cause": None if fall is None else fall.cause,
-        "replaces": [_related(known[each.statement[0]], each.statement[1]) for each in factors.replaces],
-        "inherited_from": None if factors.inherited is None else factors.inherited.number,
-    }
-
-
-def _related(memory: Memory, passage: int) -> RelatedStatement:
-    return {
-        "memory_id": memory.id,
-        "memory_number": memory.number,
-        "statement": _text(memory, passage),
-        "dated_at": _dated(memory),
-    }
-
-
-def _text(memory: Memory, passage: int) -> str:
-    found = passages(memory)
-    return found[passage].text if passage < len(found) else memory.text
-
-
-def _later(fell: str | None, by: str | None) -> str | None:
-    """When a statement fell. By a verdict, the earlier of two may hold: then it is when the other was said."""
-    return by if fell is None or by is None else max(fell, by)
-
-
-def _dated(memory: Memory) -> str | None:
-    return memory.dated_at

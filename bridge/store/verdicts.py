@@ -64,7 +64,11 @@ def _settled(each: OfPair) -> Replacement:
 
 def of_pairs(connection: Connection) -> list[OfPair]:
     """The verdicts on the statements of visible memories that were compared, by rising date."""
-    return [OfPair(*row[:6], said=Said(*row[6:])) for row in connection.execute(_OF_PAIRS)]
+    found = connection.execute(_OF_PAIRS)
+    return [
+        OfPair(older, older_passage, newer, newer_passage, verdict, since, Said(*said))
+        for older, older_passage, newer, newer_passage, verdict, since, *said in found
+    ]
 
 
 def of_all(connection: Connection) -> Iterator[PairVerdict]:

@@ -24,6 +24,7 @@ from bridge.search.prompt_note import CountTokens
 from bridge.search.question import parse_question
 from bridge.search.ranking import Factors, Relevance
 from bridge.search.snapshot import Snapshot
+from bridge.search.standings import Standings
 from bridge.settings import Settings
 
 FACTORS = Factors(Relevance(0.5, 0.5, 0.5), 1.0, 1.0, None, 0.5)
@@ -45,7 +46,9 @@ def packed(found: dict[str, Any]) -> list[int]:
 
 def block(memories: list[Memory], count: CountTokens, budget: int, most: int = 100) -> Block:
     """The block of memories that have nothing in common, in their order."""
-    unlike = SimpleNamespace(whole_text_vectors=lambda numbers: np.eye(len(numbers), dtype=np.float32))
+    unlike = SimpleNamespace(
+        whole_text_vectors=lambda numbers: np.eye(len(numbers), dtype=np.float32), standings=Standings()
+    )
     question = parse_question({"query": "q", "max_tokens": budget, "max_results": most}, NOW)
     return pack(cast(Snapshot, unlike), question, [(memory, FACTORS) for memory in memories], count)
 
@@ -96,7 +99,8 @@ def test_a_block_is_headed_notes_with_quoted_words(shelf: Shelf) -> None:
     )
     assert set(found) == set(fields_of(answer_shapes.ContextSuccess))
     assert found["total_tokens"] == shelf.embedder.count_tokens(found["context"]) < found["budget"] == 2000
-    assert [set(entry) for entry in found["memories"]] == [set(fields_of(answer_shapes.PackedMemory)) - {"fit"}] * 3
+    always = set(fields_of(answer_shapes.PackedMemory)) - {"fit", "standing"}
+    assert [set(entry) for entry in found["memories"]] == [always] * 3
     assert [entry["position"] for entry in found["memories"]] == [1, 2, 3]
     assert not any(entry["truncated"] for entry in found["memories"])
 

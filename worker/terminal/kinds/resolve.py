@@ -14,7 +14,7 @@ from ..job_commands import submit_for_target, without_none
 from ..output import Envelope, say
 from ..process_commands import workspace_and_settings
 
-_HOLDS = {"newer": "The newer one holds.", "older": "The older one holds.", "both": "Both hold."}
+_HOLDS = {"newer": "the newer one holds", "older": "the older one holds", "both": "both hold"}
 
 
 def run(args: argparse.Namespace) -> Envelope:
@@ -29,7 +29,8 @@ def run(args: argparse.Namespace) -> Envelope:
     pair = review.pair(workspace, args.pair)
     named = {side: {name: pair[side][name] for name in ("memory_id", "statement")} for side in ("older", "newer")}
     payload = without_none({**named, "verdict": args.verdict, "reason": args.reason, "by": args.by})
-    return {**submit_for_target(args, workspace, settings, "resolve", payload), "pair": pair}
+    answer = submit_for_target(args, workspace, settings, "resolve", payload)
+    return answer if answer.get("result") is None else {**answer, "pair": review.pair(workspace, pair["pair"])}
 
 
 def show_review(answer: Envelope) -> None:
@@ -50,13 +51,15 @@ def show_review(answer: Envelope) -> None:
 
 
 def show(answer: Envelope) -> None:
-    """Print what holds, and how to undo it."""
+    """Print what holds, and how to take it back."""
     result = answer["result"]
-    older, newer = (f"#{number}" for number in result["memory_numbers"])
-    say(f"{_HOLDS[result['verdict']]} The newer is of {newer}, the older of {older}.")
-    if result["verdict"] != "both":
-        name = answer["pair"]["pair"] if "pair" in answer else "PAIR"
-        say(f"To take it back: cognee-memory review {name} both")
+    if "pair" in answer:
+        _say_pair(answer["pair"])
+    else:
+        older, newer = result["memory_numbers"]
+        say(f"Of #{older} and #{newer}: {_HOLDS[result['verdict']]}")
+    if "pair" in answer and result["verdict"] != "both":
+        say(f"To take it back: cognee-memory review {answer['pair']['pair']} both")
 
 
 def _say_pair(pair: Envelope) -> None:
@@ -66,7 +69,7 @@ def _say_pair(pair: Envelope) -> None:
         said = f"the newer replaced the older ({pair['confidence']:.2f})"
     else:
         reason = f": {pair['reason']}" if pair["reason"] else ""
-        said = f"{_HOLDS[pair['holds']].rstrip('.').lower()}, said {pair['by']} on {pair['at'][:10]}{reason}"
+        said = f"{_HOLDS[pair['holds']]}, said {pair['by']} on {pair['at'][:10]}{reason}"
     say(f"{pair['pair']}  {said}")
     for side in ("newer", "older"):
         statement = pair[side]

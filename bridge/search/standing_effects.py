@@ -1,0 +1,136 @@
+"""What a standing does in an answer: the factors that follow, and what is said of it.
+
+A memory with several decisions answers by the one whose meaning is nearest to the question. If that one was replaced,
+the memory's status multiplier falls, and the memory with the statement that holds inherits its relevance: it answers
+the same question, perhaps in other words. If the two may only contradict each other, the newer one inherits as well and
+the older one falls a little, so that it stands below. All this follows from the stored pairs, whatever the other hits
+are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ..text.passages import passages
+from .ranking import Factors, Inherited, Ranking, rescored
+
+if TYPE_CHECKING:
+    from ..embedding.embedder import Vector
+    from ..interface.answer_shapes import RelatedStatement, Standing
+    from ..memory import Memory
+    from .snapshot import Snapshot
+    from .standings import Fall, Standings
+
+
+def falls(known: Standings, snapshot: Snapshot, vector: Vector, numbers: Sequence[int]) -> dict[int, Fall]:
+    """Number -> its fall, of those of the memories that answer by a statement which fell."""
+    found: dict[int, Fall] = {}
+    for number in numbers:
+        at = known.statements.get(number, [])
+        cosines = snapshot.passage_cosines(vector, number)
+        if at and at[-1] < len(cosines):
+            nearest = max(at, key=lambda passage: cosines[passage])
+            fall = known.fall((number, nearest))
+            if fall is not None:
+                found[number] = fall
+    return found
+
+
+def applied(
+    scored: Sequence[tuple[Memory, Factors]], falls: dict[int, Fall], ranking: Ranking
+) -> list[tuple[Memory, Factors]]:
+    """The memories with the factors that follow from the falls among them."""
+    by_number = {memory.number: factors for memory, factors in scored}
+    heirs: dict[int, list[Fall]] = {}
+    for number, fall in falls.items():
+        if number in by_number:
+            heirs.setdefault(fall.by[0], []).append(fall)
+    found = []
+    for memory, factors in scored:
+        replaces = heirs.get(memory.number, [])
+        best = max(replaces, key=lambda fall: by_number[fall.statement[0]].query_match.semantic_score, default=None)
+        own = falls.get(memory.number)
+        if best is not None:
+            relevance = by_number[best.statement[0]].query_match
+            if relevance.semantic_score > factors.query_match.semantic_score:
+                inherited = Inherited(best.statement[0], factors.query_match)
+                factors, own = rescored(factors, ranking, query_match=relevance, inherited=inherited), None
+        if own is not None:
+            factors = rescored(factors, ranking, state=own.state)
+        found.append((memory, replace(factors, fall=own, replaces=tuple(replaces))))
+    return found
+
+
+def described(snapshot: Snapshot, scored: Sequence[tuple[Memory, Factors]]) -> dict[int, Standing]:
+    """Number -> what an answer says of its standing, for the memories of which there is something to say."""
+    involved = [pair for pair in scored if pair[1].fall is not None or pair[1].replaces]
+    others = {fall.statement[0] for _, factors in involved for fall in factors.replaces}
+    others |= {factors.fall.by[0] for _, factors in involved if factors.fall is not None}
+    known = {memory.number: memory for memory in snapshot.memories(sorted(others))}
+    known |= {memory.number: memory for memory, _ in involved}
+    return {memory.number: _described(memory, factors, known) for memory, factors in involved}
+
+
+def statement(memory: Memory, factors: Factors) -> str:
+    """The decision by which a memory answers: what fell, or what replaced an older one. One of them has to be there."""
+    fall = factors.fall
+    return _text(memory, (factors.replaces[0].by if fall is None else fall.statement)[1])
+
+
+def remarks(snapshot: Snapshot, memory: Memory) -> dict[str, str]:
+    """A decision's words -> what became of it, for the decisions of a memory that do not hold any more or are
+    disputed."""
+    known = snapshot.standings
+    places = [(memory.number, passage) for passage in known.statements.get(memory.number, ())]
+    falls = [fall for place in places if (fall := known.fall(place)) is not None]
+    if not falls:
+        return {}
+    others = {other.number: other for other in snapshot.memories(sorted({fall.by[0] for fall in falls}))}
+    found: dict[str, str] = {}
+    for fall in falls:
+        other = others.get(fall.by[0])
+        if other is not None and memory.content is not None:
+            said = "replaced by" if fall.state == "replaced" else "disputed by"
+            day = f", {other.dated_at[:10]}" if other.dated_at else ""
+            found[_text(memory, fall.statement[1])] = f"{said} #{other.number}{day}"
+    return found
+
+
+def _described(memory: Memory, factors: Factors, known: Mapping[int, Memory]) -> Standing:
+    fall = factors.fall
+    since = None if fall is None else _later(_dated(memory), _dated(known[fall.by[0]]))
+    return {
+        "state": "holds" if fall is None else fall.state,
+        "statement": statement(memory, factors),
+        "by": None if fall is None else _related(known[fall.by[0]], fall.by[1]),
+        "since": since,
+        "confidence": None if fall is None else fall.confidence,
+        "cause": None if fall is None else fall.cause,
+        "replaces": [_related(known[each.statement[0]], each.statement[1]) for each in factors.replaces],
+        "inherited_from": None if factors.inherited is None else factors.inherited.number,
+    }
+
+
+def _related(memory: Memory, passage: int) -> RelatedStatement:
+    return {
+        "memory_id": memory.id,
+        "memory_number": memory.number,
+        "statement": _text(memory, passage),
+        "dated_at": _dated(memory),
+    }
+
+
+def _text(memory: Memory, passage: int) -> str:
+    found = passages(memory)
+    return found[passage].text if passage < len(found) else memory.text
+
+
+def _later(fell: str | None, by: str | None) -> str | None:
+    """When a statement fell. By a verdict, the earlier of two may hold: then it is when the other was said."""
+    return by if fell is None or by is None else max(fell, by)
+
+
+def _dated(memory: Memory) -> str | None:
+    return memory.dated_at
