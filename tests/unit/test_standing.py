@@ -32,6 +32,7 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lifecycle import Failed, Succeeded
 from jobs.model import job_digest
+from worker.terminal.kinds.resolve import show_review
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 AT = "2026-11-20T11:00:00Z"
@@ -449,6 +450,29 @@ def test_a_verdict_goes_with_either_of_its_memories(disputed: Place) -> None:
         with store.change("2026-11-20T12:00:00Z") as change:
             change.drop(["a"])
         assert list(store.all_verdicts()) == []
+
+
+def test_a_cleared_verdict_loses_its_reason_and_name_and_still_counts(disputed: Place) -> None:
+    resolved(disputed, "both", reason="The council said so.", by="Ann")
+    with closing(disputed.store()) as store:
+        with store.change("2026-11-20T12:00:00Z") as change:
+            change.clear_verdicts(store.all_verdicts())
+        assert [(one.verdict, one.reason, one.by) for one in store.all_verdicts()] == [("both", None, "person")]
+
+
+def test_the_review_shows_a_pair_with_both_sources_and_what_to_do_next(
+    disputed: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    show_review({"pairs": review.pairs(disputed.workspace)})
+    assert capsys.readouterr().out.splitlines() == [
+        "1/2  may contradict each other (0.60)",
+        f"  newer: {NEW}",
+        "         #2, 2026-10-01, b",
+        f"  older: {OLD}",
+        "         #1, 2026-09-01, a",
+        "",
+        "1 pair to settle: cognee-memory review 1/2 newer (or older, or both)",
+    ]
 
 
 def test_topics_count_what_is_disputed(disputed: Place) -> None:

@@ -26,6 +26,7 @@ from bridge.store.values import (
     ExtractedNode,
     Extraction,
     Feedback,
+    PairVerdict,
     Restored,
     Skipped,
     Source,
@@ -78,6 +79,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> list[SharedRow]:
         change.leave_tombstones([str(uuid5(NAMESPACE_OID, "forgotten"))])
     with store.change(LATER) as change:
         change.give_feedback(Feedback(ONE, "Jörg", "helpful", AT, "why?", "It held."))
+        change.settle(PairVerdict(ONE, SHA, TWO, SHA, "newer", "It held.", "Jörg", AT, "job-1"))
         [compaction] = [store.compactions.latest(RECORD)]
         assert compaction is not None
         change.record_restoration(replace(compaction, restored=undone), "restore-1")

@@ -29,6 +29,7 @@ NOT_HERE = {
     "mcp",
     "open",
     "doctor",
+    "review",  # without a pair, it only lists
     "worker",
     "worker run",
     "worker start",
@@ -49,7 +50,6 @@ ARGUMENTS = {
     "explain": "question",
     "export": "--out out.jsonl",
     "feedback": "m helpful",
-    "review": "",
     "forget": "--topic-id t --yes",
     "import": "in.jsonl",
     "ingest": "question answer",
