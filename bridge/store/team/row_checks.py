@@ -111,7 +111,7 @@ def _require_forms(table: str, value: Mapping[str, Any]) -> None:
 def _has_form(table: str, name: str, given: Any) -> bool:
     if name in _JSON:
         return _is_json(given)
-    if name in ("id", "memory_id", "record_id", "data_id", "migrated_from"):
+    if name in ("id", "memory_id", "record_id", "data_id", "migrated_from", "older", "newer"):
         return _is_uuid(given)
     if isinstance(given, str) and "\0" in given:
         return False
