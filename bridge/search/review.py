@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from jobs.errors import JobError
@@ -43,18 +43,18 @@ def pair(workspace: Workspace, name: str) -> ReviewedPair:
 
 def contradictions(lists: MemoryLists) -> Counter[str]:
     """Topic -> how many disputed pairs have a decision of it."""
+    disputed = [row for row in lists.replacements() if DISPUTED <= row.probability < REPLACED]
+    memories = _memories(lists, disputed)
     found: Counter[str] = Counter()
-    for each in _all(lists):
-        if each["state"] == "disputed":
-            found.update({side["topic_id"] for side in (each["older"], each["newer"]) if side["topic_id"]})
+    for row in disputed:
+        topics = {memories[number].metadata.topic_id for number in (row.older, row.newer)}
+        found.update(topic for topic in topics if topic is not None)
     return found
 
 
 def _all(lists: MemoryLists) -> list[ReviewedPair]:
     rows = [row for row in lists.replacements() if row.said is not None or row.probability >= DISPUTED]
-    numbers = {number for row in rows for number in (row.older, row.newer)}
-    entries = {number: entry for number in numbers if (entry := lists.entry(number)) is not None}
-    memories = {number: entry.memory for number, entry in entries.items()}
+    memories = _memories(lists, rows)
     seen: Counter[tuple[int, int]] = Counter()
     found = []
     for row in sorted(rows, key=_place):
@@ -63,6 +63,11 @@ def _all(lists: MemoryLists) -> list[ReviewedPair]:
         count = seen[low, high]
         found.append(_shown(row, f"{low}/{high}" + (f"/{count}" if count > 1 else ""), memories))
     return found
+
+
+def _memories(lists: MemoryLists, rows: Sequence[Replacement]) -> dict[int, Memory]:
+    numbers = {number for row in rows for number in (row.older, row.newer)}
+    return {number: entry.memory for number in numbers if (entry := lists.entry(number)) is not None}
 
 
 def _place(row: Replacement) -> tuple[tuple[int, int], tuple[int, int]]:
