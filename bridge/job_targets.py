@@ -150,6 +150,11 @@ def _feedback(workspace: Workspace, lists: MemoryLists | None, payload: Payload)
     return JobError("ARGUMENT_INVALID", f"Memory #{entry.memory.number} is hidden: nobody finds it.{_NOT_SUBMITTED}")
 
 
+def _resolve(workspace: Workspace, lists: MemoryLists | None, payload: Payload) -> JobError | None:
+    both = ({"memory_id": payload[side]["memory_id"]} for side in ("older", "newer"))
+    return next((found for each in both if (found := _feedback(workspace, lists, each)) is not None), None)
+
+
 def _has(lists: MemoryLists | None, memory_id: str) -> bool:
     return lists is not None and lists.entry(memory_id) is not None
 
@@ -164,4 +169,5 @@ _CHECKS: Mapping[str, Callable[[Workspace, MemoryLists | None, Payload], JobErro
     "forget": _forget,
     "set_status": _set_status,
     "feedback": _feedback,
+    "resolve": _resolve,
 }

@@ -150,6 +150,38 @@ class Topic(TypedDict):
     newest: Moment | None
     """The date of the newest of these memories."""
     worth_compacting: bool
+    contradictions: Count
+    """Pairs of decisions that may contradict each other, and that nobody has settled."""
+
+
+class ReviewedStatement(TypedDict):
+    """A decision of a memory, in a pair."""
+
+    memory_id: str
+    memory_number: Number
+    statement: str
+    dated_at: Moment | None
+    topic_id: str | None
+
+
+class ReviewedPair(TypedDict):
+    """Two decisions that contradict each other, or may."""
+
+    pair: str
+    """Its name: the numbers of the two memories, such as 1/2; of a further pair of the same two 1/2/2."""
+    state: Literal["disputed", "replaced", "both"]
+    holds: Literal["newer", "older", "both"] | None
+    """Which of the two holds; null if it is disputed."""
+    older: ReviewedStatement
+    """The one with the earlier date."""
+    newer: ReviewedStatement
+    confidence: float
+    """The probability that one was replaced; 1 or 0 if somebody settled it."""
+    cause: Literal["judge", "said"]
+    by: str | None
+    """Who settled it, when (the next field), and why (the last one); null if the judge found it."""
+    at: Moment | None
+    reason: str | None
 
 
 class OpenItem(TypedDict):

@@ -14,6 +14,7 @@ _SOON, _SLOW = 20, -10  # priorities: a person waits for the answer; work on the
 _FOLLOWS = "follows"  # the graph
 _STATUSES = ("Draft", "Active", "Superseded", "DecisionRecord")
 VERDICTS = ("helpful", "wrong", "withdrawn")
+PAIR_VERDICTS = ("newer", "older", "both")
 _MEMORY_TYPES = ("legacy", "summary", "decision_record")
 
 
@@ -96,6 +97,10 @@ KINDS: tuple[KindSpec, ...] = (
     KindSpec("forget", "Forget", priority=10, length="long", about=("topic_id", "session", "memory_ids")),
     KindSpec("set_status", "SetStatus", priority=10, about=("status",), words=(*_STATUSES, _FOLLOWS)),
     KindSpec("feedback", "Feedback", priority=10, holds_text=True, about=("verdict",), words=VERDICTS),
+    KindSpec(
+        "resolve", "Resolve", priority=10, holds_text=True, about=("verdict", "newer.statement"),
+        memories="memory_numbers", words=PAIR_VERDICTS,
+    ),
     KindSpec(
         "ask", "Ask", priority=_SOON, length="mixed", holds_text=True, needs_graph=True, about=("question",),
         words=(*_STATUSES, *_MEMORY_TYPES),

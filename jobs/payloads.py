@@ -330,6 +330,25 @@ class Feedback(Model):
     )
 
 
+class PairedStatement(Model):
+    """A decision of a memory."""
+
+    memory_id: ShortText
+    statement: FilledText = Field(description="The decision's words, as the memory has them.")
+
+
+class Resolve(Model):
+    """Says which of two decisions holds. A later verdict on the pair replaces it; the memories stay as they are."""
+
+    older: PairedStatement
+    newer: PairedStatement
+    verdict: Literal["newer", "older", "both"] = Field(description="Which of the two holds.")
+    reason: Annotated[str, Field(strict=True, min_length=1, max_length=1000)] | None = None
+    by: Annotated[str, Field(strict=True, min_length=1, max_length=100)] | None = Field(
+        default="person", description="Who says it: person, agent, or a name."
+    )
+
+
 class Ask(Model):
     """Asks the knowledge graph a question."""
 

@@ -119,8 +119,8 @@ class Standing(TypedDict):
     """When the memory that replaced or contradicts it was said; null if it holds, or if that is not known."""
     confidence: Share | None
     """The probability that it was replaced; null if it holds."""
-    cause: Literal["judge"] | None
-    """Who said so; null if it holds."""
+    cause: Literal["judge", "said"] | None
+    """Who said so: the judge on board, or a person or an agent, whose word wins; null if it holds."""
     replaces: list[RelatedStatement]
     """The older decisions that this one replaced or contradicts, as far as they answer the question."""
     inherited_from: Number | None

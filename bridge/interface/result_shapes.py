@@ -75,6 +75,16 @@ class FeedbackResult(TypedDict):
     feedback: FeedbackCounts
 
 
+class ResolveResult(TypedDict):
+    """What was said of the two decisions."""
+
+    memory_numbers: list[Number]
+    """Of the memory given as the older one, then of the other."""
+    verdict: Literal["newer", "older", "both"]
+    """Which of the two holds."""
+    by: str
+
+
 class RebuildResult(TypedDict):
     """What was rebuilt. Counts of parts that were not requested are absent."""
 

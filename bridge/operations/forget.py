@@ -111,6 +111,8 @@ def _begin(task: Task, applied: AppliedJob, stores: Stores, now: datetime) -> Pl
     quoting = [given for given in store.all_feedback() if targets.in_bytes(_encoded(given.query, given.note))]
     quoted_names = [given for given in store.all_feedback() if targets.in_bytes(_encoded(given.by))]
 
+    quoting_verdicts = [said for said in store.all_verdicts() if targets.in_bytes(_encoded(said.reason, said.by))]
+
     gone = [memory.id for memory in going]
     with store.change(at, [applied]) as change:
         change.leave_tombstones((*plan.tombstones, *elsewhere))
@@ -119,6 +121,7 @@ def _begin(task: Task, applied: AppliedJob, stores: Stores, now: datetime) -> Pl
             change.drop_extractions(gone)
         change.forget_embeddings(embedded)
         change.clear_feedback(quoting)
+        change.clear_verdicts(quoting_verdicts)
         change.drop_feedback(quoted_names)  # nobody is called so; an edited import may say it
         change.set_statuses(StatusChange(each, status, at) for each, status in changes.revived.items())
         for made in changes.compactions:

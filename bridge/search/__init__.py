@@ -33,5 +33,6 @@ not know the knowledge graph, nor which process runs it. In reading order:
 ``prompt_note``: a memory as a quoted note in that block.
 ``session_start``: the notes with which a session begins.
 ``listing``: lists of memories and topics, and single memories.
+``review``: the pairs of decisions that may contradict each other, for a person who settles them.
 ``open_items``: open questions and next steps that no later memory has closed.
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from datetime import datetime
@@ -17,6 +18,7 @@ from ..store.opening import reader_of
 from ..store.protocol_reading import STATUSES
 from ..text.gist import gist
 from ..text.memory_json import labels_of
+from . import review
 from .hits import summary_text
 
 if TYPE_CHECKING:
@@ -281,6 +283,7 @@ def topics(workspace: Workspace) -> list[Topic]:
     """
     with reader_of(workspace).lists() as lists:
         rows = [] if lists is None else [(each, lists.page(1, topic_id=each.topic_id)) for each in lists.topics()]
+        disputed = Counter[str]() if lists is None else review.contradictions(lists)
     return [
         {
             "topic_id": topic.topic_id,
@@ -294,6 +297,7 @@ def topics(workspace: Workspace) -> list[Topic]:
             "oldest": topic.oldest,
             "newest": topic.newest,
             "worth_compacting": topic.active >= TOPIC_WORTH_COMPACTING,
+            "contradictions": disputed[topic.topic_id],
         }
         for topic, newest in rows
     ]

@@ -100,14 +100,14 @@ def remarks(snapshot: Snapshot, memory: Memory) -> dict[str, str]:
 
 def _described(memory: Memory, factors: Factors, known: Mapping[int, Memory]) -> Standing:
     fall = factors.fall
-    since = None if fall is None else _dated(known[fall.by[0]])
+    since = None if fall is None else _later(_dated(memory), _dated(known[fall.by[0]]))
     return {
         "state": "holds" if fall is None else fall.state,
         "statement": statement(memory, factors),
         "by": None if fall is None else _related(known[fall.by[0]], fall.by[1]),
         "since": since,
         "confidence": None if fall is None else fall.confidence,
-        "cause": None if fall is None else "judge",
+        "cause": None if fall is None else fall.cause,
         "replaces": [_related(known[each.statement[0]], each.statement[1]) for each in factors.replaces],
         "inherited_from": None if factors.inherited is None else factors.inherited.number,
     }
@@ -125,6 +125,11 @@ def _related(memory: Memory, passage: int) -> RelatedStatement:
 def _text(memory: Memory, passage: int) -> str:
     found = passages(memory)
     return found[passage].text if passage < len(found) else memory.text
+
+
+def _later(fell: str | None, by: str | None) -> str | None:
+    """When a statement fell. By a verdict, the earlier of two may hold: then it is when the other was said."""
+    return by if fell is None or by is None else max(fell, by)
 
 
 def _dated(memory: Memory) -> str | None:

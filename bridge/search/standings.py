@@ -32,6 +32,7 @@ class Fall:
     by: Statement
     since: float
     confidence: float
+    cause: Literal["judge", "said"]
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class Standings:
         while (further := self.best.get(by)) is not None and further.probability >= REPLACED and by not in seen:
             seen.add(by)
             by = (further.newer, further.newer_passage)
-        return Fall(state, statement, by, pair.since, pair.probability)
+        return Fall(state, statement, by, pair.since, pair.probability, "judge" if pair.said is None else "said")
 
     def older_than(self, numbers: Sequence[int]) -> set[int]:
         """The memories with a statement that one of these memories replaced or contradicts, at last or on the way."""
@@ -70,9 +71,15 @@ class Standings:
 def read(pairs: Sequence[Replacement], statements: Sequence[Statement]) -> Standings:
     """The standings from the rows of a snapshot."""
     best: dict[Statement, Replacement] = {}
-    for pair in sorted(pairs, key=lambda each: (each.probability, each.since, each.newer, each.newer_passage)):
-        best[pair.older, pair.older_passage] = pair
+    for pair in sorted(pairs, key=_weight):
+        if pair.probability >= DISPUTED:
+            best[pair.older, pair.older_passage] = pair
     of: dict[int, list[int]] = {}
     for number, passage in statements:
         of.setdefault(number, []).append(passage)
     return Standings(best, of)
+
+
+def _weight(pair: Replacement) -> tuple[bool, float, float, int, int]:
+    """What somebody said counts more than what was found."""
+    return pair.said is not None, pair.probability, pair.since, pair.newer, pair.newer_passage

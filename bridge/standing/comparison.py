@@ -14,7 +14,7 @@ import numpy as np
 from ..search.standings import DISPUTED, REPLACED
 from ..store.protocol import Store
 from . import judge
-from .statements import statements
+from .statements import digest, statements
 
 NEAREST = 10  # statements that each new one is compared with
 SAME_TOPIC_NEARER = 0.15  # in cosine
@@ -38,7 +38,8 @@ def compare_some(store: Store) -> bool:
     for number in numbers:
         memory = memories.get(number)
         own = {} if memory is None else statements(memory)
-        store.replacements.note({number: own}, [] if memory is None else _pairs(store, number, own))
+        digests = {passage: digest(words) for passage, words in own.items()}
+        store.replacements.note({number: digests}, [] if memory is None else _pairs(store, number, own))
     return True
 
 

@@ -22,6 +22,7 @@ architecture test names the exceptions. In reading order:
 ``extractions``: the nodes and edges that cognee extracted from memories.
 ``feedback``: what people and agents said of memories.
 ``replacements``: which statements newer ones may replace.
+``verdicts``: what they said of two statements, which wins over what ``replacements`` found.
 ``forgettings``: the forgettings that have begun, and what they still have to remove.
 ``capture_history``: what was captured from which session, and where captured memories come from.
 ``llm_usage``: the calls, tokens and cost of the language model.

@@ -11,7 +11,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..memory import Memory, Status
-from .values import Addition, AppliedJob, CapturedSession, CaptureSource, Compaction, Extraction, Feedback, Plan
+from .values import (
+    Addition,
+    AppliedJob,
+    CapturedSession,
+    CaptureSource,
+    Compaction,
+    Extraction,
+    Feedback,
+    PairVerdict,
+    Plan,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +82,8 @@ class Change:
     feedback: list[Feedback] = field(default_factory=list)
     feedback_to_clear: list[tuple[str, str]] = field(default_factory=list)
     feedback_to_drop: list[tuple[str, str]] = field(default_factory=list)
+    verdicts: list[PairVerdict] = field(default_factory=list)
+    verdicts_to_clear: list[PairVerdict] = field(default_factory=list)
     additions: list[Addition] = field(default_factory=list)
     added: list[Memory] = field(default_factory=list)
 
@@ -179,3 +191,15 @@ class Change:
     def drop_feedback(self, given: Iterable[Feedback]) -> None:
         """Delete feedback, with the verdicts."""
         self.feedback_to_drop += [(one.memory_id, one.by) for one in given]
+
+    # --- verdicts ---
+
+    def settle(self, verdict: PairVerdict) -> None:
+        """Store a verdict instead of an earlier one on the pair; a later one is kept. One on an unknown memory is left
+        out. It is deleted with either memory.
+        """
+        self.verdicts.append(verdict)
+
+    def clear_verdicts(self, given: Iterable[PairVerdict]) -> None:
+        """Delete the reasons and the names of verdicts, and keep what they say."""
+        self.verdicts_to_clear += given

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from ..memory import Memory
-from . import capture_history, compaction_history, extractions, feedback, forgettings, numbering, rows
+from . import capture_history, compaction_history, extractions, feedback, forgettings, numbering, rows, verdicts
 from .change import Change, StatusChange
 from .outbox import Outbox
 from .values import Addition
@@ -47,6 +47,10 @@ class ChangeWriter:
             feedback.clear_words(self._connection, memory_id, by)
         for memory_id, by in change.feedback_to_drop:
             feedback.drop(self._connection, memory_id, by)
+        for verdict in change.verdicts:
+            verdicts.give(self._connection, verdict)
+        for verdict in change.verdicts_to_clear:
+            verdicts.clear_words(self._connection, verdict)
 
     def _memories(self, change: Change) -> None:
         at = change.at

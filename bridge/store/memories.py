@@ -11,12 +11,12 @@ from jobs import clock
 from jobs.layout import Workspace
 
 from ..memory import Memory
-from . import applied_jobs, database, feedback, numbering, rows
+from . import applied_jobs, database, feedback, numbering, rows, verdicts
 from .capture_history import CaptureReader
 from .compaction_history import CompactionReader
 from .extractions import ExtractionReader
 from .forgettings import ForgettingReader
-from .values import AppliedJob, Feedback, Known
+from .values import AppliedJob, Feedback, Known, PairVerdict
 
 
 class SqliteMemories:
@@ -115,6 +115,10 @@ class SqliteMemories:
     def all_feedback(self) -> Iterator[Feedback]:
         """All feedback, also what was withdrawn."""
         return feedback.of_all(self._connection)
+
+    def all_verdicts(self) -> Iterator[PairVerdict]:
+        """What was said of pairs of statements."""
+        return verdicts.of_all(self._connection)
 
     def records(self) -> list[tuple[Memory, bool]]:
         """All decision records by number, each with whether it is hidden."""

@@ -7,9 +7,9 @@ import sqlite3
 from collections.abc import Sequence
 
 from ..memory import Memory
-from . import compaction_history, feedback, outbox, rows
+from . import compaction_history, feedback, outbox, replacements, rows
 from .capture_history import CaptureReader
-from .protocol_reading import Entry, TopicRow
+from .protocol_reading import Entry, Replacement, TopicRow
 from .values import CapturedSession, CaptureSource, Compaction, Feedback, GraphLag
 
 _HIGHEST = 2**63 - 1
@@ -57,6 +57,10 @@ class SqliteLists:
     def feedback(self, memory_id: str) -> list[Feedback]:
         """The feedback on a memory that was not withdrawn, the latest first."""
         return feedback.of_memory(self._connection, memory_id)
+
+    def replacements(self) -> list[Replacement]:
+        """The statements that newer ones may replace, of visible memories."""
+        return replacements.found(self._connection)
 
     def related(self, memory_ids: Sequence[str], topic_id: str | None) -> list[Memory]:
         """These memories and those of the topic, with originals and conversions, hidden ones included, by rising

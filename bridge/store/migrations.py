@@ -323,6 +323,42 @@ def _keep_replacements(connection: sqlite3.Connection) -> None:
     connection.executescript("BEGIN IMMEDIATE;" + _REPLACEMENTS)
 
 
+_VERDICTS = """
+-- Which statement it is: the SHA-256 of its words, by which a verdict names it. The rows are made again with it.
+DELETE FROM statements;
+DELETE FROM replacements;
+ALTER TABLE statements ADD COLUMN sha256 TEXT NOT NULL DEFAULT '';
+
+-- what somebody said of two statements: which of them holds. It survives numbers, rebuilds and another judge.
+CREATE TABLE verdicts (
+    older TEXT NOT NULL,
+    older_sha256 TEXT NOT NULL,
+    newer TEXT NOT NULL,
+    newer_sha256 TEXT NOT NULL,
+    verdict TEXT NOT NULL,
+    reason TEXT,
+    "by" TEXT NOT NULL,
+    at TEXT NOT NULL,
+    job_id TEXT NOT NULL,
+    PRIMARY KEY (older, older_sha256, newer, newer_sha256)
+) WITHOUT ROWID;
+CREATE TRIGGER memories_verdicts AFTER DELETE ON memories
+    BEGIN DELETE FROM verdicts WHERE OLD.id IN (older, newer); END;
+-- they are a part of the catalogue
+CREATE TRIGGER verdict_given AFTER INSERT ON verdicts
+    BEGIN UPDATE meta SET value = hex(randomblob(8)) WHERE key = 'catalogue_version'; END;
+CREATE TRIGGER verdict_changed AFTER UPDATE ON verdicts
+    BEGIN UPDATE meta SET value = hex(randomblob(8)) WHERE key = 'catalogue_version'; END;
+CREATE TRIGGER statement_judged AFTER INSERT ON statements
+    WHEN EXISTS (SELECT 1 FROM verdicts WHERE NEW.sha256 IN (older_sha256, newer_sha256))
+    BEGIN UPDATE meta SET value = hex(randomblob(8)) WHERE key = 'catalogue_version'; END;
+"""
+
+
+def _keep_verdicts(connection: sqlite3.Connection) -> None:
+    connection.executescript("BEGIN IMMEDIATE;" + _VERDICTS)
+
+
 # The migration at index n upgrades the database from format n to n + 1.
 MIGRATIONS: list[Callable[[sqlite3.Connection], None]] = [
     _create,
@@ -334,6 +370,7 @@ MIGRATIONS: list[Callable[[sqlite3.Connection], None]] = [
     _keep_feedback,
     _record_turns,
     _keep_replacements,
+    _keep_verdicts,
 ]
 FORMAT = len(MIGRATIONS)
 

@@ -33,6 +33,7 @@ from .values import (
     GraphLag,
     Known,
     OutboxEntry,
+    PairVerdict,
     Plan,
     Spent,
 )
@@ -194,6 +195,9 @@ class Memories(Protocol):
     def all_feedback(self) -> Iterator[Feedback]:
         """All feedback, also what was withdrawn."""
 
+    def all_verdicts(self) -> Iterator[PairVerdict]:
+        """What was said of pairs of statements."""
+
     def records(self) -> list[tuple[Memory, bool]]:
         """All decision records by number, each with whether it is hidden."""
 
@@ -340,8 +344,10 @@ class Replacements(Protocol):
     def place(self, number: int) -> tuple[int, str | None, float]:
         """The first row in the vector file, the topic and the date of a memory."""
 
-    def note(self, compared: Mapping[int, Collection[int]], pairs: Sequence[tuple[int, int, int, int, float]]) -> None:
-        """Record that memories were compared, with the passages of their statements, and what was found."""
+    def note(
+        self, compared: Mapping[int, Mapping[int, str]], pairs: Sequence[tuple[int, int, int, int, float]]
+    ) -> None:
+        """Record that memories were compared, with the passages and digests of their statements, and what was found."""
 
 
 # --- the store ---

@@ -59,9 +59,18 @@ class Votes(NamedTuple):
     wrong: int
 
 
+class Said(NamedTuple):
+    """Who settled a pair of statements, when, and why."""
+
+    by: str
+    at: str
+    reason: str | None
+
+
 class Replacement(NamedTuple):
     """A statement that a newer one may replace, each as a memory's number and the index of its passage. ``since``: the
-    date of the newer memory, in seconds since 1970 (0: not known)."""
+    date of the newer memory, in seconds since 1970 (0: not known). Where somebody settled it (``said``), ``older`` is
+    the one that fell, and the probability is 1, or 0 if both hold."""
 
     older: int
     older_passage: int
@@ -69,6 +78,7 @@ class Replacement(NamedTuple):
     newer_passage: int
     probability: float
     since: float
+    said: Said | None = None
 
 
 class FullTextDamaged(Exception):
@@ -217,6 +227,9 @@ class MemoryLists(Protocol):
 
     def feedback(self, memory_id: str) -> list[Feedback]:
         """The feedback on a memory, hidden or not, that was not withdrawn; the latest first."""
+
+    def replacements(self) -> list[Replacement]:
+        """As ``StoreSnapshot.replacements``."""
 
     def related(self, memory_ids: Sequence[str], topic_id: str | None) -> list[Memory]:
         """These memories and those of the topic, with their originals and conversions, hidden ones included.

@@ -6,10 +6,10 @@ A statement is a decision of a memory, named by the memory's number and the inde
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from sqlite3 import Connection
 
-from . import database
+from . import database, verdicts
 from .protocol_reading import Replacement
 
 _JUDGE = "judge"
@@ -21,17 +21,18 @@ _FOUND = (
 
 
 def found(connection: Connection) -> list[Replacement]:
-    """The pairs of visible memories whose newer one counts; none in a database of an older format."""
-    if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'replacements'").fetchone():
+    """The pairs of visible memories whose newer one counts, and what was said of pairs, which wins; none in a database
+    of an older format."""
+    if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'verdicts'").fetchone():
         return []
-    return [Replacement(*row) for row in connection.execute(_FOUND)]
+    return verdicts.settled([Replacement(*row) for row in connection.execute(_FOUND)], verdicts.of_pairs(connection))
 
 
 def statements_of_older(connection: Connection) -> list[tuple[int, int]]:
     """Number and passage of each statement of the memories that have one which may be replaced, in order."""
     return connection.execute(
-        "SELECT number, passage FROM statements WHERE passage AND number IN (SELECT older FROM replacements)"
-        " ORDER BY number, passage"
+        "SELECT number, passage FROM statements WHERE passage AND number IN (SELECT older FROM replacements"
+        " UNION SELECT number FROM verdicts JOIN memories ON id IN (older, newer)) ORDER BY number, passage"
     ).fetchall()
 
 
@@ -72,11 +73,13 @@ class Replacements:
         ).fetchone()
         return row
 
-    def note(self, compared: Mapping[int, Collection[int]], pairs: Sequence[tuple[int, int, int, int, float]]) -> None:
-        """Record that memories were compared, with the passages of their statements, and what was found."""
+    def note(
+        self, compared: Mapping[int, Mapping[int, str]], pairs: Sequence[tuple[int, int, int, int, float]]
+    ) -> None:
+        """Record that memories were compared, with the passages and digests of their statements, and what was found."""
         with database.transaction(self._connection):
             self._connection.executemany(
-                "INSERT OR IGNORE INTO statements VALUES (?, ?)",
-                [(number, passage) for number, passages in compared.items() for passage in (0, *passages)],
+                "INSERT OR IGNORE INTO statements VALUES (?, ?, ?)",
+                [(number, *each) for number, own in compared.items() for each in ((0, ""), *own.items())],
             )
             self._connection.executemany("INSERT OR REPLACE INTO replacements VALUES (?, ?, ?, ?, ?)", pairs)

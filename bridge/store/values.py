@@ -69,6 +69,22 @@ class Feedback:
     note: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class PairVerdict:
+    """What somebody said of two statements, each named by its memory's id and the SHA-256 of its words: that the one
+    given as ``newer`` holds, the one given as ``older``, or both. ``at`` is when it was asked for."""
+
+    older: str
+    older_sha256: str
+    newer: str
+    newer_sha256: str
+    verdict: Literal["newer", "older", "both"]
+    reason: str | None
+    by: str
+    at: str
+    job_id: str
+
+
 # --- the outbox and the language model ---
 
 Action = Literal["write", "status", "delete"]

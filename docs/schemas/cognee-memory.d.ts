@@ -9,6 +9,7 @@ export type Kind =
   | "forget"
   | "set_status"
   | "feedback"
+  | "resolve"
   | "ask"
   | "import"
   | "capture"
@@ -50,6 +51,7 @@ export interface Payloads {
   forget: ForgetPayload;
   set_status: SetStatusPayload;
   feedback: FeedbackPayload;
+  resolve: ResolvePayload;
   ask: AskPayload;
   import: ImportPayload;
   capture: CapturePayload;
@@ -69,6 +71,7 @@ export interface Results {
   forget: ForgetResult;
   set_status: SetStatusResult;
   feedback: FeedbackResult;
+  resolve: ResolveResult;
   ask: AskResult;
   import: ImportResult;
   capture: CaptureResult;
@@ -1991,6 +1994,13 @@ export interface PackedMemory {
   position: number;
 }
 
+/** A decision of a memory. */
+export interface PairedStatement {
+  memory_id: string;
+  /** The decision's words, as the memory has them. */
+  statement: string;
+}
+
 export interface PastCompaction {
   decision_record_id: string;
   memory_number: number | null;
@@ -2231,6 +2241,26 @@ export interface RerankerUsed {
   model: string;
   /** The number of first hits that are judged; more if more results are requested. */
   hits: number;
+}
+
+/** Says which of two decisions holds. A later verdict on the pair replaces it; the memories stay as they are. */
+export interface ResolvePayload {
+  older: PairedStatement;
+  newer: PairedStatement;
+  /** Which of the two holds. */
+  verdict: "newer" | "older" | "both";
+  reason?: string | null;
+  /** Who says it: person, agent, or a name. Default: "person". */
+  by?: string | null;
+}
+
+/** What was said of the two decisions. */
+export interface ResolveResult {
+  /** Of the memory given as the older one, then of the other. */
+  memory_numbers: number[];
+  /** Which of the two holds. */
+  verdict: "newer" | "older" | "both";
+  by: string;
 }
 
 /** Undoes a compaction. */
@@ -2497,8 +2527,8 @@ export interface Standing {
   since: string | null;
   /** The probability that it was replaced; null if it holds. */
   confidence: number | null;
-  /** Who said so; null if it holds. */
-  cause: "judge" | null;
+  /** Who said so: the judge on board, or a person or an agent, whose word wins; null if it holds. */
+  cause: "judge" | "said" | null;
   /** The older decisions that this one replaced or contradicts, as far as they answer the question. */
   replaces: RelatedStatement[];
   /** The memory whose relevance this one inherited; null if the relevance is its own. */
@@ -2711,6 +2741,8 @@ export interface Topic {
   /** The date of the newest of these memories. */
   newest: string | null;
   worth_compacting: boolean;
+  /** Pairs of decisions that may contradict each other, and that nobody has settled. */
+  contradictions: number;
 }
 
 export interface Topics {

@@ -29,6 +29,7 @@ from bridge.store.values import (
     ExtractedNode,
     Extraction,
     Feedback,
+    PairVerdict,
     Plan,
     Restored,
     Source,
@@ -159,6 +160,28 @@ class StoreConformance:
             change.drop([A])
         place.put(summary(A))
         assert place.store.feedback(A) == []
+
+    def test_the_last_verdict_on_a_pair_is_kept_however_late_an_earlier_one_comes(self, place: Place) -> None:
+        place.put(summary(A), summary(B))
+        said = [
+            PairVerdict(A, "1", B, "2", "both", "So.", "x", LATER, "job-2"),
+            PairVerdict(A, "1", B, "2", "newer", None, "y", NOW, "job-1"),
+            PairVerdict(A, "1", D, "2", "newer", None, "y", NOW, "job-3"),
+        ]
+        for one in said:
+            with place.store.change(LATER) as change:
+                change.settle(one)
+        assert list(place.reopen().all_verdicts()) == said[:1]
+
+    def test_a_verdict_goes_with_either_of_its_memories(self, place: Place) -> None:
+        place.put(summary(A), summary(B))
+        for gone in (A, B):
+            with place.store.change(NOW) as change:
+                change.settle(PairVerdict(A, "1", B, "2", "newer", None, "x", NOW, "job"))
+            with place.store.change(LATER) as change:
+                change.drop([gone])
+            assert list(place.store.all_verdicts()) == []
+            place.put(summary(gone))
 
     def test_a_change_that_fails_changes_nothing(self, place: Place) -> None:
         place.put(summary(A))

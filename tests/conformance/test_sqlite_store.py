@@ -114,6 +114,19 @@ class KeepsFeedbackOfNothing(SqliteStore):
         self._connection.execute("DROP TRIGGER memories_feedback")
 
 
+class KeepsEveryVerdictThatCame(SqliteStore):
+    def _commit(self, change: Change) -> None:
+        if change.verdicts:
+            self._connection.execute("DELETE FROM verdicts")
+        super()._commit(change)
+
+
+class KeepsVerdictsOnNothing(SqliteStore):
+    def __init__(self, workspace: Workspace, embedder: FakeEmbedder) -> None:
+        super().__init__(workspace, embedder)
+        self._connection.execute("DROP TRIGGER memories_verdicts")
+
+
 class FindsWhatIsHidden(SqliteStore):
     def ids(self) -> list[str]:
         return self.all_ids()
@@ -209,6 +222,8 @@ FAULTS = {
     KeepsTheWordsOfFeedback: "feedback_can_lose_its_words_and_keep_its_verdict",
     KeepsFeedbackThatIsDropped: "feedback_can_be_dropped_alone",
     KeepsFeedbackOfNothing: "feedback_goes_with_its_memory",
+    KeepsEveryVerdictThatCame: "the_last_verdict_on_a_pair_is_kept_however_late_an_earlier_one_comes",
+    KeepsVerdictsOnNothing: "a_verdict_goes_with_either_of_its_memories",
     FindsWhatIsHidden: "a_hidden_memory_is_kept_and_not_found",
     GivesAReturningMemoryANewNumber: "a_hidden_memory_comes_back_under_its_number",
     LeavesNoTombstone: "a_forgotten_id_comes_back_by_a_later_job_alone",

@@ -65,6 +65,13 @@ PAYLOADS: dict[str, list[dict[str, Any]]] = {
     "forget": [{"memory_ids": ["a"]}, {"topic_id": "t"}, {"session": "codex/s"}],
     "set_status": [{"memory_id": "a", "status": "Active"}],
     "feedback": [{"memory_id": "a", "verdict": "helpful"}, {"memoryId": "a", "verdict": "wrong", "note": "n"}],
+    "resolve": [
+        {
+            "older": {"memory_id": "a", "statement": "s"},
+            "newer": {"memory_id": "b", "statement": "t"},
+            "verdict": "both",
+        },
+    ],
     "ask": [{"question": "why?", "top_k": 5}],
     "import": [{"path": "docs/a.json"}, {"path": "/etc/passwd"}],
     "rebuild": [{"what": "index"}, {}],

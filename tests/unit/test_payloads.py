@@ -37,6 +37,7 @@ def test_every_kind_has_a_payload() -> None:
     assert tuple(PAYLOADS) == KIND_NAMES
 
 
+STATEMENT = {"memory_id": "x", "statement": "s"}
 GOOD: list[tuple[Kind, dict[str, Any], dict[str, Any]]] = [
     ("ingest", summary(), summary()),
     ("ingest", summary(decisions=[], references=["a"]), summary(decisions=[], references=["a"])),
@@ -78,6 +79,11 @@ GOOD: list[tuple[Kind, dict[str, Any], dict[str, Any]]] = [
         "feedback",
         {"memory_id": "x", "verdict": "wrong", "note": "n"},
         {"memory_id": "x", "verdict": "wrong", "note": "n", "by": "person"},
+    ),
+    (
+        "resolve",
+        {"older": STATEMENT, "newer": STATEMENT, "verdict": "newer"},
+        {"older": STATEMENT, "newer": STATEMENT, "verdict": "newer", "by": "person"},
     ),
     ("ask", {"question": "?"}, {"question": "?", "top_k": 10}),
     ("import", {"path": "a.json"}, {"path": "a.json"}),
@@ -149,6 +155,7 @@ BAD: list[tuple[Kind, Any, str]] = [
     ("set_status", {"memory_id": "x", "status": "Active", "replaced_by": "y"}, "needs the status Superseded"),
     ("set_status", {"memory_id": "x", "status": "Superseded", "replaced_by": "x"}, "cannot replace itself"),
     ("feedback", {"memory_id": "x", "verdict": "good"}, "payload.verdict"),
+    ("resolve", {"older": STATEMENT, "newer": STATEMENT, "verdict": "neither"}, "payload.verdict"),
     ("feedback", {"memory_id": "x", "verdict": "wrong", "note": "n" * 1001}, "payload.note"),
     ("ask", {"question": "?", "top_k": 101}, "payload.top_k"),
     ("import", {"path": " "}, "payload.path"),

@@ -149,6 +149,7 @@ def _sent(entry: dict[str, Any]) -> dict[str, Any]:
 UUID = "0193c7a2-7f3a-7000-8000-00000000000a"
 SUMMARY = {"topic": "t", "context": "c"}
 TALK = {"user_message": "u", "assistant_message": "a"}
+PAIRED = {"memory_id": "x", "statement": "s"}
 PAYLOAD_VALUES: list[tuple[Kind, Any]] = [
     ("ingest", {"summary": SUMMARY}),
     ("ingest", {"summary": SUMMARY, "summary_text": None, "topic_id": None}),
@@ -203,6 +204,9 @@ PAYLOAD_VALUES: list[tuple[Kind, Any]] = [
     ("feedback", {"memory_id": "x", "verdict": "helpful", "query": "?", "by": None}),
     ("feedback", {"memory_id": "x", "verdict": "helpful", "note": ""}),
     ("feedback", {"memory_id": "x"}),
+    ("resolve", {"older": PAIRED, "newer": PAIRED, "verdict": "newer", "reason": "r", "by": None}),
+    ("resolve", {"older": PAIRED, "newer": PAIRED, "verdict": "neither"}),
+    ("resolve", {"older": PAIRED, "newer": {"memory_id": "x", "statement": " "}, "verdict": "both"}),
     ("ask", {"question": "?", "top_k": None}),
     ("ask", {"question": "?", "top_k": 0}),
     ("import", {"path": "a"}),

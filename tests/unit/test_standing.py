@@ -16,18 +16,28 @@ from questions import answer_to
 
 from bridge.embedding.local_embedder import OnnxEmbedder
 from bridge.embedding.model_files import DEFAULT_FOLDER
+from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata
+from bridge.operations import Task, run
+from bridge.search import listing, review
 from bridge.search.session_start import session_start
 from bridge.search.standings import DISPUTED, REPLACED, Standings, read
 from bridge.settings import Settings
+from bridge.slices import ignore_progress as ignore
 from bridge.standing import comparison, judge
 from bridge.standing.statements import statements
-from bridge.store.protocol_reading import Replacement
+from bridge.store.protocol_reading import Replacement, Said
 from bridge.store.sqlite_store import SqliteStore
+from bridge.store.verdicts import OfPair, settled
 from jobs import clock
+from jobs.errors import JobError
 from jobs.layout import Workspace
+from jobs.lifecycle import Failed, Succeeded
+from jobs.model import job_digest
+from worker.terminal.kinds.resolve import show_review
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+AT = "2026-11-20T11:00:00Z"
 ALL = Settings(relevance_floor=0.0)
 OLD, NEW = "Loans last two weeks", "Loans last four weeks"
 QUESTION = "how long do loans last"
@@ -323,6 +333,165 @@ def test_the_notes_at_the_start_of_a_session_say_what_was_replaced(
     notes = session_start(place.workspace, None)
     assert f"> - {OLD} [replaced by #2, 2026-10-01]" in notes
     assert f"> - {NEW}\n" in notes
+
+
+# --- what somebody said ---
+
+
+OLDER, NEWER = (1, 2), (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "fallen"),
+    [
+        ([], {OLDER: (NEWER, 0.75, "judge")}),
+        (["newer"], {OLDER: (NEWER, 1.0, "said")}),
+        (["older"], {NEWER: (OLDER, 1.0, "said")}),
+        (["both"], {}),
+        (["newer", "both"], {}),
+        (["both", "older"], {NEWER: (OLDER, 1.0, "said")}),
+    ],
+)
+def test_the_last_verdict_on_a_pair_wins_over_the_judge(
+    verdicts: list[str], fallen: dict[tuple[int, int], tuple[tuple[int, int], float, str]]
+) -> None:
+    said = [OfPair(*OLDER, *NEWER, verdict, 10.0, Said("person", AT, None)) for verdict in verdicts]
+    known = read(settled([Replacement(*OLDER, *NEWER, 0.75, 10.0)], said), [OLDER, NEWER])
+    falls = {each: known.fall(each) for each in (OLDER, NEWER)}
+    assert {at: (fall.by, fall.confidence, fall.cause) for at, fall in falls.items() if fall is not None} == fallen
+
+
+def test_a_verdict_that_calls_the_older_one_the_newer_settles_the_same_pair() -> None:
+    said = OfPair(*NEWER, *OLDER, "older", 10.0, Said("person", AT, None))
+    (pair,) = settled([Replacement(*OLDER, *NEWER, 0.99, 10.0)], [said])
+    assert (pair.older, pair.newer, pair.probability) == (1, 2, 1.0)
+
+
+def test_what_was_said_counts_more_than_a_surer_pair_that_was_found() -> None:
+    found = [Replacement(*OLDER, 3, 2, 1.0, 20.0), Replacement(*OLDER, *NEWER, 0.75, 10.0)]
+    fall = read(settled(found, [OfPair(*OLDER, *NEWER, "newer", 10.0, Said("a", AT, None))]), [OLDER]).fall(OLDER)
+    assert fall is not None
+    assert (fall.by, fall.cause) == (NEWER, "said")
+
+
+def resolved(place: Place, verdict: str, at: str = AT, job_id: str = "job", **given: Any) -> Succeeded | Failed:
+    sides = {"older": {"memory_id": "a", "statement": OLD}, "newer": {"memory_id": "b", "statement": NEW}}
+    payload = {**sides, "verdict": verdict, "by": "person", **given}
+    with Stores(place.workspace, ALL) as stores:
+        stores._embedder = place.embedder
+        return run("resolve", [Task(job_id, job_digest("resolve", payload), payload, at, at)], stores, NOW, ignore)[
+            job_id
+        ]
+
+
+@pytest.fixture
+def disputed(place: Place, judged: Callable[[Judge], None]) -> Place:
+    """Two memories whose decisions may contradict each other."""
+    judged(saying(0.75))
+    place.add(memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", NEW))
+    place.compare()
+    return place
+
+
+def states(place: Place) -> dict[str, tuple[str, str | None]]:
+    found = {hit["memory_id"]: hit.get("standing") for hit in place.ask()["results"]}
+    return {name: (each["state"], each["cause"]) for name, each in found.items() if each is not None}
+
+
+@pytest.mark.parametrize(
+    ("verdict", "expected"),
+    [
+        ("newer", {"a": ("replaced", "said"), "b": ("holds", None)}),
+        ("older", {"b": ("replaced", "said"), "a": ("holds", None)}),
+        ("both", {}),
+    ],
+)
+def test_a_verdict_shows_in_the_next_answer_and_survives_another_judge(
+    disputed: Place, monkeypatch: pytest.MonkeyPatch, verdict: str, expected: dict[str, tuple[str, str | None]]
+) -> None:
+    assert states(disputed)["a"] == ("disputed", "judge")
+    assert isinstance(resolved(disputed, verdict), Succeeded)
+    assert states(disputed) == expected
+    monkeypatch.setattr(judge, "IDENTITY", "another")
+    disputed.compare()
+    assert states(disputed) == expected
+
+
+def test_a_pair_keeps_its_name_and_is_not_shown_again_once_it_is_settled(disputed: Place) -> None:
+    (pair,) = review.pairs(disputed.workspace)
+    assert (pair["pair"], pair["older"]["statement"], pair["newer"]["statement"]) == ("1/2", OLD, NEW)
+    resolved(disputed, "older", reason="The council said so.")
+    assert review.pairs(disputed.workspace) == []
+    (pair,) = review.pairs(disputed.workspace, all_of_them=True)
+    assert (pair["pair"], pair["holds"], pair["reason"], pair["by"]) == (
+        "1/2",
+        "older",
+        "The council said so.",
+        "person",
+    )
+    assert review.pair(disputed.workspace, "#1/2") == pair
+    with pytest.raises(JobError, match="no pair '1/3'"):
+        review.pair(disputed.workspace, "1/3")
+
+
+def test_a_verdict_that_was_asked_for_earlier_does_not_replace_a_later_one(disputed: Place) -> None:
+    resolved(disputed, "both", at="2026-11-20T12:00:01Z", job_id="later")
+    resolved(disputed, "newer", at="2026-11-20T12:00:00Z", job_id="earlier")
+    assert states(disputed) == {}
+
+
+@pytest.mark.parametrize(
+    ("given", "code"),
+    [
+        ({"newer": {"memory_id": "b", "statement": "No such words"}}, "ARGUMENT_INVALID"),
+        ({"newer": {"memory_id": "a", "statement": OLD}}, "ARGUMENT_INVALID"),
+        ({"newer": {"memory_id": "z", "statement": NEW}}, "MEMORY_NOT_FOUND"),
+    ],
+)
+def test_a_verdict_on_what_is_not_there_fails_and_changes_nothing(
+    disputed: Place, given: dict[str, Any], code: str
+) -> None:
+    outcome = resolved(disputed, "newer", **given)
+    assert isinstance(outcome, Failed)
+    assert outcome.error.code == code
+    assert states(disputed)["a"] == ("disputed", "judge")
+
+
+def test_a_verdict_goes_with_either_of_its_memories(disputed: Place) -> None:
+    resolved(disputed, "newer")
+    with closing(disputed.store()) as store:
+        with store.change("2026-11-20T12:00:00Z") as change:
+            change.drop(["a"])
+        assert list(store.all_verdicts()) == []
+
+
+def test_a_cleared_verdict_loses_its_reason_and_name_and_still_counts(disputed: Place) -> None:
+    resolved(disputed, "both", reason="The council said so.", by="Ann")
+    with closing(disputed.store()) as store:
+        with store.change("2026-11-20T12:00:00Z") as change:
+            change.clear_verdicts(store.all_verdicts())
+        assert [(one.verdict, one.reason, one.by) for one in store.all_verdicts()] == [("both", None, "person")]
+
+
+def test_the_review_shows_a_pair_with_both_sources_and_what_to_do_next(
+    disputed: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    show_review({"pairs": review.pairs(disputed.workspace)})
+    assert capsys.readouterr().out.splitlines() == [
+        "1/2  may contradict each other (0.75)",
+        f"  newer: {NEW}",
+        "         #2, 2026-10-01, b",
+        f"  older: {OLD}",
+        "         #1, 2026-09-01, a",
+        "",
+        "1 pair to settle: cognee-memory review 1/2 newer (or older, or both)",
+    ]
+
+
+def test_topics_count_what_is_disputed(disputed: Place) -> None:
+    assert [topic["contradictions"] for topic in listing.topics(disputed.workspace)] == [1, 1]
+    resolved(disputed, "newer")
+    assert [topic["contradictions"] for topic in listing.topics(disputed.workspace)] == [0, 0]
 
 
 # --- the rules, without a store ---

@@ -26,6 +26,7 @@ from bridge.store.values import (
     ExtractedNode,
     Extraction,
     Feedback,
+    PairVerdict,
     Restored,
     Skipped,
     Source,
@@ -39,7 +40,7 @@ DIMENSIONS = 16
 ONE, TWO, RECORD, GONE = (str(uuid5(NAMESPACE_OID, name)) for name in ("one", "two", "record", "gone"))
 ODD = (None, "", "x", -1, 10**17, 1.5, [], {}, "null", "[]", "{}", "[1", "[NaN]", "9999-99-99T99:99:99Z", True, "\0")
 # Where a person or another tool may have written any text.
-FREE = {"session_id", "path", "version", "first_place", "last_place", "by", "query", "note"}
+FREE = {"session_id", "path", "version", "first_place", "last_place", "by", "query", "note", "reason"}
 # What an edited import may say instead, or what is another memory, another job or nothing.
 OTHERS = {"topic_id", "updated_at", "status_set_at", "origin_job", "migrated_from", "job_id", "job_sha256"}
 OTHERS |= {"preview_digest", "narrative_source", "sources", "conflicts", "segments", "evidence", "digests"}
@@ -78,6 +79,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> list[SharedRow]:
         change.leave_tombstones([str(uuid5(NAMESPACE_OID, "forgotten"))])
     with store.change(LATER) as change:
         change.give_feedback(Feedback(ONE, "Jörg", "helpful", AT, "why?", "It held."))
+        change.settle(PairVerdict(ONE, SHA, TWO, SHA, "newer", "It held.", "Jörg", AT, "job-1"))
         [compaction] = [store.compactions.latest(RECORD)]
         assert compaction is not None
         change.record_restoration(replace(compaction, restored=undone), "restore-1")

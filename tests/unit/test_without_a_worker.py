@@ -29,6 +29,7 @@ NOT_HERE = {
     "mcp",
     "open",
     "doctor",
+    "review",  # without a pair, it only lists
     "worker",
     "worker run",
     "worker start",

@@ -78,6 +78,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "memories open": ("commands.memories_open", "display.open_items"),
     "memories show": ("commands.memories_show", "display.memory"),
     "memories set-status": ("kinds.set_status.run", _OF_A_JOB),
+    "review": ("kinds.resolve.run", "kinds.resolve.show_review"),
     "topics": ("commands.topics", "display.topics"),
     "history": ("commands.history", "display.history"),
     "export": ("commands.export", "display.export"),

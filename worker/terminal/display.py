@@ -289,6 +289,10 @@ def topics(answer: Envelope) -> None:
     full = [t["topic_id"] for t in answer["topics"] if t["worth_compacting"]]
     if full:
         say(f"{counted(len(full), 'topic')} worth compacting: cognee-memory compact {full[0]} --preview")
+    contradicting = [f"{counted(t['contradictions'], 'contradiction')} in {t['topic_id']}"
+                     for t in answer["topics"] if t["contradictions"]]  # fmt: skip
+    if contradicting:
+        say(f"{', '.join(contradicting)}: cognee-memory review")
     notes(answer["warnings"])
 
 

@@ -12,7 +12,7 @@ from bridge.interface.arguments import (
     add_keep_both,
     add_question_options,
 )
-from jobs.kinds import VERDICTS
+from jobs.kinds import PAIR_VERDICTS, VERDICTS
 
 from .capture_parsers import capture
 from .command_line import CommandLineBuilder, limit, waiting
@@ -347,6 +347,27 @@ def feedback(builder: CommandLineBuilder) -> None:
     parser.add_argument("--by", metavar="NAME", help="who gives it (default: person)")
 
 
+def review(builder: CommandLineBuilder) -> None:
+    """Add ``review``."""
+    parser = _job(
+        builder,
+        "review",
+        "list decisions that may contradict each other, and say which holds",
+        [
+            "cognee-memory review",
+            "cognee-memory review 1/2 newer",
+            'cognee-memory review 1/2 both --reason "Two sites."',
+        ],
+        more="A pair is named by the numbers of its two memories. A later verdict replaces an earlier one; the memories"
+        " themselves stay.",
+    )
+    parser.add_argument("pair", metavar="PAIR", nargs="?", help="the pair, as the list names it (default: list them)")
+    parser.add_argument("verdict", metavar="VERDICT", nargs="?", choices=PAIR_VERDICTS, help=", ".join(PAIR_VERDICTS))
+    parser.add_argument("--reason", metavar="TEXT", help="why, in a few words")
+    parser.add_argument("--by", metavar="NAME", help="who says it (default: person)")
+    parser.add_argument("--all", action="store_true", help="list also what was replaced, and what was settled")
+
+
 REMEMBER: dict[str, Callable[[CommandLineBuilder], None]] = {
     "ingest": ingest,
     "cognify": cognify,
@@ -369,6 +390,7 @@ LOOK: dict[str, Callable[[CommandLineBuilder], None]] = {
     "export": export,
 }
 TIDY: dict[str, Callable[[CommandLineBuilder], None]] = {
+    "review": review,
     "feedback": feedback,
     "compact": compact,
     "restore": restore,

@@ -28,9 +28,9 @@ from jobs.scrub import WORDS
 
 from ...memory import Memory, is_topic_id
 from ...team.rows import SharedRow
-from .. import capture_history, compaction_history, extractions, feedback, migrations, rows
+from .. import capture_history, compaction_history, extractions, feedback, migrations, rows, verdicts
 from ..history_digests import without_texts
-from ..values import Addition, CapturedSession, CaptureSource, Compaction, Extraction, Feedback
+from ..values import Addition, CapturedSession, CaptureSource, Compaction, Extraction, Feedback, PairVerdict
 from .row_forms import RowForms
 from .tables import SEQUENCES, TABLES, quoted
 
@@ -111,7 +111,7 @@ def _require_forms(table: str, value: Mapping[str, Any]) -> None:
 def _has_form(table: str, name: str, given: Any) -> bool:
     if name in _JSON:
         return _is_json(given)
-    if name in ("id", "memory_id", "record_id", "data_id", "migrated_from"):
+    if name in ("id", "memory_id", "record_id", "data_id", "migrated_from", "older", "newer"):
         return _is_uuid(given)
     if isinstance(given, str) and "\0" in given:
         return False
@@ -252,6 +252,16 @@ def _feedback(connection: sqlite3.Connection, row: Mapping[str, Any]) -> Feedbac
     return found
 
 
+def _verdict(connection: sqlite3.Connection, row: Mapping[str, Any]) -> PairVerdict:
+    (found,) = verdicts.of_all(connection)
+    _Typed[PairVerdict](value=found)
+    if not (_DIGEST.fullmatch(found.older_sha256) and _DIGEST.fullmatch(found.newer_sha256)):
+        raise ValueError("it names no statement")
+    if not 1 <= len(found.by) <= 256:
+        raise ValueError("its by has another length")
+    return found
+
+
 def _skipped(connection: sqlite3.Connection, row: Mapping[str, Any]) -> None:
     if row["first"] > row["last"]:
         raise ValueError("it skips nothing")
@@ -271,4 +281,5 @@ _KINDS: dict[str, tuple[_Read, _Write | None]] = {
         lambda connection, row, found: capture_history.record_turns(connection, row["tool"], row["session_id"], found),
     ),
     "feedback": (_feedback, None),
+    "verdicts": (_verdict, None),
 }

@@ -34,7 +34,7 @@ class Table:
 MEMORIES = Table("memories", ("number",), local=("passage_row", "passage_count", "whole_row"))
 TOMBSTONES = Table("tombstones", ("id",))
 
-# In the order in which a replica applies them: a memory that is deleted takes its feedback with it.
+# In the order in which a replica applies them: a memory that is deleted takes its feedback and verdicts with it.
 TABLES = (
     MEMORIES,
     TOMBSTONES,
@@ -46,6 +46,7 @@ TABLES = (
     Table("captured_memories", ("memory_id",)),
     Table("captured_turns", ("tool", "session_id")),
     Table("feedback", ("memory_id", "by")),
+    Table("verdicts", ("older", "older_sha256", "newer", "newer_sha256")),
 )
 
 # The highest numbers that SQLite has given, which must not be given again after their rows were deleted.

@@ -11,6 +11,7 @@ A module submits its job and prints the result; the operation itself is in ``bri
 ``graph``: draws the knowledge graph.
 ``set_status``: changes the status of a memory.
 ``feedback``: says whether a memory helped.
+``resolve``: lists the decisions that may contradict each other, and says which of two holds.
 ``compact``: merges a topic's summaries into a decision record.
 ``restore``: undoes a compaction.
 ``forget``: deletes memories permanently.

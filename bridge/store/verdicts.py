@@ -1,0 +1,99 @@
+"""Verdicts in memory.db: the last word on two statements, of which somebody said which one holds.
+
+A statement is named by its memory's id and the digest of its words, so that a verdict outlives numbers and rebuilds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from sqlite3 import Connection
+from typing import TYPE_CHECKING, NamedTuple
+
+from .protocol_reading import Replacement, Said
+
+if TYPE_CHECKING:
+    from .values import PairVerdict
+
+_COLUMNS = 'older, older_sha256, newer, newer_sha256, verdict, reason, "by", at, job_id'
+_KEY = "older = ? AND older_sha256 = ? AND newer = ? AND newer_sha256 = ?"
+# A verdict whose winner was superseded or is a draft settles its pair, but nothing falls by it.
+_OF_PAIRS = (
+    "SELECT os.number, os.passage, ns.number, ns.passage,"
+    " CASE WHEN coalesce(CASE verdict WHEN 'older' THEN o.status ELSE n.status END, '') IN ('Superseded', 'Draft')"
+    " THEN 'both' ELSE verdict END,"
+    ' max(coalesce(o.dated, 0), coalesce(n.dated, 0)), "by", at, reason FROM verdicts'
+    " CROSS JOIN memories AS o ON o.id = older CROSS JOIN memories AS n ON n.id = newer"
+    " CROSS JOIN statements AS os ON os.number = o.number AND os.sha256 = older_sha256"
+    " CROSS JOIN statements AS ns ON ns.number = n.number AND ns.sha256 = newer_sha256"
+    " WHERE o.hidden = 0 AND n.hidden = 0 ORDER BY rtrim(at, 'Z')"
+)
+
+
+class OfPair(NamedTuple):
+    """A verdict on two statements, each as a memory's number and the index of its passage. ``since``: when the later
+    of the two was said, in seconds since 1970."""
+
+    older: int
+    older_passage: int
+    newer: int
+    newer_passage: int
+    verdict: str
+    since: float
+    said: Said
+
+
+def settled(found: Sequence[Replacement], verdicts: Sequence[OfPair]) -> list[Replacement]:
+    """The pairs that were found, save for those on which there is a verdict: of these the last one counts, whichever
+    of the two it calls the newer."""
+    last = {_pair(each): each for each in verdicts}
+    return [
+        *(pair for pair in found if _pair(pair) not in last),
+        *(_settled(each) for each in last.values()),
+    ]
+
+
+def _pair(each: Replacement | OfPair) -> frozenset[tuple[int, int]]:
+    return frozenset(((each.older, each.older_passage), (each.newer, each.newer_passage)))
+
+
+def _settled(each: OfPair) -> Replacement:
+    older, newer = each[:2], each[2:4]
+    fell, holds = (newer, older) if each.verdict == "older" else (older, newer)
+    return Replacement(*fell, *holds, 0.0 if each.verdict == "both" else 1.0, each.since, each.said)
+
+
+def of_pairs(connection: Connection) -> list[OfPair]:
+    """The verdicts on the statements of visible memories that were compared, by rising date."""
+    found = connection.execute(_OF_PAIRS)
+    return [
+        OfPair(older, older_passage, newer, newer_passage, verdict, since, Said(*said))
+        for older, older_passage, newer, newer_passage, verdict, since, *said in found
+    ]
+
+
+def of_all(connection: Connection) -> Iterator[PairVerdict]:
+    """All verdicts."""
+    from .values import PairVerdict  # not at the top: a question needs the pairs alone
+
+    return (PairVerdict(*row) for row in connection.execute(f"SELECT {_COLUMNS} FROM verdicts"))  # noqa: S608 - a constant
+
+
+def give(connection: Connection, given: PairVerdict) -> None:
+    """Store a verdict on two known memories, unless a later one on the pair is there. Inside a transaction."""
+    connection.execute(
+        f"INSERT INTO verdicts ({_COLUMNS}) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9"  # noqa: S608 - a constant
+        " WHERE EXISTS (SELECT 1 FROM memories WHERE id = ?1) AND EXISTS (SELECT 1 FROM memories WHERE id = ?3)"
+        " ON CONFLICT (older, older_sha256, newer, newer_sha256) DO UPDATE SET verdict = excluded.verdict,"
+        ' reason = excluded.reason, "by" = excluded."by", at = excluded.at, job_id = excluded.job_id'
+        " WHERE rtrim(excluded.at, 'Z') >= rtrim(verdicts.at, 'Z')",
+        (*_key(given), given.verdict, given.reason, given.by, given.at, given.job_id),
+    )
+
+
+def clear_words(connection: Connection, given: PairVerdict) -> None:
+    """Delete the reason and the name of a verdict. Inside a transaction."""
+    connection.execute(f"UPDATE verdicts SET reason = NULL, \"by\" = 'person' WHERE {_KEY}", _key(given))  # noqa: S608
+
+
+def _key(given: PairVerdict) -> tuple[str, str, str, str]:
+    return given.older, given.older_sha256, given.newer, given.newer_sha256

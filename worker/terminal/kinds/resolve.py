@@ -1,0 +1,79 @@
+"""The command ``review``: the decisions that may contradict each other, and the job that says which of two holds."""
+
+from __future__ import annotations
+
+import argparse
+
+from bridge.interface import envelope
+from bridge.search import review
+from jobs.errors import JobError
+
+from ...wording import counted
+from .. import job_views
+from ..job_commands import submit_for_target, without_none
+from ..output import Envelope, say
+from ..process_commands import workspace_and_settings
+
+_HOLDS = {"newer": "the newer one holds", "older": "the older one holds", "both": "both hold"}
+
+
+def run(args: argparse.Namespace) -> Envelope:
+    """List the pairs, or submit a job. Raises JobError: ARGUMENT_INVALID, and as ``submit_for_target``."""
+    workspace, settings = workspace_and_settings(args)
+    if args.pair is None:
+        return envelope.success(pairs=review.pairs(workspace, all_of_them=args.all))
+    if args.verdict is None:
+        raise JobError(
+            "ARGUMENT_INVALID", f"Say which of the two holds: cognee-memory review {args.pair} newer, older or both"
+        )
+    pair = review.pair(workspace, args.pair)
+    named = {side: {name: pair[side][name] for name in ("memory_id", "statement")} for side in ("older", "newer")}
+    payload = without_none({**named, "verdict": args.verdict, "reason": args.reason, "by": args.by})
+    answer = submit_for_target(args, workspace, settings, "resolve", payload)
+    return answer if answer.get("result") is None else {**answer, "pair": review.pair(workspace, pair["pair"])}
+
+
+def show_review(answer: Envelope) -> None:
+    """Print the pairs, or what holds now."""
+    if "pairs" not in answer:
+        job_views.show(answer)
+        return
+    pairs = answer["pairs"]
+    if not pairs:
+        say("Nothing is disputed.")
+        return
+    for pair in pairs:
+        _say_pair(pair)
+        say()
+    disputed = [pair["pair"] for pair in pairs if pair["state"] == "disputed"]
+    if disputed:
+        say(f"{counted(len(disputed), 'pair')} to settle: cognee-memory review {disputed[0]} newer (or older, or both)")
+
+
+def show(answer: Envelope) -> None:
+    """Print what holds, and how to take it back."""
+    result = answer["result"]
+    if "pair" in answer:
+        _say_pair(answer["pair"])
+    else:
+        older, newer = result["memory_numbers"]
+        say(f"Of #{older} and #{newer}: {_HOLDS[result['verdict']]}")
+    if "pair" in answer and result["verdict"] != "both":
+        say(f"To take it back: cognee-memory review {answer['pair']['pair']} both")
+
+
+def _say_pair(pair: Envelope) -> None:
+    if pair["state"] == "disputed":
+        said = f"may contradict each other ({pair['confidence']:.2f})"
+    elif pair["cause"] == "judge":
+        said = f"the newer replaced the older ({pair['confidence']:.2f})"
+    else:
+        reason = f": {pair['reason']}" if pair["reason"] else ""
+        said = f"{_HOLDS[pair['holds']]}, said {pair['by']} on {pair['at'][:10]}{reason}"
+    say(f"{pair['pair']}  {said}")
+    for side in ("newer", "older"):
+        statement = pair[side]
+        day = (statement["dated_at"] or "no date")[:10]
+        topic = f", {statement['topic_id']}" if statement["topic_id"] else ""
+        say(f"  {side}: {statement['statement']}")
+        say(f"         #{statement['memory_number']}, {day}{topic}")
