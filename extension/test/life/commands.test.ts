@@ -47,6 +47,7 @@ let folder = "";
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "commands-"));
+  vi.stubEnv("COGNEE_MEMORY_CONFIG_DIR", join(folder, "config"));
   Object.assign(editor.state, { said: [], question: "", answer: undefined, opened: [] });
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));

@@ -29,6 +29,7 @@ const find = () => {
 
 beforeEach(() => {
   workspace = mkdtempSync(join(tmpdir(), "life-"));
+  vi.stubEnv("COGNEE_MEMORY_CONFIG_DIR", join(workspace, "config"));
   editor.isTrusted = true;
   [shown, starts] = [[], 0];
   memory = new Memory(workspace, find, Date.now, (used) => workers.wake(used));
