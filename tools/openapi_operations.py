@@ -344,6 +344,14 @@ def describe(document: Paths) -> None:
     add("get", "/v1/topics", "topics", "Topics, largest first", shape(shapes.Topics))
     add(
         "get",
+        "/v1/review",
+        "review",
+        "Decisions that may contradict each other",
+        shape(shapes.Review),
+        parameters=(_query("all", {"enum": ["true", "false"]}, "Also what was replaced or settled."),),
+    )
+    add(
+        "get",
         "/v1/history",
         "history",
         "The last compactions",

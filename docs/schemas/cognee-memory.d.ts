@@ -465,6 +465,12 @@ export interface Routes {
     answer: Topics;
     failure: Refusal;
   };
+  /** Decisions that may contradict each other. */
+  "GET /v1/review": {
+    query?: { all?: "true" | "false" };
+    answer: Review;
+    failure: Refusal;
+  };
   /** The last compactions. */
   "GET /v1/history": {
     query?: { topic_id?: string; limit?: number };
@@ -2394,6 +2400,40 @@ export interface RetrievalSuccess {
   /** The tokenizer that counted the tokens; null if none were counted. */
   tokenizer: string | null;
   warnings: string[];
+}
+
+/** The pairs of decisions that may contradict each other; with `all` also what was replaced or settled. */
+export interface Review {
+  success: true;
+  pairs: ReviewedPair[];
+}
+
+/** Two decisions that contradict each other, or may. */
+export interface ReviewedPair {
+  /** Its name: the numbers of the two memories, such as 1/2; of a further pair of the same two 1/2/2. */
+  pair: string;
+  state: "disputed" | "replaced" | "both";
+  /** Which of the two holds; null if it is disputed. */
+  holds: "newer" | "older" | "both" | null;
+  /** The one with the earlier date. */
+  older: ReviewedStatement;
+  newer: ReviewedStatement;
+  /** The probability that one was replaced; 1 or 0 if somebody settled it. */
+  confidence: number;
+  cause: "judge" | "said";
+  /** Who settled it, when (the next field), and why (the last one); null if the judge found it. */
+  by: string | null;
+  at: string | null;
+  reason: string | null;
+}
+
+/** A decision of a memory, in a pair. */
+export interface ReviewedStatement {
+  memory_id: string;
+  memory_number: number;
+  statement: string;
+  dated_at: string | null;
+  topic_id: string | null;
 }
 
 /** The waiting jobs that start in an hour to come. */

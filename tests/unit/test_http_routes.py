@@ -473,7 +473,7 @@ def test_a_workspace_of_somebody_else_is_closed_but_for_the_findings(own: Operat
     own.write(ended(1, "succeeded"))
     own.workspace.owner_marker(own.workspace.spool.root).write_text("f" * 32)
     for path in ("/v1/status", "/v1/jobs", "/v1/jobs/job-001", "/v1/memories", "/v1/topics", "/v1/rejected",
-                 "/v1/activity", "/v1/history", "/v1/settings", "/v1/team"):  # fmt: skip
+                 "/v1/activity", "/v1/history", "/v1/review", "/v1/settings", "/v1/team"):  # fmt: skip
         assert own.code(path) == (500, "WORKSPACE_NOT_TRUSTED")
     for path, body in (("/v1/jobs", {"kind": "rebuild", "payload": {}}), ("/v1/control", {"request": "pause"}),
                        ("/v1/jobs/retry", {"state": "failed"}), ("/v1/jobs/job-001/cancel", {})):  # fmt: skip
@@ -541,6 +541,7 @@ def test_a_memory_is_shown_by_its_id_and_its_number_and_its_words_are_data(place
 
 
 def test_topics_and_what_was_compacted_are_listed(place: Operated) -> None:
+    assert place.found("/v1/review")["pairs"] == place.found("/v1/review?all=true")["pairs"] == []
     found = {topic["topic_id"]: topic for topic in place.found("/v1/topics")["topics"]}
     assert (found["even"]["memories"], found["odd"]["superseded"]) == (5, 1)
     assert place.found("/v1/history?limit=3&topic_id=odd")["compactions"] == []

@@ -17,11 +17,11 @@ from .executor import RequestExecutor
 from .replies import computed_reply, route
 
 if TYPE_CHECKING:
-    from .schema import History, MemoriesPage, OpenItems, Topics, WholeMemory
+    from .schema import History, MemoriesPage, OpenItems, Review, Topics, WholeMemory
 
 
 def routes(executor: RequestExecutor) -> list[Route]:
-    """The routes below ``/v1/memories``, ``/v1/open``, ``/v1/topics`` and ``/v1/history``."""
+    """The routes below ``/v1/memories``, ``/v1/open``, ``/v1/topics``, ``/v1/review`` and ``/v1/history``."""
     workspace = executor.workspace
 
     async def listed(request: Request) -> Response:
@@ -61,6 +61,16 @@ def routes(executor: RequestExecutor) -> list[Route]:
 
         return await computed_reply(executor, find)
 
+    async def review(request: Request) -> Response:
+        all_of_them = Query(request, "all").choice("all", ("true", "false")) == "true"
+
+        def find(_: object) -> Review:
+            from bridge.search.review import pairs
+
+            return {**SUCCESS, "pairs": pairs(workspace, all_of_them=all_of_them)}
+
+        return await computed_reply(executor, find)
+
     async def history(request: Request) -> Response:
         query = Query(request, "topic_id", "limit")
         topic_id, limit = query.text("topic_id"), query.integer("limit", 50)
@@ -88,5 +98,6 @@ def routes(executor: RequestExecutor) -> list[Route]:
         route("/v1/memories", get=listed),
         route("/v1/memories/{memory}", get=shown),
         route("/v1/topics", get=topics),
+        route("/v1/review", get=review),
         route("/v1/history", get=history),
     ]

@@ -12,7 +12,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from bridge.interface.answer_shapes import Success
-from bridge.memory_shapes import MemoryCounts, MemoryLine, MemoryText, OpenItem, PastCompaction, Topic
+from bridge.memory_shapes import MemoryCounts, MemoryLine, MemoryText, OpenItem, PastCompaction, ReviewedPair, Topic
 from jobs.diagnostics import Level
 from jobs.kinds import Kind
 from jobs.schema import (
@@ -192,6 +192,12 @@ class OpenItems(Success):
 class Topics(Success):
     topics: list[Topic]
     warnings: list[str]
+
+
+class Review(Success):
+    """The pairs of decisions that may contradict each other; with ``all`` also what was replaced or settled."""
+
+    pairs: list[ReviewedPair]
 
 
 class History(Success):
