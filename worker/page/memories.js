@@ -109,6 +109,17 @@ export function excerpt(hit) {
   return lines.filter(Boolean);
 }
 
+const BY = { replaced: "Replaced by", disputed: "Disputed by" };
+
+/** What replaced or disputes the decision by which a hit answers, and what it replaced itself. Pure. */
+export function standingLines(standing) {
+  if (!standing) return [];
+  return [
+    ...standing.replaces.map((of) => ({ said: "Replaces", of })),
+    ...(standing.by ? [{ said: BY[standing.state], of: standing.by }] : []),
+  ];
+}
+
 function Hit({ hit, rank, query, answer }) {
   const [why, setWhy] = useState(false);
   const title = hit.topic ?? `${excerpt(hit)[0]?.slice(0, 80)}…`;
@@ -120,6 +131,8 @@ function Hit({ hit, rank, query, answer }) {
         ${hit.feedback && html` · ${hit.feedback.helpful} helpful, ${hit.feedback.wrong} wrong`}
         ${hit.topic_id && html` · <a class="plain" href=${to(["topics", hit.topic_id])}>${hit.topic_id}</a>`}</p>
       ${hit.decisions?.length ? html`<ul class="lines-plain">${lines.map((line) => html`<li key=${line}>${line}</li>`)}</ul>` : html`<p>${lines[0]}</p>`}
+      ${standingLines(hit.standing).map(({ said, of }) => html`<p class="faint small" key=${said + of.memory_id}>${said}
+        ${" "}<a href=${to(["memories", of.memory_id])}>#${of.memory_number}</a>: ${of.statement}</p>`)}
     </div>
     <div class="hit-score">
       <p class="total" title="relevance × recency × status"><b>${score(hit.score)}</b> <span class="faint small">score</span></p>

@@ -36,6 +36,7 @@ export function rowOf(hit: RetrievalHit, now: number, language: string, t: Trans
     plain(folder, 40),
     isLegacy ? "" : age(dateOf(hit), now, language),
     status === "" ? "" : `[${status}]`,
+    standing(hit, t),
     t("score {0}", hit.final_score.toFixed(2)),
   ];
   return {
@@ -43,6 +44,13 @@ export function rowOf(hit: RetrievalHit, now: number, language: string, t: Trans
     description: description.filter(Boolean).join(" · "),
     detail: plain(passageOf(hit), 300),
   };
+}
+
+/** That what a hit says was replaced, or may be contradicted, by a newer memory; empty if it holds. */
+export function standing({ standing }: Pick<RetrievalHit, "standing">, t: Translate): string {
+  if (standing?.by === undefined || standing.by === null) return "";
+  const number = String(standing.by.memory_number);
+  return standing.state === "replaced" ? t("replaced by #{0}", number) : t("disputed by #{0}", number);
 }
 
 /** Whether there are hits, and all of them are probably no answer. */

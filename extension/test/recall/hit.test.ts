@@ -52,6 +52,26 @@ describe("a hit in the list", () => {
     expect(row({ ...hit, best_passages: ["Six"] }).detail).toBe("Six");
   });
 
+  it("says by which memory its decision was replaced, or is disputed, and nothing while it holds", () => {
+    const by = { memory_id: "x", memory_number: 14, statement: "Six retries", dated_at: null };
+    const fallen = {
+      statement: "Five retries",
+      by,
+      since: null,
+      confidence: 0.9,
+      cause: "judge",
+      replaces: [],
+    } as const;
+    const found = (state: "replaced" | "disputed" | "holds") =>
+      row({
+        ...hit,
+        standing: { ...fallen, replaces: [], state, by: state === "holds" ? null : by, inherited_from: null },
+      }).description;
+    expect(found("replaced")).toBe("3 days ago · replaced by #14 · score 0.78");
+    expect(found("disputed")).toBe("3 days ago · disputed by #14 · score 0.78");
+    expect(found("holds")).toBe("3 days ago · score 0.78");
+  });
+
   it("shows no decision that was given up, and no form of a text", () => {
     const record = { ...hit, decisions: ["[Earlier] Two weeks", "[Later] Four weeks"] };
     expect(row(record).detail).toBe("[Later] Four weeks");
