@@ -186,6 +186,7 @@ function kindName(kind: NonNullable<Job["kind"]>, t: Translate): string {
     forget: t("Forget"),
     set_status: t("Set a status"),
     feedback: t("Give feedback"),
+    resolve: t("Settle a contradiction"),
     ask: t("Ask the graph"),
     import: t("Import"),
     rebuild: t("Rebuild"),
