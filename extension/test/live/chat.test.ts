@@ -94,6 +94,24 @@ describe.skipIf(PROGRAM === "")("chat and agents, with the real program", { time
     expect(shown.prompts).toEqual([]);
   });
 
+  it("answers from the memories of all folders, each named by its folder", async () => {
+    const other = Uri.file(join(my.root, "other"));
+    mkdirSync(other.fsPath, { recursive: true });
+    workspace.workspaceFolders.push({ uri: other, name: "other", index: 1 });
+    const memory = my.services.memoryOf(workspace.workspaceFolders[1] as unknown as vscode.WorkspaceFolder);
+    try {
+      const summary = { ...SUMMARY, topic: "Upload size", decisions: ["Failed uploads above 2 GB are not retried"] };
+      await memory.run({ kind: "ingest", payload: { summary } }, AbortSignal.timeout(2 * MINUTES));
+      const { stream } = await ask("Are failed uploads retried?");
+      expect(stream.references.toSorted()).toEqual(["/Retry policy.md", "/Upload size.md"]);
+      for (const folder of ["ws", "other"]) expect(stream.text).toMatch(new RegExp(`^- .*\\b${folder}\\b.*#\\d`, "mu"));
+      for (const said of ["retried five times", "above 2 GB"]) expect(shown.prompts[0]).toContain(said);
+    } finally {
+      workspace.workspaceFolders.pop();
+      await memory.command(["worker", "stop"], [], AbortSignal.timeout(MINUTES)).catch(() => undefined);
+    }
+  });
+
   it("offers to remember a conversation in which something was decided, and writes its draft", async () => {
     const history = [
       new ChatRequestTurn("We decided to keep logs for 30 days."),
