@@ -64,8 +64,7 @@ export function reading<T>(read: (signal: AbortSignal) => Promise<T>): Promise<T
 }
 
 /** Says how the document below a list is reached. */
-export const readFirst = (): string =>
-  vscode.l10n.t("The document shows what would happen: F6 goes there to read. Escape leaves everything as it is.");
+export const readFirst = (): string => vscode.l10n.t("Read the document first: F6 goes there. Escape changes nothing.");
 
 /** Asks a question about a document that is open. True for ``yes``. */
 export async function confirmReading(question: string, yes: string, detail: string): Promise<boolean> {

@@ -20,14 +20,15 @@ export function historyDocument({ topicId, memories, total, texts, compactions }
   for (const compaction of compactions.filter((each) => each.restored_at === null)) {
     for (const id of compaction.superseded) replacements.set(id, compaction);
   }
-  const lines = [`# ${escaped(memories[0]?.title ?? topicId)}`, t("{0} memories, the newest first.", total)];
+  const title = memories[0]?.title ?? topicId;
+  const lines = [`# ${escaped(title)}`, t("{0} memories, the newest first.", total)];
   for (const memory of memories) {
     lines.push(`## ${headingOf(memory, t)}`);
     const replacement = replacements.get(memory.memory_id);
     if (replacement !== undefined)
       lines.push(t("Merged into {0} on {1}.", recordOf(replacement, t), day(replacement.applied_at)));
     const text = texts.get(memory.memory_id);
-    if (text !== undefined) lines.push(quoted(bodyOf(text)));
+    if (text !== undefined) lines.push(quoted(bodyOf(text, title)));
   }
   if (memories.length < total) lines.push(t("{0} older memories are not shown.", total - memories.length));
   if (compactions.length > 0)

@@ -12,14 +12,14 @@ export function memoryDocument(memory: MemoryText, t: Translate): string {
   return `${bodyOf(memory)}\n\n---\n\n${factsOf(memory, t)}\n`;
 }
 
-/** The text of a memory without the line of what else is known of it. */
-export function bodyOf({ summary_text, title }: Pick<MemoryText, "summary_text" | "title">): string {
+/** The text of a memory without the line of what else is known of it; without its title below a heading that has it. */
+export function bodyOf({ summary_text, title }: Pick<MemoryText, "summary_text" | "title">, above?: string): string {
   const text = withoutMark(summary_text);
   const isForm = /^\*\*Metadata:\*\*$/mu.test(text);
-  return inert(isForm ? ordered(title, text) : text.trim());
+  return inert(isForm ? ordered(title === above ? [] : [`# ${title.replace(/\s+/gu, " ")}`], text) : text.trim());
 }
 
-function ordered(title: string, text: string): string {
+function ordered(top: readonly string[], text: string): string {
   const [, ...sections] = text.split(/^(?=## )/mu).map((section) => section.trim());
   const place = (section: string): number => {
     const heading = section.split("\n", 1)[0] ?? "";
@@ -27,7 +27,7 @@ function ordered(title: string, text: string): string {
     return at === -1 ? FIRST.length : at;
   };
   sections.sort((one, other) => place(one) - place(other));
-  return [`# ${title.replace(/\s+/gu, " ")}`, ...sections].join("\n\n");
+  return [...top, ...sections].join("\n\n");
 }
 
 function factsOf(memory: MemoryText, t: Translate): string {

@@ -22,7 +22,9 @@ export async function pageOf(markdown: string): Promise<string> {
 <style>${STYLE}</style>
 </head>
 <body class="vscode-body">
+<main>
 ${await rendered(markdown)}
+</main>
 </body>
 </html>`;
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { MemoryText } from "#types";
+import { historyDocument } from "../../src/recall/history";
 import { memoryDocument } from "../../src/recall/memory-document";
 import { l10n } from "../vscode";
 
@@ -51,6 +52,14 @@ describe("a memory as a document", () => {
       /\n---\n\nMemory 2 · Superseded · 2026-11-12 · topic loan-periods · session 2026-11-12-session-1\n$/u,
     );
     expect(document).not.toMatch(/Template|Metadata|N\/A|\]\(command/u);
+  });
+
+  it("does not repeat in a history the title that stands above", () => {
+    const [one, other] = [memory({ memory_id: "a" }), memory({ memory_id: "b", title: "Loans" })];
+    const texts = new Map([one, other].map((each) => [each.memory_id, each]));
+    const memories = [one, other] as never;
+    const document = historyDocument({ topicId: "loan-periods", memories, total: 2, texts, compactions: [] }, l10n.t);
+    expect(document.match(/^(?:> )?# .*/gmu)).toEqual(["# Loan periods", "> # Loans"]);
   });
 
   it("of an earlier version is its text", () => {
