@@ -91,7 +91,7 @@ def pack(snapshot: Snapshot, question: Question, ranked: Sequence[Scored], count
     texts, notes = [heading], list[Packed]()
     left = question.max_tokens - count(heading)
     for memory, scored in (ranked[index] for index in order):
-        written = prompt_note(memory, standing_effects.remarks(snapshot, memory))
+        written = prompt_note(memory, standing_effects.remarks(snapshot, memory, question.seen_from))
         text: str | None = written.text
         tokens = count(f"{_GAP}{text}")
         truncated = tokens > left

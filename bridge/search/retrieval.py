@@ -349,12 +349,17 @@ def _best_of(
 
     words = QueryWords(question.query)
     cosines = {memory.number: snapshot.passage_cosines(ranked.vector, memory.number) for memory in memories}
-    best = {memory.number: best_passages(memory, words, cosines[memory.number]) for memory in memories}
-    heirs = {memory.number: factors for memory, factors in ranked.hits if factors.inherited is not None}
+    of = {memory.number: factors for memory, factors in ranked.hits}
+    best = {}
     for memory in memories:
-        if memory.number in heirs:  # it answers by what it replaced, in words of its own
-            holds = standing_effects.statement(memory, heirs[memory.number])
-            best[memory.number] = [holds, *(text for text in best[memory.number] if text != holds)]
+        texts, factors = best_passages(memory, words, cosines[memory.number]), of[memory.number]
+        if factors.inherited is not None:  # it answers by what it replaced, in words of its own
+            holds = standing_effects.statement(memory, factors)
+            texts = [holds, *(text for text in texts if text != holds)]
+        said = standing_effects.remarks(snapshot, memory, question.seen_from)
+        if factors.fall is not None:  # its standing says so
+            said.pop(standing_effects.statement(memory, factors), None)
+        best[memory.number] = [f"{text} [{said[text]}]" if text in said else text for text in texts]
     return best
 
 

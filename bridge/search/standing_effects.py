@@ -79,10 +79,10 @@ def statement(memory: Memory, factors: Factors) -> str:
     return _text(memory, (factors.replaces[0].by if fall is None else fall.statement)[1])
 
 
-def remarks(snapshot: Snapshot, memory: Memory) -> dict[str, str]:
+def remarks(snapshot: Snapshot, memory: Memory, moment: float | None = None) -> dict[str, str]:
     """A decision's words -> what became of it, for the decisions of a memory that do not hold any more or are
-    disputed."""
-    known = snapshot.standings
+    disputed, as known at that moment (seconds since 1970; None: now)."""
+    known = snapshot.standings if moment is None else snapshot.standings.at(moment)
     places = [(memory.number, passage) for passage in known.statements.get(memory.number, ())]
     falls = [fall for place in places if (fall := known.fall(place)) is not None]
     if not falls:

@@ -18,6 +18,7 @@ from .statements import digest, statements
 
 NEAREST = 10  # statements that each new one is compared with
 SAME_TOPIC_NEARER = 0.15  # in cosine
+TOPICS_ALIKE = 0.5  # the cosine of two topics; "Keep 4 entries" says nothing of a matter with another name
 _TOGETHER = 16  # memories of one slice
 
 _Other = tuple[int, int, int, str | None, float]
@@ -61,8 +62,11 @@ def _pairs(store: Store, number: int, own: dict[int, str]) -> list[tuple[int, in
         _read_texts(store, near, texts)
         ordered = [_ordered((number, passage, dated), (other[0], other[1], other[4])) for other in near]
         pairs = [(texts[old[0]][old[1]], texts[new[0]][new[1]]) for old, new in ordered]
-        for (old, new), probability in zip(ordered, judge.replaces(pairs, store.embed), strict=True):
-            if old[2] == new[2]:  # nobody knows which is the newer
+        judged = judge.replaces(pairs, store.embed)
+        for at, ((old, new), probability) in enumerate(zip(ordered, judged, strict=True)):
+            other = near[at]
+            alike = other[3] == topic_id or float(rows[other[2] - other[1] + 1] @ rows[first + 1]) >= TOPICS_ALIKE
+            if not alike or old[2] == new[2]:  # of another matter, perhaps; or nobody knows which is the newer
                 probability = min(probability, REPLACED - 0.01)
             if probability >= DISPUTED:
                 found.append((old[0], old[1], new[0], new[1], probability))

@@ -17,6 +17,7 @@ _FOUND = (
     "SELECT older, older_passage, newer, newer_passage, probability, coalesce(n.dated, 0) FROM replacements"
     " CROSS JOIN memories AS o ON o.number = older CROSS JOIN memories AS n ON n.number = newer"
     " WHERE o.hidden = 0 AND n.hidden = 0 AND coalesce(n.status, '') NOT IN ('Superseded', 'Draft')"
+    " AND coalesce(o.status, '') <> 'Superseded'"  # that one stands below already, and is not asked about
 )
 
 

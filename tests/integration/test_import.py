@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from uuid import UUID, uuid5
 
@@ -53,6 +55,13 @@ def lines(place: Place) -> list[str]:
     return found[1:-1]
 
 
+def are_compared(place: Place) -> bool:
+    """Whether all memories were compared with those before them."""
+    with closing(sqlite3.connect(place.workspace.memory_db)) as connection:
+        query = "SELECT count(*) FROM memories WHERE number NOT IN (SELECT number FROM statements WHERE passage = 0)"
+        return connection.execute(query).fetchone() == (0,)
+
+
 def test_an_import_that_was_killed_midway_ends_with_every_memory_as_it_was(tmp_path: Path, model_cache: Path) -> None:
     here, there = (Place(tmp_path / name, COGNEE_MEMORY_CACHE_DIR=str(model_cache)) for name in ("here", "there"))
     remember(here)
@@ -74,6 +83,10 @@ def test_an_import_that_was_killed_midway_ends_with_every_memory_as_it_was(tmp_p
     with there.worker():
         record = there.ended(job_id, seconds=120)
         again = there.json("import", str(export))
+        until(lambda: are_compared(there), "it is known what holds")
+    with here.worker():
+        here.ended(here.submit("check", {}))  # it opens the store, and compares what was not
+        until(lambda: are_compared(here), "it is known what holds")
     assert record.state == "succeeded", record.error
     result = record.result or {}
     assert (result["memories"], result["added"], result["details"], result["warnings"]) == (32, 32, [], [])

@@ -65,6 +65,11 @@ SCRIPT: tuple[tuple[int, str, str, Callable[[Results], Payload]], ...] = (
     (1, "status", "set_status", lambda r: {"memory_id": the_id("hook")(r), "status": "Active"}),
     (0, "helped", "feedback", lambda r: {"memory_id": the_id("invoice")(r), "verdict": "helpful", "by": "ann"}),
     (1, "wrong", "feedback", lambda r: {"memory_id": the_id("talk")(r), "verdict": "wrong", "by": "bob"}),
+    (1, "settled", "resolve", lambda r: {
+        "older": {"memory_id": the_id("cache-1")(r), "statement": "Use Redis for the session cache"},
+        "newer": {"memory_id": the_id("cache-2")(r), "statement": "Replace Redis with an in-process LRU"},
+        "verdict": "newer", "by": "ann",
+    }),
     (0, "preview", "compact", lambda _: {"topic_id": "cache", "preview": True}),
     (0, "merged", "compact", lambda r: {"topic_id": "cache", "preview_digest": r["preview"]["preview_digest"]}),
     (1, "undone", "restore", lambda r: {"decision_record_id": r["merged"]["decision_record_id"]}),

@@ -45,10 +45,17 @@ QUESTION = "how long do loans last"
 Judge = Callable[[Sequence[tuple[str, str]], Any], list[float]]
 
 
-def memory(memory_id: str, day: str | None, *decisions: str, status: str = "Active", kind: str = "summary") -> Memory:
+def memory(
+    memory_id: str,
+    day: str | None,
+    *decisions: str,
+    status: str = "Active",
+    kind: str = "summary",
+    topic: str = "loans",
+) -> Memory:
     date = None if day is None else f"{day}T12:00:00Z"
     known = Metadata(topic_id=memory_id, status=status, created_at=date)  # type: ignore[arg-type]
-    content = Content(f"Topic of {memory_id}", f"Said in {memory_id}.", decisions)
+    content = Content(topic or f"Topic of {memory_id}", f"Said in {memory_id}.", decisions)
     return Memory(memory_id, 0, kind, known, "2026-11-19T12:00:00Z", content)  # type: ignore[arg-type]
 
 
@@ -126,6 +133,25 @@ def test_of_two_memories_of_the_same_date_none_replaces_the_other_for_certain(
     place.add(memory("a", "2026-09-01", OLD), memory("b", "2026-09-01", NEW))
     place.compare()
     assert [DISPUTED <= row[4] < REPLACED for row in place.pairs()] == [True]
+
+
+def test_of_two_topics_that_are_not_alike_none_replaces_the_other_for_certain(
+    place: Place, judged: Callable[[Judge], None]
+) -> None:
+    judged(saying(0.99))
+    place.add(
+        memory("a", "2026-09-01", "Keep 4", topic="Caches"), memory("b", "2026-10-01", "Keep 5", topic="Zebra food")
+    )
+    place.compare()
+    assert [DISPUTED <= row[4] < REPLACED for row in place.pairs()] == [True]
+
+
+def test_what_is_superseded_already_is_not_said_to_be_replaced(place: Place, judged: Callable[[Judge], None]) -> None:
+    judged(saying(0.95))
+    place.add(memory("a", "2026-09-01", OLD, status="Superseded"), memory("b", "2026-10-01", NEW))
+    place.compare()
+    hits = place.ask(include_superseded=True)["results"]
+    assert [("standing" in hit, hit["status_multiplier"]) for hit in hits] == [(False, 1.0), (False, 0.4)]
 
 
 def test_two_decisions_of_one_memory_are_not_compared(place: Place, judged: Callable[[Judge], None]) -> None:
