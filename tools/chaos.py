@@ -169,16 +169,27 @@ def _fill(ballast: Path) -> None:
 
 def _end(workspace: Workspace, tally: Tally) -> dict[str, Record]:
     """Each job's last record. What was rejected while the disk was full is dropped again, as the error says."""
-    launch.start(workspace)
     ended: dict[str, Record] = {}
     for job_id, text in tally.jobs.items():
-        record = client.wait(workspace.spool, job_id, PATIENCE_SECONDS)
+        record = _ended(workspace, job_id)
         if record.state == "rejected" and record.error is not None and record.error["code"] == "DISK_FULL":
             tally.faults["drop rejected: DISK_FULL"] += 1
             _submitted(workspace, tally, job_id, text)
-            record = client.wait(workspace.spool, job_id, PATIENCE_SECONDS)
+            record = _ended(workspace, job_id)
         ended[job_id] = record
     return ended
+
+
+def _ended(workspace: Workspace, job_id: str) -> Record:
+    """The job's last record; a worker that ended is started again, as every client does."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        _start(workspace)
+        try:
+            return client.wait(workspace.spool, job_id, PATIENCE_SECONDS)
+        except JobError as error:
+            if error.code != "WORKER_NOT_RUNNING" or time.monotonic() > deadline:
+                raise
 
 
 def _stored(workspace: Workspace) -> Counter[str]:
