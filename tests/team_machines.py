@@ -110,7 +110,7 @@ def shared_rows(place: Place) -> dict[str, list[Any]]:
         return found
     address = f"file:{place.workspace.memory_db}?mode=ro"
     with contextlib.closing(sqlite3.connect(address, uri=True)) as connection:
-        if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'captured_turns'").fetchone():
+        if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'verdicts'").fetchone():
             return found  # it is being made
         for table in tables.TABLES:
             columns = ", ".join(f'"{name}"' for name in table.columns(connection))

@@ -24,6 +24,12 @@ if TYPE_CHECKING:
     from .standings import Fall, Standings
 
 
+_AFTER_TOPIC = 2  # passages: the whole text and the topic come first
+# A sentence of the context that repeats the decision is about as near to the question. What is nearer says more, and
+# the memory answers by it.
+_REPEATED = 0.1
+
+
 def falls(known: Standings, snapshot: Snapshot, vector: Vector, numbers: Sequence[int]) -> dict[int, Fall]:
     """Number -> its fall, of those of the memories that answer by a statement which fell."""
     found: dict[int, Fall] = {}
@@ -33,7 +39,8 @@ def falls(known: Standings, snapshot: Snapshot, vector: Vector, numbers: Sequenc
         if at and at[-1] < len(cosines):
             nearest = max(at, key=lambda passage: cosines[passage])
             fall = known.fall((number, nearest))
-            if fall is not None:
+            others = max(cosines[_AFTER_TOPIC:], default=0.0)
+            if fall is not None and cosines[nearest] >= others - _REPEATED:
                 found[number] = fall
     return found
 

@@ -66,7 +66,9 @@ def _pairs(store: Store, number: int, own: dict[int, str]) -> list[tuple[int, in
         for at, ((old, new), probability) in enumerate(zip(ordered, judged, strict=True)):
             other = near[at]
             alike = other[3] == topic_id or float(rows[other[2] - other[1] + 1] @ rows[first + 1]) >= TOPICS_ALIKE
-            if not alike or old[2] == new[2]:  # of another matter, perhaps; or nobody knows which is the newer
+            if not alike:  # the same words of another matter
+                continue
+            if other[3] != topic_id or old[2] == new[2]:  # perhaps another matter; or nobody knows which is the newer
                 probability = min(probability, REPLACED - 0.01)
             if probability >= DISPUTED:
                 found.append((old[0], old[1], new[0], new[1], probability))

@@ -66,7 +66,7 @@ def test_a_shell_offers_what_may_follow(place: Place) -> None:
         "cognee-memory jobs list --state fa": {"failed "},
         "cognee-memory jobs list --state failed,re": {"failed,retrying", "failed,rejected"},
         "cognee-memory jobs list --error NOTHING": {"NOTHING_TO_COMPACT "},
-        "cognee-memory jobs list --kind re": {"restore", "rebuild"},
+        "cognee-memory jobs list --kind re": {"restore", "rebuild", "resolve"},
         "cognee-memory retrieve x --preset ": {"contract", "long-lived"},
         "cognee-memory compact ": set(),
         "cognee-memory memories show ": set(),
