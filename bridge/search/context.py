@@ -17,7 +17,7 @@ from ..argument_table import ARGUMENTS
 from ..embedding.embedder import Embedder, Vectors
 from ..interface import envelope
 from ..memory import Memory
-from . import fit, standing_effects
+from . import fit, standing_effects, standings
 from .prompt_note import CountTokens, prompt_note
 from .question import Question
 from .ranking import Factors
@@ -91,7 +91,9 @@ def pack(snapshot: Snapshot, question: Question, ranked: Sequence[Scored], count
     texts, notes = [heading], list[Packed]()
     left = question.max_tokens - count(heading)
     for memory, scored in (ranked[index] for index in order):
-        written = prompt_note(memory, standing_effects.remarks(snapshot, memory, question.seen_from))
+        written = prompt_note(
+            memory, standings.remarks(snapshot.standings.at(question.seen_from), memory, snapshot.memories)
+        )
         text: str | None = written.text
         tokens = count(f"{_GAP}{text}")
         truncated = tokens > left

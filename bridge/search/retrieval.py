@@ -21,7 +21,7 @@ from ..background import Background
 from ..embedding.embedder import Embedder, Vector, embed_query
 from ..interface import envelope
 from ..memory import Memory
-from . import fit, hits, standing_effects
+from . import fit, hits, standing_effects, standings
 from .catalogue import Catalogue
 from .estimate import Estimate, top
 from .question import Question
@@ -350,13 +350,14 @@ def _best_of(
     words = QueryWords(question.query)
     cosines = {memory.number: snapshot.passage_cosines(ranked.vector, memory.number) for memory in memories}
     of = {memory.number: factors for memory, factors in ranked.hits}
+    known = snapshot.standings.at(question.seen_from)
     best = {}
     for memory in memories:
         texts, factors = best_passages(memory, words, cosines[memory.number]), of[memory.number]
         if factors.inherited is not None:  # it answers by what it replaced, in words of its own
             holds = standing_effects.statement(memory, factors)
             texts = [holds, *(text for text in texts if text != holds)]
-        said = standing_effects.remarks(snapshot, memory, question.seen_from)
+        said = standings.remarks(known, memory, snapshot.memories)
         if factors.fall is not None:  # its standing says so
             said.pop(standing_effects.statement(memory, factors), None)
         best[memory.number] = [f"{text} [{said[text]}]" if text in said else text for text in texts]

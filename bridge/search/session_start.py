@@ -7,17 +7,16 @@ decisions, open questions and next steps; the rest can be asked for. Superseded 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import closing
 from dataclasses import replace
 from types import MappingProxyType
 
 from jobs.layout import Workspace
 
 from ..memory import Content, Memory, References
+from ..store.opening import reader_of
 from ..text.decision_lines import current_first
-from . import listing, standing_effects
+from . import listing, standings
 from .prompt_note import prompt_note
-from .snapshot import open_snapshot
 
 MAX_TOKENS = 800
 HEADING = (
@@ -37,11 +36,16 @@ def session_start(workspace: Workspace, branch: str | None, max_tokens: int = MA
 
 def _remarks(workspace: Workspace, memories: Sequence[Memory]) -> dict[int, dict[str, str]]:
     """Number -> what became of the memory's decisions, by their words."""
-    snapshot = open_snapshot(workspace)
-    if snapshot is None:
-        return {}
-    with closing(snapshot):
-        return {memory.number: standing_effects.remarks(snapshot, memory) for memory in memories}
+    with reader_of(workspace).lists() as lists:
+        pairs = [] if lists is None else lists.replacements()
+        if lists is None or not pairs:
+            return {}
+        known = standings.read(pairs, sorted({(pair.older, pair.older_passage) for pair in pairs}))
+
+        def read_memories(numbers: list[int]) -> list[Memory]:
+            return [entry.memory for number in numbers if (entry := lists.entry(number)) is not None]
+
+        return {memory.number: standings.remarks(known, memory, read_memories) for memory in memories}
 
 
 def block(

@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..text.passages import passages
 from .ranking import Factors, Inherited, Ranking, rescored
+from .standings import words
 
 if TYPE_CHECKING:
     from ..embedding.embedder import Vector
@@ -83,31 +83,12 @@ def described(snapshot: Snapshot, scored: Sequence[tuple[Memory, Factors]]) -> d
 def statement(memory: Memory, factors: Factors) -> str:
     """The decision by which a memory answers: what fell, or what replaced an older one. One of them has to be there."""
     fall = factors.fall
-    return _text(memory, (factors.replaces[0].by if fall is None else fall.statement)[1])
-
-
-def remarks(snapshot: Snapshot, memory: Memory, moment: float | None = None) -> dict[str, str]:
-    """A decision's words -> what became of it, for the decisions of a memory that do not hold any more or are
-    disputed, as known at that moment (seconds since 1970; None: now)."""
-    known = snapshot.standings if moment is None else snapshot.standings.at(moment)
-    places = [(memory.number, passage) for passage in known.statements.get(memory.number, ())]
-    falls = [fall for place in places if (fall := known.fall(place)) is not None]
-    if not falls:
-        return {}
-    others = {other.number: other for other in snapshot.memories(sorted({fall.by[0] for fall in falls}))}
-    found: dict[str, str] = {}
-    for fall in falls:
-        other = others.get(fall.by[0])
-        if other is not None and memory.content is not None:
-            said = "replaced by" if fall.state == "replaced" else "disputed by"
-            day = f", {other.dated_at[:10]}" if other.dated_at else ""
-            found[_text(memory, fall.statement[1])] = f"{said} #{other.number}{day}"
-    return found
+    return words(memory, (factors.replaces[0].by if fall is None else fall.statement)[1])
 
 
 def _described(memory: Memory, factors: Factors, known: Mapping[int, Memory]) -> Standing:
     fall = factors.fall
-    since = None if fall is None else _later(_dated(memory), _dated(known[fall.by[0]]))
+    since = None if fall is None else _later(memory.dated_at, known[fall.by[0]].dated_at)
     return {
         "state": "holds" if fall is None else fall.state,
         "statement": statement(memory, factors),
@@ -124,20 +105,11 @@ def _related(memory: Memory, passage: int) -> RelatedStatement:
     return {
         "memory_id": memory.id,
         "memory_number": memory.number,
-        "statement": _text(memory, passage),
-        "dated_at": _dated(memory),
+        "statement": words(memory, passage),
+        "dated_at": memory.dated_at,
     }
-
-
-def _text(memory: Memory, passage: int) -> str:
-    found = passages(memory)
-    return found[passage].text if passage < len(found) else memory.text
 
 
 def _later(fell: str | None, by: str | None) -> str | None:
     """When a statement fell. By a verdict, the earlier of two may hold: then it is when the other was said."""
     return by if fell is None or by is None else max(fell, by)
-
-
-def _dated(memory: Memory) -> str | None:
-    return memory.dated_at

@@ -1,16 +1,19 @@
 """Which statements hold: the pairs of one state of the store, read once, and what became of each statement.
 
-Pure: a statement was replaced or is disputed by another one, as far as that was said by then. ``standing_effects`` has
-what it means for an answer.
+A statement was replaced or is disputed by another one, as far as that was said by then. ``standing_effects`` has what
+it means for a score. Pure, and without numpy, which the notes at the start of a session must not load.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
+from ..text.passages import passages
+
 if TYPE_CHECKING:
+    from ..memory import Memory
     from ..store.protocol_reading import Replacement
 
 REPLACED = 0.85
@@ -83,3 +86,26 @@ def read(pairs: Sequence[Replacement], statements: Sequence[Statement]) -> Stand
 def _weight(pair: Replacement) -> tuple[bool, float, float, int, int]:
     """What somebody said counts more than what was found."""
     return pair.said is not None, pair.probability, pair.since, pair.newer, pair.newer_passage
+
+
+def words(memory: Memory, passage: int) -> str:
+    """The words of a statement."""
+    found = passages(memory)
+    return found[passage].text if passage < len(found) else memory.text
+
+
+def remarks(known: Standings, memory: Memory, read_memories: Callable[[list[int]], Sequence[Memory]]) -> dict[str, str]:
+    """A decision's words -> what became of it, for the decisions of a memory that do not hold any more or are disputed.
+
+    ``read_memories`` gives the memories with these numbers, in any order.
+    """
+    places = [(memory.number, passage) for passage in known.statements.get(memory.number, ())]
+    falls = [fall for place in places if (fall := known.fall(place)) is not None]
+    others = {other.number: other for other in read_memories(sorted({fall.by[0] for fall in falls}))} if falls else {}
+    found: dict[str, str] = {}
+    for fall in falls:
+        other = others.get(fall.by[0])
+        if other is not None:
+            day = f", {other.dated_at[:10]}" if other.dated_at else ""
+            found[words(memory, fall.statement[1])] = f"{fall.state} by #{other.number}{day}"
+    return found

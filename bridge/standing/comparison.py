@@ -1,16 +1,17 @@
 """Compares memories with those that were compared before them, and stores which statements may be replaced.
 
 A memory is compared once, after it is stored, in the order of the numbers. Each of its statements meets the nearest
-ones of other memories, wherever they are; one of the same topic counts as nearer. So the cost of a memory does not grow
-with the store, apart from one multiplication with the vectors. Which of two is the newer is said by their dates alone.
+ones of other memories whose topics are the same or alike. So the judge's work for a memory does not grow with the
+store; what grows is one multiplication with the vectors. Which of two is the newer is said by their dates alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
+from ..embedding.embedder import Vectors
 from ..search.standings import DISPUTED, REPLACED
 from ..store.protocol import Store
 from . import judge
@@ -19,13 +20,16 @@ from .statements import digest, statements
 NEAREST = 10  # statements that each new one is compared with
 SAME_TOPIC_NEARER = 0.15  # in cosine
 TOPICS_ALIKE = 0.5  # the cosine of two topics; "Keep 4 entries" says nothing of a matter with another name
-_TOGETHER = 16  # memories of one slice
+_TOGETHER = 64  # memories for which the other statements are read once
+_TOPIC = 1  # the passage of the topic
 
-_Other = tuple[int, int, int, str | None, float]
+_Statement = tuple[int, int, int, str | None, float]  # number, passage, row, topic, date
+_Pair = tuple[int, int, int, int, float]
 
 
-def compare_some(store: Store) -> bool:
-    """Compare the next memories that were not compared yet. Returns whether any were left to compare.
+def compare_some(store: Store, go_on: Callable[[], bool] = lambda: True) -> bool:
+    """Compare the next memories that were not compared yet, while ``go_on`` says so before each. Returns whether there
+    may be more.
 
     Raises JobError as the embedder does.
     """
@@ -35,54 +39,52 @@ def compare_some(store: Store) -> bool:
     numbers = store.replacements.uncompared(_TOGETHER)
     if not numbers:
         return False
-    memories = {memory.number: memory for memory in store.after(numbers[0] - 1, numbers[-1] - numbers[0] + 1)}
+    others, rows = store.replacements.statements(), store.passage_rows()
     for number in numbers:
-        memory = memories.get(number)
-        own = {} if memory is None else statements(memory)
-        digests = {passage: digest(words) for passage, words in own.items()}
-        store.replacements.note({number: digests}, [] if memory is None else _pairs(store, number, own))
+        if not go_on():
+            return True
+        own = _texts(store, number)
+        first, topic_id, dated = store.replacements.place(number)
+        mine = [(number, passage, first + passage, topic_id, dated) for passage in own]
+        pairs = [pair for each in mine for pair in _pairs(store, rows, each, others, own[each[1]])] if others else []
+        store.replacements.note({number: {passage: digest(words) for passage, words in own.items()}}, pairs)
+        others += mine
     return True
 
 
-def _pairs(store: Store, number: int, own: dict[int, str]) -> list[tuple[int, int, int, int, float]]:
-    """What may be replaced among the memory's statements and those of the memories that were compared before it."""
-    others = store.replacements.statements() if own else []
-    if not others:
-        return []
-    first, topic_id, dated = store.replacements.place(number)
-    rows = store.passage_rows()
-    places = np.array([row[2] for row in others])
-    found: list[tuple[int, int, int, int, float]] = []
-    texts: dict[int, dict[int, str]] = {number: own}
-    same = np.array([topic_id is not None and row[3] == topic_id for row in others])
-    for passage in own:
-        cosines = (rows @ rows[first + passage])[places]
-        nearest = np.argsort(-(cosines + SAME_TOPIC_NEARER * same), kind="stable")[:NEAREST]
-        near = [others[at] for at in nearest.tolist()]
-        _read_texts(store, near, texts)
-        ordered = [_ordered((number, passage, dated), (other[0], other[1], other[4])) for other in near]
-        pairs = [(texts[old[0]][old[1]], texts[new[0]][new[1]]) for old, new in ordered]
-        judged = judge.replaces(pairs, store.embed)
-        for at, ((old, new), probability) in enumerate(zip(ordered, judged, strict=True)):
-            other = near[at]
-            alike = other[3] == topic_id or float(rows[other[2] - other[1] + 1] @ rows[first + 1]) >= TOPICS_ALIKE
-            if not alike:  # the same words of another matter
-                continue
-            if other[3] != topic_id or old[2] == new[2]:  # perhaps another matter; or nobody knows which is the newer
-                probability = min(probability, REPLACED - 0.01)
-            if probability >= DISPUTED:
-                found.append((old[0], old[1], new[0], new[1], probability))
-    return found
+def _texts(store: Store, number: int) -> dict[int, str]:
+    """The statements of a visible memory by passage."""
+    return next((statements(each) for each in store.after(number - 1, 1) if each.number == number), {})
 
 
-def _ordered(one: tuple[int, int, float], other: tuple[int, int, float]) -> tuple[tuple[int, int, float], ...]:
-    """The two, the older first; of the same date, the lower number."""
-    return tuple(sorted((one, other), key=lambda each: (each[2], each[0], each[1])))
+def _pairs(store: Store, rows: Vectors, mine: _Statement, others: Sequence[_Statement], words: str) -> Iterator[_Pair]:
+    """What may be replaced of a statement and its nearest ones."""
+    near = _nearest(rows, mine, others)
+    texts = {number: _texts(store, number) for number in {other[0] for other in near}}
+    ordered = [sorted((mine, other), key=_age) for other in near]
+    said = {mine[:2]: words} | {(number, passage): t for number, of in texts.items() for passage, t in of.items()}
+    probabilities = judge.replaces([(said[old[:2]], said[new[:2]]) for old, new in ordered], store.embed)
+    for (old, new), probability in zip(ordered, probabilities, strict=True):
+        # Of two topics, it is perhaps another matter; of the same date, nobody knows which is the newer.
+        is_doubtful = old[3] is None or old[3] != new[3] or old[4] == new[4]
+        found = min(probability, REPLACED - 0.01) if is_doubtful else probability
+        if found >= DISPUTED:
+            yield (*old[:2], *new[:2], found)
 
 
-def _read_texts(store: Store, others: Sequence[_Other], texts: dict[int, dict[int, str]]) -> None:
-    for number in {other[0] for other in others} - texts.keys():
-        texts[number] = {}
-        for memory in store.after(number - 1, 1):
-            if memory.number == number:
-                texts[number] = statements(memory)
+def _age(one: _Statement) -> tuple[float, int, int]:
+    """The sort key: the older first; of the same date, the lower number."""
+    return one[4], one[0], one[1]
+
+
+def _nearest(rows: Vectors, mine: _Statement, others: Sequence[_Statement]) -> list[_Statement]:
+    """The nearest of the other statements, the nearest first, without those of topics that are not alike."""
+    cosines = rows @ rows[mine[2]]
+    is_same = np.array([mine[3] is not None and other[3] == mine[3] for other in others])
+    nearness = cosines[[other[2] for other in others]] + SAME_TOPIC_NEARER * is_same
+    topic = rows[mine[2] - mine[1] + _TOPIC]
+    return [
+        others[at]
+        for at in np.argsort(-nearness, kind="stable")[:NEAREST].tolist()
+        if is_same[at] or float(rows[others[at][2] - others[at][1] + _TOPIC] @ topic) >= TOPICS_ALIKE
+    ]

@@ -148,12 +148,12 @@ class Server:
         self._pipes.answer(answer, last=self._depth == 0)
 
     def _compare_some(self) -> bool:
-        """Whether there may be more to compare. An error is left to the next job, which meets it too."""
+        """Whether there may be more to compare. Nobody asked for it, so no error of it may end the process."""
         try:
             with failing_clearly():
                 store = self._stores.store_if_open() if self._stores.are_in_place() else None
-                return store is not None and _comparison().compare_some(store)
-        except (JobError, OSError) as error:
+                return store is not None and _comparison().compare_some(store, lambda: self._pipes.is_idle)
+        except Exception as error:
             log.warning("what the memories replace was not looked for: %s", trace(error))
             return False
 
