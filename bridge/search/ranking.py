@@ -461,6 +461,14 @@ def scores(
     return _all_rated(combined(semantic, recency, _STATUS_MULTIPLIERS[status], ranking), votes, ranking)
 
 
+def highest_scores(semantic: Scores, ranking: Ranking) -> Scores:
+    """The highest score that a memory of this relevance may have, whatever its age, status and feedback."""
+    newest = combined(
+        semantic, np.ones_like(semantic), np.full_like(semantic, max(STATUS_MULTIPLIERS.values())), ranking
+    )
+    return newest * (1 + ranking.feedback_weight)
+
+
 def _all_rated(found: Scores, votes: VoteColumns, ranking: Ranking) -> Scores:
     return found * feedback_multipliers(votes, ranking.feedback_weight) if ranking.feedback_weight else found
 

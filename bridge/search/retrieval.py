@@ -36,6 +36,7 @@ from .ranking import (
     default_floor,
     factors,
     good_fit,
+    highest_scores,
     least_best,
     loses_by_age,
     order_key,
@@ -109,7 +110,7 @@ def rank(snapshot: Snapshot, question: Question, embedder: Embedder, second: Sec
         listed = _scored(snapshot, question, vector, estimate.candidates.take(newest))
         return Ranked(listed, len(estimate), None, share, vector, question)
     timed = _with_extreme(snapshot, question, vector, estimate)
-    falls = _falls(snapshot, timed, vector, estimate.candidates)
+    falls = _falls(snapshot, timed, vector, estimate)
     deep = timed if second is None else replace(timed, max_results=second.depth(timed.max_results))
     deep = replace(deep, max_results=deep.max_results + len(falls))
     wanted = _wanted(estimate, deep)
@@ -131,17 +132,23 @@ def rank(snapshot: Snapshot, question: Question, embedder: Embedder, second: Sec
     return Ranked(listed, max(len(estimate), len(listed)), _best_fit(scored, timed), share, vector, timed)
 
 
-def _falls(snapshot: Snapshot, question: Question, vector: Vector, candidates: Catalogue) -> dict[int, Fall]:
-    """The candidates that answer by a statement which does not hold any more, by number. A question about the past
-    asks for just these."""
+def _falls(snapshot: Snapshot, question: Question, vector: Vector, estimate: Estimate) -> dict[int, Fall]:
+    """What fell of the candidates that may be hits, or whose heir may be one, by number. So many are looked at that
+    ``max_results`` of them do not fall: others cannot become hits by it. A question about the past asks for what
+    fell."""
     known = snapshot.standings
     if not known.best or question.asks_past:
         return {}
-    known = known.at(question.seen_from)
-    older = np.array(list(known.statements), np.int64)
-    return standing_effects.falls(
-        known, snapshot, vector, candidates.number[np.isin(candidates.number, older)].tolist()
-    )
+    least = _estimated(estimate.candidates, estimate.least, question.ranking)
+    highest = highest_scores(estimate.most, question.ranking)
+    depth = 2 * question.max_results
+    while True:
+        chosen = top(np.arange(len(estimate)), least, highest, depth)
+        numbers = estimate.candidates.number[chosen].tolist()
+        falls = standing_effects.falls(known.at(question.seen_from), snapshot, vector, numbers)
+        if depth - len(falls) >= question.max_results or len(chosen) == len(estimate):
+            return falls
+        depth *= 2
 
 
 def _with_falls(candidates: Catalogue, chosen: Catalogue, falls: Mapping[int, Fall]) -> Catalogue:
@@ -231,12 +238,15 @@ def score(
     indexes = snapshot.catalogue.indexes(np.array(numbers, np.int64))
     candidates = snapshot.catalogue.take(indexes[indexes >= 0])
     vector = query_vector(question, embedder)
+    asked = set(candidates.number.tolist())
+    falls: dict[int, Fall] = {}
     known = snapshot.standings.at(question.seen_from)
-    passing = snapshot.candidates(question.filters)
-    involved = [*known.older_than(candidates.number.tolist()), *candidates.number.tolist()]
-    at = passing.indexes(np.array(involved, np.int64))
-    falls = _falls(snapshot, question, vector, passing.take(np.unique(at[at >= 0]))) if known.best else {}
-    others = set(falls) - set(candidates.number.tolist())
+    if known.best and not question.asks_past:
+        involved = np.array(sorted(asked | known.older_than(asked)), np.int64)
+        passing = snapshot.candidates(question.filters)
+        numbers = involved[passing.indexes(involved) >= 0].tolist()
+        falls = standing_effects.falls(known, snapshot, vector, numbers)
+    others = set(falls) - asked
     scored = _scored(snapshot, question, vector, candidates)
     if others:
         at = snapshot.catalogue.indexes(np.array(sorted(others), np.int64))

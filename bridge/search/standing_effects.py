@@ -34,14 +34,16 @@ def falls(known: Standings, snapshot: Snapshot, vector: Vector, numbers: Sequenc
     """Number -> its fall, of those of the memories that answer by a statement which fell."""
     found: dict[int, Fall] = {}
     for number in numbers:
-        at = known.statements.get(number, [])
+        at = known.statements.get(number)
+        fallen = {passage: fall for passage in at or () if (fall := known.fall((number, passage))) is not None}
+        if at is None or not fallen:
+            continue
         cosines = snapshot.passage_cosines(vector, number)
-        if at and at[-1] < len(cosines):
-            nearest = max(at, key=lambda passage: cosines[passage])
-            fall = known.fall((number, nearest))
-            others = max(cosines[_AFTER_TOPIC:], default=0.0)
-            if fall is not None and cosines[nearest] >= others - _REPEATED:
-                found[number] = fall
+        if at[-1] >= len(cosines):
+            continue
+        nearest = max(at, key=lambda passage: cosines[passage])
+        if nearest in fallen and cosines[nearest] >= max(cosines[_AFTER_TOPIC:]) - _REPEATED:
+            found[number] = fallen[nearest]
     return found
 
 

@@ -6,8 +6,9 @@ it means for a score. Pure, and without numpy, which the notes at the start of a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from ..text.passages import passages
@@ -49,9 +50,13 @@ class Standings:
 
     def at(self, moment: float) -> Standings:
         """As they were known at that moment, in seconds since 1970."""
-        if all(pair.since <= moment for pair in self.best.values()):
+        if self._newest <= moment:
             return self
         return replace(self, best={of: pair for of, pair in self.best.items() if pair.since <= moment})
+
+    @cached_property
+    def _newest(self) -> float:
+        return max((pair.since for pair in self.best.values()), default=0.0)
 
     def fall(self, statement: Statement) -> Fall | None:
         """What became of a statement; None if it holds."""
@@ -65,10 +70,17 @@ class Standings:
             by = (further.newer, further.newer_passage)
         return Fall(state, statement, by, pair.since, pair.probability, "judge" if pair.said is None else "said")
 
-    def older_than(self, numbers: Sequence[int]) -> set[int]:
+    def older_than(self, numbers: Collection[int]) -> set[int]:
         """The memories with a statement that one of these memories replaced or contradicts, at last or on the way."""
-        wanted = set(numbers)
-        return {of[0] for of in self.best if (fall := self.fall(of)) is not None and fall.by[0] in wanted}
+        return set().union(*(self._older.get(number, ()) for number in numbers))
+
+    @cached_property
+    def _older(self) -> dict[int, set[int]]:
+        found: dict[int, set[int]] = {}
+        for statement in self.best:
+            if (fall := self.fall(statement)) is not None:
+                found.setdefault(fall.by[0], set()).add(statement[0])
+        return found
 
 
 def read(pairs: Sequence[Replacement], statements: Sequence[Statement]) -> Standings:
