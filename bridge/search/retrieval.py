@@ -141,11 +141,13 @@ def _falls(snapshot: Snapshot, question: Question, vector: Vector, estimate: Est
         return {}
     least = _estimated(estimate.candidates, estimate.least, question.ranking)
     highest = highest_scores(estimate.most, question.ranking)
-    depth = 2 * question.max_results
+    known, falls, depth = known.at(question.seen_from), dict[int, "Fall"](), 2 * question.max_results
+    is_new = np.ones(len(estimate), np.bool_)
     while True:
         chosen = top(np.arange(len(estimate)), least, highest, depth)
-        numbers = estimate.candidates.number[chosen].tolist()
-        falls = standing_effects.falls(known.at(question.seen_from), snapshot, vector, numbers)
+        some = chosen[is_new[chosen]]
+        is_new[some] = False
+        falls |= standing_effects.falls(known, snapshot, vector, estimate.candidates.take(some))
         if depth - len(falls) >= question.max_results or len(chosen) == len(estimate):
             return falls
         depth *= 2
@@ -244,8 +246,8 @@ def score(
     if known.best and not question.asks_past:
         involved = np.array(sorted(asked | known.older_than(asked)), np.int64)
         passing = snapshot.candidates(question.filters)
-        numbers = involved[passing.indexes(involved) >= 0].tolist()
-        falls = standing_effects.falls(known, snapshot, vector, numbers)
+        at = passing.indexes(involved)
+        falls = standing_effects.falls(known, snapshot, vector, passing.take(at[at >= 0]))
     others = set(falls) - asked
     scored = _scored(snapshot, question, vector, candidates)
     if others:

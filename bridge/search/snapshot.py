@@ -6,7 +6,7 @@ The memories, the full-text index and the vector rows of a snapshot belong to th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -404,6 +404,11 @@ class Snapshot:
             return np.empty((0, 0), np.float32)
         first, count = int(self.catalogue.passage_row[index]), int(self.catalogue.passage_count[index])
         return self._passages[first : first + count]
+
+    def cosines_of(self, vector: Vector, candidates: Catalogue) -> Iterator[list[float]]:
+        """The cosine of the query's vector with each passage, for each candidate; empty without vectors."""
+        for first, count in zip(candidates.passage_row.tolist(), candidates.passage_count.tolist(), strict=True):
+            yield [] if self._passages is None else (self._passages[first : first + count] @ vector).tolist()
 
     def passage_cosines(self, vector: Vector, number: int) -> list[float]:
         """The cosine of the query's vector with each passage of a memory; empty without vectors."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..embedding.embedder import Vector
     from ..interface.answer_shapes import RelatedStatement, Standing
     from ..memory import Memory
+    from .catalogue import Catalogue
     from .snapshot import Snapshot
     from .standings import Fall, Standings
 
@@ -30,20 +31,18 @@ _AFTER_TOPIC = 2  # passages: the whole text and the topic come first
 _REPEATED = 0.1
 
 
-def falls(known: Standings, snapshot: Snapshot, vector: Vector, numbers: Sequence[int]) -> dict[int, Fall]:
-    """Number -> its fall, of those of the memories that answer by a statement which fell."""
+def falls(known: Standings, snapshot: Snapshot, vector: Vector, candidates: Catalogue) -> dict[int, Fall]:
+    """Number -> its fall, of those of the candidates that answer by a statement which fell."""
+    fallen = {number: known.falls_of(number) for number in candidates.number.tolist()}
+    some = candidates.take([at for at, each in enumerate(fallen.values()) if each])
     found: dict[int, Fall] = {}
-    for number in numbers:
-        at = known.statements.get(number)
-        fallen = {passage: fall for passage in at or () if (fall := known.fall((number, passage))) is not None}
-        if at is None or not fallen:
-            continue
-        cosines = snapshot.passage_cosines(vector, number)
+    for number, cosines in zip(some.number.tolist(), snapshot.cosines_of(vector, some), strict=True):
+        at = known.statements[number]
         if at[-1] >= len(cosines):
             continue
         nearest = max(at, key=lambda passage: cosines[passage])
-        if nearest in fallen and cosines[nearest] >= max(cosines[_AFTER_TOPIC:]) - _REPEATED:
-            found[number] = fallen[nearest]
+        if nearest in fallen[number] and cosines[nearest] >= max(cosines[_AFTER_TOPIC:]) - _REPEATED:
+            found[number] = fallen[number][nearest]
     return found
 
 

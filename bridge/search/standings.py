@@ -70,6 +70,11 @@ class Standings:
             by = (further.newer, further.newer_passage)
         return Fall(state, statement, by, pair.since, pair.probability, "judge" if pair.said is None else "said")
 
+    def falls_of(self, number: int) -> dict[int, Fall]:
+        """Passage -> its fall, of the statements of a memory that do not hold any more or are disputed."""
+        passages_of = self.statements.get(number, ())
+        return {passage: fall for passage in passages_of if (fall := self.fall((number, passage))) is not None}
+
     def older_than(self, numbers: Collection[int]) -> set[int]:
         """The memories with a statement that one of these memories replaced or contradicts, at last or on the way."""
         return set().union(*(self._older.get(number, ()) for number in numbers))
@@ -111,8 +116,7 @@ def remarks(known: Standings, memory: Memory, read_memories: Callable[[list[int]
 
     ``read_memories`` gives the memories with these numbers, in any order.
     """
-    places = [(memory.number, passage) for passage in known.statements.get(memory.number, ())]
-    falls = [fall for place in places if (fall := known.fall(place)) is not None]
+    falls = known.falls_of(memory.number).values()
     others = {other.number: other for other in read_memories(sorted({fall.by[0] for fall in falls}))} if falls else {}
     found: dict[str, str] = {}
     for fall in falls:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from ..embedding.embedder import Vectors
+from ..embedding.embedder import Vector, Vectors
 from ..search.standings import DISPUTED, REPLACED
 from ..store.protocol import Store
 from . import judge
@@ -20,6 +20,7 @@ from .statements import digest, statements
 NEAREST = 10  # statements that each new one is compared with
 SAME_TOPIC_NEARER = 0.15  # in cosine
 TOPICS_ALIKE = 0.5  # the cosine of two topics; "Keep 4 entries" says nothing of a matter with another name
+NEARLY_THE_SAME = 0.8  # the cosine of two statements of such topics
 _TOGETHER = 64  # memories for which the other statements are read once
 _TOPIC = 1  # the passage of the topic
 
@@ -82,9 +83,15 @@ def _nearest(rows: Vectors, mine: _Statement, others: Sequence[_Statement]) -> l
     cosines = rows @ rows[mine[2]]
     is_same = np.array([mine[3] is not None and other[3] == mine[3] for other in others])
     nearness = cosines[[other[2] for other in others]] + SAME_TOPIC_NEARER * is_same
-    topic = rows[mine[2] - mine[1] + _TOPIC]
+    topic = _topic(rows, mine)
     return [
         others[at]
         for at in np.argsort(-nearness, kind="stable")[:NEAREST].tolist()
-        if is_same[at] or float(rows[others[at][2] - others[at][1] + _TOPIC] @ topic) >= TOPICS_ALIKE
+        if is_same[at] or (nearness[at] >= NEARLY_THE_SAME and _topic(rows, others[at]) @ topic >= TOPICS_ALIKE)
     ]
+
+
+def _topic(rows: Vectors, one: _Statement) -> Vector:
+    """The vector of the topic of a statement's memory."""
+    vector: Vector = rows[one[2] - one[1] + _TOPIC]
+    return vector

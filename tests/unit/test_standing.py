@@ -41,6 +41,7 @@ AT = "2026-11-20T11:00:00Z"
 ALL = Settings(relevance_floor=0.0)
 OLD, NEW = "Loans last two weeks", "Loans last four weeks"
 QUESTION = "how long do loans last"
+LONG = "Every reader may keep a borrowed book at home for {} weeks"
 
 Judge = Callable[[Sequence[tuple[str, str]], Any], list[float]]
 
@@ -141,7 +142,8 @@ def test_decisions_of_two_topics_are_at_most_disputed_and_only_where_the_topics_
 ) -> None:
     judged(saying(0.99))
     place.add(
-        memory("a", "2026-09-01", "Keep 4", topic=topics[0]), memory("b", "2026-10-01", "Keep 5", topic=topics[1])
+        memory("a", "2026-09-01", LONG.format(4), topic=topics[0]),
+        memory("b", "2026-10-01", LONG.format(5), topic=topics[1]),
     )
     place.compare()
     assert [DISPUTED <= row[4] < REPLACED for row in place.pairs()] == [True] * found
@@ -354,12 +356,15 @@ def test_a_block_for_a_prompt_marks_the_decision_that_was_replaced(
 def test_the_notes_at_the_start_of_a_session_say_what_a_newer_one_contradicts(
     place: Place, judged: Callable[[Judge], None]
 ) -> None:
-    judged(saying(0.95, (OLD, NEW)))
-    place.add(memory("a", "2026-09-01", OLD, topic="Loans"), memory("b", "2026-10-01", NEW, topic="Loans again"))
+    judged(saying(0.95))
+    place.add(
+        memory("a", "2026-09-01", LONG.format(4), topic="Loans"),
+        memory("b", "2026-10-01", LONG.format(5), topic="Loans again"),
+    )
     place.compare()
     notes = session_start(place.workspace, None)
-    assert f"> - {OLD} [disputed by #2, 2026-10-01]" in notes
-    assert f"> - {NEW}\n" in notes
+    assert f"> - {LONG.format(4)} [disputed by #2, 2026-10-01]" in notes
+    assert f"> - {LONG.format(5)}\n" in notes
 
 
 # --- what somebody said ---
