@@ -209,8 +209,6 @@ class PastCompaction(TypedDict):
     superseded_numbers: dict[str, Number]
     """Memory id -> number, of those that still exist."""
     conflicts: list[dict[str, object]]
-    kept_both: list[dict[str, object]]
-    """Conflicts that were rejected: both decisions hold."""
     narrative_source: str
     restored_at: Moment | None
     restored: list[str]

@@ -858,13 +858,21 @@ export interface CompactionConflict {
   /**
    * `negation`: one denies the other. `choice`, `value`: another choice or amount for the same subject.
    * `toggle`: the opposite, such as enabled and disabled. `reversal`: the later one takes the earlier one back.
+   * `replacement`: known to the store, in words of which the rules say nothing.
    */
-  kind: "negation" | "choice" | "value" | "toggle" | "reversal";
+  kind: "negation" | "choice" | "value" | "toggle" | "reversal" | "replacement";
   /** How certain the conflict is. */
   confidence: number;
-  /** What decided it: the rules of wording or the language model. */
-  judged_by?: "rules" | "llm";
+  /**
+   * What decided it: the rules of wording, the language model, the comparison when the memories were stored, or a
+   * person or agent in the review.
+   */
+  judged_by?: "rules" | "llm" | "judge" | "said";
+  /** Why, if somebody said so. */
+  reason?: string;
+  /** The one that does not hold any more. */
   earlier: ConflictSide;
+  /** The one that holds. It is the older one only if somebody said so. */
   later: ConflictSide;
 }
 
@@ -2018,8 +2026,6 @@ export interface PastCompaction {
   /** Memory id -> number, of those that still exist. */
   superseded_numbers: { [name: string]: number };
   conflicts: { [name: string]: unknown }[];
-  /** Conflicts that were rejected: both decisions hold. */
-  kept_both: { [name: string]: unknown }[];
   narrative_source: string;
   restored_at: string | null;
   restored: string[];

@@ -30,7 +30,6 @@ from bridge.embedding.embedder import Vectors
 from bridge.graph.open_stores import Stores
 from bridge.memory import MAX_KEPT, Content, Memory, Metadata, References, TimeScope
 from bridge.operations import Task, run
-from bridge.search import listing
 from bridge.settings import Settings
 from bridge.slices import ignore_progress
 from bridge.store import values
@@ -263,16 +262,6 @@ def test_no_text_of_an_edited_file_gets_into_the_history(here: WithoutCognee) ->
     assert line["conflicts"][0]["earlier"] == {
         "memory_id": an_id("b"), "text_sha256": sha256(masked.encode()).hexdigest(),
     }  # fmt: skip
-
-
-def test_an_import_keeps_which_conflicts_were_rejected_by_their_ids(here: WithoutCognee) -> None:
-    store(here, summary("b"), summary("f"), record("g", "b", "f"))
-    ids = ("0123abcd", PHRASE)
-    conflicts = [{"conflict_id": each, "kind": "value", "confidence": 0.5, "kept_both": True} for each in ids]
-    imported(here, edited([history_with_texts() | {"conflicts": conflicts}]))
-    (past,) = listing.history(here.workspace, 10)
-    assert [each.get("conflict_id") for each in past["kept_both"]] == ["0123abcd", None]
-    assert past["conflicts"] == []
 
 
 def test_a_secret_in_a_field_that_refers_to_something_is_not_imported_with_a_finding(here: WithoutCognee) -> None:

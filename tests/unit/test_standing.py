@@ -25,7 +25,8 @@ from bridge.search.standings import DISPUTED, REPLACED, Standings, read
 from bridge.settings import Settings
 from bridge.slices import ignore_progress as ignore
 from bridge.standing import comparison, judge
-from bridge.standing.statements import statements
+from bridge.standing.statements import digest, statements
+from bridge.store.opening import reader_of
 from bridge.store.protocol_reading import Replacement, Said
 from bridge.store.sqlite_store import SqliteStore
 from bridge.store.verdicts import OfPair, settled
@@ -113,6 +114,34 @@ def test_the_statements_of_a_memory_are_its_decisions_and_not_what_a_record_says
     (text,) = statements(memory("r", "2026-10-01", *lines, status="DecisionRecord", kind="decision_record")).values()
     assert "B holds" in text
     assert statements(memory("none", "2026-10-01")) == {}
+
+
+def test_a_decision_of_a_record_is_the_decision_that_it_was_in_its_source() -> None:
+    lines = (
+        "[Later] B holds (2026-10-01, #2) supersedes A holds (2026-09-01, #1)",
+        "[Earlier] A holds (2026-09-01, #1)",
+    )
+    record = memory("r", "2026-10-01", *lines, status="DecisionRecord", kind="decision_record")
+    source = memory("s", "2026-10-01", "B holds.")
+    assert list(map(digest, statements(record).values())) == list(map(digest, statements(source).values()))
+
+
+def test_what_stands_beside_each_other_in_one_memory_is_not_replaced_by_a_repetition_of_one(
+    place: Place, judged: Callable[[Judge], None]
+) -> None:
+    judged(saying(0.95))
+    place.add(
+        memory("a", "2026-09-01", OLD, NEW), memory("b", "2026-10-01", NEW), memory("c", "2026-10-02", "No loans")
+    )
+    place.compare()
+    fallen = {(row.older, row.newer) for row in lists_of(place)}
+    assert fallen == {(1, 3), (2, 3)}
+
+
+def lists_of(place: Place) -> Sequence[Replacement]:
+    with reader_of(place.workspace).lists() as lists:
+        assert lists is not None
+        return lists.replacements()
 
 
 @pytest.mark.parametrize("first", ["older", "newer"])

@@ -320,11 +320,10 @@ def history(answer: Envelope) -> None:
     table(columns, rows, right=right, wraps=("topic", ""), optional_columns=("id", "narrative", "age"))
     for made in answer["compactions"]:
         numbers = made["superseded_numbers"]
-        for conflict in (*made["conflicts"], *made["kept_both"]):
+        for conflict in made["conflicts"]:
             ids = [conflict[side]["memory_id"] for side in ("earlier", "later")]
             earlier, later = (f"#{numbers[each]}" if each in numbers else each for each in ids)
-            rejected = "; rejected: both hold" if conflict.get("kept_both") else ""
-            judged = f"{conflict['confidence']:.2f} by {conflict['judged_by']}{rejected}"
+            judged = f"{conflict['confidence']:.2f} by {conflict['judged_by']}"
             say(f"{made['topic_id']}: {conflict['kind']} {judged}: {earlier} and {later}")
 
 
