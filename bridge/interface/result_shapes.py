@@ -201,7 +201,8 @@ class CompactionPreview(TypedDict):
     warnings: list[str]
     """What else to check before the preview is applied."""
     preview_digest: Digest
-    """The digest of the change that would be applied. It stays the same until a memory of the topic changes."""
+    """The digest of the change that would be applied. It stays the same until a memory of the topic changes, or
+    what is known of its decisions."""
 
 
 class AppliedCompaction(GraphFollows):
@@ -318,6 +319,8 @@ class ImportResult(GraphFollows):
     """Added entries of what cognee found in texts."""
     feedback: Count
     """Added entries of feedback. A later one of the same person was kept."""
+    verdicts: Count
+    """Added verdicts on two decisions. A later one on the same two was kept."""
     details: Annotated[list[ImportDetail], Field(max_length=100)]
     redactions: Redactions | None
     """Secrets that were replaced in the memories that were added. Null where the setting is off."""

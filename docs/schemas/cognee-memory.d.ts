@@ -886,7 +886,10 @@ export interface CompactionPreview {
   kept_both: CompactionConflict[];
   /** What else to check before the preview is applied. */
   warnings: string[];
-  /** The digest of the change that would be applied. It stays the same until a memory of the topic changes. */
+  /**
+   * The digest of the change that would be applied. It stays the same until a memory of the topic changes, or
+   * what is known of its decisions.
+   */
   preview_digest: string;
 }
 
@@ -1222,6 +1225,8 @@ export interface ExportCounts {
   cognified?: number | null;
   /** Default: 0. */
   feedback?: number | null;
+  /** Default: 0. */
+  verdict?: number | null;
 }
 
 /** The last line. Without it, a file was cut off. */
@@ -1255,6 +1260,7 @@ export type ExportLine =
   | ExportedCompaction
   | ExportedFinding
   | ExportedFeedback
+  | ExportedVerdict
   | ExportEnd;
 
 /** What was merged into a record, and whether that was taken back: ids, digests and counts. */
@@ -1353,6 +1359,25 @@ export interface ExportedSummary {
   /** The summary as markdown. It is not read: the fields are. */
   text?: string | null;
   metadata: SummaryMetadata;
+}
+
+/** What somebody said of two decisions: which of them holds. */
+export interface ExportedVerdict {
+  type: "verdict";
+  /** The memory of the one that was given as the older. */
+  older: string;
+  older_sha256: string;
+  /** A UUID. */
+  newer: string;
+  newer_sha256: string;
+  /** Which of the two holds. */
+  verdict: "newer" | "older" | "both";
+  reason?: string | null;
+  by: string;
+  /** ISO 8601; without an offset it is UTC. */
+  at: string;
+  /** Default: "". */
+  job_id?: string;
 }
 
 /** How many said that a memory helped, and how many that it is wrong. */
@@ -1585,6 +1610,8 @@ export interface ImportResult {
   findings: number;
   /** Added entries of feedback. A later one of the same person was kept. */
   feedback: number;
+  /** Added verdicts on two decisions. A later one on the same two was kept. */
+  verdicts: number;
   details: ImportDetail[];
   /** Secrets that were replaced in the memories that were added. Null where the setting is off. */
   redactions: Redactions | null;

@@ -8,6 +8,7 @@ from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 from fake_embedder import FakeEmbedder
@@ -30,6 +31,7 @@ from bridge.store.opening import reader_of
 from bridge.store.protocol_reading import Replacement, Said
 from bridge.store.sqlite_store import SqliteStore
 from bridge.store.verdicts import OfPair, settled
+from bridge.transfer import export
 from jobs import clock
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -493,6 +495,30 @@ def test_a_pair_keeps_its_name_and_is_not_shown_again_once_it_is_settled(dispute
     assert review.pair(disputed.workspace, "#1/2") == pair
     with pytest.raises(JobError, match="no pair '1/3'"):
         review.pair(disputed.workspace, "1/3")
+
+
+def test_an_export_brings_what_was_settled_to_another_workspace(
+    place: Place, judged: Callable[[Judge], None], tmp_path: Path
+) -> None:
+    judged(saying(0.75))
+    one, other = (str(UUID(int=number)) for number in (1, 2))
+    place.add(memory(one, "2026-09-01", OLD), memory(other, "2026-10-01", NEW))
+    place.compare()
+    sides = {"older": {"memory_id": one, "statement": OLD}, "newer": {"memory_id": other, "statement": NEW}}
+    resolved(place, "older", reason="The council said so.", **sides)
+    (tmp_path / "there").mkdir()
+    there = Place(tmp_path / "there")
+    with (there.workspace.root / "memories.jsonl").open("wb") as file:
+        export.write(place.workspace, None, AT, file.write)
+    with Stores(there.workspace, ALL) as stores:
+        stores._embedder = there.embedder
+        task = Task("import", "d" * 64, {"path": "memories.jsonl"}, AT, AT)
+        outcome = run("import", [task], stores, NOW, ignore)["import"]
+    assert isinstance(outcome, Succeeded), outcome
+    there.compare()
+    known = review.pairs(there.workspace, all_of_them=True)
+    assert known == review.pairs(place.workspace, all_of_them=True)
+    assert [(pair["holds"], pair["reason"]) for pair in known] == [("older", "The council said so.")]
 
 
 def test_a_verdict_that_was_asked_for_earlier_does_not_replace_a_later_one(disputed: Place) -> None:
