@@ -1872,6 +1872,8 @@ export interface MemoryText {
   /** Where it comes from, if it was captured from a session of another tool. */
   captured_from: CapturedFrom | null;
   feedback: MemoryFeedback;
+  /** What of it may rest on a decision that was replaced. */
+  rests_on: RestsOn[];
 }
 
 /** A memory as it was before it was merged. */

@@ -256,6 +256,11 @@ def memory(answer: Envelope) -> None:
             ("captured", _captured_from(memory["captured_from"])),
         ]
     )
+    for each in memory["rests_on"]:
+        say(
+            f"“{each['text']}” may rest on #{each['memory_number']}, which was replaced by #{each['replaced_by']}:"
+            f" “{each['statement']}”"
+        )
     say()
     say(readable(memory["summary_text"]).rstrip("\n"))
 
