@@ -8,7 +8,8 @@ that speaks of something else, does not rest on it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ..text.passages import decisions
@@ -29,6 +30,7 @@ _TURNED_AWAY = re.compile(
 _NUMBERS = {word: str(number) for number, word in enumerate(
     "zero one two three four five six seven eight nine ten eleven twelve".split()
 )}  # fmt: skip
+_KEPT = 512  # texts whose words are known
 # Words of decisions that say nothing of what they are about.
 _EMPTY = frozenset(map(stem, (
     "last run use keep go stay take get make have hold set send need cost own move wait out minute hour day week month"
@@ -75,7 +77,8 @@ def rests(text: str, fell: str, holds: str) -> bool:
     return not any(_TURNED_AWAY.search(text[: found[mark]]) for mark in given_up)
 
 
-def _marks(text: str) -> dict[str, int]:
+@lru_cache(_KEPT)
+def _marks(text: str) -> Mapping[str, int]:
     """The names in a text, in small letters, and the numbers, each with the word behind it; and where they stand."""
     words = list(_WORD.finditer(text))
     found = {}
@@ -88,5 +91,6 @@ def _marks(text: str) -> dict[str, int]:
     return found
 
 
-def _stems(text: str) -> set[str]:
-    return {stem(word) for word in _WORD.findall(text) if word.casefold() not in STOP_WORDS}
+@lru_cache(_KEPT)
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(stem(word) for word in _WORD.findall(text) if word.casefold() not in STOP_WORDS)
