@@ -257,10 +257,8 @@ def memory(answer: Envelope) -> None:
         ]
     )
     for each in memory["rests_on"]:
-        say(
-            f"“{each['text']}” may rest on #{each['memory_number']}, which was replaced by #{each['replaced_by']}:"
-            f" “{each['statement']}”"
-        )
+        replaced = f"#{each['memory_number']}, “{each['statement']}”, which was replaced by #{each['replaced_by']}"
+        say(f"“{each['text']}” may rest on {replaced}.")
     say()
     say(readable(memory["summary_text"]).rstrip("\n"))
 
