@@ -19,6 +19,7 @@ from pathlib import Path
 from bridge.argument_table import DEFAULT_PRESET
 from bridge.embedding.embedder import Embedder
 from bridge.settings import load
+from jobs import clock
 
 from . import judged, metrics, table
 from .judged import DEPTH, Row, Shelf
@@ -74,6 +75,35 @@ def measure(embedder: Embedder) -> Measured:
         shelf = Shelf(Path(folder), memories, embedder)
         hits = {query["id"]: _asked(shelf, query["query"]) for query in queries}
     return Measured(figures(queries, hits), hits)
+
+
+def first_by_currency(embedder: Embedder) -> dict[str, tuple[str, str]]:
+    """Of each case of two decisions on one topic, which of them is to come first, and which one does."""
+    found = {}
+    for case in judged.rows(FOLDER / "currency.jsonl"):
+        memories = [
+            {"id": which, "conversation": "", "topic": case["topic"], "text": f"- {case[which]}",
+             "payload": _dated(case["topic"], context, case[which], day)}
+            for which, context, day in (
+                ("earlier", case["context"], "2025-09-01"), ("later", "Said in the weekly call.", "2025-10-10"),
+            )
+        ]  # fmt: skip
+        with tempfile.TemporaryDirectory(prefix="cognee-memory-judged-") as folder:
+            shelf = Shelf(Path(folder), memories, embedder)
+            shelf.compare()
+            asked = {"preset": DEFAULT_PRESET, **case.get("arguments", {})}
+            as_of = datetime.fromisoformat(asked.pop("as_of", clock.iso(judged.DAY)))
+            found[case["id"]] = case["first"], next(iter(shelf.ask(case["query"], as_of, **asked)), "nothing")
+    return found
+
+
+def _dated(topic: str, context: str, decision: str, day: str) -> Row:
+    return {
+        "summary": {
+            "topic": topic, "context": context, "decisions": [decision],
+            "created_at": f"{day}T09:00:00Z",
+        }
+    }  # fmt: skip
 
 
 def _asked(shelf: Shelf, query: str) -> Hits:

@@ -24,6 +24,7 @@ from bridge.embedding.factory import create
 from bridge.operations import Task
 from bridge.operations.ingest import prepare
 from bridge.search.reader import Reader
+from bridge.standing import comparison
 from bridge.store.sqlite_store import SqliteStore
 from bridge.store.values import Feedback, Verdict
 from jobs import clock
@@ -158,6 +159,15 @@ class Shelf:
                     found.append((memory, task.job_id))
                     self._ids[memory.id] = row["id"]
             store.add(found, clock.iso(DAY))
+        finally:
+            store.close()
+
+    def compare(self) -> None:
+        """Find what holds, as the worker does in an idle moment."""
+        store = SqliteStore(self._workspace, self._embedder)
+        try:
+            while comparison.compare_some(store):
+                pass
         finally:
             store.close()
 

@@ -94,6 +94,21 @@ class MemoryText(MemoryLine):
     captured_from: CapturedFrom | None
     """Where it comes from, if it was captured from a session of another tool."""
     feedback: MemoryFeedback
+    rests_on: list[RestsOn]
+    """What of it may rest on a decision that was replaced."""
+
+
+class RestsOn(TypedDict):
+    """A decision or a reason of a memory that names what was given up since."""
+
+    text: str
+    memory_id: str
+    memory_number: Number
+    """Of the memory with the decision that was replaced."""
+    statement: str
+    """That decision."""
+    replaced_by: Number
+    """The number of the memory with what holds."""
 
 
 class CapturedFrom(TypedDict):
@@ -209,8 +224,6 @@ class PastCompaction(TypedDict):
     superseded_numbers: dict[str, Number]
     """Memory id -> number, of those that still exist."""
     conflicts: list[dict[str, object]]
-    kept_both: list[dict[str, object]]
-    """Conflicts that were rejected: both decisions hold."""
     narrative_source: str
     restored_at: Moment | None
     restored: list[str]

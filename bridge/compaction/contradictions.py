@@ -9,11 +9,10 @@ from typing import Literal
 from jobs import clock
 
 from ..memory import Memory
-from ..text.decision_lines import Stated
+from ..text.decision_lines import Stated, wording
 from .conflicts import ConflictKind
-from .duplicates import normalised_wording
 
-JudgedBy = Literal["rules", "llm"]
+JudgedBy = Literal["rules", "llm", "judge", "said"]
 
 
 def date_of(memory: Memory) -> str:
@@ -25,8 +24,8 @@ def date_of(memory: Memory) -> str:
 class Statement:
     """One list entry of a source: its text without marks, and what the marks of an earlier record said.
 
-    ``stated_before``: when and where that record's sources stated it. ``held_in``: the ids of the memories that have
-    it as a decision that holds; it is empty for one that a record calls earlier.
+    ``stated_before``: when and where that record's sources stated it. ``held``: where it is a decision that holds, each
+    a memory's id and the digest of the words there; it is empty for one that a record calls earlier.
     """
 
     text: str
@@ -34,12 +33,17 @@ class Statement:
     is_superseded: bool = False
     supersedes: tuple[str, ...] = ()
     stated_before: Stated | None = None
-    held_in: frozenset[str] = frozenset()
+    held: frozenset[tuple[str, str]] = frozenset()
 
     @property
     def stated(self) -> Stated:
         """When and where it was last stated."""
         return self.stated_before or Stated(clock.iso(clock.parse(date_of(self.memory)))[:10], self.memory.number)
+
+    @property
+    def held_in(self) -> frozenset[str]:
+        """The ids of the memories that have it as a decision that holds."""
+        return frozenset(memory_id for memory_id, _ in self.held)
 
     def is_beside(self, other: Statement) -> bool:
         """Whether one memory has both as decisions that hold, so nobody took the one for the other's successor."""
@@ -48,13 +52,18 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Two decisions of different memories that cannot both hold; no decision in between replaced the earlier one."""
+    """Two decisions of different memories that cannot both hold; no decision in between replaced the earlier one.
 
-    kind: ConflictKind
+    ``judged_by``: the rules here, a language model, the judge that compared the memories when they were stored, or
+    somebody who said it, perhaps with a ``reason``. Only then the one that fell, ``earlier``, may be the newer one.
+    """
+
+    kind: ConflictKind | Literal["replacement"]
     confidence: float
     earlier: Statement
     later: Statement
     judged_by: JudgedBy = "rules"
+    reason: str | None = None
 
     @property
     def id(self) -> str:
@@ -64,5 +73,5 @@ class Conflict:
 
 def conflict_id(one: str, other: str) -> str:
     """The id of a pair of statements: 8 hex digits of a SHA-256, equal in either order and on every machine."""
-    words = sorted(map(normalised_wording, (one, other)))
+    words = sorted(map(wording, (one, other)))
     return sha256("\0".join(words).encode()).hexdigest()[:8]

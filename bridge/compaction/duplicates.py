@@ -8,12 +8,12 @@ or replaced word keeps them apart, since merging them would lose what only one o
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ..embedding.embedder import Vectors
+from ..text.decision_lines import wording
 from . import lexicon
 from .conflicts import compare_clauses
 from .similarity import similar_pairs
@@ -59,7 +59,7 @@ def group_duplicates(
     groups: list[tuple[list[int], int, float | None]] = []
     by_words: dict[str, int] = {}
     group_of: list[int] = []
-    wordings = [normalised_wording(text) for text in texts]
+    wordings = [wording(text) for text in texts]
     # Exact repetitions are not compared by vectors: a topic may repeat the same text in each of its memories.
     first_of = {words: index for index, words in reversed(list(enumerate(wordings)))}
     similar = _earlier_similar(vectors, sorted(first_of.values()))
@@ -86,11 +86,6 @@ def group_duplicates(
         group_of.append(group)
     duplicate_groups = [DuplicateGroup(tuple(members), kept, lowest) for members, kept, lowest in groups]
     return sorted(duplicate_groups, key=lambda group: group.members[-1])
-
-
-def normalised_wording(text: str) -> str:
-    """The text for exact comparison: case-folded, single blanks, no punctuation at the end."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split()).rstrip(" .!;,")
 
 
 def _earlier_similar(vectors: Vectors, indexes: Sequence[int]) -> dict[int, list[tuple[float, int]]]:

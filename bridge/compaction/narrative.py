@@ -1,8 +1,8 @@
 """A decision record's narrative from a template: the memories by date, and the decisions that were given up.
 
 The first line says what was merged. Then there is one line per memory, or prose about all of them, and then one line
-per conflict, which has the decision that holds first. When such a record is merged again, its lines are reused, not
-nested.
+per conflict, which has the decision that holds first, and the reason if somebody gave one. When such a record is merged
+again, its lines are reused, not nested.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from jobs import clock
 
@@ -22,9 +23,10 @@ _MIN_LINE_CHARACTERS = 80  # to which a line may be cut
 
 _HEADER = re.compile(r"Merged from (\d+) memories, \d{4}-\d\d-\d\d(?: to \d{4}-\d\d-\d\d)?\.(?:\n|\Z)")
 _DATED = re.compile(r"\d{4}-\d\d-\d\d: ")
-# The second form is that of former records.
+# The last form is that of former records.
 _GIVEN_UP = re.compile(
-    r"“.*” \(\d{4}-\d\d-\d\d, #\d+\) replaced “.*” \(\d{4}-\d\d-\d\d, #\d+\)\."
+    r"“.*” \(\d{4}-\d\d-\d\d, #\d+\) (?:replaced|holds, not|and) “.*” \(\d{4}-\d\d-\d\d, #\d+\)"
+    r"(?: both hold)?(?:\.|: .+)"
     r"|\d{4}-\d\d-\d\d: “.*” was given up for “.*”\.",
     re.DOTALL,
 )
@@ -32,17 +34,23 @@ _SENTENCE = re.compile(r"[.!?](?=\s)")
 
 
 @dataclass(frozen=True, slots=True)
-class GivenUp:
-    """A conflict, as the narrative tells it: the later decision and the earlier one that it replaced."""
+class Settled:
+    """What became of two decisions, as the narrative tells it: the first one replaced the other one, it was kept though
+    the other one is newer, or both hold."""
 
-    later: str
-    later_stated: Stated
-    earlier: str
-    earlier_stated: Stated
+    how: Literal["replaced", "kept", "both"]
+    holds: str
+    holds_stated: Stated
+    other: str
+    other_stated: Stated
+    reason: str | None = None
 
     def __str__(self) -> str:
-        later, earlier = (f"“{one_line(text)}”" for text in (self.later, self.earlier))
-        return f"{later} {self.later_stated} replaced {earlier} {self.earlier_stated}."
+        holds, other = (f"“{one_line(text)}”" for text in (self.holds, self.other))
+        verb = {"replaced": "replaced", "kept": "holds, not", "both": "and"}[self.how]
+        both = " both hold" if self.how == "both" else ""
+        why = f": {one_line(self.reason)}" if self.reason else "."
+        return f"{holds} {self.holds_stated} {verb} {other} {self.other_stated}{both}{why}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +63,11 @@ class NarrativeText:
 
 def narrative(
     sources: Sequence[Memory],
-    given_up: Sequence[GivenUp],
+    settled: Sequence[Settled],
     date_of: Callable[[Memory], str],
     prose: str | None = None,
 ) -> NarrativeText:
-    """The narrative of sources in chronological order. ``given_up`` are the conflicts; ``prose`` replaces the lines
+    """The narrative of sources in chronological order. ``settled`` are the conflicts; ``prose`` replaces the lines
     about memories."""
     lines = [line for memory in sources for line in _lines(memory, _day(date_of(memory)))]
     days = [line[:10] for line in lines]
@@ -68,7 +76,7 @@ def narrative(
     max_characters = max(_MIN_LINE_CHARACTERS, MAX_CHARACTERS // max(1, len(lines)))
     shown = [_cut(line, max_characters) for line in lines]
     former = [line for memory in sources for line in _earlier_conflict_lines(memory)]
-    conflict_lines = list(dict.fromkeys([*former, *map(str, given_up)]))
+    conflict_lines = list(dict.fromkeys([*former, *map(str, settled)]))
     newest = _last_that_fit(conflict_lines, MAX_CHARACTERS // 2)
     warnings = (
         ()

@@ -1,18 +1,19 @@
 """Previews of compactions: their JSON form, and their files, one per digest, so that exactly what was shown is applied.
 
-The digest covers only what would be applied: the sources with the digests of their contents, the whole record, and
-which conflicts were rejected.
+The digest covers only what would be applied: the sources with the digests of their contents, the whole record, and of
+which pairs it says that both hold.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from hashlib import sha256
+from itertools import islice, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,7 @@ from .record_draft import Draft
 if TYPE_CHECKING:
     from ..interface.result_shapes import CompactionConflict, ConflictSide, PreviewedRecord
 
-FORMAT = 2
+FORMAT = 3
 MAX_KEPT = 100
 DAYS_KEPT = 30.0
 
@@ -40,12 +41,14 @@ _LISTS = {
 }
 _LIMIT = 64 * 1024 * 1024
 _DAY = 86_400.0
+_MOST_PAIRS = 100  # of the memories that have the two decisions of a rejected conflict
 
 
 @dataclass(frozen=True, slots=True)
 class Preview:
     """What a compaction would do. ``sources``: (memory id, content digest), the oldest first. ``record``: field ->
-    value, as in the JSON form. ``kept_both``: the rejected conflicts."""
+    value, as in the JSON form. ``kept_both``: the rejected conflicts. ``both_hold``: their decisions where they are
+    stated: id and digest of one, id and digest of the other."""
 
     topic_id: str
     sources: tuple[tuple[str, str], ...]
@@ -53,6 +56,7 @@ class Preview:
     conflicts: Sequence[CompactionConflict] = ()
     warnings: Sequence[str] = ()
     kept_both: Sequence[CompactionConflict] = ()
+    both_hold: Sequence[tuple[str, str, str, str]] = ()
 
     @property
     def digest(self) -> str:
@@ -70,7 +74,7 @@ class Preview:
             "topic_id": self.topic_id,
             "sources": [{"memory_id": memory_id, "content_sha256": digest} for memory_id, digest in self.sources],
             "decision_record": dict(self.record),
-            "kept_both_ids": sorted(conflict["conflict_id"] for conflict in self.kept_both),
+            "both_hold": [list(pair) for pair in self.both_hold],
         }
 
 
@@ -83,7 +87,14 @@ def preview_of(draft: Draft, topic_id: str) -> Preview:
         conflicts=[_conflict(conflict) for conflict in draft.conflicts],
         kept_both=[_conflict(conflict) for conflict in draft.kept_both],
         warnings=draft.warnings,
+        both_hold=[pair for conflict in draft.kept_both for pair in _places(conflict)],
     )
+
+
+def _places(conflict: Conflict) -> Iterator[tuple[str, str, str, str]]:
+    """The memories that state the two decisions of a conflict, with the digests of their words."""
+    pairs = product(sorted(conflict.earlier.held), sorted(conflict.later.held))
+    return ((*one, *other) for one, other in islice(pairs, _MOST_PAIRS))
 
 
 def _record(draft: Draft) -> PreviewedRecord:
@@ -133,7 +144,7 @@ def record_of(preview: Preview) -> tuple[Content, Metadata]:
 
 def _conflict(conflict: Conflict) -> CompactionConflict:
     """A conflict as JSON, with memory, text and date of both sides."""
-    return {
+    shown: CompactionConflict = {
         "conflict_id": conflict.id,
         "kind": conflict.kind,
         "confidence": conflict.confidence,
@@ -141,6 +152,9 @@ def _conflict(conflict: Conflict) -> CompactionConflict:
         "earlier": _side(conflict.earlier),
         "later": _side(conflict.later),
     }
+    if conflict.reason:
+        shown["reason"] = conflict.reason
+    return shown
 
 
 def _side(statement: Statement) -> ConflictSide:
@@ -184,6 +198,7 @@ def load(workspace: Workspace, digest: str) -> Preview | None:
             record=content["decision_record"],
             conflicts=content["conflicts"],
             kept_both=content["kept_both"],
+            both_hold=[(a, words, b, other) for a, words, b, other in content["both_hold"]],
             warnings=content["warnings"],
         )
         is_intact = content["format"] == FORMAT and preview.digest == digest

@@ -4,12 +4,13 @@ The sources are the topic's active summaries and its earlier record, in chronolo
 questions and next steps are united; duplicates appear once, in their latest wording. A decision bears the date and
 number of the memory that stated it last (``text/decision_lines``). Of two that conflict both are kept, marked
 ``[Earlier] …``, below those that hold, and ``[Later] … supersedes …``; or unmarked, where somebody said that both hold.
-The same sources, embeddings and rejected conflicts give the same record.
+Of a pair that the store knows, what is known there counts; the rules here judge the others. The same sources,
+embeddings, known pairs and rejected conflicts give the same record.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import combinations
@@ -19,17 +20,20 @@ from jobs import clock
 
 from ..embedding.embedder import Vectors
 from ..memory import Content, Memory, Metadata, References, TimeScope, plan_key
+from ..store.values import KnownPair
 from ..text import decision_lines
 from ..text.decision_lines import EARLIER, DecisionLine
 from ..text.passages import MAX_PASSAGES
 from ..text.sections import normalise, shorten
 from . import conflicts, duplicates
-from .contradictions import Conflict, Statement, conflict_id, date_of
-from .narrative import GivenUp, narrative
+from .contradictions import Conflict, JudgedBy, Statement, conflict_id, date_of
+from .narrative import Settled, narrative
 
 NarrativeSource = Literal["template", "llm"]
 Embed = Callable[[Sequence[str]], Vectors]
 YieldControl = Callable[[], None]
+
+_Pair = tuple[int, int]  # the indexes of two statements
 
 _LISTS = ("decisions", "rationale", "open_questions", "next_steps")
 
@@ -101,16 +105,18 @@ def draft(
     judgement: Judgement = _RULES,
     yield_control: YieldControl = lambda: None,
     keep_both: Collection[str] = (),
+    known: Sequence[KnownPair] = (),
 ) -> Draft:
     """The draft of the record for the sources, which are in chronological order and not empty.
 
-    ``keep_both`` are the ids of the conflicts that somebody rejected. ``embed`` returns the texts' embeddings of length
-    1, shape (n, d). ``yield_control`` is called repeatedly, since hundreds of memories about one subject take seconds;
-    other jobs may run in it. Raises what ``embed`` and ``yield_control`` raise.
+    ``keep_both`` are the ids of the conflicts that are rejected now, ``known`` as ``Memories.known_pairs``.
+    ``embed`` returns the texts' embeddings of length 1, shape (n, d). ``yield_control`` is called repeatedly, since
+    hundreds of memories about one subject take seconds; other jobs may run in it. Raises what ``embed`` and
+    ``yield_control`` raise.
     """
     warnings: list[str] = []
     united = {name: _united(_statements(sources, name), embed, name, warnings, yield_control) for name in _LISTS}
-    found = _conflicts(united["decisions"], embed, judgement, warnings, yield_control)
+    found, both = _conflicts(united["decisions"], embed, judgement, known, warnings, yield_control)
     kept_both = [c for c in found if c.id in keep_both]
     unknown = _unknown(set(keep_both).difference(c.id for c in kept_both), united["decisions"])
     found = [c for c in found if c.id not in keep_both]
@@ -120,9 +126,9 @@ def draft(
     lists["decisions"] = _marked(united["decisions"], superseded, found)
     newest = _content(sources[-1])
     metadata = _metadata(sources, warnings)
-    given_up = [GivenUp(c.later.text, c.later.stated, c.earlier.text, c.earlier.stated) for c in found]
+    settled = [*(_settled(c, "replaced") for c in found), *(_settled(c, "both") for c in both if c.reason)]
     prose, judgement_warnings = judgement.narrative(sources, found)
-    narrative_text = narrative(sources, given_up, date_of, prose)
+    narrative_text = narrative(sources, settled, date_of, prose)
     warnings += judgement_warnings
     content = normalise(
         Content(
@@ -137,6 +143,13 @@ def draft(
     warnings += _size_warnings(sources, content)
     by: NarrativeSource = "template" if prose is None else "llm"
     return Draft(tuple(sources), content, metadata, tuple(found), tuple(warnings), by, tuple(kept_both), tuple(unknown))
+
+
+def _settled(conflict: Conflict, how: Literal["replaced", "both"]) -> Settled:
+    holds, other = conflict.later, conflict.earlier
+    if how == "replaced" and holds.stated.day < other.stated.day:
+        return Settled("kept", holds.text, holds.stated, other.text, other.stated, conflict.reason)
+    return Settled(how, holds.text, holds.stated, other.text, other.stated, conflict.reason)
 
 
 def _content(memory: Memory) -> Content:
@@ -155,8 +168,8 @@ def _statements(sources: Sequence[Memory], name: str) -> list[Statement]:
         texts = getattr(_content(memory), name)
         for line in decision_lines.read(texts) if name == "decisions" else map(DecisionLine, texts):
             stated = line.stated if is_record else None  # a summary that quotes a record states it anew
-            held_in = frozenset(() if line.is_earlier else (memory.id,))
-            statements.append(Statement(line.text, memory, line.is_earlier, line.supersedes, stated, held_in))
+            held = frozenset(() if line.is_earlier else ((memory.id, decision_lines.digest(line.text)),))
+            statements.append(Statement(line.text, memory, line.is_earlier, line.supersedes, stated, held))
     return sorted(statements, key=lambda statement: statement.stated.day)
 
 
@@ -177,8 +190,8 @@ def _united(
     for group in duplicates.group_duplicates(texts, embed(texts), yield_control):
         last = statements[group.members[-1]]
         kept = texts[group.kept]
-        held_in = frozenset[str]().union(*(statements[member].held_in for member in group.members))
-        unique.append(replace(last, text=kept, held_in=held_in))
+        held = frozenset[tuple[str, str]]().union(*(statements[member].held for member in group.members))
+        unique.append(replace(last, text=kept, held=held))
         if group.similarity is not None:
             others = {texts[member] for member in group.members} - {kept}
             quoted = ", ".join(f"“{shorten(text)}”" for text in sorted(others))
@@ -196,25 +209,74 @@ def _conflicts(
     statements: Sequence[Statement],
     embed: Embed,
     judgement: Judgement,
+    known: Sequence[KnownPair],
     warnings: list[str],
     yield_control: YieldControl,
-) -> list[Conflict]:
-    """The conflicts among statements that still hold; those that an earlier record superseded are left out."""
-    not_superseded = [statement for statement in statements if not statement.is_superseded]
-    if not not_superseded:
-        return []
-    texts = [statement.text for statement in not_superseded]
+) -> tuple[list[Conflict], list[Conflict]]:
+    """The conflicts among statements that still hold, and the pairs of which somebody said that both hold. Statements
+    that an earlier record superseded are left out."""
+    holding = [statement for statement in statements if not statement.is_superseded]
+    if not holding:
+        return [], []
+    texts = [statement.text for statement in holding]
     vectors = embed(texts)
-    pairs = conflicts.find_conflicts(texts, [s.held_in for s in not_superseded], vectors, yield_control)
-    by_rules = [
-        Conflict(p.found.kind, p.found.confidence, not_superseded[p.earlier], not_superseded[p.later]) for p in pairs
-    ]
-    found, judgement_warnings = judgement.conflicts(not_superseded, by_rules, vectors)
+    pairs = conflicts.find_conflicts(texts, [s.held_in for s in holding], vectors, yield_control)
+    offered = {
+        (p.earlier, p.later): Conflict(p.found.kind, p.found.confidence, holding[p.earlier], holding[p.later])
+        for p in pairs
+    }
+    said: dict[_Pair, Conflict] = {}
+    for (fell, holds), pair in _of_statements(holding, known).items():
+        ordered = min(fell, holds), max(fell, holds)
+        by_rules = offered.get(ordered)
+        kind = "replacement" if by_rules is None else by_rules.kind
+        by: JudgedBy = "said" if pair.is_said else "judge"
+        conflict = Conflict(kind, pair.probability, holding[fell], holding[holds], by, pair.reason)
+        if pair.is_said:
+            said[fell, holds] = conflict
+            conflict = replace(conflict, confidence=1.0, earlier=holding[ordered[0]], later=holding[ordered[1]])
+        elif holding[fell].is_beside(holding[holds]) or fell > holds:
+            continue
+        offered[ordered] = conflict  # of what was said, so that the judgement leaves it alone
+    found, judgement_warnings = judgement.conflicts(holding, [offered[each] for each in sorted(offered)], vectors)
     warnings += judgement_warnings
     index_of = {text: index for index, text in enumerate(texts)}
-    valid = (c for c in found if not c.earlier.is_beside(c.later))
-    indexed = [(index_of.get(c.earlier.text, -1), index_of.get(c.later.text, -1), c) for c in valid]
-    return [c for a, b, c in sorted(indexed, key=lambda entry: entry[:2]) if -1 < a < b]
+    valid = [c for c in found if c.judged_by != "said" and not c.earlier.is_beside(c.later)]
+    indexed = {(index_of.get(c.earlier.text, -1), index_of.get(c.later.text, -1)): c for c in valid}
+    kept = _without_circles(
+        {(a, b): conflict for (a, b), conflict in indexed.items() if -1 < a < b},
+        {pair: conflict for pair, conflict in said.items() if conflict.confidence},
+    )
+    return [kept[pair] for pair in sorted(kept)], [c for c in said.values() if not c.confidence]
+
+
+def _of_statements(statements: Sequence[Statement], known: Sequence[KnownPair]) -> dict[_Pair, KnownPair]:
+    """What is known of each pair of statements, as the indexes of the one that fell and the one that holds."""
+    index_of = {place: index for index, statement in enumerate(statements) for place in statement.held}
+    found: dict[_Pair, KnownPair] = {}
+    for pair in known:
+        fell, holds = index_of.get(pair.fell), index_of.get(pair.holds)
+        if fell is not None and holds is not None and fell != holds:
+            found.pop((holds, fell), None)
+            found[fell, holds] = pair
+    return found
+
+
+def _without_circles(found: Mapping[_Pair, Conflict], said: Mapping[_Pair, Conflict]) -> dict[_Pair, Conflict]:
+    """What was said, and what was found as long as it leads to no circle, in which nothing would hold."""
+    kept, by = dict(said), dict[int, set[int]]()
+    for fell, holds in said:
+        by.setdefault(fell, set()).add(holds)
+    for (fell, holds), conflict in sorted(found.items(), key=lambda each: each[0]):
+        waiting, seen = [holds], {holds}
+        while said and waiting:
+            further = by.get(waiting.pop(), set()) - seen
+            waiting += further
+            seen |= further
+        if fell not in seen:
+            kept[fell, holds] = conflict
+            by.setdefault(fell, set()).add(holds)
+    return kept
 
 
 def _unknown(ids: Collection[str], statements: Sequence[Statement]) -> list[str]:

@@ -16,7 +16,7 @@ from ..compaction.contradictions import date_of
 from ..memory import Content, Memory, Status
 from ..store import history_digests, similar_ids
 from ..store.protocol import Memories
-from ..store.values import Addition, AppliedJob, Compaction, Source
+from ..store.values import Addition, AppliedJob, Compaction, KnownPair, Source
 
 Naming = Callable[[str, Content], str]  # topic id and content -> the id of that decision record
 
@@ -178,7 +178,8 @@ def changes(
         known = _known_sources(former)
         if fate.is_rebuilt:
             sources = [new.get(each) or existing[each] for each in fate.sources]
-            record, noted = _rebuilt(old, sources, known, _rejected(former), naming, embed, effect, now, yield_control)
+            pairs = store.known_pairs([memory.id for memory in sources])
+            record, noted = _rebuilt(old, sources, known, pairs, naming, embed, effect, now, yield_control)
             made.rebuilt.append((old.id, record.id))
             new[old.id] = staying.get(record.id, record)  # an import may have added both
             if record.id not in staying:
@@ -223,16 +224,11 @@ def _known_sources(former: Iterable[Compaction]) -> dict[str, Source]:
     return sources
 
 
-def _rejected(former: Iterable[Compaction]) -> set[str]:
-    """The ids of the conflicts that somebody rejected."""
-    return {str(each["conflict_id"]) for made in former for each in made.conflicts if each.get("kept_both")}
-
-
 def _rebuilt(
     old: Memory,
     sources: Sequence[Memory],
     known: Mapping[str, Source],
-    rejected: Collection[str],
+    pairs: Sequence[KnownPair],
     naming: Naming,
     embed: record_draft.Embed,
     effect: AppliedJob,
@@ -241,7 +237,7 @@ def _rebuilt(
 ) -> tuple[Memory, Compaction]:
     """The record of the remaining sources, with the old record's status, and its entry in the history."""
     ordered = sorted(sources, key=lambda memory: (clock.parse(date_of(memory)), memory.number, memory.id))
-    draft = record_draft.draft(ordered, embed, yield_control=yield_control, keep_both=rejected)
+    draft = record_draft.draft(ordered, embed, yield_control=yield_control, known=pairs)
     topic_id = old.metadata.topic_id or draft.metadata.topic_id or ""
     record = Memory(
         id=naming(topic_id, draft.content),
@@ -267,7 +263,7 @@ def _rebuilt(
         preview_digest=preview.digest,
         sources=tuple(_source(memory, digest, known, now) for memory, (_, digest) in
                       zip(draft.sources, preview.sources, strict=True)),
-        conflicts=history_digests.digested(preview.conflicts, preview.kept_both),
+        conflicts=history_digests.digested(preview.conflicts),
         narrative_source=draft.narrative_source,
     )  # fmt: skip
     return record, noted

@@ -172,15 +172,21 @@ class CompactionConflict(TypedDict):
 
     conflict_id: str
     """What ``keep_both`` takes. It depends on the words of the two decisions alone."""
-    kind: Literal["negation", "choice", "value", "toggle", "reversal"]
+    kind: Literal["negation", "choice", "value", "toggle", "reversal", "replacement"]
     """``negation``: one denies the other. ``choice``, ``value``: another choice or amount for the same subject.
-    ``toggle``: the opposite, such as enabled and disabled. ``reversal``: the later one takes the earlier one back."""
+    ``toggle``: the opposite, such as enabled and disabled. ``reversal``: the later one takes the earlier one back.
+    ``replacement``: known to the store, in words of which the rules say nothing."""
     confidence: Share
     """How certain the conflict is."""
-    judged_by: NotRequired[Literal["rules", "llm"]]
-    """What decided it: the rules of wording or the language model."""
+    judged_by: NotRequired[Literal["rules", "llm", "judge", "said"]]
+    """What decided it: the rules of wording, the language model, the comparison when the memories were stored, or a
+    person or agent in the review."""
+    reason: NotRequired[str]
+    """Why, if somebody said so."""
     earlier: ConflictSide
+    """The one that does not hold any more."""
     later: ConflictSide
+    """The one that holds. It is the older one only if somebody said so."""
 
 
 class CompactionPreview(TypedDict):
@@ -195,7 +201,8 @@ class CompactionPreview(TypedDict):
     warnings: list[str]
     """What else to check before the preview is applied."""
     preview_digest: Digest
-    """The digest of the change that would be applied. It stays the same until a memory of the topic changes."""
+    """The digest of the change that would be applied. It stays the same until a memory of the topic changes, or
+    what is known of its decisions."""
 
 
 class AppliedCompaction(GraphFollows):
@@ -312,6 +319,8 @@ class ImportResult(GraphFollows):
     """Added entries of what cognee found in texts."""
     feedback: Count
     """Added entries of feedback. A later one of the same person was kept."""
+    verdicts: Count
+    """Added verdicts on two decisions. A later one on the same two was kept."""
     details: Annotated[list[ImportDetail], Field(max_length=100)]
     redactions: Redactions | None
     """Secrets that were replaced in the memories that were added. Null where the setting is off."""

@@ -27,10 +27,11 @@ from ..graph import llm
 from ..graph.open_stores import Stores
 from ..memory import Memory
 from ..slices import Slices
+from ..standing import comparison
 from ..store import history_digests, similar_ids
 from ..store.change import StatusChange
 from ..store.protocol import Store
-from ..store.values import Addition, AppliedJob, Compaction, Source
+from ..store.values import Addition, AppliedJob, Compaction, KnownPair, PairVerdict, Source
 from ..text.identity import memory_id
 from . import Outcomes, Progress, Task
 
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 _MOST_BYTES = RECORD_LIMIT - 1024 * 1024  # of a result: the job's record has other fields besides
 _MOST_NAMED = 5  # memories in a message
+_FEW = 64  # memories that are compared at once
 _EMBEDDED_TOGETHER = 200  # texts between two points at which other jobs may run
 
 
@@ -89,7 +91,10 @@ def _preview(task: Task, stores: Stores, now: datetime, progress: Progress) -> t
     progress({"done": 0, "total": len(sources), "message": "comparing the topic's memories"})
     slices = Slices(progress, "comparing the topic's memories", len(sources))
     judges = judge(stores, task.job_id, slices.advance)
-    made = record_draft.draft(sources, lambda texts: _embed(texts, stores, slices), judges, slices.advance, keep_both)
+    known = _known_pairs(sources, stores.store)
+    made = record_draft.draft(
+        sources, lambda texts: _embed(texts, stores, slices), judges, slices.advance, keep_both, known
+    )
     if made.unknown:
         raise _no_conflict(topic_id, made)
     if drafts := sum(memory.metadata.status == "Draft" for memory in memories):
@@ -112,6 +117,14 @@ def _preview(task: Task, stores: Stores, now: datetime, progress: Progress) -> t
         )
     previews.store(stores.workspace, preview, now)
     return preview, result
+
+
+def _known_pairs(sources: Sequence[Memory], store: Store) -> list[KnownPair]:
+    """What the store knows of the statements of these memories. The last memories, which wait for an idle moment to be
+    compared, are compared now, so that the preview is the same before and after."""
+    if len(store.replacements.uncompared(_FEW + 1)) <= _FEW:
+        comparison.compare_some(store)
+    return store.known_pairs([memory.id for memory in sources])
 
 
 def _no_conflict(topic_id: str, made: record_draft.Draft) -> JobError:
@@ -272,13 +285,15 @@ def _apply(preview: Preview, applied: AppliedJob, asked_at: str, store: Store, n
         effect=applied,
         preview_digest=preview.digest,
         sources=tuple(_source(store, each, digest, asked_at) for each, digest in preview.sources),
-        conflicts=history_digests.digested(preview.conflicts, preview.kept_both),
+        conflicts=history_digests.digested(preview.conflicts),
         narrative_source=preview.record["narrative_source"],
     )
     with store.change(now, [applied]) as change:
         change.set_statuses(_superseded(source, now) for source in made.sources)
         change.record_compaction(made)
         change.add([Addition(record, applied.job_id)])
+        for pair in preview.both_hold:
+            change.settle(PairVerdict(*pair, "both", None, "person", asked_at, applied.job_id))
     return made
 
 

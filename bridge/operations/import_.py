@@ -12,11 +12,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from jobs import clock, paths
 from jobs.errors import JobError
+from jobs.ids import is_job_id
 from jobs.layout import Workspace
 from jobs.lifecycle import Failed, Succeeded
 
@@ -26,12 +28,19 @@ from ..privacy import redaction
 from ..slices import AdaptiveBatch, Slices
 from ..store.change import Change
 from ..store.history_digests import without_texts
-from ..store.values import Addition, AppliedJob, Feedback, data_id_of
+from ..store.values import Addition, AppliedJob, Feedback, PairVerdict, data_id_of
 from ..text import decision_lines
 from ..text.identity import content_id
 from ..text.sections import normalise
 from ..transfer import export_file
-from ..transfer.export_lines import ExportedCompaction, ExportedFeedback, ExportedMemory, ExportedRecord, Follower
+from ..transfer.export_lines import (
+    ExportedCompaction,
+    ExportedFeedback,
+    ExportedMemory,
+    ExportedRecord,
+    ExportedVerdict,
+    Follower,
+)
 from . import Outcomes, Progress, Task, redactions
 from .rejected_texts import store_together
 
@@ -48,8 +57,8 @@ def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress
     """Import each job's file.
 
     The payload has ``path``, a file inside the workspace. The result counts the memories of the file by what became of
-    them (added, unchanged, duplicates, conflicts, forgotten, failed, renumbered, kept), the compactions, findings and
-    feedback, and has details, redactions and warnings.
+    them (added, unchanged, duplicates, conflicts, forgotten, failed, renumbered, kept), the compactions, findings,
+    feedback and verdicts, and has details, redactions and warnings.
 
     A job fails with IMPORT_INVALID and the line number when the file is not a whole export; then nothing was stored,
     unless the file changed during the import. It also fails as ``paths.open_inside``, or with an error of the stores;
@@ -139,6 +148,7 @@ class ImportRun:
             "compactions": self._counts["compactions"],
             "findings": self._counts["findings"],
             "feedback": self._counts["feedback"],
+            "verdicts": self._counts["verdicts"],
             "details": self._details,
             "redactions": redactions(self._stores, self._redactions),
             "warnings": list(self._warnings(checked)),
@@ -147,7 +157,7 @@ class ImportRun:
         }
 
     def _store_lines(self, file: BinaryIO, slices: Slices, *, records: bool) -> None:
-        """Store the file's records, compactions, findings and feedback (``records``), or its other memories."""
+        """Store the file's records and what follows them (``records``), or its other memories."""
         portion = AdaptiveBatch(_FIRST, _TOGETHER)
         batch: list[tuple[int, Addition]] = []
         others: list[Follower] = []
@@ -339,7 +349,7 @@ class ImportRun:
     # --- what was done with them ---
 
     def _store_others(self, others: Sequence[Follower]) -> None:
-        """Store compactions, findings and feedback of memories that are here, each once."""
+        """Store compactions, findings, feedback and verdicts of memories that are here, each once."""
         if not others:
             return
         with self._stores.store.change(self._now) as change:
@@ -347,7 +357,7 @@ class ImportRun:
                 self._store_other(line, change)
 
     def _store_other(self, line: Follower, change: Change) -> None:
-        """Add one compaction, finding or feedback to the change, unless the store has it."""
+        """Add one compaction, finding, feedback or verdict to the change, unless the store has it."""
         values = self._translated(line.model_dump(exclude={"type"}))
         counts: dict[str, int] = {}
         if self._stores.settings.redact_secrets:
@@ -366,6 +376,12 @@ class ImportRun:
                 return
             change.give_feedback(feedback)
             self._counts["feedback"] += 1
+        elif isinstance(line, ExportedVerdict):
+            verdict = PairVerdict(**{**values, "job_id": line.job_id if is_job_id(line.job_id) else ""})
+            if not self._is_new_verdict(verdict):
+                return
+            change.settle(verdict)
+            self._counts["verdicts"] += 1
         else:
             if not self._is_new_extraction(values["memory_id"], change):
                 return
@@ -393,6 +409,17 @@ class ImportRun:
         here = store.feedback(feedback.memory_id, withdrawn=True)
         is_known = any(each.by == feedback.by and clock.parse(each.at) >= clock.parse(feedback.at) for each in here)
         return store.known(feedback.memory_id) is not None and not is_known
+
+    def _is_new_verdict(self, verdict: PairVerdict) -> bool:
+        """Whether its memories are here, and have no verdict on the two decisions as late."""
+        here = self._said.get(_key(verdict))
+        is_known = here is not None and clock.parse(here) >= clock.parse(verdict.at)
+        return not is_known and len(self._stores.store.select([verdict.older, verdict.newer])) == 2
+
+    @cached_property
+    def _said(self) -> dict[tuple[str, ...], str]:
+        """The times of the verdicts that were here before."""
+        return {_key(each): each.at for each in self._stores.store.all_verdicts()}
 
     def _translated(self, value: Any) -> Any:
         """The JSON value with the ids of this store."""
@@ -428,6 +455,10 @@ class ImportRun:
         )
         if reported > len(self._details):
             yield f"The details name the first {len(self._details)} of {reported}."
+
+
+def _key(verdict: PairVerdict) -> tuple[str, ...]:
+    return verdict.older, verdict.older_sha256, verdict.newer, verdict.newer_sha256
 
 
 def _has_words_of(ours: Memory, theirs: Memory) -> bool:

@@ -17,6 +17,7 @@ not know the knowledge graph, nor which process runs it. In reading order:
 ``known_memories``: the memories that queries have read, with their texts to show.
 ``index_cache``: the catalogue, what queries have read and the mapped vector files, kept between queries.
 ``standings``: which statements were replaced or are disputed, in one state of the store.
+``rests``: whether a text rests on a decision that was replaced.
 ``snapshot``: search over one state of the store.
 ``lexical``: the lexical score from the full-text index.
 ``spelling``: the misspelt words of a question, and the words of the memories that are meant.

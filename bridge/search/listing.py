@@ -18,7 +18,7 @@ from ..store.opening import reader_of
 from ..store.protocol_reading import STATUSES
 from ..text.gist import gist
 from ..text.memory_json import labels_of
-from . import review
+from . import rests, review
 from .hits import summary_text
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         MemoryLine,
         MemoryText,
         PastCompaction,
+        RestsOn,
         SessionLine,
         Topic,
     )
@@ -102,6 +103,7 @@ def memory(workspace: Workspace, wanted: str) -> MemoryText:
         entry = None if lists is None else lists.entry(wanted if number is None else number)
         source = None if lists is None or entry is None else lists.capture_source(entry.memory.id)
         given = [] if lists is None or entry is None else lists.feedback(entry.memory.id)
+        resting = [] if lists is None or entry is None else _rests_on(entry.memory, lists)
     if entry is None:
         raise JobError("MEMORY_NOT_FOUND", f"There is no memory {wanted!r} in {workspace.root}.")
     return {
@@ -113,7 +115,16 @@ def memory(workspace: Workspace, wanted: str) -> MemoryText:
         "migrated_to": list(entry.migrated_to),
         "captured_from": None if source is None else _captured_from(source),
         "feedback": _feedback(given),
+        "rests_on": resting,
     }
+
+
+def _rests_on(memory: Memory, lists: MemoryLists) -> list[RestsOn]:
+    def read(number: int) -> Memory | None:
+        entry = lists.entry(number)
+        return None if entry is None else entry.memory
+
+    return rests.of_memory(memory, lists.replacements(), read)
 
 
 def _captured_from(source: CaptureSource) -> CapturedFrom:
@@ -217,8 +228,7 @@ def _past(made: Compaction, number: int | None, numbers: Mapping[str, int]) -> P
         "preview_digest": made.preview_digest,
         "superseded": merged,
         "superseded_numbers": {each: numbers[each] for each in merged if each in numbers},
-        "conflicts": [dict(conflict) for conflict in made.conflicts if not conflict.get("kept_both")],
-        "kept_both": [dict(conflict) for conflict in made.conflicts if conflict.get("kept_both")],
+        "conflicts": [dict(conflict) for conflict in made.conflicts],
         "narrative_source": made.narrative_source,
         "restored_at": came.at if came else None,
         "restored": list(came.restored) if came else [],

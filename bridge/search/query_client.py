@@ -22,7 +22,10 @@ from ..argument_table import DEFAULT_PRESET, Preset
 from ..interface.question_arguments import with_settings
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..embedding.config import EmbeddingConfig
+    from ..embedding.embedder import Vectors
     from ..reranking.config import RerankConfig
     from ..settings import Settings
     from .reader import Reader, Verb
@@ -80,6 +83,11 @@ def _ourselves(verb: Verb, workspace: Workspace, settings: Settings, arguments: 
 
     limit_numpy_threads()
     return envelope.encoded(_reader(workspace, settings).answer(verb, arguments, clock.now()))
+
+
+def embed(workspace: Workspace, settings: Settings, texts: Sequence[str]) -> Vectors:
+    """The texts' embeddings of length 1, shape (n, d). Raises JobError as the embedder does."""
+    return _reader(workspace, settings).configured_embedder().embed(texts)
 
 
 def _reader(workspace: Workspace, settings: Settings) -> Reader:

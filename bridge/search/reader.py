@@ -139,17 +139,21 @@ class Reader:
         if former is not None:
             snapshot.warnings.append(earlier_model_answers(former.identity, self._embedding.identity))
             return former
-        with self._lock:
-            if self._embedder is None:
-                loading, self._loading = self._loading, None
-                self._embedder = loading.result() if loading else self._create(self._embedding)
-            embedder = self._embedder
+        embedder = self.configured_embedder()
         if snapshot.embedder_identity != embedder.identity:
             raise JobError(
                 "EMBEDDER_MISMATCH",
                 f"The store was made with {snapshot.embedder_identity}; the settings name {embedder.identity}.",
             )
         return embedder
+
+    def configured_embedder(self) -> Embedder:
+        """The embedder that the settings name, loaded once. Raises JobError: MODEL_MISSING, MODEL_CORRUPT."""
+        with self._lock:
+            if self._embedder is None:
+                loading, self._loading = self._loading, None
+                self._embedder = loading.result() if loading else self._create(self._embedding)
+            return self._embedder
 
     def _earlier_embedder(self, identity: str) -> Embedder | None:
         """The embedder of a store that is still to be embedded with the configured model; None if this is not so, or if

@@ -367,11 +367,11 @@ def _best_of(
     for memory in memories:
         texts, factors = best_passages(memory, words, cosines[memory.number]), of[memory.number]
         if factors.inherited is not None:  # it answers by what it replaced, in words of its own
-            holds = standing_effects.statement(memory, factors)
+            holds = standings.line(memory, standing_effects.answering(factors))
             texts = [holds, *(text for text in texts if text != holds)]
         said = standings.remarks(known, memory, snapshot.memories)
         if factors.fall is not None:  # its standing says so
-            said.pop(standing_effects.statement(memory, factors), None)
+            said.pop(standings.line(memory, standing_effects.answering(factors)), None)
         best[memory.number] = [f"{text} [{said[text]}]" if text in said else text for text in texts]
     return best
 

@@ -11,8 +11,7 @@ from jobs.layout import Workspace
 
 from ..memory import Memory
 from ..store.opening import reader_of
-from ..text.passages import passages
-from .standings import DISPUTED, REPLACED
+from .standings import DISPUTED, REPLACED, words
 
 if TYPE_CHECKING:
     from ..memory_shapes import ReviewedPair, ReviewedStatement
@@ -102,11 +101,10 @@ def _shown(row: Replacement, name: str, memories: Mapping[int, Memory]) -> Revie
 
 
 def _statement(memory: Memory, passage: int) -> ReviewedStatement:
-    found = passages(memory)
     return {
         "memory_id": memory.id,
         "memory_number": memory.number,
-        "statement": found[passage].text if passage < len(found) else memory.text,
+        "statement": words(memory, passage),
         "dated_at": memory.dated_at,
         "topic_id": memory.metadata.topic_id,
     }

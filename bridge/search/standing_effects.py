@@ -81,10 +81,11 @@ def described(snapshot: Snapshot, scored: Sequence[tuple[Memory, Factors]]) -> d
     return {memory.number: _described(memory, factors, known) for memory, factors in involved}
 
 
-def statement(memory: Memory, factors: Factors) -> str:
-    """The decision by which a memory answers: what fell, or what replaced an older one. One of them has to be there."""
+def answering(factors: Factors) -> int:
+    """The passage of the decision by which a memory answers: what fell, or what replaced an older one. One of them has
+    to be there."""
     fall = factors.fall
-    return words(memory, (factors.replaces[0].by if fall is None else fall.statement)[1])
+    return (factors.replaces[0].by if fall is None else fall.statement)[1]
 
 
 def _described(memory: Memory, factors: Factors, known: Mapping[int, Memory]) -> Standing:
@@ -92,7 +93,7 @@ def _described(memory: Memory, factors: Factors, known: Mapping[int, Memory]) ->
     since = None if fall is None else _later(memory.dated_at, known[fall.by[0]].dated_at)
     return {
         "state": "holds" if fall is None else fall.state,
-        "statement": statement(memory, factors),
+        "statement": words(memory, answering(factors)),
         "by": None if fall is None else _related(known[fall.by[0]], fall.by[1]),
         "since": since,
         "confidence": None if fall is None else fall.confidence,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
-from ..text.passages import passages
+from ..text.passages import decisions, passages
 
 if TYPE_CHECKING:
     from ..memory import Memory
@@ -107,12 +107,18 @@ def _weight(pair: Replacement) -> tuple[bool, float, float, int, int]:
 
 def words(memory: Memory, passage: int) -> str:
     """The words of a statement."""
+    found = decisions(memory).get(passage)
+    return memory.text if found is None else found.text
+
+
+def line(memory: Memory, passage: int) -> str:
+    """A statement as its memory has it: a line of a record with its marks, date and number."""
     found = passages(memory)
-    return found[passage].text if passage < len(found) else memory.text
+    return found[passage].shown or found[passage].text if passage < len(found) else memory.text
 
 
 def remarks(known: Standings, memory: Memory, read_memories: Callable[[list[int]], Sequence[Memory]]) -> dict[str, str]:
-    """A decision's words -> what became of it, for the decisions of a memory that do not hold any more or are disputed.
+    """A decision, as its memory has it -> what became of it, if it does not hold any more or is disputed.
 
     ``read_memories`` gives the memories with these numbers, in any order.
     """
@@ -123,5 +129,5 @@ def remarks(known: Standings, memory: Memory, read_memories: Callable[[list[int]
         other = others.get(fall.by[0])
         if other is not None:
             day = f", {other.dated_at[:10]}" if other.dated_at else ""
-            found[words(memory, fall.statement[1])] = f"{fall.state} by #{other.number}{day}"
+            found[line(memory, fall.statement[1])] = f"{fall.state} by #{other.number}{day}"
     return found

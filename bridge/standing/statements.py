@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-
 from ..memory import Memory
-from ..text.decision_lines import EARLIER
-from ..text.passages import passages
+from ..text.decision_lines import digest
+from ..text.passages import decisions
+
+__all__ = ["digest", "statements"]
 
 
 def statements(memory: Memory) -> dict[int, str]:
     """Index of the passage -> the decision's words."""
-    return {
-        index: passage.text
-        for index, passage in enumerate(passages(memory))
-        if passage.kind == "decision" and not (passage.shown or passage.text).startswith(EARLIER)
-    }
-
-
-def digest(words: str) -> str:
-    """The SHA-256 by which a verdict names a statement, whatever its place in the memory."""
-    return hashlib.sha256(words.encode()).hexdigest()
+    return {index: line.text for index, line in decisions(memory).items() if not line.is_earlier}

@@ -15,6 +15,7 @@ TABLES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "compaction": ("compactions ORDER BY seq", ("sources", "conflicts", "restored")),
     "cognified": ("cognified ORDER BY memory_id", ("found",)),
     "feedback": ('feedback ORDER BY memory_id, "by"', ()),
+    "verdict": ("verdicts ORDER BY older, older_sha256, newer, newer_sha256", ()),
 }
 _OWN = ("seq",)  # columns without a meaning in another store
 

@@ -17,11 +17,9 @@ from jobs.scrub import is_plain
 _CONFLICT_ID = re.compile(r"[0-9a-f]{8}")
 
 
-def digested(
-    conflicts: Iterable[Mapping[str, Any]], kept_both: Iterable[Mapping[str, Any]] = ()
-) -> tuple[Mapping[str, Any], ...]:
-    """A preview's conflicts with SHA-256 digests in place of their texts; ``kept_both``, the rejected ones, say so."""
-    return (*map(_conflict, conflicts), *({**_conflict(conflict), "kept_both": True} for conflict in kept_both))
+def digested(conflicts: Iterable[Mapping[str, Any]]) -> tuple[Mapping[str, Any], ...]:
+    """A preview's conflicts with SHA-256 digests in place of their texts."""
+    return tuple(map(_conflict, conflicts))
 
 
 def _conflict(conflict: Mapping[str, Any]) -> dict[str, Any]:
@@ -69,8 +67,6 @@ def _plain_conflict(conflict: Mapping[str, Any]) -> dict[str, Any]:
     plain: dict[str, Any] = {name: _plain(conflict[name]) for name in ("kind", "judged_by") if name in conflict}
     if isinstance(found := conflict.get("conflict_id"), str) and _CONFLICT_ID.fullmatch(found):
         plain["conflict_id"] = found
-    if conflict.get("kept_both") is True:
-        plain["kept_both"] = True
     if isinstance(conflict.get("confidence"), int | float):
         plain["confidence"] = conflict["confidence"]
     for name in ("earlier", "later"):

@@ -11,12 +11,12 @@ from jobs import clock
 from jobs.layout import Workspace
 
 from ..memory import Memory
-from . import applied_jobs, database, feedback, numbering, rows, verdicts
+from . import applied_jobs, database, feedback, numbering, replacements, rows, verdicts
 from .capture_history import CaptureReader
 from .compaction_history import CompactionReader
 from .extractions import ExtractionReader
 from .forgettings import ForgettingReader
-from .values import AppliedJob, Feedback, Known, PairVerdict
+from .values import AppliedJob, Feedback, Known, KnownPair, PairVerdict
 
 
 class SqliteMemories:
@@ -119,6 +119,10 @@ class SqliteMemories:
     def all_verdicts(self) -> Iterator[PairVerdict]:
         """What was said of pairs of statements."""
         return verdicts.of_all(self._connection)
+
+    def known_pairs(self, memory_ids: Sequence[str]) -> list[KnownPair]:
+        """What was found, and then what was said, of the statements of these memories."""
+        return replacements.known(self._connection, memory_ids)
 
     def records(self) -> list[tuple[Memory, bool]]:
         """All decision records by number, each with whether it is hidden."""

@@ -32,6 +32,7 @@ from .values import (
     Feedback,
     GraphLag,
     Known,
+    KnownPair,
     OutboxEntry,
     PairVerdict,
     Plan,
@@ -197,6 +198,9 @@ class Memories(Protocol):
 
     def all_verdicts(self) -> Iterator[PairVerdict]:
         """What was said of pairs of statements."""
+
+    def known_pairs(self, memory_ids: Sequence[str]) -> list[KnownPair]:
+        """What was found of the statements of these memories, then what was said; of a pair the last one counts."""
 
     def records(self) -> list[tuple[Memory, bool]]:
         """All decision records by number, each with whether it is hidden."""

@@ -264,8 +264,8 @@ class MemoryLists(Protocol):
 
 # --- an export ---
 
-EXPORTED_TYPES = ("compaction", "cognified", "feedback")
-"""What an export has besides memories: the history of compactions, the extractions, and the feedback."""
+EXPORTED_TYPES = ("compaction", "cognified", "feedback", "verdict")
+"""What an export has besides memories: the history of compactions, the extractions, the feedback, and the verdicts."""
 
 
 class ExportRows(Protocol):

@@ -6,11 +6,16 @@ A statement is a decision of a memory, named by the memory's number and the inde
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from sqlite3 import Connection
+from typing import TYPE_CHECKING
 
 from . import database, verdicts
 from .protocol_reading import Replacement
+
+if TYPE_CHECKING:
+    from .values import KnownPair
 
 _JUDGE = "judge"
 _FOUND = (
@@ -18,6 +23,17 @@ _FOUND = (
     " CROSS JOIN memories AS o ON o.number = older CROSS JOIN memories AS n ON n.number = newer"
     " WHERE o.hidden = 0 AND n.hidden = 0 AND coalesce(n.status, '') NOT IN ('Superseded', 'Draft')"
     " AND coalesce(o.status, '') <> 'Superseded'"  # that one stands below already, and is not asked about
+    # Two decisions that one memory has beside each other both hold, though another one repeats one of them.
+    " AND NOT EXISTS (SELECT 1 FROM statements AS a JOIN statements AS b USING (sha256)"
+    " WHERE a.number = older AND b.number = newer AND a.passage AND b.passage"
+    " AND (a.passage = older_passage OR b.passage = newer_passage))"
+)
+_BETWEEN = (
+    "WITH named AS (SELECT id, number FROM memories WHERE id IN (SELECT value FROM json_each(?)))"
+    " SELECT o.id, os.sha256, n.id, ns.sha256, probability FROM replacements"
+    " JOIN named AS o ON o.number = older JOIN named AS n ON n.number = newer"
+    " JOIN statements AS os ON os.number = older AND os.passage = older_passage"
+    " JOIN statements AS ns ON ns.number = newer AND ns.passage = newer_passage ORDER BY probability, 1, 2, 3, 4"
 )
 
 
@@ -35,6 +51,17 @@ def statements_of_older(connection: Connection) -> list[tuple[int, int]]:
         "SELECT number, passage FROM statements WHERE passage AND number IN (SELECT older FROM replacements"
         " UNION SELECT number FROM verdicts JOIN memories ON id IN (older, newer)) ORDER BY number, passage"
     ).fetchall()
+
+
+def known(connection: Connection, memory_ids: Sequence[str]) -> list[KnownPair]:
+    """What is known of the statements of these memories, whatever their status; of a pair, the last one counts."""
+    from .values import KnownPair  # not at the top: a question does not need it
+
+    found = connection.execute(_BETWEEN, (json.dumps(list(memory_ids)),))
+    return [
+        *(KnownPair((a, words), (b, other), probability) for a, words, b, other, probability in found),
+        *verdicts.between(connection, memory_ids),
+    ]
 
 
 class Replacements:

@@ -85,6 +85,18 @@ class PairVerdict:
     job_id: str
 
 
+@dataclass(frozen=True, slots=True)
+class KnownPair:
+    """What is known of two statements, each a memory's id and the digest of its words: that one may have replaced the
+    other. ``is_said``: somebody said it, or that both hold (a probability of 0)."""
+
+    fell: tuple[str, str]
+    holds: tuple[str, str]
+    probability: float
+    is_said: bool = False
+    reason: str | None = None
+
+
 # --- the outbox and the language model ---
 
 Action = Literal["write", "status", "delete"]

@@ -5,6 +5,7 @@ A statement is named by its memory's id and the digest of its words, so that a v
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from sqlite3 import Connection
 from typing import TYPE_CHECKING, NamedTuple
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from .protocol_reading import Replacement, Said
 
 if TYPE_CHECKING:
-    from .values import PairVerdict
+    from .values import KnownPair, PairVerdict
 
 _COLUMNS = 'older, older_sha256, newer, newer_sha256, verdict, reason, "by", at, job_id'
 _KEY = "older = ? AND older_sha256 = ? AND newer = ? AND newer_sha256 = ?"
@@ -76,6 +77,21 @@ def of_all(connection: Connection) -> Iterator[PairVerdict]:
     from .values import PairVerdict  # not at the top: a question needs the pairs alone
 
     return (PairVerdict(*row) for row in connection.execute(f"SELECT {_COLUMNS} FROM verdicts"))  # noqa: S608 - a constant
+
+
+def between(connection: Connection, memory_ids: Sequence[str]) -> Iterator[KnownPair]:
+    """What was said of the statements of these memories, by rising date."""
+    from .values import KnownPair
+
+    found = connection.execute(
+        "SELECT older, older_sha256, newer, newer_sha256, verdict, reason FROM verdicts WHERE older IN"
+        " (SELECT value FROM json_each(?1)) AND newer IN (SELECT value FROM json_each(?1)) ORDER BY rtrim(at, 'Z')",
+        (json.dumps(list(memory_ids)),),
+    )
+    for older, older_sha256, newer, newer_sha256, verdict, reason in found:
+        sides = [(older, older_sha256), (newer, newer_sha256)]
+        fell, holds = reversed(sides) if verdict == "older" else sides
+        yield KnownPair(fell, holds, 0.0 if verdict == "both" else 1.0, is_said=True, reason=reason)
 
 
 def give(connection: Connection, given: PairVerdict) -> None:

@@ -11,8 +11,10 @@ The words are written without the stop at their end. Lines without a date are re
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 
 from ..memory import Content, Memory
 
@@ -43,6 +45,16 @@ class DecisionLine:
     stated: Stated | None = None
     is_earlier: bool = False
     supersedes: tuple[str, ...] = ()
+
+
+def wording(text: str) -> str:
+    """The words of a decision for exact comparison: case-folded, single blanks, no punctuation at the end."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split()).rstrip(" .!;,")
+
+
+def digest(text: str) -> str:
+    """The SHA-256 by which a decision is known in whatever memory states it, also in a record's line."""
+    return sha256(wording(text).encode()).hexdigest()
 
 
 def with_source(text: str, stated: Stated) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..memory import Memory
-from .decision_lines import searched
+from .decision_lines import DecisionLine, read, searched
 from .plain_summary import render_plain
 
 PassageKind = Literal["whole", "topic", "sentence", "decision", "detail"]
@@ -46,6 +46,16 @@ def passages(memory: Memory) -> list[Passage]:
         candidates += [Passage("detail", text) for text in details]
     unique = {passage.text.strip(): passage for passage in reversed(candidates) if passage.text.strip()}
     return list(reversed(unique.values()))[:MAX_PASSAGES]
+
+
+def decisions(memory: Memory) -> dict[int, DecisionLine]:
+    """Index of the passage -> the decision, without its marks."""
+    content = searched(memory)
+    if content is None:
+        return {}
+    lines = {text.strip(): line for text, line in zip(content.decisions, read(content.decisions), strict=True)}
+    found = enumerate(passages(memory))
+    return {index: lines[each.text.strip()] for index, each in found if each.kind == "decision"}
 
 
 def whole_text(memory: Memory) -> str:

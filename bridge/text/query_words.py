@@ -25,7 +25,7 @@ class QueryWords:
     def __init__(self, query: str) -> None:
         texts = [term.text for term in query_terms(query)]
         words = {word for text in texts for word in _WORD.findall(text)}
-        self._stems = {_stem(word) for word in words - _IGNORED or words}
+        self._stems = {stem(word) for word in words - _IGNORED or words}
         # A script without capitals may have no blanks between words: a text is searched for these as they are.
         self._parts = {text for text in texts if len(text) > 1 and text.upper() == text.lower() and not text.isascii()}
 
@@ -33,7 +33,7 @@ class QueryWords:
         """The share of the query's words that the text has, 0 to 1."""
         if not self._stems:
             return 0.0
-        found = {_stem(word) for word in _WORD.findall(text)}
+        found = {stem(word) for word in _WORD.findall(text)}
         parts = {part for part in self._parts if part in text}
         return sum(stem in found or stem in parts for stem in self._stems) / len(self._stems)
 
@@ -48,10 +48,10 @@ class QueryWords:
         return merged
 
     def _found(self, text: str) -> Iterator[Span]:
-        yield from (found.span() for found in _WORD.finditer(text) if _stem(found[0]) in self._stems)
+        yield from (found.span() for found in _WORD.finditer(text) if stem(found[0]) in self._stems)
         for part in self._parts:
             yield from (found.span() for found in re.finditer(re.escape(part), text))
 
 
-def _stem(word: str) -> str:
+def stem(word: str) -> str:
     return _DOUBLED.sub(r"\1", _ENDING.sub("", word.casefold()))

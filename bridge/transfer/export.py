@@ -1,7 +1,8 @@
 """The writer of exports: all memories and their history as lines of JSON, from one snapshot of the store, line by line.
 
-The lines are a header, the memories by number, the compactions, cognee's extractions, and an end with the checksum. An
-export omits what can be computed again: embeddings, indexes and the graph. ``export_file`` reads an export.
+The lines are a header, the memories by number, the compactions, cognee's extractions, feedback, verdicts, and an end
+with the checksum. An export omits what can be computed again: embeddings, indexes and the graph. ``export_file`` reads
+an export.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from ..text.memory_json import as_payload
 
 FORMAT = "cognee-memory-export"
 VERSION = 1
+_ABOUT = ("memory_id", "record_id", "older", "newer")  # columns with the memory that a row is about
 
 
 def write(
@@ -75,7 +77,7 @@ def _of_topics(rows: ExportRows | None, topics: Collection[str]) -> set[str]:
 def _rows(rows: ExportRows, kind: str, only: Collection[str] | None) -> Iterator[dict[str, Any]]:
     """The rows of a type, of these memories."""
     for row in rows.rows(kind):
-        if only is None or (row.get("memory_id") or row.get("record_id")) in only:
+        if only is None or all(row[name] in only for name in _ABOUT if name in row):
             yield row
 
 

@@ -45,7 +45,7 @@ class Checked:
     """What ``inspect`` found out about an export."""
 
     memories: int = 0
-    followers: int = 0  # lines that refer to memories: records, compactions, findings and feedback
+    followers: int = 0  # lines that refer to memories: records, compactions, findings, feedback and verdicts
     highest_number: int = 0
     was_edited: bool = False  # according to its last line
     ids: set[str] = field(default_factory=set)

@@ -23,6 +23,7 @@ def _uuid(text: str) -> str:
 MemoryId = Annotated[
     str, Field(strict=True, description="A UUID.", json_schema_extra={"format": "uuid"}), AfterValidator(_uuid)
 ]
+Digest = Annotated[str, Field(strict=True, pattern=r"^[0-9a-f]{64}$")]
 Number = Annotated[StrictInt, Field(ge=1, le=2**31 - 1)]
 Count = Annotated[StrictInt, Field(ge=0)]
 MAX_ENTRIES = 300_000  # of a list: more than a job file of 1 MiB has
@@ -36,6 +37,7 @@ class ExportCounts(Model):
     compaction: Count | None = 0
     cognified: Count | None = 0
     feedback: Count | None = 0
+    verdict: Count | None = 0
 
 
 class ExportHeader(Model):
@@ -237,17 +239,32 @@ class ExportedFeedback(Model):
     note: Text | None = None
 
 
+class ExportedVerdict(Model):
+    """What somebody said of two decisions: which of them holds."""
+
+    type: Literal["verdict"]
+    older: MemoryId = Field(description="The memory of the one that was given as the older.")
+    older_sha256: Digest
+    newer: MemoryId
+    newer_sha256: Digest
+    verdict: Literal["newer", "older", "both"] = Field(description="Which of the two holds.")
+    reason: Text | None = None
+    by: ShortText
+    at: Timestamp
+    job_id: Text = ""
+
+
 class ExportEnd(Model):
     """The last line. Without it, a file was cut off."""
 
     type: Literal["end"]
     lines: Count | None = Field(default=None, description="How many lines stand before it, empty ones not counted.")
-    sha256: Annotated[str, Field(strict=True, pattern=r"^[0-9a-f]{64}$")] | None = Field(
+    sha256: Digest | None = Field(
         description="Of these lines, each without blanks around it and with a line feed. Null: it was edited."
     )
 
 
-Follower = ExportedCompaction | ExportedFinding | ExportedFeedback  # refers to a memory
+Follower = ExportedCompaction | ExportedFinding | ExportedFeedback | ExportedVerdict  # refers to a memory
 FOLLOWERS = get_args(Follower)
 ExportedMemory = ExportedSummary | ExportedRecord | ExportedLegacy
 Line = ExportHeader | ExportedMemory | Follower | ExportEnd
@@ -262,9 +279,10 @@ OTHER_LINES: dict[str, type[Line]] = {
     "compaction": ExportedCompaction,
     "cognified": ExportedFinding,
     "feedback": ExportedFeedback,
+    "verdict": ExportedVerdict,
     "end": ExportEnd,
 }
-ORDER = ("header", "memory", "compaction", "cognified", "feedback", "end")
+ORDER = ("header", "memory", "compaction", "cognified", "feedback", "verdict", "end")
 
 # Every shape of a line, the first line's first.
 MODELS: tuple[type[Model], ...] = (ExportHeader, *get_args(ExportedMemory), *list(OTHER_LINES.values())[1:])

@@ -858,13 +858,21 @@ export interface CompactionConflict {
   /**
    * `negation`: one denies the other. `choice`, `value`: another choice or amount for the same subject.
    * `toggle`: the opposite, such as enabled and disabled. `reversal`: the later one takes the earlier one back.
+   * `replacement`: known to the store, in words of which the rules say nothing.
    */
-  kind: "negation" | "choice" | "value" | "toggle" | "reversal";
+  kind: "negation" | "choice" | "value" | "toggle" | "reversal" | "replacement";
   /** How certain the conflict is. */
   confidence: number;
-  /** What decided it: the rules of wording or the language model. */
-  judged_by?: "rules" | "llm";
+  /**
+   * What decided it: the rules of wording, the language model, the comparison when the memories were stored, or a
+   * person or agent in the review.
+   */
+  judged_by?: "rules" | "llm" | "judge" | "said";
+  /** Why, if somebody said so. */
+  reason?: string;
+  /** The one that does not hold any more. */
   earlier: ConflictSide;
+  /** The one that holds. It is the older one only if somebody said so. */
   later: ConflictSide;
 }
 
@@ -878,7 +886,10 @@ export interface CompactionPreview {
   kept_both: CompactionConflict[];
   /** What else to check before the preview is applied. */
   warnings: string[];
-  /** The digest of the change that would be applied. It stays the same until a memory of the topic changes. */
+  /**
+   * The digest of the change that would be applied. It stays the same until a memory of the topic changes, or
+   * what is known of its decisions.
+   */
   preview_digest: string;
 }
 
@@ -1214,6 +1225,8 @@ export interface ExportCounts {
   cognified?: number | null;
   /** Default: 0. */
   feedback?: number | null;
+  /** Default: 0. */
+  verdict?: number | null;
 }
 
 /** The last line. Without it, a file was cut off. */
@@ -1247,6 +1260,7 @@ export type ExportLine =
   | ExportedCompaction
   | ExportedFinding
   | ExportedFeedback
+  | ExportedVerdict
   | ExportEnd;
 
 /** What was merged into a record, and whether that was taken back: ids, digests and counts. */
@@ -1345,6 +1359,25 @@ export interface ExportedSummary {
   /** The summary as markdown. It is not read: the fields are. */
   text?: string | null;
   metadata: SummaryMetadata;
+}
+
+/** What somebody said of two decisions: which of them holds. */
+export interface ExportedVerdict {
+  type: "verdict";
+  /** The memory of the one that was given as the older. */
+  older: string;
+  older_sha256: string;
+  /** A UUID. */
+  newer: string;
+  newer_sha256: string;
+  /** Which of the two holds. */
+  verdict: "newer" | "older" | "both";
+  reason?: string | null;
+  by: string;
+  /** ISO 8601; without an offset it is UTC. */
+  at: string;
+  /** Default: "". */
+  job_id?: string;
 }
 
 /** How many said that a memory helped, and how many that it is wrong. */
@@ -1577,6 +1610,8 @@ export interface ImportResult {
   findings: number;
   /** Added entries of feedback. A later one of the same person was kept. */
   feedback: number;
+  /** Added verdicts on two decisions. A later one on the same two was kept. */
+  verdicts: number;
   details: ImportDetail[];
   /** Secrets that were replaced in the memories that were added. Null where the setting is off. */
   redactions: Redactions | null;
@@ -1837,6 +1872,8 @@ export interface MemoryText {
   /** Where it comes from, if it was captured from a session of another tool. */
   captured_from: CapturedFrom | null;
   feedback: MemoryFeedback;
+  /** What of it may rest on a decision that was replaced. */
+  rests_on: RestsOn[];
 }
 
 /** A memory as it was before it was merged. */
@@ -2018,8 +2055,6 @@ export interface PastCompaction {
   /** Memory id -> number, of those that still exist. */
   superseded_numbers: { [name: string]: number };
   conflicts: { [name: string]: unknown }[];
-  /** Conflicts that were rejected: both decisions hold. */
-  kept_both: { [name: string]: unknown }[];
   narrative_source: string;
   restored_at: string | null;
   restored: string[];

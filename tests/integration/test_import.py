@@ -71,6 +71,7 @@ def test_an_import_that_was_killed_midway_ends_with_every_memory_as_it_was(tmp_p
         "compaction": 0,
         "cognified": 0,
         "feedback": 0,
+        "verdict": 0,
     }
 
     there.environment["COGNEE_MEMORY_FAULT"] = "kill@after:memory.commit#2"

@@ -20,9 +20,10 @@ from bridge.compaction import previews
 from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata
 from bridge.operations import Task, run
-from bridge.search import listing
+from bridge.search import listing, review
 from bridge.search.snapshot import open_snapshot
 from bridge.slices import Progress, ignore_progress
+from bridge.standing import comparison
 from bridge.store import compaction_history, full_text, vector_files, vector_index, word_index
 from bridge.text.passages import passages
 from jobs import clock
@@ -110,7 +111,7 @@ def test_what_was_seen_is_what_is_stored(stores: WithFakeGraph) -> None:
     assert (m.created_at, m.source_created_at) == ("2026-11-20T12:00:00Z", "2026-10-09T12:00:00Z")
     assert statuses(stores, *ids) == ["Superseded", "Superseded"]
     assert result["conflicts"] == seen["conflicts"]
-    assert [conflict["judged_by"] for conflict in result["conflicts"]] == ["rules"]
+    assert [conflict["judged_by"] for conflict in result["conflicts"]] == ["judge"]
     assert (result["memory_number"], result["narrative_source"]) == (3, "template")
     stores.deliver_all()
     assert stores.fake.told == {record.id: "DecisionRecord", **dict.fromkeys(ids, "Superseded")}
@@ -208,8 +209,70 @@ def test_a_preview_with_a_rejected_conflict_has_another_digest_and_is_applied_as
     assert (result["conflicts"], result["kept_both"]) == ([], [conflict])
     (past,) = listing.history(stores.workspace, 10)
     assert past["conflicts"] == []
-    assert [each["conflict_id"] for each in past["kept_both"]] == [conflict["conflict_id"]]
     assert "Retry" not in json.dumps(past)
+
+
+def settled(stores: Stores, holds: str, reason: str | None = None) -> None:
+    (pair,) = review.pairs(stores.workspace, all_of_them=True)
+    sides = {side: {name: pair[side][name] for name in ("memory_id", "statement")} for side in ("older", "newer")}  # type: ignore[literal-required]
+    done(stores, "resolve", job_id=f"resolve-{holds}", **sides, verdict=holds, by="person",
+         **({} if reason is None else {"reason": reason}))  # fmt: skip
+
+
+def test_a_rejected_conflict_is_a_verdict_and_is_not_asked_again_not_even_after_an_undo(stores: Stores) -> None:
+    two(stores)
+    seen = done(stores, job_id="p", preview=True, keep_both=[preview(stores)["conflicts"][0]["conflict_id"]])
+    assert [pair["state"] for pair in review.pairs(stores.workspace, all_of_them=True)] == ["replaced"]
+    record = done(stores, preview_digest=seen["preview_digest"])["decision_record_id"]
+    done(stores, "restore", job_id="undo", decision_record_id=record)
+    (pair,) = review.pairs(stores.workspace, all_of_them=True)
+    assert (pair["state"], pair["by"]) == ("both", "person")
+    again = preview(stores)
+    assert (again["conflicts"], again["kept_both"]) == ([], [])
+    assert again["decision_record"]["consolidated_decisions"] == seen["decision_record"]["consolidated_decisions"]
+    settled(stores, "newer")
+    assert [conflict["judged_by"] for conflict in preview(stores)["conflicts"]] == ["said"]
+
+
+@pytest.mark.parametrize(
+    ("holds", "decisions", "told"),
+    [
+        ("newer", ["[Later] Retry three times (2026-10-09, #2) supersedes Retry five times (2026-10-02, #1)",
+                   "[Earlier] Retry five times (2026-10-02, #1)"],
+         "“Retry three times” (2026-10-09, #2) replaced “Retry five times” (2026-10-02, #1): The council said so."),
+        ("older", ["[Later] Retry five times (2026-10-02, #1) supersedes Retry three times (2026-10-09, #2)",
+                   "[Earlier] Retry three times (2026-10-09, #2)"],
+         "“Retry five times” (2026-10-02, #1) holds, not “Retry three times” (2026-10-09, #2): The council said so."),
+        ("both", ["Retry five times (2026-10-02, #1)", "Retry three times (2026-10-09, #2)"],
+         "“Retry three times” (2026-10-09, #2) and “Retry five times” (2026-10-02, #1) both hold:"
+         " The council said so."),
+    ],
+)  # fmt: skip
+def test_what_the_review_settled_is_settled_in_the_record_with_its_reason(
+    stores: Stores, holds: str, decisions: list[str], told: str
+) -> None:
+    two(stores)
+    preview(stores)  # compares them
+    settled(stores, holds, "The council said so.")
+    seen = preview(stores)
+    assert seen["decision_record"]["consolidated_decisions"] == decisions
+    assert seen["decision_record"]["summary_text"].endswith(told)
+    said = [(each["judged_by"], each["confidence"], each["reason"]) for each in seen["conflicts"]]
+    assert said == ([] if holds == "both" else [("said", 1.0, "The council said so.")])
+    record = done(stores, preview_digest=seen["preview_digest"])["decision_record_id"]
+    add(stores, "Sign last", day=20)
+    again = preview(stores)["decision_record"]
+    assert again["summary_text"].count(told) == 1
+    assert [line for line in again["consolidated_decisions"] if "Sign" not in line] == decisions
+    assert record in again["compaction_source"]
+
+
+def test_a_preview_is_the_same_before_and_after_the_idle_moment_in_which_memories_are_compared(stores: Stores) -> None:
+    two(stores)
+    before = preview(stores)
+    while comparison.compare_some(stores.store):
+        pass
+    assert preview(stores) == before
 
 
 def test_an_id_of_no_conflict_is_refused_with_those_that_the_topic_has(stores: Stores, workspace: Workspace) -> None:
@@ -526,6 +589,7 @@ def test_topics_tell_what_a_compaction_would_merge(stores: Stores, workspace: Wo
     for number in range(4):
         add(stores, f"Choose {number}", day=number + 1)
     add(stores, "Later perhaps", day=20, status="Draft")
+    comparison.compare_some(stores.store)
     (before,) = listing.topics(workspace)
     assert (before["active"], before["worth_compacting"], before["drafts"]) == (4, False, 1)
     assert (before["oldest"][:10], before["newest"][:10]) == ("2026-10-01", "2026-10-04")

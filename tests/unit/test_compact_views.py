@@ -74,12 +74,10 @@ def test_a_preview_names_its_conflicts_and_how_to_reject_one(capsys: pytest.Capt
 def test_the_history_names_memories_by_number(capsys: pytest.CaptureFixture[str]) -> None:
     digests = {side: {"memory_id": SIDES[side]["memory_id"], "text_sha256": "0"} for side in SIDES}
     made = {
-        **APPLIED, "conflicts": [{**CONFLICT, **digests}], "kept_both": [{**CONFLICT, **digests, "kept_both": True}],
-        "restored_at": None,
+        **APPLIED, "conflicts": [{**CONFLICT, **digests}], "restored_at": None,
     }  # fmt: skip
     shown = view(capsys, "history", compactions=[made])
     assert "uploads: value 0.90 by rules: #1 and #2\n" in shown
-    assert "uploads: value 0.90 by rules; rejected: both hold: #1 and #2\n" in shown
 
 
 def test_an_empty_history_says_so(capsys: pytest.CaptureFixture[str]) -> None:

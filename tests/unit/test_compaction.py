@@ -18,6 +18,8 @@ from bridge.compaction.record_draft import Draft, draft, sources_of
 from bridge.compaction.statements import Clause, clauses
 from bridge.embedding.embedder import Vectors
 from bridge.memory import Content, Memory, MemoryKind, Metadata, References, Status, TimeScope
+from bridge.store.values import KnownPair
+from bridge.text.decision_lines import digest
 from bridge.text.sections import normalise
 
 EMBEDDER = FakeEmbedder(64)
@@ -341,6 +343,59 @@ def test_an_id_of_no_pair_is_told_and_one_of_a_pair_without_a_conflict_is_none_t
     old, new = memory(1, "Retry five times"), memory(2, "Sign last")
     found = kept(["00000000", conflict_id("Sign last", "Retry five times")], old, new)
     assert (found.unknown, found.kept_both) == (("00000000",), ())
+
+
+# --- what the store knows ---
+
+
+def pair(fell: Memory, holds: Memory, probability: float, *, said: bool = False) -> KnownPair:
+    """Of the first decisions of two memories."""
+    assert fell.content is not None
+    assert holds.content is not None
+    places = [(each.id, digest(each.content.decisions[0])) for each in (fell, holds) if each.content is not None]
+    return KnownPair(*places, probability, said)
+
+
+def knowing(memories: Sequence[Memory], *known: KnownPair) -> Draft:
+    return draft(sources_of(memories), embed, known=known)
+
+
+def test_what_the_store_knows_as_replaced_is_replaced_whatever_the_rules_say() -> None:
+    old, new = memory(1, "Jobs run in Sidekiq"), memory(2, "Everything on Redis is switched off")
+    assert made(old, new).conflicts == ()
+    found = knowing([old, new], pair(old, new, 0.93))
+    assert [(c.kind, c.confidence, c.judged_by) for c in found.conflicts] == [("replacement", 0.93, "judge")]
+    assert words(found)[1:] == ("[Earlier] Jobs run in Sidekiq",)
+
+
+def test_a_conflict_that_the_store_knows_has_its_confidence_and_the_rules_kind() -> None:
+    old, new = memory(1, "Retry five times"), memory(2, "Retry three times")
+    (conflict,) = knowing([old, new], pair(old, new, 0.71)).conflicts
+    assert (conflict.kind, conflict.confidence) == ("value", 0.71)
+
+
+def test_what_was_said_of_one_memory_counts_for_all_that_say_the_same() -> None:
+    old, same, new = memory(1, "Retry five times."), memory(2, "Retry five times"), memory(3, "Retry three times")
+    assert knowing([old, same, new], pair(old, new, 0.0, said=True)).conflicts == ()
+
+
+def test_decisions_that_stand_beside_each_other_in_a_record_stay_unless_somebody_says_otherwise() -> None:
+    old, new = memory(1, "Retry five times"), memory(2, "Retry three times")
+    record = as_record(kept([made(old, new).conflicts[0].id], old, new), 2)
+    again = memory(5, "Retry three times")
+    five = (record.id, digest("Retry five times"))
+    known = KnownPair(five, (again.id, digest("Retry three times")), 0.95)
+    assert knowing([record, again], known).conflicts == ()
+    assert len(knowing([record, again], replace(known, is_said=True, probability=1.0)).conflicts) == 1
+
+
+def test_of_decisions_that_replace_each_other_in_a_circle_one_holds() -> None:
+    first, second, third = (
+        memory(day, f"Retry {times} times") for day, times in ((1, "two"), (2, "five"), (3, "nine"))
+    )
+    found = knowing([first, second, third], pair(third, first, 1.0, said=True))
+    assert [line for line in words(found) if not line.startswith("[Earlier]")] != []
+    assert "[Earlier] Retry nine times" in words(found)
 
 
 # --- a former record ---

@@ -30,7 +30,6 @@ from bridge.embedding.embedder import Vectors
 from bridge.graph.open_stores import Stores
 from bridge.memory import MAX_KEPT, Content, Memory, Metadata, References, TimeScope
 from bridge.operations import Task, run
-from bridge.search import listing
 from bridge.settings import Settings
 from bridge.slices import ignore_progress
 from bridge.store import values
@@ -231,6 +230,14 @@ def some_of_everything(stores: Stores) -> None:
         change.keep_extraction(an_id("d"), values.Extraction((node,), (edge,)), "job")
         change.give_feedback(values.Feedback(an_id("a"), "person", "wrong", LATER, "why?", "It is b."))
         change.give_feedback(values.Feedback(an_id("g"), "agent", "withdrawn", LATER))
+        change.settle(verdict("b", "f", "older"))
+
+
+def verdict(older: str, newer: str, holds: Any, at: str = LATER) -> values.PairVerdict:
+    words = [sha256(name.encode()).hexdigest() for name in (older, newer)]
+    return values.PairVerdict(
+        an_id(older), words[0], an_id(newer), words[1], holds, "So it was.", "person", at, "job-1"
+    )
 
 
 KEY = "ghp_" + "QYLPMN5HFIQR7XYAbcdefghijk01234567wx"  # in two parts, so that no scanner takes it for one
@@ -265,16 +272,6 @@ def test_no_text_of_an_edited_file_gets_into_the_history(here: WithoutCognee) ->
     }  # fmt: skip
 
 
-def test_an_import_keeps_which_conflicts_were_rejected_by_their_ids(here: WithoutCognee) -> None:
-    store(here, summary("b"), summary("f"), record("g", "b", "f"))
-    ids = ("0123abcd", PHRASE)
-    conflicts = [{"conflict_id": each, "kind": "value", "confidence": 0.5, "kept_both": True} for each in ids]
-    imported(here, edited([history_with_texts() | {"conflicts": conflicts}]))
-    (past,) = listing.history(here.workspace, 10)
-    assert [each.get("conflict_id") for each in past["kept_both"]] == ["0123abcd", None]
-    assert past["conflicts"] == []
-
-
 def test_a_secret_in_a_field_that_refers_to_something_is_not_imported_with_a_finding(here: WithoutCognee) -> None:
     store(here, legacy("d"))
     node = {"id": an_id("n"), "type": "Entity", "index_fields": [], "properties": {"source": KEY, "path": f"a {KEY}"}}
@@ -303,7 +300,7 @@ def test_an_export_comes_back_line_by_line(here: WithoutCognee, there: WithoutCo
     some_of_everything(here)
     lines = lines_of(here)
     found = imported(there, lines)
-    assert counts(found) == {"added": 7, "compactions": 2, "findings": 1, "feedback": 2}
+    assert counts(found) == {"added": 7, "compactions": 2, "findings": 1, "feedback": 2, "verdicts": 1}
     assert (found["details"], found["warnings"]) == ([], [])
     assert body(there) == body(here)
     assert [line["metadata"]["memory_number"] for line in lines[1:8]] == [1, 2, 7, 8, 9, 10, 11]
@@ -325,6 +322,25 @@ def test_a_later_feedback_that_is_here_already_outlives_an_import(
     ] * 2
 
 
+def test_of_two_verdicts_on_a_pair_the_later_one_outlives_an_import(here: WithoutCognee, there: WithoutCognee) -> None:
+    for stores, said in ((here, verdict("a", "b", "older", EARLIER)), (there, verdict("a", "b", "both", LATER))):
+        store(stores, summary("a"), summary("b"))
+        with stores.store.change(EARLIER) as change:
+            change.settle(said)
+    assert "verdicts" not in counts(imported(there, lines_of(here)))
+    assert counts(imported(here, lines_of(there)))["verdicts"] == 1
+    assert [[each.verdict for each in stores.store.all_verdicts()] for stores in (here, there)] == [["both"]] * 2
+
+
+def test_a_verdict_on_a_memory_that_is_not_here_is_not_imported(here: WithoutCognee, there: WithoutCognee) -> None:
+    store(here, summary("a"), summary("b"))
+    with here.store.change(EARLIER) as change:
+        change.settle(verdict("a", "b", "both"))
+    lines = [line for line in lines_of(here) if line.get("metadata", {}).get("memory_id") != an_id("b")]
+    assert "verdicts" not in counts(imported(there, edited(lines[1:-1])))
+    assert list(there.store.all_verdicts()) == []
+
+
 def test_every_line_is_as_the_published_schema_says(here: WithoutCognee) -> None:
     some_of_everything(here)
     schema = jsonschema.Draft202012Validator(schemas()["export.schema.json"])
@@ -334,17 +350,18 @@ def test_every_line_is_as_the_published_schema_says(here: WithoutCognee) -> None
         *["compaction"] * 2,
         "cognified",
         *["feedback"] * 2,
+        "verdict",
         "end",
     ]
     for line in lines_of(here):
         schema.validate(line)
-    assert lines_of(here)[0]["counts"] == {"memory": 7, "compaction": 2, "cognified": 1, "feedback": 2}
+    assert lines_of(here)[0]["counts"] == {"memory": 7, "compaction": 2, "cognified": 1, "feedback": 2, "verdict": 1}
 
 
 def test_what_was_never_stored_is_an_empty_export_which_can_be_imported(tmp_path: Path, here: WithoutCognee) -> None:
     found: list[bytes] = []
     assert export.write(Workspace(tmp_path), "1.0", EARLIER, found.append) == dict.fromkeys(
-        ("memory", "compaction", "cognified", "feedback"), 0
+        ("memory", "compaction", "cognified", "feedback", "verdict"), 0
     )
     assert imported(here, found)["memories"] == 0
 
@@ -484,12 +501,14 @@ def test_the_same_words_under_another_id_are_one_memory_and_references_follow(
         "compactions": 2,
         "findings": 1,
         "feedback": 2,
+        "verdicts": 1,
     }
     assert there.store.get(an_id("b")) is None
     merged = there.store.get(an_id("g"))
     assert merged is not None
     assert merged.sources == (an_id("ours"), an_id("f"))
-    *compactions, finding, _, _ = body(there)[-5:]
+    *compactions, finding, _, _, said = body(there)[-6:]
+    assert (said["older"], said["newer"]) == (an_id("ours"), an_id("f"))
     for compaction in compactions:
         assert [source["memory_id"] for source in compaction["sources"]] == [an_id("ours"), an_id("f")]
         assert compaction["conflicts"][0]["earlier"]["memory_id"] == an_id("ours")
@@ -804,13 +823,13 @@ def test_an_export_of_a_store_that_no_child_has_opened_since_an_update(here: Wit
     with closing(sqlite3.connect(here.workspace.memory_db)) as connection:
         connection.executescript(
             "DROP INDEX memories_migrated; ALTER TABLE memories DROP COLUMN migrated_from;"
-            "DROP TABLE compactions; DROP TABLE cognified; DROP TABLE feedback;"
+            "DROP TABLE compactions; DROP TABLE cognified; DROP TABLE feedback; DROP TABLE verdicts;"
         )
     assert body(here) == before
 
 
 def test_the_shapes_of_lines_have_the_columns_of_their_tables(here: WithoutCognee) -> None:
-    for model in (export_lines.ExportedCompaction, export_lines.ExportedFinding, export_lines.ExportedFeedback):
+    for model in export_lines.FOLLOWERS:
         kind = model.model_fields["type"].annotation.__args__[0]  # type: ignore[union-attr]
         table = TABLES[kind][0].split()[0]
         columns = {row[1] for row in here.store._connection.execute(f"PRAGMA table_info({table})")}
@@ -874,10 +893,10 @@ def test_topics_are_exported_with_their_history_and_nothing_of_others(
     assert main(["trust", "--workspace", str(here.workspace.root)]) == 0
     out = tmp_path / "topics.jsonl"
     found = command(here.workspace, "export", "--topic-id", "ranking", "--topic-id", "queue", "--out", str(out))
-    assert found["counts"] == {"memory": 6, "compaction": 2, "cognified": 0, "feedback": 2}
+    assert found["counts"] == {"memory": 6, "compaction": 2, "cognified": 0, "feedback": 2, "verdict": 1}
     assert PHRASE not in out.read_text("utf-8")
     lines = [line.encode() for line in out.read_text("utf-8").splitlines()]
-    assert counts(imported(there, lines)) == {"added": 6, "compactions": 2, "feedback": 2}
+    assert counts(imported(there, lines)) == {"added": 6, "compactions": 2, "feedback": 2, "verdicts": 1}
     assert body(there) == [line for line in everything if line in body(there)], "as they were"
     assert not there.store.known(an_id("mine"))
 

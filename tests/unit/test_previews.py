@@ -65,9 +65,10 @@ def refused(stores: Stores, topic_id: str = "uploads", **payload: Any) -> JobErr
 
 
 def dump(workspace: Workspace) -> list[str]:
-    """Every row of memory.db, but for the embeddings, which are a cache."""
+    """Every row of memory.db, but for what is derived: embeddings, what was compared, and the marks of both."""
+    derived = tuple(f'INSERT INTO "{table}"' for table in ("embeddings", "statements", "replacements", "meta"))
     with closing(sqlite3.connect(workspace.memory_db)) as connection:
-        return [line for line in connection.iterdump() if not line.startswith('INSERT INTO "embeddings"')]
+        return [line for line in connection.iterdump() if not line.startswith(derived)]
 
 
 # --- what is answered ---
@@ -106,7 +107,7 @@ def test_the_answer_is_as_the_schema_says(stores: Stores) -> None:
     schema = schemas()["result.compact.schema.json"]
     jsonschema.validate(found, schema)
     for name, model in (("summaries", "CompactedMemory"), ("conflicts", "CompactionConflict")):
-        assert set(found[name][0]) == set(schema["$defs"][model]["properties"])
+        assert set(found[name][0]) == set(schema["$defs"][model]["properties"]) - {"reason"}
     assert set(found["decision_record"]) == set(schema["$defs"]["PreviewedRecord"]["properties"])
 
 
@@ -234,7 +235,7 @@ def test_the_digest_covers_all_that_would_be_applied_and_no_more() -> None:
         replace(preview, sources=(("b", "2"), ("a", "1"))),
         replace(preview, record={"topic": "T", "importance": 0.6}),
         replace(preview, record={"topic": "T", "importance": 0.5, "more": None}),
-        replace(preview, kept_both=[{"conflict_id": "0123abcd"}]),
+        replace(preview, both_hold=[("a", "1", "b", "2")]),
     ):
         assert other.digest != preview.digest
     assert replace(preview, conflicts=[], warnings=[]).digest == preview.digest
@@ -274,7 +275,7 @@ def test_a_preview_is_kept_as_it_was_shown(stores: Stores, workspace: Workspace)
 def test_a_preview_that_somebody_changed_is_none(workspace: Workspace) -> None:
     preview = Preview("t", (("a", "1"), ("b", "2")), {"topic": "T"})
     digest = previews.store(workspace, preview, NOW)
-    assert previews.load(workspace, digest) == replace(preview, conflicts=[], warnings=[], kept_both=[])
+    assert previews.load(workspace, digest) == replace(preview, conflicts=[], warnings=[], kept_both=[], both_hold=[])
     path = workspace.preview(digest)
     for data in (
         json.dumps({**preview.as_dict(), "decision_record": {"topic": "U"}}),

@@ -20,6 +20,11 @@ def test_retrieval_is_as_good_as_recorded(model_cache: Path) -> None:
         pytest.fail("\n".join([*gate.changes(before, found), said]), pytrace=False)
 
 
+def test_what_holds_comes_first_unless_the_past_or_another_scope_is_asked_for(model_cache: Path) -> None:
+    found = gate.first_by_currency(judged.embedder(EmbeddingConfig(cache_dir=model_cache)))
+    assert {name: first for name, (_, first) in found.items()} == {name: wanted for name, (wanted, _) in found.items()}
+
+
 def test_the_set_is_large_and_mixed_enough_for_a_gate() -> None:
     memories = judged.rows(gate.FOLDER / judged.FILE)
     queries = judged.rows(gate.FOLDER / "queries.jsonl")

@@ -8,6 +8,7 @@ from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 from fake_embedder import FakeEmbedder
@@ -25,10 +26,12 @@ from bridge.search.standings import DISPUTED, REPLACED, Standings, read
 from bridge.settings import Settings
 from bridge.slices import ignore_progress as ignore
 from bridge.standing import comparison, judge
-from bridge.standing.statements import statements
+from bridge.standing.statements import digest, statements
+from bridge.store.opening import reader_of
 from bridge.store.protocol_reading import Replacement, Said
 from bridge.store.sqlite_store import SqliteStore
 from bridge.store.verdicts import OfPair, settled
+from bridge.transfer import export
 from jobs import clock
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -113,6 +116,34 @@ def test_the_statements_of_a_memory_are_its_decisions_and_not_what_a_record_says
     (text,) = statements(memory("r", "2026-10-01", *lines, status="DecisionRecord", kind="decision_record")).values()
     assert "B holds" in text
     assert statements(memory("none", "2026-10-01")) == {}
+
+
+def test_a_decision_of_a_record_is_the_decision_that_it_was_in_its_source() -> None:
+    lines = (
+        "[Later] B holds (2026-10-01, #2) supersedes A holds (2026-09-01, #1)",
+        "[Earlier] A holds (2026-09-01, #1)",
+    )
+    record = memory("r", "2026-10-01", *lines, status="DecisionRecord", kind="decision_record")
+    source = memory("s", "2026-10-01", "B holds.")
+    assert list(map(digest, statements(record).values())) == list(map(digest, statements(source).values()))
+
+
+def test_what_stands_beside_each_other_in_one_memory_is_not_replaced_by_a_repetition_of_one(
+    place: Place, judged: Callable[[Judge], None]
+) -> None:
+    judged(saying(0.95))
+    place.add(
+        memory("a", "2026-09-01", OLD, NEW), memory("b", "2026-10-01", NEW), memory("c", "2026-10-02", "No loans")
+    )
+    place.compare()
+    fallen = {(row.older, row.newer) for row in lists_of(place)}
+    assert fallen == {(1, 3), (2, 3)}
+
+
+def lists_of(place: Place) -> Sequence[Replacement]:
+    with reader_of(place.workspace).lists() as lists:
+        assert lists is not None
+        return lists.replacements()
 
 
 @pytest.mark.parametrize("first", ["older", "newer"])
@@ -464,6 +495,30 @@ def test_a_pair_keeps_its_name_and_is_not_shown_again_once_it_is_settled(dispute
     assert review.pair(disputed.workspace, "#1/2") == pair
     with pytest.raises(JobError, match="no pair '1/3'"):
         review.pair(disputed.workspace, "1/3")
+
+
+def test_an_export_brings_what_was_settled_to_another_workspace(
+    place: Place, judged: Callable[[Judge], None], tmp_path: Path
+) -> None:
+    judged(saying(0.75))
+    one, other = (str(UUID(int=number)) for number in (1, 2))
+    place.add(memory(one, "2026-09-01", OLD), memory(other, "2026-10-01", NEW))
+    place.compare()
+    sides = {"older": {"memory_id": one, "statement": OLD}, "newer": {"memory_id": other, "statement": NEW}}
+    resolved(place, "older", reason="The council said so.", **sides)
+    (tmp_path / "there").mkdir()
+    there = Place(tmp_path / "there")
+    with (there.workspace.root / "memories.jsonl").open("wb") as file:
+        export.write(place.workspace, None, AT, file.write)
+    with Stores(there.workspace, ALL) as stores:
+        stores._embedder = there.embedder
+        task = Task("import", "d" * 64, {"path": "memories.jsonl"}, AT, AT)
+        outcome = run("import", [task], stores, NOW, ignore)["import"]
+    assert isinstance(outcome, Succeeded), outcome
+    there.compare()
+    known = review.pairs(there.workspace, all_of_them=True)
+    assert known == review.pairs(place.workspace, all_of_them=True)
+    assert [(pair["holds"], pair["reason"]) for pair in known] == [("older", "The council said so.")]
 
 
 def test_a_verdict_that_was_asked_for_earlier_does_not_replace_a_later_one(disputed: Place) -> None:

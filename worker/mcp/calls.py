@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from bridge import trust
 from bridge.interface.submission import submit
 from bridge.job_targets import require
-from bridge.memory import BY_STATUS
+from bridge.memory import BY_STATUS, slug
 from bridge.text.template import sections
 from jobs import client, launch
 from jobs.check import check
@@ -178,6 +178,7 @@ def context(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
 
 # --- jobs ---
 
+_MOST_DECISIONS = 20  # of a summary that are compared
 _CLEARLY = 0.5  # of the semantic score, from which a memory is about the same matter
 
 # Two threads must not write the file of one job id at the same time.
@@ -219,8 +220,6 @@ def ingest(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
 def _similar(workspace: Workspace, summary: Mapping[str, Any] | None) -> list[SimilarMemory]:
     """At most 3 memories that clearly are about what a summary decides, or finds out. None if they cannot be searched:
     what was sent is stored all the same."""
-    from bridge.compaction.conflicts import compare_texts
-
     if summary is None or summary.get("status") == "Draft":
         return []
     said = summary.get("decisions") or [summary["context"]]
@@ -229,7 +228,9 @@ def _similar(workspace: Workspace, summary: Mapping[str, Any] | None) -> list[Si
     similar: list[SimilarMemory] = []
     for hit in answer["results"] if answer["success"] else ():
         passages = hit.get("best_passages") or []
-        otherwise = [each for each in passages if any(compare_texts(each, new) for new in said)]
+        otherwise: list[str] = []
+        with suppress(JobError):
+            otherwise = _replaced(workspace, summary, hit, passages)
         if not passages or "fit" in hit or not (otherwise or hit["semantic_score"] >= _CLEARLY):
             continue
         similar.append(
@@ -241,6 +242,39 @@ def _similar(workspace: Workspace, summary: Mapping[str, Any] | None) -> list[Si
             }
         )
     return similar
+
+
+def _replaced(
+    workspace: Workspace, summary: Mapping[str, Any], hit: RetrievalHit, passages: Sequence[str]
+) -> list[str]:
+    """Those of the passages that the decisions of a summary may replace: by the judge, and within the bounds, by which
+    the store compares them once they are stored. Raises JobError as ``memory_of`` and the embedder do."""
+    from bridge.search.query_client import embed
+    from bridge.search.standings import DISPUTED
+    from bridge.standing import judge
+    from bridge.standing.comparison import NEARLY_THE_SAME, TOPICS_ALIKE
+
+    said = list(summary.get("decisions") or ())[:_MOST_DECISIONS]
+    if not said or not passages:
+        return []
+    topics = [summary["topic"], memory_of(workspace, {"memory_number": hit["memory_number"]})["title"]]
+    texts = list(dict.fromkeys([*topics, *said, *passages]))
+    vectors = embed(workspace, trust.settings_of(workspace), texts)
+    row = {text: index for index, text in enumerate(texts)}
+
+    def cosine(one: str, other: str) -> float:
+        return float(vectors[row[one]] @ vectors[row[other]])
+
+    is_same = hit["topic_id"] == (summary.get("topic_id") or slug(summary["topic"]))
+    is_alike = cosine(*topics) >= TOPICS_ALIKE
+    pairs = [
+        (each, new)
+        for each in passages
+        for new in said
+        if is_same or (is_alike and cosine(each, new) >= NEARLY_THE_SAME)
+    ]
+    found = judge.replaces(pairs, lambda texts: vectors[[row[text] for text in texts]])
+    return list(dict.fromkeys(each for (each, _), sure in zip(pairs, found, strict=True) if sure >= DISPUTED))
 
 
 def _with_job(error: JobError, job_id: str) -> JobError:

@@ -44,16 +44,18 @@ function Conflicts({ conflicts, act, busy }) {
     <${Pairs} pairs=${conflicts} verb="Both hold" act=${act} busy=${busy} />`;
 }
 
+const JUDGED = { rules: "judged by rules", llm: "judged by the language model", judge: "found when it was stored", said: "as somebody settled it" };
+
 function Pairs({ pairs, verb, act, busy }) {
   return html`<ul class="conflicts">${pairs.map((pair) => html`<li key=${pair.conflict_id} class="conflict">
-      <div class="row small"><span class="grow"><span class="tag">${pair.kind}</span> <span class="faint">${Math.round(pair.confidence * 100)} % sure, judged by ${pair.judged_by === "llm" ? "the language model" : "rules"}</span></span>
+      <div class="row small"><span class="grow"><span class="tag">${pair.kind}</span> <span class="faint">${Math.round(pair.confidence * 100)} % sure, ${JUDGED[pair.judged_by ?? "rules"]}${pair.reason ? `: ${pair.reason}` : ""}</span></span>
         <button disabled=${busy} onClick=${() => act(pair.conflict_id)}>${verb}</button></div>
-      <div class="sides"><${Side} title="Earlier" side=${pair.earlier} /><${Side} title="Later" side=${pair.later} /></div>
+      <div class="sides"><${Side} title="Earlier" side=${pair.earlier} /><${Side} title=${pair.earlier.date > pair.later.date ? "Holds" : "Later"} side=${pair.later} holds /></div>
     </li>`)}</ul>`;
 }
 
-function Side({ title, side }) {
-  return html`<div class="side" data-side=${title.toLowerCase()}>
+function Side({ title, side, holds }) {
+  return html`<div class="side" data-side=${holds ? "later" : "earlier"}>
     <p class="small"><b>${title}</b> <span class="faint">${day(side.date)} · <a href=${to(["memories", side.memory_id])}>#${side.memory_number}</a></span></p>
     <p>${side.text}</p>
   </div>`;

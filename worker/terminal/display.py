@@ -256,6 +256,9 @@ def memory(answer: Envelope) -> None:
             ("captured", _captured_from(memory["captured_from"])),
         ]
     )
+    for each in memory["rests_on"]:
+        replaced = f"#{each['memory_number']}, “{each['statement']}”, which was replaced by #{each['replaced_by']}"
+        say(f"“{each['text']}” may rest on {replaced}.")
     say()
     say(readable(memory["summary_text"]).rstrip("\n"))
 
@@ -320,11 +323,10 @@ def history(answer: Envelope) -> None:
     table(columns, rows, right=right, wraps=("topic", ""), optional_columns=("id", "narrative", "age"))
     for made in answer["compactions"]:
         numbers = made["superseded_numbers"]
-        for conflict in (*made["conflicts"], *made["kept_both"]):
+        for conflict in made["conflicts"]:
             ids = [conflict[side]["memory_id"] for side in ("earlier", "later")]
             earlier, later = (f"#{numbers[each]}" if each in numbers else each for each in ids)
-            rejected = "; rejected: both hold" if conflict.get("kept_both") else ""
-            judged = f"{conflict['confidence']:.2f} by {conflict['judged_by']}{rejected}"
+            judged = f"{conflict['confidence']:.2f} by {conflict['judged_by']}"
             say(f"{made['topic_id']}: {conflict['kind']} {judged}: {earlier} and {later}")
 
 

@@ -67,6 +67,7 @@ function kindOf(kind: CompactionConflict["kind"], t: Translate): string {
     value: t("another amount"),
     toggle: t("the opposite"),
     reversal: t("taken back"),
+    replacement: t("replaced"),
   };
   return kinds[kind];
 }

@@ -99,12 +99,17 @@ def _conflicts(answer: Sequence[dict[str, Any]]) -> None:
     if not answer:
         return
     say()
-    say("These conflict; the later one holds:")
+    is_later = all(each["earlier"]["date"] <= each["later"]["date"] for each in answer)  # else somebody said otherwise
+    say(f"These conflict; the {'later' if is_later else 'second'} one holds:")
     rows = [
-        (each["conflict_id"], each["kind"], f"{each['confidence']:.2f}", _side(each["earlier"]), _side(each["later"]))
+        (each["conflict_id"], each["kind"], _sure(each), _side(each["earlier"]), _side(each["later"]))
         for each in answer
     ]
     table(("id", "kind", "sure", "earlier", "later"), rows, right=("sure",), wraps=("earlier", "later"))
+
+
+def _sure(conflict: dict[str, Any]) -> str:
+    return "said" if conflict.get("judged_by") == "said" else f"{conflict['confidence']:.2f}"
 
 
 def _kept_both(answer: Sequence[dict[str, Any]]) -> None:

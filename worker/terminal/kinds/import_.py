@@ -39,7 +39,7 @@ def show(answer: Envelope) -> None:
     names = ("added", "unchanged", "duplicates", "conflicts", "forgotten", "failed")
     parts = [f"{result[name]} {name}" for name in names if result[name] or name == "added"]
     say(f"{counted(result['memories'], 'memory')} in the file: {', '.join(parts)}.")
-    others = ("renumbered", "kept", "compactions", "findings", "feedback")  # jobs of earlier versions lack the last
+    others = ("renumbered", "kept", "compactions", "findings", "feedback", "verdicts")  # former jobs lack the last two
     more = [f"{result[name]} {name}" for name in others if result.get(name)]
     if more:
         say(f"Besides: {', '.join(more)}.")
