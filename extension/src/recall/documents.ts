@@ -9,9 +9,10 @@ import { rankingOf } from "../core/settings";
 import { type Services, signalOf } from "../services";
 import { explanation } from "./explanation";
 import { historyDocument, type TopicHistory } from "./history";
-import { compactionsOf, memoriesOf, memoryText } from "./reads";
+import { compactionsOf, memoriesOf, memoryText, reviewOf } from "./reads";
 import { memoryDocument } from "./memory-document";
 import { pageOf } from "./page";
+import { remarksBlock, remarksOf, REVIEW } from "./standing";
 import { addressOf, type Asked, SCHEME, type Target, targetOf } from "./target";
 import { escaped } from "../core/text";
 
@@ -80,6 +81,7 @@ export class Documents
       panel.dispose(); // of before the window was loaded again: what it showed has been decided or left
       return;
     }
+    panel.webview.options = { enableCommandUris: [REVIEW] };
     const show = async (): Promise<void> => {
       panel.webview.html = await pageOf(await this.provideTextDocumentContent(uri, token));
     };
@@ -125,8 +127,13 @@ export class Documents
 
   private async text(target: Target | undefined, signal: AbortSignal): Promise<string> {
     switch (target?.kind) {
-      case "memory":
-        return memoryDocument(await memoryText(this.memoryAt(target.folder), target.id, signal), vscode.l10n.t);
+      case "memory": {
+        const { folder, id } = target;
+        const memory = this.memoryAt(folder);
+        const [text, pairs] = await Promise.all([memoryText(memory, id, signal), reviewOf(memory, signal)]);
+        const t = vscode.l10n.t;
+        return memoryDocument(text, t, remarksBlock(remarksOf(pairs, text.memory_id, t), folder, text.memory_id, t));
+      }
       case "explanation":
         return explanation(
           await this.memoryAt(target.folder).explain(this.explainRequest(target.number, target.asked), signal),

@@ -7,9 +7,12 @@ import { badge, type Translate } from "./hit";
 /** The sections that come first; the others follow as they are. */
 const FIRST = [/Decisions$/u, /Rationale$/u];
 
-/** The text of a memory in Markdown, without the marks and the metadata of its template. */
-export function memoryDocument(memory: MemoryText, t: Translate): string {
-  return `${bodyOf(memory)}\n\n---\n\n${factsOf(memory, t)}\n`;
+/** The text of a memory in Markdown, without the marks and the metadata of its template; `remarks` below its title. */
+export function memoryDocument(memory: MemoryText, t: Translate, remarks = ""): string {
+  const body = bodyOf(memory);
+  const title = /^# .*\n+/u.exec(body)?.[0] ?? "";
+  const top = remarks === "" ? title : `${title}${remarks}\n\n`;
+  return `${top}${body.slice(title.length)}\n\n---\n\n${factsOf(memory, t)}\n`;
 }
 
 /** The text of a memory without the line of what else is known of it; without its title below a heading that has it. */

@@ -1,6 +1,6 @@
 /** What the extension reads of a memory beside questions: topics, memories, past compactions. */
 
-import type { History, ListedJob, MemoriesPage, MemoryText, OpenItem, QueueStatus, Topic } from "#types";
+import type { History, ListedJob, MemoriesPage, MemoryText, OpenItem, QueueStatus, ReviewedPair, Topic } from "#types";
 import type { Memory } from "../core/memory";
 import { queryOf, send } from "../core/read";
 
@@ -14,6 +14,12 @@ export async function openItemsOf(memory: Memory, signal: AbortSignal): Promise<
   const limit = 200;
   const request = { route: "GET /v1/open", path: `/v1/open${queryOf({ limit })}`, verb: ["memories", "open"] } as const;
   return (await send(memory, { ...request, args: [`--limit=${limit}`] }, signal)).items;
+}
+
+/** The pairs of decisions that may contradict each other, and those of which one was replaced or that were settled. */
+export async function reviewOf(memory: Memory, signal: AbortSignal): Promise<readonly ReviewedPair[]> {
+  const request = { route: "GET /v1/review", path: "/v1/review?all=true", verb: ["review"], args: ["--all"] } as const;
+  return (await send(memory, request, signal)).pairs;
 }
 
 /** A page of a topic's memories, or of all memories; `after` is the `next` of the page before. */

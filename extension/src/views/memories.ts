@@ -3,6 +3,7 @@
 import type { MemoryLine, Status, Topic } from "#types";
 import { badge, type Translate } from "../recall/hit";
 import { plain, when } from "../core/text";
+import type { Remark } from "../recall/standing";
 import type { Row } from "./row";
 
 export function rowOfTopic(topic: Topic, now: number, language: string, t: Translate): Row {
@@ -11,6 +12,11 @@ export function rowOfTopic(topic: Topic, now: number, language: string, t: Trans
     topic.superseded > 0 ? t("{0} superseded", topic.superseded) : "",
     when(topic.newest, now, language),
     topic.worth_compacting ? t("worth compacting") : "",
+    topic.contradictions === 0
+      ? ""
+      : topic.contradictions === 1
+        ? t("1 contradiction")
+        : t("{0} contradictions", topic.contradictions),
   ];
   return {
     id: `topic:${topic.topic_id}`,
@@ -18,27 +24,47 @@ export function rowOfTopic(topic: Topic, now: number, language: string, t: Trans
     description: description.filter(Boolean).join(" · "),
     tooltip: plain(topic.topic_id),
     icon: topic.worth_compacting ? "combine" : "symbol-folder",
-    context: topic.active + topic.decision_records > 1 ? "topic.mergeable" : "topic.single",
+    context: `topic.${topic.active + topic.decision_records > 1 ? "mergeable" : "single"}${topic.contradictions > 0 ? ".disputed" : ""}`,
     children: "closed",
   };
 }
 
-/** What a memory says. The topic is the row above; a memory of an earlier version has none, so its title tells more. */
-export function rowOfMemory(memory: MemoryLine, now: number, language: string, t: Translate): Row {
+/** What a memory says, and what is remarked of its decisions. The topic is the row above; a memory of an earlier version has none, so its title tells more. */
+export function rowOfMemory(
+  memory: MemoryLine,
+  now: number,
+  language: string,
+  t: Translate,
+  remarks: readonly Remark[] = [],
+): Row {
+  const isDisputed = remarks.some(({ state }) => state === "disputed");
+  const standing = isDisputed ? t("disputed") : remarks.length > 0 ? t("replaced in part") : "";
   const isLegacy = memory.memory_type === "legacy";
   const status = badge(memory.memory_type, memory.status, t);
   const date = memory.source_created_at ?? memory.created_at;
-  const description = [isLegacy ? t("Legacy") : when(date, now, language), status, `#${memory.memory_number}`];
+  const description = [
+    isLegacy ? t("Legacy") : when(date, now, language),
+    status,
+    standing,
+    `#${memory.memory_number}`,
+  ];
   return {
     id: `memory:${memory.memory_id}`,
     label: plain(isLegacy ? memory.title : memory.excerpt || memory.title, 100),
     description: description.filter(Boolean).join(" · "),
-    tooltip: [plain(memory.title, 500), memory.excerpt, date ?? "", memory.plan_id ?? "", memory.session_id ?? ""]
+    tooltip: [
+      ...remarks.map(({ text }) => text),
+      plain(memory.title, 500),
+      memory.excerpt,
+      date ?? "",
+      memory.plan_id ?? "",
+      memory.session_id ?? "",
+    ]
       .map((line) => plain(line, 500))
       .filter(Boolean)
       .join("\n"),
-    icon: isLegacy ? "comment" : iconOf(memory.status),
-    context: memory.memory_type === "decision_record" ? "memory.record" : `memory.${memory.memory_type}`,
+    icon: isDisputed ? "warning" : isLegacy ? "comment" : iconOf(memory.status),
+    context: `memory.${memory.memory_type === "decision_record" ? "record" : memory.memory_type}${isDisputed ? ".disputed" : remarks.length > 0 ? ".replaced" : ""}`,
   };
 }
 
