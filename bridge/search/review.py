@@ -101,12 +101,11 @@ def _decision(lists: MemoryLists | None, number: int, count: int) -> tuple[Memor
     for passage, statement in statements(entry.memory).items():
         if statement.strip() == words:
             return entry.memory, passage
-    listed = "; ".join(f"{number}.{at} {each[:60]}" for at, each in enumerate(decisions, 1))
-    earlier = "" if words is None else " that could still hold"
+    why = f"it has {len(decisions)}" if words is None else "that line is one of earlier times, or a repeated one"
     raise JobError(
         "ARGUMENT_INVALID",
-        f"Memory #{number} has no decision {number}.{count}{earlier}. Nothing was changed."
-        f" {f'Its decisions: {listed}' if listed else 'It has no decisions'}.",
+        f"Memory #{number} has no decision {number}.{count}: {why}. Nothing was changed.",
+        remediation=f"To see its decisions: cognee-memory memories show {number}",
     )
 
 

@@ -486,7 +486,7 @@ def test_two_decisions_that_nothing_paired_are_settled_by_their_places(
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("1.2/2.1", "no decision 1.2. Nothing was changed. Its decisions: 1.1 "),
+        ("1.2/2.1", "no decision 1.2: it has 1. Nothing was changed"),
         ("1.0/2.1", "no decision 1.0"),
         ("1.1/9.1", "no memory #9"),
         ("1.1/1.2", "Both are decisions of memory #1"),
@@ -494,7 +494,7 @@ def test_two_decisions_that_nothing_paired_are_settled_by_their_places(
         ("1.x/2.1", "does not name two decisions"),
     ],
 )
-def test_decisions_that_are_not_there_are_named_with_those_that_are(disputed: Place, name: str, words: str) -> None:
+def test_decisions_that_are_not_there_are_refused_with_what_is_wrong(disputed: Place, name: str, words: str) -> None:
     with pytest.raises(JobError, match=re.escape(words)):
         review.sides(disputed.workspace, name)
 

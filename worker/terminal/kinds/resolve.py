@@ -32,15 +32,15 @@ def run(args: argparse.Namespace) -> Envelope:
 
 def _named(args: argparse.Namespace) -> tuple[str, str]:
     """The pair, or the two decisions joined by a slash, and the verdict. Raises JobError: ARGUMENT_INVALID."""
-    words = [args.pair, *([] if args.decision is None else [args.decision])]
-    verdict = args.verdict
-    if verdict is None and words[-1] in PAIR_VERDICTS:
-        verdict = words.pop()
-    name = "/".join(words)
+    name, other, verdict = args.pair, args.decision, args.verdict
+    if verdict is None and other in PAIR_VERDICTS:
+        other, verdict = None, other
+    if other is not None and "." not in other:
+        raise JobError("ARGUMENT_INVALID", f"{other!r} is neither a decision, such as 14.1, nor newer, older or both.")
+    name = name if other is None else f"{name}/{other}"
     if verdict is None:
         raise JobError(
-            "ARGUMENT_INVALID",
-            f"Say which of the two holds: cognee-memory review {' '.join(words)} newer, older or both",
+            "ARGUMENT_INVALID", f"Say which of the two holds: cognee-memory review {name} newer, older or both"
         )
     return name, verdict
 
