@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
@@ -10,7 +11,9 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 
 from ..memory import Memory
+from ..standing.statements import statements
 from ..store.opening import reader_of
+from ..text.decision_lines import searched
 from .standings import DISPUTED, REPLACED, words
 
 if TYPE_CHECKING:
@@ -29,14 +32,79 @@ def pairs(workspace: Workspace, *, all_of_them: bool = False) -> list[ReviewedPa
     return [each for each in found if all_of_them or each["state"] == "disputed"]
 
 
-def pair(workspace: Workspace, name: str) -> ReviewedPair:
-    """The pair of this name. Raises JobError: ARGUMENT_INVALID if there is none."""
-    wanted = name.replace("#", "").removesuffix("/1") if name.count("/") == 2 else name.replace("#", "")
-    for each in pairs(workspace, all_of_them=True):
-        if each["pair"] == wanted:
-            return each
+def pair(workspace: Workspace, name: str) -> ReviewedPair | None:
+    """The pair of this name, or of these two decisions; None where nobody and nothing paired them.
+
+    Two decisions are named as ``12.2/14.1``: the second one of memory #12 and the first one of #14. Raises JobError:
+    ARGUMENT_INVALID, MEMORY_NOT_FOUND, as ``sides``.
+    """
+    named = name.replace("#", "")
+    found = pairs(workspace, all_of_them=True)
+    if "." in named:
+        wanted = sides(workspace, named)
+        return next((each for each in found if (each["older"], each["newer"]) == wanted), None)
+    named = named.removesuffix("/1") if named.count("/") == 2 else named
+    return next((each for each in found if each["pair"] == named), None)
+
+
+def sides(workspace: Workspace, name: str) -> tuple[ReviewedStatement, ReviewedStatement]:
+    """The older and the newer decision of a pair, by its name or theirs, also where nothing paired them.
+
+    Raises JobError: ARGUMENT_INVALID if there is no such pair or decision, MEMORY_NOT_FOUND.
+    """
+    if "." not in name:
+        found = pair(workspace, name)
+        if found is None:
+            raise JobError(
+                "ARGUMENT_INVALID",
+                f"There is no pair {name[:80]!r}. Nothing was changed.",
+                remediation="To see them: cognee-memory review --all. Two decisions that are no pair:"
+                " cognee-memory review 12.2 14.1 newer",
+            )
+        return found["older"], found["newer"]
+    named = _DECISIONS.fullmatch(name.replace("#", ""))
+    if named is None:
+        raise JobError(
+            "ARGUMENT_INVALID",
+            f"{name[:80]!r} does not name two decisions, as 12.2/14.1 does: the second one of memory #12 and the first"
+            " one of #14. Nothing was changed.",
+        )
+    numbers = [int(each) for each in named.groups()]
+    if numbers[0] == numbers[2]:
+        raise JobError("ARGUMENT_INVALID", f"Both are decisions of memory #{numbers[0]}. Nothing was changed.")
+    with reader_of(workspace).lists() as lists:
+        one, other = _decision(lists, *numbers[:2]), _decision(lists, *numbers[2:])
+    older, newer = sorted((one, other), key=_age)
+    return _statement(*older), _statement(*newer)
+
+
+def job_sides(older: ReviewedStatement, newer: ReviewedStatement) -> dict[str, dict[str, str]]:
+    """``older`` and ``newer`` of the payload of a ``resolve`` job."""
+    return {
+        side: {"memory_id": each["memory_id"], "statement": each["statement"]}
+        for side, each in (("older", older), ("newer", newer))
+    }
+
+
+_DECISIONS = re.compile(r"([0-9]{1,15})\.([0-9]{1,15})/([0-9]{1,15})\.([0-9]{1,15})", re.ASCII)
+
+
+def _decision(lists: MemoryLists | None, number: int, count: int) -> tuple[Memory, int]:
+    """A memory and the passage of its decision number ``count``, as its text lists them. Raises JobError."""
+    entry = None if lists is None else lists.entry(number)
+    if entry is None:
+        raise JobError("MEMORY_NOT_FOUND", f"There is no memory #{number}. Nothing was changed.")
+    content = searched(entry.memory)
+    decisions = () if content is None else content.decisions
+    words = decisions[count - 1].strip() if 1 <= count <= len(decisions) else None
+    for passage, statement in statements(entry.memory).items():
+        if statement.strip() == words:
+            return entry.memory, passage
+    why = f"it has {len(decisions)}" if words is None else "that line is one of earlier times, or a repeated one"
     raise JobError(
-        "ARGUMENT_INVALID", f"There is no pair {name!r}. Nothing was changed. To see them: cognee-memory review --all"
+        "ARGUMENT_INVALID",
+        f"Memory #{number} has no decision {number}.{count}: {why}. Nothing was changed.",
+        remediation=f"To see its decisions: cognee-memory memories show {number}",
     )
 
 
@@ -82,7 +150,7 @@ def _shown(row: Replacement, name: str, memories: Mapping[int, Memory]) -> Revie
     elif row.probability >= REPLACED:
         state = "replaced"
     one, other = (memories[row.older], row.older_passage), (memories[row.newer], row.newer_passage)
-    older, newer = sorted((one, other), key=lambda each: (each[0].dated_at or "", each[0].number, each[1]))
+    older, newer = sorted((one, other), key=_age)
     holds: Literal["newer", "older", "both"] | None = "both" if state == "both" else None
     if state == "replaced":
         holds = "newer" if newer == other else "older"
@@ -98,6 +166,11 @@ def _shown(row: Replacement, name: str, memories: Mapping[int, Memory]) -> Revie
         "at": None if row.said is None else row.said.at,
         "reason": None if row.said is None else row.said.reason,
     }
+
+
+def _age(side: tuple[Memory, int]) -> tuple[str, int, int]:
+    memory, passage = side
+    return memory.dated_at or "", memory.number, passage
 
 
 def _statement(memory: Memory, passage: int) -> ReviewedStatement:

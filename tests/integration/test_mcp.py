@@ -153,7 +153,7 @@ def unused(model_cache: Path, tmp_path: Path) -> Iterator[Place]:
         until(lambda: not is_held(place.spool.lock) and not is_held(place.workspace.store_lock), "both have gone")
 
 
-CHANGING = ("memory_ingest", "memory_feedback", "memory_mark_outdated", "memory_compact_preview")
+CHANGING = ("memory_ingest", "memory_feedback", "memory_mark_outdated", "memory_resolve", "memory_compact_preview")
 
 
 # --- what a client finds out first ---
@@ -183,7 +183,7 @@ def test_the_tools_are_these_and_say_what_they_may_do(agent: Agent) -> None:
     for name, tool in found.items():
         assert tool.title == tool.annotations.title
         assert tool.annotations.read_only_hint is (name not in CHANGING)
-        assert tool.annotations.destructive_hint is (name == "memory_mark_outdated")
+        assert tool.annotations.destructive_hint is (name in ("memory_mark_outdated", "memory_resolve"))
         assert tool.annotations.idempotent_hint is True
         assert tool.annotations.open_world_hint is False
 
@@ -380,6 +380,12 @@ def test_a_request_that_explain_cannot_serve_is_an_error_in_the_contracts_words(
             "ARGUMENT_INVALID",
             "Did you mean 'memory_number'?",
         ),
+        ("memory_resolve", {"pair": "1/2"}, "ARGUMENT_INVALID", "belong together"),
+        ("memory_resolve", {"verdict": "newer"}, "ARGUMENT_INVALID", "belong together"),
+        ("memory_resolve", {"pair": "1/99", "verdict": "newer"}, "ARGUMENT_INVALID", "no pair '1/99'"),
+        ("memory_resolve", {"pair": "1.1/99.1", "verdict": "newer"}, "MEMORY_NOT_FOUND", "#99"),
+        ("memory_resolve", {"pair": "1.9/2.1", "verdict": "newer"}, "ARGUMENT_INVALID", "no decision 1.9"),
+        ("memory_resolve", {"pair": "1.1/2.1", "verdict": "mine"}, "JOB_INVALID", "verdict"),
         ("memory_read", {"memory_number": 1, "memory_id": "memory-10"}, "ARGUMENT_INVALID", "Exactly one"),
         ("memory_read", {"memory_number": "1"}, "ARGUMENT_INVALID", "whole number"),
         ("memory_read", {"memory_number": 10**30}, "ARGUMENT_INVALID", "whole number"),
@@ -469,6 +475,7 @@ FITTING: dict[str, dict[str, Any]] = {
     "memory_ingest": {"summary": SUMMARY},
     "memory_feedback": {"memory_number": 1, "verdict": "helpful"},
     "memory_mark_outdated": {"memory_number": 1},
+    "memory_resolve": {},
     "memory_job_status": {"job_id": "some-job"},
     "memory_compact_preview": {"topic_id": "sign-in"},
 }
@@ -594,6 +601,36 @@ def test_what_an_agent_remembers_it_finds_again(unused: Place) -> None:
         assert agent.answer("memory_read", memory_number=number)["feedback"][0]["note"] == said[number]
         again = agent.answer("memory_mark_outdated", memory_number=number)
         assert (again["changed"], again["job_id"], again["state"]) == (False, None, "succeeded")
+
+
+def test_an_agent_settles_what_is_disputed_and_retires_one_decision(unused: Place) -> None:
+    plans = {"topic": "Plans", "context": "Prices were set."}
+    earlier = {**plans, "decisions": ["We use PostgreSQL for the invoices", "Ann answers the phone"]}
+    later = {**plans, "decisions": ["The reception takes all calls", "We use SQLite for the invoices"]}
+    with agent_of(unused) as agent, unused.worker():
+        for summary, day in ((earlier, "2026-09-01"), (later, "2026-10-01")):
+            stored = agent.answer("memory_ingest", summary={**summary, "source_created_at": day})
+            assert ended(agent, stored["job_id"])["success"]
+        (listed,) = until(lambda: agent.answer("memory_resolve")["pairs"], "the two were compared")
+        assert (listed["pair"], listed["older"], listed["newer"]) == (
+            "1/2",
+            f"#1, 2026-09-01: {earlier['decisions'][0]}",
+            f"#2, 2026-10-01: {later['decisions'][1]}",
+        )
+        settled = agent.answer("memory_resolve", pair="1/2", verdict="newer", reason="It moved.", wait_seconds=50)
+        assert (settled["state"], settled["pairs"]) == ("succeeded", [listed])
+        assert agent.answer("memory_resolve")["pairs"] == []
+        retired = agent.answer("memory_resolve", pair="1.2/2.1", verdict="newer", wait_seconds=50)
+        assert retired["state"] == "succeeded"
+        hits = agent.answer("memory_retrieve", query="who answers the phone?")["results"]
+        assert hits[0]["memory_number"] == 2
+        pairs = unused.json("review", "--all")["pairs"]
+        assert [(pair["older"]["statement"], pair["state"], pair["by"]) for pair in pairs] == [
+            (earlier["decisions"][0], "replaced", "agent"),
+            (earlier["decisions"][1], "replaced", "agent"),
+        ]
+        back = unused.json("review", "1.2", "2.1", "both", "--reason", "Two ways.")
+        assert (back["pair"]["state"], back["pair"]["reason"]) == ("both", "Two ways.")
 
 
 def test_a_job_that_no_worker_has_seen_is_in_the_inbox(agent: Agent, place: Place) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import closing
@@ -494,7 +495,39 @@ def test_a_pair_keeps_its_name_and_is_not_shown_again_once_it_is_settled(dispute
     )
     assert review.pair(disputed.workspace, "#1/2") == pair
     with pytest.raises(JobError, match="no pair '1/3'"):
-        review.pair(disputed.workspace, "1/3")
+        review.sides(disputed.workspace, "1/3")
+
+
+def test_two_decisions_that_nothing_paired_are_settled_by_their_places(
+    place: Place, judged: Callable[[Judge], None]
+) -> None:
+    judged(saying(0.0))
+    place.add(memory("a", "2026-09-01", "The cellar is locked", OLD), memory("b", "2026-10-01", NEW))
+    place.compare()
+    assert review.pair(place.workspace, "1.2/2.1") is None
+    for name in ("1.2/2.1", "#2.1/#1.2"):
+        assert [each["statement"] for each in review.sides(place.workspace, name)] == [OLD, NEW]
+    resolved(place, "newer")
+    pair = review.pair(place.workspace, "2.1/1.2")
+    assert pair is not None
+    assert (pair["pair"], pair["state"], pair["cause"]) == ("1/2", "replaced", "said")
+    assert review.pair(place.workspace, "1.1/2.1") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("1.2/2.1", "no decision 1.2: it has 1. Nothing was changed"),
+        ("1.0/2.1", "no decision 1.0"),
+        ("1.1/9.1", "no memory #9"),
+        ("1.1/1.2", "Both are decisions of memory #1"),
+        ("1.1", "does not name two decisions"),
+        ("1.x/2.1", "does not name two decisions"),
+    ],
+)
+def test_decisions_that_are_not_there_are_refused_with_what_is_wrong(disputed: Place, name: str, words: str) -> None:
+    with pytest.raises(JobError, match=re.escape(words)):
+        review.sides(disputed.workspace, name)
 
 
 def test_an_export_brings_what_was_settled_to_another_workspace(

@@ -219,6 +219,24 @@ class MarkedOutdated(TypedDict):
     """succeeded, or how far the job is."""
 
 
+class PairLine(TypedDict):
+    """Two decisions."""
+
+    pair: str
+    newer: str
+    older: str
+
+
+class Resolved(TypedDict):
+    """What is disputed, or settled."""
+
+    notice: str
+    pairs: list[PairLine]
+    job_id: str | None
+    state: str
+    warnings: list[str]
+
+
 class Previewed(TypedDict):
     """The preview of a compaction."""
 

@@ -29,7 +29,7 @@ from jobs.states import IN_INBOX
 from ..wording import cut, shortened
 from .answer import NOTICE, Answer, compact_json
 from .job_answers import job_status as status_of
-from .reading import memory_of, whole
+from .reading import limit_of, memory_of, opened, whole
 from .schemas import LONGEST_WAIT_SECONDS, PREVIEW_WAIT_SECONDS, STATUS_WAIT_SECONDS
 
 if TYPE_CHECKING:
@@ -50,8 +50,10 @@ if TYPE_CHECKING:
         FoundMemory,
         GivenFeedback,
         MarkedOutdated,
+        PairLine,
         Previewed,
         Recalled,
+        Resolved,
         Retrieved,
         SimilarMemory,
     )
@@ -353,6 +355,54 @@ def mark_outdated(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
     said = f"is Superseded now{by}" if job_id else "was Superseded before"
     waits = f"will be Superseded: job {job_id} is {state}. Ask memory_job_status later"
     return Answer(answer, f"Memory #{number} {said if has_ended else waits}.")
+
+
+def resolve(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
+    """List the disputed pairs; with ``pair`` and ``verdict``, say which of the two holds, and wait for it.
+
+    Raises JobError before a job is submitted: ARGUMENT_INVALID, MEMORY_NOT_FOUND. Raises the job's JobError when it
+    failed.
+    """
+    from bridge.search import review
+
+    warnings = opened(workspace)
+    limit = limit_of(arguments)
+    seconds = _seconds(arguments, default=STATUS_WAIT_SECONDS)
+    given = {name: arguments[name] for name in ("verdict", "reason") if name in arguments}
+    if "pair" not in arguments and not given:
+        found = review.pairs(workspace)
+        lines = [_pair_line(each["pair"], each["older"], each["newer"]) for each in found[:limit]]
+        warnings = [*cut(len(lines), len(found), "limit", warnings), *warnings]
+        listed: Resolved = {
+            "notice": NOTICE,
+            "pairs": lines,
+            "job_id": None,
+            "state": "succeeded",
+            "warnings": warnings,
+        }
+        return Answer(listed, listed)
+    if not {"pair", "verdict"} <= arguments.keys():
+        raise JobError(
+            "ARGUMENT_INVALID",
+            "pair and verdict belong together. Nothing was changed.",
+            remediation="Give both to settle a pair, or neither to list what is disputed.",
+        )
+    older, newer = review.sides(workspace, arguments["pair"])
+    payload = given | review.job_sides(older, newer) | {"by": "agent"}
+    require(workspace, "resolve", check(PAYLOADS["resolve"], payload).model_dump())
+    job_id, done = _run(workspace, trust.settings_of(workspace), "resolve", payload, seconds)
+    settled: Resolved = {
+        "notice": NOTICE,
+        "pairs": [_pair_line(arguments["pair"], older, newer)],
+        "job_id": job_id,
+        "state": done["state"],
+        "warnings": warnings,
+    }
+    return Answer(settled, settled)
+
+
+def _pair_line(name: str, older: RelatedStatement, newer: RelatedStatement) -> PairLine:
+    return {"pair": name, "newer": _related(newer), "older": _related(older)}
 
 
 def feedback(workspace: Workspace, arguments: dict[str, Any]) -> Answer:

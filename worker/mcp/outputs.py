@@ -79,6 +79,13 @@ def mark_outdated_output() -> Schema:
     return _schema_of(MarkedOutdated)
 
 
+def resolve_output() -> Schema:
+    """The output of ``memory_resolve``."""
+    from .answer_shapes import Resolved
+
+    return _schema_of(Resolved)
+
+
 def feedback_output() -> Schema:
     """The output of ``memory_feedback``."""
     from .answer_shapes import GivenFeedback

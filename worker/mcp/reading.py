@@ -31,7 +31,7 @@ PART: Final = 20_000  # characters of a text in one answer
 
 def read(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
     """A memory with at most ``PART`` characters of its text. Raises JobError: ARGUMENT_INVALID, MEMORY_NOT_FOUND."""
-    warnings = _opened(workspace)
+    warnings = opened(workspace)
     found = memory_of(workspace, arguments)
     text = sections(found["summary_text"])
     start = whole(arguments, "offset", 0, 0, len(text))
@@ -78,7 +78,7 @@ def topics(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
     """The topics with the most active summaries. Raises JobError: ARGUMENT_INVALID."""
     from bridge.search import listing
 
-    warnings = _opened(workspace)
+    warnings = opened(workspace)
     limit = whole(arguments, "limit", TOPICS_SHOWN, 1, MAX_TOPICS)
     rows = listing.topics(workspace)
     lines: list[TopicLine] = [
@@ -102,10 +102,10 @@ def recent(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
     """The newest memories. Raises JobError: ARGUMENT_INVALID."""
     from bridge.search import listing
 
-    warnings = _opened(workspace)
+    warnings = opened(workspace)
     found, total = listing.recent(
         workspace,
-        _limit(arguments),
+        limit_of(arguments),
         since=_moment(arguments, "since"),
         topic_id=_topic_id(arguments),
         include_superseded=arguments.get("include_superseded", False),
@@ -119,8 +119,8 @@ def still_open(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
     """The open questions and next steps. Raises JobError: ARGUMENT_INVALID, TOPIC_NOT_FOUND."""
     from bridge.search.open_items import open_items
 
-    warnings = _opened(workspace)
-    limit = _limit(arguments)
+    warnings = opened(workspace)
+    limit = limit_of(arguments)
     items = open_items(workspace, _topic_id(arguments))
     answer: OpenItems = {"notice": NOTICE, "items": items[:limit], "total": len(items), "warnings": warnings}
     return Answer(answer, answer)
@@ -142,7 +142,7 @@ def memory_of(workspace: Workspace, arguments: dict[str, Any]) -> MemoryText:
     return listing.memory(workspace, f"#{whole(arguments, 'memory_number', 0, 1, 2**53)}")
 
 
-def _opened(workspace: Workspace) -> list[str]:
+def opened(workspace: Workspace) -> list[str]:
     """What the answer says of the memory here, once it is known to be this user's. Raises JobError as
     ``trust.settings_of`` and ``following.note``."""
     from bridge.search import following
@@ -162,7 +162,8 @@ def whole(arguments: dict[str, Any], name: str, default: int, least: int, most: 
     return value
 
 
-def _limit(arguments: dict[str, Any]) -> int:
+def limit_of(arguments: dict[str, Any]) -> int:
+    """The argument ``limit`` of a list. Raises JobError: ARGUMENT_INVALID."""
     argument = EXPLAIN_ARGUMENTS["limit"]
     return whole(arguments, "limit", argument.default, *map(int, argument.range))
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from bridge.argument_table import EXPLAIN_ARGUMENTS, MAX_IDS, MAX_QUERY_CHARS
-from jobs.kinds import VERDICTS
+from jobs.kinds import PAIR_VERDICTS, VERDICTS
 
 Schema = dict[str, Any]
 
@@ -144,6 +144,17 @@ def mark_outdated_input() -> Schema:
         ["memory_number"],
         memory_number=_whole("The memory that no longer holds: 42 for #42.", 1),
         replaced_by=_whole("The number of the memory that holds now, if one does.", 1),
+    )
+
+
+def resolve_input() -> Schema:
+    """The input of ``memory_resolve``."""
+    return closed(
+        [],
+        pair=text_field("As listed, or two decisions: 12.2/14.1 is #12's second and #14's first.", maxLength=80),
+        verdict=text_field("Which holds.", enum=list(PAIR_VERDICTS)),
+        reason=text_field("Why; of both, where each holds.", minLength=1, maxLength=1000),
+        limit=_argument("limit", "Most pairs."),
     )
 
 

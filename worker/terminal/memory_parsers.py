@@ -356,12 +356,15 @@ def review(builder: CommandLineBuilder) -> None:
         [
             "cognee-memory review",
             "cognee-memory review 1/2 newer",
+            'cognee-memory review 12.2 14.1 newer --reason "Loans last four weeks."',
             'cognee-memory review 1/2 both --reason "Two sites."',
         ],
-        more="A pair is named by the numbers of its two memories. A later verdict replaces an earlier one; the memories"
-        " themselves stay.",
+        more="A pair is named by the numbers of its two memories, two other decisions by memory and place: 12.2 is the"
+        " second decision that memories show 12 prints. The newer one is the one with the later date. A later verdict"
+        " replaces an earlier one; the memories themselves stay.",
     )
     parser.add_argument("pair", metavar="PAIR", nargs="?", help="the pair, as the list names it (default: list them)")
+    parser.add_argument("decision", metavar="DECISION", nargs="?", help="the other one, if PAIR names one decision")
     parser.add_argument("verdict", metavar="VERDICT", nargs="?", choices=PAIR_VERDICTS, help=", ".join(PAIR_VERDICTS))
     parser.add_argument("--reason", metavar="TEXT", help="why, in a few words")
     parser.add_argument("--by", metavar="NAME", help="who says it (default: person)")

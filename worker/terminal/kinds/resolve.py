@@ -7,6 +7,7 @@ import argparse
 from bridge.interface import envelope
 from bridge.search import review
 from jobs.errors import JobError
+from jobs.kinds import PAIR_VERDICTS
 
 from ...wording import counted
 from .. import job_views
@@ -22,15 +23,26 @@ def run(args: argparse.Namespace) -> Envelope:
     workspace, settings = workspace_and_settings(args)
     if args.pair is None:
         return envelope.success(pairs=review.pairs(workspace, all_of_them=args.all))
-    if args.verdict is None:
-        raise JobError(
-            "ARGUMENT_INVALID", f"Say which of the two holds: cognee-memory review {args.pair} newer, older or both"
-        )
-    pair = review.pair(workspace, args.pair)
-    named = {side: {name: pair[side][name] for name in ("memory_id", "statement")} for side in ("older", "newer")}
-    payload = without_none({**named, "verdict": args.verdict, "reason": args.reason, "by": args.by})
+    name, verdict = _named(args)
+    named = review.job_sides(*review.sides(workspace, name))
+    payload = without_none({**named, "verdict": verdict, "reason": args.reason, "by": args.by})
     answer = submit_for_target(args, workspace, settings, "resolve", payload)
-    return answer if answer.get("result") is None else {**answer, "pair": review.pair(workspace, pair["pair"])}
+    return answer if answer.get("result") is None else {**answer, "pair": review.pair(workspace, name)}
+
+
+def _named(args: argparse.Namespace) -> tuple[str, str]:
+    """The pair, or the two decisions joined by a slash, and the verdict. Raises JobError: ARGUMENT_INVALID."""
+    name, other, verdict = args.pair, args.decision, args.verdict
+    if verdict is None and other in PAIR_VERDICTS:
+        other, verdict = None, other
+    if other is not None and "." not in other:
+        raise JobError("ARGUMENT_INVALID", f"{other!r} is neither a decision, such as 14.1, nor newer, older or both.")
+    name = name if other is None else f"{name}/{other}"
+    if verdict is None:
+        raise JobError(
+            "ARGUMENT_INVALID", f"Say which of the two holds: cognee-memory review {name} newer, older or both"
+        )
+    return name, verdict
 
 
 def show_review(answer: Envelope) -> None:
