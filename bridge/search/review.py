@@ -11,9 +11,9 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 
 from ..memory import Memory
-from ..standing.statements import statements
 from ..store.opening import reader_of
-from ..text.decision_lines import searched
+from ..text.decision_lines import read, searched
+from ..text.passages import decisions
 from .standings import DISPUTED, REPLACED, words
 
 if TYPE_CHECKING:
@@ -95,12 +95,12 @@ def _decision(lists: MemoryLists | None, number: int, count: int) -> tuple[Memor
     if entry is None:
         raise JobError("MEMORY_NOT_FOUND", f"There is no memory #{number}. Nothing was changed.")
     content = searched(entry.memory)
-    decisions = () if content is None else content.decisions
-    words = decisions[count - 1].strip() if 1 <= count <= len(decisions) else None
-    for passage, statement in statements(entry.memory).items():
-        if statement.strip() == words:
+    lines = [] if content is None else read(content.decisions)
+    wanted = lines[count - 1] if 1 <= count <= len(lines) else None
+    for passage, decision in decisions(entry.memory).items():
+        if decision == wanted and not decision.is_earlier:
             return entry.memory, passage
-    why = f"it has {len(decisions)}" if words is None else "that line is one of earlier times, or a repeated one"
+    why = f"it has {len(lines)}" if wanted is None else "that line is one of earlier times, or a repeated one"
     raise JobError(
         "ARGUMENT_INVALID",
         f"Memory #{number} has no decision {number}.{count}: {why}. Nothing was changed.",
