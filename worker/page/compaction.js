@@ -52,9 +52,10 @@ function Pairs({ pairs, verb, act, busy }) {
     </li>`)}</ul>`;
 }
 
-function Side({ title, side }) {
+/** One decision of a pair: `side` has its date, memory and text; the children follow the memory. */
+export function Side({ title, side, children }) {
   return html`<div class="side" data-side=${title.toLowerCase()}>
-    <p class="small"><b>${title}</b> <span class="faint">${day(side.date)} · <a href=${to(["memories", side.memory_id])}>#${side.memory_number}</a></span></p>
+    <p class="small"><b>${title}</b> <span class="faint">${side.date ? day(side.date) : "no date"} · <a href=${to(["memories", side.memory_id])}>#${side.memory_number}</a>${children}</span></p>
     <p>${side.text}</p>
   </div>`;
 }
