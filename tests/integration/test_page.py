@@ -770,7 +770,7 @@ def test_a_disputed_pair_is_counted_settled_by_the_keyboard_and_taken_back_in_it
     pair.get_by_label("Why (optional)").fill(HOSTILE)
     pair.get_by_role("button", name="The newer holds").focus()
     page.keyboard.press("Enter")
-    expect(pair).to_contain_text("The newer holds said person")
+    expect(pair).to_contain_text("The newer holds said by person")
     expect(pair).to_contain_text(HOSTILE)
     expect(pair.locator("[data-side=newer]")).to_contain_text("holds")
     expect(pair).to_be_focused()
@@ -787,23 +787,22 @@ def test_a_disputed_pair_is_counted_settled_by_the_keyboard_and_taken_back_in_it
     settled = page.get_by_role("region", name="Replaced or settled").get_by_role("listitem")
     expect(page.locator("main")).to_contain_text("Nothing is disputed.")
     settled.get_by_role("button", name="Take back: both hold").click()
-    expect(pair).to_contain_text("Both hold said person")
+    expect(pair).to_contain_text("Both hold said by person")
     expect(pair.get_by_role("button")).to_have_text(["The newer holds", "The older holds"])
     assert page.evaluate("window.hacked") is None
     assert page.locator("main img, main script").count() == 0
 
 
 def test_a_pair_that_cannot_be_settled_says_why_and_stays_disputed(site: Site, tab: Tab) -> None:
-    jobs = site.submit(
-        *(("ingest", summary("The ferry", "ferry", f"The ferry {word} at noon.", day=4)) for word in ("sails", "no longer sails"))
-    )  # fmt: skip
+    texts = ("The ferry sails at noon.", "The ferry no longer sails at noon.")
+    jobs = site.submit(*(("ingest", summary("The ferry", "ferry", text, day=4)) for text in texts))
     first, second = (site.place.ended(job).as_dict()["result"]["memory_number"] for job in jobs)
     page = tab.open("#/review?topic_id=ferry")
     pair = page.get_by_role("listitem", name=f"Pair {first}/{second}")
     expect(pair).to_be_visible()
     tab.expected.append("400")
-    page.route("**/v1/jobs", lambda route: route.fulfill(status=400, json={
-        "success": False, "error": "Refused.", "error_code": "REFUSED", "remediation": "Wait.", "error_details": {}}))  # fmt: skip
+    refused = {"success": False, "error": "Refused.", "error_code": "REFUSED", "remediation": "Wait."}
+    page.route("**/v1/jobs", lambda route: route.fulfill(status=400, json=refused))
     pair.get_by_role("button", name="Both hold").click()
     expect(pair.get_by_role("alert")).to_contain_text("Refused.")
     expect(pair).to_contain_text("May contradict each other")

@@ -58,7 +58,7 @@ function Pair({ pair, changed }) {
   const disputed = pair.state === "disputed";
   const side = (name, title) => html`<${Side} title=${title} side=${{ ...pair[name], date: pair[name].dated_at, text: pair[name].statement }}>
     ${pair[name].topic_id && html` · <a class="break" href=${to(["topics", pair[name].topic_id])}>${pair[name].topic_id}</a>`}
-    ${pair.holds === name && html` <span class="tag">holds</span>`}<//>`;
+    ${pair.holds === name && html` <b class="good">holds</b>`}<//>`;
   return html`<li class="conflict" data-disputed=${String(disputed)} ref=${place} tabindex="-1" aria-label=${`Pair ${pair.pair}`}>
     <p class="small"><${Said} pair=${pair} /></p>
     <div class="sides">${side("older", "Older")}${side("newer", "Newer")}</div>
@@ -74,9 +74,9 @@ function Pair({ pair, changed }) {
 
 function Said({ pair }) {
   const sure = `${Math.round(pair.confidence * 100)} % sure`;
-  if (pair.state === "disputed") return html`May contradict each other <span class="faint">${sure}, judged by rules</span>`;
-  if (pair.cause === "judge") return html`The newer replaced the older <span class="faint">${sure}, judged by rules</span>`;
-  return html`${HOLDS[pair.holds]} <span class="faint">said ${pair.by}, <${Time} at=${pair.at} /></span>${pair.reason && html`<br /><span class="break">${pair.reason}</span>`}`;
+  if (pair.state === "disputed") return html`May contradict each other <span class="faint">${sure}</span>`;
+  if (pair.cause === "judge") return html`The newer replaced the older <span class="faint">${sure}</span>`;
+  return html`${HOLDS[pair.holds]} <span class="faint">said by ${pair.by}, <${Time} at=${pair.at} /></span>${pair.reason && html`<br /><span class="break">${pair.reason}</span>`}`;
 }
 
 /** The number of disputed pairs, for the navigation; nothing where nothing is disputed. */
