@@ -34,7 +34,7 @@ from worker.http import tickets
 CHROMIUM = shutil.which("chromium")
 AXE = Path(__file__).resolve().parent.parent / "data" / "axe-4.10.3.min.js"
 PHONE = {"width": 360, "height": 740}
-SCREENS = ("queue", "activity", "memories", "topics", "health")
+SCREENS = ("queue", "activity", "memories", "topics", "review", "health")
 
 expect.set_options(timeout=1000 * PATIENCE)  # a job may have to wait for its process
 
@@ -744,6 +744,69 @@ def test_what_is_open_is_listed_with_its_topic_and_leads_to_its_memory(site: Sit
     expect(still_open.get_by_role("link", name="Owls", exact=True)).to_be_visible()
     still_open.get_by_role("link", name="Who feeds the owls?").click()
     expect(page.locator("main")).to_contain_text("Owls are counted at night.")
+
+
+# --- the review ---
+
+
+def test_a_disputed_pair_is_counted_settled_by_the_keyboard_and_taken_back_in_its_place(site: Site, tab: Tab) -> None:
+    """The texts are full of markup, and stay text."""
+    older, newer = f"The gate opens at 07:00 {HOSTILE}", f"The gate no longer opens at 07:00 {HOSTILE}"
+    jobs = site.submit(
+        ("ingest", summary("The gate", "gate", older, day=3)), ("ingest", summary("The gate", "gate", newer, day=3))
+    )
+    numbers = [site.place.ended(job).as_dict()["result"]["memory_number"] for job in jobs]
+    page = tab.open("#/topics")
+    row = page.locator(".topics tbody tr", has=page.get_by_role("link", name="gate"))
+    row.get_by_role("link", name="1 contradiction").click()
+    expect(page.locator("main")).to_contain_text("Only pairs of the topic gate")
+    pair = page.get_by_role("region", name="Disputed").get_by_role("listitem", name=f"Pair {numbers[0]}/{numbers[1]}")
+    expect(pair.locator("[data-side=older]")).to_contain_text("The gate opens at 07:00 <img")
+    expect(pair.locator("[data-side=newer]")).to_contain_text("The gate no longer opens at 07:00 <img")
+    badge = page.get_by_role("link", name="Review").locator(".badge")
+    before = int(badge.inner_text().split()[0])
+    place = pair.bounding_box()
+
+    pair.get_by_label("Why (optional)").fill(HOSTILE)
+    pair.get_by_role("button", name="The newer holds").focus()
+    page.keyboard.press("Enter")
+    expect(pair).to_contain_text("The newer holds said by person")
+    expect(pair).to_contain_text(HOSTILE)
+    expect(pair.locator("[data-side=newer]")).to_contain_text("holds")
+    expect(pair).to_be_focused()
+    assert (pair.bounding_box() or {})["y"] == (place or {})["y"]
+    if before > 1:
+        expect(badge).to_have_text(f"{before - 1} disputed")
+    else:
+        expect(badge).to_have_count(0)
+
+    tab.go(f"#/memories/{numbers[0]}")
+    known = page.get_by_role("region", name="What is known")
+    expect(known).to_contain_text(f"Replaced by #{numbers[1]}: The gate no longer opens")
+    known.get_by_role("link", name="1 pair in the review").click()
+    settled = page.get_by_role("region", name="Replaced or settled").get_by_role("listitem")
+    expect(page.locator("main")).to_contain_text("Nothing is disputed.")
+    settled.get_by_role("button", name="Take back: both hold").click()
+    expect(pair).to_contain_text("Both hold said by person")
+    expect(pair.get_by_role("button")).to_have_text(["The newer holds", "The older holds"])
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("main img, main script").count() == 0
+
+
+def test_a_pair_that_cannot_be_settled_says_why_and_stays_disputed(site: Site, tab: Tab) -> None:
+    texts = ("The ferry sails at noon.", "The ferry no longer sails at noon.")
+    jobs = site.submit(*(("ingest", summary("The ferry", "ferry", text, day=4)) for text in texts))
+    first, second = (site.place.ended(job).as_dict()["result"]["memory_number"] for job in jobs)
+    page = tab.open("#/review?topic_id=ferry")
+    pair = page.get_by_role("listitem", name=f"Pair {first}/{second}")
+    expect(pair).to_be_visible()
+    tab.expected.append("400")
+    refused = {"success": False, "error": "Refused.", "error_code": "REFUSED", "remediation": "Wait."}
+    page.route("**/v1/jobs", lambda route: route.fulfill(status=400, json=refused))
+    pair.get_by_role("button", name="Both hold").click()
+    expect(pair.get_by_role("alert")).to_contain_text("Refused.")
+    expect(pair).to_contain_text("May contradict each other")
+    page.unroute_all(behavior="wait")
 
 
 # --- health ---

@@ -8,12 +8,13 @@ import { useConnection } from "./live.js";
 import { Memories } from "./memories.js";
 import { Memory } from "./memory.js";
 import { Queue } from "./queue.js";
+import { Disputed, Review } from "./review.js";
 import { to, useRoute } from "./route.js";
 import { Topic } from "./topic.js";
 import { Topics } from "./topics.js";
 import { hourly } from "./words.js";
 
-const SCREENS = [["queue", "Queue"], ["activity", "Activity"], ["memories", "Memories"], ["topics", "Topics"], ["health", "Health"]];
+const SCREENS = [["queue", "Queue"], ["activity", "Activity"], ["memories", "Memories"], ["topics", "Topics"], ["review", "Review"], ["health", "Health"]];
 
 function Screen({ route }) {
   const [first = "queue", second] = route.path;
@@ -23,6 +24,7 @@ function Screen({ route }) {
   if (first === "activity") return html`<${Activity} query=${route.query} />`;
   if (first === "memories") return html`<${Memories} query=${route.query} />`;
   if (first === "topics") return html`<${Topics} />`;
+  if (first === "review") return html`<${Review} query=${route.query} />`;
   if (first === "health") return html`<${Health} />`;
   return html`<${Queue} query=${route.query} />`;
 }
@@ -38,7 +40,7 @@ function Page() {
     <header class="top">
       <span class="brand" title=${connection.workspace}>cognee-memory</span>
       <nav aria-label="Screens">
-        ${SCREENS.map(([name, title]) => html`<a key=${name} href=${to([name])} aria-current=${here === name ? "page" : undefined}>${title}</a>`)}
+        ${SCREENS.map(([name, title]) => html`<a key=${name} href=${to([name])} aria-current=${here === name ? "page" : undefined}>${title}${name === "review" && html`<${Disputed} />`}</a>`)}
       </nav>
       <${Sign} connection=${connection} />
       <${Theme} />

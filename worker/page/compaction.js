@@ -50,13 +50,14 @@ function Pairs({ pairs, verb, act, busy }) {
   return html`<ul class="conflicts">${pairs.map((pair) => html`<li key=${pair.conflict_id} class="conflict">
       <div class="row small"><span class="grow"><span class="tag">${pair.kind}</span> <span class="faint">${Math.round(pair.confidence * 100)} % sure, ${JUDGED[pair.judged_by ?? "rules"]}${pair.reason ? `: ${pair.reason}` : ""}</span></span>
         <button disabled=${busy} onClick=${() => act(pair.conflict_id)}>${verb}</button></div>
-      <div class="sides"><${Side} title="Earlier" side=${pair.earlier} /><${Side} title=${pair.earlier.date > pair.later.date ? "Holds" : "Later"} side=${pair.later} holds /></div>
+      <div class="sides"><${Side} name="earlier" title="Earlier" side=${pair.earlier} /><${Side} name="later" title=${pair.earlier.date > pair.later.date ? "Holds" : "Later"} side=${pair.later} /></div>
     </li>`)}</ul>`;
 }
 
-function Side({ title, side, holds }) {
-  return html`<div class="side" data-side=${holds ? "later" : "earlier"}>
-    <p class="small"><b>${title}</b> <span class="faint">${day(side.date)} · <a href=${to(["memories", side.memory_id])}>#${side.memory_number}</a></span></p>
+/** One decision of a pair: `name` tells which, `side` has its date, memory and text; the children follow the memory. */
+export function Side({ name, title, side, children }) {
+  return html`<div class="side" data-side=${name}>
+    <p class="small"><b>${title}</b> <span class="faint">${side.date ? day(side.date) : "no date"} · <a href=${to(["memories", side.memory_id])}>#${side.memory_number}</a>${children}</span></p>
     <p>${side.text}</p>
   </div>`;
 }

@@ -3,6 +3,7 @@ import { runJob } from "./api.js";
 import { html, useState } from "./html.js";
 import { useLive } from "./live.js";
 import { announce, Confirm, Facts, Heading, Problem, Status, Time, useAction, Waiting } from "./parts.js";
+import { Standings } from "./review.js";
 import { to } from "./route.js";
 import { day, many, plain } from "./words.js";
 
@@ -37,6 +38,7 @@ export function Memory({ id }) {
         ]} />
         <${Feedback} memory=${memory} again=${again} />
         <${Lineage} memory=${memory} />
+        <${Standings} memory=${memory} />
       </section>
     </div>
   `;

@@ -5,7 +5,7 @@ import { useLive } from "./live.js";
 import { Open } from "./open.js";
 import { Empty, Heading, Notes, Time, Waiting } from "./parts.js";
 import { to } from "./route.js";
-import { count } from "./words.js";
+import { count, many } from "./words.js";
 
 export function Topics() {
   const { data, error } = useLive("/v1/topics", 5);
@@ -29,7 +29,8 @@ export function Topics() {
         <td class="number" data-label="Drafts">${count(topic.drafts)}</td><td class="number" data-label="Superseded">${count(topic.superseded)}</td>
         <td class="number" data-label="Size">${topic.characters ? `${count(topic.characters)} characters` : "–"}</td>
         <td class="when" data-label="Newest"><${Time} at=${topic.newest} /></td>
-        <td>${topic.worth_compacting && html`<a class="tag" href=${to(["topics", topic.topic_id])}>worth compacting</a>`}</td>
+        <td>${topic.worth_compacting && html`<a class="tag" href=${to(["topics", topic.topic_id])}>worth compacting</a>`}
+          ${topic.contradictions > 0 && html` <a class="tag" data-level="warning" href=${to(["review"], { topic_id: topic.topic_id })}>${many(topic.contradictions, "contradiction")}</a>`}</td>
       </tr>`)}</tbody>
     </table></div>
     <${Open} />
