@@ -11,9 +11,8 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 
 from ..memory import Memory
-from ..standing.statements import statements
 from ..store.opening import reader_of
-from ..text.decision_lines import searched
+from ..text.decision_lines import EARLIER, searched
 from ..text.passages import passages
 from .standings import DISPUTED, REPLACED
 
@@ -98,9 +97,10 @@ def _decision(lists: MemoryLists | None, number: int, count: int) -> tuple[Memor
     content = searched(entry.memory)
     decisions = () if content is None else content.decisions
     words = decisions[count - 1].strip() if 1 <= count <= len(decisions) else None
-    for passage, statement in statements(entry.memory).items():
-        if statement.strip() == words:
-            return entry.memory, passage
+    for index, passage in enumerate(passages(entry.memory)):
+        is_current = passage.kind == "decision" and not (passage.shown or passage.text).startswith(EARLIER)
+        if is_current and passage.text.strip() == words:
+            return entry.memory, index
     why = f"it has {len(decisions)}" if words is None else "that line is one of earlier times, or a repeated one"
     raise JobError(
         "ARGUMENT_INVALID",
