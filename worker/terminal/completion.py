@@ -18,7 +18,7 @@ from bridge.argument_table import ARGUMENTS
 from bridge.search import listing
 from jobs import clock, record_cache
 from jobs.errors import ERRORS, JobError
-from jobs.kinds import KIND_NAMES
+from jobs.kinds import KIND_NAMES, PAIR_VERDICTS
 from jobs.layout import Workspace
 from jobs.rejected_files import rejections
 from jobs.states import LIVE, State
@@ -128,6 +128,7 @@ _BY_OPTION: dict[str, Completer] = {
     "job_ids": job_ids,
     "state": states,
     "kind": _words(*KIND_NAMES),
+    "other": _words(*PAIR_VERDICTS),  # after a pair, the verdict comes in its place
     "error": _words(*ERRORS),
     "topic_id": topics,
     "named_topic": topics,

@@ -364,7 +364,7 @@ def review(builder: CommandLineBuilder) -> None:
         " replaces an earlier one; the memories themselves stay.",
     )
     parser.add_argument("pair", metavar="PAIR", nargs="?", help="the pair, as the list names it (default: list them)")
-    parser.add_argument("decision", metavar="DECISION", nargs="?", help="the other one, if PAIR names one decision")
+    parser.add_argument("other", metavar="DECISION", nargs="?", help="the other one, if PAIR names one decision")
     parser.add_argument("verdict", metavar="VERDICT", nargs="?", choices=PAIR_VERDICTS, help=", ".join(PAIR_VERDICTS))
     parser.add_argument("--reason", metavar="TEXT", help="why, in a few words")
     parser.add_argument("--by", metavar="NAME", help="who says it (default: person)")

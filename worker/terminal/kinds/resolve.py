@@ -32,7 +32,7 @@ def run(args: argparse.Namespace) -> Envelope:
 
 def _named(args: argparse.Namespace) -> tuple[str, str]:
     """The pair, or the two decisions joined by a slash, and the verdict. Raises JobError: ARGUMENT_INVALID."""
-    name, other, verdict = args.pair, args.decision, args.verdict
+    name, other, verdict = args.pair, args.other, args.verdict
     if verdict is None and other in PAIR_VERDICTS:
         other, verdict = None, other
     if other is not None and "." not in other:
