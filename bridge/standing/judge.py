@@ -13,7 +13,7 @@ from ..compaction.conflicts import find_conflicts
 from ..embedding.embedder import Vectors
 from ..search.standings import REPLACED
 
-IDENTITY = "rules-1"
+IDENTITY = "rules-2"
 """Changes with the rules: then all memories are compared again."""
 
 CERTAIN_KINDS = ("value", "negation")

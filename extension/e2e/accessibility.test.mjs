@@ -161,6 +161,9 @@ describe("the keyboard alone", () => {
   });
 
   my.it("explains it, and shows its history", async () => {
+    await ask("how long may somebody keep a book?"); // a score belongs to a question
+    await press("Enter");
+    await my.rendered("Loans last");
     await my.command("Cognee Memory: Explain the Score");
     await my.rendered("total");
     await ask("how long may somebody keep a book?");
