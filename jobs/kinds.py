@@ -91,7 +91,8 @@ KINDS: tuple[KindSpec, ...] = (
     KindSpec(
         "compact", "Compact", preview_priority=_SOON, length="mixed", local=True, about=("topic_id",),
         words=(*_STATUSES, *_MEMORY_TYPES, "template", "llm", "rules",
-               "negation", "choice", "value", "toggle", "reversal", _FOLLOWS),
+               "negation", "choice", "value", "toggle", "reversal", "replacement",
+               "judge", "said", _FOLLOWS),
     ),
     KindSpec("restore", "Restore", priority=10, words=("forgotten", "status_changed", "merged", _FOLLOWS)),
     KindSpec("forget", "Forget", priority=10, length="long", about=("topic_id", "session", "memory_ids")),

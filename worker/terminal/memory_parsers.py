@@ -355,9 +355,8 @@ def review(builder: CommandLineBuilder) -> None:
         "list decisions that may contradict each other, and say which holds",
         [
             "cognee-memory review",
-            "cognee-memory review 1/2 newer",
-            'cognee-memory review 12.2 14.1 newer --reason "Loans last four weeks."',
             'cognee-memory review 1/2 both --reason "Two sites."',
+            'cognee-memory review 12.2 14.1 newer --reason "Loans last four weeks."',
         ],
         more="A pair is named by the numbers of its two memories, two other decisions by memory and place: 12.2 is the"
         " second decision that memories show 12 prints. The newer one is the one with the later date. A later verdict"
