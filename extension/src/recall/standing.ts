@@ -38,10 +38,10 @@ export function placeOf({ memory_number, dated_at }: ReviewedStatement, t: Trans
   return [t("memory {0}", memory_number), day(dated_at)].filter(Boolean).join(", ");
 }
 
-/** The remarks as a Markdown quotation, with a link to their review; nothing without remarks. */
+/** The remarks as a Markdown quotation, and below it, where links have contrast, one to their review; nothing without remarks. */
 export function remarksBlock(remarks: readonly Remark[], folder: string, id: string, t: Translate): string {
   if (remarks.length === 0) return "";
   const subject = encodeURIComponent(JSON.stringify([{ kind: "memory", folder, id }]));
-  const lines = remarks.map(({ text }) => escaped(plain(text, 1000)));
-  return [...lines, `[${t("Review…")}](<command:${REVIEW}?${subject}>)`].map((line) => `> ${line}`).join("\n>\n");
+  const quoted = remarks.map(({ text }) => `> ${escaped(plain(text, 1000))}`).join("\n>\n");
+  return `${quoted}\n\n[${t("Review…")}](<command:${REVIEW}?${subject}>)`;
 }

@@ -330,7 +330,7 @@ describe.skipIf(PROGRAM === "")("stored by the real program", { timeout: 2 * LON
       const text = await textOf(shown.rendered.at(-1));
       expect(text).toContain("press");
       // our own link is the only one
-      expectText(text.replace(/^> \[Review…\]\(<command:cognee\.reviewContradictions\?[\w%.-]*>\)$/mu, ""), true);
+      expectText(text.replace(/^\[Review…\]\(<command:cognee\.reviewContradictions\?[\w%.-]*>\)$/mu, ""), true);
       await commands.executeCommand("cognee.explainMemory", each.subject);
       expectText(await document());
     }

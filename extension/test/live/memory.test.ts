@@ -91,11 +91,11 @@ describe.skipIf(PROGRAM === "")("with the real program", { timeout: 5 * MINUTES 
     await vi.waitFor(() => expect(shown.rendered).toHaveLength(1));
     expect(shown.rendered[0]?.path).toBe("/Retry policy.md");
     const text = await textOf(shown.rendered[0]);
-    expect(text).toMatch(/^# Retry policy\n\n(?:>.*\n)*\n?## Key Decisions\n/u); // a remark, if it was compared by now
+    expect(text).toMatch(/^# Retry policy\n\n(?:>.*\n)*(?:\n\[Review….*\n)?\n?## Key Decisions\n/u); // a remark, if it was compared by now
     expect(text).toMatch(/\n---\n\nMemory \d · 2026-11-\d\d · topic retry-policy\n$/u);
     expect(text).not.toMatch(/Template|Metadata|N\/A/u);
     await run("cognee.insertMemory", item?.subject); // no editor is open
-    expect(shown.clipboard).toBe(text.replace(/(?:^>.*\n)+\n/mu, ""));
+    expect(shown.clipboard).toBe(text.replace(/(?:^>.*\n)+\n\[Review….*\n\n/mu, ""));
     await run("cognee.explainMemory", item?.subject);
     const why = await textOf(shown.rendered[1]);
     const { results } = await my.memory.retrieve(
