@@ -18,4 +18,6 @@ In reading order:
 ``drawing``: draws random texts of an expression.
 ``screenshot``: makes the screenshot of the page.
 ``build_onnx``: builds the ONNX graph of the embedding model.
+``judge_training``: trains the judge of what newer decisions replace, from ``judge_pairs``.
+``judge``: makes the judge's files for the package from the trained weights.
 """

@@ -249,7 +249,7 @@ def _similar(workspace: Workspace, summary: Mapping[str, Any] | None) -> list[Si
 def _replaced(
     workspace: Workspace, summary: Mapping[str, Any], hit: RetrievalHit, passages: Sequence[str]
 ) -> list[str]:
-    """Those of the passages that the decisions of a summary may replace: by the judge, and within the bounds, by which
+    """Those of the passages that the decisions of a summary may replace: by the rules, and within the bounds, by which
     the store compares them once they are stored. Raises JobError as ``memory_of`` and the embedder do."""
     from bridge.search.query_client import embed
     from bridge.search.standings import DISPUTED
@@ -275,7 +275,7 @@ def _replaced(
         for new in said
         if is_same or (is_alike and cosine(each, new) >= NEARLY_THE_SAME)
     ]
-    found = judge.replaces(pairs, lambda texts: vectors[[row[text] for text in texts]])
+    found = judge.by_rules(pairs, lambda texts: vectors[[row[text] for text in texts]])
     return list(dict.fromkeys(each for (each, _), sure in zip(pairs, found, strict=True) if sure >= DISPUTED))
 
 
