@@ -1,20 +1,15 @@
 """What the relevance floor keeps and what it keeps out.
 
-``python -m benchmarks.floor --data DIR... [--form NAME] [--split dev]``: for each floor, and for the default one, which
-depends on the best hit and on the number of memories, the share of relevant memories that stay and the number of
-questions that lose all of theirs; and how many hits get questions that nothing answers: those of another conversation,
-which is about other people but the same kind of things, and those of other subjects altogether, asked also of the
-demo's project.
+For each floor, and for the default one, which depends on the best hit and on the number of memories, the share of
+relevant memories that stay and the number of questions that lose all of theirs; and how many hits get questions that
+nothing answers: those of another conversation, which is about other people but the same kind of things, and those of
+other subjects altogether.
 """
 
 from __future__ import annotations
 
-import json
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.resources import files as resources
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,13 +65,12 @@ OFF_SUBJECT = (
 )
 
 
-def main() -> None:
-    arguments = judged.parser("floor", __doc__).parse_args()
+def main(argv: Sequence[str] = ()) -> None:
+    arguments = judged.parser("floor", __doc__).parse_args(list(argv))
     found = judged.forms(arguments)
     embedder = judged.embedder(load().embedding, arguments.cache)
     for name, folder in found.items():
         _measure(name, judged.collections(folder, "workspace", arguments), embedder)
-    _measure_demo(embedder)
 
 
 def _measure(name: str, collections: Sequence[Collection], embedder: Embedder) -> None:
@@ -99,18 +93,6 @@ def _measure(name: str, collections: Sequence[Collection], embedder: Embedder) -
         for name, floor in FLOORS.items()
     ]
     table.show(f"The relevance floor: {name}", columns, rows)
-
-
-def _measure_demo(embedder: Embedder) -> None:
-    jobs = json.loads(resources("worker").joinpath("data/demo.json").read_text("utf-8"))["jobs"]
-    with tempfile.TemporaryDirectory(prefix="cognee-memory-judged-") as folder:
-        shelf = Shelf(Path(folder), [{"id": str(n), "payload": job["payload"]} for n, job in enumerate(jobs)], embedder)
-        scores = _asked(shelf, OFF_SUBJECT)
-    table.show(
-        f"The relevance floor: the demo's {len(jobs)} memories",
-        ["floor", "hits for a question of another subject", "with none"],
-        [[name, *_hits(scores, floor)] for name, floor in FLOORS.items()],
-    )
 
 
 def _asked(shelf: Shelf, queries: Sequence[str]) -> list[Found]:
@@ -136,7 +118,3 @@ def _hits(asked: Sequence[Found], floor: float | None) -> list[str]:
         return ["–", "–"]
     counts: NDArray[np.int64] = np.array([len(_above(found, floor)) for found in asked])
     return [f"{counts.mean():.2f}", f"{(counts == 0).mean():.0%}"]
-
-
-if __name__ == "__main__":
-    main()
