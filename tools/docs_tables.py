@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
 from html import escape
+from itertools import groupby
 from pathlib import Path
 
 from bridge.argument_table import BLEND_HALF_LIFE, PRESETS
@@ -34,9 +35,9 @@ DOCS = Path(__file__).resolve().parent.parent / "docs"
 
 _COMMAND = re.compile(r"cognee-memory( [a-z][a-z-]*| --[a-z-]+| <\w+>)+")
 _REACTIONS = {
-    Reaction.REJECT: "rejects the file",
-    Reaction.RETRY: "tries again, counted",
-    Reaction.WAIT: "waits, uncounted",
+    Reaction.REJECT: "rejects",
+    Reaction.RETRY: "retries",
+    Reaction.WAIT: "waits",
     Reaction.GIVE_UP: "gives up",
 }
 
@@ -65,18 +66,14 @@ def _default(name: str) -> str:
 
 
 def errors() -> str:
-    """Each error: its cause, the worker's reaction, the remedy, and the exit code."""
-    rows = [
-        (
-            f"`{kind.code}`",
-            _prose(kind.cause),
-            _REACTIONS[kind.reaction],
-            _prose(kind.remediation),
-            str(envelope.exit_code(envelope.failure(JobError(kind.code)))),
-        )
-        for kind in ERRORS.values()
-    ]
-    return _table(("code", "cause", "the worker", "what to do", "exit code"), rows)
+    """Each error: its cause, the worker's reaction, the exit code if it is not the usual one, and the remedy."""
+    rows = []
+    for kind in ERRORS.values():
+        exit_code = envelope.exit_code(envelope.failure(JobError(kind.code)))
+        usual = 4 if kind.reaction is Reaction.REJECT else 1
+        reaction = _REACTIONS[kind.reaction] + ("" if exit_code == usual else f"; exit code {exit_code}")
+        rows.append((f"`{kind.code}`", _prose(kind.cause), reaction, _prose(kind.remediation)))
+    return _table(("code", "cause", "the worker", "what to do"), rows)
 
 
 _WITHOUT_A_WORKER: dict[str, str] = {
@@ -202,8 +199,13 @@ def deep_troubles() -> str:
 
 def _troubles(found: Iterable[Diagnostic]) -> str:
     ordered = sorted(found, key=lambda it: (GROUPS.index(it.group), -LEVELS.index(it.level)))
-    rows = [(it.group, f"`{it.code}`", it.level, _prose(it.cause), _prose(it.remedy), it.fix or "–") for it in ordered]
-    return _table(("about", "code", "level", "found", "what to do", "`--fix`"), rows)
+    rows: list[Sequence[str]] = []
+    for group, diagnostics in groupby(ordered, key=lambda it: it.group):
+        rows.append((f"**{group}**", "", "", ""))
+        for it in diagnostics:
+            safe = " Or: `--fix`." if it.fix and "--fix" not in it.remedy else ""
+            rows.append((f"`{it.code}`", it.level, _prose(it.cause), _prose(it.remedy) + safe))
+    return _table(("code", "level", "found", "what to do"), rows)
 
 
 def tokens() -> str:
@@ -233,7 +235,7 @@ _PAGES = {
     "kinds": "job-protocol",
     "commands": "cli",
     "metrics": "monitoring",
-    "scores": "memory-model",
+    "scores": "explain",
     "steps": "delivery",
     "repairs": "delivery",
     "troubles": "doctor",

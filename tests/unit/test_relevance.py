@@ -325,7 +325,7 @@ def test_a_new_store_needs_no_second_index(tmp_path: Path) -> None:
 
 def examples() -> Iterator[tuple[list[Payload], str, str]]:
     """Of each example of the page: the payloads, the question, and the text up to the next heading."""
-    page = (ROOT / "docs" / "memory-model.md").read_text("utf-8")
+    page = (ROOT / "docs" / "explain.md").read_text("utf-8")
     for section in re.split(r"^#+ ", page, flags=re.MULTILINE):
         commands = [shlex.split(line) for line in section.splitlines() if line.startswith("cognee-memory ")]
         payloads = [{"summary": json.loads(words[-1])} for words in commands if words[1] == "ingest"]

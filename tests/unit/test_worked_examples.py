@@ -1,4 +1,4 @@
-"""The worked examples of the memory model: the numbers on the page are those that the program gives."""
+"""The worked examples of docs/explain.md: the numbers on the page are those that the program gives."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bridge.operations import Task
 from bridge.operations.ingest import prepare
 from bridge.settings import Settings
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "memory-model.md").read_text("utf-8")
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "explain.md").read_text("utf-8")
 WORKSPACE = "6f1c2b1e-0d7a-4c55-9a53-3f0f6f1a9b10"
 CLOSE = 1e-5  # another processor may round a cosine's last digits otherwise
 
