@@ -8,7 +8,6 @@ In reading order:
 ``published_types``: the TypeScript declarations of the files, the answers and the HTTP interface.
 ``typescript``: writes TypeScript declarations from JSON Schemas.
 ``openapi_requests``: the schemas of what clients send over HTTP.
-``openapi_operations``: the paths of the OpenAPI document.
 ``openapi``: builds the OpenAPI document of the HTTP interface.
 ``examples_answers``: the golden examples of memories and answers.
 ``examples_jobs``: the golden examples of the job folder.

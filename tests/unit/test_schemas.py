@@ -39,7 +39,7 @@ from jobs.payloads import PAYLOADS
 from jobs.states import State
 from tools import examples_answers, examples_jobs, openapi, schemas as tool
 from worker.app import Worker
-from worker.http import schema as http_shapes
+from worker.calls import shapes as http_shapes
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 SCHEMAS = tool.schemas()
