@@ -6,7 +6,8 @@ from typing import Final, Literal, NamedTuple
 
 State = Literal["queued", "running", "retrying", "succeeded", "failed", "cancelled", "expired", "rejected"]
 LIVE: tuple[State, ...] = ("queued", "running", "retrying")  # it has not ended
-ENDS: frozenset[str] = frozenset({"succeeded", "failed", "cancelled", "expired", "rejected"})
+ENDED: tuple[State, ...] = ("succeeded", "failed", "cancelled", "expired", "rejected")
+ENDS: frozenset[str] = frozenset(ENDED)
 FAILED: tuple[State, ...] = ("failed", "expired", "rejected")  # by themselves: a person stopped the cancelled ones
 REPLAYABLE: tuple[State, ...] = ("failed", "expired", "cancelled")  # the worker has a copy that can run again
 

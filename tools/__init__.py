@@ -7,6 +7,7 @@ In reading order:
 ``json_schema``: builds JSON Schemas of answer types and pydantic models.
 ``published_types``: the TypeScript declarations of the files, the answers and the HTTP interface.
 ``typescript``: writes TypeScript declarations from JSON Schemas.
+``job_states``: the states of jobs and the verbs that fit them, for the page and the extension.
 ``openapi_requests``: the schemas of what clients send over HTTP.
 ``openapi``: builds the OpenAPI document of the HTTP interface.
 ``examples_answers``: the golden examples of memories and answers.

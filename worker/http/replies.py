@@ -19,7 +19,7 @@ from starlette.responses import Response
 from bridge.interface import envelope as answer
 from bridge.search.reader import Verb, failure
 from bridge.settings import Settings
-from jobs.errors import JobError, Reaction
+from jobs.errors import JobError, error_kind
 
 from ..calls.call import Call, Scope
 from .bodies import fields_of, object_of, query_of
@@ -34,37 +34,13 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 Respond = Callable[[Request, dict[str, Any]], Awaitable[Response]]
 """From a request and the values of its path and query to the reply. Errors are raised."""
 
-_STATUS = {
-    "ARGUMENT_INVALID": 400,
-    "QUERY_EMPTY": 400,
-    "HTTP_UNAUTHORIZED": 401,
-    "HTTP_TICKET_INVALID": 401,
-    "HTTP_FORBIDDEN": 403,
-    "HTTP_NO_ROUTE": 404,
-    "JOB_NOT_FOUND": 404,
-    "MEMORY_NOT_FOUND": 404,
-    "PLAN_NOT_FOUND": 404,
-    "TOPIC_NOT_FOUND": 404,
-    "HTTP_TOO_SLOW": 408,
-    "CANCEL_TOO_LATE": 409,
-    "EMBEDDER_MISMATCH": 409,
-    "JOB_ID_CONFLICT": 409,
-    "HTTP_TOO_LARGE": 413,
-    "HTTP_NOT_JSON": 415,
-    "EMBEDDING_CONFIG": 503,
-    "MODEL_CORRUPT": 503,
-    "MODEL_MISSING": 503,
-}
-_STATUS_BY_REACTION = {Reaction.REJECT: 422, Reaction.RETRY: 500, Reaction.WAIT: 503, Reaction.GIVE_UP: 500}
-
 # Part of every tag: another process starts its version numbers from the beginning.
 _HERE = secrets.token_hex(6)
 
 
 def status_of(refusal: Refusal) -> int:
     """The HTTP status for an error code."""
-    code = refusal["error_code"]
-    return _STATUS.get(code) or _STATUS_BY_REACTION[JobError(code).reaction]
+    return error_kind(refusal["error_code"]).http_status
 
 
 def refusal(error: JobError, envelope: Refusal | None = None) -> Response:
