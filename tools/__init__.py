@@ -7,8 +7,8 @@ In reading order:
 ``json_schema``: builds JSON Schemas of answer types and pydantic models.
 ``published_types``: the TypeScript declarations of the files, the answers and the HTTP interface.
 ``typescript``: writes TypeScript declarations from JSON Schemas.
+``job_states``: the states of jobs and the verbs that fit them, for the page and the extension.
 ``openapi_requests``: the schemas of what clients send over HTTP.
-``openapi_operations``: the paths of the OpenAPI document.
 ``openapi``: builds the OpenAPI document of the HTTP interface.
 ``examples_answers``: the golden examples of memories and answers.
 ``examples_jobs``: the golden examples of the job folder.

@@ -41,10 +41,12 @@ LAYERS = {
     ),
     "worker": (
         "version boot wording log process_usage hooks stop_signals connections",
-        "monitoring admin mcp processes",
+        "monitoring admin processes",
         "child",
         "scheduling doctor",
         "inbox team",
+        "calls",
+        "mcp",
         "pool",
         "gateway",
         "heartbeat",

@@ -20,7 +20,8 @@ from jobs.kinds import KIND_NAMES
 from jobs.layout import Workspace
 from jobs.model import Attempt, Record, encode
 from jobs.record_cache import RecordCache
-from worker.http import page as http_page, queue as http_queue, tickets
+from worker.calls import queue_state
+from worker.http import page as http_page, tickets
 from worker.http.executor import RequestExecutor
 from worker.mcp import reading
 
@@ -213,7 +214,7 @@ def test_that_a_worker_falls_silent_is_a_change_though_no_file_has_changed(
     own.workspace.spool.heartbeat.write_text("half of one")
     tag = own.get("/v1/status").headers["etag"]
     assert own.get("/v1/status", If_None_Match=tag).status == 304
-    monkeypatch.setattr(http_queue, "STALE_SECONDS", -1.0)
+    monkeypatch.setattr(queue_state, "STALE_SECONDS", -1.0)
     assert own.get("/v1/status", If_None_Match=tag).status == 200
 
 
@@ -264,7 +265,7 @@ def test_what_is_no_job_is_not_found_wherever_it_leads(place: Operated, job_id: 
 
 @pytest.fixture
 def _no_worker_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("worker.http.jobs", "worker.admin.requests"):
+    for module in ("worker.calls.jobs", "worker.admin.requests"):
         monkeypatch.setattr(f"{module}.launch.start", lambda workspace, **more: False)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bridge.interface import envelope
@@ -14,13 +14,12 @@ from jobs.errors import JobError
 from jobs.layout import SpoolPaths, Workspace
 from jobs.lock import Lock
 from jobs.rejected_files import rejections
-from jobs.states import ENDS, LIVE
+from jobs.states import VERBS
 
 from ..admin import requests, selection
 from ..admin.job_details import damaged, job_details, kept_copy
 from ..admin.job_subjects import JobSubjects
 from ..admin.requests import worker_of
-from ..admin.selection import RETRIABLE, RETRIED_BY_DEFAULT
 from ..log import rotated_files
 from ..wording import counted
 from . import output as terminal
@@ -138,7 +137,7 @@ def watch(args: argparse.Namespace) -> Envelope:
 def cancel(args: argparse.Namespace) -> Envelope:
     """Cancel jobs. Returns when the worker has answered the request: each job is cancelled, or it was too late."""
     workspace, _ = workspace_and_settings(args)
-    job_ids = _selected_ids(args, workspace.spool, LIVE, LIVE, "Cancel")
+    job_ids = _selected_ids(args, workspace.spool, "cancel", "Cancel")
     with waiting_status(workspace, "the worker to end the running jobs"):
         outcome = requests.cancel_many(workspace, job_ids)
     return _outcome_envelope(args, outcome)
@@ -147,9 +146,7 @@ def cancel(args: argparse.Namespace) -> Envelope:
 def retry(args: argparse.Namespace) -> Envelope:
     """Run failed or rejected jobs again."""
     workspace, _ = workspace_and_settings(args)
-    job_ids = _selected_ids(
-        args, workspace.spool, RETRIED_BY_DEFAULT, RETRIABLE, "Run again", selection.selected_to_run
-    )
+    job_ids = _selected_ids(args, workspace.spool, "retry", "Run again")
     outcome = requests.retry_many(workspace, job_ids, start=not args.no_start)
     return _outcome_envelope(args, outcome, worker_started=outcome.worker_started)
 
@@ -157,19 +154,14 @@ def retry(args: argparse.Namespace) -> Envelope:
 def dismiss(args: argparse.Namespace) -> Envelope:
     """Remove ended jobs from the list."""
     workspace, _ = workspace_and_settings(args)
-    job_ids = _selected_ids(args, workspace.spool, RETRIED_BY_DEFAULT, tuple(ENDS), "Remove from the list")
+    job_ids = _selected_ids(args, workspace.spool, "dismiss", "Remove from the list")
     return _outcome_envelope(args, requests.dismiss_many(workspace, job_ids))
 
 
-def _selected_ids(
-    args: argparse.Namespace,
-    spool_paths: SpoolPaths,
-    default: Sequence[str],
-    allowed: Sequence[str],
-    what: str,
-    select: Callable[..., list[str]] = selection.selected,
-) -> list[str]:
+def _selected_ids(args: argparse.Namespace, spool_paths: SpoolPaths, verb: str, what: str) -> list[str]:
     """The job ids of a request: those given, or those that match the filters after the user has confirmed them.
+
+    ``verb`` is one of ``VERBS``, ``what`` says it to the user.
 
     Raises JobError: ARGUMENT_INVALID, JOB_NOT_FOUND, NOT_CONFIRMED.
     """
@@ -182,11 +174,12 @@ def _selected_ids(
         )
     if args.job_ids:
         return [each if each.endswith(".json") else selection.resolved(spool_paths, each) for each in args.job_ids]
+    allowed = VERBS[verb].states
     if wrong := [state for state in filters["states"] if state not in allowed]:
         possible = f"only {', '.join(allowed)} ones"
         raise JobError("ARGUMENT_INVALID", f"{what}: {wrong[0]} jobs cannot be selected, {possible}.")
     rows = selection.job_rows(spool_paths)
-    job_ids = select(rows, default, **filters)
+    job_ids = selection.selected_for(verb, rows, **filters)
     if job_ids and not args.yes:
         known = {row["job_id"]: row for row in rows}
         unconfirmed = f"{counted(len(job_ids), 'job')} would be affected; not confirmed."
