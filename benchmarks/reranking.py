@@ -16,7 +16,8 @@ from onnx import TensorProto, helper, numpy_helper
 
 from bridge.embedding import model_files
 from bridge.embedding.factory import processors
-from bridge.embedding.provision import provision
+from bridge.embedding.installer import install
+from bridge.embedding.local_models import ENGLISH_FULL
 from bridge.reranking.config import RerankConfig
 from bridge.reranking.local_reranker import LocalReranker
 from bridge.settings import load
@@ -44,7 +45,7 @@ def make(source: Path, folder: Path) -> Path:
 
 
 def main() -> None:
-    source = provision(load().cache_folder)
+    source = install(ENGLISH_FULL, load().cache_folder)
     with tempfile.TemporaryDirectory() as made:
         config = RerankConfig(model=str(make(source, Path(made))))
         began = time.perf_counter()
