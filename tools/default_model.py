@@ -26,7 +26,8 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from bridge.embedding import model_files
-from bridge.embedding.provision import provision
+from bridge.embedding.installer import install
+from bridge.embedding.local_models import ENGLISH, ENGLISH_FULL
 from bridge.settings import load
 
 from .int8_weights import GELU_SHIFT, LARGEST, LAYERS, WORDS, ZERO_POINT, Published, Slot, packed, tensors
@@ -163,5 +164,5 @@ def write(published: Path, folder: Path) -> None:
 
 if __name__ == "__main__":
     target = Path(sys.argv[1])
-    write(provision(load().cache_folder), target)
-    model_files.verify_default(target)
+    write(install(ENGLISH_FULL, load().cache_folder), target)
+    ENGLISH.verify(target)

@@ -19,7 +19,8 @@ import onnx
 from onnx import TensorProto, helper
 
 from bridge.embedding import model_files
-from bridge.embedding.provision import provision
+from bridge.embedding.installer import install
+from bridge.embedding.local_models import ENGLISH_FULL
 from bridge.settings import load
 from bridge.standing import cross_encoder
 
@@ -97,6 +98,6 @@ def make(trained: Trained, published: Path, folder: Path) -> None:
 
 if __name__ == "__main__":
     into = Path(sys.argv[2])
-    make(Trained(Path(sys.argv[1])), provision(load().cache_folder), into)
+    make(Trained(Path(sys.argv[1])), install(ENGLISH_FULL, load().cache_folder), into)
     for file in (cross_encoder.GRAPH, cross_encoder.WEIGHTS):
         print(file, hashlib.sha256((into / file).read_bytes()).hexdigest())

@@ -27,7 +27,8 @@ import optax
 
 from bridge.embedding import model_files
 from bridge.embedding.factory import create
-from bridge.embedding.provision import provision
+from bridge.embedding.installer import install
+from bridge.embedding.local_models import ENGLISH_FULL
 from bridge.embedding.tokens import word_piece_tokenizer
 from bridge.settings import load
 from bridge.standing.cross_encoder import pair_tokens
@@ -53,7 +54,7 @@ def main() -> int:
     parser.add_argument("--without", nargs="*", default=[])
     parser.add_argument("--epochs", type=int, default=EPOCHS)
     arguments = parser.parse_args()
-    folder = provision(load().cache_folder)
+    folder = install(ENGLISH_FULL, load().cache_folder)
     published, tokenizer = Published(folder / model_files.WEIGHTS.name), word_piece_tokenizer(folder)
     by_hand = read_pairs()
     held = {hand: by_hand.pop(hand) for hand in arguments.without}

@@ -18,6 +18,7 @@ import numpy as np
 from jobs.errors import JobError
 
 from ..embedding import model_files
+from ..embedding.onnx_graph import open_session
 from ..embedding.tokens import WordPieceTokenizer, word_piece_tokenizer
 
 GRAPH = "judge-int8.onnx"
@@ -53,19 +54,12 @@ def pair_tokens(tokenizer: WordPieceTokenizer, earlier: str, later: str) -> tupl
 
 @cache
 def _session() -> Any:
-    import onnxruntime  # not at the top: slow, and only the child compares
-
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.enable_cpu_mem_arena = False
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
     folder = model_files.DEFAULT_FOLDER
     try:
         for name, digest in SHA256.items():
             if hashlib.sha256((folder / name).read_bytes()).hexdigest() != digest:
                 raise ValueError(f"{name} is not the file of this version")
-        return onnxruntime.InferenceSession(str(folder / GRAPH), options, providers=["CPUExecutionProvider"])
+        return open_session(folder / GRAPH, optimised=False, prepacked=False)
     except Exception as error:  # onnxruntime's exceptions share no narrower base
         raise JobError(
             "MODEL_CORRUPT",

@@ -303,14 +303,7 @@ def test_every_exception_is_needed() -> None:
         ("huey", {"worker/scheduling/huey_queue.py"}),
         ("watchdog", {"worker/inbox/watcher.py"}),
         ("ladybug", {"bridge/graph/graph_files.py"}),
-        (
-            "onnxruntime",
-            {
-                "bridge/embedding/local_embedder.py",
-                "bridge/reranking/local_reranker.py",
-                "bridge/standing/cross_encoder.py",
-            },
-        ),
+        ("onnxruntime", {"bridge/embedding/onnx_graph.py"}),
         ("mcp", {"worker/mcp/server.py"}),
         (
             "starlette",
@@ -350,7 +343,7 @@ def test_every_exception_is_needed() -> None:
         ("httpx", {"bridge/embedding/", "bridge/graph/", "bridge/reranking/", "bridge/team/gateway_team.py"}),
         ("psycopg", {f"bridge/team/{name}.py" for name in ("address", "people", "schema", "server")}),
         ("psycopg_pool", {"bridge/team/server.py"}),
-        ("tokenizers", {"bridge/embedding/tokens.py", "bridge/reranking/local_reranker.py"}),
+        ("tokenizers", {"bridge/embedding/onnx_graph.py"}),
         ("platformdirs", {"bridge/settings.py"}),
         ("dotenv", {"bridge/settings.py", "worker/doctor/setting_sources.py"}),
         ("argcomplete", {"worker/terminal/completion.py"}),

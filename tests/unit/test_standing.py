@@ -18,8 +18,9 @@ from hypothesis import given, settings as settings_of, strategies as st
 from questions import answer_to
 
 from bridge.embedding import model_files
-from bridge.embedding.local_embedder import OnnxEmbedder
+from bridge.embedding.local_models import ENGLISH
 from bridge.embedding.model_files import DEFAULT_FOLDER
+from bridge.embedding.onnx import OnnxEmbedder
 from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata
 from bridge.operations import Task, run
@@ -726,7 +727,7 @@ def test_without_pairs_there_is_nothing_to_say() -> None:
 def test_another_amount_replaces_another_choice_is_disputed_and_the_same_in_other_words_is_neither(
     earlier: str, later: str, state: str | None
 ) -> None:
-    embedder = OnnxEmbedder(DEFAULT_FOLDER)
+    embedder = OnnxEmbedder(ENGLISH, DEFAULT_FOLDER)
     (probability,) = judge.replaces([(earlier, later)], embedder.embed)
     found = "replaced" if probability >= REPLACED else "disputed" if probability >= DISPUTED else None
     assert found == state, probability

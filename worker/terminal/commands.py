@@ -47,18 +47,14 @@ def setup(args: argparse.Namespace) -> Envelope:
             added=[name for name, is_new in added.items() if is_new],
             present=[name for name, is_new in added.items() if not is_new],
         )
-    from bridge.embedding import local_models, model_files
+    from bridge.embedding import local_models
 
     from .model_command import fetch
 
     in_force = load()
-    chosen = local_models.LOCAL_MODELS.get(in_force.embedding.identity, local_models.ENGLISH)
-    former = model_files.model_folder(in_force.cache_folder)
-    if chosen is local_models.ENGLISH:
-        model_files.verify_default()
-        folder = model_files.DEFAULT_FOLDER
-    else:
-        folder = fetch(chosen, in_force, Path(args.source) if args.source else None)
+    chosen = local_models.known(in_force.embedding.identity, in_force.cache_folder) or local_models.ENGLISH
+    former = in_force.cache_folder / local_models.ENGLISH_FULL.folder
+    folder = fetch(chosen, in_force, Path(args.source) if args.source else None)
     is_unused = former != folder and former.exists()
     return envelope.success(model=chosen.name, model_folder=str(folder), unused=str(former) if is_unused else None)
 

