@@ -3,7 +3,7 @@
 For each floor, and for the default one, which depends on the best hit and on the number of memories, the share of
 relevant memories that stay and the number of questions that lose all of theirs; and how many hits get questions that
 nothing answers: those of another conversation, which is about other people but the same kind of things, and those of
-other subjects altogether.
+other subjects altogether, as ``benchmarks/decisions`` has them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from bridge.embedding.embedder import Embedder
 from bridge.settings import load
 
-from . import judged, table
+from . import gate, judged, table
 from .judged import Collection, Shelf
 
 
@@ -34,36 +34,6 @@ FLOORS: dict[str, float | None] = {
     **{f"{floor:g}": floor for floor in (0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4)},
 }
 
-OFF_SUBJECT = (
-    "how do I bake sourdough bread",
-    "kubernetes ingress TLS termination",
-    "best restaurants in Lisbon",
-    "React useEffect cleanup function",
-    "what is the capital of Mongolia",
-    "train a convolutional neural network on MNIST",
-    "GraphQL subscriptions over websockets",
-    "terraform state locking in S3",
-    "why is my docker build cache invalidated",
-    "write a haiku about autumn",
-    "CSS grid center a div",
-    "fix null pointer exception in Java Spring controller",
-    "how tall is mount Everest",
-    "asdfghjkl qwerty zxcvbn",
-    "lorem ipsum dolor sit amet",
-    "hello",
-    "thanks, that's all for today",
-    "please summarize this email",
-    "what should I wear tomorrow",
-    "convert miles to kilometers",
-    "regex to match an email address",
-    "how to exit vim",
-    "E4711 kernel panic on boot",
-    "migrate from MySQL to PostgreSQL",
-    "set up eslint and prettier",
-    "horoscope for Gemini",
-    "football world cup winner 1998",
-)
-
 
 def main(argv: Sequence[str] = ()) -> None:
     arguments = judged.parser("floor", __doc__).parse_args(list(argv))
@@ -75,6 +45,7 @@ def main(argv: Sequence[str] = ()) -> None:
 
 def _measure(name: str, collections: Sequence[Collection], embedder: Embedder) -> None:
     answered: list[tuple[Found, list[str]]] = []
+    foreign = [row["query"] for row in judged.rows(gate.FOLDER / "queries.jsonl") if row["category"] == "foreign"]
     strangers: list[Found] = []
     off_subject: list[Found] = []
     with judged.shelves(collections, embedder) as shelves:
@@ -84,7 +55,7 @@ def _measure(name: str, collections: Sequence[Collection], embedder: Embedder) -
             if len(collections) > 1:
                 other = collections[(place + 1) % len(collections)]
                 strangers += _asked(shelf, [query["query"] for query in other.queries])
-            off_subject += _asked(shelf, OFF_SUBJECT)
+            off_subject += _asked(shelf, foreign)
     columns = ["floor", "relevant memories kept", f"of {len(answered)} questions without an answer"]
     for whom in ("of another conversation", "of another subject"):
         columns += [f"hits for a question {whom}", "with none"]

@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bridge.argument_table import DEFAULT_PRESET
 from bridge.embedding.config import EmbeddingConfig
 from bridge.embedding.embedder import Embedder
 from bridge.embedding.factory import create
@@ -205,9 +206,9 @@ def shelves(collections: Sequence[Collection], embedder: Embedder, when: When = 
 
 
 def run(collections: Sequence[Collection], embedder: Embedder, when: When = lambda _: DAY) -> Run:
-    """What the real retrieval gives for each query."""
+    """What the real retrieval gives for each query, asked as people and agents do."""
     with shelves(collections, embedder, when) as filled:
-        return answers(filled, collections)
+        return answers(filled, collections, preset=DEFAULT_PRESET)
 
 
 def answers(shelves: Sequence[Shelf], collections: Sequence[Collection], **arguments: Any) -> Run:

@@ -10,6 +10,7 @@ import argparse
 import json
 import re
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -76,6 +77,15 @@ def measure(argv: Sequence[str]) -> None:
     found = judged.forms(arguments)
     if arguments.baseline is not None and not Path(arguments.baseline).is_dir():
         commit.check(arguments.baseline)
+    with tempfile.TemporaryDirectory(prefix="cognee-memory-commit-") as folder:
+        lost = _measure(found, arguments, None if arguments.baseline is None else _baseline(arguments, Path(folder)))
+    print(f"{time.monotonic() - began:.0f} s")
+    if lost:
+        sys.exit(1)
+
+
+def _measure(found: Mapping[str, Path], arguments: argparse.Namespace, baseline: Path | None) -> bool:
+    """Prints the tables of each scope; whether a set lost."""
     lost = False
     for scope in ("workspace", "pooled") if arguments.scope == "both" else (arguments.scope,):
         collections = {name: judged.collections(folder, scope, arguments) for name, folder in found.items()}
@@ -84,16 +94,27 @@ def measure(argv: Sequence[str]) -> None:
             del collections[name]
         if not collections:
             raise SystemExit("No set has a query of this split.")
-        sets, before = _run(collections, arguments, scope)
+        sets = _run(collections, arguments)
         for metric in arguments.metrics:
             _show(sets, scope, metric)
-        if before:
+        if baseline is not None:
+            before = {name: _read(_path(baseline, name, scope, OURS)) for name in sets}
             lost |= show_change(sets, before, scope, arguments.metrics)
         if arguments.runs is not None:
             _write(arguments.runs, sets, scope)
-    print(f"{time.monotonic() - began:.0f} s")
-    if lost:
-        sys.exit(1)
+    return lost
+
+
+def _baseline(arguments: argparse.Namespace, folder: Path) -> Path:
+    """The folder with the rankings that the sets are compared with."""
+    if (named := Path(arguments.baseline)).is_dir():
+        return named
+    given = ["--data", *(str(data.resolve()) for data in arguments.data), "--queries", arguments.queries]
+    given += ["--split", arguments.split, "--scope", arguments.scope]
+    given += ["--most", str(arguments.most)] if arguments.most is not None else []
+    given += ["--cache", str(arguments.cache.resolve())] if arguments.cache is not None else []
+    given += ["--own-dates"] if arguments.own_dates else []
+    return commit.write_runs(arguments.baseline, given, folder)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -108,13 +129,11 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _run(
-    collections: Mapping[str, Sequence[Collection]], arguments: argparse.Namespace, scope: str
-) -> tuple[dict[str, Judged], dict[str, Run]]:
-    """Each set with all methods' runs, and the baseline's run of each set if one was named."""
+def _run(collections: Mapping[str, Sequence[Collection]], arguments: argparse.Namespace) -> dict[str, Judged]:
+    """Each set with all methods' runs."""
     embedder = judged.embedder(load().embedding, arguments.cache)
     when = judged.own_date if arguments.own_dates else lambda _: judged.DAY
-    sets = {
+    return {
         name: Judged(
             [query for one in given for query in one.queries],
             sum(len(one.memories) for one in given),
@@ -122,11 +141,6 @@ def _run(
         )
         for name, given in collections.items()
     }
-    if arguments.baseline is None:
-        return sets, {}
-    if Path(arguments.baseline).is_dir():
-        return sets, {name: _read(_path(Path(arguments.baseline), name, scope, OURS)) for name in sets}
-    return sets, commit.runs(arguments.baseline, collections, arguments.cache)
 
 
 def _show(sets: Mapping[str, Judged], scope: str, metric: str) -> None:

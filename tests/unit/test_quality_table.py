@@ -77,33 +77,36 @@ def test_a_baseline_that_is_neither_commit_nor_folder_ends_with_a_sentence(sets:
 
 
 def test_a_commit_is_run_from_its_own_files(sets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A repository whose commit has another retrieval than this one: it gives the memories as they come."""
+    """A repository whose commit has another retrieval than this one: it writes what it was asked."""
     tree = tmp_path / "repository"
-    for path, text in {
-        "benchmarks/__init__.py": "",
-        "benchmarks/judged.py": "class Shelf:\n"
-        "    def __init__(self, root, memories, embedder):\n"
-        "        self.ids = [row['id'] for row in memories if row['payload']['summary']['topic']]\n"
-        "    def ask(self, query):\n"
-        "        return self.ids\n",
-        "bridge/__init__.py": "",
-        "bridge/settings.py": "class load:\n    embedding = None\n",
-        "bridge/embedding/__init__.py": "",
-        "bridge/embedding/factory.py": "class create:\n"
-        "    identity, dimensions, tokenizer_name, count_tokens = 'none', 0, '', len\n"
-        "    def __init__(self, config, bulk):\n        pass\n",
-    }.items():
-        (tree / path).parent.mkdir(parents=True, exist_ok=True)
-        (tree / path).write_text(text, "utf-8")
+    (tree / "benchmarks").mkdir(parents=True)
+    (tree / "benchmarks" / "__main__.py").write_text(
+        "import pathlib, sys\n"
+        "runs = pathlib.Path(sys.argv.pop())\n"
+        "runs.mkdir()\n"
+        "(runs / 'asked').write_text('\\n'.join(sys.argv[1:]))\n"
+    )
     git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org"]
     for arguments in (["init", "-q"], ["add", "."], ["commit", "-qm", "another retrieval"]):
         subprocess.run([*git, *arguments], cwd=tree, check=True)
-    arguments = judged.parser("quality", None).parse_args(["--data", str(sets)])
-    collections = {"animals": judged.collections(sets / "animals", "workspace", arguments)}
     monkeypatch.setattr(commit, "REPOSITORY", tree)
-    assert commit.runs("HEAD", collections, None) == {
-        "animals": {f"q-{name}": ["zebra", "quagga", "okapi"] for name in ("zebra", "quagga", "okapi")}
-    }
+    (tree / "benchmarks" / "__main__.py").write_text("raise SystemExit('the work tree is run')")
+    runs = commit.write_runs("HEAD", ["--data", str(sets)], tmp_path)
+    assert (runs / "asked").read_text().split("\n") == ["quality", "sets", "--data", str(sets), "--runs"]
+
+
+def test_a_commit_that_does_not_run_ends_the_program_with_what_it_said(
+    sets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree = tmp_path / "repository"
+    (tree / "benchmarks").mkdir(parents=True)
+    (tree / "benchmarks" / "__main__.py").write_text("raise SystemExit('no such set')")
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org"]
+    for arguments in (["init", "-q"], ["add", "."], ["commit", "-qm", "another"]):
+        subprocess.run([*git, *arguments], cwd=tree, check=True)
+    monkeypatch.setattr(commit, "REPOSITORY", tree)
+    with pytest.raises(SystemExit, match="HEAD did not run:\nno such set"):
+        quality.main(["--data", str(sets), "--baseline", "HEAD"])
 
 
 class Counting(FakeEmbedder):

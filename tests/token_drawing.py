@@ -1,4 +1,4 @@
-"""Draws random texts that an expression matches, to try rules about tokens without anybody's tokens."""
+"""Random texts that an expression matches, to try rules about tokens without anybody's tokens."""
 
 from __future__ import annotations
 
@@ -16,19 +16,15 @@ _CATEGORIES = {
 _MORE = 8  # repetitions beyond the least, where an expression allows more
 
 
-def draw(expression: str, source: random.Random, group: int = 0) -> str:
-    """A text of ASCII characters that the expression matches, in the case in which it is written. What it says about
-    the text around is not kept to.
+def draw(expression: str, source: random.Random) -> str:
+    """A text of ASCII characters that the expression matches. What it says about the text around is not kept to.
 
-    With ``group``, the part of this group. Raises re.error for an expression that Python does not know, and ValueError
-    for one that cannot be drawn.
+    Raises ValueError for an expression that cannot be drawn.
     """
-    parts: dict[int, str] = {}
-    parts[0] = "".join(_draw(node, source, parts) for node in parser.parse(expression))
-    return parts[group]
+    return "".join(_draw(node, source) for node in parser.parse(expression))
 
 
-def _draw(node: tuple[Any, Any], source: random.Random, parts: dict[int, str]) -> str:
+def _draw(node: tuple[Any, Any], source: random.Random) -> str:
     operation, value = node
     if operation in (sre.AT, sre.ASSERT, sre.ASSERT_NOT):
         return ""
@@ -43,15 +39,11 @@ def _draw(node: tuple[Any, Any], source: random.Random, parts: dict[int, str]) -
     if operation in (sre.MAX_REPEAT, sre.MIN_REPEAT, sre.POSSESSIVE_REPEAT):
         least, most, inside = value
         times = source.randint(least, min(most, least + _MORE))
-        return "".join(_draw(one, source, parts) for _ in range(times) for one in inside)
+        return "".join(_draw(one, source) for _ in range(times) for one in inside)
     if operation is sre.BRANCH:
-        return "".join(_draw(one, source, parts) for one in source.choice(value[1]))
+        return "".join(_draw(one, source) for one in source.choice(value[1]))
     if operation is sre.SUBPATTERN:
-        number, _, _, inside = value
-        text = "".join(_draw(one, source, parts) for one in inside)
-        if number is not None:
-            parts[number] = text
-        return text
+        return "".join(_draw(one, source) for one in value[3])
     raise ValueError(f"cannot draw {operation}")
 
 
