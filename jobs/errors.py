@@ -298,6 +298,10 @@ ERRORS: dict[str, ErrorKind] = _table(
         "Run: cognee-memory setup.", http=503,
     ),
     ErrorKind(
+        "MODEL_UNUSABLE", _G, "The folder does not hold a sentence model that this program can run.",
+        "Nothing was added. What the folder must hold: docs/settings.md, “Another model on this machine”.",
+    ),
+    ErrorKind(
         "EMBEDDING_FAILED", _T, "The embedding provider returned an error or an unusable answer.",
         "Check EMBEDDING_ENDPOINT, EMBEDDING_MODEL and the key.",
     ),

