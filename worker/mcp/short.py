@@ -35,7 +35,8 @@ def _short(name: str, value: Any, kept: Kept) -> Any:
         return sections(value)
     if not kept or not isinstance(value, Mapping):
         return value
-    found = {each: _short(each, value[each], kept[each]) for each in kept if value.get(each) not in (None, [], {})}
+    found = {each: _short(each, value[each], kept[each]) for each in kept if each in value}
+    found = {each: part for each, part in found.items() if part not in (None, [], {})}
     if "source_created_at" in found:  # the date that counts
         found.pop("created_at", None)
     return found
