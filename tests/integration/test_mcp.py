@@ -206,7 +206,7 @@ def test_a_client_of_the_newest_protocol_is_served_too(place: Place) -> None:
 def test_nothing_heavy_is_imported_before_the_first_question(place: Place) -> None:
     code = """
 import sys
-import worker.cli, worker.terminal.commands
+import worker.cli, worker.terminal.program
 from worker.mcp.server import listed
 from worker.mcp.tools import TOOLS
 [listed(tool) for tool in TOOLS]
