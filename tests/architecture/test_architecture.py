@@ -436,9 +436,7 @@ def test_one_module_shapes_the_envelope() -> None:
             ):
                 shapers.add(name_of(path))
     # A record has a field of that name too; it is no answer of a program.
-    assert shapers - {"jobs/model.py", "jobs/schema.py", "worker/mcp/job_answers.py", DESCRIBED} == {
-        "bridge/interface/envelope.py"
-    }
+    assert shapers - {"jobs/model.py", "jobs/schema.py", DESCRIBED} == {"bridge/interface/envelope.py"}
 
 
 def test_one_module_writes_to_stdout_below_the_level_of_print() -> None:

@@ -23,7 +23,8 @@ from jobs.record_cache import RecordCache
 from worker.calls import queue_state
 from worker.http import page as http_page, tickets
 from worker.http.executor import RequestExecutor
-from worker.mcp import reading
+from worker.mcp.answer import Answer
+from worker.mcp.tools import TOOLS, call
 
 
 def ended(number: int, state: str, code: str | None = None, kind: str = "ingest", **more: Any) -> Record:
@@ -495,8 +496,11 @@ def test_each_list_says_over_http_and_mcp_that_a_job_waits(own: Operated) -> Non
     own.done("/v1/jobs", {"kind": "ingest", "payload": {"summaryText": "Topic: A\nContext: B"}})
     said = ["1 job waits: what it stores is not found yet"]
     assert [own.found(path)["warnings"] for path in ("/v1/memories", "/v1/open", "/v1/topics")] == [said] * 3
-    lists = (reading.recent, reading.still_open, reading.topics)
-    assert [answer_of(own.workspace, {}).structured["warnings"] for answer_of in lists] == [said] * 3
+    for tool in TOOLS:
+        if tool.name in ("memory_recent", "memory_open", "memory_topics"):
+            answer = call(tool, own.workspace, {})
+            assert isinstance(answer, Answer)
+            assert answer.structured["warnings"] == said
 
 
 def test_memories_are_listed_the_newest_first_page_by_page(place: Operated) -> None:

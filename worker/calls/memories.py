@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from bridge.interface.envelope import SUCCESS
@@ -24,6 +25,18 @@ def memories(
     shown = lines[:limit]
     following = str(shown[-1]["memory_number"]) if len(lines) > limit else None
     return {**SUCCESS, "memories": shown, "total": total, "next": following, "warnings": waiting}
+
+
+def recent(
+    scope: Scope, *, limit: int, since: datetime | None, topic_id: str | None, include_superseded: bool
+) -> MemoriesPage:
+    """The memories with the latest dates. Raises JobError: TOPIC_NOT_FOUND."""
+    waiting = waiting_jobs.warnings(scope.workspace)
+    found, total = listing.recent(
+        scope.workspace, limit, since=since, topic_id=topic_id, include_superseded=include_superseded
+    )
+    lines = [listing.line(memory) for memory in found]
+    return {**SUCCESS, "memories": lines, "total": total, "next": None, "warnings": waiting}
 
 
 def memory(scope: Scope, *, memory: str) -> WholeMemory:

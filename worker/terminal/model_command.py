@@ -18,12 +18,47 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 
 from ..admin import models
+from .command_line import CommandLineBuilder, waiting
 from .job_commands import submit_job
 from .output import Envelope, facts, say, table
 from .process_commands import stop_worker, workspace_and_settings
 from .progress import Progress
 
 _STOP_SECONDS = 60.0  # a running job may be long; the worker is then restarted by hand
+
+
+def add_model(builder: CommandLineBuilder) -> None:
+    """Add ``model`` with its subcommands."""
+    examples = ["cognee-memory model list", "cognee-memory model use multilingual"]
+    verbs = builder.nested("model", examples)
+    builder.add(
+        "list",
+        "show the models that can be used",
+        ["cognee-memory model list"],
+        parent=verbs,
+        functions=(list_models, show_list),
+    )
+    using = builder.add(
+        "use",
+        "fetch a model, set it, and embed all memories with it in the background",
+        ["cognee-memory model use multilingual", "cognee-memory model use english --wait"],
+        parent=verbs,
+        more="Until all memories are embedded, the earlier model answers. A running worker is restarted.",
+        needs="starts",
+        functions=(use, show_use),
+    )
+    using.add_argument("name", metavar="MODEL", help="a name from: cognee-memory model list")
+    using.add_argument("--from", dest="source", metavar="FILE", help="a wheel or folder that contains the model")
+    using.add_argument("--here", action="store_true", help="for this workspace only, in its .env")
+    waiting(using, default=False)
+    text = "show the model in use, and how far a change to another one is"
+    builder.add(
+        "status",
+        text,
+        ["cognee-memory model status", "cognee-memory model status --json"],
+        parent=verbs,
+        functions=(status, show_status),
+    )
 
 
 def list_models(args: argparse.Namespace) -> Envelope:

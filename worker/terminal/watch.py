@@ -25,9 +25,9 @@ from ..log import rotated_files
 from ..wording import counted
 from . import output as terminal
 from .causes_view import summary
+from .job_table import JOB_COLUMNS, JOB_LAYOUT, by_state, rows_of, shown_ids
 from .life_view import progress
 from .output import Envelope
-from .queue_views import JOB_COLUMNS, JOB_LAYOUT, by_state, rows_of, shown_ids
 
 if TYPE_CHECKING:
     from rich.console import Console, Group

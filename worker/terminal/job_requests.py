@@ -1,137 +1,101 @@
-"""The commands of the queue: list, show, wait for, cancel, retry and dismiss jobs; pause, resume, drain and prune."""
+"""The commands that make a request to the worker: ``jobs cancel``, ``retry``, ``dismiss``, ``pause``, ``resume``,
+``drain`` and ``prune``."""
 
 from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bridge.interface import envelope
-from bridge.interface.submission import require_success
-from jobs import client, clock, files, launch, record_cache, spool
+from bridge.interface.arguments import add_no_start
+from jobs import client, files, launch, spool
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths, Workspace
 from jobs.lock import Lock
-from jobs.rejected_files import rejections
 from jobs.states import VERBS
 
 from ..admin import requests, selection
-from ..admin.job_details import damaged, job_details, kept_copy
-from ..admin.job_subjects import JobSubjects
 from ..admin.requests import worker_of
-from ..log import rotated_files
 from ..wording import counted
 from . import output as terminal
-from .output import Envelope
-from .process_commands import require_positive, workspace_and_settings
-from .progress import Progress, waiting_status
+from .job_filters import filters_of, which_jobs
+from .job_table import by_state
+from .output import Envelope, say, state
+from .process_commands import workspace_and_settings
+from .progress import waiting_status
 
 if TYPE_CHECKING:
-    from jobs.schema import JobBrief as JobRow, RejectedFile
-
-_MOST_REJECTED = 5  # shown when the command did not ask for rejected files
-_LOOK_SECONDS = 0.05
+    from jobs.schema import JobBrief as JobRow
 
 T = TypeVar("T")
 
+_LOOK_SECONDS = 0.05
 
-# --- listing and showing jobs ---
+_MOST_NAMED = 5
 
 
-def list_jobs(args: argparse.Namespace) -> Envelope:
-    """A page of jobs, newest first, with the files in the inbox, the rejected files and the causes of failures.
+def add_requests(verb: Callable[..., argparse.ArgumentParser]) -> None:
+    """Add the subcommands of ``jobs`` that make a request to the worker."""
+    cancelling = verb(
+        "cancel",
+        "cancel jobs, unless their change is committed",
+        ["cancel JOB_ID", "cancel JOB_ID JOB_ID", "cancel --kind cognify --yes"],
+        more="With filters instead of ids: all matching jobs that wait or run.",
+        needs="asks",
+        functions=(cancel, cancelled),
+    )
+    _many_jobs(cancelling)
 
-    Raises JobError: ARGUMENT_INVALID when the limit or a filter is wrong.
-    """
-    workspace, _ = workspace_and_settings(args)
-    require_positive(args.limit)
-    spool_paths, filters = workspace.spool, filters_of(args)
-    rows = matching(spool_paths, filters)
-    page = record_cache.page(rows, args.limit, args.after)
-    wants_rejected = "rejected" in filters["states"]
-    rejected: list[RejectedFile] = []
-    total = 0
-    if wants_rejected or not any(filters.values()):
-        rejected, total = rejections(spool_paths, args.limit if wants_rejected else _MOST_REJECTED)
-    return envelope.success(
-        jobs=JobSubjects(spool_paths).listed(page.jobs),
-        total=page.total,
-        next=page.next,
-        counts=record_cache.counts(rows),
-        causes=record_cache.causes(rows),
-        in_inbox=[] if any(filters.values()) else [item["file"] for item in selection.waiting(spool_paths)],
-        rejected={"files": rejected, "total": total},
-        filtered=any(filters.values()),
+    retrying = verb(
+        "retry",
+        "run ended jobs again; the file of a rejected job is dropped again",
+        ["retry JOB_ID", "retry --error LLM_NOT_CONFIGURED", "retry --state failed --since 1d --yes"],
+        more="With filters instead of ids: all matching jobs that failed, expired or were rejected;"
+        " cancelled jobs only with --state cancelled.",
+        needs="starts",
+        functions=(retry, retried),
+    )
+    _many_jobs(retrying)
+    add_no_start(retrying)
+
+    dismissing = verb(
+        "dismiss",
+        "remove the records of ended jobs early; the changes that the jobs made stay",
+        ["dismiss JOB_ID", "dismiss --error TOPIC_NOT_FOUND", "dismiss --state cancelled --yes"],
+        more="With filters instead of ids: all matching jobs that failed, expired or were rejected.",
+        needs="asks",
+        functions=(dismiss, dismissed),
+    )
+    _many_jobs(dismissing)
+
+    verb(
+        "pause",
+        "finish the running jobs and start no more, until resume",
+        ["pause"],
+        needs="asks",
+        functions=(pause, requested),
+    )
+    verb("resume", "start jobs again after a pause", ["resume"], needs="asks", functions=(resume, requested))
+    draining = verb(
+        "drain",
+        "run the due jobs, accept no more, and let the worker exit",
+        ["drain", "drain --timeout 60"],
+        needs="worker",
+        functions=(drain, drained),
+    )
+    draining.add_argument("--timeout", type=float, metavar="SECONDS", help="maximum time to wait (default: no limit)")
+    verb(
+        "prune", "remove records and rejected files whose retention time is over", ["prune"], functions=(prune, pruned)
     )
 
 
-def causes(args: argparse.Namespace) -> Envelope:
-    """The causes of failures among the jobs that match the filters."""
-    workspace, _ = workspace_and_settings(args)
-    return envelope.success(causes=record_cache.causes(matching(workspace.spool, filters_of(args))))
-
-
-def filters_of(args: argparse.Namespace) -> dict[str, Any]:
-    """The filters in the form of ``selection.filtered``. Raises JobError: ARGUMENT_INVALID when a value is wrong."""
-    return {
-        "states": selection.states_of(args.state),
-        "kind": selection.kind_of(args.kind),
-        "error": selection.error_of(args.error),
-        "contains": args.contains,
-        "since": selection.moment(args.since, clock.now()),
-    }
-
-
-def matching(spool_paths: SpoolPaths, filters: dict[str, Any]) -> list[JobRow]:
-    """The job rows that match the filters."""
-    return selection.filtered(selection.job_rows(spool_paths), **filters)
-
-
-def show(args: argparse.Namespace) -> Envelope:
-    """One job: its record, its copy if it is kept, its progress and, with ``--log``, its log lines.
-
-    Raises as ``job_details``.
-    """
-    workspace, _ = workspace_and_settings(args)
-    job_id = selection.resolved(workspace.spool, args.job_id)
-    log = {"log": list(log_lines(workspace.spool, job_id))} if args.log else {}
-    return envelope.success(**job_details(workspace, job_id), **log)
-
-
-def log_lines(spool_paths: SpoolPaths, job_id: str) -> Iterator[str]:
-    """The lines of the log about a job, the oldest first, including rotated files."""
-    for path in (*reversed(rotated_files(spool_paths.log)), spool_paths.log):
-        try:
-            with path.open(encoding="utf-8", errors="replace") as lines:
-                yield from (line.rstrip("\n") for line in lines if job_id in line)
-        except OSError:
-            continue
-
-
-def wait(args: argparse.Namespace) -> Envelope:
-    """Wait for a job's end; returns its result. Raises the job's JobError unless it succeeded."""
-    workspace, _ = workspace_and_settings(args)
-    spool_paths = workspace.spool
-    job_id = selection.resolved(spool_paths, args.job_id)
-    try:
-        with Progress(workspace, job_id) as seen:
-            record = client.wait(spool_paths, job_id, args.timeout, seen)
-    except ValueError as error:
-        raise damaged(job_id) from error
-    require_success(record)
-    return envelope.success(job=record.as_dict(), asked=kept_copy(spool_paths, job_id), in_flight=None)
-
-
-def watch(args: argparse.Namespace) -> Envelope:
-    """Show the queue live until Ctrl-C, or until it is idle."""
-    from .watch import watch as look_on
-
-    workspace, _ = workspace_and_settings(args)
-    return look_on(workspace, filters_of(args), args.interval, until_idle=args.until_idle, as_json=args.json)
-
-
-# --- requests to the worker ---
+def _many_jobs(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("job_ids", metavar="JOB_ID", nargs="*", help="job ids, or unique prefixes of them")
+    which_jobs(parser)
+    parser.add_argument("--yes", action="store_true", help="with filters: do not ask for confirmation")
 
 
 def cancel(args: argparse.Namespace) -> Envelope:
@@ -211,6 +175,46 @@ def _outcome_envelope(args: argparse.Namespace, outcome: requests.Outcome, **mor
     return envelope.success(**answer)
 
 
+def cancelled(answer: Envelope) -> None:
+    """Print the outcome of ``jobs cancel``."""
+    _each(answer, "is cancelled")
+    _skipped(answer, "cancelled")
+
+
+def retried(answer: Envelope) -> None:
+    """Print the outcome of ``jobs retry``."""
+    _each(answer, "runs again")
+    _skipped(answer, "run again")
+
+
+def dismissed(answer: Envelope) -> None:
+    """Print the outcome of ``jobs dismiss``."""
+    _each(answer, "is removed")
+    _skipped(answer, "removed from the list")
+
+
+def _each(answer: Envelope, then: str) -> None:
+    """Print the state of each job, or for many jobs the number in each state."""
+    jobs = [answer] if "job_id" in answer else list(answer["jobs"])
+    late = [job for job in jobs if not job["obeyed"]]
+    if len(jobs) <= _MOST_NAMED:
+        for job in jobs:
+            say(state(job["state"]), f" {job['job_id']}")
+    else:
+        say(*by_state(Counter(job["state"] for job in jobs)))
+    if late:
+        say(f"The worker has not handled {counted(len(late), 'request')} yet: each {then} as soon as one does.")
+
+
+def _skipped(answer: Envelope, done: str) -> None:
+    if "jobs" not in answer:
+        return
+    for refused in answer["skipped"]:
+        say(("left ", "bold red"), f"{refused['job_id']}: {refused['error_code']}: {refused['error']}")
+    left = f", {len(answer['skipped']):,} left" if answer["skipped"] else ""
+    say(f"{counted(len(answer['jobs']), 'job')} {done}{left}." if answer["jobs"] or left else "No job matches.")
+
+
 def pause(args: argparse.Namespace) -> Envelope:
     """Pause the queue until ``resume``, also across restarts of the worker. Running jobs finish."""
     return envelope.success(**requests.ask_worker(workspace_and_settings(args)[0], "pause"))
@@ -285,3 +289,25 @@ def prune(args: argparse.Namespace) -> Envelope:
         while gone := retention.prune(workspace, keep, lambda job_id: job_id in live, time.time()):
             count += gone
     return envelope.success(pruned=count)
+
+
+def requested(answer: Envelope) -> None:
+    """Print whether the worker has carried out a control request."""
+    if answer["obeyed"]:
+        heartbeat = answer["worker"]["heartbeat"] or {}
+        say(f"{answer['request']}: done; the worker is ", state(heartbeat.get("state", "starting")))
+    else:
+        say(f"{answer['request']}: requested; it takes effect as soon as a worker handles the request")
+
+
+def pruned(answer: Envelope) -> None:
+    """Print how much was removed."""
+    if "pruned" in answer:
+        say(f"{counted(answer['pruned'], 'file')} past their retention removed: records, rejected files, old copies.")
+    else:
+        requested(answer)
+
+
+def drained(answer: Envelope) -> None:
+    """Print that the queue is drained."""
+    say("drained: the due jobs are finished, and the worker has stopped")
