@@ -28,7 +28,7 @@ from .tokens import WordPieceTokenizer, word_piece_tokenizer
 SHARED = Path(__file__).parents[1] / "data" / "multilingual-e5-small-q4.shared.npy"
 DIRECTIONS = 8
 # The share of the mean that is removed. With it, as many questions on other subjects find nothing as with the default
-# model (docs/benchmarks.md).
+# model (docs/benchmarks-tried.md).
 REMOVED = 0.9
 
 
