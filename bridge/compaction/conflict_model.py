@@ -24,7 +24,7 @@ Difference = Literal["toggle", "negation", "value", "choice", "reversal"]
 
 LIKELY = 0.65  # the probability from which a pair is a conflict; chosen on the labelled pairs for precision
 
-# The weight of each feature in the log-odds of a conflict. ``python -m benchmarks quality conflicts --fit`` prints them.
+# The weight of each feature in the log-odds of a conflict; ``benchmarks quality conflicts --fit`` prints them.
 WEIGHTS: dict[str, float] = {
     "similarity": 3.52,
     "shared": 2.93,
