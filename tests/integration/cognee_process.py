@@ -107,14 +107,6 @@ class CogneeProcess:
         return found
 
 
-async def read_neighbours(memory_id: str) -> list[tuple[str, Any]]:
-    """The edges of a memory's node: (relationship name, properties of the node at the other end)."""
-    from cognee.infrastructure.databases.graph import get_graph_engine
-
-    edges = await (await get_graph_engine()).get_edges(memory_id)
-    return [(edge[1], edge[2] if edge[0].get("id") == memory_id else edge[0]) for edge in edges]
-
-
 async def read_counts() -> tuple[int, int]:
     """The numbers of nodes and of edges."""
     from cognee.infrastructure.databases.graph import get_graph_engine
@@ -205,11 +197,11 @@ def main() -> None:
                     return stores.graph_lag()
                 case "forget_extractions":
                     return stores.forget_extractions(*arguments)
-                case "node":
-                    return stores.graph.node(*arguments)
-                case _:
+                case "counts" | "search":
                     stores.graph.memory_count()  # opens it
                     return run_in_cognee(globals()[f"read_{what}"](*arguments))
+                case _:
+                    return getattr(stores.graph, what)(*arguments)
 
         for line in sys.stdin.buffer:
             try:
