@@ -31,18 +31,16 @@ def add_model(builder: CommandLineBuilder) -> None:
     """Add ``model`` with its subcommands."""
     examples = ["cognee-memory model list", "cognee-memory model use multilingual"]
     verbs = builder.nested("model", examples)
-    builder.add(
+    verbs.add(
         "list",
         "show the models that can be used",
-        ["cognee-memory model list"],
-        parent=verbs,
+        ["list"],
         functions=(list_models, show_list),
     )
-    using = builder.add(
+    using = verbs.add(
         "use",
         "fetch a model, set it, and embed all memories with it in the background",
-        ["cognee-memory model use multilingual", "cognee-memory model use english --wait"],
-        parent=verbs,
+        ["use multilingual", "use english --wait"],
         more="Until all memories are embedded, the earlier model answers. A running worker is restarted.",
         needs="starts",
         functions=(use, show_use),
@@ -52,11 +50,10 @@ def add_model(builder: CommandLineBuilder) -> None:
     using.add_argument("--here", action="store_true", help="for this workspace only, in its .env")
     waiting(using, default=False)
     text = "show the model in use, and how far a change to another one is"
-    builder.add(
+    verbs.add(
         "status",
         text,
-        ["cognee-memory model status", "cognee-memory model status --json"],
-        parent=verbs,
+        ["status", "status --json"],
         functions=(status, show_status),
     )
 

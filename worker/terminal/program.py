@@ -104,12 +104,10 @@ def add_settings(builder: CommandLineBuilder) -> None:
         ["cognee-memory settings", "cognee-memory settings set max_results 10"],
         functions=(settings, show_settings),
     )
-    setting = builder.add(
+    setting = builder.verbs(parser, "settings").add(
         "set",
         "set a setting for all your workspaces, in your config.toml",
-        ["cognee-memory settings set max_results 10", "cognee-memory settings set LLM_API_KEY - < key.txt"],
-        parent=builder.verbs(parser, "settings", required=False),
-        inherits_options=True,
+        ["set max_results 10", "set LLM_API_KEY - < key.txt"],
         functions=(settings_set, show_setting),
     )
     setting.add_argument("name", metavar="NAME", help="its name, such as max_results, or its variable")
