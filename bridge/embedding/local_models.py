@@ -73,9 +73,9 @@ def known(identity: str | None, cache_dir: Path) -> LocalModel | None:
     """The model with this identity, if it is one of the program, or was added and is there."""
     if identity is None or not identity.startswith(f"{ADDED}/"):
         return LOCAL_MODELS.get(identity or "")
-    provider, model, dimensions = identity.split("/")
+    model, _, dimensions = identity.removeprefix(f"{ADDED}/").rpartition("/")
     with suppress(JobError):
-        found = chosen(EmbeddingConfig(cache_dir=cache_dir, provider=provider, model=model))
+        found = chosen(EmbeddingConfig(cache_dir=cache_dir, provider=ADDED, model=model))
         return found if found is not None and str(found.dimensions) == dimensions else None
     return None
 

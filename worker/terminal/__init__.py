@@ -17,7 +17,7 @@ queries as any other client does, and does not know how they are carried out. In
 ``process_commands``: the commands of the worker's process; finding the workspace.
 ``queue_commands``: the commands of the queue.
 ``doctor_command``: the command ``doctor``.
-``model_command``: the commands ``model list``, ``model use`` and ``model status``.
+``model_command``: the commands ``model …``.
 ``team_command``: the commands ``team …`` and their views.
 ``open_page``: the command ``open``.
 ``purge``: the command ``purge``, which removes a workspace's memory.

@@ -27,6 +27,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "doctor": ("doctor_command.doctor", "doctor_view.show"),
     "model list": ("model_command.list_models", "model_command.show_list"),
     "model use": ("model_command.use", "model_command.show_use"),
+    "model add": ("model_command.add", "model_command.show_add"),
+    "model compare": ("model_command.compare", "model_command.show_compare"),
     "model status": ("model_command.status", "model_command.show_status"),
     "team share": ("team_command.share", "team_command.show_made"),
     "team join": ("team_command.join", "team_command.show_made"),

