@@ -207,7 +207,7 @@ def show_status(answer: Envelope) -> None:
 def show_add(answer: Envelope) -> None:
     """Print what is known of the model, and how to use it."""
     say(f"The model {answer['model']} is in {answer['folder']}.")
-    on = [counted(answer["memories"], "memory"), counted(answer["sentences"], "sentence of the program")]
+    on = [counted(answer["memories"], "memory"), f"{counted(answer['sentences'], 'sentence')} of the program"]
     facts(
         [
             ("dimensions", str(answer["dimensions"])),
