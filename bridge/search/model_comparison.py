@@ -25,6 +25,7 @@ from .second_stage import SecondStage
 from .snapshot import open_snapshot
 
 DEPTH = 5
+FOLDER_PREFIX = "cognee-memory-trial-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,7 @@ def ranks(
     """
     from ..store import trial
 
-    with TemporaryDirectory(prefix="cognee-memory-") as folder:
+    with TemporaryDirectory(prefix=FOLDER_PREFIX) as folder:
         copy = trial.copied(workspace, Path(folder) / "trial", create(model, bulk=True))
         snapshot = None if copy is None else open_snapshot(copy)
         if snapshot is None:
@@ -90,7 +91,8 @@ def ranks(
                     hits = [memory.number for memory, _ in rank(snapshot, asked, embedder, second).hits]
                     places.append(hits.index(each.number) + 1 if each.number in hits else None)
                 if second is not None and second.has_failed:
-                    raise JobError("MODEL_UNUSABLE", f"The reranker cannot be compared. {second.warnings[0]}")
+                    why = second.warnings[0].partition(": ")[2]
+                    raise JobError("MODEL_UNUSABLE", "The reranker gives no scores.", remediation=why)
                 found.append(places)
             return found
         finally:
