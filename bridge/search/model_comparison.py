@@ -18,7 +18,7 @@ from jobs.layout import Workspace
 from ..embedding.config import EmbeddingConfig
 from ..embedding.factory import create
 from ..reranking.config import RerankConfig
-from ..store.opening import reader_of
+from ..store.opening import reader_of, trial_copy
 from .question import parse_question
 from .retrieval import rank
 from .second_stage import SecondStage
@@ -69,10 +69,8 @@ def ranks(
 
     Raises JobError as ``open_snapshot`` and the embedder, and MODEL_UNUSABLE where the reranker gives no scores.
     """
-    from ..store import trial
-
     with TemporaryDirectory(prefix=FOLDER_PREFIX) as folder:
-        copy = trial.copied(workspace, Path(folder) / "trial", create(model, bulk=True))
+        copy = trial_copy(workspace, Path(folder) / "trial", create(model, bulk=True))
         snapshot = None if copy is None else open_snapshot(copy)
         if snapshot is None:
             return [[None] * len(questions)]

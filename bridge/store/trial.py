@@ -13,10 +13,7 @@ from .sqlite_store import SqliteStore
 
 
 def copied(workspace: Workspace, folder: Path, embedder: Embedder) -> Workspace | None:
-    """A workspace in ``folder`` with this one's memories, embedded by ``embedder``; None if nothing was ever stored.
-
-    Raises JobError: STORE_NEWER, STORE_UNREADABLE, STORE_BUSY, and as ``Embedder.embed``.
-    """
+    """As ``opening.trial_copy``."""
     trial = Workspace(folder)
     trial.memory.mkdir(mode=0o700, parents=True)
     with database.failing_clearly(), database.read_connection(workspace) as connection:
