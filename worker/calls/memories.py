@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from bridge.interface.envelope import SUCCESS
 from bridge.search import listing, waiting_jobs
 
+from ..wording import cut
 from .call import Scope
 
 if TYPE_CHECKING:
@@ -28,7 +29,12 @@ def memories(
 
 
 def recent(
-    scope: Scope, *, limit: int, since: datetime | None, topic_id: str | None, include_superseded: bool
+    scope: Scope,
+    *,
+    limit: int,
+    since: datetime | None = None,
+    topic_id: str | None = None,
+    include_superseded: bool = False,
 ) -> MemoriesPage:
     """The memories with the latest dates. Raises JobError: TOPIC_NOT_FOUND."""
     waiting = waiting_jobs.warnings(scope.workspace)
@@ -44,7 +50,7 @@ def memory(scope: Scope, *, memory: str) -> WholeMemory:
     return {**SUCCESS, "memory": listing.memory(scope.workspace, memory)}
 
 
-def open_items(scope: Scope, *, topic_id: str | None, limit: int) -> OpenItems:
+def open_items(scope: Scope, *, limit: int, topic_id: str | None = None) -> OpenItems:
     """What is open. Raises JobError: TOPIC_NOT_FOUND."""
     from bridge.search.open_items import open_items
 
@@ -53,10 +59,12 @@ def open_items(scope: Scope, *, topic_id: str | None, limit: int) -> OpenItems:
     return {**SUCCESS, "items": items[:limit], "total": len(items), "warnings": waiting}
 
 
-def topics(scope: Scope) -> Topics:
-    """All topics, the largest first."""
+def topics(scope: Scope, *, limit: int | None = None) -> Topics:
+    """All topics, or the first ``limit``, the largest first."""
     waiting = waiting_jobs.warnings(scope.workspace)
-    return {**SUCCESS, "topics": listing.topics(scope.workspace), "warnings": waiting}
+    found = listing.topics(scope.workspace)
+    shown = found[:limit]
+    return {**SUCCESS, "topics": shown, "warnings": [*cut(len(shown), len(found), "limit", ()), *waiting]}
 
 
 def review(scope: Scope, *, all: bool) -> Review:
