@@ -15,6 +15,7 @@ from datetime import UTC, datetime, timedelta
 from html import escape
 from itertools import groupby
 from pathlib import Path
+from textwrap import wrap
 
 from bridge.argument_table import BLEND_HALF_LIFE, PRESETS
 from bridge.interface import envelope
@@ -34,6 +35,7 @@ from worker.scheduling.recovery import REPAIRS
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
 _COMMAND = re.compile(r"cognee-memory( [a-z][a-z-]*| --[a-z-]+| <\w+>)+")
+_CELL = 300  # characters of a table's cell at most, so that a row can be read
 _REACTIONS = {
     Reaction.REJECT: "rejects",
     Reaction.RETRY: "retries",
@@ -43,18 +45,18 @@ _REACTIONS = {
 
 
 def settings() -> str:
-    """Each setting with its default and the sources that may set it."""
+    """Each setting with its default and the sources that may set it besides the environment."""
     flags = {f.name: f.metadata for f in fields(Settings) if not f.metadata.get("internal")}
     rows = []
     for row in table(Settings()):
         flag = flags[row.name]
-        sources = ["environment"]
+        sources = []
         if is_allowed_in_workspace(row.name, trusted=True):
-            lowers = " (lower only, unless trusted)" if flag["lowest"] is not None else ""
+            lowers = " (lower only)" if flag["lowest"] is not None else ""
             sources.append(f"`.env`{lowers}" if flag["workspace"] else "`.env` if trusted")
         if row.name != "config_dir":  # it names the folder of the file
             sources.append("`config.toml`")
-        rows.append((f"`{row.variable}`", _default(row.name), ", ".join(sources), _prose(row.help)))
+        rows.append((f"`{row.variable}`", _default(row.name), ", ".join(sources) or "–", _prose(row.help)))
     return _table(("variable", "default", "set by", "meaning"), rows)
 
 
@@ -115,12 +117,17 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def steps() -> str:
-    """The durable steps in order: what a crash before or after each leaves, and what repairs it."""
-    rows = [
-        (str(number), f"`{s.name}`", s.process, s.does, s.left_before, s.left_after, s.repaired_by)
-        for number, s in enumerate(STEPS, 1)
-    ]
-    head = ("", "step", "process", "does", "a crash right before leaves", "a crash right after leaves", "repaired by")
+    """The durable steps in order: what a crash before or after each leaves, and what repairs it.
+
+    A crash before a step mostly leaves what a crash after the step above leaves: then the cell is empty.
+    """
+    rows = []
+    above = ""
+    for s in STEPS:
+        before = "" if s.left_before == above else s.left_before
+        rows.append((f"`{s.name}`", s.process, s.does, before, s.left_after, s.repaired_by))
+        above = s.left_after
+    head = ("step", "process", "does", "a crash right before leaves", "a crash right after leaves", "repaired by")
     return _table(head, rows)
 
 
@@ -214,7 +221,10 @@ def tokens() -> str:
     for forms in (token_forms.FORMS, token_forms.EXACT_FORMS):
         for kind, providers in forms.items():
             kinds.setdefault(kind, set()).update(providers)
-    rows = [(f"`{kind}`", ", ".join(sorted(names, key=str.lower))) for kind, names in sorted(kinds.items())]
+    rows = []
+    for kind, names in sorted(kinds.items()):
+        lines = wrap(", ".join(name.replace(" ", "\0") for name in sorted(names, key=str.lower)), _CELL)
+        rows += [(f"`{kind}`", line.replace("\0", " ").rstrip(",")) for line in lines]
     return _table(("kind", "providers"), rows)
 
 
