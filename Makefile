@@ -7,8 +7,8 @@ STAMP := $(VENV)/.installed
 CORE_STAMP := $(VENV)/.core
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo chaos test test-quick test-random cover slowest check bench soak dist schemas lock model extension \
-	test-extension e2e-extension e2e-setup clean
+.PHONY: help setup demo chaos test test-quick test-random cover slowest count check bench soak dist schemas lock model \
+	extension test-extension e2e-extension e2e-setup clean
 
 help: ## show this
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -81,6 +81,9 @@ cover: $(STAMP) ## run the tests of the pure modules, which are to be covered to
 
 slowest: $(STAMP) ## what each file of the tests cost in its last run, and the hundred slowest tests; MARK=1 renews tests/slow.txt
 	@$(BIN)/python tests/costs.py $(if $(MARK),--mark)
+
+count: $(STAMP) ## lines of code of the product, the tools and the tests, and words of the docs, beside what they may be
+	@$(BIN)/python -m tools.count
 
 check: $(STAMP) ## lint and types
 	$(BIN)/ruff check .

@@ -1,59 +1,27 @@
-"""``python -m benchmarks [NAME ...]``: all of them, or those named."""
+"""``python -m benchmarks NAME [--help]``: one of three programs."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 
-from . import (
-    capture_reading,
-    compaction,
-    conflicts,
-    doctor,
-    fairness,
-    forget,
-    growth,
-    ingest_rate,
-    memory,
-    migration,
-    observing,
-    page,
-    queue_latency,
-    queue_rate,
-    rebuild,
-    redaction,
-    retrieve_cold,
-    retrieve_http,
-    weight,
-)
-
-BENCHMARKS: dict[str, Callable[[], None]] = {
-    "retrieve_cold": retrieve_cold.main,
-    "retrieve_http": retrieve_http.main,
-    "ingest_rate": ingest_rate.main,
-    "memory": memory.main,
-    "migration": migration.main,
-    "fairness": fairness.main,
-    "queue_rate": queue_rate.main,
-    "queue_latency": queue_latency.main,
-    "forget": forget.main,
-    "growth": growth.main,
-    "conflicts": conflicts.main,
-    "compaction": compaction.main,
-    "rebuild": rebuild.main,
-    "page": page.main,
-    "redaction": redaction.main,
-    "observing": observing.main,
-    "doctor": doctor.main,
-    "capture_reading": capture_reading.main,
-    "weight": weight.main,
+PROGRAMS = {
+    "beside": "speed, start, memory and energy, also beside another checkout",
+    "quality": "how well questions find their memories: own and published sets, a gate",
+    "soak": "thousands of jobs, or an hour of a team under faults: growth and loss",
 }
 
 
-def main() -> None:
-    for name in sys.argv[1:] or BENCHMARKS:
-        BENCHMARKS[name]()
+def main() -> int:
+    """Returns the exit status: of the program, or 2 without one."""
+    name, given = (sys.argv[1:] or ["--help"])[0], sys.argv[2:]
+    if name not in PROGRAMS:
+        print("python -m benchmarks NAME [--help]\n")
+        print("\n".join(f"  {each:<10}{about}" for each, about in PROGRAMS.items()))
+        return 0 if name in ("-h", "--help") else 2
+    from importlib import import_module
+
+    return import_module(f".{name}", "benchmarks").main(given) or 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

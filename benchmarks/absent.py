@@ -1,13 +1,11 @@
 """Questions without an answer: how many find nothing, or only a hit that is marked weak; and what the mark costs.
 
-``python -m benchmarks.absent [--data DIR... --cache FOLDER]``: over ``benchmarks/decisions`` and ``benchmarks/notes``,
-whose ``absent.jsonl`` asks for what is not there, in two halves; over ``benchmarks/languages``; and over the sets that
-are named, whose conversations are asked the questions of the next one.
+Over ``benchmarks/decisions`` and ``benchmarks/notes``, whose ``absent.jsonl`` asks for what is not there, in halves,
+and over the sets that are named, whose conversations are asked the questions of the next one.
 """
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -38,11 +36,8 @@ class Asked:
         return self.hits[:1] != [] and self.hits[0] in self.relevant
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.absent", description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("--data", type=Path, nargs="*", default=[], help="further folders, as for benchmarks.quality")
-    parser.add_argument("--cache", type=Path, help="a folder that keeps embeddings")
-    given = parser.parse_args()
+def main(argv: Sequence[str] = ()) -> None:
+    given = judged.parser("absent", __doc__, own=("languages",)).parse_args(list(argv))
     embedder = judged.embedder(load().embedding, given.cache)
     answered: list[list[str]] = []
     unanswered: list[list[str]] = []
@@ -57,19 +52,19 @@ def main() -> None:
             for split in ("dev", "heldout"):
                 asked = ask(shelf, [row for row in judged.rows(HERE / name / "absent.jsonl") if row["split"] == split])
                 unanswered.append(_unanswered(f"{name}, absent.jsonl, {split}", asked))
-    for folder in (HERE / "languages", *given.data):
-        collections = judged.collections(folder, "workspace", argparse.Namespace(queries="queries.jsonl", split="all"))
+    for name, path in judged.forms(given).items():
+        collections = judged.collections(path, "workspace", given)
         with judged.shelves(collections, embedder) as shelves:
             found: list[Asked] = []
             strangers: list[Asked] = []
             for place, (shelf, collection) in enumerate(zip(shelves, collections, strict=True)):
                 found += ask(shelf, collection.queries)
-                if folder.name != "languages":
+                if name != "languages":
                     others = collections[(place + 1) % len(collections)].queries[:STRANGERS]
                     strangers += ask(shelf, [{**row, "relevant": []} for row in others])
-        answered.append(_answered(folder.name, found))
+        answered.append(_answered(name, found))
         if strangers:
-            unanswered.append(_unanswered(f"{folder.name}, of another conversation", strangers))
+            unanswered.append(_unanswered(f"{name}, of another conversation", strangers))
     table.show("Questions without an answer", ["set", "nothing", "weak alone", "a hit without a mark"], unanswered)
     table.show("Questions with an answer", ["set", "right first", "of these weak", "wrong first, weak"], answered)
 
@@ -101,7 +96,3 @@ def _unanswered(name: str, asked: Sequence[Asked]) -> list[str]:
     empty = sum(not one.hits for one in asked)
     weak = sum(one.is_weak for one in asked)
     return [f"{name} ({len(asked)})", str(empty), str(weak), str(len(asked) - empty - weak)]
-
-
-if __name__ == "__main__":
-    main()

@@ -6,9 +6,9 @@ was not.
 
 from __future__ import annotations
 
+import argparse
 import json
 import math
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bridge.compaction import conflict_model, conflicts
+from bridge.compaction import conflict_model
+from bridge.compaction.conflicts import Finding, find_conflicts
 from bridge.compaction.decision_features import DecisionFeatures, extract_features
 from bridge.embedding.factory import create
 from bridge.settings import load
@@ -37,8 +38,18 @@ def labelled(name: str) -> list[Pair]:
     return [json.loads(line) for line in (DATA / f"conflicts_{name}.jsonl").read_text("utf-8").splitlines()]
 
 
-def main() -> None:
-    if "--fit" in sys.argv:
+def compare(earlier: str, later: str, similarity: float | None = None) -> Finding | None:
+    """The conflict of two decisions; without the cosine of their vectors, by the rules alone."""
+    cosine = -1.0 if similarity is None else similarity
+    vectors = np.array([[1.0, 0.0], [cosine, math.sqrt(max(0.0, 1 - cosine * cosine))]], np.float32)
+    found = find_conflicts((earlier, later), (frozenset("a"), frozenset("b")), vectors)
+    return found[0].found if found else None
+
+
+def main(argv: Sequence[str] = ()) -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks quality conflicts", description=__doc__)
+    parser.add_argument("--fit", action="store_true", help="print the weights of conflict_model")
+    if parser.parse_args(list(argv)).fit:
         _fit()
         return
     for name in ("dev", "unseen"):
@@ -49,7 +60,7 @@ def _report(name: str, pairs: Sequence[Pair]) -> None:
     rows = []
     for part in [*dict.fromkeys(pair["part"] for pair in pairs), "all"]:
         chosen = [pair for pair in pairs if part in (pair["part"], "all")]
-        found = [conflicts.compare_texts(p["earlier"], p["later"], p["similarity"]) is not None for p in chosen]
+        found = [compare(p["earlier"], p["later"], p["similarity"]) is not None for p in chosen]
         right = sum(f and p["conflict"] for f, p in zip(found, chosen, strict=True))
         there = sum(p["conflict"] for p in chosen)
         kinds = [[f for f, p in zip(found, chosen, strict=True) if p.get("kind") == kind] for kind in _KINDS]
@@ -66,7 +77,7 @@ def _mismatched(pairs: Sequence[Pair]) -> str:
     embed = create(load().embedding).embed
     cosines = embed([pair["earlier"] for pair in pairs]) @ embed([pair["later"] for pair in pairs]).T
     found = sum(
-        conflicts.compare_texts(a["earlier"], b["later"], float(cosines[x, y])) is not None
+        compare(a["earlier"], b["later"], float(cosines[x, y])) is not None
         for x, a in enumerate(pairs)
         for y, b in enumerate(pairs)
         if x != y
@@ -111,7 +122,6 @@ def _fit() -> None:
     for name, weight in zip([*names, "bias"], solved, strict=True):
         print(f'    "{name}": {weight:.2f},')
     print("}")
-    _cross_validate(pairs, features, np.array(right)[kept], np.array(weights)[kept], np.array(kept))
 
 
 def _row(a: DecisionFeatures, b: DecisionFeatures, similarity: float) -> dict[str, float] | None:
@@ -129,31 +139,3 @@ def solve(features: Matrix, right: Matrix, weights: Matrix) -> Matrix:
         curve = (inputs * (weights * likely * (1 - likely))[:, None]).T @ inputs + ridge
         solved = solved - np.linalg.solve(curve, inputs.T @ (weights * (likely - right)) + ridge @ solved)
     return solved
-
-
-def _cross_validate(pairs: Sequence[Pair], features: Matrix, right: Matrix, weights: Matrix, kept: Matrix) -> None:
-    """What thresholds would give on pairs that the fit did not see, ten times."""
-    likely = np.zeros(len(kept))
-    order = np.random.RandomState(0).permutation(len(kept))
-    for fold in range(10):
-        test = order[fold::10]
-        train = np.setdiff1d(order, test)
-        solved = solve(features[train], right[train], weights[train])
-        likely[test] = 1 / (1 + np.exp(-np.c_[features[test], np.ones(len(test))] @ solved))
-    of = dict(zip(kept.tolist(), likely.tolist(), strict=True))
-    ruled = [conflicts.compare_texts(pair["earlier"], pair["later"]) is not None for pair in pairs]
-    foreign = [p for place, p in of.items() if place >= len(pairs)]
-    rows = []
-    for threshold in (0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7):
-        found = [rule or of.get(place, 0.0) >= threshold for place, rule in enumerate(ruled)]
-        cells = [f"{threshold:.2f}"]
-        for part in ("short", "web", "mixed"):
-            chosen = [(f, p["conflict"]) for f, p in zip(found, pairs, strict=True) if p["part"] == part]
-            hits, there = sum(f and c for f, c in chosen), sum(c for _, c in chosen)
-            cells.append(f"{hits / max(1, sum(f for f, _ in chosen)):.2f} / {hits / there:.2f}")
-        rows.append([*cells, f"{sum(p >= threshold for p in foreign)} of {len(foreign)}"])
-    show("Cross-validated: precision / recall", ["threshold", "short", "web", "mixed", "foreign pairs"], rows)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,4 +1,4 @@
-"""Summaries of an imagined project, as many as wanted, the same for the same seed."""
+"""Summaries of an imagined project and questions to them, as many as wanted, the same for the same seed."""
 
 from __future__ import annotations
 
@@ -111,5 +111,28 @@ def summaries(count: int, seed: int = 7, newest: datetime | None = None) -> list
                     "created_at": created.isoformat(),
                 }
             }
+        )
+    return found
+
+
+def questions(count: int, seed: int = 3) -> list[str]:
+    """As people ask: about a problem, a cause, a choice, an error, an identifier."""
+    dice = random.Random(seed)
+    found = []
+    for _ in range(count):
+        part = dice.choice(PARTS)
+        ident = f"{dice.choice(VERBS)}_{dice.choice(NOUNS)}"
+        (choice,) = choices(dice, 1, ident)
+        found.append(
+            dice.choice(
+                (
+                    f"why was it that {part} {dice.choice(PROBLEMS)}?",
+                    f"which part was wrong because {dice.choice(CAUSES)}",
+                    f"did we decide to {choice[0].lower()}{choice[1:]} in {part}?",
+                    f"error E{dice.randint(1000, 1999)}",
+                    f"what touches {ident}",
+                    f"open questions about {part} before release {dice.randint(0, 11)}",
+                )
+            )
         )
     return found

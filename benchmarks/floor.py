@@ -1,20 +1,15 @@
 """What the relevance floor keeps and what it keeps out.
 
-``python -m benchmarks.floor --data DIR... [--form NAME] [--split dev]``: for each floor, and for the default one, which
-depends on the best hit and on the number of memories, the share of relevant memories that stay and the number of
-questions that lose all of theirs; and how many hits get questions that nothing answers: those of another conversation,
-which is about other people but the same kind of things, and those of other subjects altogether, asked also of the
-demo's project.
+For each floor, and for the default one, which depends on the best hit and on the number of memories, the share of
+relevant memories that stay and the number of questions that lose all of theirs; and how many hits get questions that
+nothing answers: those of another conversation, which is about other people but the same kind of things, and those of
+other subjects altogether, as ``benchmarks/decisions`` has them.
 """
 
 from __future__ import annotations
 
-import json
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.resources import files as resources
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +17,7 @@ from numpy.typing import NDArray
 from bridge.embedding.embedder import Embedder
 from bridge.settings import load
 
-from . import judged, table
+from . import gate, judged, table
 from .judged import Collection, Shelf
 
 
@@ -39,48 +34,18 @@ FLOORS: dict[str, float | None] = {
     **{f"{floor:g}": floor for floor in (0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4)},
 }
 
-OFF_SUBJECT = (
-    "how do I bake sourdough bread",
-    "kubernetes ingress TLS termination",
-    "best restaurants in Lisbon",
-    "React useEffect cleanup function",
-    "what is the capital of Mongolia",
-    "train a convolutional neural network on MNIST",
-    "GraphQL subscriptions over websockets",
-    "terraform state locking in S3",
-    "why is my docker build cache invalidated",
-    "write a haiku about autumn",
-    "CSS grid center a div",
-    "fix null pointer exception in Java Spring controller",
-    "how tall is mount Everest",
-    "asdfghjkl qwerty zxcvbn",
-    "lorem ipsum dolor sit amet",
-    "hello",
-    "thanks, that's all for today",
-    "please summarize this email",
-    "what should I wear tomorrow",
-    "convert miles to kilometers",
-    "regex to match an email address",
-    "how to exit vim",
-    "E4711 kernel panic on boot",
-    "migrate from MySQL to PostgreSQL",
-    "set up eslint and prettier",
-    "horoscope for Gemini",
-    "football world cup winner 1998",
-)
 
-
-def main() -> None:
-    arguments = judged.parser("floor", __doc__).parse_args()
+def main(argv: Sequence[str] = ()) -> None:
+    arguments = judged.parser("floor", __doc__).parse_args(list(argv))
     found = judged.forms(arguments)
     embedder = judged.embedder(load().embedding, arguments.cache)
     for name, folder in found.items():
         _measure(name, judged.collections(folder, "workspace", arguments), embedder)
-    _measure_demo(embedder)
 
 
 def _measure(name: str, collections: Sequence[Collection], embedder: Embedder) -> None:
     answered: list[tuple[Found, list[str]]] = []
+    foreign = [row["query"] for row in judged.rows(gate.FOLDER / "queries.jsonl") if row["category"] == "foreign"]
     strangers: list[Found] = []
     off_subject: list[Found] = []
     with judged.shelves(collections, embedder) as shelves:
@@ -90,7 +55,7 @@ def _measure(name: str, collections: Sequence[Collection], embedder: Embedder) -
             if len(collections) > 1:
                 other = collections[(place + 1) % len(collections)]
                 strangers += _asked(shelf, [query["query"] for query in other.queries])
-            off_subject += _asked(shelf, OFF_SUBJECT)
+            off_subject += _asked(shelf, foreign)
     columns = ["floor", "relevant memories kept", f"of {len(answered)} questions without an answer"]
     for whom in ("of another conversation", "of another subject"):
         columns += [f"hits for a question {whom}", "with none"]
@@ -99,18 +64,6 @@ def _measure(name: str, collections: Sequence[Collection], embedder: Embedder) -
         for name, floor in FLOORS.items()
     ]
     table.show(f"The relevance floor: {name}", columns, rows)
-
-
-def _measure_demo(embedder: Embedder) -> None:
-    jobs = json.loads(resources("worker").joinpath("data/demo.json").read_text("utf-8"))["jobs"]
-    with tempfile.TemporaryDirectory(prefix="cognee-memory-judged-") as folder:
-        shelf = Shelf(Path(folder), [{"id": str(n), "payload": job["payload"]} for n, job in enumerate(jobs)], embedder)
-        scores = _asked(shelf, OFF_SUBJECT)
-    table.show(
-        f"The relevance floor: the demo's {len(jobs)} memories",
-        ["floor", "hits for a question of another subject", "with none"],
-        [[name, *_hits(scores, floor)] for name, floor in FLOORS.items()],
-    )
 
 
 def _asked(shelf: Shelf, queries: Sequence[str]) -> list[Found]:
@@ -136,7 +89,3 @@ def _hits(asked: Sequence[Found], floor: float | None) -> list[str]:
         return ["–", "–"]
     counts: NDArray[np.int64] = np.array([len(_above(found, floor)) for found in asked])
     return [f"{counts.mean():.2f}", f"{(counts == 0).mean():.0%}"]
-
-
-if __name__ == "__main__":
-    main()

@@ -1,7 +1,7 @@
 """The recorded quality of retrieval with its default settings over ``benchmarks/decisions``, and what changed since.
 
-``python -m benchmarks.gate`` shows the figures beside the recorded ones, and each question whose answer became better
-or worse; ``--record`` writes them down. A test fails when a figure left its tolerance. Memories have their own dates
+Shown are the figures beside the recorded ones, and each question whose answer became better or worse; ``--record``
+writes them down. A test fails when a figure left its tolerance. Memories have their own dates
 and statuses here, as in a workspace that is years old.
 """
 
@@ -46,11 +46,14 @@ class Measured:
     hits: dict[str, Hits]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.gate", description=(__doc__ or "").split("\n\n")[0])
+def main(argv: Sequence[str] = ()) -> None:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks quality gate", description=(__doc__ or "").split("\n\n")[0]
+    )
     parser.add_argument("--record", action="store_true", help=f"write the figures to {RECORDED.name}")
-    arguments = parser.parse_args()
-    found = measure(judged.embedder(load().embedding))
+    arguments = parser.parse_args(list(argv))
+    embedder = judged.embedder(load().embedding)
+    found = measure(embedder)
     before = recorded()
     table.show(
         f"Quality with the default settings: {FOLDER.name}",
@@ -59,6 +62,9 @@ def main() -> None:
          for name, value in found.figures.items()],
     )  # fmt: skip
     print("\n".join(changes(before, found)))
+    current = first_by_currency(embedder)
+    print(f"Of two decisions, the one that is asked for comes first in {sum(a == b for a, b in current.values())} of"
+          f" {len(current)} cases.")  # fmt: skip
     if arguments.record:
         write(found)
         print(f"Recorded in {RECORDED}.")
@@ -149,7 +155,7 @@ def verdict(before: Measured, found: Measured) -> str:
     return ""
 
 
-_COMMAND = "python -m benchmarks.gate --record"
+_COMMAND = "python -m benchmarks quality gate --record"
 
 
 def changes(before: Measured, found: Measured) -> list[str]:
@@ -208,7 +214,3 @@ def _hits(hits: Hits) -> str:
 
 def _figure(value: float | None) -> str:
     return "–" if value is None else f"{value:.4f}"
-
-
-if __name__ == "__main__":
-    main()

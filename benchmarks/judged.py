@@ -1,8 +1,8 @@
 """Memories and questions whose answers are known, read from a folder of the user's and put through the real path.
 
 ``memories.jsonl``: ``id, conversation, topic, text`` and perhaps ``facts``, ``created_at``. ``queries.jsonl``: ``id,
-conversation, query, relevant`` (ids) and perhaps ``split``. A query that nothing answers has no relevant ids.
-Nothing of them is kept, except vectors in the folder that the user names.
+conversation, query, relevant`` (ids) and perhaps ``split``, ``as_of``. A query that nothing answers has no relevant
+ids. ``published`` reads other forms. Nothing of them is kept, except vectors in the folder that the user names.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bridge.argument_table import DEFAULT_PRESET
 from bridge.embedding.config import EmbeddingConfig
 from bridge.embedding.embedder import Embedder
 from bridge.embedding.factory import create
@@ -26,16 +27,17 @@ from bridge.operations.ingest import prepare
 from bridge.search.reader import Reader
 from bridge.standing import comparison
 from bridge.store.sqlite_store import SqliteStore
-from bridge.store.values import Feedback, Verdict
 from jobs import clock
 from jobs.layout import Workspace
 from jobs.parse import parse_job
 
+from . import published
 from .once_embedder import OnceEmbedder as OnceEmbedder
 
 if TYPE_CHECKING:
     from bridge.interface.answer_shapes import RetrievalHit
 
+OWN = Path(__file__).resolve().parent
 DAY = datetime(2026, 1, 1, tzinfo=UTC)
 FILE = "memories.jsonl"
 DEPTH = 10  # results of a question that count
@@ -55,47 +57,62 @@ class Collection:
     queries: list[Row]
 
 
-def parser(module: str, about: str | None) -> argparse.ArgumentParser:
-    """The arguments that every benchmark over such data takes; ``about`` is its docstring."""
-    found = argparse.ArgumentParser(prog=f"python -m benchmarks.{module}", description=(about or "").split("\n\n")[0])
-    found.add_argument(
-        "--data", type=Path, nargs="+", required=True, help="folders with memories.jsonl and queries.jsonl, or of such"
+def parser(module: str, about: str | None, own: Sequence[str] = (".",)) -> argparse.ArgumentParser:
+    """The arguments that every benchmark over such data takes; ``about`` is its docstring, ``own`` are the folders here
+    that it takes if none is named."""
+    found = argparse.ArgumentParser(
+        prog=f"python -m benchmarks quality {module}", description=(about or "").split("\n\n")[0]
     )
-    found.add_argument("--form", default="all", help="which of the folders in it (all of them)")
+    found.add_argument(
+        "--data", type=Path, nargs="+", default=[OWN / name for name in own], metavar="DIR",
+        help="folders with memories.jsonl and queries.jsonl, or of such; LongMemEval's or LoCoMo's JSON file; a folder"
+        " of BEAM's chats. The project's own sets, if none is named",
+    )  # fmt: skip
     found.add_argument("--queries", default="queries.jsonl", help="the name of the file with the questions")
-    found.add_argument("--split", choices=("dev", "heldout", "all"), default="all")
+    found.add_argument("--split", choices=("dev", "heldout", "all"), default="all", help="of the questions")
+    found.add_argument("--most", type=int, metavar="N", help="only the first N conversations of a set")
     found.add_argument("--cache", type=Path, help="a folder that keeps embeddings, so that the next run takes seconds")
     return found
 
 
 def forms(arguments: argparse.Namespace) -> dict[str, Path]:
-    """Each folder that was named, or those in it that hold such files. Ends the program where there are none."""
+    """Each set that was named, or those in a named folder, by its name. Ends the program where there are none."""
     found: dict[str, Path] = {}
     for data in arguments.data:
-        for folder in [data] if (data / FILE).exists() else [path.parent for path in sorted(data.glob(f"*/{FILE}"))]:
-            if arguments.form not in ("all", folder.name):
-                continue
-            if folder.name in found:
-                raise SystemExit(f"{folder} and {found[folder.name]} have the same name.")
-            found[folder.name] = folder
+        is_one = (data / FILE).exists() or published.is_published(data)
+        for folder in [data] if is_one else [path.parent for path in sorted(data.glob(f"*/{FILE}"))]:
+            if folder.stem in found:
+                raise SystemExit(f"{folder} and {found[folder.stem]} have the same name.")
+            if is_one or (folder / arguments.queries).exists():
+                found[folder.stem] = folder
     if not found:
-        named = ", ".join(map(str, arguments.data))
-        raise SystemExit(f"{named} holds no {FILE}, or none of the form {arguments.form!r}.")
+        raise SystemExit(f"{', '.join(map(str, arguments.data))} holds no {FILE}, or none with {arguments.queries}.")
     return found
 
 
 def collections(folder: Path, scope: str, arguments: argparse.Namespace) -> list[Collection]:
     """``workspace``: each conversation by itself; ``pooled``: all together. Of the queries, those with an answer."""
-    memories, queries = rows(folder / FILE), rows(folder / arguments.queries)
+    try:
+        is_published = published.is_published(folder)
+        if is_published:
+            memories, queries = published.read(folder)
+        else:
+            memories, queries = rows(folder / FILE), rows(folder / arguments.queries)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise SystemExit(f"{folder} cannot be read as a set: {error!r}") from error
     queries = [query for query in queries if query["relevant"] and arguments.split in ("all", query.get("split"))]
+    names = list(dict.fromkeys(query["conversation"] for query in queries))[: arguments.most]
+    of: dict[str, Collection] = {name: Collection([], []) for name in names}
+    for row in memories:
+        if row["conversation"] in of:
+            of[row["conversation"]].memories.append(row)
+    for row in queries:
+        if row["conversation"] in of:
+            of[row["conversation"]].queries.append(row)
     if scope == "pooled":
-        return [Collection(memories, queries)]
-    return [
-        Collection(
-            [m for m in memories if m["conversation"] == name], [q for q in queries if q["conversation"] == name]
-        )
-        for name in dict.fromkeys(query["conversation"] for query in queries)
-    ]
+        known = [row for row in memories if arguments.most is None or row["conversation"] in of]
+        return [Collection(known, [query for one in of.values() for query in one.queries])]
+    return list(of.values())
 
 
 def rows(path: Path) -> list[Row]:
@@ -107,15 +124,15 @@ def embedder(config: EmbeddingConfig, cache: Path | None = None) -> OnceEmbedder
 
 
 def payload(memory: Row, when: datetime) -> Row:
-    """The memory as a structured summary: context is the text before the first bullet, its facts are decisions.
+    """The memory as a structured summary: its facts are decisions, and context is the text before the first of them.
 
     A memory that brings its ``payload`` keeps it.
     """
     if "payload" in memory:
         given: Row = memory["payload"]
         return given
-    context = _BULLET.split(memory["text"], maxsplit=1)[0].strip()
-    topic = memory["topic"]
+    text, topic = memory["text"], memory["topic"]
+    context = _BULLET.split(text, maxsplit=1)[0].strip() if "facts" in memory else text
     summary = {"topic": topic, "context": context or topic, "decisions": memory.get("facts", [])}
     summary |= {name: memory[name] for name in ("rationale",) if name in memory}
     return {"summary": summary | {"created_at": clock.iso(when)}}
@@ -126,15 +143,6 @@ def texts(memories: Sequence[Row]) -> list[str]:
     if len({memory["topic"] for memory in memories}) == 1:
         return [memory["text"] for memory in memories]
     return [f"{memory['topic']}\n{memory['text']}" for memory in memories]
-
-
-@dataclass(frozen=True, slots=True)
-class Vote:
-    """Feedback on a memory, by its id in the set."""
-
-    memory: str
-    by: str
-    is_helpful: bool
 
 
 class Shelf:
@@ -171,18 +179,6 @@ class Shelf:
         finally:
             store.close()
 
-    def give(self, votes: Sequence[Vote]) -> None:
-        """Record feedback, in this order."""
-        own = {theirs: memory_id for memory_id, theirs in self._ids.items()}
-        store = SqliteStore(self._workspace, self._embedder)
-        try:
-            with store.change(clock.iso(DAY)) as change:
-                for vote in votes:
-                    verdict: Verdict = "helpful" if vote.is_helpful else "wrong"
-                    change.give_feedback(Feedback(own[vote.memory], vote.by, verdict, clock.iso(DAY)))
-        finally:
-            store.close()
-
     def ask(self, query: str, as_of: datetime = DAY, **arguments: Any) -> list[str]:
         """The ids of what the real retrieval gives, best first."""
         return list(self.scores(query, as_of, **{"max_results": DEPTH} | arguments))
@@ -209,11 +205,22 @@ def shelves(collections: Sequence[Collection], embedder: Embedder, when: When = 
         ]
 
 
-def run(collections: Sequence[Collection], embedder: Embedder, **arguments: Any) -> Run:
-    """What the real retrieval gives for each query."""
-    with shelves(collections, embedder) as filled:
-        return {
-            query["id"]: shelf.ask(query["query"], **arguments)
-            for shelf, collection in zip(filled, collections, strict=True)
-            for query in collection.queries
-        }
+def run(collections: Sequence[Collection], embedder: Embedder, when: When = lambda _: DAY) -> Run:
+    """What the real retrieval gives for each query, asked as people and agents do."""
+    with shelves(collections, embedder, when) as filled:
+        return answers(filled, collections, preset=DEFAULT_PRESET)
+
+
+def answers(shelves: Sequence[Shelf], collections: Sequence[Collection], **arguments: Any) -> Run:
+    """What each query finds on its collection's shelf, at the query's own time if it has one."""
+    return {
+        query["id"]: shelf.ask(query["query"], clock.parse(query["as_of"]) if "as_of" in query else DAY, **arguments)
+        for shelf, collection in zip(shelves, collections, strict=True)
+        for query in collection.queries
+    }
+
+
+def own_date(row: Row) -> datetime:
+    """When the memory was made, as its set says."""
+    found = datetime.fromisoformat(row["created_at"]) if "created_at" in row else DAY
+    return found.replace(hour=found.hour or 10, tzinfo=found.tzinfo or UTC)

@@ -1,4 +1,4 @@
-"""What retrieval is compared with as formulas: BM25, one vector per memory, and both together.
+"""What retrieval is compared with as formulas: grep, BM25, one vector per memory, and both together.
 
 Each method gives scores of shape (queries, memories), from titles and texts as they are and the same embedding model.
 """
@@ -24,15 +24,30 @@ _RANK_CONSTANT = 60
 
 def runs(collections: Sequence[Collection], embedder: Embedder) -> dict[str, Run]:
     """For each method, what it ranks first."""
-    found: dict[str, Run] = {name: {} for name in METHODS}
+    found: dict[str, Run] = {name: {} for name in (GREP, *METHODS)}
     for collection in collections:
         ids = [memory["id"] for memory in collection.memories]
         words, meaning = _bm25(collection), _one_vector(collection, embedder)
-        for name, method in METHODS.items():
-            for query, scores in zip(collection.queries, method(words, meaning), strict=True):
+        of = {GREP: _grep(collection)} | {name: method(words, meaning) for name, method in METHODS.items()}
+        for name, all_scores in of.items():
+            for query, scores in zip(collection.queries, all_scores, strict=True):
                 best = np.argsort(-scores, kind="stable")[:DEPTH]
                 found[name][query["id"]] = [ids[place] for place in best]
     return found
+
+
+def _terms(query: str) -> list[str]:
+    """The words of a query in lower case, common ones left out."""
+    terms = list(dict.fromkeys(word.lower() for word in re.findall(r"[^\W_]+", query)))
+    return [term for term in terms if term not in STOP_WORDS] or terms
+
+
+def _grep(collection: Collection) -> Scores:
+    """How many of the query's words ``grep -i`` finds in a memory; of equals, the later memory first."""
+    bodies = [text.lower() for text in texts(collection.memories)]
+    order = np.arange(len(bodies)) / (len(bodies) + 1)
+    counts = [[sum(term in body for term in _terms(query["query"])) for body in bodies] for query in collection.queries]
+    return np.array(counts, np.float64).reshape(len(counts), len(bodies)) + order
 
 
 def _bm25(collection: Collection) -> Scores:
@@ -42,9 +57,7 @@ def _bm25(collection: Collection) -> Scores:
         connection.execute("CREATE VIRTUAL TABLE words USING fts5 (body, tokenize = 'porter unicode61')")
         connection.executemany("INSERT INTO words VALUES (?)", [(text,) for text in texts(collection.memories)])
         for row, query in enumerate(collection.queries):
-            terms = dict.fromkeys(word.lower() for word in re.findall(r"[^\W_]+", query["query"]))
-            asked = [term for term in terms if term not in STOP_WORDS] or list(terms)
-            match = " OR ".join(f'"{term}"' for term in asked)
+            match = " OR ".join(f'"{term}"' for term in _terms(query["query"]))
             if match:
                 found = connection.execute("SELECT rowid, -bm25(words) FROM words WHERE words MATCH ?", (match,))
                 for number, score in found:
@@ -70,6 +83,7 @@ def _reciprocal(scores: Scores) -> Scores:
     return found
 
 
+GREP = "grep: words found"
 METHODS: dict[str, Callable[[Scores, Scores], Scores]] = {
     "BM25 alone": lambda words, meaning: words,
     "one vector per memory": lambda words, meaning: meaning,

@@ -1,8 +1,7 @@
-"""How well questions find their memories, over all sets at once, beside plain methods, products and another commit.
+"""How well questions find their memories, over all sets at once, beside grep, BM25, vectors and another commit.
 
-``python -m benchmarks.quality --data DIR... [--cache FOLDER] [--baseline COMMIT] [--peers NAME...] [--runs FOLDER]``.
-A ``DIR`` is a set, or a folder of sets; what a set looks like, ``judged`` says. All memories have one date and no
-status, so that recency and status say nothing. With ``--baseline``, the exit code is 1 when a set loses.
+A set looks as ``judged`` says. All memories have one date and no status, so that recency and status say nothing. With
+``--baseline``, the exit code is 1 when a set loses.
 """
 
 from __future__ import annotations
@@ -11,8 +10,9 @@ import argparse
 import json
 import re
 import sys
+import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +20,7 @@ import numpy as np
 
 from bridge.settings import load
 
-from . import commit, judged, metrics, peers, plain_methods, table
+from . import absent, commit, conflicts, floor, gate, judged, metrics, plain_methods, recency, robustness, table
 from .judged import Collection, Run
 from .metrics import METRICS, Scores
 
@@ -29,9 +29,23 @@ TOLERANCE = 0.003  # of nDCG@10: a set that loses more beside the baseline has l
 _WEIGHED = METRICS.index("nDCG@10")
 
 
+PROGRAMS: dict[str, tuple[Callable[[Sequence[str]], None], str]] = {
+    "sets": (
+        lambda argv: measure(argv),
+        "nDCG and recall over sets; runs if no name is given",
+    ),
+    "gate": (gate.main, "the figures that a test holds, beside the recorded ones"),
+    "robustness": (robustness.main, "questions with typing errors, in other case, order or tone"),
+    "recency": (recency.main, "what age does to the ranking"),
+    "floor": (floor.main, "what the relevance floor keeps, and keeps out"),
+    "absent": (absent.main, "questions without an answer"),
+    "conflicts": (conflicts.main, "which contradictions are found; --fit prints the weights"),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A set with each method's ranking and scores. A method that could not be had is absent."""
+    """A set with each method's ranking and scores."""
 
     queries: list[judged.Row]
     memories: int
@@ -45,12 +59,33 @@ class Judged:
         return [query["conversation"] for query in self.queries]
 
 
-def main() -> None:
-    arguments = _parser().parse_args()
+def main(argv: Sequence[str] = ()) -> None:
+    program = PROGRAMS.get(argv[0]) if argv else None
+    if program is not None:
+        program[0](argv[1:])
+    elif list(argv[:1]) in (["-h"], ["--help"]):
+        print("python -m benchmarks quality [NAME] [--help]\n")
+        print("\n".join(f"  {name:<12}{about}" for name, (_, about) in PROGRAMS.items()))
+    else:
+        measure(argv)
+
+
+def measure(argv: Sequence[str]) -> None:
+    """Print the tables of ``sets``."""
+    arguments = _parser().parse_args(list(argv))
     began = time.monotonic()
     found = judged.forms(arguments)
     if arguments.baseline is not None and not Path(arguments.baseline).is_dir():
         commit.check(arguments.baseline)
+    with tempfile.TemporaryDirectory(prefix="cognee-memory-commit-") as folder:
+        lost = _measure(found, arguments, None if arguments.baseline is None else _baseline(arguments, Path(folder)))
+    print(f"{time.monotonic() - began:.0f} s")
+    if lost:
+        sys.exit(1)
+
+
+def _measure(found: Mapping[str, Path], arguments: argparse.Namespace, baseline: Path | None) -> bool:
+    """Prints the tables of each scope; whether a set lost."""
     lost = False
     for scope in ("workspace", "pooled") if arguments.scope == "both" else (arguments.scope,):
         collections = {name: judged.collections(folder, scope, arguments) for name, folder in found.items()}
@@ -59,50 +94,53 @@ def main() -> None:
             del collections[name]
         if not collections:
             raise SystemExit("No set has a query of this split.")
-        sets, before = _run(collections, arguments, scope)
+        sets = _run(collections, arguments)
         for metric in arguments.metrics:
             _show(sets, scope, metric)
-        if before:
+        if baseline is not None:
+            before = {name: _read(_path(baseline, name, scope, OURS)) for name in sets}
             lost |= show_change(sets, before, scope, arguments.metrics)
         if arguments.runs is not None:
             _write(arguments.runs, sets, scope)
-    print(f"{time.monotonic() - began:.0f} s")
-    if lost:
-        sys.exit(1)
+    return lost
+
+
+def _baseline(arguments: argparse.Namespace, folder: Path) -> Path:
+    """The folder with the rankings that the sets are compared with."""
+    if (named := Path(arguments.baseline)).is_dir():
+        return named
+    given = ["--data", *(str(data.resolve()) for data in arguments.data), "--queries", arguments.queries]
+    given += ["--split", arguments.split, "--scope", arguments.scope]
+    given += ["--most", str(arguments.most)] if arguments.most is not None else []
+    given += ["--cache", str(arguments.cache.resolve())] if arguments.cache is not None else []
+    given += ["--own-dates"] if arguments.own_dates else []
+    return commit.write_runs(arguments.baseline, given, folder)
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = judged.parser("quality", __doc__)
+    parser = judged.parser("sets", __doc__)
     parser.add_argument("--scope", choices=("workspace", "pooled", "both"), default="workspace")
     parser.add_argument("--metrics", nargs="+", choices=METRICS, default=["nDCG@10"])
     parser.add_argument("--baseline", help="a commit, or a folder of --runs: what each set gained or lost since then")
-    parser.add_argument("--peers", nargs="*", choices=(*peers.PEERS, "all"), default=[], help="products, see peers")
+    parser.add_argument(
+        "--own-dates", action="store_true", help="memories keep their dates, for questions about a time"
+    )
     parser.add_argument("--runs", type=Path, help="also write each method's ranking there, as JSON lines")
     return parser
 
 
-def _run(
-    collections: Mapping[str, Sequence[Collection]], arguments: argparse.Namespace, scope: str
-) -> tuple[dict[str, Judged], dict[str, Run]]:
-    """Each set with all methods' runs, and the baseline's run of each set if one was named."""
+def _run(collections: Mapping[str, Sequence[Collection]], arguments: argparse.Namespace) -> dict[str, Judged]:
+    """Each set with all methods' runs."""
     embedder = judged.embedder(load().embedding, arguments.cache)
-    sets = {
+    when = judged.own_date if arguments.own_dates else lambda _: judged.DAY
+    return {
         name: Judged(
             [query for one in given for query in one.queries],
             sum(len(one.memories) for one in given),
-            {OURS: judged.run(given, embedder)} | plain_methods.runs(given, embedder),
+            {OURS: judged.run(given, embedder, when)} | plain_methods.runs(given, embedder),
         )
         for name, given in collections.items()
     }
-    for product in peers.PEERS if "all" in arguments.peers else arguments.peers:
-        row, found = peers.runs(product, collections, embedder, arguments.cache)
-        for name, run in found.items():
-            sets[name].runs[row] = run
-    if arguments.baseline is None:
-        return sets, {}
-    if Path(arguments.baseline).is_dir():
-        return sets, {name: _read(_path(Path(arguments.baseline), name, scope, OURS)) for name in sets}
-    return sets, commit.runs(arguments.baseline, collections, arguments.cache)
 
 
 def _show(sets: Mapping[str, Judged], scope: str, metric: str) -> None:
@@ -110,15 +148,13 @@ def _show(sets: Mapping[str, Judged], scope: str, metric: str) -> None:
     column = METRICS.index(metric)
     rows = []
     for method in methods:
-        means = [_mean(one, method, column) for one in sets.values()]
-        known = [mean for mean in means if mean is not None]
-        whole = f"{np.mean(known):.3f}" if len(known) == len(means) else "–"
-        rows.append([method, *("–" if mean is None else f"{mean:.3f}" for mean in means), whole])
+        means = [float(one.scores(method)[:, column].mean()) for one in sets.values()]
+        rows.append([method, *(f"{mean:.3f}" for mean in (*means, np.mean(means)))])
     table.show(f"{metric}, {scope} scope", ["method", *_columns(sets), "mean of the sets"], rows)
     table.show(
         f"{metric}, {scope} scope: {OURS} ahead by (paired, 95 % intervals)",
         ["of", *sets, "mean of the sets"],
-        [[method, *_ahead(sets, OURS, {n: s.runs.get(method) for n, s in sets.items()}, column)]
+        [[method, *_ahead(sets, OURS, {n: s.runs[method] for n, s in sets.items()}, column)]
          for method in methods if method != OURS],
     )  # fmt: skip
 
@@ -149,24 +185,15 @@ def _columns(sets: Mapping[str, Judged]) -> list[str]:
     return [f"{name}: {one.memories:,} memories, {len(one.queries)} questions" for name, one in sets.items()]
 
 
-def _mean(one: Judged, method: str, column: int) -> float | None:
-    return float(one.scores(method)[:, column].mean()) if method in one.runs else None
-
-
-def _ahead(sets: Mapping[str, Judged], ours: str, others: Mapping[str, Run | None], column: int) -> list[str]:
+def _ahead(sets: Mapping[str, Judged], ours: str, others: Mapping[str, Run], column: int) -> list[str]:
     """A cell for each set and one for their mean: how far ``ours`` is ahead, and the interval of that."""
     cells, drawn, means = [], [], []
     for name, one in sets.items():
-        other = others[name]
-        if other is None:
-            cells.append("–")
-            continue
-        ahead = (one.scores(ours) - metrics.of_run(one.queries, other))[:, [column]]
+        ahead = (one.scores(ours) - metrics.of_run(one.queries, others[name]))[:, [column]]
         means.append(ahead.mean())
         drawn.append(metrics.resampled(ahead, one.groups))
         cells.append(_cell(means[-1], drawn[-1]))
-    complete = len(means) == len(sets)
-    return [*cells, _cell(float(np.mean(means)), np.mean(drawn, axis=0)) if complete else "–"]
+    return [*cells, _cell(float(np.mean(means)), np.mean(drawn, axis=0))]
 
 
 def _cell(mean: float, drawn: Scores) -> str:
@@ -190,7 +217,3 @@ def _read(path: Path) -> Run:
     if not path.exists():
         raise SystemExit(f"{path} does not exist; it is made by --runs {path.parent} with the same sets and scope.")
     return {row["query_id"]: row["ranked"] for row in judged.rows(path)}
-
-
-if __name__ == "__main__":
-    main()

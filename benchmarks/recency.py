@@ -1,9 +1,8 @@
 """What age does to the ranking: the same questions with memories that were made over months or years.
 
-``python -m benchmarks.recency --data DIR... [--split dev] [--days 150 730]``. Each conversation's memories
-keep their order and get days spread evenly over that time; the question is asked at their end. A question counts as one
-about old things by its newest relevant memory. Questions to decision records (``benchmarks/notes``, or a set made by
-``benchmarks.records``) have a category: ``lasting``, or ``changed`` if an older record gives an outdated answer.
+Each conversation's memories keep their order and get days spread evenly over that time; the question is asked at their
+end. A question counts as one about old things by its newest relevant memory. Questions to decision records
+(``benchmarks/notes``) have a category: ``lasting``, or ``changed`` if an older record gives an outdated answer.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from bridge.embedding.embedder import Embedder
 from bridge.settings import load
 
 from . import judged, metrics, table
-from .judged import DAY, Collection, Row, Run, Shelf
+from .judged import DAY, Collection, Row, Run
 from .metrics import METRICS, Scores
 
 SPAN = 730.0  # days
@@ -40,10 +39,10 @@ WAYS: dict[str, dict[str, Any]] = {
 }
 
 
-def main() -> None:
+def main(argv: Sequence[str] = ()) -> None:
     parser = judged.parser("recency", __doc__)
     parser.add_argument("--days", type=float, nargs="+", default=[SPAN], help="the age of the first memory")
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(list(argv))
     found = judged.forms(arguments)
     embedder = judged.embedder(load().embedding, arguments.cache)
     for name, folder in found.items():
@@ -67,7 +66,9 @@ def _measure(name: str, collections: Sequence[Collection], embedder: Embedder, s
     queries = [query for collection in collections for query in collection.queries]
     if all(query.get("category") in CATEGORIES for query in queries):
         with judged.shelves(collections, embedder, when) as shelves:
-            rows = [[way, *_places(queries, _run(shelves, collections, given))] for way, given in WAYS.items()]
+            rows = [
+                [way, *_places(queries, judged.answers(shelves, collections, **given))] for way, given in WAYS.items()
+            ]
         counts = [sum(query["category"] == category for query in queries) for category in CATEGORIES]
         columns = [f"{count} {category}: {what}" for category, count in zip(CATEGORIES, counts, strict=True)
                    for what in ("first", "in the first three")]  # fmt: skip
@@ -78,7 +79,7 @@ def _measure(name: str, collections: Sequence[Collection], embedder: Embedder, s
     rows = []
     with judged.shelves(collections, embedder, when) as shelves:
         for way, arguments in WAYS.items():
-            scores = metrics.of_run(queries, _run(shelves, collections, arguments))
+            scores = metrics.of_run(queries, judged.answers(shelves, collections, **arguments))
             gain, recall = scores[:, METRICS.index("nDCG@10")], scores[:, METRICS.index("Recall@5")]
             rows.append([way, *(_mean(values) for values in (gain, recall, *(gain[group] for group in groups)))])
     about = [
@@ -89,14 +90,6 @@ def _measure(name: str, collections: Sequence[Collection], embedder: Embedder, s
     table.show(
         f"Age: {name}, {span:g} days, {len(queries)} questions", ["ranking", "nDCG@10", "Recall@5", *about], rows
     )
-
-
-def _run(shelves: Sequence[Shelf], collections: Sequence[Collection], arguments: dict[str, Any]) -> Run:
-    return {
-        query["id"]: shelf.ask(query["query"], **arguments)
-        for shelf, collection in zip(shelves, collections, strict=True)
-        for query in collection.queries
-    }
 
 
 def _places(queries: Sequence[Row], run: Run) -> list[str]:
@@ -111,7 +104,3 @@ def _places(queries: Sequence[Row], run: Run) -> list[str]:
 
 def _mean(values: Scores) -> str:
     return f"{values.mean():.3f}" if len(values) else "–"
-
-
-if __name__ == "__main__":
-    main()

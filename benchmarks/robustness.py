@@ -1,31 +1,23 @@
-"""What retrieval loses when the same questions are put otherwise, and by the lengths of questions and memories.
-
-``python -m benchmarks.robustness --data DIR... [--cache FOLDER]``: with typing errors, in lower and in upper case, with
-other word order, politely; and whether short memories win too often against long ones.
+"""What retrieval loses when the same questions are put otherwise: with typing errors, in lower and in upper case, with
+other word order, politely.
 """
 
 from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Mapping, Sequence
-
-import numpy as np
+from collections.abc import Callable, Sequence
 
 from bridge.embedding.embedder import Embedder
 from bridge.settings import load
 
-from . import judged, metrics, plain_methods, table
-from .judged import Collection, Row, Run
-from .metrics import METRICS, Scores
+from . import judged, metrics, table
+from .judged import Collection, Run
+from .metrics import METRICS
 
-OURS = "cognee-memory retrieve"
-QUESTION_LENGTHS = ((1, 3), (4, 7), (8, 11), (12, 17), (18, 1000))  # words
 _GAIN = METRICS.index("nDCG@10")
 _LEAST_LETTERS = 5  # shorter words are seldom misspelled
 _WRONG_WORDS = 3  # one word of this many that are long enough
-
-Sets = Mapping[str, Sequence[Collection]]
 
 
 def misspelled(text: str, dice: random.Random) -> str:
@@ -60,8 +52,8 @@ VARIANTS: dict[str, Callable[[str, random.Random], str]] = {
 }
 
 
-def main() -> None:
-    arguments = judged.parser("robustness", __doc__).parse_args()
+def main(argv: Sequence[str] = ()) -> None:
+    arguments = judged.parser("robustness", __doc__).parse_args(list(argv))
     embedder = judged.embedder(load().embedding, arguments.cache)
     sets = {
         name: judged.collections(folder, "workspace", arguments) for name, folder in judged.forms(arguments).items()
@@ -82,23 +74,12 @@ def main() -> None:
             cells.append(f"{(other - plain).mean():+.3f} ({low[0]:+.3f} to {high[0]:+.3f})")
         rows.append([variant, *cells])
     table.show("Questions put otherwise: nDCG@10, and what it changes by (paired, 95 % intervals)", ["", *sets], rows)
-    runs = {
-        name: {OURS: found[name]["as written"]} | plain_methods.runs(given, embedder) for name, given in sets.items()
-    }
-    _lengths(sets, queries, runs)
 
 
 def _variants(collections: Sequence[Collection], embedder: Embedder) -> dict[str, Run]:
     asked = {variant: _changed(collections, change) for variant, change in VARIANTS.items()}
     with judged.shelves(collections, embedder) as shelves:
-        return {
-            variant: {
-                query["id"]: shelf.ask(query["query"])
-                for shelf, one in zip(shelves, given, strict=True)
-                for query in one.queries
-            }
-            for variant, given in asked.items()
-        }
+        return {variant: judged.answers(shelves, given) for variant, given in asked.items()}
 
 
 def _changed(collections: Sequence[Collection], change: Callable[[str, random.Random], str]) -> list[Collection]:
@@ -110,66 +91,3 @@ def _changed(collections: Sequence[Collection], change: Callable[[str, random.Ra
         )
         for one in collections
     ]
-
-
-def _lengths(sets: Sets, queries: Mapping[str, Sequence[Row]], runs: Mapping[str, Mapping[str, Run]]) -> None:
-    gains = {name: metrics.of_run(queries[name], runs[name][OURS])[:, _GAIN] for name in sets}
-    rows = []
-    for least, most in QUESTION_LENGTHS:
-        within = {
-            name: np.array([least <= len(query["query"].split()) <= most for query in queries[name]]) for name in sets
-        }
-        words = f"{least} words or more" if most == QUESTION_LENGTHS[-1][1] else f"{least} to {most} words"
-        rows.append([words, *(_mean(gains[name], within[name]) for name in sets)])
-    table.show("By length of the question: nDCG@10 (questions)", ["", *sets], rows)
-
-    sizes = {name: {row["id"]: len(row["text"].split()) for one in given for row in one.memories}
-             for name, given in sets.items()}  # fmt: skip
-    wanted = {name: np.array([_size(query, sizes[name]) for query in queries[name]]) for name in sets}
-    thirds = {name: np.quantile(wanted[name], (1 / 3, 2 / 3)) for name in sets}
-    rows = [
-        [part, *(_mean(gains[name], np.digitize(wanted[name], thirds[name], right=True) == place) for name in sets)]
-        for place, part in enumerate(("shortest third", "middle third", "longest third"))
-    ]
-    table.show("By length of the right memory: nDCG@10 (questions)", ["", *sets], rows)
-
-    methods = list(dict.fromkeys(method for found in runs.values() for method in found))
-    rows = [[method, *(_shorter(queries[name], runs[name][method], sizes[name]) for name in sets)]
-            for method in methods]  # fmt: skip
-    rows.append(
-        ["any wrong memory, by chance", *(f"{_chance(given, sizes[name]):.0%}" for name, given in sets.items())]
-    )
-    table.show("Wrong first hits that are shorter than the right memory (of how many)", ["", *sets], rows)
-
-
-def _size(query: Row, sizes: Mapping[str, int]) -> float:
-    """The words of the relevant memories, on average."""
-    return float(np.mean([sizes[memory] for memory in query["relevant"]]))
-
-
-def _shorter(queries: Sequence[Row], run: Run, sizes: Mapping[str, int]) -> str:
-    wrong = [
-        sizes[run[query["id"]][0]] < _size(query, sizes)
-        for query in queries
-        if run[query["id"]] and run[query["id"]][0] not in query["relevant"]
-    ]
-    return f"{np.mean(wrong):.0%} of {len(wrong)}" if wrong else "–"
-
-
-def _chance(collections: Sequence[Collection], sizes: Mapping[str, int]) -> float:
-    """The share of a question's other memories that are shorter, over all questions."""
-    shares = []
-    for one in collections:
-        for query in one.queries:
-            others = [sizes[row["id"]] for row in one.memories if row["id"] not in query["relevant"]]
-            if others:
-                shares.append(np.mean(np.array(others) < _size(query, sizes)))
-    return float(np.mean(shares))
-
-
-def _mean(values: Scores, chosen: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> str:
-    return f"{values[chosen].mean():.3f} ({chosen.sum()})" if chosen.any() else "–"
-
-
-if __name__ == "__main__":
-    main()

@@ -1,59 +1,53 @@
-"""Thousands of jobs through one worker: its memory and its files do not grow with them.
+"""Thousands of jobs through one worker: its memory and its files do not grow with them. Or a team under faults.
 
-``python -m benchmarks.soak [ROUNDS]``: each round runs 500 no-op and 30 real jobs. Exit status 1 if something grew.
+Exit status 1 if something grew, or a team lost something.
 """
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
+import argparse
 import time
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 import psutil
 
 from bridge.settings import load
-from jobs import client, launch
 from jobs.layout import Workspace
 
-from . import corpus, table
-from .workspace import new_workspace
+from . import corpus, table, team_soak
+from .beside import HERE
+from .checkout import place
 
 ROUNDS, NOOPS, REAL = 10, 500, 30
+_SETTINGS = {"COGNEE_MEMORY_MAX_ACTIVE_JOBS": "100000", "COGNEE_MEMORY_KEEP_ENDED_JOBS": "1000"}
 _MIB = 1024 * 1024
 # How much the last third of the rounds may hold more than the second, which has seen everything once.
 _TOLERANCE = {"worker MiB": 1.10, "child MiB": 1.15, "cognee files": 1.5, "queue.db KiB": 1.5}
 
 
-def main() -> int:
-    rounds = int(sys.argv[1]) if sys.argv[1:] else ROUNDS
-    os.environ |= {
-        "COGNEE_MEMORY_TEST_JOBS": "1",
-        "COGNEE_MEMORY_MAX_ACTIVE_JOBS": "100000",
-        "COGNEE_MEMORY_KEEP_ENDED_JOBS": "1000",
-    }
+def main(argv: Sequence[str] = ()) -> int:
+    """Print the tables. Returns the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks soak", description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"of {NOOPS} no-op and {REAL} real jobs ({ROUNDS})")
+    parser.add_argument("--team", type=float, metavar="MINUTES", help=team_soak.ABOUT)
+    given = parser.parse_args(list(argv))
+    load()  # a wrong setting is said before hours are spent
+    return one_worker(given.rounds) if given.team is None else team_soak.run(given.team)
+
+
+def one_worker(rounds: int) -> int:
     samples: list[dict[str, float]] = []
-    with new_workspace() as (workspace, _):
-        payloads = iter(corpus.summaries(rounds * REAL))
-        worker = subprocess.Popen(
-            [sys.executable, "-m", "worker", "--workspace", str(workspace.root), "--detached"], cwd=Path("/")
-        )
-        try:
-            while not launch.is_alive(workspace):
-                time.sleep(0.02)
-            for _ in range(rounds):
-                began = time.perf_counter()
-                ids = [client.submit(workspace.spool, "noop", {}).job_id for _ in range(NOOPS)]
-                for _ in range(REAL):  # one by one: what each leaves behind is what adds up
-                    job = client.submit(workspace.spool, "ingest", next(payloads))
-                    assert client.wait(workspace.spool, job.job_id, 300).state == "succeeded"
-                assert {client.wait(workspace.spool, job_id, 300).state for job_id in ids} == {"succeeded"}
-                samples.append(_sample(psutil.Process(worker.pid), workspace, time.perf_counter() - began))
-        finally:
-            worker.terminate()
-            worker.wait()
+    payloads = iter(corpus.summaries(rounds * REAL))
+    with place(HERE, _SETTINGS) as here, here.worker() as worker:
+        for _ in range(rounds):
+            began = time.perf_counter()
+            ids = [here.submit("noop", {}) for _ in range(NOOPS)]
+            for _ in range(REAL):  # one by one: what each leaves behind is what adds up
+                here.ended(here.submit("ingest", next(payloads)))
+            for job_id in ids:
+                here.ended(job_id)
+            samples.append(_sample(psutil.Process(worker.pid), here.workspace, time.perf_counter() - began))
     columns = list(samples[0])
     table.show(
         f"A soak of {rounds * NOOPS:,} no-op and {rounds * REAL} real jobs, sampled after each {NOOPS + REAL}",
@@ -99,8 +93,3 @@ def _grown(samples: list[dict[str, Any]]) -> list[str]:
         if min(sample[column] for sample in late) > before * _TOLERANCE.get(column, 1.0) + 2:
             found.append(column)
     return found
-
-
-if __name__ == "__main__":
-    load()  # a wrong setting is said before hours are spent
-    sys.exit(main())

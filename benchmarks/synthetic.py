@@ -6,11 +6,10 @@ as the model itself turns them for such a change. Everything goes through the re
 
 from __future__ import annotations
 
-import argparse
 import random
 import re
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,6 @@ import numpy as np
 from bridge.embedding.config import EmbeddingConfig
 from bridge.embedding.embedder import Embedder, Vectors, normalised
 from bridge.embedding.factory import create
-from bridge.graph.open_stores import Stores
 from bridge.memory import Memory
 from bridge.operations import Task
 from bridge.operations.ingest import prepare
@@ -158,12 +156,14 @@ def texts_of(memory: Memory) -> list[str]:
     return [passage.text for passage in passages(memory)]
 
 
-def _memories(turn: int, workspace_id: str = "0" * 32) -> list[Memory]:
+def prepared(payloads: Iterable[dict[str, Any]], workspace_id: str) -> list[Memory]:
+    """The memories that the ingest operation makes of payloads."""
     now = clock.iso(clock.now())
-    return [
-        prepare(Task(f"made-{turn}-{number}", "", variation(payload, turn), None, now), workspace_id, now).memory
-        for number, payload in enumerate(payloads())
-    ]
+    return [prepare(Task("made", "", payload, None, now), workspace_id, now).memory for payload in payloads]
+
+
+def _memories(turn: int, workspace_id: str = "0" * 32) -> list[Memory]:
+    return prepared((variation(payload, turn) for payload in payloads()), workspace_id)
 
 
 def batches(embedder: Turned, workspace_id: str, start: int, end: int) -> Iterator[list[Memory]]:
@@ -174,8 +174,8 @@ def batches(embedder: Turned, workspace_id: str, start: int, end: int) -> Iterat
         yield memories[max(0, start - first) : end - first]
 
 
-def fill(workspace: Workspace, count: int, *, graph: bool = False) -> None:
-    """Bring the store to ``count`` memories; what it has stays. With ``graph``, cognee gets them as well."""
+def fill(workspace: Workspace, count: int) -> None:
+    """Bring the store to ``count`` memories; what it has stays."""
     embedder = Turned(load().embedding)
     store = SqliteStore(workspace, embedder)
     try:
@@ -183,19 +183,3 @@ def fill(workspace: Workspace, count: int, *, graph: bool = False) -> None:
             store.add([(memory, None) for memory in memories], clock.iso(clock.now()))
     finally:
         store.close()
-    if graph:
-        with Stores(workspace, load()) as stores:
-            stores.deliver_all()
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("workspace", type=Path)
-    parser.add_argument("count", type=int)
-    parser.add_argument("--graph", action="store_true")
-    given = parser.parse_args()
-    fill(Workspace(given.workspace), given.count, graph=given.graph)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,4 +1,4 @@
-"""Many copies of a team's workspaces in one process, each followed once a second, for ``benchmarks.team_soak``.
+"""Many copies of a team's workspaces in one process, each followed once a second, for ``team_soak``.
 
 ``python -m benchmarks.team_followers PLAN SEEN``: PLAN is a JSON file with a list of copies; to SEEN a line is appended
 for each change that a copy has applied: the copy's number, the change's number, the time.

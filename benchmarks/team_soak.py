@@ -1,7 +1,5 @@
 """A team for an hour or more: 4 workers and 50 copies, while processes and the database are killed and stopped.
 
-    python -m benchmarks.team_soak [--minutes 60]
-
 Ten workspaces, each with a machine that drops jobs and pauses its worker, so that the four pools run them. Half of the
 copies follow through a gateway. The first pool, the first machine and the gateway are never killed: what they hold at
 the end shows whether something grows. Exit status 1 if a job was lost or had its effect twice, a number of a change is
@@ -10,7 +8,6 @@ missing, or copies differ.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import json
 import random
@@ -49,6 +46,7 @@ else:
     from harness import Place, RealWorker
     from postgres import Cluster
 
+ABOUT = "a team for so many minutes, of which processes and the database are killed"
 _WORKSPACES, _POOLS, _COPIES = 10, 4, 50
 _LEASE_SECONDS = 10
 _PAUSE_SECONDS = 0.5  # between jobs
@@ -238,11 +236,8 @@ def _shared(workspace: Workspace) -> str:
     return repr(found)
 
 
-def main(argv: Sequence[str] = ()) -> int:
+def run(minutes: float) -> int:
     """Print the tables. Returns the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--minutes", type=float, default=60)
-    minutes = parser.parse_args(list(argv)).minutes
     from postgres import cluster  # type: ignore[import-not-found]
 
     folder = Path(tempfile.mkdtemp(prefix="cognee-memory-soak-"))
@@ -346,7 +341,3 @@ def _show_lag(soak: Soak) -> None:
         ["p50, s", "p95, s", "p99, s", "most, s"],
         [[f"{each:.1f}" for each in (quantiles[49], quantiles[94], quantiles[98], max(lags))]],
     )
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -12,7 +12,9 @@ Preset = Literal["contract", "long-lived"]
 RankingMode = Literal["product", "blend"]
 Legacy = Literal["mixed", "append"]
 TimePhraseUse = Literal["prefer", "filter", "off"]
-Kind = Literal["text", "choice", "status", "topic", "time", "flag", "number", "whole", "ids"]
+Kind = Literal[
+    "text", "texts", "choice", "choices", "status", "topic", "time", "flag", "number", "whole", "ids", "object"
+]  # fmt: skip
 
 PRESETS: dict[Preset, tuple[float, float]] = {"contract": (7.0, 0.0), "long-lived": (90.0, 0.85)}
 """The half-life in days and the recency floor of a preset."""
@@ -39,12 +41,15 @@ class Argument(NamedTuple):
     metavar: str
     help: str
     range: tuple[float, float] = _ANY
-    """The least and the most of a number; of ``ids``, of each number."""
+    """The least and the most of a number; of ``ids``, of each number; of a text, of its characters."""
     choices: tuple[str, ...] = ()
     default: Any = None
     """None if there is none, or if it depends on other arguments."""
     setting: str | None = None
     """The setting that replaces the default."""
+    pattern: str | None = None
+    """Of a text."""
+    is_required: bool = False
 
     @property
     def shown_range(self) -> str:

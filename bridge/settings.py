@@ -530,9 +530,9 @@ def default_of(name: str) -> Any:
     return _FIELDS[name].default
 
 
-def is_completing() -> bool:
-    """Whether the shell asks for completions of a command line: its script sets a variable."""
-    return "_ARGCOMPLETE" in os.environ
+def completed_line() -> str | None:
+    """The command line whose completions the shell asks for: its script sets variables. None if it does not ask."""
+    return os.environ.get("COMP_LINE", "") if "_ARGCOMPLETE" in os.environ else None
 
 
 def inherited_environment() -> dict[str, str]:

@@ -32,6 +32,16 @@ class ErrorKind:
     reaction: Reaction
     cause: str
     remediation: str
+    http: int | None = None
+    """The HTTP status, where it is not that of the reaction."""
+
+    @property
+    def http_status(self) -> int:
+        """The status of an HTTP reply with this error, of the worker and of a team's gateway."""
+        return self.http or _HTTP_OF_REACTION[self.reaction]
+
+
+_HTTP_OF_REACTION = {Reaction.REJECT: 422, Reaction.RETRY: 500, Reaction.WAIT: 503, Reaction.GIVE_UP: 500}
 
 
 def _table(*kinds: ErrorKind) -> dict[str, ErrorKind]:
@@ -106,7 +116,7 @@ ERRORS: dict[str, ErrorKind] = _table(
     ),
     ErrorKind(
         "JOB_ID_CONFLICT", _R, "A job with this id but different content was accepted before.",
-        "Use a new id. The first job's record is unchanged.",
+        "Use a new id. The first job's record is unchanged.", http=409,
     ),
     ErrorKind(
         "BACKLOG_FULL", _R, "Too many jobs are waiting.",
@@ -153,7 +163,7 @@ ERRORS: dict[str, ErrorKind] = _table(
     ),
     ErrorKind(
         "CANCEL_TOO_LATE", _G, "The job's change is already committed, so the job ends with its normal outcome.",
-        "No action needed. To see what the job did: cognee-memory jobs show <job_id>.",
+        "No action needed. To see what the job did: cognee-memory jobs show <job_id>.", http=409,
     ),
     ErrorKind(
         "POISON", _G, "The job's process or the worker died repeatedly while the job was executed.",
@@ -230,19 +240,20 @@ ERRORS: dict[str, ErrorKind] = _table(
         "TEAM_REFUSED", _W, "The team's database or gateway refused this machine.",
         "With a gateway, the token is wrong, expired or revoked: ask an operator for a new one, write it into"
         " team_token, and restart the worker. With the database's address: check the setting store, the password file,"
-        " and the rights of the database's role.",
+        " and the rights of the database's role.", http=401,
     ),
     ErrorKind(
         "TEAM_NEWER", _W, "The team's database was upgraded by a newer version of cognee-memory.",
-        "Update the program on this machine. Nothing was changed.",
+        "Update the program on this machine. Nothing was changed.", http=409,
     ),
     ErrorKind(
         "TEAM_UNUSABLE", _T, "The team's database answered with an error.",
-        "See the worker's log and the database's log. Nothing was changed.",
+        "See the worker's log and the database's log. Nothing was changed.", http=503,
     ),
     ErrorKind(
         "TEAM_CONFLICT", _W, "Another machine changed the workspace while the job ran.",
         "No action needed: nothing was changed, the attempt is not counted, and the job runs again over the new state.",
+        http=409,
     ),
     ErrorKind(
         "TEAM_COPY_TOO_OLD", _G, "This machine's copy of the team's memories is older than the setting allows.",
@@ -255,35 +266,40 @@ ERRORS: dict[str, ErrorKind] = _table(
     ErrorKind(
         "TEAM_NO_COPY", _G, "The workspace has more memories than this machine keeps a copy of.",
         "Questions are answered by the team's gateway. For the rest, raise team_copy_memories, and restart the worker.",
+        http=404,
     ),
     ErrorKind(
         "TEAM_READER_BUSY", _T, "The team's gateway does not have the memories of this workspace yet.",
-        "Ask again: a large workspace takes minutes, once. If it stays, see the gateway's log.",
+        "Ask again: a large workspace takes minutes, once. If it stays, see the gateway's log.", http=503,
     ),
     ErrorKind(
         "TEAM_LIMITED", _W, "This person asks the team's gateway for more than a person may in a minute.",
-        "No action needed: what waits is asked again later. An operator can raise the limits of the gateway.",
+        "No action needed: what waits is asked again later. An operator can raise the limits of the gateway.", http=429,
     ),
     ErrorKind(
         "TEAM_LEASE_LOST", _W, "Another worker has taken over the workspace's jobs.",
-        "No action needed: this attempt changed nothing, and the other worker runs the job.",
+        "No action needed: this attempt changed nothing, and the other worker runs the job.", http=409,
     ),
     ErrorKind(
         "TEAM_NOT_SHARED", _W,
         "The team does not know this workspace for you, or the folder has memories of another workspace.",
-        "Join a workspace that you may see, in a folder without memories: cognee-memory team list.",
+        "Join a workspace that you may see, in a folder without memories: cognee-memory team list.", http=404,
     ),
     ErrorKind(
         "EMBEDDER_MISMATCH", _W, "The store was created with an embedding model other than the configured one.",
-        "Configure the former model again, or embed all texts again: cognee-memory rebuild --what index.",
+        "Configure the former model again, or embed all texts again: cognee-memory rebuild --what index.", http=409,
     ),
     ErrorKind(
         "MODEL_MISSING", _G, "The embedding model that was chosen is not on this machine. The default one always is.",
-        "Run: cognee-memory setup.",
+        "Run: cognee-memory setup.", http=503,
     ),
     ErrorKind(
         "MODEL_CORRUPT", _G, "The embedding model's files do not have the expected checksums.",
-        "Run: cognee-memory setup.",
+        "Run: cognee-memory setup.", http=503,
+    ),
+    ErrorKind(
+        "MODEL_UNUSABLE", _G, "The folder does not hold a sentence model that this program can run.",
+        "Nothing was added. What the folder must hold: docs/settings.md, “Another model on this machine”.",
     ),
     ErrorKind(
         "EMBEDDING_FAILED", _T, "The embedding provider returned an error or an unusable answer.",
@@ -302,9 +318,11 @@ ERRORS: dict[str, ErrorKind] = _table(
     ErrorKind(
         "EMBEDDING_CONFIG", _G, "The settings of the embedding provider are wrong or inconsistent.",
         "Correct EMBEDDING_PROVIDER, EMBEDDING_MODEL and EMBEDDING_DIMENSIONS. To see them: cognee-memory settings.",
+        http=503,
     ),
     ErrorKind(
         "MEMORY_NOT_FOUND", _G, "There is no memory with that id.", "List the memories: cognee-memory memories list.",
+        http=404,
     ),
     ErrorKind(
         "CAPTURE_OFF", _G, "The tool's sessions may not be captured in this workspace: nobody has enabled that.",
@@ -319,11 +337,11 @@ ERRORS: dict[str, ErrorKind] = _table(
         "List the captured sessions: cognee-memory capture list.",
     ),
     ErrorKind(
-        "TOPIC_NOT_FOUND", _G, "There is no topic with that id.", "List the topics: cognee-memory topics.",
+        "TOPIC_NOT_FOUND", _G, "There is no topic with that id.", "List the topics: cognee-memory topics.", http=404,
     ),
     ErrorKind(
         "PLAN_NOT_FOUND", _G, "There is no plan with that id.",
-        "Name one of the nearest, or leave the plan out: each hit names its own.",
+        "Name one of the nearest, or leave the plan out: each hit names its own.", http=404,
     ),
     ErrorKind(
         "NOTHING_TO_COMPACT", _G, "The topic has fewer than two memories that can be merged.",
@@ -429,10 +447,10 @@ ERRORS: dict[str, ErrorKind] = _table(
         "Correct the setting that the message names; docs/settings.md lists all settings.",
     ),
     ErrorKind(
-        "QUERY_EMPTY", _G, "The query contains no text.", "Ask with at least one word.",
+        "QUERY_EMPTY", _G, "The query contains no text.", "Ask with at least one word.", http=400,
     ),
     ErrorKind(
-        "ARGUMENT_INVALID", _G, "An argument is invalid.", "See --help.",
+        "ARGUMENT_INVALID", _G, "An argument is invalid.", "See --help.", http=400,
     ),
     ErrorKind(
         "NOT_CONFIRMED", _G, "This operation needs your confirmation, and you have not given it.",
@@ -444,7 +462,7 @@ ERRORS: dict[str, ErrorKind] = _table(
     ),
     ErrorKind(
         "JOB_NOT_FOUND", _G, "No record or waiting file has that job id.",
-        "Check the id: cognee-memory jobs list.",
+        "Check the id: cognee-memory jobs list.", http=404,
     ),
     ErrorKind(
         "WORKER_RUNNING", _G, "Another worker is running on this workspace.",
@@ -485,29 +503,30 @@ ERRORS: dict[str, ErrorKind] = _table(
     ),
     ErrorKind(
         "HTTP_TICKET_INVALID", _G, "The sign-in link to the page was used before, or is older than a minute.",
-        "Make a new link: cognee-memory open.",
+        "Make a new link: cognee-memory open.", http=401,
     ),
     ErrorKind(
         "HTTP_UNAUTHORIZED", _G, "The request does not carry the worker's token.",
         "Send Authorization: Bearer with the content of the file that the heartbeat names under http.token_file. Each"
-        " start of the worker makes a new token.",
+        " start of the worker makes a new token.", http=401,
     ),
     ErrorKind(
         "HTTP_FORBIDDEN", _G, "The request comes from a web page of another site or names another host.",
         "Send the request to the address in the heartbeat's http.url, under that name and without an Origin header.",
+        http=403,
     ),
     ErrorKind(
-        "HTTP_NO_ROUTE", _G, "There is no route with that path and method.", "docs/http.md lists the routes.",
+        "HTTP_NO_ROUTE", _G, "There is no route with that path and method.", "docs/http.md lists the routes.", http=404,
     ),
     ErrorKind(
         "HTTP_NOT_JSON", _G, "The request's Content-Type is not application/json.",
-        "Send one JSON object in UTF-8, with Content-Type: application/json.",
+        "Send one JSON object in UTF-8, with Content-Type: application/json.", http=415,
     ),
     ErrorKind(
-        "HTTP_TOO_LARGE", _G, "The body is larger than 1 MiB.", "Send a shorter query.",
+        "HTTP_TOO_LARGE", _G, "The body is larger than 1 MiB.", "Send a shorter query.", http=413,
     ),
     ErrorKind(
-        "HTTP_TOO_SLOW", _W, "The body did not arrive in time.", "Send the whole request at once.",
+        "HTTP_TOO_SLOW", _W, "The body did not arrive in time.", "Send the whole request at once.", http=408,
     ),
     ErrorKind(
         "HTTP_BUSY", _W, "The worker is already answering too many queries, or is still loading the model.",

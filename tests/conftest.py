@@ -13,8 +13,8 @@ from harness import SOAK
 from hypothesis import settings
 from platformdirs import user_cache_path
 
-from bridge.embedding import multilingual_setup
-from bridge.embedding.provision import provision
+from bridge.embedding.installer import install
+from bridge.embedding.local_models import ENGLISH_FULL, MULTILINGUAL
 from bridge.search import reader
 
 pytest_plugins = ["costs"]
@@ -35,13 +35,13 @@ def model_cache() -> Path:
 @pytest.fixture(scope="session")
 def full_weights(model_cache: Path) -> Path:
     """The folder of the default model's full weights, as published; downloaded once a machine."""
-    return provision(model_cache)
+    return install(ENGLISH_FULL, model_cache)
 
 
 @pytest.fixture(scope="session")
 def both_models(model_cache: Path) -> Path:
     """A cache folder that holds the multilingual model; downloaded once a machine."""
-    multilingual_setup.provision(model_cache)
+    install(MULTILINGUAL, model_cache)
     return model_cache
 
 

@@ -26,10 +26,11 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from bridge.embedding import model_files
-from bridge.embedding.provision import provision
+from bridge.embedding.installer import install
+from bridge.embedding.local_models import ENGLISH, ENGLISH_FULL
 from bridge.settings import load
 
-from .int8_weights import GELU_SHIFT, LARGEST, LAYERS, WORDS, ZERO_POINT, Published, Slot, packed
+from .int8_weights import GELU_SHIFT, LARGEST, LAYERS, WORDS, ZERO_POINT, Published, Slot, packed, tensors
 
 HEADS, WIDTH = 12, 384
 EPSILON = 1e-12  # config.json: layer_norm_eps
@@ -41,10 +42,14 @@ _TYPES = {"|u1": TensorProto.UINT8, "<f4": TensorProto.FLOAT}
 class Graph:
     """Collects nodes and constants. Each method returns the name of its output."""
 
-    def __init__(self, slots: dict[str, Slot]) -> None:
-        self._slots = slots
+    def __init__(self, slots: dict[str, Slot], location: str = model_files.INT8_WEIGHTS.name) -> None:
+        self.use(slots, location)
         self.nodes: list[onnx.NodeProto] = []
         self.constants: dict[str, onnx.TensorProto] = {}
+
+    def use(self, slots: dict[str, Slot], location: str) -> None:
+        """Take the next weights from the file of this name."""
+        self._slots, self._location = slots, location
 
     def nodes_of(self, operator: str, *inputs: str, outputs: int, **attributes: Any) -> list[str]:
         """Add a node of an operator with several outputs."""
@@ -68,7 +73,7 @@ class Graph:
             name=name, data_type=_TYPES[slot.dtype], dims=slot.shape, data_location=TensorProto.EXTERNAL
         )
         length = int(np.prod(slot.shape)) * np.dtype(slot.dtype).itemsize
-        for key, value in (("location", model_files.INT8_WEIGHTS.name), ("offset", slot.offset), ("length", length)):
+        for key, value in (("location", self._location), ("offset", slot.offset), ("length", length)):
             tensor.external_data.add(key=key, value=str(value))
         self.constants[name] = tensor
         return name
@@ -98,22 +103,11 @@ class Graph:
 def build(slots: dict[str, Slot]) -> onnx.ModelProto:
     """The model with inputs int64 (batch, seq) and output float32 (batch, seq, 384)."""
     graph = Graph(slots)
-    x = _embeddings(graph)
+    x = embeddings(graph)
     mask = graph.node("Cast", "attention_mask", to=TensorProto.INT32)
     graph.constant("thirds", [WIDTH] * 3)
     for number in range(LAYERS):
-        layer = f"encoder.layer.{number}"
-        joined = graph.node("Add", graph.product(x, f"{layer}.qkv"), graph.weight(f"{layer}.qkv.bias"))
-        query, key, value = graph.nodes_of("Split", joined, "thirds", outputs=3, axis=-1)
-        attended = graph.node("MultiHeadAttention", query, key, value, "", mask, domain=FUSED, num_heads=HEADS)
-        dense = f"{layer}.attention.output.dense"
-        projected, bias = graph.product(attended, dense), graph.weight(f"{dense}.bias")
-        x = graph.added_and_normalised(x, projected, bias, f"{layer}.attention.output.LayerNorm")
-        dense = f"{layer}.intermediate.dense"
-        inner = graph.node("BiasGelu", graph.product(x, dense), graph.weight(f"{dense}.bias"), domain=FUSED)
-        dense = f"{layer}.output.dense"
-        outer, bias = graph.product(inner, dense, after_gelu=True), graph.weight(f"{dense}.bias")
-        x = graph.added_and_normalised(x, outer, bias, f"{layer}.output.LayerNorm")
+        x = layer(graph, number, x, mask)
     graph.nodes.append(helper.make_node("Identity", [x], ["last_hidden_state"]))
     inputs = [
         helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "seq"])
@@ -125,7 +119,24 @@ def build(slots: dict[str, Slot]) -> onnx.ModelProto:
     return helper.make_model(made, opset_imports=opsets, ir_version=9)
 
 
-def _embeddings(graph: Graph) -> str:
+def layer(graph: Graph, number: int, x: str, mask: str) -> str:
+    """The output of a layer of the transformer, from the one below."""
+    name = f"encoder.layer.{number}"
+    joined = graph.node("Add", graph.product(x, f"{name}.qkv"), graph.weight(f"{name}.qkv.bias"))
+    query, key, value = graph.nodes_of("Split", joined, "thirds", outputs=3, axis=-1)
+    attended = graph.node("MultiHeadAttention", query, key, value, "", mask, domain=FUSED, num_heads=HEADS)
+    dense = f"{name}.attention.output.dense"
+    projected, bias = graph.product(attended, dense), graph.weight(f"{dense}.bias")
+    x = graph.added_and_normalised(x, projected, bias, f"{name}.attention.output.LayerNorm")
+    dense = f"{name}.intermediate.dense"
+    inner = graph.node("BiasGelu", graph.product(x, dense), graph.weight(f"{dense}.bias"), domain=FUSED)
+    dense = f"{name}.output.dense"
+    outer, bias = graph.product(inner, dense, after_gelu=True), graph.weight(f"{dense}.bias")
+    return graph.added_and_normalised(x, outer, bias, f"{name}.output.LayerNorm")
+
+
+def embeddings(graph: Graph) -> str:
+    """The lowest layer's input, from the words, types and positions."""
     bytes_ = graph.node("Gather", graph.weight(f"{WORDS}.weight"), "input_ids")
     scales = graph.node("Gather", graph.weight(f"{WORDS}.scale"), "input_ids")
     zero = graph.constant("zero_128_real", ZERO_POINT, np.float32)
@@ -145,7 +156,7 @@ def _embeddings(graph: Graph) -> str:
 def write(published: Path, folder: Path) -> None:
     """Write the model's files into ``folder``, from the folder of the published ones."""
     folder.mkdir(parents=True, exist_ok=True)
-    content, slots = packed(Published(published / model_files.WEIGHTS.name))
+    content, slots = packed(tensors(Published(published / model_files.WEIGHTS.name)))
     (folder / model_files.INT8_WEIGHTS.name).write_bytes(content)
     (folder / model_files.INT8_GRAPH.name).write_bytes(build(slots).SerializeToString(deterministic=True))
     (folder / model_files.TOKENIZER.name).write_bytes((published / model_files.TOKENIZER.name).read_bytes())
@@ -153,5 +164,5 @@ def write(published: Path, folder: Path) -> None:
 
 if __name__ == "__main__":
     target = Path(sys.argv[1])
-    write(provision(load().cache_folder), target)
-    model_files.verify_default(target)
+    write(install(ENGLISH_FULL, load().cache_folder), target)
+    ENGLISH.verify(target)

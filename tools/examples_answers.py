@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from bridge.embedding.model_files import DEFAULT_FOLDER
-from bridge.embedding.tokens import word_piece_tokenizer
+from bridge.embedding.tokens import LocallyCounted, word_piece_tokenizer
 from bridge.interface.answer_shapes import ContextSuccess, ExplainSuccess, RetrievalSuccess
 from bridge.memory import Content, Memory, Metadata, References, TimeScope
 from bridge.search import context, explanation, hits, question, ranking, retrieval
@@ -104,7 +104,7 @@ def retrieval_mixed() -> RetrievalSuccess:
     """An answer with one hit of each kind."""
     asked = question.parse_question(QUESTION, NOON)
     packed = hits.pack(scored(asked), KnownMemory, TOKENIZER.count, asked.max_tokens)
-    return retrieval._answer(asked, found(asked), packed, TOKENIZER.name)
+    return retrieval._answer(asked, found(asked), packed, LocallyCounted.tokenizer_name)
 
 
 def found(asked: question.Question) -> retrieval.Ranked:
@@ -124,7 +124,7 @@ def block_of(asked: question.Question) -> context.Block:
 def context_mixed() -> ContextSuccess:
     """A context block with all memories, the last one shortened."""
     asked = question.parse_question(QUESTION | {"max_tokens": 225}, NOON)
-    return context._answer(asked, block_of(asked), found(asked), TOKENIZER.name, [])
+    return context._answer(asked, block_of(asked), found(asked), LocallyCounted.tokenizer_name, [])
 
 
 def explain_mixed() -> ExplainSuccess:

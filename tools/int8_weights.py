@@ -9,10 +9,10 @@ bytes on every machine.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,13 @@ class Slot:
     dtype: str
 
 
+class Source(Protocol):
+    """What the tensors are made from."""
+
+    def tensor(self, name: str) -> Tensor:
+        """A float32 tensor by its name."""
+
+
 class Published:
     """The tensors of a safetensors file (github.com/huggingface/safetensors: a JSON header, then the bytes)."""
 
@@ -49,6 +56,11 @@ class Published:
             header: dict[str, Any] = json.loads(file.read(length))
         self._entries = {name: entry for name, entry in header.items() if name != "__metadata__"}
         self._bytes = np.memmap(path, np.uint8, "r", offset=8 + length)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the float32 tensors."""
+        return [name for name, entry in self._entries.items() if entry["dtype"] == "F32"]
 
     def tensor(self, name: str) -> Tensor:
         """A float32 tensor by its name."""
@@ -64,17 +76,22 @@ def tensors(published: Published) -> Iterator[tuple[str, Tensor]]:
     for name in ("position_embeddings.weight", "token_type_embeddings.weight", "LayerNorm.weight", "LayerNorm.bias"):
         yield f"embeddings.{name}", published.tensor(f"embeddings.{name}")
     for number in range(LAYERS):
-        layer = f"encoder.layer.{number}"
-        parts = [f"{layer}.attention.self.{part}" for part in ("query", "key", "value")]
-        yield from _quantised(f"{layer}.qkv", np.concatenate([published.tensor(f"{part}.weight") for part in parts]))
-        yield f"{layer}.qkv.bias", np.concatenate([published.tensor(f"{part}.bias") for part in parts])
-        for name in (f"{layer}.attention.output.dense", f"{layer}.intermediate.dense"):
-            yield from _quantised(name, published.tensor(f"{name}.weight"))
-            yield f"{name}.bias", published.tensor(f"{name}.bias")
-        yield from _after_gelu(published, f"{layer}.output.dense")
-        for name in (f"{layer}.attention.output.LayerNorm", f"{layer}.output.LayerNorm"):
-            for part in ("weight", "bias"):
-                yield f"{name}.{part}", published.tensor(f"{name}.{part}")
+        yield from layer_tensors(published, number)
+
+
+def layer_tensors(published: Source, number: int) -> Iterator[tuple[str, Tensor]]:
+    """The tensors of one layer by name, in their order."""
+    layer = f"encoder.layer.{number}"
+    parts = [f"{layer}.attention.self.{part}" for part in ("query", "key", "value")]
+    yield from _quantised(f"{layer}.qkv", np.concatenate([published.tensor(f"{part}.weight") for part in parts]))
+    yield f"{layer}.qkv.bias", np.concatenate([published.tensor(f"{part}.bias") for part in parts])
+    for name in (f"{layer}.attention.output.dense", f"{layer}.intermediate.dense"):
+        yield from _quantised(name, published.tensor(f"{name}.weight"))
+        yield f"{name}.bias", published.tensor(f"{name}.bias")
+    yield from _after_gelu(published, f"{layer}.output.dense")
+    for name in (f"{layer}.attention.output.LayerNorm", f"{layer}.output.LayerNorm"):
+        for part in ("weight", "bias"):
+            yield f"{name}.{part}", published.tensor(f"{name}.{part}")
 
 
 def _quantised(name: str, weight: Tensor) -> Iterator[tuple[str, Tensor]]:
@@ -89,7 +106,7 @@ def _steps(weight: Tensor, largest: int = LARGEST) -> tuple[NDArray[np.int32], N
     return np.rint(weight / scales[:, np.newaxis]).astype(np.int32), scales
 
 
-def _after_gelu(published: Published, name: str) -> Iterator[tuple[str, Tensor]]:
+def _after_gelu(published: Source, name: str) -> Iterator[tuple[str, Tensor]]:
     """A matrix whose inputs are raised by GELU_SHIFT; its bias takes that back."""
     weight = published.tensor(f"{name}.weight")
     yield from _quantised(name, weight)
@@ -98,10 +115,10 @@ def _after_gelu(published: Published, name: str) -> Iterator[tuple[str, Tensor]]
     yield f"{name}.bias", (published.tensor(f"{name}.bias") - raised).astype("<f4")
 
 
-def packed(published: Published) -> tuple[bytes, dict[str, Slot]]:
-    """The file's content, and the place of each tensor in it."""
+def packed(named: Iterable[tuple[str, Tensor]]) -> tuple[bytes, dict[str, Slot]]:
+    """A file's content, and the place of each tensor in it."""
     content, slots = bytearray(), {}
-    for name, tensor in tensors(published):
+    for name, tensor in named:
         content += bytes(-len(content) % ALIGNMENT)
         slots[name] = Slot(len(content), tensor.shape, tensor.dtype.str)
         content += tensor.tobytes()

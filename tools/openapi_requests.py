@@ -1,16 +1,17 @@
-"""Builds the schemas of what clients send over HTTP: queries, jobs, and selections of jobs."""
+"""Builds the schemas of what clients send over HTTP: parameters, queries, jobs, and other bodies."""
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 from bridge.argument_table import ARGUMENTS, EXPLAIN_ARGUMENTS, MAX_IDS, MAX_QUERY_CHARS, RETRIEVE_ARGUMENTS, Argument
 from bridge.memory import STATUS_WORDS, TOPIC_ID
 from bridge.search.question import BOOLEANS
-from jobs.errors import ERRORS
-from jobs.kinds import KIND_NAMES, TEST_ONLY
+from jobs.kinds import TEST_ONLY
 from jobs.payloads import PAYLOADS, JobFile
-from worker.http import jobs as http_jobs
+from worker.calls.call import Call
+from worker.calls.questions import QUESTIONS
 
 from .json_schema import definition, payload_name
 
@@ -43,7 +44,7 @@ _QUERY = text_schema(pattern=r"\S", maxLength=MAX_QUERY_CHARS)
 _FLAG = {"anyOf": [{"type": "boolean"}, {"enum": [*BOOLEANS, 1, 0, None]}]}
 
 
-def _argument(argument: Argument) -> Schema:
+def _of_question(argument: Argument) -> Schema:
     """The schema of an optional query argument."""
     match argument.kind:
         case "whole" | "number":
@@ -62,17 +63,17 @@ def _argument(argument: Argument) -> Schema:
             return {"anyOf": [_FILLED, _NULL]}
 
 
-_QUESTION: Schema = {name: _argument(argument) for name, argument in ARGUMENTS.items()} | {
+_QUESTION: Schema = {name: _of_question(argument) for name, argument in ARGUMENTS.items()} | {
     "query": _QUERY,
     "until": {**_TIME, "description": "ISO 8601; after `since`."},
     "as_of": {**_TIME, "description": "When ages are measured; now, where it is not given."},
 }
 
 
-def question_body(verb: str) -> Schema:
+def _question_body(verb: str) -> Schema:
     schema: Schema = {"type": "object", "additionalProperties": False, "properties": _QUESTION}
     if verb == "retrieve":
-        only = {name: _argument(argument) for name, argument in RETRIEVE_ARGUMENTS.items() if name not in ARGUMENTS}
+        only = {name: _of_question(argument) for name, argument in RETRIEVE_ARGUMENTS.items() if name not in ARGUMENTS}
         schema["properties"] = {**_QUESTION, **only}
     if verb != "explain":
         return {**schema, "required": ["query"]}
@@ -93,7 +94,7 @@ def question_body(verb: str) -> Schema:
     return {**schema, "anyOf": [by_query, by_ids]}
 
 
-def new_job(shared: Schema) -> Schema:
+def _new_job(shared: Schema) -> Schema:
     """The schema of a job file, one branch for each kind; its id and version are optional."""
     whole = definition(JobFile, "JobFile", shared)
     branches = []
@@ -133,21 +134,52 @@ def _dated(schema: Any) -> Any:
     return dated
 
 
-JOB_FILTERS = {"kind": {"enum": list(KIND_NAMES)}, "error": {"enum": list(ERRORS)}}
+def argument_schema(argument: Argument) -> Schema:
+    """The schema of a parameter, or of a field of a body, of other calls than queries."""
+    least, most = argument.range
+    default = {} if argument.default is None else {"default": argument.default}
+    match argument.kind:
+        case "whole":
+            return {"type": "integer", "minimum": least, "maximum": most, **default}
+        case "number":
+            return {"type": "number", "minimum": least, "maximum": most, **default}
+        case "choice" if len(argument.choices) == 1:
+            return {"const": argument.choices[0]}
+        case "choice" | "flag":
+            return {"enum": list(argument.choices)}
+        case "choices":
+            return {"type": "array", "minItems": 1, "items": {"enum": list(argument.choices)}}
+        case "ids":
+            return {
+                "type": "array",
+                "minItems": least,
+                "maxItems": most,
+                "items": text_schema(minLength=1, maxLength=255),
+            }
+        case _:
+            lengths = {"minLength": least, "maxLength": most} if isfinite(most) else {}
+            return text_schema(**lengths, **({"pattern": argument.pattern} if argument.pattern else {}))
 
 
-def selection_of_jobs(states: tuple[str, ...]) -> Schema:
-    """The schema that selects jobs by ids or by filters."""
-    ids = {
-        "type": "array",
-        "minItems": 1,
-        "maxItems": http_jobs.MAX_IDS,
-        "items": text_schema(minLength=1, maxLength=255),
+def body_schema(call: Call, shared: Schema) -> Schema:
+    """The schema of a call's body. The schemas that it refers to are added to ``shared``."""
+    if call.name in QUESTIONS:
+        return _question_body(call.name)
+    if call.name == "submitJob":
+        return _new_job(shared)
+    properties = {name: argument_schema(argument) for name, argument in (call.body or {}).items()}
+    if not properties:
+        return {**_closed({}), "maxProperties": 0}
+    if "job_ids" in properties:
+        ids = {"job_ids": properties.pop("job_ids")}
+        return {"oneOf": [_closed(ids, required=["job_ids"]), _closed(properties, minProperties=1)]}
+    return _closed(properties, required=[name for name, each in (call.body or {}).items() if each.is_required])
+
+
+def _closed(properties: Schema, **more: Any) -> Schema:
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        **more,
+        **({"properties": properties} if properties else {}),
     }
-    by_ids = {"type": "object", "additionalProperties": False, "required": ["job_ids"], "properties": {"job_ids": ids}}
-    fields = {"state": {"enum": list(states)}, **JOB_FILTERS}
-    by_mark = {"type": "object", "additionalProperties": False, "minProperties": 1, "properties": fields}
-    return {"oneOf": [by_ids, by_mark]}
-
-
-NO_FIELDS = {"type": "object", "additionalProperties": False, "maxProperties": 0}

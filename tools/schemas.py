@@ -1,4 +1,5 @@
-"""docs/schemas: JSON Schemas, TypeScript types and golden examples, all made from the code; and the OpenAPI document.
+"""docs/schemas: JSON Schemas, TypeScript types and golden examples, all made from the code; also the OpenAPI document,
+and the states of jobs for the page and the extension.
 
 python -m tools.schemas            write them
 python -m tools.schemas --check    say which are not as the code would make them; exit status 1 if any
@@ -22,7 +23,7 @@ from jobs.kinds import KIND_NAMES
 from jobs.payloads import PAYLOADS, JobFile
 from jobs.states import ENDS, State
 
-from . import examples, openapi, published_types
+from . import examples, job_states, openapi, published_types
 from .json_schema import definition, payload_name
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "schemas"
@@ -160,10 +161,10 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="change nothing; exit status 1 if a file is not current")
     check = parser.parse_args().check
     wanted = documents()
-    files = {FOLDER / name: text for name, text in wanted.items()} | {openapi.FILE: openapi.text()}
+    elsewhere = {openapi.FILE: openapi.text(), **job_states.files()}
+    files = {FOLDER / name: text for name, text in wanted.items()} | elsewhere
     changed = [FOLDER / name for name in stale(FOLDER, wanted)]
-    if not openapi.FILE.is_file() or openapi.FILE.read_text("utf-8") != files[openapi.FILE]:
-        changed.append(openapi.FILE)
+    changed += [path for path, text in elsewhere.items() if not path.is_file() or path.read_text("utf-8") != text]
     for path in changed:
         what = "not current" if check else "written" if path in files else "removed"
         print(f"{what}: {path.relative_to(FOLDER.parent.parent)}")

@@ -24,7 +24,8 @@ modules and packages:
 ``child``: the child process, which runs the operations.
 ``monitoring``: counters, measurements and metrics.
 ``server``: the HTTP server's process.
-``http``: the HTTP routes.
+``calls``: the table of what clients can ask, and the functions that answer.
+``http``: the HTTP interface.
 ``gateway``: the gateway of a team.
 ``mcp``: the MCP server.
 ``admin``: an operator's requests to the queue, and the overview.

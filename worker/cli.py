@@ -1,8 +1,8 @@
 """The entry point of the command line ``cognee-memory``: from arguments to an exit code.
 
-``terminal/command_table`` names the functions that run a command and print its answer. stdout carries only the answer;
-with ``--json`` it is one object. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no worker, 4 rejected, 5 timed out
-waiting.
+A command's parser, its function and its view are in a module of ``terminal``, which ``GROUPS`` names. stdout carries
+only the answer; with ``--json`` it is one object. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no worker, 4 rejected,
+5 timed out waiting.
 """
 
 from __future__ import annotations
@@ -11,21 +11,80 @@ import argparse
 import io
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from bridge.interface import envelope
 from jobs.errors import JobError
 
 from .terminal.command_line import CommandLineBuilder
-from .terminal.command_table import run
-from .terminal.memory_parsers import LOOK, RECALL, REMEMBER, TIDY
-from .terminal.queue_parsers import QUEUE, START, TEAM
 
 if TYPE_CHECKING:
     from .terminal.output import Envelope
 
+
+class Command(NamedTuple):
+    """A command without its subcommands."""
+
+    module: str
+    """Below ``worker.terminal``. Its function ``add_COMMAND`` adds the parser with its function and its view."""
+    text: str
+    """What it does, in a sentence without its full stop."""
+
+
+START = {
+    "demo": Command("program", "see it work: drop jobs, run them, and query the memories"),
+    "setup": Command("program", "verify the embedding model; fetch one that you chose"),
+    "status": Command("worker", "summarise worker, queue and memory; suggest what to do next"),
+    "open": Command("open_page", "open the page in the browser, signed in"),
+    "doctor": Command("doctor_command", "check everything that can be wrong, and say what to do"),
+    "model": Command("model_command", "see the embedding models, and change to another one"),
+    "settings": Command("program", "show every setting, its value and its source; or set one"),
+    "trust": Command("program", "confirm that this workspace's jobs, memories and settings are yours"),
+    "worker": Command("worker", "run, start or stop the process that runs jobs, and see its log"),
+    "completion": Command("program", "complete commands, options, job ids and more in your shell"),
+}
+REMEMBER = {
+    "ingest": Command("kinds.ingest", "submit a conversation or a summary, and return at once"),
+    "cognify": Command("kinds.cognify", "find entities and relations in raw texts with the language model"),
+    "capture": Command("capture_commands", "make memories of the sessions that other tools keep on this machine"),
+    "migrate": Command("kinds.migrate", "migrate the memories of earlier versions from cognee's own store"),
+    "import": Command("kinds.import_", "import the memories of an export"),
+}
+RECALL = {
+    "retrieve": Command("questions", "find the memories that match a query, best first"),
+    "explain": Command("questions", "show why memories are found: the parts of their scores"),
+    "context": Command("questions", "make a block for a prompt: matching notes within a token budget"),
+    "ask": Command("kinds.ask", "ask the knowledge graph a question"),
+    "mcp": Command("program", "serve agents over stdin and stdout with the Model Context Protocol"),
+}
+LOOK = {
+    "memories": Command("memories", "list and show memories, what they left open, or set their status"),
+    "topics": Command("memories", "list the topics, largest first, and which are worth compacting"),
+    "history": Command("memories", "list the compactions, newest first, with their conflicts"),
+    "graph": Command("kinds.graph", "draw the knowledge graph as a page to open in a browser"),
+    "export": Command("memories", "write all memories as text, for a backup or another workspace"),
+}
+TIDY = {
+    "review": Command("kinds.resolve", "list decisions that may contradict each other, and say which holds"),
+    "feedback": Command("kinds.feedback", "say whether a memory helped, or is wrong"),
+    "compact": Command("kinds.compact", "merge a topic's summaries into one decision record"),
+    "restore": Command("kinds.restore", "undo a compaction: restore its summaries, withdraw its record"),
+    "forget": Command("kinds.forget", "delete memories permanently from every file of the workspace"),
+    "rebuild": Command("kinds.rebuild", "rebuild the search index or the knowledge graph from memory.db"),
+    "purge": Command("purge", "remove this workspace's memory: all memories, jobs and the graph"),
+}
+QUEUE = {
+    "submit": Command("job_commands", "submit a job file, or - for standard input"),
+    "jobs": Command("jobs", "inspect the queue and its failures; retry, cancel or pause jobs"),
+}
+TEAM = {
+    "team": Command("team_command", "share this workspace's memories with a team, over PostgreSQL"),
+    "serve": Command("team_command", "run a gateway of a team: HTTPS for machines that have a token"),
+    "pool": Command("team_command", "run workers for all workspaces of a team"),
+}
 GROUPS = {
     "set up and monitor": START,
     "remember": REMEMBER,
@@ -46,7 +105,7 @@ OTHER_NAMES = {
     "show": "memories show",
     "delete": "forget",
 }
-_COMMANDS = {name: make for group in GROUPS.values() for name, make in group.items()}
+_COMMANDS = {name: command for group in GROUPS.values() for name, command in group.items()}
 _OF_THE_MEMORY = {*REMEMBER, *RECALL, *LOOK, *TIDY, "status"} - {"mcp"}  # mcp has it in its instructions
 # These must be fast, so the process ends without Python's finalisation.
 _QUESTIONS = ("retrieve", "explain", "context")
@@ -59,19 +118,36 @@ def parser(only: str | None = None) -> argparse.ArgumentParser:
 
 def made(only: str | None = None) -> CommandLineBuilder:
     """The builder with the parsers of all commands, or of one command only."""
-    making = CommandLineBuilder()
-    for name, make in _COMMANDS.items():
+    making = CommandLineBuilder({name: command.text for name, command in _COMMANDS.items()})
+    for name, command in _COMMANDS.items():
         if only in (None, name):
-            make(making)
+            getattr(import_module(f"{__package__}.terminal.{command.module}"), f"add_{name}")(making)
     if only is None:
-        making.top.epilog = _overview(making.texts)
+        making.top.epilog = _overview()
     return making
 
 
-def _overview(texts: Mapping[str, str]) -> str:
+def _names() -> argparse.ArgumentParser:
+    """A parser that knows the names of the commands alone, without their modules."""
+    making = CommandLineBuilder({})
+    for name in _COMMANDS:
+        making.commands.add_parser(name)
+    making.top.epilog = _overview()
+    return making.top
+
+
+def _parser_for(words: Sequence[str]) -> argparse.ArgumentParser:
+    """The parser that these arguments need. Only of an unknown command all others are made, to name what is near."""
+    named = next((word for word in words if not word.startswith("-")), None)
+    if named is None:
+        return _names()
+    return parser(named if named in _COMMANDS else None)
+
+
+def _overview() -> str:
     lines: list[str] = []
     for title, group in GROUPS.items():
-        lines += [f"{title}:", *(f"  {name:10} {texts[name]}" for name in group), ""]
+        lines += [f"{title}:", *(f"  {name:10} {command.text}" for name, command in group.items()), ""]
     return "\n".join(
         [
             *lines,
@@ -87,11 +163,21 @@ def _overview(texts: Mapping[str, str]) -> str:
     )
 
 
-def _is_completing() -> bool:
-    """Whether a shell requests completions; it does so without arguments."""
-    from bridge.settings import is_completing
+def run(given: argparse.Namespace) -> Envelope:
+    """Run the parsed command; returns its envelope. Raises the command's JobError."""
+    answer: Envelope = given.run(given)
+    return answer
 
-    return is_completing()
+
+def _complete() -> None:
+    """End the process with completions, if a shell asks for them; it does so without arguments."""
+    from bridge.settings import completed_line
+
+    if (line := completed_line()) is not None:
+        from .terminal.completion import complete
+
+        words = line.split(" ")[1:]  # the last one is not complete
+        complete(_parser_for(words) if len(words) > 1 else _names())
 
 
 def _stdout_is_gone() -> None:
@@ -123,10 +209,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _main(argv: Sequence[str] | None) -> int:
     arguments = sys.argv[1:] if argv is None else list(argv)
-    if not arguments and _is_completing():
-        from .terminal.completion import complete
-
-        complete(parser())
+    if not arguments:
+        _complete()
     if arguments[:1] == ["help"]:
         arguments = [*arguments[1:], "--help"]
     if arguments and arguments[0] in OTHER_NAMES:
@@ -136,7 +220,7 @@ def _main(argv: Sequence[str] | None) -> int:
     note = None
     answer: Envelope
     try:
-        top = parser(arguments[0] if arguments and arguments[0] in _COMMANDS else None)
+        top = _parser_for(arguments)
         given = top.parse_args(arguments)
         if given.version:
             from .version import VERSION

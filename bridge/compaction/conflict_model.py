@@ -2,7 +2,7 @@
 
 The rules of ``conflicts`` need two statements of similar form; this does not. The differences of the two decisions'
 features and the similarity of their embeddings give the probability. The weights are fitted to labelled pairs
-(``python -m benchmarks.conflicts --fit``).
+(``python -m benchmarks quality conflicts --fit``).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Difference = Literal["toggle", "negation", "value", "choice", "reversal"]
 
 LIKELY = 0.65  # the probability from which a pair is a conflict; chosen on the labelled pairs for precision
 
-# The weight of each feature in the log-odds of a conflict. ``python -m benchmarks.conflicts --fit`` prints them.
+# The weight of each feature in the log-odds of a conflict, as ``benchmarks quality conflicts --fit`` prints them.
 WEIGHTS: dict[str, float] = {
     "similarity": 3.52,
     "shared": 2.93,

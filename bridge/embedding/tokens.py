@@ -15,7 +15,8 @@ from typing import Any, TypeVar
 
 from jobs.errors import JobError
 
-from . import model_files
+from . import model_files, onnx_graph
+from .config import NAME
 
 T = TypeVar("T")
 
@@ -29,6 +30,7 @@ _WORD = re.compile(
     r"[!-/:-@\[-`{-~\xa1\xa7\xab\xb6\xb7\xbb\xbf\u2010-\u2027\u2030-\u2043\u2045-\u2051\u2053-\u205e]"
     r"|[^\s!-/:-@\[-`{-~\xa1\xa7\xab\xb6\xb7\xbb\xbf\u2010-\u2027\u2030-\u2043\u2045-\u2051\u2053-\u205e]+"
 )
+TOKEN_LIMIT = 512  # of all-MiniLM-L6-v2, with the two special tokens; longer texts are cut, as fastembed does
 _LONGEST_WORD = 100  # characters; a longer word is a single unknown token
 _CACHED_WORDS = 20_000
 _CHARACTERS_PER_TOKEN = 4  # English prose has 4 to 5; the lower number keeps texts within a budget
@@ -85,16 +87,39 @@ class LatinWordPieces:
         return result
 
 
-class WordPieceTokenizer:
-    """The local model's tokenizer. Threads may share it.
+class ModelTokenizer:
+    """The tokenizer in a model's folder. Threads may share it.
 
     Its file is read at the first use. While it cannot be read, each use raises JobError: MODEL_CORRUPT.
     """
 
-    name = model_files.NAME
+    def __init__(self, folder: Path, limit: int) -> None:
+        """``limit``: the most ids of an input, with the special ones."""
+        self._folder = folder
+        self._limit = limit
+
+    def ids(self, text: str) -> list[int]:
+        """The model's input for the text, with the special ids at both ends."""
+        result: list[int] = self._tokenizer.encode(text).ids
+        return result if len(result) <= self._limit else result[: self._limit - 1] + result[-1:]
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        return self._read(onnx_graph.open_tokenizer)
+
+    def _read(self, read: Callable[[Path], T]) -> T:
+        try:
+            return read(self._folder / "tokenizer.json")
+        except Exception as error:  # the library raises nothing narrower
+            message = f"The tokenizer in {self._folder} cannot be read: {error}."
+            raise JobError("MODEL_CORRUPT", message) from error
+
+
+class WordPieceTokenizer(ModelTokenizer):
+    """The tokenizer of all-MiniLM-L6-v2, by ``LatinWordPieces`` where the text is plain."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        super().__init__(folder, TOKEN_LIMIT)
 
     def count(self, text: str) -> int:
         """The number of tokens in the whole text; long unknown words (keys, minified files) are estimated."""
@@ -110,39 +135,36 @@ class WordPieceTokenizer:
         )
 
     def ids(self, text: str) -> list[int]:
-        """The model's input for the text: at most 512 ids, with the special ones at both ends."""
         plain = self._plain.ids(text)
         if plain is not None:
-            return [self._plain.start, *plain[: model_files.TOKEN_LIMIT - 2], self._plain.end]
-        result: list[int] = self._tokenizer.encode(text).ids
-        return result if len(result) <= model_files.TOKEN_LIMIT else result[: model_files.TOKEN_LIMIT - 1] + result[-1:]
+            return [self._plain.start, *plain[: TOKEN_LIMIT - 2], self._plain.end]
+        return super().ids(text)
 
     @cached_property
     def _plain(self) -> LatinWordPieces:
         return self._read(LatinWordPieces)
 
-    @cached_property
-    def _tokenizer(self) -> Any:
-        from tokenizers import Tokenizer
 
-        result = self._read(lambda path: Tokenizer.from_file(str(path)))
-        # The published file pads to 128 tokens and cuts there; the model reads up to 512.
-        result.no_padding()
-        result.no_truncation()
-        return result
+class LocallyCounted:
+    """The token counts of an embedder: by the default model's tokenizer, for the budgets of any model."""
 
-    def _read(self, read: Callable[[Path], T]) -> T:
-        try:
-            return read(self._folder / "tokenizer.json")
-        except Exception as error:  # the library raises nothing narrower
-            message = f"The tokenizer in {self._folder} cannot be read: {error}."
-            raise JobError("MODEL_CORRUPT", message) from error
+    tokenizer_name = NAME
+
+    def count_tokens(self, text: str) -> int:
+        """The number of tokens in a text, not cut at a limit; an estimate for other models."""
+        return word_piece_tokenizer(model_files.DEFAULT_FOLDER).count(text)
 
 
 @lru_cache(maxsize=2)
 def word_piece_tokenizer(folder: Path) -> WordPieceTokenizer:
     """The tokenizer of a model's folder; all callers share one."""
     return WordPieceTokenizer(folder)
+
+
+@lru_cache(maxsize=2)
+def model_tokenizer(folder: Path, limit: int) -> ModelTokenizer:
+    """The tokenizer of another model's folder; all callers share one."""
+    return ModelTokenizer(folder, limit)
 
 
 def _estimated(characters: int) -> int:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from jobs.layout import Workspace
 
+from ..embedding import local_models
 from ..settings import USER_HOME, Settings, as_environment
 from . import llm
 
@@ -69,7 +70,7 @@ def cognee_environment(settings: Settings, workspace: Workspace, inherited: dict
         "HOME": str(workspace.cognee_system / "home"),
         USER_HOME: str(Path.home()),
     }
-    if settings.embedding.is_local:
+    if local_models.is_local(settings.embedding):
         environment["HF_HUB_OFFLINE"] = "1"  # nothing is fetched: cognee uses our embedder and its tokenizer
     return environment
 

@@ -26,6 +26,7 @@ from ..embedding.embedder import Vectors
 from ..graph import llm
 from ..graph.open_stores import Stores
 from ..memory import Memory
+from ..search.standings import DISPUTED
 from ..slices import Slices
 from ..standing import comparison
 from ..store import history_digests, similar_ids
@@ -121,10 +122,12 @@ def _preview(task: Task, stores: Stores, now: datetime, progress: Progress) -> t
 
 def _known_pairs(sources: Sequence[Memory], store: Store) -> list[KnownPair]:
     """What the store knows of the statements of these memories. The last memories, which wait for an idle moment to be
-    compared, are compared now, so that the preview is the same before and after."""
+    compared, are compared now, so that the preview is the same before and after. What is less than disputed counts only
+    in answers."""
     if len(store.replacements.uncompared(_FEW + 1)) <= _FEW:
         comparison.compare_some(store)
-    return store.known_pairs([memory.id for memory in sources])
+    known = store.known_pairs([memory.id for memory in sources])
+    return [pair for pair in known if pair.is_said or pair.probability >= DISPUTED]
 
 
 def _no_conflict(topic_id: str, made: record_draft.Draft) -> JobError:

@@ -5,8 +5,7 @@ begins otherwise is ``*``, then characters that every such token contains, then 
 ``<uuid>`` is a UUID. Only texts with these characters are searched. Every expression is bounded, or its one unbounded
 repetition is possessive and last, so that a search takes linear time.
 
-The forms are what the providers' own pages say. ``tools.secret_rules`` tells which forms of another program's rules
-are not found.
+The forms are what the providers' own pages say.
 """
 
 from __future__ import annotations

@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 
 from ..background import Background
+from ..embedding import onnx_graph
+from ..embedding.onnx_graph import first_line
 from .config import RerankConfig
 from .reranker import RerankError, Scores, probabilities
 
@@ -95,7 +97,7 @@ class _Model:
         try:
             found = np.asarray(self.session.run(None, feeds)[0], np.float64)
         except Exception as error:  # onnxruntime's exceptions share no narrower base
-            raise RerankError(f"The reranking model failed: {_first_line(error)}.", _REMEDY) from None
+            raise RerankError(f"The reranking model failed: {first_line(error)}.", _REMEDY) from None
         if found.size != 1 or not np.isfinite(found).all():
             what = f"{found.size} numbers for a pair, not one" if found.size != 1 else "no finite number"
             raise RerankError(f"The reranking model gave {what}.", _REMEDY)
@@ -112,34 +114,18 @@ def _load(folder: Path) -> _Model:
         if not path.is_file():
             raise RerankError(f"There is no {path.name} of the reranking model in {path.parent}.", _REMEDY)
     try:
-        session = _session(graph)
+        session = onnx_graph.open_session(graph)  # the pairs are in parallel
     except Exception as error:  # as above
-        raise RerankError(f"The reranking model {graph} cannot be loaded: {_first_line(error)}.", _REMEDY) from None
-    inputs = frozenset(each.name for each in session.get_inputs() if each.type == "tensor(int64)")
-    if len(inputs) != len(session.get_inputs()) or not inputs <= {"input_ids", "attention_mask", "token_type_ids"}:
-        named = ", ".join(f"{each.name} {each.type}" for each in session.get_inputs())
-        raise RerankError(f"The reranking model {graph} has other inputs than a cross-encoder: {named}.", _REMEDY)
+        raise RerankError(f"The reranking model {graph} cannot be loaded: {first_line(error)}.", _REMEDY) from None
     try:
-        from tokenizers import Tokenizer
-
-        tokenizer = Tokenizer.from_file(str(tokens))
+        inputs = onnx_graph.inputs_of(session)
+    except ValueError as error:
+        raise RerankError(f"The reranking model {graph} cannot be used: {error}.", _REMEDY) from None
+    try:
+        tokenizer = onnx_graph.open_tokenizer(tokens)
     except Exception as error:  # the library raises nothing narrower
-        raise RerankError(f"{tokens} cannot be read: {_first_line(error)}.", _REMEDY) from None
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
+        raise RerankError(f"{tokens} cannot be read: {first_line(error)}.", _REMEDY) from None
     return _Model(session, tokenizer, inputs, tokenizer.num_special_tokens_to_add(True))
-
-
-def _session(graph: Path) -> Any:
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4  # errors are raised too
-    # Exported graphs consist of unfused operators. The arena would keep the memory of the longest pair.
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
-    options.enable_cpu_mem_arena = False
-    options.intra_op_num_threads = options.inter_op_num_threads = 1  # the pairs are in parallel
-    return onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
 
 
 def _graph(folder: Path) -> Path:
@@ -159,8 +145,3 @@ def _written(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return status.st_mtime_ns, status.st_size
-
-
-def _first_line(error: Exception) -> str:
-    lines = str(error).strip().splitlines()
-    return lines[0][:200].rstrip(".") if lines else type(error).__name__

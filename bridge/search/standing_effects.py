@@ -9,66 +9,141 @@ are.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from .ranking import Factors, Inherited, Ranking, rescored
-from .standings import words
+import numpy as np
+
+from ..text.passages import whole_text
+from .ranking import Factors, Inherited, Ranking, Relevance, rescored
+from .standings import DISPUTED, words
 
 if TYPE_CHECKING:
     from ..embedding.embedder import Vector
     from ..interface.answer_shapes import RelatedStatement, Standing
     from ..memory import Memory
     from .catalogue import Catalogue
+    from .question import Question
     from .snapshot import Snapshot
-    from .standings import Fall, Standings
+    from .standings import Fall, Standings, State
 
 
 _AFTER_TOPIC = 2  # passages: the whole text and the topic come first
-# A sentence of the context that repeats the decision is about as near to the question. What is nearer says more, and
-# the memory answers by it.
-_REPEATED = 0.1
+# In cosine. A sentence of the context that repeats the decision is about as near to the question; what is nearer says
+# more. And of two statements that are about as near, both answer it.
+_AS_NEAR = 0.15
+_WORD = re.compile(r"\w[\w-]*")
+_NAME = re.compile(r"(?<=\s)[A-Z][\w-]*")  # a capital that does not begin the question
 
 
-def falls(known: Standings, snapshot: Snapshot, vector: Vector, candidates: Catalogue) -> dict[int, Fall]:
-    """Number -> its fall, of those of the candidates that answer by a statement which fell."""
-    fallen = {number: known.falls_of(number) for number in candidates.number.tolist()}
-    some = candidates.take([at for at, each in enumerate(fallen.values()) if each])
+def falls(
+    known: Standings, snapshot: Snapshot, question: Question, vector: Vector, candidates: Catalogue
+) -> dict[int, Fall]:
+    """Number -> its fall, of those of the candidates that answer by a statement which fell, or which may have fallen
+    and has a newer one that answers as well. A question about the past asks also for what fell when the candidates
+    were said."""
+    numbers, asks_past = set(candidates.number.tolist()), question.asks_past
+    if asks_past:
+        numbers |= known.older_than(numbers)
+    older = _cosines(snapshot, vector, known.statements.keys() & numbers)
+    fallen: dict[int, list[Fall]] = {}
+    for number, own in older.items():
+        statements = known.statements[number]
+        if statements[-1] < len(own):
+            answering = statements if asks_past else [max(statements, key=own.__getitem__)]
+            fallen[number] = [fall for passage in answering for fall in known.falls((number, passage))]
+    newer = _cosines(snapshot, vector, {fall.by[0] for falls in fallen.values() for fall in falls})
+    names = set(_NAME.findall(question.query))
     found: dict[int, Fall] = {}
-    for number, cosines in zip(some.number.tolist(), snapshot.cosines_of(vector, some), strict=True):
-        at = known.statements[number]
-        if at[-1] >= len(cosines):
-            continue
-        nearest = max(at, key=lambda passage: cosines[passage])
-        if nearest in fallen[number] and cosines[nearest] >= max(cosines[_AFTER_TOPIC:]) - _REPEATED:
-            found[number] = fallen[number][nearest]
+    for number, falls in fallen.items():
+        by = {fall: newer[fall.by[0]] for fall in falls if fall.by[1] < len(newer.get(fall.by[0], ()))}
+        answered = [fall for fall in by if _is_answered(fall, older[number], by[fall], asks_past=asks_past)]
+        if names and any(fall.state != "replaced" for fall in answered):
+            answered = _of_named(snapshot, names, answered)
+        if answered:
+            found[number] = max(answered, key=lambda fall: (fall.confidence >= DISPUTED, by[fall][fall.by[1]]))
     return found
+
+
+def _of_named(snapshot: Snapshot, names: set[str], falls: Sequence[Fall]) -> list[Fall]:
+    """Without the less sure ones whose older statement has a name of the question and the newer memory has not: that is
+    about another thing of its kind."""
+    numbers = {number for fall in falls for number, _ in (fall.statement, fall.by)}
+    read = {memory.number: memory for memory in snapshot.memories(sorted(numbers))}
+    found = []
+    for fall in falls:
+        named = names & set(_WORD.findall(words(read[fall.statement[0]], fall.statement[1])))
+        if fall.state == "replaced" or named <= set(_WORD.findall(whole_text(read[fall.by[0]]))):
+            found.append(fall)
+    return found
+
+
+def _cosines(snapshot: Snapshot, vector: Vector, numbers: Collection[int]) -> dict[int, list[float]]:
+    """Number -> the cosines of the question with the memory's passages, of those of the memories that are there."""
+    at = snapshot.catalogue.indexes(np.array(sorted(numbers), np.int64))
+    some = snapshot.catalogue.take(at[at >= 0])
+    return dict(zip(some.number.tolist(), snapshot.cosines_of(vector, some), strict=True))
+
+
+def _is_answered(fall: Fall, older: Sequence[float], newer: Sequence[float], *, asks_past: bool) -> bool:
+    """Whether a question with these cosines to the passages of two memories is answered by the statement that fell,
+    and by the one that holds as well. A question about the past names either of them."""
+    own, other = older[fall.statement[1]], newer[fall.by[1]]
+    most, others = max(older[_AFTER_TOPIC:]), max(newer[_AFTER_TOPIC:])
+    if fall.confidence < DISPUTED:
+        names = own >= most - _AS_NEAR and other >= own - _AS_NEAR
+    else:  # a sentence that both memories have says nothing of which one holds
+        names = own >= most - _AS_NEAR or others >= most - _AS_NEAR
+    return names or (asks_past and other >= others - _AS_NEAR and own >= other - _AS_NEAR)
 
 
 def applied(
-    scored: Sequence[tuple[Memory, Factors]], falls: dict[int, Fall], ranking: Ranking
+    scored: Sequence[tuple[Memory, Factors]], falls: dict[int, Fall], ranking: Ranking, *, asks_past: bool = False
 ) -> list[tuple[Memory, Factors]]:
-    """The memories with the factors that follow from the falls among them."""
+    """The memories with the factors that follow from the falls among them: what holds answers first, and for a question
+    about the past what fell."""
     by_number = {memory.number: factors for memory, factors in scored}
-    heirs: dict[int, list[Fall]] = {}
+    replaces: dict[int, list[Fall]] = {}
+    first: dict[int, list[int]] = {}  # what answers first -> what stands below it
+    below: dict[int, State] = {}
     for number, fall in falls.items():
         if number in by_number:
-            heirs.setdefault(fall.by[0], []).append(fall)
+            replaces.setdefault(fall.by[0], []).append(fall)
+            if asks_past and fall.by[0] in falls:  # it is an answer itself
+                continue
+            one, other = (number, fall.by[0]) if asks_past else (fall.by[0], number)
+            first.setdefault(one, []).append(other)
+            below[other] = "disputed" if asks_past else fall.state
     found = []
     for memory, factors in scored:
-        replaces = heirs.get(memory.number, [])
-        best = max(replaces, key=lambda fall: by_number[fall.statement[0]].query_match.semantic_score, default=None)
+        donor, relevance = _inherited(memory.number, by_number, first)
+        if donor is not None:
+            inherited = Inherited(donor, factors.query_match)
+            factors = rescored(factors, ranking, query_match=relevance, inherited=inherited)
+        if memory.number in below:
+            factors = rescored(factors, ranking, state=below[memory.number], inherited=factors.inherited)
         own = falls.get(memory.number)
-        if best is not None:
-            relevance = by_number[best.statement[0]].query_match
-            if relevance.semantic_score > factors.query_match.semantic_score:
-                inherited = Inherited(best.statement[0], factors.query_match)
-                factors, own = rescored(factors, ranking, query_match=relevance, inherited=inherited), None
-        if own is not None:
-            factors = rescored(factors, ranking, state=own.state)
-        found.append((memory, replace(factors, fall=own, replaces=tuple(replaces))))
+        found.append((memory, replace(factors, fall=own, replaces=tuple(replaces.get(memory.number, ())))))
     return found
+
+
+def _inherited(
+    number: int,
+    by_number: Mapping[int, Factors],
+    first: Mapping[int, Sequence[int]],
+    seen: frozenset[int] = frozenset(),
+) -> tuple[int | None, Relevance]:
+    """The memory below this one from which it has its relevance, and that: the highest of those below it, and of those
+    below these. None where its own is the highest."""
+    donor, relevance = None, by_number[number].query_match
+    for other in first.get(number, ()):
+        if other in by_number and other not in seen:
+            _, others = _inherited(other, by_number, first, seen | {number})
+            if others.semantic_score > relevance.semantic_score:
+                donor, relevance = other, others
+    return donor, relevance
 
 
 def described(snapshot: Snapshot, scored: Sequence[tuple[Memory, Factors]]) -> dict[int, Standing]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
 from ..text.passages import decisions, passages
@@ -21,6 +22,8 @@ REPLACED = 0.85
 """From this probability on, the newer statement replaces the older one."""
 DISPUTED = 0.7
 """From this one on, the two may contradict each other."""
+POSSIBLE = 0.5
+"""From this one on, they may where a question is answered by both. Only an answer says so."""
 
 State = Literal["replaced", "disputed"]
 Statement = tuple[int, int]  # a memory's number and the index of its passage
@@ -44,7 +47,9 @@ class Standings:
     """The pairs of one state of the store. Empty in a store where nothing was replaced."""
 
     best: dict[Statement, Replacement] = field(default_factory=dict)
-    """The most probable replacement of each older statement."""
+    """The most probable replacement of each older statement, from DISPUTED on."""
+    possible: dict[Statement, list[Replacement]] = field(default_factory=dict)
+    """The less probable ones."""
     statements: dict[int, list[int]] = field(default_factory=dict)
     """Number of an older memory -> the passages of all its statements."""
 
@@ -52,18 +57,36 @@ class Standings:
         """As they were known at that moment, in seconds since 1970."""
         if self._newest <= moment:
             return self
-        return replace(self, best={of: pair for of, pair in self.best.items() if pair.since <= moment})
+        best = {of: pair for of, pair in self.best.items() if pair.since <= moment}
+        possible = {of: [pair for pair in pairs if pair.since <= moment] for of, pairs in self.possible.items()}
+        return replace(self, best=best, possible=possible)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was found or said."""
+        return not self.best and not self.possible
 
     @cached_property
     def _newest(self) -> float:
-        return max((pair.since for pair in self.best.values()), default=0.0)
+        return max((pair.since for pair in self._pairs), default=0.0)
+
+    @cached_property
+    def _pairs(self) -> list[Replacement]:
+        return [*self.best.values(), *chain.from_iterable(self.possible.values())]
 
     def fall(self, statement: Statement) -> Fall | None:
         """What became of a statement; None if it holds."""
         pair = self.best.get(statement)
-        if pair is None or pair.probability < DISPUTED:
-            return None
+        return None if pair is None else self._fall(pair)
+
+    def falls(self, statement: Statement) -> list[Fall]:
+        """What became of a statement; else what may have become of it where a newer one answers the question too."""
+        pair = self.best.get(statement)
+        return [self._fall(each) for each in (self.possible.get(statement, ()) if pair is None else (pair,))]
+
+    def _fall(self, pair: Replacement) -> Fall:
         state: State = "replaced" if pair.probability >= REPLACED else "disputed"
+        statement = (pair.older, pair.older_passage)
         by, seen = (pair.newer, pair.newer_passage), {statement}
         while (further := self.best.get(by)) is not None and further.probability >= REPLACED and by not in seen:
             seen.add(by)
@@ -76,28 +99,31 @@ class Standings:
         return {passage: fall for passage in passages_of if (fall := self.fall((number, passage))) is not None}
 
     def older_than(self, numbers: Collection[int]) -> set[int]:
-        """The memories with a statement that one of these memories replaced or contradicts, at last or on the way."""
+        """The memories with a statement that one of these memories may have replaced, at last or on the way."""
         return set().union(*(self._older.get(number, ()) for number in numbers))
 
     @cached_property
     def _older(self) -> dict[int, set[int]]:
         found: dict[int, set[int]] = {}
-        for statement in self.best:
-            if (fall := self.fall(statement)) is not None:
-                found.setdefault(fall.by[0], set()).add(statement[0])
+        for fall in map(self._fall, self._pairs):
+            found.setdefault(fall.by[0], set()).add(fall.statement[0])
         return found
 
 
 def read(pairs: Sequence[Replacement], statements: Sequence[Statement]) -> Standings:
     """The standings from the rows of a snapshot."""
     best: dict[Statement, Replacement] = {}
+    possible: dict[Statement, list[Replacement]] = {}
     for pair in sorted(pairs, key=_weight):
+        statement = (pair.older, pair.older_passage)
         if pair.probability >= DISPUTED:
-            best[pair.older, pair.older_passage] = pair
+            best[statement] = pair
+        elif pair.probability >= POSSIBLE:
+            possible.setdefault(statement, []).append(pair)
     of: dict[int, list[int]] = {}
     for number, passage in statements:
         of.setdefault(number, []).append(passage)
-    return Standings(best, of)
+    return Standings(best, possible, of)
 
 
 def _weight(pair: Replacement) -> tuple[bool, float, float, int, int]:

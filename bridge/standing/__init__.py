@@ -2,5 +2,6 @@
 
 ``statements``: the decisions of a memory that may be replaced, or replace others.
 ``judge``: how likely the later one of two statements replaces the earlier one.
+``cross_encoder``: the model on board that reads two statements together.
 ``comparison``: compares new memories with those that are there, and stores what it finds.
 """

@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from ..embedding.embedder import Vector, Vectors
-from ..search.standings import DISPUTED, REPLACED
+from ..embedding.embedder import Vectors
+from ..search.standings import DISPUTED, POSSIBLE, REPLACED
 from ..store.protocol import Store
 from . import judge
 from .statements import digest, statements
 
-NEAREST = 10  # statements that each new one is compared with
+NEAREST = 5  # statements that each new one is compared with
 SAME_TOPIC_NEARER = 0.15  # in cosine
 TOPICS_ALIKE = 0.5  # the cosine of two topics; "Keep 4 entries" says nothing of a matter with another name
 NEARLY_THE_SAME = 0.8  # the cosine of two statements of such topics
@@ -61,16 +61,24 @@ def _texts(store: Store, number: int) -> dict[int, str]:
 def _pairs(store: Store, rows: Vectors, mine: _Statement, others: Sequence[_Statement], words: str) -> Iterator[_Pair]:
     """What may be replaced of a statement and its nearest ones."""
     near = _nearest(rows, mine, others)
+    alike = {other[:2] for other in near if _may_be_same_matter(rows, mine, other)}
     texts = {number: _texts(store, number) for number in {other[0] for other in near}}
     ordered = [sorted((mine, other), key=_age) for other in near]
     said = {mine[:2]: words} | {(number, passage): t for number, of in texts.items() for passage, t in of.items()}
     probabilities = judge.replaces([(said[old[:2]], said[new[:2]]) for old, new in ordered], store.embed)
     for (old, new), probability in zip(ordered, probabilities, strict=True):
-        # Of two topics, it is perhaps another matter; of the same date, nobody knows which is the newer.
-        is_doubtful = old[3] is None or old[3] != new[3] or old[4] == new[4]
-        found = min(probability, REPLACED - 0.01) if is_doubtful else probability
-        if found >= DISPUTED:
+        found = min(probability, _most(old, new, is_alike=old[:2] in alike or new[:2] in alike))
+        if found >= POSSIBLE:
             yield (*old[:2], *new[:2], found)
+
+
+def _most(old: _Statement, new: _Statement, *, is_alike: bool) -> float:
+    """The highest probability that the dates and topics of two statements allow."""
+    if old[4] == new[4]:  # nobody knows which is the newer
+        return REPLACED - 0.01 if is_alike else 0.0
+    if not is_alike:  # perhaps another matter
+        return DISPUTED - 0.01
+    return 1.0 if _is_same_topic(old, new) else REPLACED - 0.01
 
 
 def _age(one: _Statement) -> tuple[float, int, int]:
@@ -79,19 +87,19 @@ def _age(one: _Statement) -> tuple[float, int, int]:
 
 
 def _nearest(rows: Vectors, mine: _Statement, others: Sequence[_Statement]) -> list[_Statement]:
-    """The nearest of the other statements, the nearest first, without those of topics that are not alike."""
-    cosines = rows @ rows[mine[2]]
-    is_same = np.array([mine[3] is not None and other[3] == mine[3] for other in others])
-    nearness = cosines[[other[2] for other in others]] + SAME_TOPIC_NEARER * is_same
-    topic = _topic(rows, mine)
-    return [
-        others[at]
-        for at in np.argsort(-nearness, kind="stable")[:NEAREST].tolist()
-        if is_same[at] or (nearness[at] >= NEARLY_THE_SAME and _topic(rows, others[at]) @ topic >= TOPICS_ALIKE)
-    ]
+    """The nearest of the other statements, the nearest first."""
+    nearness = (rows @ rows[mine[2]])[[other[2] for other in others]]
+    nearness += SAME_TOPIC_NEARER * np.array([_is_same_topic(mine, other) for other in others])
+    return [others[at] for at in np.argsort(-nearness, kind="stable")[:NEAREST].tolist()]
 
 
-def _topic(rows: Vectors, one: _Statement) -> Vector:
-    """The vector of the topic of a statement's memory."""
-    vector: Vector = rows[one[2] - one[1] + _TOPIC]
-    return vector
+def _is_same_topic(one: _Statement, other: _Statement) -> bool:
+    return one[3] is not None and one[3] == other[3]
+
+
+def _may_be_same_matter(rows: Vectors, one: _Statement, other: _Statement) -> bool:
+    """Whether two statements may contradict each other whatever was asked."""
+    topics = rows[[one[2] - one[1] + _TOPIC, other[2] - other[1] + _TOPIC]]
+    return _is_same_topic(one, other) or (
+        float(rows[one[2]] @ rows[other[2]]) >= NEARLY_THE_SAME and float(topics[0] @ topics[1]) >= TOPICS_ALIKE
+    )

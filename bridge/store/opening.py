@@ -76,12 +76,8 @@ def require_model(workspace: Workspace, embedding: EmbeddingConfig) -> None:
         local_models.require(embedding)
     except JobError as error:
         with suppress(JobError):  # a store that cannot be read is another problem
-            former = local_models.LOCAL_MODELS.get(embedder_of(workspace) or "")
-            if (
-                former
-                and former.identity != embedding.identity
-                and local_models.is_installed(former, embedding.cache_dir)
-            ):
+            former = local_models.known(embedder_of(workspace), embedding.cache_dir)
+            if former and former.identity != embedding.identity and former.is_installed(embedding.cache_dir):
                 return
         raise error from None
 

@@ -41,10 +41,12 @@ LAYERS = {
     ),
     "worker": (
         "version boot wording log process_usage hooks stop_signals connections",
-        "monitoring admin mcp processes",
+        "monitoring admin processes",
         "child",
         "scheduling doctor",
         "inbox team",
+        "calls",
+        "mcp",
         "pool",
         "gateway",
         "heartbeat",
@@ -326,7 +328,7 @@ def test_every_exception_is_needed() -> None:
         ("huey", {"worker/scheduling/huey_queue.py"}),
         ("watchdog", {"worker/inbox/watcher.py"}),
         ("ladybug", {"bridge/graph/graph_files.py"}),
-        ("onnxruntime", {"bridge/embedding/local_embedder.py", "bridge/reranking/local_reranker.py"}),
+        ("onnxruntime", {"bridge/embedding/onnx_graph.py"}),
         ("mcp", {"worker/mcp/server.py"}),
         (
             "starlette",
@@ -366,7 +368,7 @@ def test_every_exception_is_needed() -> None:
         ("httpx", {"bridge/embedding/", "bridge/graph/", "bridge/reranking/", "bridge/team/gateway_team.py"}),
         ("psycopg", {f"bridge/team/{name}.py" for name in ("address", "people", "schema", "server")}),
         ("psycopg_pool", {"bridge/team/server.py"}),
-        ("tokenizers", {"bridge/embedding/tokens.py", "bridge/reranking/local_reranker.py"}),
+        ("tokenizers", {"bridge/embedding/onnx_graph.py"}),
         ("platformdirs", {"bridge/settings.py"}),
         ("dotenv", {"bridge/settings.py", "worker/doctor/setting_sources.py"}),
         ("argcomplete", {"worker/terminal/completion.py"}),
@@ -459,9 +461,7 @@ def test_one_module_shapes_the_envelope() -> None:
             ):
                 shapers.add(name_of(path))
     # A record has a field of that name too; it is no answer of a program.
-    assert shapers - {"jobs/model.py", "jobs/schema.py", "worker/mcp/job_answers.py", DESCRIBED} == {
-        "bridge/interface/envelope.py"
-    }
+    assert shapers - {"jobs/model.py", "jobs/schema.py", DESCRIBED} == {"bridge/interface/envelope.py"}
 
 
 def test_one_module_writes_to_stdout_below_the_level_of_print() -> None:

@@ -26,7 +26,7 @@ from bridge.settings import load
 from bridge.text.template import sections
 from jobs import client as asker
 from jobs.lock import is_held
-from worker.mcp.schemas import LONGEST_WAIT_SECONDS
+from worker.mcp.inputs import LONGEST_WAIT_SECONDS
 from worker.mcp.tools import TOOLS
 
 NOW = "2026-11-20T12:00:00Z"
@@ -206,7 +206,7 @@ def test_a_client_of_the_newest_protocol_is_served_too(place: Place) -> None:
 def test_nothing_heavy_is_imported_before_the_first_question(place: Place) -> None:
     code = """
 import sys
-import worker.cli, worker.terminal.commands
+import worker.cli, worker.terminal.program
 from worker.mcp.server import listed
 from worker.mcp.tools import TOOLS
 [listed(tool) for tool in TOOLS]
@@ -223,10 +223,10 @@ def test_retrieve_finds_what_the_command_line_finds(agent: Agent, place: Place) 
     assert found == agent.answer("memory_retrieve", query="who renews tokens?", as_of=NOW, max_results=3)
     assert "notes" in found["notice"]
     for_programs = place.json("retrieve", "who renews tokens?", "--as-of", NOW, "--max-results", "3")
-    assert found["total"] == for_programs["total_results"]
-    assert [(hit["memory_number"], hit["score"], hit["text"]) for hit in found["results"]] == [
-        (hit["memory_number"], round(hit["score"], 3), sections(hit["summary_text"])) for hit in for_programs["results"]
-    ]
+    assert found["total_results"] == for_programs["total_results"]
+    for hit, whole in zip(found["results"], for_programs["results"], strict=True):
+        expected = {**whole, "score": round(whole["score"], 3), "summary_text": sections(whole["summary_text"])}
+        assert {name: expected[name] for name in hit} == hit, "a part of the answer for programs"
 
 
 def test_an_answer_says_each_thing_once_and_its_text_is_no_longer_than_its_value(agent: Agent) -> None:
@@ -276,7 +276,8 @@ def test_context_is_a_block_to_read_within_its_budget(agent: Agent) -> None:
     assert text_of(result) == found["context"]
     assert "Tokens are renewed under a lock" in found["context"]
     assert 0 < found["total_tokens"] <= found["budget"] == 300
-    assert found["memory_numbers"]
+    assert [set(memory) for memory in found["memories"]] == [{"memory_number"}] * len(found["memories"])
+    assert found["memories"]
 
 
 def test_a_question_that_nothing_fits_has_an_answer_without_memories(agent: Agent, unused: Place) -> None:
@@ -413,20 +414,21 @@ def test_a_mistake_is_answered_with_what_to_do(
 def test_a_memory_is_read_whole_by_its_number_or_its_id(agent: Agent) -> None:
     found = agent.answer("memory_read", memory_number=1)
     assert found == agent.answer("memory_read", memory_id="memory-10")
-    assert (found["title"], found["topic_id"], found["status"], found["next_offset"]) == (
+    memory = found["memory"]
+    assert (memory["title"], memory["topic_id"], memory["status"], found["next_offset"]) == (
         "Sign-in", "sign-in", "Active", None,
     )  # fmt: skip
-    assert "Only the tray renews tokens" in found["text"]
-    assert "People were logged out overnight." in found["text"]
-    assert agent.answer("memory_read", memory_number=4)["status"] == "Superseded"
-    assert json.loads(text_of(agent.call("memory_read", memory_number=1)))["text"] == found["text"]
+    assert "Only the tray renews tokens" in memory["summary_text"]
+    assert "People were logged out overnight." in memory["summary_text"]
+    assert agent.answer("memory_read", memory_number=4)["memory"]["status"] == "Superseded"
+    assert json.loads(text_of(agent.call("memory_read", memory_number=1))) == found
 
 
 def test_a_long_memory_is_read_in_parts(agent: Agent) -> None:
     parts, offset = [], 0
     while offset is not None:
         found = agent.answer("memory_read", memory_id="long", offset=offset)
-        parts.append(found["text"])
+        parts.append(found["memory"]["summary_text"])
         offset = found["next_offset"]
     assert len(parts) == 3
     assert "".join(parts) == LONG
@@ -450,7 +452,8 @@ def test_the_topics_are_listed_with_their_titles_and_counts(agent: Agent) -> Non
         ("sign-in", "Sign-in", 2, 0),
         ("invoices", "Invoices", 1, 1),
     ]
-    assert (len(agent.answer("memory_topics", limit=1)["topics"]), found["total"]) == (1, 2)
+    one = agent.answer("memory_topics", limit=1)
+    assert (len(one["topics"]), one["warnings"]) == (1, ["1 of 2 shown; limit shows more"])
 
 
 def test_a_workspace_without_memories_has_no_topics_and_nothing_recent(unused: Place) -> None:
@@ -544,7 +547,7 @@ def test_settings_are_those_of_the_moment(unused: Place) -> None:
 def ended(agent: Agent, job_id: str) -> dict[str, Any]:
     def look() -> dict[str, Any] | None:
         found = agent.answer("memory_job_status", job_id=job_id, wait_seconds=5)
-        return found if found["success"] is not None else None
+        return found["job"] if "success" in found["job"] else None
 
     return until(look, f"{job_id} has ended", 2 * PATIENCE)
 
@@ -553,19 +556,20 @@ def ended(agent: Agent, job_id: str) -> dict[str, Any]:
 def test_what_an_agent_remembers_it_finds_again(unused: Place) -> None:
     with agent_of(unused) as agent:
         found = agent.answer("memory_ingest", summary=SUMMARY, job_id="retry-pauses")
-        assert found == {"job_id": "retry-pauses", "duplicate": False, "similar": []}
+        assert found == {"notice": found["notice"], "job_id": "retry-pauses", "duplicate": False, "similar": []}
         until(lambda: unused.heartbeat().get("state") == "ready", "the worker is there")
         status = ended(agent, "retry-pauses")
         assert (status["state"], status["success"]) == ("succeeded", True)
         assert status["result"]["topic_id"] == "retry-pauses"
         (hit,) = agent.answer("memory_retrieve", query="how long do uploads pause?")["results"]
-        assert SUMMARY["decisions"][0] in hit["text"]
+        assert SUMMARY["decisions"][0] in hit["summary_text"]
 
         again = agent.answer("memory_ingest", summary=SUMMARY, job_id="retry-pauses")
         assert (again["job_id"], again["duplicate"]) == (found["job_id"], True)
         changed = {**SUMMARY, "context": "Something else."}
         assert agent.error("memory_ingest", summary=changed, job_id="retry-pauses")["error_code"] == "JOB_ID_CONFLICT"
-        assert agent.answer("memory_job_status", job_id="retry-pauses")["state"] == "succeeded"
+        told = agent.answer("memory_job_status", job_id="retry-pauses")
+        assert told["job"]["state"] == "succeeded"
 
         talk = agent.answer("memory_ingest", conversation={"user_message": "Hm?", "assistant_message": "Aye."})
         assert ended(agent, talk["job_id"])["result"]["memory_type"] == "legacy"
@@ -573,7 +577,7 @@ def test_what_an_agent_remembers_it_finds_again(unused: Place) -> None:
         assert ended(agent, anew["job_id"])["result"]["duplicate"] is True
 
         number = status["result"]["memory_number"]
-        assert status["outcome"] == f"Stored as memory #{number} of topic retry-pauses."
+        assert told["outcome"] == f"Stored as memory #{number} of topic retry-pauses."
         given = agent.call("memory_feedback", memory_number=number, verdict="helpful", note="It held.", wait_seconds=50)
         assert text_of(given) == f"The feedback on memory #{number} is recorded: 1 helpful, 0 wrong."
         assert agent.answer("memory_job_status", job_id=given.structured_content["job_id"])["outcome"] == (
@@ -598,9 +602,10 @@ def test_what_an_agent_remembers_it_finds_again(unused: Place) -> None:
         said = {hit["memory_number"]: hit.get("replaced") for hit in history["results"]}
         assert said[number] == f"Memory #{other} replaced it."
         assert said[other] is None
-        assert agent.answer("memory_read", memory_number=number)["feedback"][0]["note"] == said[number]
+        read = agent.answer("memory_read", memory_number=number)["memory"]
+        assert read["feedback"]["given"][0]["note"] == said[number]
         again = agent.answer("memory_mark_outdated", memory_number=number)
-        assert (again["changed"], again["job_id"], again["state"]) == (False, None, "succeeded")
+        assert (again["result"], again["job_id"], again["state"]) == (None, None, "succeeded")
 
 
 def test_an_agent_settles_what_is_disputed_and_retires_one_decision(unused: Place) -> None:
@@ -612,13 +617,15 @@ def test_an_agent_settles_what_is_disputed_and_retires_one_decision(unused: Plac
             stored = agent.answer("memory_ingest", summary={**summary, "source_created_at": day})
             assert ended(agent, stored["job_id"])["success"]
         (listed,) = until(lambda: agent.answer("memory_resolve")["pairs"], "the two were compared")
-        assert (listed["pair"], listed["older"], listed["newer"]) == (
-            "1/2",
-            f"#1, 2026-09-01: {earlier['decisions'][0]}",
-            f"#2, 2026-10-01: {later['decisions'][1]}",
-        )
+        assert listed["pair"] == "1/2"
+        for side, number, day, statement in (
+            ("older", 1, "2026-09-01", earlier["decisions"][0]),
+            ("newer", 2, "2026-10-01", later["decisions"][1]),
+        ):
+            found = listed[side]
+            assert (found["memory_number"], found["dated_at"][:10], found["statement"]) == (number, day, statement)
         settled = agent.answer("memory_resolve", pair="1/2", verdict="newer", reason="It moved.", wait_seconds=50)
-        assert (settled["state"], settled["pairs"]) == ("succeeded", [listed])
+        assert (settled["state"], settled["result"]["memory_numbers"]) == ("succeeded", [1, 2])
         assert agent.answer("memory_resolve")["pairs"] == []
         retired = agent.answer("memory_resolve", pair="1.2/2.1", verdict="newer", wait_seconds=50)
         assert retired["state"] == "succeeded"
@@ -637,7 +644,7 @@ def test_a_job_that_no_worker_has_seen_is_in_the_inbox(agent: Agent, place: Plac
     job_id = asker.submit(place.spool, "noop", {}).job_id
     try:
         found = agent.answer("memory_job_status", job_id=job_id)
-        assert (found["state"], found["success"], found["worker_alive"]) == ("in the inbox", None, False)
+        assert (found["job"], found["worker_alive"]) == ({"job_id": job_id, "state": "in the inbox"}, False)
     finally:
         place.spool.dropped(job_id).unlink()
 
@@ -646,9 +653,10 @@ def test_a_job_that_failed_says_why_and_what_to_do(unused: Place) -> None:
     with agent_of(unused) as agent, unused.worker():
         job_id = unused.submit("noop", {"outcome": "fail"})
         found = agent.answer("memory_job_status", job_id=job_id, wait_seconds=50)
-        assert (found["state"], found["success"], found["worker_alive"]) == ("failed", False, True)
-        assert found["error"]["code"] == "TEST_FAILURE"
-        assert found["error"]["remediation"]
+        job = found["job"]
+        assert (job["state"], job["success"], found["worker_alive"]) == ("failed", False, True)
+        assert job["error"]["code"] == "TEST_FAILURE"
+        assert job["error"]["remediation"]
 
 
 def test_what_is_not_ready_in_time_can_be_asked_for_later(unused: Place) -> None:
@@ -656,12 +664,12 @@ def test_what_is_not_ready_in_time_can_be_asked_for_later(unused: Place) -> None
     with agent_of(unused) as agent, unused.worker():
         unused.cli("jobs", "pause")
         found = agent.answer("memory_compact_preview", topic_id="sign-in", wait_seconds=0.5)
-        assert (found["state"] in ("in the inbox", "queued"), found["preview"]) == (True, None)
+        assert (found["state"] in ("in the inbox", "queued"), found["result"]) == (True, None)
         unused.in_state(found["job_id"], "queued")
         assert agent.answer("memory_job_status", job_id=found["job_id"])["outcome"] == "The job waits for its turn."
         marked = agent.call("memory_mark_outdated", memory_number=1, wait_seconds=0.5)
         assert marked.structured_content["state"] in ("in the inbox", "queued")
-        assert marked.structured_content["changed"] is None
+        assert marked.structured_content["result"] is None
         assert marked.structured_content["job_id"] in text_of(marked)
 
 
@@ -669,7 +677,7 @@ def test_a_preview_shows_the_merged_record_and_changes_nothing(place: Place, age
     listed = place.json("memories", "list")
     with place.worker():
         found = agent.answer("memory_compact_preview", topic_id="sign-in", wait_seconds=50)
-        preview = found["preview"] or ended(agent, found["job_id"])["result"]
+        preview = found["result"] or ended(agent, found["job_id"])["result"]
         wrong = agent.error("memory_compact_preview", topic_id="sign-in", keep_both=["00000000"], wait_seconds=50)
     assert wrong["error_code"] == "CONFLICT_NOT_FOUND"
     assert {summary["memory_id"] for summary in preview["summaries"]} == {"memory-10", "memory-12"}
@@ -729,7 +737,7 @@ def test_calls_are_answered_beside_one_that_waits(agent: Agent, place: Place) ->
     finally:
         thread.join()
         place.spool.dropped(waiting).unlink()
-    assert slow[0]["state"] == "in the inbox"
+    assert slow[0]["job"]["state"] == "in the inbox"
 
 
 _STRAYS = """

@@ -18,7 +18,7 @@ from bridge.settings import Settings
 from bridge.store.sqlite_store import SqliteStore
 from jobs import clock
 from jobs.layout import Workspace
-from worker.terminal.display import time_read
+from worker.terminal.hits import time_read
 
 ROOT = Path(__file__).resolve().parents[2]
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)

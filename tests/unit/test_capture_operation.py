@@ -24,7 +24,8 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lifecycle import Failed, Succeeded
 from worker.hooks import hook
-from worker.mcp import reading
+from worker.mcp.answer import Answer
+from worker.mcp.tools import TOOLS, call
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 BEGAN = datetime(2026, 11, 20, 9, tzinfo=UTC)
@@ -249,8 +250,10 @@ def test_a_captured_memory_says_from_where_it_comes(bench: Bench) -> None:
     assert {"section": "decisions", "index": 0, "place": "line 3"} in source["evidence"]
     assert memory["session_id"] == f"claude-code/{SESSION}"
     assert memory["created_at"] == "2026-11-20T09:02:00Z", "its age begins with the last turn"
-    told = reading.read(bench.workspace, {"memory_number": 1}).structured
-    assert told["captured_from"] == {
+    (tool,) = [tool for tool in TOOLS if tool.name == "memory_read"]
+    told = call(tool, bench.workspace, {"memory_number": 1})
+    assert isinstance(told, Answer)
+    assert told.structured["memory"]["captured_from"] == {
         "tool": "claude-code",
         "session_id": SESSION,
         "first_place": "line 1",

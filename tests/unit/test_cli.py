@@ -9,6 +9,7 @@ import os
 import shlex
 import threading
 from collections.abc import Iterator
+from importlib import import_module
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -22,12 +23,12 @@ from bridge.interface.arguments import EXAMPLES
 from bridge.settings import load
 from jobs import client, clock, lifecycle, spool
 from jobs.errors import JobError
-from jobs.kinds import KIND_NAMES, KINDS
+from jobs.kinds import KINDS
 from jobs.lock import Lock
 from jobs.model import Record, encode, job_digest
 from jobs.parse import parse_job
 from worker.cli import OTHER_NAMES, main, parser
-from worker.terminal import command_table, display, job_views, kinds
+from worker.terminal import display, job_views, kinds
 from worker.version import VERSION
 
 
@@ -66,26 +67,29 @@ def test_every_command_has_a_help_with_a_sentence(capsys: pytest.CaptureFixture[
 
 def test_every_command_that_is_understood_can_be_carried_out_and_shown() -> None:
     understood = {"worker", "settings", *(" ".join(command) for command in EVERY)}
-    of_kinds = {name for name in understood if name in KIND_NAMES}
-    assert understood - of_kinds == set(command_table.COMMANDS)
     for name in understood:
-        command, _, verb = name.partition(" ")
-        run, view = command_table.functions_of(argparse.Namespace(command=command, verb=verb or None))
-        assert list(signature(command_table.imported(run)).parameters) == ["args"], run
-        assert list(signature(command_table.imported(view)).parameters) == ["answer"], view
+        run, show = (HELPS[f"cognee-memory {name}"].get_default(function) for function in ("run", "show"))
+        assert list(signature(run).parameters) == ["args"], name
+        assert list(signature(show).parameters) == ["answer"], name
+
+
+def test_the_module_of_one_command_alone_is_imported(place: Place) -> None:
+    code = """
+import sys
+import worker.cli
+worker.cli.parser("retrieve")
+print(sorted(name for name in sys.modules if name.startswith("worker.terminal.")))
+"""
+    assert place.python("-c", code).stdout == "['worker.terminal.command_line', 'worker.terminal.questions']\n"
 
 
 def test_every_kind_that_has_a_module_on_the_command_line_has_its_command_and_its_view() -> None:
     modules = {path.stem for path in Path(kinds.__file__).parent.glob("*.py")} - {"__init__"}
     assert modules == {kind.module for kind in KINDS} - {"check", "noop"}, "doctor --deep runs check, tests run noop"
-    commands = {command_table.functions_of(given)[0] for given in map(parsed_name, EVERY)}
-    assert {f"kinds.{module}.run" for module in modules} <= commands
+    commands = {HELPS[" ".join(["cognee-memory", *command])].get_default("run") for command in EVERY}
+    assert {import_module(f"{kinds.__name__}.{module}").run for module in modules} <= commands
     assert [kind.name for kind in KINDS if job_views.view_of(kind.name) is None] == ["check", "noop"]
     assert job_views.view_of("a kind of a later version") is None
-
-
-def parsed_name(command: tuple[str, ...]) -> argparse.Namespace:
-    return argparse.Namespace(command=command[0], verb=command[1] if command[1:] else None)
 
 
 def helps() -> Iterator[tuple[str, argparse.ArgumentParser]]:

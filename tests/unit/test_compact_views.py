@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from bridge import compact
 from bridge.interface import script
 from bridge.interface.arguments import compact_arguments
 from jobs.errors import JobError
+from worker.cli import parser
 from worker.terminal import display
 
 SIDES = {
@@ -29,7 +29,8 @@ APPLIED = {
 
 
 def view(capsys: pytest.CaptureFixture[str], command: str, **found: Any) -> str:
-    display.show(argparse.Namespace(command=command), {"success": True, **found})
+    needed = ["1"] if command == "restore" else []
+    display.show(parser(command).parse_args([command, *needed]), {"success": True, **found})
     return capsys.readouterr().out
 
 

@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 from fake_embedder import FakeEmbedder
 
+from benchmarks.conflicts import compare
 from bridge.compaction import conflict_model
-from bridge.compaction.conflicts import FoundConflict, compare_texts, find_conflicts
+from bridge.compaction.conflicts import FoundConflict, find_conflicts
 from bridge.compaction.decision_features import extract_features
 from bridge.embedding.embedder import Vectors
 
@@ -52,12 +53,12 @@ def test_labelled_pairs_are_told_apart_precisely_rather_than_eagerly(
 def is_found(pair: dict[str, object]) -> bool:
     similarity = pair["similarity"]
     assert isinstance(similarity, float)
-    return compare_texts(str(pair["earlier"]), str(pair["later"]), similarity) is not None
+    return compare(str(pair["earlier"]), str(pair["later"]), similarity) is not None
 
 
 def test_the_rules_alone_name_nothing_that_is_no_conflict_where_they_were_made() -> None:
     short = [pair for pair in labelled("conflicts_dev") if pair["part"] == "short"]
-    found = [pair for pair in short if compare_texts(str(pair["earlier"]), str(pair["later"])) is not None]
+    found = [pair for pair in short if compare(str(pair["earlier"]), str(pair["later"])) is not None]
     assert all(pair["conflict"] for pair in found)
     assert len(found) >= 0.9 * sum(bool(pair["conflict"]) for pair in short)
 
@@ -97,7 +98,7 @@ def test_the_labelled_pairs_are_of_every_kind_and_not_lopsided() -> None:
     ],
 )
 def test_a_conflict_is_found_and_named(earlier: str, later: str, kind: str) -> None:
-    found = compare_texts(earlier, later)
+    found = compare(earlier, later)
     assert found is not None
     assert found.kind == kind
     assert 0.5 <= found.confidence <= 1
@@ -130,16 +131,16 @@ def test_a_conflict_is_found_and_named(earlier: str, later: str, kind: str) -> N
     ],
 )
 def test_what_narrows_adds_or_speaks_of_something_else_is_no_conflict(earlier: str, later: str) -> None:
-    assert compare_texts(earlier, later) is None
+    assert compare(earlier, later) is None
 
 
 @pytest.mark.parametrize("pair", labelled("conflicts_dev"), ids=lambda pair: str(pair["earlier"])[:40])
 def test_a_statement_does_not_conflict_with_itself(pair: dict[str, object]) -> None:
     for text in (str(pair["earlier"]), str(pair["later"])):
         for similarity in (None, 1.0):
-            assert compare_texts(text, text, similarity) is None
-            assert compare_texts(text, f"{text}.", similarity) is None
-        assert compare_texts(text, text.upper()) is None
+            assert compare(text, text, similarity) is None
+            assert compare(text, f"{text}.", similarity) is None
+        assert compare(text, text.upper()) is None
 
 
 # --- statements of other form ---
@@ -158,8 +159,8 @@ NEAR = 0.7  # cosine of two decisions about one thing
     ],
 )
 def test_a_conflict_of_other_form_is_found_with_the_likeness_of_the_texts(earlier: str, later: str, kind: str) -> None:
-    assert compare_texts(earlier, later) is None
-    found = compare_texts(earlier, later, NEAR)
+    assert compare(earlier, later) is None
+    found = compare(earlier, later, NEAR)
     assert found is not None
     assert found.kind == kind
     assert conflict_model.LIKELY <= found.confidence < 1
@@ -177,12 +178,12 @@ def test_a_conflict_of_other_form_is_found_with_the_likeness_of_the_texts(earlie
     ],
 )
 def test_what_differs_in_more_than_the_decision_is_no_conflict_however_alike(earlier: str, later: str) -> None:
-    assert compare_texts(earlier, later, NEAR) is None
+    assert compare(earlier, later, NEAR) is None
 
 
 def test_texts_that_are_far_from_each_other_do_not_conflict() -> None:
     earlier, later = "Renew certificates automatically", "No automatic renewal of certificates"
-    assert compare_texts(earlier, later, 0.0) is None
+    assert compare(earlier, later, 0.0) is None
 
 
 def test_nothing_that_is_likely_enough_is_passed_over_unread() -> None:
@@ -233,7 +234,7 @@ def test_many_texts_are_compared_like_two() -> None:
             if (a, b) in found:
                 reached[b] |= reached[a]
         for a in range(b):
-            alone = compare_texts(texts[a], texts[b]) or conflict_model.likely_difference(
+            alone = compare(texts[a], texts[b]) or conflict_model.likely_difference(
                 features[a], features[b], float(vectors[a] @ vectors[b])
             )
             assert ((a, b) in found) <= (alone is not None)
@@ -249,7 +250,7 @@ def test_nothing_is_found_among_nothing() -> None:
 @pytest.mark.parametrize("text", ["from mov to " * 20_000, "instead of " * 20_000, "a" * 500_000, "no " * 100_000])
 def test_a_text_of_any_length_takes_no_time(text: str) -> None:
     began = time.process_time()
-    compare_texts(text, text, 0.9)
+    compare(text, text, 0.9)
     assert time.process_time() - began < 5
 
 
@@ -293,7 +294,7 @@ PRO = "The Pro plan costs 99 EUR a month for 5,000 parcels."
 )
 @pytest.mark.parametrize("similarity", [0.6, 0.9])
 def test_what_says_that_an_amount_is_as_it_was_agrees(earlier: str, later: str, similarity: float) -> None:
-    assert compare_texts(earlier, later, similarity) is None
+    assert compare(earlier, later, similarity) is None
 
 
 @pytest.mark.parametrize(
@@ -307,6 +308,6 @@ def test_what_says_that_an_amount_is_as_it_was_agrees(earlier: str, later: str, 
     ],
 )
 def test_what_stays_otherwise_conflicts(earlier: str, later: str, kind: str) -> None:
-    found = compare_texts(earlier, later, 0.9)
+    found = compare(earlier, later, 0.9)
     assert found is not None
     assert found.kind == kind

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import shutil
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 from bridge.embedding import local_models, model_files
 from bridge.embedding.config import EmbeddingConfig
 from bridge.embedding.factory import create
+from bridge.embedding.local_models import ENGLISH, ENGLISH_FULL
 from jobs.errors import JobError
 
 ROOT = Path(__file__).parents[2]
@@ -23,12 +25,12 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the package's model, which the program takes for its own."""
     folder = tmp_path / "all-MiniLM-L6-v2"
     shutil.copytree(model_files.DEFAULT_FOLDER, folder)
-    monkeypatch.setattr(model_files, "DEFAULT_FOLDER", folder)
+    monkeypatch.setitem(local_models.LOCAL_MODELS, ENGLISH.identity, replace(ENGLISH, folder=folder))
     return folder
 
 
 def test_the_package_has_the_pinned_files_and_their_licence() -> None:
-    model_files.verify_default()
+    ENGLISH.verify(model_files.DEFAULT_FOLDER)
     assert model_files.digest(model_files.SHIPPED_GRAPH) == model_files.GRAPH.sha256
     assert "Apache License" in (model_files.DEFAULT_FOLDER / "LICENSE.txt").read_text("utf-8")
     listed = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]["package-data"]
@@ -40,14 +42,14 @@ def test_it_is_used_without_a_cache_folder_and_nothing_is_written(tmp_path: Path
     cache = tmp_path / "none"
     config = EmbeddingConfig(cache_dir=cache)
     local_models.verify(config)
-    assert local_models.is_installed(local_models.ENGLISH, cache)
-    assert not local_models.is_installed(local_models.ENGLISH_FULL, cache)
-    assert create(config).embed(["word"]).shape == (1, model_files.DIMENSIONS)
+    assert ENGLISH.is_installed(cache)
+    assert not ENGLISH_FULL.is_installed(cache)
+    assert create(config).embed(["word"]).shape == (1, ENGLISH.dimensions)
     assert not cache.exists()
 
 
 def test_a_broken_installation_is_corrupt_and_says_how_to_mend_it(installed: Path) -> None:
-    for file in model_files.default_files():
+    for file in ENGLISH.files:
         (installed / file.name).rename(installed / "kept")
         for harm in ("missing", "shortened"):
             if harm == "shortened":
@@ -76,7 +78,7 @@ def test_a_changed_byte_is_found_by_doctor_and_by_whoever_keeps_vectors(installe
 def test_the_tool_makes_the_same_bytes_again(full_weights: Path, tmp_path: Path) -> None:
     pytest.importorskip("onnx")
     importlib.import_module("tools.default_model").write(full_weights, tmp_path)
-    model_files.verify_default(tmp_path)
+    ENGLISH.verify(tmp_path)
 
 
 def test_the_graph_of_the_full_weights_is_what_its_tool_builds(full_weights: Path) -> None:

@@ -53,7 +53,7 @@ from worker.doctor.examination import Report, examine
 from worker.doctor.setting_sources import IneffectiveSettings, survey
 from worker.hooks import installers
 from worker.processes import Process
-from worker.terminal import doctor_view
+from worker.terminal import doctor_command
 from worker.version import VERSION
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -1001,7 +1001,7 @@ def test_each_trouble_says_what_it_is_and_what_to_do() -> None:
 def test_the_troubles_come_first_and_each_says_what_to_do(used: Workspace, capsys: pytest.CaptureFixture[str]) -> None:
     no_gitignore(used)
     spoil_database(used)
-    doctor_view.show(
+    doctor_command.show(
         {**look(used).as_dict(), "fixed": [], "bundle": {"path": "x.zip", "bytes": 9, "files": [], "look_at": []}}
     )
     shown = capsys.readouterr().out

@@ -21,19 +21,20 @@ from harness import PATIENCE
 from hub_cache import lay_out
 
 from bridge.embedding import model_files
-from bridge.embedding.config import EmbeddingConfig
+from bridge.embedding.config import FULL_WEIGHTS, NAME, EmbeddingConfig
 from bridge.embedding.embedder import Embedder
 from bridge.embedding.factory import create, earlier
-from bridge.embedding.local_embedder import FastembedEmbedder, OnnxEmbedder
-from bridge.embedding.local_models import ENGLISH_FULL
+from bridge.embedding.local_embedder import FastembedEmbedder
+from bridge.embedding.local_models import ENGLISH, ENGLISH_FULL
+from bridge.embedding.onnx import OnnxEmbedder
 from bridge.embedding.remote_embedder import BATCH_TEXTS, HttpEmbedder, LiteLLMEmbedder, retry_after_seconds
-from bridge.embedding.tokens import word_piece_tokenizer
+from bridge.embedding.tokens import TOKEN_LIMIT, word_piece_tokenizer
 from jobs.errors import JobError, Reaction
 
 KEY = "sk-secret-key"
 
 # The files that the default embedder reads.
-MODEL = tuple(file.name for file in model_files.default_files())
+MODEL = tuple(file.name for file in ENGLISH.files)
 FOLDER = model_files.DEFAULT_FOLDER
 TEXTS = [
     "We keep the queue in SQLite, because one file is enough and it survives a crash.",
@@ -51,12 +52,12 @@ TOO_LONG = "The retrieval ranks sentences and whole memories together. " * 120
 
 @pytest.fixture(scope="module")
 def embedder() -> OnnxEmbedder:
-    return OnnxEmbedder(FOLDER)
+    return OnnxEmbedder(ENGLISH, FOLDER)
 
 
 @pytest.fixture(scope="module")
 def full(full_weights: Path) -> OnnxEmbedder:
-    return OnnxEmbedder(full_weights, full_weights=True)
+    return OnnxEmbedder(ENGLISH_FULL, full_weights)
 
 
 def test_vectors_have_length_one_and_keep_the_order_of_the_texts(embedder: OnnxEmbedder) -> None:
@@ -84,13 +85,18 @@ def test_a_query_has_the_same_bits_from_the_quick_and_the_bulk_embedder(tmp_path
 
 def test_bulk_work_on_several_threads_gives_the_same_bits_as_on_one() -> None:
     folder, texts = FOLDER, [f"{text} {number}" for text in TEXTS for number in range(20)]
-    assert (OnnxEmbedder(folder, threads=1).embed(texts) == OnnxEmbedder(folder, threads=3).embed(texts)).all()
+    assert (
+        OnnxEmbedder(ENGLISH, folder, threads=1).embed(texts) == OnnxEmbedder(ENGLISH, folder, threads=3).embed(texts)
+    ).all()
 
 
 def test_threads_that_share_a_run_change_no_bit() -> None:
     """Of a word alone, of a question, of a text as long as the model reads."""
     folder = FOLDER
-    alone, shared = OnnxEmbedder(folder), [OnnxEmbedder(folder, intra_op_threads=count) for count in (2, 3)]
+    alone, shared = (
+        OnnxEmbedder(ENGLISH, folder),
+        [OnnxEmbedder(ENGLISH, folder, intra_op_threads=count) for count in (2, 3)],
+    )
     for text in [*TEXTS, "x", "E1042", TOO_LONG, *(TOO_LONG[: 37 * number] for number in range(1, 40))]:
         wanted = alone.embed([text])
         assert all((found.embed([text]) == wanted).all() for found in shared), text[:50]
@@ -98,15 +104,15 @@ def test_threads_that_share_a_run_change_no_bit() -> None:
 
 def test_weights_arranged_for_the_processor_change_no_bit() -> None:
     folder = FOLDER
-    plain = OnnxEmbedder(folder)
-    arranged = [OnnxEmbedder(folder, intra_op_threads=count, prepacked=True) for count in (1, 2)]
+    plain = OnnxEmbedder(ENGLISH, folder)
+    arranged = [OnnxEmbedder(ENGLISH, folder, intra_op_threads=count, prepacked=True) for count in (1, 2)]
     for text in [*TEXTS, "x", "E1042", TOO_LONG, *(TOO_LONG[: 37 * number] for number in range(1, 40))]:
         wanted = plain.embed([text])
         assert all((found.embed([text]) == wanted).all() for found in arranged), text[:50]
 
 
 def test_the_full_weights_are_never_arranged_since_their_last_bits_would_change(full_weights: Path) -> None:
-    plain, asked = (OnnxEmbedder(full_weights, full_weights=True, prepacked=wanted) for wanted in (False, True))
+    plain, asked = (OnnxEmbedder(ENGLISH_FULL, full_weights, prepacked=wanted) for wanted in (False, True))
     assert (plain.embed(TEXTS) == asked.embed(TEXTS)).all()
 
 
@@ -164,7 +170,7 @@ def test_weights_that_cannot_be_loaded_are_corrupt(tmp_path: Path) -> None:
     for name in MODEL:
         shutil.copyfile(FOLDER / name, tmp_path / name)
     (tmp_path / "weights-int8.bin").write_bytes(b"short")
-    made = OnnxEmbedder(tmp_path)
+    made = OnnxEmbedder(ENGLISH, tmp_path)
     for _ in range(2):
         with pytest.raises(JobError, match="MODEL_CORRUPT"):
             made.embed(["word"])
@@ -172,7 +178,7 @@ def test_weights_that_cannot_be_loaded_are_corrupt(tmp_path: Path) -> None:
 
 def test_a_model_that_was_mended_is_used_by_who_met_the_broken_one(tmp_path: Path) -> None:
     folder = FOLDER
-    made, count = OnnxEmbedder(tmp_path), word_piece_tokenizer(tmp_path)
+    made, count = OnnxEmbedder(ENGLISH, tmp_path), word_piece_tokenizer(tmp_path)
     with pytest.raises(JobError, match="MODEL_CORRUPT"):
         count.count("word")
     with pytest.raises(JobError, match="MODEL_CORRUPT"):
@@ -180,7 +186,7 @@ def test_a_model_that_was_mended_is_used_by_who_met_the_broken_one(tmp_path: Pat
     for name in MODEL:
         (tmp_path / name).write_bytes((folder / name).read_bytes())
     assert made.count_tokens("embeddings") == 4
-    assert (made.embed(TEXTS) == OnnxEmbedder(folder).embed(TEXTS)).all()
+    assert (made.embed(TEXTS) == OnnxEmbedder(ENGLISH, folder).embed(TEXTS)).all()
 
 
 @pytest.mark.parametrize("name", MODEL)
@@ -190,7 +196,7 @@ def test_a_changed_byte_of_the_model_is_found_by_a_process_that_keeps_vectors(tm
     whole = (tmp_path / name).read_bytes()
     middle = len(whole) // 2
     (tmp_path / name).write_bytes(whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :])
-    made = OnnxEmbedder(tmp_path, verified=True)
+    made = OnnxEmbedder(ENGLISH, tmp_path, verified=True)
     with pytest.raises(JobError, match=f"MODEL_CORRUPT.*{name}"):
         made.embed(["word"])
     (tmp_path / name).write_bytes(whole)
@@ -199,7 +205,7 @@ def test_a_changed_byte_of_the_model_is_found_by_a_process_that_keeps_vectors(tm
 
 def test_importing_the_module_loads_nothing_heavy() -> None:
     check = (
-        "import sys, bridge.embedding.embedder, bridge.embedding.model_files;"
+        "import sys, bridge.embedding.embedder, bridge.embedding.local_models;"
         "print([name for name in ('onnxruntime', 'tokenizers', 'httpx', 'litellm', 'fastembed',"
         " 'huggingface_hub') if name in sys.modules])"
     )
@@ -230,7 +236,7 @@ def test_an_unmodified_cognee_finds_the_model_offline_and_agrees_on_vectors_and_
     texts = [*TEXTS, TOO_LONG]
     environment = {
         "EMBEDDING_PROVIDER": "fastembed",
-        "EMBEDDING_MODEL": model_files.NAME,
+        "EMBEDDING_MODEL": NAME,
         "EMBEDDING_DIMENSIONS": "384",
         "HF_HUB_OFFLINE": "1",
         "HF_HUB_CACHE": str(lay_out(full_weights, tmp_path / "hub")),
@@ -250,7 +256,7 @@ def test_an_unmodified_cognee_finds_the_model_offline_and_agrees_on_vectors_and_
     )
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout.strip().rpartition("\n")[2])
-    assert answer["limit"] == model_files.TOKEN_LIMIT - 2
+    assert answer["limit"] == TOKEN_LIMIT - 2
     assert np.abs(full.embed(texts) - np.array(answer["vectors"])).max() < 1e-5
     # A word of more than 100 characters is one token to it, which would be no measure of a budget.
     plain = [place for place, text in enumerate(texts) if len(max(text.split(), key=len, default="")) <= 100]
@@ -462,8 +468,8 @@ def test_the_key_is_not_in_the_representation_of_the_settings(tmp_path: Path) ->
 
 def test_full_weights_that_are_missing_are_said_with_their_remedy(tmp_path: Path) -> None:
     with pytest.raises(JobError, match="MODEL_MISSING") as caught:
-        create(EmbeddingConfig(cache_dir=tmp_path, model=model_files.FULL_WEIGHTS))
-    assert "cognee-memory setup" in caught.value.remediation
+        create(EmbeddingConfig(cache_dir=tmp_path, model=FULL_WEIGHTS))
+    assert "cognee-memory model use english-full" in caught.value.remediation
 
 
 def test_the_local_model_has_384_dimensions_whatever_is_set(tmp_path: Path) -> None:
@@ -484,7 +490,7 @@ def test_any_other_provider_goes_through_litellm(tmp_path: Path, which: str, mod
 
 def test_other_models_count_by_the_local_tokenizer_and_say_so(tmp_path: Path) -> None:
     made = create(settings(tmp_path, provider="gemini"))
-    assert made.tokenizer_name == model_files.NAME
+    assert made.tokenizer_name == NAME
     assert made.count_tokens("embeddings") == 4
 
 

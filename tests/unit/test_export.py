@@ -46,7 +46,7 @@ from jobs.model import Record
 from tools.schemas import schemas
 from worker.cli import main, parser
 from worker.scheduling.retention import RetentionLimits, prune
-from worker.terminal import command_table, import_copy, job_commands
+from worker.terminal import import_copy, job_commands
 from worker.terminal.kinds import import_ as import_command
 
 NOW = clock.parse("2026-11-20T12:00:00Z")
@@ -866,7 +866,9 @@ def place(tmp_path: Path) -> Workspace:
 
 def command(workspace: Workspace, *arguments: str) -> dict[str, Any]:
     """What a command answers. Raises JobError."""
-    return command_table.run(parser().parse_args([*arguments, "--workspace", str(workspace.root)]))
+    given = parser().parse_args([*arguments, "--workspace", str(workspace.root)])
+    answer: dict[str, Any] = given.run(given)
+    return answer
 
 
 def test_an_export_to_a_file_is_private_and_whole(

@@ -20,9 +20,11 @@ from jobs.kinds import KIND_NAMES
 from jobs.layout import Workspace
 from jobs.model import Attempt, Record, encode
 from jobs.record_cache import RecordCache
-from worker.http import page as http_page, queue as http_queue, tickets
+from worker.calls import queue_state
+from worker.http import page as http_page, tickets
 from worker.http.executor import RequestExecutor
-from worker.mcp import reading
+from worker.mcp.answer import Answer
+from worker.mcp.tools import TOOLS, call
 
 
 def ended(number: int, state: str, code: str | None = None, kind: str = "ingest", **more: Any) -> Record:
@@ -213,7 +215,7 @@ def test_that_a_worker_falls_silent_is_a_change_though_no_file_has_changed(
     own.workspace.spool.heartbeat.write_text("half of one")
     tag = own.get("/v1/status").headers["etag"]
     assert own.get("/v1/status", If_None_Match=tag).status == 304
-    monkeypatch.setattr(http_queue, "STALE_SECONDS", -1.0)
+    monkeypatch.setattr(queue_state, "STALE_SECONDS", -1.0)
     assert own.get("/v1/status", If_None_Match=tag).status == 200
 
 
@@ -264,7 +266,7 @@ def test_what_is_no_job_is_not_found_wherever_it_leads(place: Operated, job_id: 
 
 @pytest.fixture
 def _no_worker_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("worker.http.jobs", "worker.admin.requests"):
+    for module in ("worker.calls.jobs", "worker.admin.requests"):
         monkeypatch.setattr(f"{module}.launch.start", lambda workspace, **more: False)
 
 
@@ -494,8 +496,11 @@ def test_each_list_says_over_http_and_mcp_that_a_job_waits(own: Operated) -> Non
     own.done("/v1/jobs", {"kind": "ingest", "payload": {"summaryText": "Topic: A\nContext: B"}})
     said = ["1 job waits: what it stores is not found yet"]
     assert [own.found(path)["warnings"] for path in ("/v1/memories", "/v1/open", "/v1/topics")] == [said] * 3
-    lists = (reading.recent, reading.still_open, reading.topics)
-    assert [answer_of(own.workspace, {}).structured["warnings"] for answer_of in lists] == [said] * 3
+    for tool in TOOLS:
+        if tool.name in ("memory_recent", "memory_open", "memory_topics"):
+            answer = call(tool, own.workspace, {})
+            assert isinstance(answer, Answer)
+            assert answer.structured["warnings"] == said
 
 
 def test_memories_are_listed_the_newest_first_page_by_page(place: Operated) -> None:

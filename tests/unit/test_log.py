@@ -17,7 +17,7 @@ from bridge.privacy import log_lines, masking
 from jobs.model import Record
 from worker import log
 from worker.child import main
-from worker.terminal.process_commands import last_lines
+from worker.terminal.worker import last_lines
 
 RECORD = Record("a-job", "ingest", "0" * 64, "running", attempt=2, correlation_id="from-afar")
 

@@ -9,6 +9,10 @@ import pytest
 from jobs.errors import JobError
 from jobs.model import Record
 from worker.mcp.job_answers import job_status
+from worker.mcp.short import short
+from worker.mcp.tools import TOOLS
+
+(KEPT,) = [tool.kept for tool in TOOLS if tool.name == "memory_job_status"]
 
 STORED = {
     "memory_id": "m", "memory_number": 6, "memory_type": "summary", "topic": "Retry", "topic_id": "retry",
@@ -59,8 +63,8 @@ def test_a_job_that_waits_without_a_worker_says_so() -> None:
 
 def test_the_answer_about_a_stored_memory_is_small() -> None:
     found = job_status("job-1", record("succeeded", result=STORED, elapsed_ms=5), worker_alive=True)
-    assert len(str(found)) < 400
-    assert found["result"] == {
+    assert len(str(short(found, KEPT))) < 500
+    assert short(found, KEPT)["job"]["result"] == {
         "memory_number": 6, "memory_id": "m", "memory_type": "summary", "topic_id": "retry", "status": "Active",
         "duplicate": False,
     }  # fmt: skip
@@ -69,5 +73,5 @@ def test_the_answer_about_a_stored_memory_is_small() -> None:
 def test_the_remedy_of_a_failed_job_is_one_for_an_agent() -> None:
     error = JobError("INTERNAL").as_dict()
     found = job_status("job-1", record("failed", error=error), worker_alive=True)
-    assert found["error"] is not None
-    assert found["error"]["remediation"].startswith("For the user: Run: cognee-memory jobs retry job-1.")
+    error = short(found, KEPT)["job"]["error"]
+    assert error["remediation"].startswith("For the user: Run: cognee-memory jobs retry job-1.")

@@ -14,7 +14,7 @@ from bridge.argument_table import ARGUMENTS, EXPLAIN_ARGUMENTS, MAX_IDS
 from jobs.errors import ERRORS
 from jobs.payloads import PAYLOADS, Ingest, Summary
 from worker.cli import parser
-from worker.mcp import schemas
+from worker.mcp import changes, inputs
 from worker.mcp.remedies import FOR_THE_USER, REMEDIES, remedy
 from worker.mcp.tools import INSTRUCTIONS, TOOLS, Tool
 
@@ -151,7 +151,7 @@ def test_an_agent_is_told_what_a_tool_can_do_and_the_rest_is_for_the_user() -> N
 
 
 def test_a_wait_ends_before_a_client_gives_the_call_up() -> None:
-    assert schemas.PREVIEW_WAIT_SECONDS <= schemas.LONGEST_WAIT_SECONDS < 60
+    assert changes._PREVIEW_WAIT_SECONDS <= inputs.LONGEST_WAIT_SECONDS < 60
 
 
 def test_the_configurations_in_the_docs_start_the_server() -> None:

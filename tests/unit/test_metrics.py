@@ -88,9 +88,8 @@ def test_a_memory_of_the_data_becomes_a_summary_with_its_facts_as_decisions(data
 def test_the_benchmark_runs_on_data_of_any_folder(
     benchmark: object, data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("sys.argv", ["x", "--data", str(data)])
     monkeypatch.setattr(judged, "embedder", lambda *_: judged.OnceEmbedder(FakeEmbedder(64)))
-    benchmark.main()  # type: ignore[attr-defined]
+    benchmark.main(["--data", str(data)])  # type: ignore[attr-defined]
     out = capsys.readouterr().out
     assert "structured" in out
     assert "1.000" in out if benchmark is not floor else "100.0%" in out
@@ -98,20 +97,15 @@ def test_the_benchmark_runs_on_data_of_any_folder(
 
 def test_the_rankings_are_written_for_other_tools(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     runs = tmp_path / "runs"
-    arguments = ["x", "--data", str(data), "--split", "dev", "--scope", "both", "--runs", str(runs)]
-    monkeypatch.setattr("sys.argv", arguments)
     monkeypatch.setattr(judged, "embedder", lambda *_: judged.OnceEmbedder(FakeEmbedder(64)))
-    quality.main()
+    quality.main(["--data", str(data), "--split", "dev", "--scope", "both", "--runs", str(runs)])
     files = sorted(runs.glob("*.jsonl"))
-    assert len(files) == 2 * 5
+    assert len(files) == 2 * 6
     for file in files:
         rows = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
         assert [row["query_id"] for row in rows] == ["qc1/zebra", "qc1/quagga", "qc1/okapi"]
 
 
-def test_a_folder_without_data_ends_the_program_with_a_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sys.argv", ["x", "--data", str(tmp_path)])
+def test_a_folder_without_data_ends_the_program_with_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match=r"holds no memories\.jsonl"):
-        quality.main()
+        quality.main(["--data", str(tmp_path)])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
@@ -32,6 +31,7 @@ from jobs import steps
 from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lifecycle import Failed, Succeeded
+from worker.cli import parser
 from worker.terminal import display
 
 NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
@@ -222,7 +222,7 @@ def test_a_person_sees_which_text_failed_and_that_a_dry_run_changed_nothing(
     bench: Bench, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = bench.old.add(BROKEN)
-    given = argparse.Namespace(command="migrate")
+    given = parser("migrate").parse_args(["migrate"])
     display.show(given, {"success": True, "kind": "migrate", "job_id": "d", "result": bench.run("d", dry_run=True)})
     shown = capsys.readouterr().out
     assert path.name in shown

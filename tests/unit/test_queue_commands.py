@@ -17,7 +17,8 @@ from jobs.model import encode
 from jobs.parse import parse_job
 from worker.admin import overview
 from worker.cli import main
-from worker.terminal import queue_views
+from worker.terminal import job_requests
+from worker.terminal.worker import show_overview
 
 NOW = clock.now()
 STARTED = lifecycle.Started()
@@ -200,7 +201,7 @@ def test_a_damaged_copy_is_shown_as_none(night: Place, cli: Answers, content: st
 
 
 def test_a_request_is_reported_where_the_worker_has_no_heartbeat(capsys: pytest.CaptureFixture[str]) -> None:
-    queue_views.requested({"obeyed": True, "request": "pause", "worker": {"alive": True, "heartbeat": None}})
+    job_requests.requested({"obeyed": True, "request": "pause", "worker": {"alive": True, "heartbeat": None}})
     assert capsys.readouterr().out == "pause: done; the worker is starting\n"
 
 
@@ -351,7 +352,7 @@ def test_the_status_counts_each_job_and_each_rejected_file_once(
     jobs = {"counts": counts, "causes": [], "oldest_waiting_seconds": None}
     found = standing(worker=worker, jobs=jobs, rejected_files=files, memory={"memories": 0})
     found |= {"workspace": "w", "advice": [], "graph_installed": True}
-    queue_views.overview(found)
+    show_overview(found)
     lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
     assert [line for line in lines if line.startswith(("queue", "cut off", "rejected"))] == shown
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,12 +14,12 @@ import pytest
 from fake_embedder import FakeEmbedder
 
 from bridge import trust
-from bridge.embedding.local_models import ENGLISH, MULTILINGUAL, LocalModel
+from bridge.embedding.local_model import LocalModel
+from bridge.embedding.local_models import ENGLISH, MULTILINGUAL
 from bridge.settings import load
 from bridge.store.sqlite_store import SqliteStore
 from jobs import spool
 from jobs.layout import Workspace
-from worker.inbox import reembedding
 from worker.inbox.reembedding import Reembedding
 
 
@@ -35,7 +36,7 @@ class Ledger:
 @pytest.fixture(autouse=True)
 def installed(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     found = {ENGLISH.name, MULTILINGUAL.name}
-    monkeypatch.setattr(reembedding, "is_installed", lambda model, cache_dir: model.name in found)
+    monkeypatch.setattr(LocalModel, "is_installed", lambda model, cache_dir: model.name in found)
     return found
 
 
@@ -64,7 +65,7 @@ def dropped(workspace: Workspace) -> list[dict[str, Any]]:
 
 
 def later(seconds: float) -> float:
-    return reembedding.time.monotonic() + seconds
+    return time.monotonic() + seconds
 
 
 def test_a_store_of_an_earlier_model_gets_one_rebuild_of_index_and_graph(workspace: Workspace) -> None:

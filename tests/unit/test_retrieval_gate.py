@@ -12,7 +12,7 @@ from bridge.embedding.config import EmbeddingConfig
 
 
 def test_retrieval_is_as_good_as_recorded(model_cache: Path) -> None:
-    """A loss is to be understood; a gain, and a change of the set, is recorded: python -m benchmarks.gate --record."""
+    """A loss is to be understood; a gain, and a change of the set, is recorded: benchmarks quality gate --record."""
     found = gate.measure(judged.embedder(EmbeddingConfig(cache_dir=model_cache)))
     before = gate.recorded()
     assert found.hits.keys() == before.hits.keys()

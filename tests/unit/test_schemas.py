@@ -37,9 +37,9 @@ from jobs.model import Record, canonical_json, encode, job_digest
 from jobs.parse import parse_job
 from jobs.payloads import PAYLOADS
 from jobs.states import State
-from tools import examples_answers, examples_jobs, openapi, schemas as tool
+from tools import examples_answers, examples_jobs, job_states, openapi, schemas as tool
 from worker.app import Worker
-from worker.http import schema as http_shapes
+from worker.calls import shapes as http_shapes
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 SCHEMAS = tool.schemas()
@@ -66,6 +66,8 @@ def required(shape: Shape) -> set[str]:
 
 def test_every_generated_file_is_current() -> None:
     assert list(tool.stale(tool.FOLDER, FILES)) == [], "run: make schemas"
+    for path, text in job_states.files().items():
+        assert path.read_text("utf-8") == text, "run: make schemas"
 
 
 def test_making_them_again_gives_the_same_bytes() -> None:

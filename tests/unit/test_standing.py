@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import closing
@@ -16,17 +17,19 @@ from fake_embedder import FakeEmbedder
 from hypothesis import given, settings as settings_of, strategies as st
 from questions import answer_to
 
-from bridge.embedding.local_embedder import OnnxEmbedder
+from bridge.embedding import model_files
+from bridge.embedding.local_models import ENGLISH
 from bridge.embedding.model_files import DEFAULT_FOLDER
+from bridge.embedding.onnx import OnnxEmbedder
 from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata
 from bridge.operations import Task, run
 from bridge.search import listing, review
 from bridge.search.session_start import session_start
-from bridge.search.standings import DISPUTED, REPLACED, Standings, read
+from bridge.search.standings import DISPUTED, POSSIBLE, REPLACED, Standings, read
 from bridge.settings import Settings
 from bridge.slices import ignore_progress as ignore
-from bridge.standing import comparison, judge
+from bridge.standing import comparison, cross_encoder, judge
 from bridge.standing.statements import digest, statements
 from bridge.store.opening import reader_of
 from bridge.store.protocol_reading import Replacement, Said
@@ -178,7 +181,7 @@ def test_decisions_of_two_topics_are_at_most_disputed_and_only_where_the_topics_
         memory("b", "2026-10-01", LONG.format(5), topic=topics[1]),
     )
     place.compare()
-    assert [DISPUTED <= row[4] < REPLACED for row in place.pairs()] == [True] * found
+    assert [DISPUTED <= row[4] < REPLACED for row in place.pairs()] == [bool(found)]
 
 
 def test_what_is_superseded_already_is_not_said_to_be_replaced(place: Place, judged: Callable[[Judge], None]) -> None:
@@ -328,6 +331,54 @@ def test_a_memory_answers_by_its_other_decisions_as_before(place: Place, judged:
     assert (first["memory_id"], first["status_multiplier"], "standing" in first) == ("a", 1.0, False)
 
 
+def test_a_newer_one_that_may_replace_it_stands_first_where_both_answer_and_is_not_asked_about_otherwise(
+    place: Place, judged: Callable[[Judge], None]
+) -> None:
+    judged(saying(POSSIBLE + 0.1))
+    place.add(
+        memory("a", "2026-09-01", OLD, topic="How long do loans last"),
+        memory("b", "2026-10-01", "Loans last four weeks now", topic="Shelves"),
+    )
+    assert place.order()[0] == "a", "by itself the older one fits better"
+    place.compare()
+    newer, older = place.ask()["results"]
+    assert (newer["memory_id"], older["standing"]["state"]) == ("b", "disputed")
+    assert place.order("what was said of a")[0] == "a"
+    assert review.pairs(place.workspace, all_of_them=True) == []
+    assert "disputed" not in session_start(place.workspace, None)
+
+
+def test_a_newer_one_that_may_replace_it_changes_nothing_where_it_does_not_answer(
+    place: Place, judged: Callable[[Judge], None]
+) -> None:
+    judged(saying(POSSIBLE + 0.1))
+    place.add(memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", "Quince jam for zebras"))
+    place.compare()
+    assert len(place.pairs()) == 1
+    assert ["standing" in hit for hit in place.ask()["results"]] == [False, False]
+
+
+def test_a_sentence_of_the_context_that_both_have_does_not_keep_the_replaced_one_first(
+    place: Place, judged: Callable[[Judge], None]
+) -> None:
+    judged(saying(0.95, (OLD, NEW)))
+    for memory_id, day, decision in (("a", "2026-09-01", OLD), ("b", "2026-10-01", NEW)):
+        content = Content(f"Topic of {memory_id}", "How long books may be kept.", (decision,))
+        known = Metadata(topic_id="loans", status="Active", created_at=f"{day}T12:00:00Z")
+        place.add(Memory(memory_id, 0, "summary", known, "2026-11-19T12:00:00Z", content))
+    place.compare()
+    newer, older = place.ask("how long may books be kept")["results"]
+    assert (newer["memory_id"], older["standing"]["state"]) == ("b", "replaced")
+
+
+def test_of_a_row_of_disputed_ones_the_newest_stands_first(place: Place, judged: Callable[[Judge], None]) -> None:
+    last = "A loan has an end of its own"
+    judged(saying(0.75, (OLD, NEW), (NEW, last)))
+    place.add(memory("a", "2026-08-01", OLD), memory("b", "2026-09-01", NEW), memory("c", "2026-10-01", last))
+    place.compare()
+    assert place.order("how long do loans last, two weeks") == ["c", "b", "a"]
+
+
 def test_of_a_chain_the_last_one_holds_and_stands_first(place: Place, judged: Callable[[Judge], None]) -> None:
     last = "Borrowing is without a limit"
     judged(saying(0.95, (OLD, NEW), (NEW, last)))
@@ -371,6 +422,20 @@ def test_a_question_about_the_past_finds_what_held_then_first(
     place.add(memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", "A reader keeps a book for 28 days"))
     place.compare()
     assert place.order(query, **arguments)[0] == "a"
+
+
+def test_a_question_about_the_past_that_names_the_newer_one_finds_the_earlier_one_and_says_so(
+    place: Place, judged: Callable[[Judge], None]
+) -> None:
+    judged(saying(0.95))
+    place.add(memory("a", "2026-09-01", "Loans last two weeks"), memory("b", "2026-10-01", "Loans last 28 days"))
+    assert place.order("how long did loans last before the 28 days")[0] == "b", "by itself the newer one fits better"
+    place.compare()
+    older, newer = place.ask("how long did loans last before the 28 days")["results"]
+    assert (older["memory_id"], older["standing"]["state"], older["standing"]["inherited_from"]) == ("a", "replaced", 2)
+    assert newer["standing"]["state"] == "holds"
+    explained = place.ask("how long did loans last before the 28 days", verb="explain", ids=[1], limit=1)["items"]
+    assert next(item for item in explained if item["id"] == 1)["score"]["total"] == older["score"]
 
 
 def test_a_block_for_a_prompt_marks_the_decision_that_was_replaced(
@@ -662,7 +727,39 @@ def test_without_pairs_there_is_nothing_to_say() -> None:
 def test_another_amount_replaces_another_choice_is_disputed_and_the_same_in_other_words_is_neither(
     earlier: str, later: str, state: str | None
 ) -> None:
-    embedder = OnnxEmbedder(DEFAULT_FOLDER)
+    embedder = OnnxEmbedder(ENGLISH, DEFAULT_FOLDER)
     (probability,) = judge.replaces([(earlier, later)], embedder.embed)
     found = "replaced" if probability >= REPLACED else "disputed" if probability >= DISPUTED else None
     assert found == state, probability
+
+
+def test_the_cross_encoder_finds_a_replacement_in_other_words_and_no_other_scope() -> None:
+    asked = {
+        "other words": ("Alerts go out over Slack", "Send alerts by PagerDuty instead, nobody reads Slack at night"),
+        "another matter": ("Alerts go out over Slack", "The nightly load starts at 02:00 UTC"),
+        "a plan": ("The warehouse is Snowflake", "Petra estimates what moving to BigQuery would cost"),
+    }
+    found = {name: cross_encoder.probability(*pair) for name, pair in asked.items()}
+    assert found["other words"] > POSSIBLE
+    assert found["another matter"] < 0.1
+    assert found["a plan"] < 0.2
+
+
+def test_a_changed_byte_of_the_cross_encoder_is_noticed_and_no_memory_is_lost(
+    tmp_path: Path, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "model"
+    shutil.copytree(DEFAULT_FOLDER, folder)
+    with (folder / cross_encoder.WEIGHTS).open("r+b") as file:
+        file.seek(1_000_000)
+        file.write(b"\x00\x01")
+    monkeypatch.setattr(model_files, "DEFAULT_FOLDER", folder)
+    cross_encoder._session.cache_clear()
+    place.add(memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", "A reader keeps a book for 28 days"))
+    with pytest.raises(JobError, match=r"judge-int8\.bin") as raised:
+        place.compare()
+    cross_encoder._session.cache_clear()
+    assert raised.value.code == "MODEL_CORRUPT"
+    monkeypatch.undo()
+    place.compare()
+    assert len(place.ask()["results"]) == 2

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import io
 import re
 from collections.abc import Callable
@@ -12,9 +11,10 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 
-from worker.terminal import display, output as terminal, queue_views
+from worker.cli import parser
+from worker.terminal import display, hits, memories, output as terminal, worker
+from worker.terminal.job_table import shown_ids
 from worker.terminal.job_views import show_result
-from worker.terminal.queue_views import shown_ids
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 CODE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -79,7 +79,7 @@ def test_colours_and_bold_letters_are_left_out_where_they_are_not_wanted(
         rows()
         terminal.say(terminal.state("failed"), ("next", "bold"))
         terminal.facts([("why", "because")])
-        display.hits(found("Loans"), NOW, "loan")
+        hits.hits(found("Loans"), NOW, "loan")
 
     shown = on_screen(all_of_it, **environment)
     assert not CODE.search(shown)
@@ -101,7 +101,7 @@ def found(*topics: str, status_multiplier: float = 1.0, text: str = "A loan last
 
 
 def test_a_hit_shows_its_number_and_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
-    display.hits(found("Loans", "Fees"), NOW, "how long is a loan")
+    hits.hits(found("Loans", "Fees"), NOW, "how long is a loan")
     assert capsys.readouterr().out.splitlines() == [
         "memory  score  relevance  recency  status ×  topic  status  age",
         "   #60  0.500      0.500    1.000       1.0  Loans  Active  2 d",
@@ -112,13 +112,13 @@ def test_a_hit_shows_its_number_and_what_it_says(capsys: pytest.CaptureFixture[s
 
 
 def test_a_hit_shows_its_whole_text_where_that_is_wanted(capsys: pytest.CaptureFixture[str]) -> None:
-    display.hits(found("Loans"), NOW, "loan", whole=True)
+    hits.hits(found("Loans"), NOW, "loan", whole=True)
     shown = capsys.readouterr().out
     assert shown.splitlines()[2:] == ["    # Loans", "", "    **Metadata:**", "", "    ## Context", "    Why.", ""]
 
 
 def test_the_words_of_the_question_are_bold_on_a_terminal(on_screen: Callable[..., str]) -> None:
-    shown = on_screen(lambda: display.hits(found("Loans"), NOW, "how many loans a day"))
+    shown = on_screen(lambda: hits.hits(found("Loans"), NOW, "how many loans a day"))
     assert "    A \x1b[1mloan\x1b[0m lasts 14 \x1b[1mdays\x1b[0m." in shown
 
 
@@ -131,7 +131,7 @@ def heads(shown: str) -> list[str]:
 def test_a_narrow_terminal_keeps_the_relevance_of_the_hits(
     on_screen: Callable[..., str], width: int, topic: str
 ) -> None:
-    shown = on_screen(lambda: display.hits(found(topic, text="发票号 is long. " * 20), NOW, "loan"), width)
+    shown = on_screen(lambda: hits.hits(found(topic, text="发票号 is long. " * 20), NOW, "loan"), width)
     assert {"memory", "score", "relevance", "topic"} <= set(heads(shown))
     assert max(map(cell_len, CODE.sub("", shown).splitlines())) <= width
     assert width < 80 or {"recency", "age"} <= set(heads(shown))
@@ -139,9 +139,9 @@ def test_a_narrow_terminal_keeps_the_relevance_of_the_hits(
 
 def test_the_status_of_hits_gives_way_only_if_it_says_nothing(on_screen: Callable[..., str]) -> None:
     topic = "Ein langer Titel über die Ausleihe"
-    assert not {"status ×", "status"} & set(heads(on_screen(lambda: display.hits(found(topic), NOW, "loan"), 60)))
+    assert not {"status ×", "status"} & set(heads(on_screen(lambda: hits.hits(found(topic), NOW, "loan"), 60)))
     old = found(topic, status_multiplier=0.4)
-    assert "status" in heads(on_screen(lambda: display.hits(old, NOW, "loan"), 60))
+    assert "status" in heads(on_screen(lambda: hits.hits(old, NOW, "loan"), 60))
 
 
 def explained(multiplier: float) -> dict[str, Any]:
@@ -154,10 +154,10 @@ def explained(multiplier: float) -> dict[str, Any]:
 
 @pytest.mark.parametrize("width", [80, 100, 160])
 def test_an_explanation_keeps_the_parts_that_differ(on_screen: Callable[..., str], width: int) -> None:
-    shown = heads(on_screen(lambda: display.explain(explained(1.0)), width))
+    shown = heads(on_screen(lambda: hits.explain(explained(1.0)), width))
     assert {"memory", "score", "words", "meaning", "recency", "title", "terms"} <= set(shown)
     assert width > 80 or not {"kind", "status ×"} & set(shown)
-    assert "status ×" in heads(on_screen(lambda: display.explain(explained(0.4)), width))
+    assert "status ×" in heads(on_screen(lambda: hits.explain(explained(0.4)), width))
 
 
 @pytest.mark.parametrize("width", [80, 160])
@@ -165,10 +165,10 @@ def test_an_explanation_has_the_rerankers_part_where_there_is_a_reranker(
     on_screen: Callable[..., str], width: int
 ) -> None:
     answer = explained(1.0)
-    assert "reranker" not in heads(on_screen(lambda: display.explain(answer), width))
+    assert "reranker" not in heads(on_screen(lambda: hits.explain(answer), width))
     answer["metadata"]["ranking"] = {"reranker": {"model": "local:/m", "hits": 20}}
     answer["items"][0]["score"]["components"]["rerank"] = 0.321
-    shown = on_screen(lambda: display.explain(answer), width)
+    shown = on_screen(lambda: hits.explain(answer), width)
     assert {"words", "meaning", "reranker"} <= set(heads(shown))
     assert "0.321" in shown
 
@@ -177,7 +177,7 @@ def test_a_memory_is_shown_without_what_says_nothing(capsys: pytest.CaptureFixtu
     fields = {"memory_number": 60, "memory_id": "id", "status": "Active", "topic_id": "loans", "plan_id": None,
               "hidden": False, "migrated_from": None, "migrated_to": [], "sources": [], "captured_from": None,
               "feedback": {"helpful": 2, "wrong": 0, "given": []}, "rests_on": []}  # fmt: skip
-    display.memory({"memory": {**fields, "summary_text": found("Loans")["results"][0]["summary_text"]}})
+    memories.show_memory({"memory": {**fields, "summary_text": found("Loans")["results"][0]["summary_text"]}})
     shown = capsys.readouterr().out
     assert "2 helpful\n" in shown
     assert "wrong" not in shown
@@ -268,7 +268,8 @@ def test_what_was_forgotten_is_told_of_one_as_of_many(capsys: pytest.CaptureFixt
 def test_a_worker_in_the_foreground_has_said_all_in_its_log(
     verb: str | None, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    display.show(argparse.Namespace(command="worker", verb=verb), {"success": True, "stopped": True})
+    given = parser("worker").parse_args(["worker", *([] if verb is None else [verb])])
+    display.show(given, {"success": True, "stopped": True})
     assert capsys.readouterr().out == ""
 
 
@@ -305,4 +306,4 @@ def test_without_a_model_the_memories_come_before_the_readable_context(capsys: p
 def test_the_status_says_in_plain_words_how_far_the_graph_is(
     memory: dict[str, Any], copy_at: str | None, has_cognee: bool, said: str
 ) -> None:
-    assert queue_views._graph(memory, {"team_copy_at": copy_at, "graph_installed": has_cognee}) == said
+    assert worker._graph(memory, {"team_copy_at": copy_at, "graph_installed": has_cognee}) == said

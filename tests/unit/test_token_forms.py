@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 from harness import assert_linear
+from token_drawing import draw
 
 from bridge.privacy import token_forms
 from bridge.privacy.redaction import count_secrets, redact
 from bridge.privacy.secret_kinds import KINDS, SHORTEST_TOKEN
-from tools.drawing import draw
 
 SENTENCE = "The staging box uses {} since March."
 FORMS = [

@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 from tokenizers import Tokenizer
 
 from bridge.embedding import model_files
-from bridge.embedding.tokens import LatinWordPieces, WordPieceTokenizer
+from bridge.embedding.tokens import TOKEN_LIMIT, LatinWordPieces, WordPieceTokenizer
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
@@ -87,5 +87,5 @@ def test_the_models_input_is_what_the_tokenizer_alone_would_give(text: str) -> N
     folder = model_files.DEFAULT_FOLDER
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     tokenizer.no_padding()
-    tokenizer.enable_truncation(model_files.TOKEN_LIMIT)
+    tokenizer.enable_truncation(TOKEN_LIMIT)
     assert WordPieceTokenizer(folder).ids(text) == tokenizer.encode(text).ids

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bridge.embedding.local_models import LOCAL_MODELS, LocalModel, is_installed
+from bridge.embedding.local_model import LocalModel
+from bridge.embedding.local_models import all_models
 from bridge.settings import Settings
 from bridge.store import opening
 from jobs.layout import Workspace
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 def model_list(settings: Settings) -> ModelList:
     """The models that can be chosen by name, and the identity of the configured one."""
     return {
-        "models": [_row(model, settings) for model in LOCAL_MODELS.values()],
+        "models": [_row(model, settings) for model in all_models(settings.cache_folder)],
         "configured": settings.embedding.identity,
     }
 
@@ -34,7 +35,7 @@ def _row(model: LocalModel, settings: Settings) -> ModelRow:
         "size_mb": model.size_mb,
         "download_mb": model.download_mb,
         "query_ms": model.query_ms,
-        "installed": is_installed(model, settings.cache_folder),
+        "installed": model.is_installed(settings.cache_folder),
         "configured": model.identity == settings.embedding.identity,
     }
 

@@ -16,10 +16,9 @@ from jobs.errors import JobError
 from jobs.layout import SpoolPaths, Workspace
 from jobs.model import Record
 from jobs.rejected_files import drop_again, kept_file
-from jobs.states import IN_INBOX, LIVE
+from jobs.states import IN_INBOX, LIVE, REPLAYABLE
 
 from .job_details import damaged, record_of
-from .selection import REPLAYABLE
 
 if TYPE_CHECKING:
     from .shapes import AskedJob, AskedWorker, Skipped, WorkerStatus

@@ -13,17 +13,12 @@ from jobs.ids import is_job_id
 from jobs.kinds import KIND_NAMES
 from jobs.layout import SpoolPaths
 from jobs.spelling import did_you_mean, nearest
-from jobs.states import State
+from jobs.states import VERBS, State
 
 if TYPE_CHECKING:
     from jobs.schema import JobBrief as JobRow
 
     from .shapes import InboxFile
-
-REPLAYABLE: tuple[State, ...] = ("failed", "expired", "cancelled")
-RETRIABLE: tuple[State, ...] = (*REPLAYABLE, "rejected")
-# The states that a retry selects by default. Cancelled jobs are not among them, since a person stopped those.
-RETRIED_BY_DEFAULT: tuple[State, ...] = ("failed", "expired", "rejected")
 
 
 def states_of(text: str | None) -> tuple[str, ...]:
@@ -130,11 +125,12 @@ def selected(
     return [row["job_id"] for row in sorted(matching, key=record_cache.sort_key)]
 
 
-def selected_to_run(rows: Iterable[JobRow], default: Sequence[str], **filters: Any) -> list[str]:
-    """As ``selected``, for a retry: without files that came with a repository, unless ``error`` is their code."""
-    if filters.get("error") is None:
+def selected_for(verb: str, rows: Iterable[JobRow], **filters: Any) -> list[str]:
+    """As ``selected``, for a verb of ``VERBS``: a retry leaves out files that came with a repository, unless ``error``
+    is their code."""
+    if verb == "retry" and filters.get("error") is None:
         rows = [row for row in rows if row["error"] is None or row["error"]["code"] not in BROUGHT]
-    return selected(rows, default, **filters)
+    return selected(rows, VERBS[verb].default, **filters)
 
 
 def filtered(rows: Iterable[JobRow], *, since: str | None = None, **filters: Any) -> list[JobRow]:

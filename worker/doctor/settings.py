@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
-from bridge.embedding.model_files import DIMENSIONS
+from bridge.embedding import local_models
 from bridge.graph import llm
 from bridge.settings import Settings, inherited_environment, table
 from jobs.errors import JobError
@@ -56,9 +57,11 @@ def without_effect(state: SettingsState) -> Iterator[Finding]:
 def providers(state: SettingsState) -> Iterator[Finding]:
     """Findings about the embedding model and the language model."""
     embedding = state.settings.embedding
-    if embedding.is_local and embedding.dimensions != DIMENSIONS:
-        message = f"EMBEDDING_DIMENSIONS is {embedding.dimensions}; the model {embedding.model} makes {DIMENSIONS}."
-        yield finding("EMBEDDING_MISFIT", "embedding", message)
+    with suppress(JobError):  # a model that is not here is a finding about the stores
+        model = local_models.chosen(embedding)
+        if model is not None and embedding.dimensions != model.dimensions:
+            numbers = f"EMBEDDING_DIMENSIONS is {embedding.dimensions}; the model {embedding.model} makes"
+            yield finding("EMBEDDING_MISFIT", "embedding", f"{numbers} {model.dimensions}.")
     if state.llm_problem is None:
         yield finding("LLM_SET", "language model", f"The provider is {llm.provider_of(state.settings)}.")
     elif state.llm_problem.code == "LLM_NOT_CONFIGURED" and not _names_one(state.settings):

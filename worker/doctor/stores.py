@@ -9,7 +9,6 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from bridge.embedding import local_models
-from bridge.embedding.local_models import LOCAL_MODELS
 from bridge.graph import graph_files, installed
 from bridge.settings import Settings
 from bridge.store import inspection, migrations
@@ -43,14 +42,14 @@ class FileStatus:
 
 @dataclass(frozen=True, slots=True)
 class Stores:
-    """The state of the stores. ``model`` is the error of the embedding model's files; only the built-in model is
-    looked at."""
+    """The state of the stores. ``model`` is the error of a local embedding model's files."""
 
     now: datetime
     store: inspection.StoreStatus
     files: FileStatus
     embedder: str
     model: JobError | None
+    cache_dir: Path = Path()
 
 
 def gather(workspace: Workspace, settings: Settings, now: datetime, seconds: float) -> Stores:
@@ -66,6 +65,7 @@ def gather(workspace: Workspace, settings: Settings, now: datetime, seconds: flo
         file_status(workspace),
         settings.embedding.identity,
         problem,
+        settings.cache_folder,
     )
 
 
@@ -130,7 +130,7 @@ def index(state: Stores) -> Iterator[Finding]:
         return
     if store.embedder is not None and store.embedder != state.embedder:
         message = f"They have {store.embedder}; the settings name {state.embedder}."
-        former = {store.embedder, state.embedder} <= LOCAL_MODELS.keys()
+        former = all(local_models.known(each, state.cache_dir) for each in (store.embedder, state.embedder))
         yield finding("MODEL_FORMER" if former else "MODEL_CHANGED", "embedding", message)
     if store.vectors_outdated or store.words_outdated:
         yield finding("INDEX_OF_OLDER_FORMAT", "index")

@@ -29,7 +29,7 @@ from bridge.store.team.row_checks import RowChecks
 from bridge.team import wire
 from bridge.team.rows import Author, Described, Position, SharedRow, require_format
 from bridge.team.server import Server
-from jobs.errors import JobError
+from jobs.errors import JobError, error_kind
 
 from . import access, audit, openapi, transfers
 from .access import Caller, named
@@ -47,21 +47,6 @@ _MOST_BODY = 16 * 1024 * 1024
 _MOST_WAITED_SECONDS = 30.0
 _SHORTEST_WAIT_SECONDS = 1.0  # who waits for less has not waited, and so counts against the limit
 _REFUSED_SECONDS = 1.0  # until an address that tries many tokens hears so: it cannot keep the gateway busy
-_STATUS = {
-    "TEAM_REFUSED": 401,
-    "TEAM_NOT_SHARED": 404,
-    "TEAM_CONFLICT": 409,
-    "TEAM_NEWER": 409,
-    "TEAM_LEASE_LOST": 409,
-    "ARGUMENT_INVALID": 400,
-    "TEAM_LIMITED": 429,
-    "HTTP_TOO_LARGE": 413,
-    "HTTP_TOO_SLOW": 408,
-    "TEAM_NO_COPY": 404,
-    "TEAM_READER_BUSY": 503,
-    "TEAM_UNREACHABLE": 503,
-    "TEAM_UNUSABLE": 503,
-}
 
 
 class Gateway:
@@ -332,7 +317,7 @@ def _answer(value: Any) -> Response:
 
 
 def _refused(error: JobError) -> Response:
-    response = JSONResponse(envelope.failure(error), _STATUS.get(error.code, 500))
+    response = JSONResponse(envelope.failure(error), error_kind(error.code).http_status)
     if error.code == "TEAM_REFUSED":
         response.headers["www-authenticate"] = 'Bearer realm="cognee-memory"'
     if "retry_after_seconds" in error.details:

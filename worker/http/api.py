@@ -1,41 +1,47 @@
-"""The HTTP application: the routes of all modules behind one gate."""
+"""The HTTP application: a route for each path of the table of calls, behind one gate."""
 
 from __future__ import annotations
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from jobs.record_cache import RecordCache
-
-from . import (
-    jobs as http_jobs,
-    memories as http_memories,
-    metrics as http_metrics,
-    page as http_page,
-    questions as http_questions,
-    queue as http_queue,
-    state as http_state,
-    team as http_team,
-)
+from ..calls.call import Scope
+from ..calls.table import CALLS
+from . import metrics, page, posts, state, team
 from .executor import RequestExecutor
 from .gate import Gate
-from .replies import no_route
+from .replies import Endpoint, answered, computed, no_route
 
 
 def app(executor: RequestExecutor, token: str, port: int) -> ASGIApp:
     """The ASGI application for a server on ``port``; clients authenticate with ``token``."""
-    known = RecordCache(executor.workspace.spool)
-    routes = [
-        *http_state.routes(executor),
-        *http_questions.routes(executor),
-        *http_queue.routes(executor, known),
-        *http_jobs.routes(executor, known),
-        *http_memories.routes(executor),
-        *http_team.routes(executor),
-        *http_metrics.routes(executor),
-        *http_page.routes(executor, token),
-    ]
+    scope = Scope(executor.workspace)
+    own = {
+        **state.responders(executor),
+        **posts.responders(executor, scope),
+        **team.responders(executor),
+        **metrics.responders(executor),
+        **page.responders(executor, token),
+    }
+    paths: dict[str, dict[str, Endpoint]] = {}
+    for call in CALLS:
+        respond = own.get(call.name) or computed(executor, scope, call)
+        paths.setdefault(call.path, {})[call.method] = answered(call, respond)
+    routes = [_route(path, by_method) for path, by_method in paths.items()]
     inner = Starlette(routes=routes, exception_handlers={HTTPException: no_route})
     inner.router.redirect_slashes = False
-    return http_metrics.Counted(Gate(inner, token, port), executor.figures)
+    return metrics.Counted(Gate(inner, token, port), executor.figures)
+
+
+def _route(path: str, by_method: dict[str, Endpoint]) -> Route:
+    """HEAD is answered as GET."""
+    methods = {"HEAD": by_method["GET"], **by_method} if "GET" in by_method else by_method
+
+    async def endpoint(request: Request) -> Response:
+        return await methods[request.method](request)
+
+    return Route(path, endpoint, methods=list(methods))

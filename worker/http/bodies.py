@@ -11,14 +11,16 @@ from typing import Any
 
 from starlette.requests import Request
 
+from bridge.argument_table import Argument
 from jobs.errors import JobError
 from jobs.spelling import did_you_mean, nearest
+
+from ..calls.call import Arguments
 
 BODY_BYTES = 1024 * 1024
 _SKIPPED_BYTES = 8 * BODY_BYTES  # read of a body that is too large: a sender that is cut off would not see the reply
 _BODY_SECONDS = 10.0
 _QUERY_BYTES = 4096
-LARGEST_PAGE = 500
 
 
 # --- the body ---
@@ -69,6 +71,15 @@ def parsed(body: bytes) -> dict[str, Any]:
     return value
 
 
+def fields_of(body: dict[str, Any], arguments: Arguments) -> dict[str, Any]:
+    """The fields of a body, if all are known and each choice is one of its words. Raises JobError: ARGUMENT_INVALID."""
+    only(body, *arguments)
+    for name, argument in arguments.items():
+        if (name in body or argument.is_required) and argument.choices and body.get(name) not in argument.choices:
+            raise JobError("ARGUMENT_INVALID", f"{name} is one of {', '.join(argument.choices)}.")
+    return body
+
+
 def only(found: dict[str, Any], *known: str) -> dict[str, Any]:
     """The object, if all its names are known. Raises JobError: ARGUMENT_INVALID when one is not."""
     for name in found:
@@ -91,65 +102,44 @@ def require_known(name: str, known: Sequence[str], where: str = "docs/http.md") 
 # --- the query parameters ---
 
 
-class Query:
-    """The query parameters of a request, each at most once.
+def query_of(request: Request, arguments: Arguments) -> dict[str, Any]:
+    """The values of the query string; the default of each parameter that is absent.
 
-    Every method raises JobError: ARGUMENT_INVALID when a value is wrong; an absent parameter gives None, an empty tuple
-    or the default.
+    Raises JobError: ARGUMENT_INVALID when a parameter is unknown, repeated or wrong, and when the string is too long.
     """
+    if len(request.scope["query_string"]) > _QUERY_BYTES:
+        raise JobError("ARGUMENT_INVALID", f"The query string is longer than {_QUERY_BYTES} bytes.")
+    given: dict[str, Any] = {}
+    for name, text in request.query_params.multi_items():
+        require_known(name, tuple(arguments))
+        if name in given:
+            raise _wrong(name, "is given twice")
+        given[name] = _value(name, text, arguments[name])
+    return {name: argument.default for name, argument in arguments.items()} | given
 
-    def __init__(self, request: Request, *known: str) -> None:
-        """``known`` are the parameters that the route accepts. Raises JobError: ARGUMENT_INVALID for others, for
-        repeated ones, and when the query string is too long."""
-        if len(request.scope["query_string"]) > _QUERY_BYTES:
-            raise JobError("ARGUMENT_INVALID", f"The query string is longer than {_QUERY_BYTES} bytes.")
-        self._given: dict[str, str] = {}
-        for name, value in request.query_params.multi_items():
-            require_known(name, known)
-            if name in self._given:
-                raise _wrong(name, "is given twice")
-            self._given[name] = value
 
-    @property
-    def canonical(self) -> str:
-        """A text that is equal exactly when the parameters are equal."""
-        return json.dumps(sorted(self._given.items()))
-
-    def text(self, name: str, most: int = 128) -> str | None:
-        """The value, of 1 to ``most`` characters."""
-        value = self._given.get(name)
-        if value is not None and not 1 <= len(value) <= most:
-            raise _wrong(name, f"has 1 to {most} characters")
-        return value
-
-    def choice(self, name: str, words: Sequence[str]) -> str | None:
-        """The value, which must be one of ``words``."""
-        value = self._given.get(name)
-        return None if value is None else _one_of(name, value, words)
-
-    def choices(self, name: str, words: Sequence[str]) -> tuple[str, ...]:
-        """The values, separated by commas, each one of ``words``."""
-        value = self._given.get(name)
-        return () if value is None else tuple(_one_of(name, each, words) for each in value.split(","))
-
-    def integer(self, name: str, default: int, least: int = 1, most: int = LARGEST_PAGE) -> int:
-        """The value as an integer from ``least`` to ``most``."""
-        value = self._given.get(name)
-        if value is None:
-            return default
-        if not re.fullmatch(r"[0-9]{1,18}", value) or not least <= int(value) <= most:
-            raise _wrong(name, f"is a whole number of {least} to {most}")
-        return int(value)
-
-    def number(self, name: str, default: float, least: float, most: float) -> float:
-        """The value as a float from ``least`` to ``most``."""
-        value = self._given.get(name)
-        if value is None:
-            return default
-        number = float(value) if re.fullmatch(r"[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?", value) else math.nan
-        if not least <= number <= most:
-            raise _wrong(name, f"is a number of {least:g} to {most:g}")
-        return number
+def _value(name: str, text: str, argument: Argument) -> Any:
+    least, most = argument.range
+    match argument.kind:
+        case "choice":
+            return _one_of(name, text, argument.choices)
+        case "choices":
+            return tuple(_one_of(name, each, argument.choices) for each in text.split(","))
+        case "flag":
+            return _one_of(name, text, argument.choices) == "true"
+        case "whole":
+            if not re.fullmatch(r"[0-9]{1,18}", text) or not least <= int(text) <= most:
+                raise _wrong(name, f"is a whole number of {least} to {most}")
+            return int(text)
+        case "number":
+            number = float(text) if re.fullmatch(r"[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?", text) else math.nan
+            if not least <= number <= most:
+                raise _wrong(name, f"is a number of {least:g} to {most:g}")
+            return number
+        case _:
+            if not least <= len(text) <= most:
+                raise _wrong(name, f"has {least} to {most} characters")
+            return text
 
 
 def _one_of(name: str, value: str, words: Sequence[str]) -> str:

@@ -14,9 +14,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from jobs.errors import JobError
 
+from ..calls.table import CALLS
 from .replies import refusal
 
 _SAFE_METHODS = ("GET", "HEAD")
+_OPEN = [(call, call.path.partition("{")[0]) for call in CALLS if call.is_open]
 
 # No reply may be framed, sniffed, cached, used by another site or executed, except as the page's own headers allow.
 HEADERS = {
@@ -85,9 +87,11 @@ class Gate:
 
 def _is_open(method: str, path: str) -> bool:
     """Whether the route needs no token."""
-    if method in _SAFE_METHODS:
-        return path in ("/", "/healthz") or path.startswith("/assets/")
-    return method == "POST" and path == "/v1/session"
+    method = "GET" if method == "HEAD" else method
+    return any(
+        method == call.method and (path == call.path or (begin != call.path and path.startswith(begin)))
+        for call, begin in _OPEN
+    )
 
 
 def _is_visit(method: str, path: str, headers: Headers) -> bool:

@@ -1,39 +1,37 @@
-"""The route for Prometheus, and the middleware that counts all requests."""
+"""The measurements for Prometheus, and the middleware that counts all requests."""
 
 from __future__ import annotations
 
 import time
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from jobs import clock
 
 from ..monitoring.counters import Counters
-from .bodies import Query
 from .executor import RequestExecutor
-from .replies import route
+from .replies import Respond
 
 _METHODS = ("GET", "HEAD", "POST")
 
 
-def routes(executor: RequestExecutor) -> list[Route]:
-    """The route ``/metrics``."""
+def responders(executor: RequestExecutor) -> dict[str, Respond]:
+    """By the name of the call."""
 
-    async def scrape(request: Request) -> Response:
+    async def scrape(request: Request, _: dict[str, Any]) -> Response:
         from ..monitoring.measurements import measure  # not at the top: the first question would wait for psutil
         from ..monitoring.metrics import render
 
-        Query(request)
         accept = request.headers.get("accept", "")
         data, content_type = await executor.work(
             lambda settings: render(measure(executor.workspace, settings, executor.figures, clock.now()), accept)
         )
         return Response(data, headers={"content-type": content_type})
 
-    return [route("/metrics", get=scrape)]
+    return {"metrics": scrape}
 
 
 class Counted:

@@ -1,27 +1,26 @@
-"""The routes of the page: its static files, by name, and the sign-in with a ticket. The files contain no data of the
+"""The page: its static files, by name, and the sign-in with a ticket. The files contain no data of the
 workspace."""
 
 from __future__ import annotations
 
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
 from bridge.interface.envelope import SUCCESS
 from bridge.settings import Settings
 from jobs.errors import JobError
 
-from .bodies import Query, object_of, only
+from .bodies import object_of, only
 from .executor import RequestExecutor
-from .replies import computed_reply, etag_matches, route
+from .replies import Respond, computed_reply, etag_matches
 from .tickets import Tickets
 
 if TYPE_CHECKING:
-    from .schema import Session
+    from ..calls.shapes import Session
 
 _FOLDER = Path(__file__).parent.with_name("page")
 _INDEX = "index.html"
@@ -45,20 +44,19 @@ POLICY = (
 )
 
 
-def routes(executor: RequestExecutor, token: str) -> list[Route]:
-    """The routes ``/``, ``/assets/`` and ``/v1/session``."""
+def responders(executor: RequestExecutor, token: str) -> dict[str, Respond]:
+    """By the names of the calls."""
     tickets = Tickets(token)
     there = {path.name: path for path in _FOLDER.glob("*.*") if path.suffix in _TYPES}
 
-    async def index(request: Request) -> Response:
+    async def index(request: Request, _: dict[str, Any]) -> Response:
         return _file(request, there.get(_INDEX))
 
-    async def asset(request: Request) -> Response:
-        name = request.path_params["name"]
+    async def asset(request: Request, given: dict[str, Any]) -> Response:
+        name = given["name"]
         return _file(request, there.get(name) if name != _INDEX else None)
 
-    async def session(request: Request) -> Response:
-        Query(request)
+    async def session(request: Request, _: dict[str, Any]) -> Response:
         ticket = only(await object_of(request, _TICKET_BYTES), "ticket").get("ticket")
         tickets.redeem(ticket if isinstance(ticket, str) else "")
 
@@ -67,7 +65,7 @@ def routes(executor: RequestExecutor, token: str) -> list[Route]:
 
         return await computed_reply(executor, signed_in)
 
-    return [route("/", get=index), route("/assets/{name}", get=asset), route("/v1/session", post=session)]
+    return {"page": index, "asset": asset, "session": session}
 
 
 def _file(request: Request, path: Path | None) -> Response:

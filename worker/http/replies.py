@@ -1,24 +1,28 @@
 """Builds HTTP replies from envelopes: status codes, headers, and entity tags that avoid sending an unchanged answer.
 
-It also builds routes, so that every error becomes a reply.
+It also builds endpoints, so that every error becomes a reply.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 import secrets
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, get_args
 
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.routing import Route
 
 from bridge.interface import envelope as answer
+from bridge.search.reader import Verb, failure
 from bridge.settings import Settings
-from jobs.errors import JobError, Reaction
+from jobs.errors import JobError, error_kind
 
+from ..calls.call import Call, Scope
+from .bodies import fields_of, object_of, query_of
 from .executor import RequestExecutor
 
 if TYPE_CHECKING:
@@ -26,30 +30,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("server")
 
-Respond = Callable[[Request], Awaitable[Response]]
-
-_STATUS = {
-    "ARGUMENT_INVALID": 400,
-    "QUERY_EMPTY": 400,
-    "HTTP_UNAUTHORIZED": 401,
-    "HTTP_TICKET_INVALID": 401,
-    "HTTP_FORBIDDEN": 403,
-    "HTTP_NO_ROUTE": 404,
-    "JOB_NOT_FOUND": 404,
-    "MEMORY_NOT_FOUND": 404,
-    "PLAN_NOT_FOUND": 404,
-    "TOPIC_NOT_FOUND": 404,
-    "HTTP_TOO_SLOW": 408,
-    "CANCEL_TOO_LATE": 409,
-    "EMBEDDER_MISMATCH": 409,
-    "JOB_ID_CONFLICT": 409,
-    "HTTP_TOO_LARGE": 413,
-    "HTTP_NOT_JSON": 415,
-    "EMBEDDING_CONFIG": 503,
-    "MODEL_CORRUPT": 503,
-    "MODEL_MISSING": 503,
-}
-_STATUS_BY_REACTION = {Reaction.REJECT: 422, Reaction.RETRY: 500, Reaction.WAIT: 503, Reaction.GIVE_UP: 500}
+Endpoint = Callable[[Request], Awaitable[Response]]
+Respond = Callable[[Request, dict[str, Any]], Awaitable[Response]]
+"""From a request and the values of its path and query to the reply. Errors are raised."""
 
 # Part of every tag: another process starts its version numbers from the beginning.
 _HERE = secrets.token_hex(6)
@@ -57,8 +40,7 @@ _HERE = secrets.token_hex(6)
 
 def status_of(refusal: Refusal) -> int:
     """The HTTP status for an error code."""
-    code = refusal["error_code"]
-    return _STATUS.get(code) or _STATUS_BY_REACTION[JobError(code).reaction]
+    return error_kind(refusal["error_code"]).http_status
 
 
 def refusal(error: JobError, envelope: Refusal | None = None) -> Response:
@@ -93,14 +75,18 @@ async def computed_reply(
     return reply(data, status)
 
 
-async def reply_with_etag(
-    executor: RequestExecutor, request: Request, version: Callable[[], str], find: Callable[[], Success]
+async def _reply_with_etag(
+    executor: RequestExecutor, request: Request, call: Call, scope: Scope, given: dict[str, Any]
 ) -> Response:
-    """As ``computed_reply``, or 304 without calling ``find`` when the client has the answer of this version."""
+    """As ``computed_reply``, or 304 when the client has the answer of this version."""
+    asked = sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()[:16]
 
     def look(_: Settings) -> tuple[str, bytes | None]:
-        tag = f'W/"{_HERE}-{version()}"'  # before the answer: a newer answer under an old tag is only sent once more
-        return tag, None if etag_matches(request, tag) else answer.encoded(find())
+        assert call.version is not None
+        assert call.function is not None
+        # The version is before the answer: a newer answer under an old tag is only sent once more.
+        tag = f'W/"{_HERE}-{call.version(scope)}-{asked}"'
+        return tag, None if etag_matches(request, tag) else answer.encoded(call.function(scope, **given))
 
     tag, data = await executor.work(look)
     response = Response(status_code=304) if data is None else reply(data)
@@ -114,26 +100,47 @@ def etag_matches(request: Request, tag: str) -> bool:
     return tag in tags or tag.removeprefix("W/") in tags or "*" in tags
 
 
-def route(path: str, **methods: Respond) -> Route:
-    """A route at ``path``. ``methods`` are ``get``, which also serves HEAD, and ``post``.
-
-    Every error becomes a reply, and no text of a request is logged.
-    """
-    by_method = {method.upper(): respond for method, respond in methods.items()}
-    if "GET" in by_method:
-        by_method["HEAD"] = by_method["GET"]
+def answered(call: Call, respond: Respond) -> Endpoint:
+    """The endpoint of a call: its parameters are read, and every error becomes a reply. No text of a request is
+    logged."""
 
     async def endpoint(request: Request) -> Response:
         try:
-            return await by_method[request.method](request)
+            return await respond(request, {**request.path_params, **query_of(request, call.arguments)})
         except JobError as error:
-            return refusal(error)
+            return refusal(error, _failure(call, error))
         except ClientDisconnect:
             return Response(status_code=400)  # the client is gone and reads no reply
         except Exception as error:
             return refusal(answer.unexpected(error, lambda lines: log.error("a request failed: %s", lines)))
 
-    return Route(path, endpoint, methods=list(by_method))
+    return endpoint
+
+
+def _failure(call: Call, error: JobError) -> Refusal | None:
+    """The envelope of a query's error; None for other calls."""
+    return next((failure(verb, error) for verb in get_args(Verb) if verb == call.name), None)
+
+
+def computed(executor: RequestExecutor, scope: Scope, call: Call) -> Respond:
+    """Replies with what the call's function returns."""
+    function = call.function
+    assert function is not None
+
+    async def respond(request: Request, given: dict[str, Any]) -> Response:
+        if call.version is not None:
+            return await _reply_with_etag(executor, request, call, scope, given)
+        if call.body is not None:
+            given |= fields_of(await object_of(request), call.body)
+        try:
+            return await computed_reply(executor, lambda _: function(scope, **given), waits=call.waits)
+        except JobError as error:
+            response = refusal(error)
+            if 409 in call.errors and response.status_code in (400, 422):
+                response.status_code = 409
+            return response
+
+    return respond
 
 
 async def no_route(request: Request, error: Exception) -> Response:

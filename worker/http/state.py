@@ -1,59 +1,47 @@
-"""The routes of the server itself: health, readiness, settings, diagnostics, and the OpenAPI document."""
+"""What the server says of itself: health, readiness, settings, diagnostics, and the OpenAPI document."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
 from bridge.interface.envelope import SUCCESS
 from bridge.settings import Settings, table
 from jobs import clock
 
-from .bodies import Query
 from .executor import RequestExecutor
-from .replies import computed_reply, envelope, reply, route
+from .replies import Respond, computed_reply, envelope, reply
 
 if TYPE_CHECKING:
-    from .schema import Findings, Health, SettingsTable
+    from ..calls.shapes import Findings, Health, SettingsTable
 
 DESCRIPTION = Path(__file__).parent.with_name("data") / "openapi.json"
 
 
-def routes(executor: RequestExecutor) -> list[Route]:
-    """The routes ``/healthz``, ``/readyz``, ``/v1/settings``, ``/v1/doctor`` and ``/openapi.json``."""
+def responders(executor: RequestExecutor) -> dict[str, Respond]:
+    """By the names of the calls."""
 
-    async def health(request: Request) -> Response:
-        Query(request)
+    async def health(*_: Any) -> Response:
         return envelope(_health("alive"))
 
-    async def readiness(request: Request) -> Response:
-        Query(request)
+    async def readiness(*_: Any) -> Response:
         await executor.run(executor.require_ready)
         return envelope(_health("ready"))
 
-    async def settings(request: Request) -> Response:
-        Query(request)
+    async def settings(*_: Any) -> Response:
         return await computed_reply(executor, _settings)
 
-    async def findings(request: Request) -> Response:
-        Query(request)
+    async def findings(*_: Any) -> Response:
         return envelope(await executor.run(lambda: _findings(executor), waits=True))
 
-    async def description(request: Request) -> Response:
-        Query(request)
+    async def description(*_: Any) -> Response:
         return reply(await executor.run(DESCRIPTION.read_bytes))
 
-    return [
-        route("/healthz", get=health),
-        route("/readyz", get=readiness),
-        route("/v1/settings", get=settings),
-        route("/v1/doctor", get=findings),
-        route("/openapi.json", get=description),
-    ]
+    return {
+        "healthz": health, "readyz": readiness, "settings": settings, "doctor": findings, "openapi": description,
+    }  # fmt: skip
 
 
 def _health(status: Literal["alive", "ready"]) -> Health:

@@ -1,4 +1,4 @@
-"""The route of the workspace's team.
+"""The status of the workspace's team.
 
 Its answer comes from another machine, which may be away. So the team is asked in a thread of its own, by one request at
 a time, and no client waits for longer than a few seconds.
@@ -8,40 +8,36 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
 from bridge.interface.envelope import SUCCESS
 from bridge.settings import Settings
 from bridge.team import membership
 from jobs.errors import JobError
 
-from .bodies import Query
 from .executor import RequestExecutor
-from .replies import envelope, route
+from .replies import Respond, envelope
 
 if TYPE_CHECKING:
     from bridge.team.membership import Membership
 
     from ..admin.shapes import TeamStatus
-    from .schema import OfTeam
+    from ..calls.shapes import OfTeam
 
 _PATIENCE_SECONDS = 3.0
 
 
-def routes(executor: RequestExecutor) -> list[Route]:
-    """The route ``/v1/team``."""
+def responders(executor: RequestExecutor) -> dict[str, Respond]:
+    """By the name of the call."""
     seen = _Team(executor)
 
-    async def team(request: Request) -> Response:
-        Query(request)
+    async def team(*_: Any) -> Response:
         found: OfTeam = {**SUCCESS, "team": await seen.now()}
         return envelope(found)
 
-    return [route("/v1/team", get=team)]
+    return {"team": team}
 
 
 class _Team:

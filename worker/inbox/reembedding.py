@@ -10,7 +10,7 @@ import logging
 import time
 
 from bridge import trust
-from bridge.embedding.local_models import LOCAL_MODELS, is_installed
+from bridge.embedding.local_models import known
 from bridge.settings import Settings
 from bridge.store import opening
 from jobs import client
@@ -50,7 +50,7 @@ class Reembedding:
         log.info("the memories are embedded with %s in the background: job %s", self._embedding.identity, job.job_id)
 
     def _is_needed(self) -> bool:
-        wanted = LOCAL_MODELS.get(self._embedding.identity)
+        wanted = known(self._embedding.identity, self._embedding.cache_dir)
         if wanted is None or any(record.kind == "rebuild" for record in self._ledger.live()):
             return False
         try:
@@ -58,6 +58,6 @@ class Reembedding:
             recorded = opening.embedder_of(self._workspace)
         except JobError:
             return False  # each job reports it
-        if recorded == self._embedding.identity or recorded not in LOCAL_MODELS:
+        if recorded == self._embedding.identity or known(recorded, self._embedding.cache_dir) is None:
             return False
-        return is_installed(wanted, self._embedding.cache_dir)
+        return wanted.is_installed(self._embedding.cache_dir)

@@ -5,11 +5,13 @@ imports the library ``mcp``. In reading order:
 
 ``server``: the protocol: listing the tools, calling them, ending with the client.
 ``tools``: the table of tools with their texts, and the checks of a call.
-``schemas``: the input schemas of the tools.
-``outputs``: the output schemas of the tools.
-``answer_shapes``: the types of the answers that have no contract.
-``calls``: the tools that run a query, drop a job or read a record.
-``reading``: the tools that read the store without a question.
+``inputs``: the arguments of the tools: their schemas and their checks.
+``short``: answers as HTTP gives them, short enough for a model.
+``answer_shapes``: the types of what tools answer beside the answers of HTTP.
+``questions``: the tools that answer a question.
+``reading``: the tools that read the store or a record without one.
+``changes``: the tools that submit a job.
+``similar``: the memories that are about the same as a summary that is stored.
 ``job_answers``: a job's record in one sentence and few fields.
 ``answer``: the result of a call, cleaned for a model.
 ``remedies``: what an agent can do about an error.

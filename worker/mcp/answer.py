@@ -19,10 +19,11 @@ NOTICE: Final = "Texts of memories are notes from earlier sessions, perhaps out 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The result of a call. ``value`` matches the tool's output schema. ``shown`` is the text, or its JSON is."""
+    """The result of a call. ``value`` matches the tool's output schema. ``shown`` is the text; without it, the JSON of
+    ``value`` is."""
 
     value: Mapping[str, Any]
-    shown: Mapping[str, Any] | str
+    shown: str | None = None
     is_error: bool = False
 
     @property
@@ -34,7 +35,7 @@ class Answer:
     @property
     def text(self) -> str:
         """The text, as a model and the protocol may receive it."""
-        return encodable(visible(self.shown) if isinstance(self.shown, str) else compact_json(self.shown))
+        return encodable(compact_json(self.value) if self.shown is None else visible(self.shown))
 
 
 def error_text(error: JobError) -> str:

@@ -12,7 +12,7 @@ from ..wording import counted
 from .remedies import remedy
 
 if TYPE_CHECKING:
-    from .answer_shapes import JobProblem, JobStatus
+    from .answer_shapes import JobStatus
 
 _KEPT = {
     "ingest": ("memory_number", "memory_id", "memory_type", "topic_id", "status", "duplicate"),
@@ -32,24 +32,24 @@ _WAITS = {
 
 def job_status(job_id: str, record: Record | None, *, worker_alive: bool) -> JobStatus:
     """The state of a job; without a record it waits in the inbox."""
-    problem = None if record is None or record.error is None else _problem(record)
-    return {
-        "job_id": job_id,
-        "kind": None if record is None else record.kind,
-        "state": IN_INBOX if record is None else record.state,
-        "success": None if record is None else record.success,
-        "outcome": _outcome(record, problem, worker_alive=worker_alive),
-        "worker_alive": worker_alive,
-        "result": None if record is None or record.result is None else _result(record.kind, record.result),
-        "error": problem,
-    }
+    if record is None:
+        return {
+            "outcome": _waiting(IN_INBOX, worker_alive=worker_alive),
+            "worker_alive": worker_alive,
+            "job": {"job_id": job_id, "state": IN_INBOX},
+        }
+    job = record.as_dict()
+    if job["error"] is not None:
+        job["error"] = {**job["error"], "remediation": remedy_of(record)}
+    if record.result is not None:
+        job["result"] = _result(record.kind, record.result)
+    return {"outcome": _outcome(record, worker_alive=worker_alive), "worker_alive": worker_alive, "job": job}
 
 
-def _problem(record: Record) -> JobProblem:
-    error = record.error
-    assert error is not None
-    advice = remedy(error["code"], error["remediation"].replace("<job_id>", record.job_id))
-    return {"code": error["code"], "message": error["message"], "remediation": advice}
+def remedy_of(record: Record) -> str:
+    """What an agent can do about the error of a job."""
+    assert record.error is not None
+    return remedy(record.error["code"], record.error["remediation"].replace("<job_id>", record.job_id))
 
 
 def _result(kind: str | None, result: Mapping[str, Any]) -> dict[str, Any]:
@@ -57,13 +57,16 @@ def _result(kind: str | None, result: Mapping[str, Any]) -> dict[str, Any]:
     return {name: result[name] for name in names if name in result}
 
 
-def _outcome(record: Record | None, problem: JobProblem | None, *, worker_alive: bool) -> str:
-    if record is not None and record.state == "succeeded":
+def _outcome(record: Record, *, worker_alive: bool) -> str:
+    if record.state == "succeeded":
         return _success(record.kind, record.result or {})
-    said = _WAITS[IN_INBOX if record is None else record.state]
-    if problem is not None:
-        return f"{said}: {problem['message']}"
-    return f"{said}." if worker_alive or (record is not None and record.ended) else f"{said}; no worker runs now."
+    if record.error is not None:
+        return f"{_WAITS[record.state]}: {record.error['message']}"
+    return _waiting(record.state, worker_alive=worker_alive or record.ended)
+
+
+def _waiting(state: str, *, worker_alive: bool) -> str:
+    return f"{_WAITS[state]}." if worker_alive else f"{_WAITS[state]}; no worker runs now."
 
 
 def _success(kind: str | None, result: Mapping[str, Any]) -> str:

@@ -1,6 +1,6 @@
-"""The implementation of the tools that read the store without a question: one memory, topics, the newest, what is open.
+"""The tools that read the store or a record without a question: one memory, topics, the newest, what is open, a job.
 
-As in ``calls``, the functions are synchronous, and the caller has removed arguments that are ``None``.
+As in ``questions``, the functions are synchronous. The arguments are checked, and their defaults filled in.
 """
 
 from __future__ import annotations
@@ -9,22 +9,23 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from bridge import trust
-from bridge.argument_table import EXPLAIN_ARGUMENTS
-from bridge.memory import Memory
+from bridge.interface.envelope import SUCCESS
 from bridge.search import waiting_jobs
-from bridge.text.gist import gist
 from bridge.text.template import sections
-from jobs import clock
+from jobs import client, clock, launch
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
-from .answer import NOTICE, Answer
-from .schemas import MAX_TOPICS, TOPICS_SHOWN
+from ..calls import memories
+from ..calls.call import Scope
+from ..wording import cut
+from .answer import NOTICE, Answer, compact_json
+from .job_answers import job_status as status_of, remedy_of
 
 if TYPE_CHECKING:
-    from bridge.memory_shapes import CapturedFrom, MemoryText
+    from bridge.memory_shapes import MemoryText
 
-    from .answer_shapes import CapturedHere, MemoryWhole, OpenItems, Recent, RecentMemory, TopicLine, Topics
+    from .answer_shapes import MemoryPart
 
 PART: Final = 20_000  # characters of a text in one answer
 
@@ -32,98 +33,70 @@ PART: Final = 20_000  # characters of a text in one answer
 def read(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
     """A memory with at most ``PART`` characters of its text. Raises JobError: ARGUMENT_INVALID, MEMORY_NOT_FOUND."""
     warnings = opened(workspace)
-    found = memory_of(workspace, arguments)
-    text = sections(found["summary_text"])
-    start = whole(arguments, "offset", 0, 0, len(text))
+    memory = memory_of(workspace, arguments)
+    text, start = sections(memory["summary_text"]), arguments["offset"]
+    if start > len(text):
+        raise JobError("ARGUMENT_INVALID", f"offset must be a whole number of 0 to {len(text)}.")
     end = start + PART
-    answer: MemoryWhole = {
-        "notice": NOTICE,
-        "memory_number": found["memory_number"],
-        "memory_id": found["memory_id"],
-        "memory_type": found["memory_type"],
-        "title": found["title"],
-        "topic_id": found["topic_id"],
-        "plan_id": found["plan_id"],
-        "session_id": found["session_id"],
-        "status": found["status"],
-        "created_at": found["created_at"],
-        "source_created_at": found["source_created_at"],
-        "stored_at": found["stored_at"],
-        "sources": found["sources"],
-        "hidden": found["hidden"],
-        "feedback": found["feedback"]["given"],
-        "captured_from": _captured_from(found["captured_from"]),
-        "text": text[start:end],
+    part: MemoryPart = {
+        **SUCCESS,
+        "memory": {**memory, "summary_text": text[start:end]},
         "total_characters": len(text),
         "next_offset": end if end < len(text) else None,
         "warnings": warnings,
     }
-    shown = {name: value for name, value in answer.items() if value is not None and value != [] and value is not False}
-    return Answer(answer, shown)
-
-
-def _captured_from(source: CapturedFrom | None) -> CapturedHere | None:
-    if source is None:
-        return None
-    return {
-        "tool": source["tool"],
-        "session_id": source["session_id"],
-        "first_place": source["first_place"],
-        "last_place": source["last_place"],
-        "method": source["method"],
-    }
+    return Answer(part)
 
 
 def topics(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
-    """The topics with the most active summaries. Raises JobError: ARGUMENT_INVALID."""
-    from bridge.search import listing
-
-    warnings = opened(workspace)
-    limit = whole(arguments, "limit", TOPICS_SHOWN, 1, MAX_TOPICS)
-    rows = listing.topics(workspace)
-    lines: list[TopicLine] = [
-        {
-            "topic_id": row["topic_id"],
-            "title": row["title"],
-            "active": row["active"],
-            "decision_records": row["decision_records"],
-            "superseded": row["superseded"],
-            "drafts": row["drafts"],
-            "newest": row["newest"],
-            "worth_compacting": row["worth_compacting"],
-        }
-        for row in rows[:limit]
-    ]
-    answer: Topics = {"notice": NOTICE, "topics": lines, "total": len(rows), "warnings": warnings}
-    return Answer(answer, answer)
+    """The topics with the most active summaries."""
+    warnings = _copy(workspace)
+    found = memories.topics(Scope(workspace))
+    shown = found["topics"][: arguments["limit"]]
+    left = cut(len(shown), len(found["topics"]), "limit", ())
+    return Answer({**found, "topics": shown, "warnings": [*warnings, *left, *found["warnings"]]})
 
 
 def recent(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
-    """The newest memories. Raises JobError: ARGUMENT_INVALID."""
-    from bridge.search import listing
-
-    warnings = opened(workspace)
-    found, total = listing.recent(
-        workspace,
-        limit_of(arguments),
+    """The newest memories. Raises JobError: ARGUMENT_INVALID, TOPIC_NOT_FOUND."""
+    warnings = _copy(workspace)
+    found = memories.recent(
+        Scope(workspace),
+        limit=arguments["limit"],
         since=_moment(arguments, "since"),
         topic_id=_topic_id(arguments),
-        include_superseded=arguments.get("include_superseded", False),
+        include_superseded=arguments["include_superseded"],
     )
-    lines = [_line(memory) for memory in found]
-    answer: Recent = {"notice": NOTICE, "memories": lines, "total": total, "warnings": warnings}
-    return Answer(answer, answer)
+    return Answer({**found, "warnings": [*warnings, *found["warnings"]]})
 
 
 def still_open(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
-    """The open questions and next steps. Raises JobError: ARGUMENT_INVALID, TOPIC_NOT_FOUND."""
-    from bridge.search.open_items import open_items
+    """The open questions and next steps. Raises JobError: TOPIC_NOT_FOUND."""
+    warnings = _copy(workspace)
+    found = memories.open_items(Scope(workspace), topic_id=_topic_id(arguments), limit=arguments["limit"])
+    return Answer({**found, "warnings": [*warnings, *found["warnings"]]})
 
-    warnings = opened(workspace)
-    limit = limit_of(arguments)
-    items = open_items(workspace, _topic_id(arguments))
-    answer: OpenItems = {"notice": NOTICE, "items": items[:limit], "total": len(items), "warnings": warnings}
-    return Answer(answer, answer)
+
+def job_status(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
+    """The state of a job, optionally after waiting for its end. A timeout is no error: the current state is returned.
+
+    Raises JobError: JOB_NOT_FOUND.
+    """
+    trust.settings_of(workspace)
+    job_id, seconds = arguments["job_id"], arguments["wait_seconds"]
+    try:
+        record = client.wait(workspace.spool, job_id, seconds) if seconds else client.status(workspace.spool, job_id)
+    except JobError as error:
+        if error.code not in ("WAIT_TIMEOUT", "WORKER_NOT_RUNNING"):
+            raise
+        record = client.status(workspace.spool, job_id)
+    status = status_of(job_id, record, worker_alive=launch.is_alive(workspace))
+    lines = [status["outcome"]]
+    if record is not None and record.error is not None:
+        lines.append(f"What to do: {remedy_of(record)}")
+    if record is not None and record.kind == "compact" and record.result is not None:
+        lines += [NOTICE, compact_json(record.result)]
+    return Answer(status, "\n".join(lines))
 
 
 def memory_of(workspace: Workspace, arguments: dict[str, Any]) -> MemoryText:
@@ -139,33 +112,22 @@ def memory_of(workspace: Workspace, arguments: dict[str, Any]) -> MemoryText:
         )
     if "memory_id" in arguments:
         return listing.memory(workspace, arguments["memory_id"])
-    return listing.memory(workspace, f"#{whole(arguments, 'memory_number', 0, 1, 2**53)}")
+    return listing.memory(workspace, f"#{arguments['memory_number']}")
 
 
 def opened(workspace: Workspace) -> list[str]:
     """What the answer says of the memory here, once it is known to be this user's. Raises JobError as
     ``trust.settings_of`` and ``following.note``."""
+    return [*_copy(workspace), *waiting_jobs.warnings(workspace)]
+
+
+def _copy(workspace: Workspace) -> list[str]:
+    """As ``opened``, in a team: what the copy here may lack."""
     from bridge.search import following
 
     trust.settings_of(workspace)
     note = following.note(workspace, clock.now())
-    return [*([] if note is None else [note]), *waiting_jobs.warnings(workspace)]
-
-
-def whole(arguments: dict[str, Any], name: str, default: int, least: int, most: int) -> int:
-    """An integer argument, or its default. Raises JobError: ARGUMENT_INVALID."""
-    value = arguments.get(name, default)
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)  # JSON has one type of number
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise JobError("ARGUMENT_INVALID", f"{name} must be a whole number of {least} to {most}.")
-    return value
-
-
-def limit_of(arguments: dict[str, Any]) -> int:
-    """The argument ``limit`` of a list. Raises JobError: ARGUMENT_INVALID."""
-    argument = EXPLAIN_ARGUMENTS["limit"]
-    return whole(arguments, "limit", argument.default, *map(int, argument.range))
+    return [] if note is None else [note]
 
 
 def _topic_id(arguments: dict[str, Any]) -> str | None:
@@ -179,17 +141,3 @@ def _moment(arguments: dict[str, Any], name: str) -> datetime | None:
         return clock.parse(arguments[name])
     except ValueError:
         raise JobError("ARGUMENT_INVALID", f"{name} must be an ISO 8601 time, such as 2026-11-01.") from None
-
-
-def _line(memory: Memory) -> RecentMemory:
-    from bridge.search.listing import title
-
-    return {
-        "memory_number": memory.number,
-        "memory_type": memory.kind,
-        "title": title(memory),
-        "topic_id": memory.metadata.topic_id,
-        "status": memory.metadata.status,
-        "date": memory.dated_at,
-        "excerpt": gist(memory),
-    }

@@ -2,6 +2,7 @@
 import { withQuery } from "./api.js";
 import { Bars, Lines } from "./chart.js";
 import { html } from "./html.js";
+import { ENDS } from "./job-states.js";
 import { useLive } from "./live.js";
 import { Empty, Heading, Waiting } from "./parts.js";
 import { to } from "./route.js";
@@ -12,7 +13,6 @@ const SPANS = [
   { hours: 24, buckets: 48, title: "Last day", each: "half hour", every: 15 },
   { hours: 168, buckets: 84, title: "Last 7 days", each: "two hours", every: 60 },
 ];
-const ENDS = ["succeeded", "failed", "cancelled", "expired", "rejected"];
 
 export function Activity({ query }) {
   const chosen = SPANS.find((each) => String(each.hours) === query.hours) ?? SPANS[1];

@@ -1,4 +1,5 @@
 // Requests to the worker: the token, the envelope of an answer or of an error, and whether the worker answers.
+import { ENDS } from "./job-states.js";
 
 const KEY = "cognee-memory token";
 
@@ -153,16 +154,8 @@ export function withQuery(path, query) {
   return text ? `${path}?${text}` : path;
 }
 
-const ENDS = new Set(["succeeded", "failed", "cancelled", "expired", "rejected"]);
-
-/** The states from which a job can run again. */
-export const RUN_AGAIN = new Set(["failed", "cancelled", "expired", "rejected"]);
-
-/** The errors of files that came with a repository: each is read and run by itself, never with all others. */
-export const FROM_ELSEWHERE = new Set(["FILE_NOT_TRUSTED", "FILE_TRACKED"]);
-
 export function hasEnded(state) {
-  return ENDS.has(state);
+  return ENDS.includes(state);
 }
 
 /** Submit a job and follow it to its end. Returns the record; raises Refused if it failed, or could not be submitted. */

@@ -1,6 +1,7 @@
 // Why jobs failed or wait: one entry for each cause, with what to do and the way to do it for all of them.
-import { post, RUN_AGAIN } from "./api.js";
+import { post } from "./api.js";
 import { html, useState } from "./html.js";
+import { VERBS } from "./job-states.js";
 import { outcome } from "./notice.js";
 import { Confirm, Problem, Remedy, State, Time, useAction } from "./parts.js";
 import { to } from "./route.js";
@@ -29,7 +30,7 @@ function Cause({ cause, showNotice }) {
   const action = useAction();
   const [asking, setAsking] = useState(false);
   const chosen = { state: cause.state, error: cause.code };
-  const verb = RUN_AGAIN.has(cause.state) ? "retry" : "cancel";
+  const verb = VERBS.retry.has(cause.state) ? "retry" : "cancel";
   const other = verb === "retry" ? "dismiss" : "cancel"; // the action that has to be confirmed
   const act = (verb) => async () => showNotice(outcome(verb, await post(`/v1/jobs/${verb}`, chosen)));
   const kinds = Object.entries(cause.kinds).map(([kind, number]) => `${count(number)} ${kind}`).join(", ");

@@ -1,6 +1,7 @@
 // One job: its whole life as a line of events, what was asked, what came of it, and what can be done.
-import { hasEnded, post, RUN_AGAIN } from "./api.js";
+import { hasEnded, post } from "./api.js";
 import { html, useState } from "./html.js";
+import { VERBS } from "./job-states.js";
 import { useLive } from "./live.js";
 import { announce, Confirm, Facts, Heading, Json, Meter, Problem, Remedy, State, Time, useAction, Waiting } from "./parts.js";
 import { go, to } from "./route.js";
@@ -79,7 +80,7 @@ function Actions({ job, advice, again }) {
     go(to(["queue"]));
   };
   return html`<div class="row actions">
-    ${RUN_AGAIN.has(job.state) && html`<button data-tone=${advice === null || advice === "retry" ? "accent" : ""} disabled=${action.busy}
+    ${VERBS.retry.has(job.state) && html`<button data-tone=${advice === null || advice === "retry" ? "accent" : ""} disabled=${action.busy}
       onClick=${() => action.run(ask("retry", "It runs again."))}>${job.state === "rejected" ? "Drop it again" : "Run it again"}</button>`}
     ${!over && html`<button disabled=${action.busy} onClick=${() => setAsking(true)}>Cancel…</button>`}
     ${over && html`<button class=${advice === "dismiss" ? "" : "quiet"} data-tone=${advice === "dismiss" ? "accent" : ""} disabled=${action.busy} onClick=${() => setAsking(true)}>Dismiss…</button>`}

@@ -1,6 +1,7 @@
 // The table of jobs: newest first, in pages; several can be chosen, to be run again or cancelled.
-import { FROM_ELSEWHERE, hasEnded, post, postForJobs, RUN_AGAIN } from "./api.js";
+import { hasEnded, post, postForJobs } from "./api.js";
 import { html, useRef, useState } from "./html.js";
+import { FROM_ELSEWHERE, VERBS } from "./job-states.js";
 import { outcome } from "./notice.js";
 import { Confirm, Empty, Problem, State, Time, useAction, Waiting } from "./parts.js";
 import { to } from "./route.js";
@@ -103,7 +104,7 @@ function ForAll({ query, total, showNotice }) {
   const action = useAction();
   const [asking, setAsking] = useState(false);
   const { state, kind, error, contains } = query;
-  const verb = RUN_AGAIN.has(state) ? "retry" : CANCEL.has(state) ? "cancel" : null;
+  const verb = VERBS.retry.has(state) ? "retry" : CANCEL.has(state) ? "cancel" : null;
   if (contains || !verb || !total) return null;
   const act = async () => showNotice(outcome(verb, await post(`/v1/jobs/${verb}`, { state, ...(kind && { kind }), ...(error && { error }) })));
   const words = verb === "retry" ? "Run all again" : "Cancel all";
@@ -123,7 +124,7 @@ function Chosen({ chosen, clear, showNotice }) {
   const [asking, setAsking] = useState(null); // "cancel" or "dismiss"
   const job_ids = [...chosen.keys()];
   const ended = [...chosen.values()].filter((job) => hasEnded(job.state)).length;
-  const again = [...chosen.values()].filter((job) => RUN_AGAIN.has(job.state)).length;
+  const again = [...chosen.values()].filter((job) => VERBS.retry.has(job.state)).length;
   const act = (verb) => async () => {
     showNotice(outcome(verb, await postForJobs(verb, job_ids)));
     clear();

@@ -2,6 +2,7 @@
 import { withQuery } from "./api.js";
 import { Causes } from "./causes.js";
 import { html, useEffect, useRef, useState } from "./html.js";
+import { VERBS } from "./job-states.js";
 import { Jobs } from "./jobs.js";
 import { useLive } from "./live.js";
 import { Notice } from "./notice.js";
@@ -12,7 +13,7 @@ import { TeamNotReached } from "./team.js";
 import { count, many } from "./words.js";
 import { Running, WorkerLine } from "./worker.js";
 
-const LIVE = ["queued", "running", "retrying"];
+const LIVE = [...VERBS.cancel];
 const STATES = [...LIVE, "failed", "succeeded", "cancelled", "expired", "rejected"];
 const ALWAYS = new Set([...LIVE, "failed", "succeeded"]);
 const EVERY_SECONDS = 1;

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 from bridge.interface.arguments import EVERYWHERE, EXAMPLES, Parser, add_no_start, add_timeout, add_workspace
 
+if TYPE_CHECKING:
+    from .output import Envelope
+
+Run = Callable[[argparse.Namespace], "Envelope"]
+Show = Callable[["Envelope"], None]
+Functions = tuple[Run, Show | None]
 Needs = Literal["none", "starts", "opens", "asks", "worker", "is"]
 
 # What a command does when no worker runs.
@@ -24,7 +30,8 @@ WITHOUT_A_WORKER: dict[Needs, str] = {
 class CommandLineBuilder:
     """Collects the commands. ``texts`` and ``needs`` are keyed by command; a subcommand's key is ``command verb``."""
 
-    def __init__(self) -> None:
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        """``texts``: what each command does, in a sentence without its full stop."""
         self.top = Parser(
             prog="cognee-memory",
             usage="cognee-memory [-h] [--version] [--json] COMMAND ...",
@@ -33,8 +40,12 @@ class CommandLineBuilder:
         self.top.add_argument("--version", action="store_true", help="print the version")
         self.top.add_argument("--json", action="store_true", help="print one JSON object; also after a command")
         self.commands = self.top.add_subparsers(dest="command", prog="cognee-memory", help=argparse.SUPPRESS)
-        self.texts: dict[str, str] = {}
+        self.texts = dict(texts)
         self.needs: dict[str, Needs] = {}
+
+    def command(self, name: str, examples: Sequence[str] = (), **options: Any) -> argparse.ArgumentParser:
+        """Add a command of ``texts``; returns its parser. ``options`` as for ``add``."""
+        return self.add(name, self.texts[name], examples, **options)
 
     def add(
         self,
@@ -42,6 +53,7 @@ class CommandLineBuilder:
         text: str,
         examples: Sequence[str] = (),
         *,
+        functions: Functions,
         more: str = "",
         needs: Needs = "none",
         parent: Any = None,
@@ -50,7 +62,8 @@ class CommandLineBuilder:
     ) -> argparse.ArgumentParser:
         """Add a command, or with ``parent`` a subcommand; returns its parser.
 
-        ``parent`` is the result of ``nested`` or ``verbs``. ``more`` extends the description. With
+        ``functions``: the first gives the answer, or raises JobError; the second prints it. ``parent`` is the result of
+        ``nested`` or ``verbs``. ``more`` extends the description. With
         ``inherits_options`` the parent itself takes the common options too, so the subcommand's defaults do not
         overwrite them.
         """
@@ -64,6 +77,7 @@ class CommandLineBuilder:
             description=_sentence(text) + (f"\n\n{more}" if more else ""),
             epilog=_epilog(examples, WITHOUT_A_WORKER[needs]),
         )
+        parser.set_defaults(run=functions[0], show=functions[1] or _nothing)
         group = parser.add_argument_group(EVERYWHERE)
         kept: dict[str, Any] = {"default": argparse.SUPPRESS}  # what was given before the command
         add_workspace(group, **(kept if inherits_options else {}))
@@ -72,10 +86,9 @@ class CommandLineBuilder:
         group.add_argument("-h", "--help", action="help", help="show this help")
         return parser
 
-    def nested(self, name: str, text: str, examples: Sequence[str] = ()) -> Any:
+    def nested(self, name: str, examples: Sequence[str] = ()) -> Any:
         """Add a command with subcommands; returns the action to pass as ``parent``."""
-        self.texts[name] = text
-        parser = self.commands.add_parser(name, description=_sentence(text), epilog=_epilog(examples, ""))
+        parser = self.commands.add_parser(name, description=_sentence(self.texts[name]), epilog=_epilog(examples, ""))
         return self.verbs(parser, name, required=True)
 
     @staticmethod
@@ -86,6 +99,10 @@ class CommandLineBuilder:
         )
         verbs.dest_name = name  # type: ignore[attr-defined]
         return verbs
+
+
+def _nothing(answer: Envelope) -> None:
+    """For commands that print their output themselves."""
 
 
 def _sentence(text: str) -> str:
@@ -128,16 +145,3 @@ def limit(parser: argparse._ActionsContainer, what: str) -> None:
     parser.add_argument(
         "--limit", type=int, default=50, metavar="N", help=f"maximum number of {what} to show (default 50)"
     )
-
-
-def which_jobs(parser: argparse.ArgumentParser) -> None:
-    """Add the filters of jobs. Their values are checked where they are used."""
-    group = parser.add_argument_group("which jobs")
-    for flag, metavar, text in (
-        ("--state", "STATE[,STATE]", "in one of these states: queued, running, retrying, succeeded, failed, ..."),
-        ("--kind", "KIND", "of this kind: ingest, compact, cognify, ..."),
-        ("--error", "CODE", "with this error"),
-        ("--contains", "TEXT", "whose id or correlation id contains this"),
-        ("--since", "TIME", "accepted or ended since then: 90min, 2h, 3d, or a date"),
-    ):
-        group.add_argument(flag, metavar=metavar, help=text)

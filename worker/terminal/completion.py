@@ -21,14 +21,14 @@ from jobs.errors import ERRORS, JobError
 from jobs.kinds import KIND_NAMES, PAIR_VERDICTS
 from jobs.layout import Workspace
 from jobs.rejected_files import rejections
-from jobs.states import LIVE, State
+from jobs.states import LIVE, VERBS, State
 
-from ..admin.selection import RETRIABLE, job_rows
+from ..admin.selection import job_rows
 from ..wording import age, counted
 from .output import clean
 
 _MOST = 200  # suggestions from lists without a limit
-_OF_VERB: dict[str, tuple[str, ...]] = {"cancel": LIVE, "wait": LIVE, "retry": RETRIABLE}
+_OF_VERB = {"wait": LIVE} | {name: verb.states for name, verb in VERBS.items()}
 
 Found = dict[str, str] | list[str]
 Completer = Callable[..., Found]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import textwrap
 import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from bridge.interface import envelope, submission
+from bridge.interface.arguments import add_no_start
 from jobs import clock, launch
 from jobs.errors import JobError
 from jobs.finding import Finding, finding
@@ -17,9 +19,34 @@ from jobs.layout import Workspace, expand_home, find_workspace
 
 from ..doctor import fixes as doctor_fixes
 from ..doctor.examination import examine, surroundings
-from .output import Envelope
+from ..wording import counted, size
+from .command_line import CommandLineBuilder
+from .output import Envelope, Part, columns, say
 from .process_commands import target
 from .progress import Progress
+
+_MARKS: dict[str, Part] = {
+    "error": ("✗", "bold red"),
+    "warning": ("!", "yellow"),
+    "note": ("·", "cyan"),
+    "ok": ("✓", "green"),
+}
+_TITLES = {"error": "Errors", "warning": "Warnings", "note": "Worth knowing"}
+_WIDEST = 100
+_INDENT = "    "
+
+
+def add_doctor(builder: CommandLineBuilder) -> None:
+    """Add ``doctor``."""
+    parser = builder.command(
+        "doctor",
+        ["cognee-memory doctor", "cognee-memory doctor --fix", "cognee-memory doctor --bundle support.zip"],
+        functions=(doctor, show),
+    )
+    parser.add_argument("--deep", action="store_true", help="also read every store completely, which takes longer")
+    parser.add_argument("--fix", action="store_true", help="apply the safe fixes")
+    parser.add_argument("--bundle", metavar="FILE", help="write an archive for support, without texts and keys")
+    add_no_start(parser)
 
 
 def doctor(args: argparse.Namespace) -> Envelope:
@@ -95,3 +122,60 @@ def _deep(workspace: Workspace, *, start: bool) -> list[Finding]:
     except JobError as error:
         return [finding("CHECK_FAILED", "stores", f"{error.code}: {error.message}", remedy=error.remediation)]
     return [Finding.from_dict(each) for each in ended["result"]["findings"]]
+
+
+def show(answer: Envelope) -> None:
+    """Print one paragraph for each finding, then the totals."""
+    for done in answer.get("fixed", ()):
+        _paragraph(done["message"], _MARKS["ok" if done["done"] else "warning"], f" {done['fix']}: ")
+    for level, title in _TITLES.items():
+        several = [finding for finding in answer["findings"] if finding["level"] == level]
+        if several:
+            say((title, "bold"))
+        for each in several:
+            _one(each)
+    well = [finding["subject"] for finding in answer["findings"] if finding["level"] == "ok"]
+    if well:
+        _paragraph(f"{', '.join(well)}.", _MARKS["ok"], " All is well: ")
+    totals = [counted(answer["counts"][level], level) for level in _TITLES if answer["counts"].get(level)]
+    stores = ", also the deep ones" if answer.get("deep") else ""
+    say(f"All checks done{stores}, in {answer['took_ms'] / 1000:.1f} s: {', '.join(totals) or 'no findings'}.")
+    if not answer.get("deep"):
+        say("To read every store completely: cognee-memory doctor --deep")
+    if answer["ok"] and "fixed" not in answer and any(finding["fix"] for finding in answer["findings"]):
+        say("To apply the safe fixes: cognee-memory doctor --fix")
+    if "bundle" in answer:
+        _bundle(answer["bundle"])
+
+
+def _one(finding: dict[str, Any]) -> None:
+    _paragraph(finding["subject"], _MARKS[finding["level"]], " ", (finding["code"], "bold"), "  ")
+    _paragraph(finding["message"], _INDENT)
+    if finding["memory_ids"]:
+        _paragraph(f"Memories: {', '.join(finding['memory_ids'])}", _INDENT)
+    if not finding["remedy"].startswith("Nothing."):
+        _paragraph(finding["remedy"], f"{_INDENT}→ ")
+
+
+def _bundle(bundle: dict[str, Any]) -> None:
+    say()
+    say(f"{bundle['path']}: {size(bundle['bytes'])}, {counted(len(bundle['files']), 'file')}. Before you send it:")
+    for line in bundle["look_at"]:
+        _paragraph(line, "  - ")
+
+
+def _paragraph(text: str, *first: Part) -> None:
+    """Print a text after a prefix, wrapped to the terminal's width; in a pipe, as one line."""
+    beginning = "".join(part if isinstance(part, str) else part[0] for part in first)
+    wide = columns()
+    if wide is None:
+        say(*first, text)
+        return
+    indent = len(beginning) if len(beginning) <= 2 * len(_INDENT) else len(_INDENT)
+    lines = textwrap.wrap(
+        beginning + text, min(wide, _WIDEST), subsequent_indent=" " * indent, break_long_words=False,
+        break_on_hyphens=False, drop_whitespace=True,
+    )  # fmt: skip
+    say(*first, lines[0][len(beginning) :] if lines else text)
+    for line in lines[1:]:
+        say(line)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import Any
 
 from bridge.interface.submission import read_json_argument, submit
@@ -11,9 +12,38 @@ from jobs.ids import new_job_id
 from jobs.layout import Workspace
 
 from ..admin.new_job import add_defaults
+from . import job_views
+from .command_line import CommandLineBuilder, Run, Show, waiting
 from .output import Envelope
 from .process_commands import workspace_and_settings
 from .progress import Progress
+
+
+def add_job_command(
+    builder: CommandLineBuilder,
+    name: str,
+    examples: Sequence[str],
+    run: Run,
+    show: Show = job_views.show,
+    more: str = "",
+) -> argparse.ArgumentParser:
+    """Add a command that submits a job and, by default, waits for its end; returns its parser."""
+    parser = builder.command(name, examples, functions=(run, show), more=more, needs="starts")
+    waiting(parser, default=True)
+    return parser
+
+
+def add_submit(builder: CommandLineBuilder) -> None:
+    """Add ``submit``."""
+    parser = builder.command(
+        "submit",
+        ["cognee-memory submit job.json", "cognee-memory submit - --no-wait < job.json"],
+        more="You may omit job_id and schema_version. docs/job-protocol.md describes every field.",
+        needs="starts",
+        functions=(submit_file, job_views.show),
+    )
+    parser.add_argument("file", metavar="FILE|-", help="a file that contains one job as JSON")
+    waiting(parser, default=True)
 
 
 def submit_file(args: argparse.Namespace) -> Envelope:

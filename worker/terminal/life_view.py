@@ -9,9 +9,8 @@ from typing import Any
 
 from jobs import clock
 from jobs.errors import advice
-from jobs.states import IN_INBOX
+from jobs.states import IN_INBOX, REPLAYABLE
 
-from ..admin.selection import REPLAYABLE
 from ..wording import age, counted, local, shortened, span
 from .job_views import show_result
 from .output import Envelope, Part, facts, say, state

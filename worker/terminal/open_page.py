@@ -17,6 +17,7 @@ from html import escape
 from typing import Any
 
 from bridge.interface import envelope
+from bridge.interface.arguments import add_no_start
 from bridge.search.query_client import port_of
 from bridge.settings import inherited_environment
 from jobs import files, launch, plain_files
@@ -25,7 +26,8 @@ from jobs.layout import Workspace
 
 from ..admin.requests import worker_of
 from ..http import tickets
-from .output import say
+from .command_line import CommandLineBuilder
+from .output import Envelope, say
 from .process_commands import workspace_and_settings
 
 _LISTENING_SECONDS = 10.0
@@ -42,7 +44,19 @@ _LEADING_THERE = """\
 """
 
 
-def open_page(args: argparse.Namespace) -> dict[str, Any]:
+def add_open(builder: CommandLineBuilder) -> None:
+    """Add ``open``."""
+    parser = builder.command(
+        "open",
+        ["cognee-memory open", "cognee-memory open --print"],
+        needs="opens",
+        functions=(open_page, show_page),
+    )
+    parser.add_argument("--print", dest="only_print", action="store_true", help="print the address and do not open it")
+    add_no_start(parser)
+
+
+def open_page(args: argparse.Namespace) -> Envelope:
     """Start a worker if none runs, and open the page; returns its address and whether a browser was opened.
 
     Raises JobError: HTTP_OFF when the worker does not serve over HTTP, WORKER_NOT_RUNNING with ``--no-start``,
@@ -130,7 +144,7 @@ def _show(workspace: Workspace, url: str) -> bool:
         return False
 
 
-def show_page(answer: dict[str, Any]) -> None:
+def show_page(answer: Envelope) -> None:
     """Print that the page opens, or the address to open."""
     if answer["opened"]:
         say("The page opens in your browser. If it does not: cognee-memory open --print")

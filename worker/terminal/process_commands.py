@@ -1,7 +1,4 @@
-"""The commands of the worker's process: run, start, stop, restart, status, logs.
-
-It also finds the workspace for all commands and checks their limits and output files.
-"""
+"""The workspace of a command, checks of its limit and its output file, and stopping the workspace's worker."""
 
 from __future__ import annotations
 
@@ -13,14 +10,11 @@ import time
 from pathlib import Path
 
 from bridge import trust
-from bridge.interface import envelope
 from bridge.settings import Settings
 from jobs import launch
 from jobs.errors import JobError
 from jobs.layout import Workspace, expand_home, find_workspace
 
-from ..admin.requests import worker_of
-from .output import Envelope
 from .progress import waiting_status
 
 _UNKNOWN_HOLDER_SECONDS = 20.0  # a starting worker has written its heartbeat by then
@@ -60,33 +54,6 @@ def target(workspace: Workspace, args: str) -> Path:
     return out
 
 
-def run(args: argparse.Namespace) -> Envelope:
-    """Run a worker in the foreground. ``cognee-memory worker`` without a subcommand does the same."""
-    from ..daemon import serve
-
-    workspace, settings = workspace_and_settings(args)
-    serve(workspace, settings, foreground=True)
-    return envelope.success(stopped=True)
-
-
-def start(args: argparse.Namespace) -> Envelope:
-    """Start a worker in the background, unless one is running; with ``leave_when_idle`` one that ends by itself."""
-    workspace, _ = workspace_and_settings(args)
-    started = launch.start(workspace, leave_when_idle=args.leave_when_idle)
-    return envelope.success(started=started, worker=worker_of(workspace))
-
-
-def stop(args: argparse.Namespace) -> Envelope:
-    """Send SIGTERM to the worker and wait until it has finished its running jobs and exited.
-
-    Raises JobError: WORKER_NOT_RUNNING.
-    """
-    workspace, _ = workspace_and_settings(args)
-    if not stop_worker(workspace):
-        raise JobError("WORKER_NOT_RUNNING", f"No worker works on {workspace.root}.")
-    return envelope.success(stopped=True)
-
-
 def stop_worker(workspace: Workspace, wait_seconds: float | None = None) -> bool:
     """Stop the worker and wait until it has exited. Returns False when none was running.
 
@@ -123,56 +90,3 @@ def stop_worker(workspace: Workspace, wait_seconds: float | None = None) -> bool
                 )
             time.sleep(0.05)
     return signalled is not None
-
-
-def restart(args: argparse.Namespace) -> Envelope:
-    """Stop the worker, if one is running, and start a new one."""
-    stop_worker(workspace_of(args))
-    return start(args)
-
-
-def status(args: argparse.Namespace) -> Envelope:
-    """The state of the worker. Raises JobError: WORKER_NOT_RUNNING."""
-    workspace, _ = workspace_and_settings(args)
-    worker = worker_of(workspace)
-    if not worker["alive"]:
-        raise JobError("WORKER_NOT_RUNNING", f"No worker works on {workspace.root}.")
-    return envelope.success(worker=worker)
-
-
-def logs(args: argparse.Namespace) -> Envelope:
-    """The last lines of the log; with ``--follow``, print new lines until Ctrl-C.
-
-    Raises JobError: ARGUMENT_INVALID when the number of lines is negative.
-    """
-    workspace, _ = workspace_and_settings(args)
-    path = workspace.spool.log
-    if args.lines < 0:
-        raise JobError("ARGUMENT_INVALID", "--lines must be at least 0.")
-    if args.follow:
-        return _follow(path, args)
-    return envelope.success(log=str(path), lines=last_lines(path, args.lines))
-
-
-def last_lines(path: Path, count: int) -> list[str]:
-    """The last ``count`` lines of a log; none when it does not exist."""
-    if not path.exists() or not count:
-        return []
-    text = path.read_text("utf-8", "replace")
-    return text.removesuffix("\n").split("\n")[-count:] if text else []
-
-
-def _follow(path: Path, args: argparse.Namespace) -> Envelope:
-    """Print new lines until Ctrl-C; with ``--json`` one object for each."""
-    from .watch import Tail, emit
-
-    tail = Tail(path)
-    try:
-        for line in last_lines(path, args.lines):
-            emit({"line": line}, line, as_json=args.json)
-        while True:
-            for line in tail.new_lines():
-                emit({"line": line}, line, as_json=args.json)
-            time.sleep(0.2)
-    except KeyboardInterrupt:
-        return envelope.success(log=str(path), lines=[])

@@ -22,6 +22,7 @@ from jobs.lock import Lock
 
 from ..wording import counted, size
 from . import output as terminal
+from .command_line import CommandLineBuilder
 from .output import Envelope, say
 from .process_commands import stop_worker, workspace_and_settings
 
@@ -36,6 +37,19 @@ class OwnFolder:
     path: str
     files: int
     bytes: int
+
+
+def add_purge(builder: CommandLineBuilder) -> None:
+    """Add ``purge``."""
+    parser = builder.command(
+        "purge",
+        ["cognee-memory purge --dry-run", "cognee-memory purge", "cognee-memory purge --yes --json"],
+        more="It stops the worker, removes the four folders and takes the workspace from the list of your workspaces."
+        " This cannot be undone.",
+        functions=(purge, show),
+    )
+    parser.add_argument("--dry-run", action="store_true", help="show what would be removed, and change nothing")
+    parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
 
 
 def purge(args: argparse.Namespace) -> Envelope:

@@ -15,12 +15,12 @@ from rich.progress import (
     TransferSpeedColumn,
 )
 
-from bridge.embedding import provision
+from bridge.embedding import installer
 
 from .output import color_system
 
 
-def with_bar(install: Callable[[provision.Report], Path]) -> Path:
+def with_bar(install: Callable[[installer.Report], Path]) -> Path:
     """What ``install`` returns; a bar shows what it reports."""
     console = Console(stderr=True, color_system=color_system())
     columns = (
@@ -33,7 +33,7 @@ def with_bar(install: Callable[[provision.Report], Path]) -> Path:
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("looking", total=None)
 
-        def report(progress: provision.Progress) -> None:
+        def report(progress: installer.Progress) -> None:
             bar.update(task, description=progress.step, completed=progress.done, total=progress.total or None)
 
         return install(report)

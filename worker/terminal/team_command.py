@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from bridge import trust
 from bridge.capture import consent
@@ -18,6 +19,7 @@ from jobs.layout import Workspace
 
 from ..admin import team
 from ..wording import counted, span
+from .command_line import CommandLineBuilder
 from .output import Envelope, facts, say, table
 from .process_commands import require_positive, stop_worker, workspace_and_settings
 
@@ -27,6 +29,99 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _PATIENCE_SECONDS = 600.0  # for a large workspace to be sent, or to arrive
+
+
+def add_team(builder: CommandLineBuilder) -> None:
+    """Add ``team`` with its subcommands."""
+    examples = ["cognee-memory team share", "cognee-memory team join 3f0c…", "cognee-memory team status"]
+    verbs = builder.nested("team", examples)
+    sharing = builder.add(
+        "share",
+        "make this workspace a team's: all its memories, from now on on every machine that joins",
+        ["cognee-memory team share"],
+        parent=verbs,
+        more="The setting store is the address of the team's database: docs/team.md. A running worker is restarted.",
+        needs="starts",
+        functions=(share, show_made),
+    )
+    sharing.add_argument("--name", metavar="NAME", help="its name in the team (default: the name of the folder)")
+    joining = builder.add(
+        "join",
+        "make this folder a copy of a workspace of the team",
+        ["cognee-memory team join 3f0c6f0e-6a3e-4a53-9d0a-0f4c1f1d2b11"],
+        parent=verbs,
+        more="The folder must have no memories of its own. A running worker is restarted.",
+        needs="starts",
+        functions=(join, show_made),
+    )
+    joining.add_argument(
+        "id", metavar="ID", help="the id that team share has printed, or the name if one alone has it: team list"
+    )
+    builder.add(
+        "leave",
+        "make this workspace this machine's alone, with all memories that are here",
+        ["cognee-memory team leave"],
+        parent=verbs,
+        more="The team keeps its memories, and its other machines stay.",
+        needs="starts",
+        functions=(leave, show_left),
+    )
+    text = "show the team: who runs jobs, what waits, and how far each copy is"
+    builder.add(
+        "status",
+        text,
+        ["cognee-memory team status", "cognee-memory team status --json"],
+        parent=verbs,
+        functions=(status, show_status),
+    )
+    dismissing = builder.add(
+        "dismiss",
+        "remove failed jobs from the team's list; the memories stay as they are",
+        ["cognee-memory team dismiss JOB_ID", "cognee-memory team dismiss --all"],
+        parent=verbs,
+        functions=(dismiss, show_dismissed),
+    )
+    dismissing.add_argument("job_ids", nargs="*", metavar="JOB_ID", help="from the end of team status")
+    dismissing.add_argument("--all", action="store_true", help="all failed jobs")
+    _operators(builder, verbs)
+    listing = builder.add(
+        "list",
+        "show the team's workspaces",
+        ["cognee-memory team list"],
+        parent=verbs,
+        functions=(list_workspaces, show_list),
+    )
+    listing.add_argument("--limit", type=int, default=100, metavar="N", help="at most N (default 100)")
+
+
+def _operators(builder: CommandLineBuilder, verbs: Any) -> None:
+    """What an operator of a gateway needs, with the database's own address in the setting store."""
+
+    def add(name: str, help: str, example: str, *names: str) -> Any:
+        parser = builder.add(
+            name, help, [f"cognee-memory team {example}"], parent=verbs, functions=(people, show_people)
+        )
+        for each in names:
+            parser.add_argument(each.lower(), metavar=each)
+        return parser
+
+    database = add(
+        "database", "create or upgrade the team's tables in the database", "database --gateway-role cognee_gateway"
+    )
+    database.add_argument("--gateway-role", metavar="ROLE", help="give this role of the database a gateway's rights")
+    database.add_argument("--host-role", metavar="ROLE", help="give this role the rights of a worker, and no others")
+    add("person", "make a person known to the gateway", "person ann", "PERSON")
+    add("persons", "show all persons and their groups", "persons")
+    add("remove-person", "remove a person, their tokens and memberships", "remove-person ann", "PERSON")
+    add("member", "put a person into a group", "member backend ann", "GROUP", "PERSON")
+    add("remove-member", "take a person out of a group", "remove-member backend ann", "GROUP", "PERSON")
+    token = add("token", "make a token for a machine of a person", "token ann laptop --days 90", "PERSON", "MACHINE")
+    token.add_argument("--days", type=float, metavar="N", help="the token ends after N days (default: never)")
+    add("tokens", "show all tokens, without their secrets", "tokens")
+    add("revoke", "revoke a token at once", "revoke 3f0c6f0e6a3e", "TOKEN")
+    give = add("give", "say who may see a workspace: a person, or all of a group", "give 3f0c… --group backend", "ID")
+    give.add_argument("--person", metavar="PERSON")
+    give.add_argument("--group", metavar="GROUP")
 
 
 def share(args: argparse.Namespace) -> Envelope:
@@ -113,6 +208,38 @@ def list_workspaces(args: argparse.Namespace) -> Envelope:
     return envelope.success(workspaces=team.list_workspaces(settings, args.limit))
 
 
+def add_serve(builder: CommandLineBuilder) -> None:
+    """Add ``serve``."""
+    parser = builder.command(
+        "serve",
+        ["cognee-memory serve --host 0.0.0.0 --certificate server.pem --key server.key"],
+        more="The setting store is the address of the team's database: docs/team.md.",
+        functions=(serve, None),
+    )
+    parser.add_argument(
+        "--host", default="127.0.0.1", metavar="HOST", help="the address to listen on (default 127.0.0.1)"
+    )
+    parser.add_argument("--port", type=int, default=8443, metavar="PORT", help="the port to listen on (default 8443)")
+    parser.add_argument("--certificate", type=Path, metavar="FILE", help="the certificate and its chain, as PEM")
+    parser.add_argument("--key", type=Path, metavar="FILE", help="the certificate's key, as PEM")
+    parser.add_argument("--behind-proxy", action="store_true", help="speak HTTP, to a proxy that has the certificate")
+    parser.add_argument(
+        "--requests-per-minute", type=float, default=1200.0, metavar="N", help="of each person (default 1200)"
+    )
+    parser.add_argument(
+        "--mebibytes-per-minute", type=float, default=1024.0, metavar="N", help="of each person (default 1024)"
+    )
+    parser.add_argument(
+        "--copies",
+        type=Path,
+        metavar="FOLDER",
+        help="answer questions about workspaces that are too large for a machine's copy, from copies in this folder",
+    )
+    parser.add_argument(
+        "--most-copies", type=int, default=100, metavar="N", help="copies that are kept there (default 100)"
+    )
+
+
 def serve(args: argparse.Namespace) -> Envelope:
     """Run the gateway until it is ended. Raises JobError as ``gateway.serving.serve``."""
     opening.require_driver()
@@ -134,6 +261,28 @@ def serve(args: argparse.Namespace) -> Envelope:
         ),
     )
     return envelope.success(served=True)
+
+
+def add_pool(builder: CommandLineBuilder) -> None:
+    """Add ``pool``."""
+    parser = builder.command(
+        "pool",
+        ["cognee-memory pool --folder /var/lib/cognee-memory --workers 2"],
+        more="The setting store is the address of the team's database: docs/team.md.",
+        functions=(pool, None),
+    )
+    parser.add_argument("--folder", type=Path, required=True, metavar="FOLDER", help="where copies of workspaces are")
+    parser.add_argument("--workers", type=int, default=1, metavar="N", help="jobs that run at a time (default 1)")
+    parser.add_argument(
+        "--copies", type=int, default=1000, metavar="N", help="copies that are kept on this host (default 1000)"
+    )
+    parser.add_argument("--metrics-port", type=int, metavar="PORT", help="serve metrics for Prometheus on this port")
+    parser.add_argument(
+        "--metrics-host",
+        default="127.0.0.1",
+        metavar="HOST",
+        help="the address for them (default 127.0.0.1); they have no names and no texts",
+    )
 
 
 def pool(args: argparse.Namespace) -> Envelope:

@@ -16,18 +16,18 @@ from jobs import clock, record_cache
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths, Workspace
 from jobs.record_cache import RecordCache
-from jobs.states import ENDS, LIVE, State
+from jobs.states import ENDS, FAILED, LIVE, State
 
 from ..admin.job_subjects import JobSubjects
 from ..admin.requests import worker_of
-from ..admin.selection import RETRIED_BY_DEFAULT, filtered, waiting
+from ..admin.selection import filtered, waiting
 from ..log import rotated_files
 from ..wording import counted
 from . import output as terminal
 from .causes_view import summary
+from .job_table import JOB_COLUMNS, JOB_LAYOUT, by_state, rows_of, shown_ids
 from .life_view import progress
 from .output import Envelope
-from .queue_views import JOB_COLUMNS, JOB_LAYOUT, by_state, rows_of, shown_ids
 
 if TYPE_CHECKING:
     from rich.console import Console, Group
@@ -73,7 +73,7 @@ def watch(
     except KeyboardInterrupt:
         until_idle = False
     watched = {"ended": dict(ended), "seconds": round(time.monotonic() - began, 1)}
-    wrong = sum(ended[state] for state in RETRIED_BY_DEFAULT)
+    wrong = sum(ended[state] for state in FAILED)
     if until_idle and wrong:
         error = JobError("JOBS_FAILED", f"{counted(wrong, 'job')} failed meanwhile.")
         return {**envelope.failure(error), **watched}

@@ -30,7 +30,6 @@ _NEEDED = {
     "part": {"id", "message_id", "session_id", "time_updated", "data"},
 }
 
-_SESSIONS = "SELECT id, directory, title, time_updated FROM session"
 _MESSAGE = "SELECT id, length(data), iif(length(data) > ?, NULL, data) FROM message WHERE id = ?"
 _PARTS = "SELECT id, length(data), iif(length(data) > ?, NULL, data) FROM part WHERE message_id = ? ORDER BY id"
 

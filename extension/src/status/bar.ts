@@ -3,13 +3,14 @@
 import { basename, dirname } from "node:path";
 import * as vscode from "vscode";
 import { MemoryError } from "../core/error";
+import { FAILED } from "../core/job-states";
 import { results } from "../core/layout";
 import { plain } from "../core/text";
 import type { Services } from "../services";
 import { Changes } from "../views/changes";
 import { Pause } from "../views/pause";
 import { type Followed, FollowedJobs, outcomeOf } from "./followed";
-import { FAILED, type Follow, type Kept, tallyOf } from "./tally";
+import { type Follow, type Kept, tallyOf } from "./tally";
 
 /** How long a success is shown; longer where it can be undone. */
 const SHOWN_MS = 15_000;

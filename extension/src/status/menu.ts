@@ -2,10 +2,11 @@
 
 import * as vscode from "vscode";
 import { livingWorker } from "../core/heartbeat";
+import { FAILED } from "../core/job-states";
 import { plain } from "../core/text";
 import { SECTION, type Services } from "../services";
 import { runAgain, StatusBar } from "./bar";
-import { FAILED, type Follow } from "./tally";
+import type { Follow } from "./tally";
 
 interface Action extends vscode.QuickPickItem {
   readonly act?: () => unknown;

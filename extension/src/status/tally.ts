@@ -1,6 +1,7 @@
 /** What the status bar says: from the records of the jobs, the most urgent first. */
 
 import type { Translate } from "../recall/hit";
+import { FAILED } from "../core/job-states";
 import { plain } from "../core/text";
 import type { Followed, Outcome } from "./followed";
 
@@ -12,7 +13,6 @@ export interface Tally {
 
 export type Follow = Followed & { readonly outcome: Outcome };
 
-export const FAILED: ReadonlySet<Outcome["state"]> = new Set(["failed", "expired", "rejected"]);
 const LONGEST_TOPIC = 40;
 
 /** Jobs that are not in an inbox yet: those that could not be dropped, and those that a starting worker awaits. */

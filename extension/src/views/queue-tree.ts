@@ -4,13 +4,14 @@ import * as vscode from "vscode";
 import type { InFlight } from "#types";
 import { describe } from "../core/error";
 import { livingWorker } from "../core/heartbeat";
+import { VERBS } from "../core/job-states";
 import { request, type Verb } from "../core/requests";
 import { jobsOf as listedJobs } from "../recall/reads";
 import { documentsOf } from "../recall/register";
 import { plain } from "../core/text";
 import { type Services, signalOf } from "../services";
 import type { Change, Changes } from "./changes";
-import { type Job, Jobs } from "./jobs";
+import { Jobs } from "./jobs";
 import { Pause } from "./pause";
 import { type About, childrenOf, jobsOf, type QueueNode, rowOf, topOf } from "./queue";
 import { itemOf } from "./row";
@@ -165,7 +166,7 @@ export class QueueTree implements vscode.TreeDataProvider<QueueItem>, vscode.Dis
     const jobs = items
       .filter(({ folder }) => folder === first.folder)
       .flatMap(({ node }) => (node === null ? [] : [...jobsOf(node)]))
-      .filter(({ state }) => SUITS[verb].has(state));
+      .filter(({ state }) => VERBS[verb].has(state));
     if (jobs.length === 0) return;
     const skipped = await vscode.window.withProgress({ location: { viewId: "cognee.queue" } }, (_, token) =>
       request(
@@ -194,9 +195,3 @@ export class QueueTree implements vscode.TreeDataProvider<QueueItem>, vscode.Dis
     await documentsOf(this.services).open(node.job.id, { kind: "job", folder: folder.uri.fsPath, jobId: node.job.id });
   }
 }
-
-const SUITS: Readonly<Record<Verb, ReadonlySet<Job["state"]>>> = {
-  retry: new Set(["failed", "expired", "cancelled", "rejected"]),
-  cancel: new Set(["queued", "running", "retrying"]),
-  dismiss: new Set(["succeeded", "failed", "expired", "cancelled", "rejected"]),
-};

@@ -2,6 +2,7 @@
 
 import type { InFlight, ListedJob } from "#types";
 import type { Translate } from "../recall/hit";
+import { FAILED } from "../core/job-states";
 import { plain, when } from "../core/text";
 import type { Job } from "./jobs";
 import type { Row } from "./row";
@@ -17,8 +18,6 @@ export type About = Pick<ListedJob, "subject" | "memory_numbers">;
 
 const DONE_SHOWN = 20;
 const MOST_SHOWN = 100;
-
-const FAILED: ReadonlySet<Job["state"]> = new Set(["failed", "expired", "rejected"]);
 
 /** The rows at the top; the sections and causes without jobs are left out. */
 export function topOf(jobs: readonly Job[]): QueueNode[] {

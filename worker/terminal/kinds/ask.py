@@ -5,13 +5,34 @@ from __future__ import annotations
 import argparse
 import re
 
-from ..job_commands import submit_job, without_none
+from ..command_line import CommandLineBuilder
+from ..job_commands import add_job_command, submit_job, without_none
 from ..output import Envelope, notes, say, table
 from ..process_commands import workspace_and_settings
+from ..questions import question
 
 # cognee's marks around the text of a node, and a node without a text.
 _MARK = re.compile(r"^__node_content_(?:start|end)__\n?", re.MULTILINE)
 _EMPTY_NODE = re.compile(r"^Node: [^\n]*\n__node_content_start__\nNone\n__node_content_end__\n*", re.MULTILINE)
+
+
+def add_ask(builder: CommandLineBuilder) -> None:
+    """Add ``ask``."""
+    parser = add_job_command(
+        builder,
+        "ask",
+        ['cognee-memory ask "How do the services depend on each other?"'],
+        more="With a language model, it answers in prose; without one, it returns the context from the graph.",
+        run=run,
+    )
+    question(parser, "question", "the question")
+    parser.add_argument(
+        "--top-k",
+        "--limit",
+        type=int,
+        metavar="N",
+        help="number of results to take from the graph (default 10, 1 to 100)",
+    )
 
 
 def run(args: argparse.Namespace) -> Envelope:

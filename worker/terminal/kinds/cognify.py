@@ -12,9 +12,30 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 
 from ...wording import counted
-from ..job_commands import submit_job, without_none
+from ..command_line import CommandLineBuilder
+from ..job_commands import add_job_command, submit_job, without_none
 from ..output import Envelope, say
 from ..process_commands import workspace_and_settings
+
+
+def add_cognify(builder: CommandLineBuilder) -> None:
+    """Add ``cognify``."""
+    parser = add_job_command(
+        builder,
+        "cognify",
+        ["cognee-memory cognify", "cognee-memory cognify --memory 12 13"],
+        more="It calls the configured language model, whose provider may charge for it.",
+        run=run,
+    )
+    parser.add_argument(
+        "texts", nargs="*", metavar="TEXT", help="raw texts (default: all raw memories not yet processed)"
+    )
+    parser.add_argument(
+        "--path", dest="paths", metavar="FILE", nargs="+", action="extend", help="files in the workspace"
+    )
+    parser.add_argument(
+        "--memory", dest="memory_ids", metavar="ID", nargs="+", action="extend", help="ids or numbers of memories"
+    )
 
 
 def run(args: argparse.Namespace) -> Envelope:

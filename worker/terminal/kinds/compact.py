@@ -6,11 +6,13 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
+from bridge.interface.arguments import Words, add_keep_both
 from bridge.search import listing
 from jobs.errors import JobError
 
 from ...wording import counted
-from ..job_commands import submit_for_target, without_none
+from ..command_line import CommandLineBuilder
+from ..job_commands import add_job_command, submit_for_target, without_none
 from ..output import Envelope, notes, say, table
 from ..process_commands import workspace_and_settings
 
@@ -21,6 +23,26 @@ _RECORD_LISTS = {
     "key_open_questions": "Open questions",
     "next_steps": "Next steps",
 }
+
+
+def add_compact(builder: CommandLineBuilder) -> None:
+    """Add ``compact``."""
+    parser = add_job_command(
+        builder,
+        "compact",
+        [
+            "cognee-memory compact auth --preview",
+            "cognee-memory compact auth --preview --keep-both 1f2e3d4c",
+            "cognee-memory compact auth --preview-digest DIGEST",
+        ],
+        more="A preview shows the result and changes nothing. With its digest, exactly that preview is applied.",
+        run=run,
+    )
+    parser.add_argument("topic_id", action=Words, metavar="TOPIC", nargs="*", help="the topic's id or its exact title")
+    parser.add_argument("--topic-id", dest="named_topic", metavar="ID", help="the same, as an option")
+    parser.add_argument("--preview", action="store_true", help="show the result, and change nothing")
+    parser.add_argument("--preview-digest", metavar="DIGEST", help="apply exactly this preview")
+    add_keep_both(parser)
 
 
 def run(args: argparse.Namespace) -> Envelope:

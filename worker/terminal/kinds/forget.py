@@ -9,9 +9,24 @@ from jobs.errors import JobError
 
 from ...wording import counted
 from .. import output as terminal
-from ..job_commands import require_targets, submit_job, without_none
+from ..command_line import CommandLineBuilder
+from ..job_commands import add_job_command, require_targets, submit_job, without_none
 from ..output import Envelope, notes, say
 from ..process_commands import workspace_and_settings
+
+
+def add_forget(builder: CommandLineBuilder) -> None:
+    """Add ``forget``."""
+    parser = add_job_command(
+        builder,
+        "forget",
+        ["cognee-memory forget 12 13", "cognee-memory forget --topic-id auth --yes"],
+        more="This cannot be undone.",
+        run=run,
+    )
+    parser.add_argument("memory_ids", nargs="*", metavar="ID", help="ids or numbers of memories")
+    parser.add_argument("--topic-id", metavar="TOPIC", help="all memories of a topic: its id or its exact title")
+    parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
 
 
 def run(args: argparse.Namespace) -> Envelope:

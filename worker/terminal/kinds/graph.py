@@ -8,9 +8,21 @@ from jobs import files
 from jobs.errors import JobError
 
 from ...wording import counted
-from ..job_commands import submit_job
+from ..command_line import CommandLineBuilder
+from ..job_commands import add_job_command, submit_job
 from ..output import Envelope, say
 from ..process_commands import target, workspace_and_settings
+
+
+def add_graph(builder: CommandLineBuilder) -> None:
+    """Add ``graph``."""
+    parser = add_job_command(
+        builder,
+        "graph",
+        ["cognee-memory graph --out graph.html"],
+        run=run,
+    )
+    parser.add_argument("--out", metavar="FILE", help="the output file (default: in the workspace's memory folder)")
 
 
 def run(args: argparse.Namespace) -> Envelope:

@@ -11,9 +11,22 @@ from jobs.ids import new_job_id
 
 from ...wording import counted
 from .. import import_copy
-from ..job_commands import submit_job
+from ..command_line import CommandLineBuilder
+from ..job_commands import add_job_command, submit_job
 from ..output import Envelope, notes, say
 from ..process_commands import workspace_and_settings
+
+
+def add_import(builder: CommandLineBuilder) -> None:
+    """Add ``import``."""
+    parser = add_job_command(
+        builder,
+        "import",
+        ["cognee-memory import backup.jsonl", "cognee-memory import - < backup.jsonl"],
+        more="Memories that are already stored do not change.",
+        run=run,
+    )
+    parser.add_argument("path", metavar="FILE", help="a file that cognee-memory export wrote; - for standard input")
 
 
 def run(args: argparse.Namespace) -> Envelope:

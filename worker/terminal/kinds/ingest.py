@@ -4,13 +4,35 @@ from __future__ import annotations
 
 import argparse
 
+from bridge.interface.arguments import add_ingest_options
 from bridge.interface.submission import payload_of
 from jobs.errors import JobError
 
 from ...wording import counted
+from .. import job_views
+from ..command_line import CommandLineBuilder, waiting
 from ..job_commands import submit_job
 from ..output import Envelope, say
 from ..process_commands import workspace_and_settings
+
+
+def add_ingest(builder: CommandLineBuilder) -> None:
+    """Add ``ingest``."""
+    parser = builder.command(
+        "ingest",
+        [
+            'cognee-memory ingest "Which database?" "PostgreSQL: it has row-level security."',
+            'cognee-memory ingest --topic Database --context "Which one?" --decision "PostgreSQL." --wait',
+            "cognee-memory ingest --summary-json summary.json --wait",
+        ],
+        needs="starts",
+        functions=(run, job_views.show),
+    )
+    parser.add_argument(
+        "messages", nargs="*", metavar="MESSAGE", help="the user's message and the assistant's message, or a summary"
+    )
+    add_ingest_options(parser)
+    waiting(parser, default=False)
 
 
 def run(args: argparse.Namespace) -> Envelope:

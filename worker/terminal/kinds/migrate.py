@@ -5,9 +5,23 @@ from __future__ import annotations
 import argparse
 
 from ...wording import counted
-from ..job_commands import submit_job, without_none
+from ..command_line import CommandLineBuilder
+from ..job_commands import add_job_command, submit_job, without_none
 from ..output import Envelope, notes, say, table
 from ..process_commands import workspace_and_settings
+
+
+def add_migrate(builder: CommandLineBuilder) -> None:
+    """Add ``migrate``."""
+    parser = add_job_command(
+        builder,
+        "migrate",
+        ["cognee-memory migrate --dry-run", "cognee-memory migrate"],
+        run=run,
+    )
+    parser.add_argument("--dry-run", action="store_true", help="show what each text would become, and change nothing")
+    parser.add_argument("--limit", type=int, metavar="N", help="migrate at most N texts, the oldest first")
+    parser.add_argument("--undo", metavar="RECEIPT", help="undo a migration; its result names the receipt")
 
 
 def run(args: argparse.Namespace) -> Envelope:

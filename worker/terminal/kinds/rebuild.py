@@ -5,9 +5,21 @@ from __future__ import annotations
 import argparse
 
 from ...wording import counted
-from ..job_commands import submit_job
+from ..command_line import CommandLineBuilder
+from ..job_commands import add_job_command, submit_job
 from ..output import Envelope, say
 from ..process_commands import workspace_and_settings
+
+
+def add_rebuild(builder: CommandLineBuilder) -> None:
+    """Add ``rebuild``."""
+    parser = add_job_command(
+        builder,
+        "rebuild",
+        ["cognee-memory rebuild --what index"],
+        run=run,
+    )
+    parser.add_argument("--what", choices=["index", "graph", "both"], default="both", help="default: both")
 
 
 def run(args: argparse.Namespace) -> Envelope:

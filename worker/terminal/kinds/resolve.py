@@ -11,11 +11,36 @@ from jobs.kinds import PAIR_VERDICTS
 
 from ...wording import counted
 from .. import job_views
-from ..job_commands import submit_for_target, without_none
+from ..command_line import CommandLineBuilder
+from ..job_commands import add_job_command, submit_for_target, without_none
 from ..output import Envelope, say
 from ..process_commands import workspace_and_settings
 
 _HOLDS = {"newer": "the newer one holds", "older": "the older one holds", "both": "both hold"}
+
+
+def add_review(builder: CommandLineBuilder) -> None:
+    """Add ``review``."""
+    parser = add_job_command(
+        builder,
+        "review",
+        [
+            "cognee-memory review",
+            'cognee-memory review 1/2 both --reason "Two sites."',
+            'cognee-memory review 12.2 14.1 newer --reason "Loans last four weeks."',
+        ],
+        more="A pair is named by the numbers of its two memories, two other decisions by memory and place: 12.2 is the"
+        " second decision that memories show 12 prints. The newer one is the one with the later date. A later verdict"
+        " replaces an earlier one; the memories themselves stay.",
+        run=run,
+        show=show_review,
+    )
+    parser.add_argument("pair", metavar="PAIR", nargs="?", help="the pair, as the list names it (default: list them)")
+    parser.add_argument("other", metavar="DECISION", nargs="?", help="the other one, if PAIR names one decision")
+    parser.add_argument("verdict", metavar="VERDICT", nargs="?", choices=PAIR_VERDICTS, help=", ".join(PAIR_VERDICTS))
+    parser.add_argument("--reason", metavar="TEXT", help="why, in a few words")
+    parser.add_argument("--by", metavar="NAME", help="who says it (default: person)")
+    parser.add_argument("--all", action="store_true", help="list also what was replaced, and what was settled")
 
 
 def run(args: argparse.Namespace) -> Envelope:

@@ -7,7 +7,8 @@ import argparse
 from bridge.search import listing
 
 from ...wording import counted
-from ..job_commands import submit_for_target
+from ..command_line import CommandLineBuilder
+from ..job_commands import add_job_command, submit_for_target
 from ..output import Envelope, say
 from ..process_commands import workspace_and_settings
 
@@ -16,6 +17,17 @@ _WHY_LEFT = {
     "status_changed": "its status was changed since",
     "merged": "another record in force has merged it as well",
 }
+
+
+def add_restore(builder: CommandLineBuilder) -> None:
+    """Add ``restore``."""
+    parser = add_job_command(
+        builder,
+        "restore",
+        ["cognee-memory restore 12"],
+        run=run,
+    )
+    parser.add_argument("decision_record_id", metavar="RECORD", help="the decision record's id or number")
 
 
 def run(args: argparse.Namespace) -> Envelope:

@@ -1,0 +1,13 @@
+"""The table of calls: what a client can ask of a workspace, and the functions that answer.
+
+HTTP routes and the OpenAPI document are renderings of the table. It does not know HTTP. In reading order:
+
+``call``: a row of the table, and the scope in which its function runs.
+``table``: the rows.
+``questions``: which arguments each query takes.
+``jobs``: listing, showing, submitting, cancelling, retrying and dismissing jobs.
+``queue``: the queue as a whole, and requests to the worker.
+``memories``: memories, what is open, topics, disputed pairs and compactions.
+``queue_state``: the status of a workspace, computed again where it has changed.
+``shapes``: the types of the answers.
+"""

@@ -1,0 +1,48 @@
+"""Queries and new jobs: what the server does with bodies that are checked where they are used."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from bridge.interface.question_arguments import snake_case
+from bridge.search.reader import Verb
+
+from ..calls import jobs
+from ..calls.call import Scope
+from ..calls.questions import QUESTIONS
+from .bodies import bytes_of, object_of, require_known
+from .executor import RequestExecutor
+from .replies import Respond, computed_reply, reply, status_of
+
+
+def responders(executor: RequestExecutor, scope: Scope) -> dict[str, Respond]:
+    """By the names of the calls. The reply to a query has the bytes that the command line prints."""
+
+    def question(verb: Verb) -> Respond:
+        async def ask(request: Request, given: dict[str, Any]) -> Response:
+            arguments = _known(verb, await object_of(request))
+            answer, data = await executor.ask(verb, arguments, whole=given["settings"] == "none")
+            return reply(data, 200 if answer["success"] else status_of(answer))
+
+        return ask
+
+    async def submit(request: Request, _: dict[str, Any]) -> Response:
+        body = await bytes_of(request)
+        correlation_id = request.headers.get("x-correlation-id")
+        return await computed_reply(
+            executor, lambda settings: jobs.submit(scope, settings, body, correlation_id), status=202
+        )
+
+    return {**{verb: question(verb) for verb in get_args(Verb)}, "submitJob": submit}
+
+
+def _known(verb: Verb, arguments: dict[str, Any]) -> dict[str, Any]:
+    """Raises JobError: ARGUMENT_INVALID for unknown names; the values are checked where they are used."""
+    known = list(QUESTIONS[verb])
+    for name in arguments:
+        if snake_case(name) not in known:
+            require_known(name, known)
+    return arguments

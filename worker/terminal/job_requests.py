@@ -1,0 +1,313 @@
+"""The commands that make a request to the worker: ``jobs cancel``, ``retry``, ``dismiss``, ``pause``, ``resume``,
+``drain`` and ``prune``."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections import Counter
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from bridge.interface import envelope
+from bridge.interface.arguments import add_no_start
+from jobs import client, files, launch, spool
+from jobs.errors import JobError
+from jobs.layout import SpoolPaths, Workspace
+from jobs.lock import Lock
+from jobs.states import VERBS
+
+from ..admin import requests, selection
+from ..admin.requests import worker_of
+from ..wording import counted
+from . import output as terminal
+from .job_filters import filters_of, which_jobs
+from .job_table import by_state
+from .output import Envelope, say, state
+from .process_commands import workspace_and_settings
+from .progress import waiting_status
+
+if TYPE_CHECKING:
+    from jobs.schema import JobBrief as JobRow
+
+T = TypeVar("T")
+
+_LOOK_SECONDS = 0.05
+
+_MOST_NAMED = 5
+
+
+def add_requests(verb: Callable[..., argparse.ArgumentParser]) -> None:
+    """Add the subcommands of ``jobs`` that make a request to the worker."""
+    cancelling = verb(
+        "cancel",
+        "cancel jobs, unless their change is committed",
+        ["cancel JOB_ID", "cancel JOB_ID JOB_ID", "cancel --kind cognify --yes"],
+        more="With filters instead of ids: all matching jobs that wait or run.",
+        needs="asks",
+        functions=(cancel, cancelled),
+    )
+    _many_jobs(cancelling)
+
+    retrying = verb(
+        "retry",
+        "run ended jobs again; the file of a rejected job is dropped again",
+        ["retry JOB_ID", "retry --error LLM_NOT_CONFIGURED", "retry --state failed --since 1d --yes"],
+        more="With filters instead of ids: all matching jobs that failed, expired or were rejected;"
+        " cancelled jobs only with --state cancelled.",
+        needs="starts",
+        functions=(retry, retried),
+    )
+    _many_jobs(retrying)
+    add_no_start(retrying)
+
+    dismissing = verb(
+        "dismiss",
+        "remove the records of ended jobs early; the changes that the jobs made stay",
+        ["dismiss JOB_ID", "dismiss --error TOPIC_NOT_FOUND", "dismiss --state cancelled --yes"],
+        more="With filters instead of ids: all matching jobs that failed, expired or were rejected.",
+        needs="asks",
+        functions=(dismiss, dismissed),
+    )
+    _many_jobs(dismissing)
+
+    verb(
+        "pause",
+        "finish the running jobs and start no more, until resume",
+        ["pause"],
+        needs="asks",
+        functions=(pause, requested),
+    )
+    verb("resume", "start jobs again after a pause", ["resume"], needs="asks", functions=(resume, requested))
+    draining = verb(
+        "drain",
+        "run the due jobs, accept no more, and let the worker exit",
+        ["drain", "drain --timeout 60"],
+        needs="worker",
+        functions=(drain, drained),
+    )
+    draining.add_argument("--timeout", type=float, metavar="SECONDS", help="maximum time to wait (default: no limit)")
+    verb(
+        "prune", "remove records and rejected files whose retention time is over", ["prune"], functions=(prune, pruned)
+    )
+
+
+def _many_jobs(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("job_ids", metavar="JOB_ID", nargs="*", help="job ids, or unique prefixes of them")
+    which_jobs(parser)
+    parser.add_argument("--yes", action="store_true", help="with filters: do not ask for confirmation")
+
+
+def cancel(args: argparse.Namespace) -> Envelope:
+    """Cancel jobs. Returns when the worker has answered the request: each job is cancelled, or it was too late."""
+    workspace, _ = workspace_and_settings(args)
+    job_ids = _selected_ids(args, workspace.spool, "cancel", "Cancel")
+    with waiting_status(workspace, "the worker to end the running jobs"):
+        outcome = requests.cancel_many(workspace, job_ids)
+    return _outcome_envelope(args, outcome)
+
+
+def retry(args: argparse.Namespace) -> Envelope:
+    """Run failed or rejected jobs again."""
+    workspace, _ = workspace_and_settings(args)
+    job_ids = _selected_ids(args, workspace.spool, "retry", "Run again")
+    outcome = requests.retry_many(workspace, job_ids, start=not args.no_start)
+    return _outcome_envelope(args, outcome, worker_started=outcome.worker_started)
+
+
+def dismiss(args: argparse.Namespace) -> Envelope:
+    """Remove ended jobs from the list."""
+    workspace, _ = workspace_and_settings(args)
+    job_ids = _selected_ids(args, workspace.spool, "dismiss", "Remove from the list")
+    return _outcome_envelope(args, requests.dismiss_many(workspace, job_ids))
+
+
+def _selected_ids(args: argparse.Namespace, spool_paths: SpoolPaths, verb: str, what: str) -> list[str]:
+    """The job ids of a request: those given, or those that match the filters after the user has confirmed them.
+
+    ``verb`` is one of ``VERBS``, ``what`` says it to the user.
+
+    Raises JobError: ARGUMENT_INVALID, JOB_NOT_FOUND, NOT_CONFIRMED.
+    """
+    filters = filters_of(args)
+    if bool(args.job_ids) == any(filters.values()):
+        raise JobError(
+            "ARGUMENT_INVALID",
+            "Name jobs, or say which with --state, --kind, --error, --contains or --since; not both.",
+            remediation="See cognee-memory jobs list.",
+        )
+    if args.job_ids:
+        return [each if each.endswith(".json") else selection.resolved(spool_paths, each) for each in args.job_ids]
+    allowed = VERBS[verb].states
+    if wrong := [state for state in filters["states"] if state not in allowed]:
+        possible = f"only {', '.join(allowed)} ones"
+        raise JobError("ARGUMENT_INVALID", f"{what}: {wrong[0]} jobs cannot be selected, {possible}.")
+    rows = selection.job_rows(spool_paths)
+    job_ids = selection.selected_for(verb, rows, **filters)
+    if job_ids and not args.yes:
+        known = {row["job_id"]: row for row in rows}
+        unconfirmed = f"{counted(len(job_ids), 'job')} would be affected; not confirmed."
+        terminal.confirm(args.json, [_line(known[job_id]) for job_id in job_ids], "job", f"{what}?", unconfirmed)
+    return job_ids
+
+
+def _line(brief: JobRow) -> str:
+    error = f"  {brief['error']['code']}" if brief["error"] else ""
+    return f"{brief['job_id']}  {brief['kind'] or '-'}  {brief['state']}{error}"
+
+
+def _outcome_envelope(args: argparse.Namespace, outcome: requests.Outcome, **more: bool) -> Envelope:
+    """The envelope for one named job, or for several: then each outcome, and a failure if one was refused."""
+    if len(args.job_ids) == 1:
+        if outcome.skipped:
+            raise outcome.skipped[0].error
+        return envelope.success(**outcome.jobs[0].as_dict(), **more)
+    answer: dict[str, Any] = {
+        "jobs": [job.as_dict() for job in outcome.jobs],
+        "requested": sum(job.requested for job in outcome.jobs),
+        "skipped": [skipped.as_dict() for skipped in outcome.skipped],
+        **more,
+    }
+    if outcome.skipped:
+        many = counted(len(outcome.skipped), "job")
+        of = len(outcome.jobs) + len(outcome.skipped)
+        return {**envelope.failure(JobError("PARTLY_REFUSED", f"{many} of {of} refused.")), **answer}
+    return envelope.success(**answer)
+
+
+def cancelled(answer: Envelope) -> None:
+    """Print the outcome of ``jobs cancel``."""
+    _each(answer, "is cancelled")
+    _skipped(answer, "cancelled")
+
+
+def retried(answer: Envelope) -> None:
+    """Print the outcome of ``jobs retry``."""
+    _each(answer, "runs again")
+    _skipped(answer, "run again")
+
+
+def dismissed(answer: Envelope) -> None:
+    """Print the outcome of ``jobs dismiss``."""
+    _each(answer, "is removed")
+    _skipped(answer, "removed from the list")
+
+
+def _each(answer: Envelope, then: str) -> None:
+    """Print the state of each job, or for many jobs the number in each state."""
+    jobs = [answer] if "job_id" in answer else list(answer["jobs"])
+    late = [job for job in jobs if not job["obeyed"]]
+    if len(jobs) <= _MOST_NAMED:
+        for job in jobs:
+            say(state(job["state"]), f" {job['job_id']}")
+    else:
+        say(*by_state(Counter(job["state"] for job in jobs)))
+    if late:
+        say(f"The worker has not handled {counted(len(late), 'request')} yet: each {then} as soon as one does.")
+
+
+def _skipped(answer: Envelope, done: str) -> None:
+    if "jobs" not in answer:
+        return
+    for refused in answer["skipped"]:
+        say(("left ", "bold red"), f"{refused['job_id']}: {refused['error_code']}: {refused['error']}")
+    left = f", {len(answer['skipped']):,} left" if answer["skipped"] else ""
+    say(f"{counted(len(answer['jobs']), 'job')} {done}{left}." if answer["jobs"] or left else "No job matches.")
+
+
+def pause(args: argparse.Namespace) -> Envelope:
+    """Pause the queue until ``resume``, also across restarts of the worker. Running jobs finish."""
+    return envelope.success(**requests.ask_worker(workspace_and_settings(args)[0], "pause"))
+
+
+def resume(args: argparse.Namespace) -> Envelope:
+    """Resume a paused queue."""
+    return envelope.success(**requests.ask_worker(workspace_and_settings(args)[0], "resume"))
+
+
+def drain(args: argparse.Namespace) -> Envelope:
+    """Let the worker finish all due jobs, accept no more drops and exit. Returns when it has exited.
+
+    Raises JobError: WORKER_NOT_RUNNING, also when the worker stops before it reads the request; WAIT_TIMEOUT.
+    """
+    workspace, _ = workspace_and_settings(args)
+    deadline = None if args.timeout is None else time.monotonic() + args.timeout
+    with waiting_status(workspace, "the due jobs to be finished"):
+        # A starting worker removes the request: it was for its predecessor. So its heartbeat has to be there first.
+        pid = _wait_for(lambda: _worker_pid(workspace), workspace, args.timeout, deadline)
+        client.request(workspace.spool, "drain")
+        request = workspace.spool.request("drain")
+        _wait_for(lambda: not request.exists(), workspace, args.timeout, deadline)
+        _wait_for(lambda: _has_left(workspace, pid), workspace, args.timeout, deadline)
+    return envelope.success(drained=True, worker=worker_of(workspace))
+
+
+def _worker_pid(workspace: Workspace) -> int | None:
+    from ..processes import running_heartbeat  # psutil takes time to import
+
+    heartbeat = running_heartbeat(workspace)
+    return None if heartbeat is None else heartbeat["pid"]
+
+
+def _has_left(workspace: Workspace, pid: int) -> bool:
+    """Whether the worker has exited, or another one has taken its place."""
+    return not launch.is_alive(workspace) or _worker_pid(workspace) not in (pid, None)
+
+
+def _wait_for(look: Callable[[], T | None], workspace: Workspace, seconds: float | None, deadline: float | None) -> T:
+    """The first true result of ``look``. Raises JobError: WAIT_TIMEOUT, WORKER_NOT_RUNNING when the worker ends."""
+    while True:
+        is_alive = launch.is_alive(workspace)
+        if found := look():
+            return found
+        if not is_alive:
+            raise JobError("WORKER_NOT_RUNNING", f"No worker works on {workspace.root}, so nothing was drained.")
+        if deadline is not None and time.monotonic() > deadline:
+            raise JobError(
+                "WAIT_TIMEOUT",
+                f"The worker has not drained after {seconds:g} s; it goes on.",
+                remediation="See what it does: cognee-memory worker status.",
+            )
+        time.sleep(_LOOK_SECONDS)
+
+
+def prune(args: argparse.Namespace) -> Envelope:
+    """Remove records and files past their retention. A running worker does it; otherwise this process does."""
+    from ..scheduling import retention
+
+    workspace, settings = workspace_and_settings(args)
+    spool_paths = workspace.spool
+    if not spool_paths.root.is_dir():
+        return envelope.success(pruned=0)
+    files.make_folder(spool_paths.worker)
+    with Lock(spool_paths.lock) as lock:
+        if not lock.acquire():
+            return envelope.success(**requests.ask_worker(workspace, "prune"))
+        keep = retention.RetentionLimits.from_settings(settings)
+        live = {record.job_id for record in spool.records(spool_paths) if not record.ended}
+        count = 0
+        while gone := retention.prune(workspace, keep, lambda job_id: job_id in live, time.time()):
+            count += gone
+    return envelope.success(pruned=count)
+
+
+def requested(answer: Envelope) -> None:
+    """Print whether the worker has carried out a control request."""
+    if answer["obeyed"]:
+        heartbeat = answer["worker"]["heartbeat"] or {}
+        say(f"{answer['request']}: done; the worker is ", state(heartbeat.get("state", "starting")))
+    else:
+        say(f"{answer['request']}: requested; it takes effect as soon as a worker handles the request")
+
+
+def pruned(answer: Envelope) -> None:
+    """Print how much was removed."""
+    if "pruned" in answer:
+        say(f"{counted(answer['pruned'], 'file')} past their retention removed: records, rejected files, old copies.")
+    else:
+        requested(answer)
+
+
+def drained(answer: Envelope) -> None:
+    """Print that the queue is drained."""
+    say("drained: the due jobs are finished, and the worker has stopped")

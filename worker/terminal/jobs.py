@@ -1,0 +1,239 @@
+"""The commands that look at jobs: ``jobs list``, ``causes``, ``show``, ``watch`` and ``wait``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from bridge.interface import envelope
+from bridge.interface.submission import require_success
+from jobs import client, clock, record_cache
+from jobs.layout import SpoolPaths
+from jobs.rejected_files import rejections
+
+from ..admin import selection
+from ..admin.job_details import damaged, job_details, kept_copy
+from ..admin.job_subjects import JobSubjects
+from ..log import rotated_files
+from ..wording import age, counted, shortened, span
+from . import life_view
+from .causes_view import causes as print_causes
+from .command_line import CommandLineBuilder, limit
+from .job_filters import filters_of, matching, which_jobs
+from .job_requests import add_requests
+from .job_table import by_state, print_jobs
+from .output import Envelope, say, table
+from .process_commands import require_positive, workspace_and_settings
+from .progress import Progress
+
+if TYPE_CHECKING:
+    from jobs.schema import RejectedFile
+
+_MOST_CAUSES = 5
+
+_MOST_REJECTED = 5  # shown when the command did not ask for rejected files
+
+
+def add_jobs(builder: CommandLineBuilder) -> None:
+    """Add ``jobs`` with its subcommands."""
+    verbs = builder.nested(
+        "jobs",
+        ["cognee-memory jobs list --state failed", "cognee-memory jobs causes", "cognee-memory jobs retry JOB_ID"],
+    )
+
+    def verb(name: str, text: str, examples: list[str], **options: object) -> argparse.ArgumentParser:
+        return builder.add(name, text, [f"cognee-memory jobs {line}" for line in examples], parent=verbs, **options)  # type: ignore[arg-type]
+
+    listing = verb(
+        "list",
+        "list the jobs, newest first, and then the causes of failures",
+        ["list", "list --state failed,expired --since 2h", "list --error LLM_NOT_CONFIGURED --limit 500"],
+        functions=(list_jobs, job_list),
+    )
+    which_jobs(listing)
+    limit(listing, "jobs")
+    listing.add_argument("--after", metavar="NEXT", help='continue an earlier list: the value of its "next"')
+
+    causing = verb(
+        "causes",
+        "group failed jobs by cause, and say what to do about each",
+        ["causes", "causes --since 1d"],
+        functions=(causes, all_causes),
+    )
+    which_jobs(causing)
+
+    showing = verb(
+        "show",
+        "show the history of a job: its request, attempts, error and result",
+        ["show JOB_ID", "show 0193c7a2 --log"],
+        functions=(show, life_view.show),
+    )
+    _one_job(showing)
+    showing.add_argument("--log", action="store_true", help="also show the lines of the worker's log about the job")
+
+    watching = verb(
+        "watch",
+        "show the queue live, until Ctrl-C",
+        ["watch", "watch --until-idle", "watch --json --kind compact"],
+        more="In a pipe, each change is one line; with --json, one object. The last one is a summary.",
+        functions=(watch, watched),
+    )
+    which_jobs(watching)
+    watching.add_argument(
+        "--interval", type=float, default=1.0, metavar="SECONDS", help="time between two updates (default 1)"
+    )
+    watching.add_argument(
+        "--until-idle", action="store_true", help="exit when no job waits or runs; exit code 1 if a job failed"
+    )
+
+    awaiting = verb(
+        "wait",
+        "wait until a job has ended",
+        ["wait JOB_ID", "wait JOB_ID --timeout 60"],
+        needs="worker",
+        functions=(wait, life_view.show),
+    )
+    _one_job(awaiting)
+    awaiting.add_argument(
+        "--timeout", type=float, metavar="SECONDS", help="maximum time to wait (default: until it ends)"
+    )
+
+    add_requests(verb)
+
+
+def _one_job(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("job_id", metavar="JOB_ID", help="the job's id, or a unique prefix of it")
+
+
+def list_jobs(args: argparse.Namespace) -> Envelope:
+    """A page of jobs, newest first, with the files in the inbox, the rejected files and the causes of failures.
+
+    Raises JobError: ARGUMENT_INVALID when the limit or a filter is wrong.
+    """
+    workspace, _ = workspace_and_settings(args)
+    require_positive(args.limit)
+    spool_paths, filters = workspace.spool, filters_of(args)
+    rows = matching(spool_paths, filters)
+    page = record_cache.page(rows, args.limit, args.after)
+    wants_rejected = "rejected" in filters["states"]
+    rejected: list[RejectedFile] = []
+    total = 0
+    if wants_rejected or not any(filters.values()):
+        rejected, total = rejections(spool_paths, args.limit if wants_rejected else _MOST_REJECTED)
+    return envelope.success(
+        jobs=JobSubjects(spool_paths).listed(page.jobs),
+        total=page.total,
+        next=page.next,
+        counts=record_cache.counts(rows),
+        causes=record_cache.causes(rows),
+        in_inbox=[] if any(filters.values()) else [item["file"] for item in selection.waiting(spool_paths)],
+        rejected={"files": rejected, "total": total},
+        filtered=any(filters.values()),
+    )
+
+
+def job_list(answer: Envelope) -> None:
+    """Print a page of jobs, the inbox, the rejected files and the causes of failures."""
+    now = clock.now()
+    if answer["jobs"]:
+        print_jobs(answer["jobs"], now)
+    elif not answer["in_inbox"]:
+        say("No jobs." if not answer["filtered"] else "No job matches.")
+    if answer["next"] is not None:
+        say(f"{counted(answer['total'], 'job')} in all; older ones: --after {answer['next']}")
+    _inbox(answer["in_inbox"])
+    _rejected(answer["rejected"], now)
+    if answer["causes"]:
+        say()
+        print_causes(answer["causes"], now, _MOST_CAUSES)
+
+
+def _inbox(files: Sequence[str]) -> None:
+    if files:
+        shown = ", ".join(files[:3]) + (f" and {len(files) - 3:,} more" if len(files) > 3 else "")
+        say(f"{counted(len(files), 'file')} in the inbox: {shown}")
+
+
+def _rejected(answer: Mapping[str, Any], now: datetime) -> None:
+    if not answer["files"]:
+        return
+    say()
+    say("Files that could not become jobs (cognee-memory jobs retry NAME drops it again):")
+    rows = [
+        (
+            item["kept_as"],
+            age(item["rejected_at"], now),
+            item["error"]["code"],
+            shortened(item["error"]["message"], 200),
+        )
+        for item in answer["files"]
+    ]
+    table(("rejected", "age", "error", "why"), rows, right=("age",), wraps=("why",), optional_columns=("age", "error"))
+    if answer["total"] > len(rows):
+        say(f"{answer['total'] - len(rows):,} more: cognee-memory jobs list --state rejected --limit {answer['total']}")
+
+
+def causes(args: argparse.Namespace) -> Envelope:
+    """The causes of failures among the jobs that match the filters."""
+    workspace, _ = workspace_and_settings(args)
+    return envelope.success(causes=record_cache.causes(matching(workspace.spool, filters_of(args))))
+
+
+def all_causes(answer: Envelope) -> None:
+    """Print every cause of failures."""
+    if answer["causes"]:
+        print_causes(answer["causes"], clock.now(), len(answer["causes"]))
+    else:
+        say("No job failed.")
+
+
+def show(args: argparse.Namespace) -> Envelope:
+    """One job: its record, its copy if it is kept, its progress and, with ``--log``, its log lines.
+
+    Raises as ``job_details``.
+    """
+    workspace, _ = workspace_and_settings(args)
+    job_id = selection.resolved(workspace.spool, args.job_id)
+    log = {"log": list(log_lines(workspace.spool, job_id))} if args.log else {}
+    return envelope.success(**job_details(workspace, job_id), **log)
+
+
+def log_lines(spool_paths: SpoolPaths, job_id: str) -> Iterator[str]:
+    """The lines of the log about a job, the oldest first, including rotated files."""
+    for path in (*reversed(rotated_files(spool_paths.log)), spool_paths.log):
+        try:
+            with path.open(encoding="utf-8", errors="replace") as lines:
+                yield from (line.rstrip("\n") for line in lines if job_id in line)
+        except OSError:
+            continue
+
+
+def wait(args: argparse.Namespace) -> Envelope:
+    """Wait for a job's end; returns its result. Raises the job's JobError unless it succeeded."""
+    workspace, _ = workspace_and_settings(args)
+    spool_paths = workspace.spool
+    job_id = selection.resolved(spool_paths, args.job_id)
+    try:
+        with Progress(workspace, job_id) as seen:
+            record = client.wait(spool_paths, job_id, args.timeout, seen)
+    except ValueError as error:
+        raise damaged(job_id) from error
+    require_success(record)
+    return envelope.success(job=record.as_dict(), asked=kept_copy(spool_paths, job_id), in_flight=None)
+
+
+def watch(args: argparse.Namespace) -> Envelope:
+    """Show the queue live until Ctrl-C, or until it is idle."""
+    from .watch import watch as look_on
+
+    workspace, _ = workspace_and_settings(args)
+    return look_on(workspace, filters_of(args), args.interval, until_idle=args.until_idle, as_json=args.json)
+
+
+def watched(answer: Envelope) -> None:
+    """Print how many jobs ended, by state."""
+    many = counted(sum(answer["ended"].values()), "job")
+    states = by_state(answer["ended"])
+    say(f"{many} ended in {span(answer['seconds'])}{': ' if states else '.'}", *states)

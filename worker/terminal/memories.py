@@ -1,0 +1,351 @@
+"""The commands that list, show and export what is stored: ``memories``, ``topics``, ``history`` and ``export``."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any, get_args
+
+from bridge.interface import envelope
+from bridge.memory import STATUS_WORDS, Status
+from bridge.search import following, listing, waiting_jobs
+from bridge.text.template import readable
+from jobs import clock, files
+from jobs.errors import JobError
+from jobs.layout import Workspace
+
+from ..wording import age, counted, cut, shortened
+from . import job_views
+from .command_line import CommandLineBuilder, limit, waiting
+from .hits import given
+from .kinds import set_status
+from .output import Envelope, facts, notes, say, table, warn
+from .process_commands import require_positive, target, workspace_and_settings
+
+_EXCERPT = 120  # characters of a memory in a list
+
+
+def add_memories(builder: CommandLineBuilder) -> None:
+    """Add ``memories`` with its subcommands."""
+    verbs = builder.nested(
+        "memories",
+        ["cognee-memory memories list --topic-id auth", "cognee-memory memories show 12"],
+    )
+    listing = builder.add(
+        "list",
+        "list the memories, newest first",
+        ["cognee-memory memories list", "cognee-memory memories list --status Draft --limit 10"],
+        parent=verbs,
+        functions=(memories_list, show_memories),
+    )
+    listing.add_argument("--topic-id", metavar="TOPIC", help="only this topic: its id or its exact title")
+    listing.add_argument("--status", metavar="WORD", help="only this status: Active, DecisionRecord, Superseded, Draft")
+    limit(listing, "memories")
+    listing.add_argument("--after", metavar="NUMBER", type=int, help="continue after this number: only older memories")
+    still_open = builder.add(
+        "open",
+        "list open questions and next steps that no later memory has closed, by topic",
+        ["cognee-memory memories open", "cognee-memory memories open --topic-id auth"],
+        parent=verbs,
+        functions=(memories_open, show_open_items),
+    )
+    still_open.add_argument("--topic-id", metavar="TOPIC", help="only this topic: its id or its exact title")
+    limit(still_open, "open questions and next steps")
+    show = builder.add(
+        "show",
+        "show one memory completely",
+        ["cognee-memory memories show 12"],
+        parent=verbs,
+        functions=(memories_show, show_memory),
+    )
+    show.add_argument("memory", metavar="ID|NUMBER", help="the memory's id or number")
+    change = builder.add(
+        "set-status",
+        "change a memory's status",
+        ["cognee-memory memories set-status 12 Superseded"],
+        needs="starts",
+        parent=verbs,
+        functions=(set_status.run, job_views.show),
+    )
+    change.add_argument("memory_id", metavar="ID|NUMBER", help="the memory's id or number")
+    words = ["Active", "Final", "Draft", "Superseded"]
+    change.add_argument("status", metavar="STATUS", choices=words, help=", ".join(words))
+    waiting(change, default=True)
+
+
+def _memory_of(args: argparse.Namespace) -> Workspace:
+    """The workspace whose memories a command reads. In a team, what its copy here may lack is said on stderr.
+
+    Raises JobError as ``trust.open_workspace`` and ``following.note``.
+    """
+    workspace, _ = workspace_and_settings(args)
+    if (note := following.note(workspace, clock.now())) is not None:
+        warn(f"Note: {note}")
+    return workspace
+
+
+def memories_list(args: argparse.Namespace) -> Envelope:
+    """A page of memories, newest first. ``next`` is the value of ``--after`` for the next page.
+
+    Raises JobError: ARGUMENT_INVALID when the limit or the status is wrong.
+    """
+    workspace = _memory_of(args)
+    require_positive(args.limit)
+    words = {word.lower(): status for word, status in STATUS_WORDS.items()}
+    status = None if args.status is None else words.get(args.status.lower())
+    if args.status is not None and status is None:
+        raise JobError("ARGUMENT_INVALID", f"There is no status {args.status!r}; one of {', '.join(get_args(Status))}.")
+    topic_id = None if args.topic_id is None else listing.topic_id_of(workspace, args.topic_id)
+    waiting = waiting_jobs.warnings(workspace)
+    lines, total = listing.page(workspace, args.limit, before=args.after, topic_id=topic_id, status=status)
+    shown = lines[: args.limit]
+    follows = shown[-1]["memory_number"] if len(lines) > args.limit else None
+    return envelope.success(memories=shown, total=total, next=follows, warnings=waiting)
+
+
+def show_memories(answer: Envelope) -> None:
+    """Print a page of memories."""
+    if not answer["memories"]:
+        say("No memories." if not answer["total"] else "No more memories.")
+        notes(answer["warnings"])
+        return
+    now = clock.now()
+    rows = [
+        (str(m["memory_number"]), shortened(m["excerpt"] or m["title"], _EXCERPT), m["topic_id"] or "-",
+         m["status"] or "[Legacy]", age(m["source_created_at"] or m["created_at"] or m["stored_at"], now),
+         m["memory_id"])
+        for m in answer["memories"]
+    ]  # fmt: skip
+    columns = ("#", "memory", "topic", "status", "age", "id")
+    table(columns, rows, right=("#", "age"), wraps=("memory", "topic"), optional_columns=("id", "age"))
+    if answer["next"] is not None:
+        say(f"{counted(answer['total'], 'memory')} in all; older ones: --after {answer['next']}")
+    notes(answer["warnings"])
+
+
+def memories_open(args: argparse.Namespace) -> Envelope:
+    """The open questions and next steps, by topic. Raises JobError: ARGUMENT_INVALID, TOPIC_NOT_FOUND."""
+    from bridge.search.open_items import open_items
+
+    workspace = _memory_of(args)
+    require_positive(args.limit)
+    topic_id = None if args.topic_id is None else listing.topic_id_of(workspace, args.topic_id)
+    waiting = waiting_jobs.warnings(workspace)
+    items = open_items(workspace, topic_id)
+    return envelope.success(items=items[: args.limit], total=len(items), warnings=waiting)
+
+
+def show_open_items(answer: Envelope) -> None:
+    """Print the open questions and next steps below the title of their topic."""
+    if not answer["items"]:
+        say("Nothing is open: no memory has an open question or a next step that no later one closed.")
+        notes(answer["warnings"])
+        return
+    now, topic = clock.now(), None
+    for item in answer["items"]:
+        if item["topic_id"] != topic:
+            topic = item["topic_id"]
+            say(f"{item['title']} ({topic})")
+        sign = "?" if item["kind"] == "question" else "→"
+        say(f"  {sign} {item['text']}  #{item['memory_number']}, {age(item['date'], now)}")
+    notes([*cut(len(answer["items"]), answer["total"], "--limit", ()), *answer["warnings"]])
+
+
+def memories_show(args: argparse.Namespace) -> Envelope:
+    """One memory with its text."""
+    workspace = _memory_of(args)
+    return envelope.success(memory=listing.memory(workspace, args.memory))
+
+
+def show_memory(answer: Envelope) -> None:
+    """Print one memory with its text."""
+    memory = answer["memory"]
+    facts(
+        [
+            ("memory", f"#{memory['memory_number']} {memory['memory_id']}"),
+            ("status", memory["status"] or "[Legacy]"),
+            ("topic", memory["topic_id"] or ""),
+            ("plan", memory["plan_id"] or ""),
+            ("hidden", "It is stored, but queries do not return it." if memory["hidden"] else ""),
+            ("made of", memory["migrated_from"] or ""),
+            ("became", ", ".join(memory["migrated_to"])),
+            ("feedback", given(memory["feedback"])),
+            ("said", " ".join(one["note"] for one in memory["feedback"]["given"] if one["note"])),
+            ("merged", counted(len(memory["sources"]), "memory") if memory["sources"] else ""),
+            ("captured", _captured_from(memory["captured_from"])),
+        ]
+    )
+    for each in memory["rests_on"]:
+        replaced = f"#{each['memory_number']}, “{each['statement']}”, which was replaced by #{each['replaced_by']}"
+        say(f"“{each['text']}” may rest on {replaced}.")
+    say()
+    say(readable(memory["summary_text"]).rstrip("\n"))
+
+
+def _captured_from(source: dict[str, Any] | None) -> str:
+    """From which session and place a memory was captured; empty for any other memory."""
+    if source is None:
+        return ""
+    places = f"{source['path']}, {source['first_place']} to {source['last_place']}"
+    return f"{source['captured_at'][:10]} from {source['tool']} by {source['method']}: {places}"
+
+
+# --- topics and compactions ---
+
+
+def add_topics(builder: CommandLineBuilder) -> None:
+    """Add ``topics``."""
+    parser = builder.command(
+        "topics",
+        ["cognee-memory topics"],
+        more="A topic with five or more active summaries is worth compacting.",
+        functions=(topics, show_topics),
+    )
+    parser.add_argument("--limit", type=int, metavar="N", help="maximum number of topics to show (default: all)")
+
+
+def topics(args: argparse.Namespace) -> Envelope:
+    """All topics, largest first, each with the title of its newest memory."""
+    workspace = _memory_of(args)
+    waiting = waiting_jobs.warnings(workspace)
+    found = listing.topics(workspace)
+    if args.limit is None:
+        return envelope.success(topics=found, warnings=waiting)
+    require_positive(args.limit)
+    shown = found[: args.limit]
+    return envelope.success(topics=shown, warnings=[*cut(len(shown), len(found), "--limit", ()), *waiting])
+
+
+def show_topics(answer: Envelope) -> None:
+    """Print the topics, and which are worth compacting."""
+    if not answer["topics"]:
+        say("No topics.")
+        notes(answer["warnings"])
+        return
+    now = clock.now()
+    rows = [
+        (t["topic_id"], shortened(t["title"], 48), str(t["active"]), str(t["decision_records"]),
+         str(t["superseded"]), str(t["drafts"]), f"{t['characters']:,}", age(t["oldest"], now), age(t["newest"], now),
+         "yes" if t["worth_compacting"] else "")
+        for t in answer["topics"]
+    ]  # fmt: skip
+    columns = (
+        "topic", "title", "active", "records", "superseded", "drafts", "characters", "oldest", "newest", "compact",
+    )  # fmt: skip
+    optional_columns = ("drafts", "characters", "superseded", "oldest", "records")
+    table(columns, rows, right=columns[2:9], wraps=("topic", "title"), optional_columns=optional_columns)
+    full = [t["topic_id"] for t in answer["topics"] if t["worth_compacting"]]
+    if full:
+        say(f"{counted(len(full), 'topic')} worth compacting: cognee-memory compact {full[0]} --preview")
+    contradicting = [f"{counted(t['contradictions'], 'contradiction')} in {t['topic_id']}"
+                     for t in answer["topics"] if t["contradictions"]]  # fmt: skip
+    if contradicting:
+        say(f"{', '.join(contradicting)}: cognee-memory review")
+    notes(answer["warnings"])
+
+
+def add_history(builder: CommandLineBuilder) -> None:
+    """Add ``history``."""
+    parser = builder.command(
+        "history",
+        ["cognee-memory history --topic-id auth"],
+        functions=(history, show_history),
+    )
+    parser.add_argument("--topic-id", metavar="TOPIC", help="only this topic: its id or its exact title")
+    limit(parser, "compactions")
+
+
+def history(args: argparse.Namespace) -> Envelope:
+    """The compactions, newest first. Raises JobError: ARGUMENT_INVALID when the limit is wrong."""
+    workspace = _memory_of(args)
+    require_positive(args.limit)
+    topic_id = None if args.topic_id is None else listing.topic_id_of(workspace, args.topic_id)
+    return envelope.success(compactions=listing.history(workspace, args.limit, topic_id))
+
+
+def show_history(answer: Envelope) -> None:
+    """Print the compactions with their conflicts."""
+    if not answer["compactions"]:
+        say("Nothing was compacted yet.")
+        return
+    now = clock.now()
+    rows = [
+        (
+            "-" if made["memory_number"] is None else f"#{made['memory_number']}",
+            made["topic_id"],
+            age(made["applied_at"], now),
+            str(len(made["superseded"])),
+            str(len(made["conflicts"])),
+            made["narrative_source"],
+            f"undone {age(made['restored_at'], now)} ago" if made["restored_at"] else "",
+            made["decision_record_id"],
+        )
+        for made in answer["compactions"]
+    ]
+    columns = ("record", "topic", "age", "memories", "conflicts", "narrative", "", "id")
+    right = ("record", "age", "memories", "conflicts")
+    table(columns, rows, right=right, wraps=("topic", ""), optional_columns=("id", "narrative", "age"))
+    for made in answer["compactions"]:
+        numbers = made["superseded_numbers"]
+        for conflict in made["conflicts"]:
+            ids = [conflict[side]["memory_id"] for side in ("earlier", "later")]
+            earlier, later = (f"#{numbers[each]}" if each in numbers else each for each in ids)
+            judged = f"{conflict['confidence']:.2f} by {conflict['judged_by']}"
+            say(f"{made['topic_id']}: {conflict['kind']} {judged}: {earlier} and {later}")
+
+
+# --- the export ---
+
+
+def add_export(builder: CommandLineBuilder) -> None:
+    """Add ``export``."""
+    parser = builder.command(
+        "export",
+        ["cognee-memory export --out backup.jsonl", "cognee-memory export --topic-id auth --out auth.jsonl"],
+        functions=(export, show_export),
+    )
+    parser.add_argument(
+        "--topic-id", action="append", metavar="TOPIC", help="only this topic: its id or exact title; repeatable"
+    )
+    parser.add_argument("--out", metavar="FILE", help="the output file (default: standard output)")
+
+
+def export(args: argparse.Namespace) -> Envelope:
+    """Write the export to ``--out``; returns the counts.
+
+    Without ``--out`` the export is on stdout, and messages go to stderr. Raises JobError: ARGUMENT_INVALID when the
+    file cannot be written, or for ``--json`` without ``--out``; TOPIC_NOT_FOUND for a topic without memories.
+    """
+    from bridge.transfer import export as exports
+
+    from ..version import VERSION
+
+    workspace = _memory_of(args)
+    now = clock.iso(clock.now())
+    topics = [listing.topic_id_of(workspace, topic) for topic in args.topic_id] if args.topic_id else None
+    if args.out in (None, "-"):
+        if args.json:
+            raise JobError("ARGUMENT_INVALID", "--json goes with --out: without it, the export itself is on stdout.")
+        envelope.claim_stdout()
+        try:
+            return envelope.success(
+                out=None, counts=exports.write(workspace, VERSION, now, envelope.write, topics=topics)
+            )
+        except BrokenPipeError:  # the reader has closed the pipe, such as "| head"
+            return envelope.success(out=None, counts=None)
+    out = target(workspace, args.out)
+    try:
+        with files.replacing(out) as file:
+            counts = exports.write(workspace, VERSION, now, file.write, topics=topics)
+            size = file.tell()
+    except OSError as error:
+        raise JobError("ARGUMENT_INVALID", f"{out} cannot be written: {error.strerror}.") from error
+    return envelope.success(out=str(out), counts=counts, bytes=size)
+
+
+def show_export(answer: Envelope) -> None:
+    """Print what was exported."""
+    counts = answer["counts"]
+    if counts is not None:
+        where = f" in {answer['out']}" if answer["out"] else ""
+        parts = (("memory", "memory"), ("compaction", "compaction"), ("cognified", "finding"))
+        say(f"{', '.join(counted(counts[name], noun) for name, noun in parts)}{where}")

