@@ -2,6 +2,3 @@
 
 export * from "./editor";
 
-export const l10n = {
-  t: (text: string, ...values: unknown[]) => text.replace(/\{(\d+)\}/g, (_, n) => String(values[Number(n)])),
-};

@@ -23,7 +23,7 @@ export class RecallTool implements vscode.LanguageModelTool<Wanted> {
   prepareInvocation({
     input,
   }: vscode.LanguageModelToolInvocationPrepareOptions<Wanted>): vscode.PreparedToolInvocation {
-    return { invocationMessage: vscode.l10n.t("Recalling “{0}”", plain(queryOf(input))) };
+    return { invocationMessage: `Recalling “${plain(queryOf(input))}”` };
   }
 
   async invoke(
@@ -72,14 +72,13 @@ export class RememberTool implements vscode.LanguageModelTool<unknown> {
   prepareInvocation({
     input,
   }: vscode.LanguageModelToolInvocationPrepareOptions<unknown>): vscode.PreparedToolInvocation {
-    const t = vscode.l10n.t;
     const draft = draftOf(input);
     if (typeof draft === "string") throw new Error(draft);
     return {
-      invocationMessage: t("Remembering “{0}”", plain(draft.topic)),
+      invocationMessage: `Remembering “${plain(draft.topic)}”`,
       confirmationMessages: {
-        title: t("Remember this?"),
-        message: new vscode.MarkdownString(confirmationOf(draft, folderOf(this.services, input).name, t)),
+        title: "Remember this?",
+        message: new vscode.MarkdownString(confirmationOf(draft, folderOf(this.services, input).name)),
       },
     };
   }

@@ -41,13 +41,13 @@ export async function answer(
   let outcome: Outcome = { command, hasDecisions: false };
   try {
     if (command === "compact") {
-      stream.markdown(vscode.l10n.t("Choose the topic to compact. You see a preview before anything changes."));
+      stream.markdown("Choose the topic to compact. You see a preview before anything changes.");
       void vscode.commands.executeCommand("cognee.compactMemories");
       return { metadata: outcome };
     }
     const exchange = { services, request, question, history, stream, token };
     if (command === "remember") await remember(exchange);
-    else if (question === "") stream.markdown(vscode.l10n.t("Ask what was decided, for example: “why SQLite?”"));
+    else if (question === "") stream.markdown("Ask what was decided, for example: “why SQLite?”");
     else outcome = await recall(exchange, command);
   } catch (error) {
     if (isAbort(error) || token.isCancellationRequested) return { metadata: outcome };
@@ -61,9 +61,8 @@ export async function answer(
 
 async function recall(exchange: Exchange, command: string): Promise<Outcome> {
   const { services, question, history, stream, token } = exchange;
-  const t = vscode.l10n.t;
   const folders = services.foldersToAsk();
-  stream.progress(t("Recalling…"));
+  stream.progress("Recalling…");
   const superseded = command === "history" ? { include_superseded: true } : {};
   const asked = { ...rankingOf(services.settings()), ...superseded, query: question };
   const signal = signalOf(token);
@@ -77,8 +76,8 @@ async function recall(exchange: Exchange, command: string): Promise<Outcome> {
   if (first === undefined) {
     stream.markdown(
       folders.length === 1
-        ? t("The memory of this folder has nothing about this.")
-        : t("The memories of these folders have nothing about this."),
+        ? "The memory of this folder has nothing about this."
+        : "The memories of these folders have nothing about this.",
     );
   } else {
     list(stream, found, !isAnswered);
@@ -92,7 +91,7 @@ async function recall(exchange: Exchange, command: string): Promise<Outcome> {
   if (decided) {
     stream.button({
       command: "cognee.rememberConversation",
-      title: t("Remember This Conversation…"),
+      title: "Remember This Conversation…",
       arguments: [turns],
     });
   }
@@ -105,7 +104,6 @@ async function answerFrom(
   block: string,
   found: readonly Found[],
 ): Promise<string> {
-  const t = vscode.l10n.t;
   const images = new WithoutImages();
   let said = "";
   const say = (piece: string): void => {
@@ -127,10 +125,10 @@ async function answerFrom(
     if (isAbort(error) || token.isCancellationRequested) return said;
     services.log.warn(`[Chat] The model gave no answer: ${describe(error)}`);
     if (said === "") {
-      stream.markdown(`${t("The model gave no answer, so this is what the memories say:")}\n\n`);
+      stream.markdown(`The model gave no answer, so this is what the memories say:\n\n`);
       list(stream, found, true);
     } else {
-      stream.markdown(`\n\n${t("The model’s answer ends here, because of an error. The output channel has it.")}`);
+      stream.markdown(`\n\nThe model’s answer ends here, because of an error. The output channel has it.`);
     }
   }
   return said;
@@ -139,7 +137,7 @@ async function answerFrom(
 /** The hits as a list, each with a link that opens it. */
 function list(stream: vscode.ChatResponseStream, found: readonly Found[], withPassages: boolean): void {
   for (const each of found) {
-    stream.markdown(`- ${lineOf(each.hit, vscode.l10n.t, each.folderName)} `);
+    stream.markdown(`- ${lineOf(each.hit, each.folderName)} `);
     stream.anchor(addressOf(each), `#${each.hit.memory_number}`);
     stream.markdown(`\n${withPassages ? passageUnder(each.hit) : ""}`);
   }
@@ -151,32 +149,29 @@ const addressOf = ({ folder, hit }: Found): vscode.Uri =>
 
 /** The draft of a summary, by the model of the request: of the conversation, and of what stands after the command. */
 async function remember({ services, request, question, history, stream, token }: Exchange): Promise<void> {
-  const t = vscode.l10n.t;
   const turns: readonly Turn[] = question === "" ? history : [...history, { role: "user", text: question }];
   if (turns.length === 0) {
-    stream.markdown(t("There is nothing to remember yet. Write it after /remember, or talk with @memory first."));
-    stream.button({ command: "cognee.rememberDecision", title: t("Remember a Decision…") });
+    stream.markdown("There is nothing to remember yet. Write it after /remember, or talk with @memory first.");
+    stream.button({ command: "cognee.rememberDecision", title: "Remember a Decision…" });
     return;
   }
   const folder = await services.folder();
   if (folder === undefined) {
-    stream.markdown(t("No folder was chosen, so nothing is remembered."));
+    stream.markdown("No folder was chosen, so nothing is remembered.");
     return;
   }
-  stream.progress(t("{0} writes the summary…", request.model.name));
+  stream.progress(`${request.model.name} writes the summary…`);
   let draft = draftOfTurns(turns);
   try {
     draft = await draftSummary(turns, request.model, token);
   } catch (error) {
     if (isAbort(error) || token.isCancellationRequested) return;
     services.log.warn(`[Chat] The model wrote no summary: ${describe(error)}`);
-    stream.markdown(`${t("The model wrote no summary, so the draft has the conversation itself.")}\n\n`);
+    stream.markdown(`The model wrote no summary, so the draft has the conversation itself.\n\n`);
   }
   await Drafts.of(services).open(draft, folder);
   Capture.of(services).wasRemembered(folder); // the user decides about this conversation now
   stream.markdown(
-    t(
-      "A draft is open in the editor. Read and change it, then press “Remember This Summary”. Nothing is stored before.",
-    ),
+    "A draft is open in the editor. Read and change it, then press “Remember This Summary”. Nothing is stored before.",
   );
 }

@@ -14,7 +14,7 @@ export function registerChat(services: Services): vscode.Disposable {
   participant.followupProvider = {
     provideFollowups: (result) => {
       const outcome = outcomeOf(result.metadata);
-      return outcome === undefined ? [] : followupsOf(outcome, vscode.l10n.t);
+      return outcome === undefined ? [] : followupsOf(outcome);
     },
   };
   return vscode.Disposable.from(participant);

@@ -66,12 +66,8 @@ export class Guard implements vscode.Disposable {
         path,
         new MemoryError(
           "WORKER_KILLED",
-          vscode.l10n.t(
-            "The worker of {0} was killed {1} times in a short time. Its jobs are kept.",
-            path,
-            MOST_STARTS + 1,
-          ),
-          vscode.l10n.t("Run “Cognee Memory: Check Health”. Then “Cognee Memory: Start the Worker” runs the jobs."),
+          `The worker of ${path} was killed ${MOST_STARTS + 1} times in a short time. Its jobs are kept.`,
+          "Run “Cognee Memory: Check Health”. Then “Cognee Memory: Start the Worker” runs the jobs.",
         ),
       );
       return;

@@ -43,7 +43,7 @@ export async function runJob<K extends Kind>(
         if (inFlight !== undefined) progress.report({ message: progressText(inFlight) });
       });
       services.log.info(`[Job] ${jobId}: ${job.kind}`);
-      progress.report({ message: vscode.l10n.t("starting") });
+      progress.report({ message: "starting" });
       try {
         return await memory.run<K>({ ...job, job_id: jobId }, wait.signal);
       } catch (error) {

@@ -13,17 +13,17 @@ const LONGEST_SUGGESTION = 200;
 export async function askForContext(services: Services): Promise<string | undefined> {
   const folders = services.foldersToAsk();
   const query = await vscode.window.showInputBox({
-    title: vscode.l10n.t("Context from Memory"),
-    prompt: vscode.l10n.t("What is the context for? Ask in your own words."),
+    title: "Context from Memory",
+    prompt: "What is the context for? Ask in your own words.",
     value: selectedText(),
   });
   if (query === undefined || query.trim() === "") return undefined;
   const { context, warnings } = await vscode.window.withProgress(
-    { location: vscode.ProgressLocation.Notification, title: vscode.l10n.t("Recalling…"), cancellable: true },
+    { location: vscode.ProgressLocation.Notification, title: "Recalling…", cancellable: true },
     (_, token) => contextEverywhere(services, folders, query.trim(), signalOf(token)),
   );
   if (context !== "") return context;
-  const nothing = vscode.l10n.t("Nothing that is remembered fits this question.");
+  const nothing = "Nothing that is remembered fits this question.";
   const notes = warnings.map((warning) => plain(noteOf(warning)));
   void vscode.window.showInformationMessage([nothing, ...notes].join(" "));
   return undefined;

@@ -19,7 +19,6 @@ export function registerRecall(services: Services): vscode.Disposable {
   documentsOfServices.set(services, documents);
   const origin = new Origin();
   const changes = Changes.of(services);
-  const t = vscode.l10n.t;
 
   const act = async (action: Action, memory: MemorySubject): Promise<void> => {
     const { folder, id, number, title, topicId, asked } = memory;
@@ -27,13 +26,11 @@ export function registerRecall(services: Services): vscode.Disposable {
     if (action === "open") await documents.openRendered(title, { kind: "memory", folder, id, ...found });
     else if (action === "insert") await origin.insert(await summaryOf(documents, folder, id));
     else if (action === "explain") {
-      await documents.openRendered(t("Why: {0}", title), { kind: "explanation", folder, number, ...found });
+      await documents.openRendered(`Why: ${title}`, { kind: "explanation", folder, number, ...found });
     } else if (topicId !== null) {
-      await documents.openRendered(t("History: {0}", title), { kind: "history", folder, topicId });
+      await documents.openRendered(`History: ${title}`, { kind: "history", folder, topicId });
     } else {
-      void vscode.window.showInformationMessage(
-        t("A memory of an earlier version has no topic, so it has no history."),
-      );
+      void vscode.window.showInformationMessage("A memory of an earlier version has no topic, so it has no history.");
     }
   };
 
@@ -45,11 +42,7 @@ export function registerRecall(services: Services): vscode.Disposable {
       value instanceof vscode.Uri ? value : shown instanceof vscode.TabInputCustom ? shown.uri : undefined,
     );
     if (target?.kind !== "memory") {
-      throw new MemoryError(
-        "NO_MEMORY",
-        t("This command needs a memory."),
-        t("Open one first: “Cognee Memory: Recall…”."),
-      );
+      throw new MemoryError("NO_MEMORY", "This command needs a memory.", "Open one first: “Cognee Memory: Recall…”.");
     }
     const memory = await memoryText(documents.memoryAt(target.folder), target.id, AbortSignal.timeout(READ_MS));
     const found = target.asked === undefined ? {} : { asked: target.asked };
@@ -59,15 +52,14 @@ export function registerRecall(services: Services): vscode.Disposable {
   const on = (action: Action) => async (value: unknown) => {
     const subject = await subjectOf(value);
     if (subject.kind === "memory") await act(action, subject);
-    else await documents.openRendered(t("History: {0}", subject.title), { ...subject, kind: "history" });
+    else await documents.openRendered(`History: ${subject.title}`, { ...subject, kind: "history" });
   };
 
   const rate = (verdict: Verdict) => async (value: unknown) => {
     const subject = await subjectOf(value);
     if (subject.kind !== "memory") return;
     await documents.memoryAt(subject.folder).drop(feedbackJob(subject, verdict));
-    const said =
-      verdict === "helpful" ? t("Noted: this helped.") : t("Noted: this is wrong. The memory stays as it is.");
+    const said = verdict === "helpful" ? "Noted: this helped." : "Noted: this is wrong. The memory stays as it is.";
     vscode.window.setStatusBarMessage(said, MESSAGE_MS);
   };
 
@@ -99,7 +91,7 @@ export function registerRecall(services: Services): vscode.Disposable {
       const block = await askForContext(services);
       if (block === undefined) return;
       await vscode.env.clipboard.writeText(block);
-      vscode.window.setStatusBarMessage(t("The context was copied to the clipboard."), MESSAGE_MS);
+      vscode.window.setStatusBarMessage("The context was copied to the clipboard.", MESSAGE_MS);
     }),
     services.command("cognee.openMemory", on("open")),
     services.command("cognee.insertMemory", on("insert")),
@@ -138,8 +130,7 @@ export function documentsOf(services: Services): Documents {
 
 async function summaryOf(documents: Documents, folder: string, id: string): Promise<string> {
   return vscode.window.withProgress(
-    { location: vscode.ProgressLocation.Window, title: vscode.l10n.t("Recalling…") },
-    async (_, token) =>
-      memoryDocument(await memoryText(documents.memoryAt(folder), id, signalOf(token)), vscode.l10n.t),
+    { location: vscode.ProgressLocation.Window, title: "Recalling…" },
+    async (_, token) => memoryDocument(await memoryText(documents.memoryAt(folder), id, signalOf(token))),
   );
 }

@@ -48,7 +48,7 @@ export class Drafts implements vscode.Disposable, vscode.CodeLensProvider {
 
   /** Opens a draft to be edited. It is stored when the user presses the button; `folder` is null if none is open. */
   async open(draft: Draft, folder: vscode.WorkspaceFolder | null): Promise<void> {
-    const hint = vscode.l10n.t("Read and change it, then press “Remember This Summary”. Nothing is stored before.");
+    const hint = "Read and change it, then press “Remember This Summary”. Nothing is stored before.";
     const document = await vscode.workspace.openTextDocument({
       language: "markdown",
       content: draftText(draft, `${MARK}. ${hint}`),
@@ -61,24 +61,21 @@ export class Drafts implements vscode.Disposable, vscode.CodeLensProvider {
 
   /** Remembers the draft of the active editor, or the one with this address, and closes it. */
   async save(uri: vscode.Uri | undefined): Promise<void> {
-    const t = vscode.l10n.t;
     const active = vscode.window.activeTextEditor?.document;
     const document =
       uri instanceof vscode.Uri
         ? vscode.workspace.textDocuments.find((each) => each.uri.toString() === uri.toString())
         : active;
     if (document === undefined || !isDraft(document)) {
-      throw new MemoryError("NO_DRAFT", t("This is no draft of a memory."), t("Make one with “Remember a Decision…”."));
+      throw new MemoryError("NO_DRAFT", "This is no draft of a memory.", "Make one with “Remember a Decision…”.");
     }
     const draft = parseDraft(document.getText());
     const lack = lackOf(draft);
     if (lack !== undefined) {
       throw new MemoryError(
         "DRAFT_INCOMPLETE",
-        lack === "topic" ? t("The summary has no topic.") : t("The summary has no context."),
-        lack === "topic"
-          ? t("Write it after “# Conversation Summary:”.")
-          : t("Write below “## Context” what it was about."),
+        lack === "topic" ? "The summary has no topic." : "The summary has no context.",
+        lack === "topic" ? "Write it after “# Conversation Summary:”." : "Write below “## Context” what it was about.",
       );
     }
     const folder = await this.folderOf(document);
@@ -89,7 +86,7 @@ export class Drafts implements vscode.Disposable, vscode.CodeLensProvider {
 
   provideCodeLenses(document: vscode.TextDocument): vscode.CodeLens[] {
     if (!isDraft(document)) return [];
-    const title = `$(check) ${vscode.l10n.t("Remember This Summary")}`;
+    const title = `$(check) Remember This Summary`;
     const range = new vscode.Range(0, 0, 0, 0);
     return [new vscode.CodeLens(range, { title, command: "cognee.saveSummary", arguments: [document.uri] })];
   }

@@ -68,10 +68,9 @@ export class Outbox implements vscode.Disposable {
       reason,
       by,
     });
-    const t = vscode.l10n.t;
-    if (folder === null) return this.keep(kept("no-folder", t("No folder was open.")));
-    if (!vscode.workspace.isTrusted) return this.keep(kept("restricted", t("The workspace was in Restricted Mode.")));
-    const job = kept("first", t("The folder's memory is being prepared."));
+    if (folder === null) return this.keep(kept("no-folder", "No folder was open."));
+    if (!vscode.workspace.isTrusted) return this.keep(kept("restricted", "The workspace was in Restricted Mode."));
+    const job = kept("first", "The folder's memory is being prepared.");
     if (!isPrepared(folder)) {
       await this.keep(job, false);
       this.sendFirst(folder);
@@ -128,15 +127,15 @@ export class Outbox implements vscode.Disposable {
     } catch (error) {
       throw new MemoryError(
         "NOT_KEPT",
-        vscode.l10n.t("“{0}” could not be written: {1}.", plain(kept.topic, 100), describe(error)),
-        vscode.l10n.t("Make room on the disk, then remember it again."),
+        `“${plain(kept.topic, 100)}” could not be written: ${describe(error)}.`,
+        "Make room on the disk, then remember it again.",
       );
     }
     await this.count();
     if (!isTold) return "kept";
     this.services.log.warn(`[Remember] ${kept.job.job_id} is kept: ${kept.reason}`);
-    const again = vscode.l10n.t("Remember Again…");
-    const message = vscode.l10n.t("“{0}” is kept, not remembered yet: {1}", plain(kept.topic, 100), plain(kept.reason));
+    const again = "Remember Again…";
+    const message = `“${plain(kept.topic, 100)}” is kept, not remembered yet: ${plain(kept.reason)}`;
     void vscode.window.showWarningMessage(message, again).then((pressed) => {
       if (pressed === again) void vscode.commands.executeCommand("cognee.dropKept");
     });

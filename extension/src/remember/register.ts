@@ -28,8 +28,8 @@ export function registerRemember(services: Services): vscode.Disposable {
 async function offerKept(services: Services): Promise<void> {
   const count = await Outbox.of(services).sendKept();
   if (count === 0) return;
-  const again = vscode.l10n.t("Remember Again…");
-  const message = vscode.l10n.t("{0} summaries are kept that could not be stored yet.", count);
+  const again = "Remember Again…";
+  const message = `${count} summaries are kept that could not be stored yet.`;
   if ((await vscode.window.showInformationMessage(message, again)) === again)
     await vscode.commands.executeCommand("cognee.dropKept");
 }

@@ -44,7 +44,7 @@ export class StatusBar implements vscode.Disposable {
     const storage = services.context.storageUri;
     this.followed = new FollowedJobs(storage === undefined ? null : `${storage.fsPath}/followed.json`);
     this.item = vscode.window.createStatusBarItem("cognee.status", vscode.StatusBarAlignment.Right, 90);
-    this.item.name = vscode.l10n.t("Memory");
+    this.item.name = "Memory";
     this.item.command = "cognee.showStatus";
     for (const job of this.followed.all) this.follows.set(job.jobId, { ...job, outcome: outcomeOf(job) });
     this.removeEnded();
@@ -155,7 +155,7 @@ export class StatusBar implements vscode.Disposable {
   }
 
   private show(): void {
-    const { text, tooltip, severity } = tallyOf(this.jobs, this.kept, vscode.l10n.t);
+    const { text, tooltip, severity } = tallyOf(this.jobs, this.kept);
     this.item.text = text;
     this.item.tooltip = tooltip;
     this.item.accessibilityInformation = { label: `${text.replace(/^\$\([^)]*\)\s*/u, "")}. ${tooltip}` };
@@ -177,14 +177,13 @@ export class StatusBar implements vscode.Disposable {
   }
 
   private async tellFailure(first: Follow, failed: readonly Follow[]): Promise<void> {
-    const t = vscode.l10n.t;
     const { error, state } = first.outcome;
     const what =
       failed.length === 1
-        ? t("“{0}” was not remembered.", plain(first.topic, 100))
-        : t("{0} summaries were not remembered.", failed.length);
-    const why = error === null ? t("The job is {0}.", state) : `${error.message} ${error.remediation}`;
-    const [again, see, hide] = [t("Run Again"), t("Show Queue"), t("Leave It")];
+        ? `“${plain(first.topic, 100)}” was not remembered.`
+        : `${failed.length} summaries were not remembered.`;
+    const why = error === null ? `The job is ${state}.` : `${error.message} ${error.remediation}`;
+    const [again, see, hide] = ["Run Again", "Show Queue", "Leave It"];
     const pressed = await vscode.window.showErrorMessage(plain(`${what} ${why}`, LONGEST_MESSAGE), again, see, hide);
     if (pressed === again) await runAgain(this.services, failed);
     else if (pressed === see) await vscode.commands.executeCommand("cognee.queue.focus");
@@ -195,7 +194,7 @@ export class StatusBar implements vscode.Disposable {
 /** Asks the program to run failed jobs again; the status bar goes on to follow them. */
 export async function runAgain(services: Services, failed: readonly Follow[]): Promise<void> {
   const { askFor } = await import("./requests");
-  const skipped = await askFor(services, "retry", failed, vscode.l10n.t("Running again…"));
+  const skipped = await askFor(services, "retry", failed, "Running again…");
   const bar = StatusBar.of(services);
   for (const folder of new Set(failed.map((each) => each.folder))) bar.look(folder);
   if (skipped.length > 0) throw new MemoryError("NOT_RETRIED", skipped.join(" "));

@@ -83,7 +83,7 @@ export class HealthTree implements vscode.TreeDataProvider<HealthItem>, vscode.D
       const label = plain(describe(item.error), 300);
       return itemOf({ id: `error:${folder}`, label, tooltip: describe(item.error), icon: "error" });
     }
-    const row = item.kind === "remedy" ? rowOfRemedy(item.finding) : rowOfFinding(item.finding, vscode.l10n.t);
+    const row = item.kind === "remedy" ? rowOfRemedy(item.finding) : rowOfFinding(item.finding);
     return itemOf({ ...row, id: `${folder}|${row.id}` });
   }
 
@@ -103,10 +103,7 @@ export class HealthTree implements vscode.TreeDataProvider<HealthItem>, vscode.D
     const { signal } = this.checking;
     try {
       const { findings } = await diagnose(this.services, folder.uri.fsPath, signal);
-      this.view.description = vscode.l10n.t(
-        "checked at {0}",
-        when(new Date().toISOString(), Date.now(), vscode.env.language),
-      );
+      this.view.description = `checked at ${when(new Date().toISOString(), Date.now(), vscode.env.language)}`;
       return findings.map((finding) => ({ kind: "finding", folder, finding }));
     } catch (error) {
       if (signal.aborted || (error instanceof MemoryError && NOT_SET_UP.has(error.code))) return [];
@@ -127,8 +124,8 @@ export class HealthTree implements vscode.TreeDataProvider<HealthItem>, vscode.D
     finding: FoundTrouble,
     fix: Extract<Fix, { by: "program" }>,
   ): Promise<boolean> {
-    const yes = vscode.l10n.t("Run");
-    const question = vscode.l10n.t("Run “{0}” in {1}?", commandOf(fix), folder.name);
+    const yes = "Run";
+    const question = `Run “${commandOf(fix)}” in ${folder.name}?`;
     const detail = `${plain(finding.message, 1000)}\n\n${plain(finding.remedy, 1000)}`;
     if ((await vscode.window.showWarningMessage(question, { modal: true, detail }, yes)) !== yes) return false;
     await vscode.window.withProgress(
@@ -160,7 +157,7 @@ export async function diagnose(
   }
   throw new MemoryError(
     "PROGRAM_FAILED",
-    vscode.l10n.t("cognee-memory doctor ended with {0} and no answer.", output.code),
+    `cognee-memory doctor ended with ${output.code} and no answer.`,
     plain(output.stderr, 500),
   );
 }

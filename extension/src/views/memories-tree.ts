@@ -82,7 +82,7 @@ export class MemoriesTree implements vscode.TreeDataProvider<Item>, vscode.Dispo
   }
 
   getTreeItem({ row, ...subject }: Item): vscode.TreeItem {
-    const open = { command: "cognee.openMemory", title: vscode.l10n.t("Open Memory"), arguments: [subject] };
+    const open = { command: "cognee.openMemory", title: "Open Memory", arguments: [subject] };
     return itemOf(subject.kind === "memory" ? { ...row, command: open } : row);
   }
 
@@ -144,13 +144,12 @@ export class MemoriesTree implements vscode.TreeDataProvider<Item>, vscode.Dispo
   }
 
   private topicItem(folder: string, topic: Topic): TopicItem {
-    const row = rowOfTopic(topic, Date.now(), vscode.env.language, vscode.l10n.t);
+    const row = rowOfTopic(topic, Date.now(), vscode.env.language);
     return { ...subjectOfTopic(folder, topic), row: { ...row, id: `${row.id}:${folder}` } };
   }
 
   private memoryItem(folder: string, line: MemoryLine, pairs: readonly ReviewedPair[]): MemoryItem {
-    const t = vscode.l10n.t;
-    const row = rowOfMemory(line, Date.now(), vscode.env.language, t, remarksOf(pairs, line.memory_id, t));
+    const row = rowOfMemory(line, Date.now(), vscode.env.language, remarksOf(pairs, line.memory_id));
     return { ...subjectOfMemory(folder, line), row: { ...row, id: `${row.id}:${folder}` } };
   }
 
@@ -172,8 +171,8 @@ function folderItem({ name, uri }: vscode.WorkspaceFolder): Item {
 }
 
 function legacyItem(folder: string, count: number): Item {
-  const label = vscode.l10n.t("Without a topic");
-  const tooltip = vscode.l10n.t("Memories of earlier versions, and single exchanges");
+  const label = "Without a topic";
+  const tooltip = "Memories of earlier versions, and single exchanges";
   const row = {
     id: `legacy:${folder}`,
     label,
@@ -186,7 +185,7 @@ function legacyItem(folder: string, count: number): Item {
 }
 
 function moreItem(folder: string, of: string, count: number, rest: number | null): Item {
-  const label = rest === null ? vscode.l10n.t("Show more") : vscode.l10n.t("Show more ({0})", rest);
+  const label = rest === null ? "Show more" : `Show more (${rest})`;
   const row = {
     id: `more:${of}`,
     label,
@@ -197,7 +196,7 @@ function moreItem(folder: string, of: string, count: number, rest: number | null
 }
 
 function errorItem(folder: string, error: unknown): Item {
-  const title = vscode.l10n.t("Show Error");
+  const title = "Show Error";
   const row = {
     id: `error:${folder}`,
     label: plain(error instanceof Error ? error.message : describe(error)),

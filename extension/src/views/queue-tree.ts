@@ -61,7 +61,7 @@ export class QueueTree implements vscode.TreeDataProvider<QueueItem>, vscode.Dis
     const { folder, node } = item;
     if (node === null)
       return itemOf({ id: folder.uri.toString(), label: folder.name, icon: "root-folder", children: "open" });
-    const row = rowOf(node, Date.now(), vscode.env.language, vscode.l10n.t);
+    const row = rowOf(node, Date.now(), vscode.env.language);
     const command = row.command === undefined ? {} : { command: { ...row.command, arguments: [item] } };
     return itemOf({ ...row, ...command, id: `${folder.uri.toString()}|${row.id}` });
   }
@@ -151,8 +151,7 @@ export class QueueTree implements vscode.TreeDataProvider<QueueItem>, vscode.Dis
   private countFailures(): void {
     const rows = [...this.folders.values()].flatMap(({ jobs }) => topOf(jobs.all()));
     const failed = rows.flatMap((node) => (node.kind === "cause" ? node.jobs : [])).length;
-    this.view.badge =
-      failed === 0 ? undefined : { value: failed, tooltip: vscode.l10n.t("{0} jobs of the memory failed", failed) };
+    this.view.badge = failed === 0 ? undefined : { value: failed, tooltip: `${failed} jobs of the memory failed` };
   }
 
   // --- commands ---
@@ -178,12 +177,7 @@ export class QueueTree implements vscode.TreeDataProvider<QueueItem>, vscode.Dis
     this.reload();
     if (skipped.length > 0) {
       void vscode.window.showWarningMessage(
-        vscode.l10n.t(
-          "{0} of {1} jobs were left as they are: {2}",
-          skipped.length,
-          jobs.length,
-          plain(skipped.join(" "), 1000),
-        ),
+        `${skipped.length} of ${jobs.length} jobs were left as they are: ${plain(skipped.join(" "), 1000)}`,
       );
     }
   }

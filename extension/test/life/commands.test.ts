@@ -17,7 +17,6 @@ const editor = vi.hoisted(() => {
     opened: [] as unknown[],
   };
   const vscode = {
-    l10n: { t: (text: string, ...values: string[]) => text.replace(/\{(\d)\}/g, (_, n) => values[Number(n)] ?? "") },
     window: {
       showInformationMessage: (message: string) => void state.said.push(message),
       showWarningMessage: (message: string, options: { modal: boolean; detail: string }) => {

@@ -24,7 +24,6 @@ const editor = vi.hoisted(() => {
   };
   const event = () => ({ dispose: () => undefined });
   const vscode = {
-    l10n: { t: (text: string, ...values: string[]) => text.replace(/\{(\d)\}/g, (_, n) => values[Number(n)] ?? "") },
     workspace: { isTrusted: true, onDidChangeConfiguration: event, onDidGrantWorkspaceTrust: event },
     window: {
       onDidChangeWindowState: event,
