@@ -4,8 +4,8 @@ import * as vscode from "vscode";
 import { MemoryError, describe, isAbort } from "../core/error";
 import { rankingOf } from "../core/settings";
 import { noteOf, plain } from "../core/text";
-import { Outbox } from "../remember/outbox";
-import { type Services, signalOf } from "../services";
+import type { Outbox } from "../remember/outbox";
+import { type Services, signalOf } from "../core/services";
 import { confirmationOf, draftOf } from "./remembered";
 
 /** The range of package.json. */
@@ -67,7 +67,10 @@ export class RecallTool implements vscode.LanguageModelTool<Wanted> {
 }
 
 export class RememberTool implements vscode.LanguageModelTool<unknown> {
-  constructor(private readonly services: Services) {}
+  constructor(
+    private readonly services: Services,
+    private readonly outbox: Outbox,
+  ) {}
 
   prepareInvocation({
     input,
@@ -87,7 +90,7 @@ export class RememberTool implements vscode.LanguageModelTool<unknown> {
     const draft = draftOf(input);
     if (typeof draft === "string") throw new Error(draft);
     const folder = folderOf(this.services, input);
-    const sent = await forAgent(() => Outbox.of(this.services).send(folder, draft));
+    const sent = await forAgent(() => this.outbox.send(folder, draft));
     return textResult(
       sent === "dropped"
         ? "Queued: the summary will be searchable in a moment. Do not store it again."

@@ -9,13 +9,12 @@ import { livingWorker } from "../core/heartbeat";
 import { inbox } from "../core/layout";
 import { plain } from "../core/text";
 import { runJob } from "../operations/job";
-import type { Services } from "../services";
-import { StatusBar } from "../status/bar";
+import type { Services } from "../core/services";
+import type { StatusBar } from "../status/bar";
 import { outcomeOf } from "../status/followed";
 import { askFor } from "../status/requests";
 
-export async function undoCapture(services: Services): Promise<void> {
-  const bar = StatusBar.of(services);
+export async function undoCapture(services: Services, bar: StatusBar): Promise<void> {
   const { captured } = bar;
   const folder = services.folders().find(({ uri }) => uri.fsPath === captured?.folder);
   if (captured === null || folder === undefined) {

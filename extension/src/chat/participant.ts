@@ -1,7 +1,7 @@
 /** The chat participant @memory: recalls, answers from what it found, and offers to remember. */
 
 import * as vscode from "vscode";
-import { Capture } from "../capture/capture";
+import type { Capture } from "../capture/capture";
 import { describe, isAbort } from "../core/error";
 import { rankingOf } from "../core/settings";
 import { escaped, noteOf } from "../core/text";
@@ -10,16 +10,22 @@ import { uriOf } from "../recall/documents";
 import { type Found, retrieveEverywhere } from "../recall/everywhere";
 import { titleOf } from "../recall/hit";
 import { draftOfTurns, draftSummary } from "../remember/conversation";
-import { Drafts } from "../remember/drafts";
+import type { Drafts } from "../remember/drafts";
 import type { Turn } from "../remember/turns";
-import { remedyOf, type Services, signalOf } from "../services";
-import { hasDecisions, type Outcome } from "./followups";
+import { remedyOf, type Services, signalOf } from "../core/services";
+import { followupsOf, hasDecisions, type Outcome, outcomeOf } from "./followups";
 import { messagesOf } from "./prompt";
 import { lineOf, passageUnder, WithoutImages } from "./reply";
 import { turnsOf } from "./turns";
 
-interface Exchange {
+/** The parts of the extension that an answer needs. */
+export interface Parts {
   readonly services: Services;
+  readonly drafts: Drafts;
+  readonly capture: Capture;
+}
+
+interface Exchange extends Parts {
   readonly request: vscode.ChatRequest;
   readonly question: string;
   readonly history: readonly Turn[];
@@ -27,14 +33,30 @@ interface Exchange {
   readonly token: vscode.CancellationToken;
 }
 
+/** Registers the participant. */
+export function participantOf(parts: Parts): vscode.Disposable {
+  const participant = vscode.chat.createChatParticipant("cognee.memory", (request, context, stream, token) =>
+    answer(parts, request, context, stream, token),
+  );
+  participant.iconPath = new vscode.ThemeIcon("history");
+  participant.followupProvider = {
+    provideFollowups: (result) => {
+      const outcome = outcomeOf(result.metadata);
+      return outcome === undefined ? [] : followupsOf(outcome);
+    },
+  };
+  return vscode.Disposable.from(participant);
+}
+
 /** Answers one request. An error is shown in the chat, with the button that helps with it. */
 export async function answer(
-  services: Services,
+  parts: Parts,
   request: vscode.ChatRequest,
   context: vscode.ChatContext,
   stream: vscode.ChatResponseStream,
   token: vscode.CancellationToken,
 ): Promise<vscode.ChatResult> {
+  const { services } = parts;
   const history = turnsOf(context.history);
   const question = request.prompt.trim();
   const command = request.command ?? "";
@@ -45,7 +67,7 @@ export async function answer(
       void vscode.commands.executeCommand("cognee.compactMemories");
       return { metadata: outcome };
     }
-    const exchange = { services, request, question, history, stream, token };
+    const exchange = { ...parts, request, question, history, stream, token };
     if (command === "remember") await remember(exchange);
     else if (question === "") stream.markdown("Ask what was decided, for example: “why SQLite?”");
     else outcome = await recall(exchange, command);
@@ -60,7 +82,7 @@ export async function answer(
 }
 
 async function recall(exchange: Exchange, command: string): Promise<Outcome> {
-  const { services, question, history, stream, token } = exchange;
+  const { services, capture, question, history, stream, token } = exchange;
   const folders = services.foldersToAsk();
   stream.progress("Recalling…");
   const superseded = command === "history" ? { include_superseded: true } : {};
@@ -86,7 +108,7 @@ async function recall(exchange: Exchange, command: string): Promise<Outcome> {
   let said = "";
   if (block !== undefined && first !== undefined) said = await answerFrom(exchange, block.context, found);
   const turns: Turn[] = [...history, { role: "user", text: question }, { role: "assistant", text: said }];
-  Capture.of(services).heard((first ?? { folder: folders[0] }).folder, question, said, exchange.request.model);
+  capture.heard((first ?? { folder: folders[0] }).folder, question, said, exchange.request.model);
   const decided = hasDecisions(turns.filter(({ role }) => role === "user"));
   if (decided) {
     stream.button({
@@ -148,7 +170,16 @@ const addressOf = ({ folder, hit }: Found): vscode.Uri =>
   uriOf(titleOf(hit), { kind: "memory", folder: folder.uri.fsPath, id: hit.memory_id });
 
 /** The draft of a summary, by the model of the request: of the conversation, and of what stands after the command. */
-async function remember({ services, request, question, history, stream, token }: Exchange): Promise<void> {
+async function remember({
+  services,
+  drafts,
+  capture,
+  request,
+  question,
+  history,
+  stream,
+  token,
+}: Exchange): Promise<void> {
   const turns: readonly Turn[] = question === "" ? history : [...history, { role: "user", text: question }];
   if (turns.length === 0) {
     stream.markdown("There is nothing to remember yet. Write it after /remember, or talk with @memory first.");
@@ -169,8 +200,8 @@ async function remember({ services, request, question, history, stream, token }:
     services.log.warn(`[Chat] The model wrote no summary: ${describe(error)}`);
     stream.markdown(`The model wrote no summary, so the draft has the conversation itself.\n\n`);
   }
-  await Drafts.of(services).open(draft, folder);
-  Capture.of(services).wasRemembered(folder); // the user decides about this conversation now
+  await drafts.open(draft, folder);
+  capture.wasRemembered(folder); // the user decides about this conversation now
   stream.markdown(
     "A draft is open in the editor. Read and change it, then press “Remember This Summary”. Nothing is stored before.",
   );

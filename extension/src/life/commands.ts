@@ -4,7 +4,7 @@ import * as vscode from "vscode";
 import { MemoryError } from "../core/error";
 import { livingWorker } from "../core/heartbeat";
 import type { Memory } from "../core/memory";
-import { signalOf, type Services } from "../services";
+import { signalOf, type Services } from "../core/services";
 import { pageAddress } from "./decide";
 
 /** Starts a worker for the folder that the user means. */

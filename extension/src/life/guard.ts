@@ -7,8 +7,7 @@ import { MemoryError } from "../core/error";
 import { latestHeartbeat, livingWorker } from "../core/heartbeat";
 import { inbox, teamCopy } from "../core/layout";
 import type { Memory } from "../core/memory";
-import type { Services } from "../services";
-import { Changes } from "../views/changes";
+import type { Services } from "../core/services";
 import { isAwaited, isMissed } from "./decide";
 
 /** Three heartbeats have not come. */
@@ -29,7 +28,7 @@ export class Guard implements vscode.Disposable {
     private readonly wake: (memory: Memory) => void,
     private readonly tell: (workspace: string, error: unknown) => void,
   ) {
-    this.subscription = Changes.of(services).onDidChange(({ folder, what }) => {
+    this.subscription = services.changes.onDidChange(({ folder, what }) => {
       if (what === "heartbeat") this.listen(folder);
     });
   }

@@ -8,7 +8,7 @@ export function captureDocument(captured: Captured): string {
   const warnings = captured.warnings.filter((warning) => !warning.includes("capture enable"));
   const shown = captured.items.filter(({ outcome }) => outcome !== "unchanged");
   const lines = [
-    `# Capture: what would be kept`,
+    "# Capture: what would be kept",
     "Nothing has been stored. Tool output, file contents and private parts are left out; secrets are replaced.",
     counts(captured),
     ...warnings.map((warning) => `> **Check this:** ${escaped(warning)}`),

@@ -2,8 +2,8 @@
 
 import * as vscode from "vscode";
 import type { Captured, CapturePayload, UndoneCapture } from "#types";
-import { documentsOf } from "../recall/register";
-import type { Services } from "../services";
+import type { Documents } from "../recall/documents";
+import type { Services } from "../core/services";
 import { captureDocument, toolsIn } from "./capture-document";
 import { readFirst } from "./choices";
 import { runJob } from "./job";
@@ -18,7 +18,7 @@ interface ToolState {
 }
 
 /** Shows what would be kept, asks from which tools, and captures. A tool that is not chosen is disabled. */
-export async function captureSessions(services: Services): Promise<void> {
+export async function captureSessions(services: Services, documents: Documents): Promise<void> {
   const folder = await services.folder();
   if (folder === undefined) return;
   const memory = services.memoryOf(folder);
@@ -36,7 +36,7 @@ export async function captureSessions(services: Services): Promise<void> {
     );
     return;
   }
-  const close = await documentsOf(services).report("Capture: what would be kept", captureDocument(dryRun));
+  const close = await documents.report("Capture: what would be kept", captureDocument(dryRun));
   const enabled = new Set(tools.filter((each) => each.enabled).map(({ tool }) => tool));
   const found = new Set(toolsIn(dryRun));
   const offered = all.filter((tool) => found.has(tool) || enabled.has(tool));

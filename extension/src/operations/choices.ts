@@ -4,7 +4,7 @@ import * as vscode from "vscode";
 import { topicsOf } from "../recall/reads";
 import { subjectOfTopic, type TopicSubject } from "../recall/subject";
 import { age, plain } from "../core/text";
-import { type Services, signalOf } from "../services";
+import { type Services, signalOf } from "../core/services";
 
 /** The folder of a subject, or the one that the user means. */
 export async function folderOf(

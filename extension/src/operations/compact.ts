@@ -4,10 +4,10 @@ import * as vscode from "vscode";
 import type { AppliedCompaction, CompactionConflict, CompactionPreview } from "#types";
 import { MemoryError } from "../core/error";
 import { compactionsOf } from "../recall/reads";
-import { documentsOf } from "../recall/register";
+import type { Documents } from "../recall/documents";
 import { isSubject } from "../recall/subject";
 import { day, plain } from "../core/text";
-import type { Services } from "../services";
+import type { Services } from "../core/services";
 import { chooseReading, chooseTopic, folderOf, reading } from "./choices";
 import { compactionDocument, conflictSentence } from "./compaction-document";
 import { runJob } from "./job";
@@ -19,7 +19,7 @@ const STALE: ReadonlySet<string> = new Set(["PREVIEW_STALE"]);
  * Previews, asks, and applies exactly the preview; makes a new one if the user rejects a conflict, or if the topic has
  * changed meanwhile.
  */
-export async function compact(services: Services, value: unknown): Promise<void> {
+export async function compact(services: Services, documents: Documents, value: unknown): Promise<void> {
   const subject = isSubject(value) ? value : undefined;
   const folder = await folderOf(services, subject?.folder);
   if (folder === undefined) return;
@@ -36,7 +36,7 @@ export async function compact(services: Services, value: unknown): Promise<void>
     )) as CompactionPreview;
     const count = preview.summaries.length;
     const title = `Compaction of ${preview.decision_record.topic}`;
-    const close = await documentsOf(services).report(title, compactionDocument(preview));
+    const close = await documents.report(title, compactionDocument(preview));
     const question = `Compact ${count} summaries into DecisionRecord? This will mark them as superseded.`;
     const detail = [
       isStale ? "The topic has changed: this is a new preview." : "",
@@ -71,7 +71,13 @@ export async function compact(services: Services, value: unknown): Promise<void>
         `[Compact] Compacted ${applied.superseded.length} summaries for topic ${plain(applied.topic_id)} into DecisionRecord. Conflicts detected: ${applied.conflicts.length > 0 ? "Y" : "N"}.`,
       );
       const message = `Compacted ${applied.superseded.length} summaries for topic ${plain(applied.topic_id)}.`;
-      void offerUndo(services, folder, `${message} ${conflictSentence(applied.conflicts.length)}`.trim(), applied);
+      void offerUndo(
+        services,
+        documents,
+        folder,
+        `${message} ${conflictSentence(applied.conflicts.length)}`.trim(),
+        applied,
+      );
       return;
     } catch (error) {
       if (!(error instanceof MemoryError && STALE.has(error.code))) throw error;
@@ -106,6 +112,7 @@ async function chooseConflicts(preview: CompactionPreview): Promise<string[] | u
 
 async function offerUndo(
   services: Services,
+  documents: Documents,
   folder: vscode.WorkspaceFolder,
   message: string,
   applied: AppliedCompaction,
@@ -116,7 +123,7 @@ async function offerUndo(
     if (chosen === undo) await restoreRecord(services, folder, applied.decision_record_id);
     if (chosen === open) {
       const target = { kind: "memory", folder: folder.uri.fsPath, id: applied.decision_record_id } as const;
-      await documentsOf(services).openRendered(applied.topic_id, target);
+      await documents.openRendered(applied.topic_id, target);
     }
   } catch (error) {
     await services.show(error);

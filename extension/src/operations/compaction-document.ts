@@ -17,12 +17,12 @@ export function compactionDocument(preview: CompactionPreview): string {
     `# Compaction of ${escaped(record.topic)}`,
     `This is a preview: nothing has been changed. ${summaries.length} memories would become one decision record.`,
     ...warnings.map((warning) => `> **Check this:** ${escaped(warning)}`),
-    `## Conflicts`,
+    "## Conflicts",
     conflicts.length === 0 ? "No two decisions contradict each other." : conflictTable(conflicts, numbers),
     ...(kept_both.length === 0
       ? []
-      : [`## Conflicts that you rejected: both hold`, conflictTable(kept_both, numbers, "later")]),
-    `## The record it would become`,
+      : ["## Conflicts that you rejected: both hold", conflictTable(kept_both, numbers, "later")]),
+    "## The record it would become",
     escaped(record.summary_text),
     ...list("Decisions", record.consolidated_decisions),
     ...list("Rationale", record.consolidated_rationale),
@@ -34,8 +34,8 @@ export function compactionDocument(preview: CompactionPreview): string {
       ...record.key_references_branches,
       ...record.key_references_issues,
     ]),
-    `## The memories it would merge`,
-    [`| memory | topic | date | decisions |`, "| ---: | --- | --- | ---: |", ...sources].join("\n"),
+    "## The memories it would merge",
+    ["| memory | topic | date | decisions |", "| ---: | --- | --- | ---: |", ...sources].join("\n"),
   ];
   return lines.join("\n\n").concat("\n");
 }

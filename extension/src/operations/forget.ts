@@ -6,7 +6,7 @@ import type { Memory } from "../core/memory";
 import { compactionsOf, memoriesOf, memoryText } from "../recall/reads";
 import { isSubject, type Subject } from "../recall/subject";
 import { plain } from "../core/text";
-import type { Services } from "../services";
+import type { Services } from "../core/services";
 import { chooseTopic, folderOf, reading } from "./choices";
 import { runJob } from "./job";
 

@@ -7,8 +7,7 @@ import { describe, MemoryError } from "../core/error";
 import { livingWorker } from "../core/heartbeat";
 import { request } from "../core/requests";
 import { plain } from "../core/text";
-import type { Services } from "../services";
-import { Changes } from "../views/changes";
+import type { Services } from "../core/services";
 
 /** How long a job that was asked to cancel may take to end before it is no longer waited for. */
 const CANCEL_MS = 15_000;
@@ -37,7 +36,7 @@ export async function runJob<K extends Kind>(
           services.log.warn(`[Job] ${jobId} was not cancelled: ${describe(error)}`);
         });
       });
-      const beats = Changes.of(services).onDidChange((change) => {
+      const beats = services.changes.onDidChange((change) => {
         if (change.what !== "heartbeat" || change.folder !== folder) return;
         const inFlight = livingWorker(memory.workspace, Date.now())?.in_flight.find((each) => each.job_id === jobId);
         if (inFlight !== undefined) progress.report({ message: progressText(inFlight) });

@@ -4,15 +4,15 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as vscode from "vscode";
 import type { Migration, UndoneMigration } from "#types";
-import { documentsOf } from "../recall/register";
+import type { Documents } from "../recall/documents";
 import { day } from "../core/text";
-import type { Services } from "../services";
+import type { Services } from "../core/services";
 import { confirmReading } from "./choices";
 import { runJob } from "./job";
 import { migrationDocument } from "./migration-document";
 
 /** Shows what would happen, asks, and migrates. */
-export async function migrate(services: Services): Promise<void> {
+export async function migrate(services: Services, documents: Documents): Promise<void> {
   const folder = await services.folder();
   if (folder === undefined) return;
   const dryRun = (await runJob(
@@ -25,7 +25,7 @@ export async function migrate(services: Services): Promise<void> {
     void vscode.window.showInformationMessage("This folder has no summaries of an earlier version.");
     return;
   }
-  const close = await documentsOf(services).report("Migration: what would happen", migrationDocument(dryRun));
+  const close = await documents.report("Migration: what would happen", migrationDocument(dryRun));
   if (dryRun.migrated === 0) {
     void vscode.window.showInformationMessage("There is nothing (more) to migrate. The document says why.");
     return;

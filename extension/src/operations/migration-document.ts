@@ -8,20 +8,20 @@ export function migrationDocument(migration: Migration): string {
   const failed = items.filter(({ outcome }) => outcome === "failed");
   const others = items.filter(({ outcome }) => outcome !== "failed" && outcome !== "skipped");
   const lines = [
-    `# Migration: what would happen`,
+    "# Migration: what would happen",
     "Nothing has been changed. The texts of the earlier version stay where they are.",
     counts(migration),
     ...migration.warnings.map((warning) => `> **Check this:** ${escaped(warning)}`),
   ];
   if (failed.length > 0) {
     const rows = failed.map(({ source, reason }) => `| ${escaped(source.file)} | ${escaped(reason ?? "")} |`);
-    lines.push(`## Would fail`, [`| file | reason |`, "| --- | --- |", ...rows].join("\n"));
+    lines.push("## Would fail", ["| file | reason |", "| --- | --- |", ...rows].join("\n"));
   }
   if (others.length > 0) {
     const head = ["becomes", "title", "topic", "session", "plan", "status", "date"];
     const rows = others.map((item) => rowOf(item));
     lines.push(
-      `## Would be migrated`,
+      "## Would be migrated",
       [`| ${head.join(" | ")} |`, `|${" --- |".repeat(head.length)}`, ...rows].join("\n"),
     );
   }

@@ -3,11 +3,11 @@
 import * as vscode from "vscode";
 import type { NewJob, ReviewedPair, ReviewedStatement } from "#types";
 import { day, plain } from "../core/text";
-import { documentsOf } from "../recall/register";
+import type { Documents } from "../recall/documents";
 import { reviewOf } from "../recall/reads";
 import { pairsOf } from "../recall/standing";
 import { isSubject, type Subject } from "../recall/subject";
-import type { Services } from "../services";
+import type { Services } from "../core/services";
 import { folderOf, reading } from "./choices";
 import { runJob } from "./job";
 
@@ -17,7 +17,7 @@ type Answer = Verdict | "open" | "later";
 const SHOWN_MS = 8000;
 
 /** Reviews what is disputed; of one memory also what was settled or replaced, so that it can be taken back. */
-export async function review(services: Services, value: unknown): Promise<void> {
+export async function review(services: Services, documents: Documents, value: unknown): Promise<void> {
   const subject = isSubject(value) ? value : undefined;
   const folder = await folderOf(services, subject?.folder);
   if (folder === undefined) return;
@@ -28,7 +28,7 @@ export async function review(services: Services, value: unknown): Promise<void> 
   }
   let settled = 0;
   for (const [index, pair] of pairs.entries()) {
-    const said = await decide(services, folder, pair, `Contradiction ${index + 1} of ${pairs.length}`);
+    const said = await decide(documents, folder, pair, `Contradiction ${index + 1} of ${pairs.length}`);
     if (said === undefined) break;
     if (said === "later") continue;
     const job: NewJob<"resolve"> = { kind: "resolve", payload: { ...sides(pair), ...said } };
@@ -53,7 +53,7 @@ const sides = ({ older, newer }: ReviewedPair) => ({
 
 /** What the user says of a pair; undefined ends the review. */
 async function decide(
-  services: Services,
+  documents: Documents,
   folder: vscode.WorkspaceFolder,
   pair: ReviewedPair,
   title: string,
@@ -63,7 +63,7 @@ async function decide(
     if (answer === undefined || answer === "later") return answer;
     if (answer === "open") {
       for (const { memory_id, statement } of [pair.older, pair.newer])
-        await documentsOf(services).openRendered(statement, {
+        await documents.openRendered(statement, {
           kind: "memory",
           folder: folder.uri.fsPath,
           id: memory_id,

@@ -4,7 +4,7 @@ import * as vscode from "vscode";
 import type { ContextRequest } from "#types";
 import { rankingOf } from "../core/settings";
 import { noteOf, plain } from "../core/text";
-import { type Services, signalOf } from "../services";
+import { type Services, signalOf } from "../core/services";
 import { ofEach } from "./everywhere";
 
 const LONGEST_SUGGESTION = 200;

@@ -6,7 +6,7 @@ import { describe, MemoryError } from "../core/error";
 import type { Memory } from "../core/memory";
 import { readRecord } from "../core/records";
 import { rankingOf } from "../core/settings";
-import { type Services, signalOf } from "../services";
+import { type Services, signalOf } from "../core/services";
 import { explanation } from "./explanation";
 import { historyDocument, type TopicHistory } from "./history";
 import { compactionsOf, memoriesOf, memoryText, reviewOf } from "./reads";

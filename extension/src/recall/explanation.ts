@@ -18,13 +18,13 @@ export function explanation(answer: ExplainSuccess, number: number): string {
     lines.push(`Question: *${escaped(query)}*`, found(item));
   }
   const isBlend = ranking?.mode === "blend";
-  lines.push(`## Score`, table(item, isBlend));
+  lines.push("## Score", table(item, isBlend));
   if (ranking !== null && !isBlend && item.score.total !== null)
     lines.push(sum(item.score.components, item.score.total));
-  if (query !== null) lines.push(`## Words of the question`, terms(item));
+  if (query !== null) lines.push("## Words of the question", terms(item));
   if (ranking !== null) {
     lines.push(
-      `## Ranking`,
+      "## Ranking",
       [
         `- preset ${ranking.preset}, mode ${ranking.mode}`,
         `- half-life ${ranking.half_life_days} days, recency floor ${ranking.recency_floor}`,
@@ -65,7 +65,7 @@ function table({ score }: ExplainItem, isBlend: boolean): string {
     [isBlend ? "**total**, blended" : "**total**", score.total],
   ];
   const cells = rows.map(([name, value]) => `| ${name} | ${value ?? "–"} |`);
-  return [`| part | value |`, "| --- | ---: |", ...cells].join("\n");
+  return ["| part | value |", "| --- | ---: |", ...cells].join("\n");
 }
 
 function sum({ base, semantic_boost, recency, kind_bonus, feedback }: ScoreComponents, total: number): string {

@@ -31,7 +31,7 @@ export function historyDocument({ topicId, memories, total, texts, compactions }
     if (text !== undefined) lines.push(quoted(bodyOf(text, title)));
   }
   if (memories.length < total) lines.push(`${total - memories.length} older memories are not shown.`);
-  if (compactions.length > 0) lines.push(`## Compactions`, compactions.map((each) => lineOf(each)).join("\n"));
+  if (compactions.length > 0) lines.push("## Compactions", compactions.map((each) => lineOf(each)).join("\n"));
   return lines.join("\n\n").concat("\n");
 }
 

@@ -3,7 +3,7 @@
 import * as vscode from "vscode";
 import type { OpenItem } from "#types";
 import { plain } from "../core/text";
-import { type Services, signalOf } from "../services";
+import { type Services, signalOf } from "../core/services";
 import { ofEach } from "./everywhere";
 import { openItemsOf } from "./reads";
 

@@ -3,7 +3,7 @@
 import * as vscode from "vscode";
 import { describe, MemoryError } from "../core/error";
 import { rankingOf } from "../core/settings";
-import type { Services } from "../services";
+import type { Services } from "../core/services";
 import { type Everywhere, type Found, retrieveEverywhere } from "./everywhere";
 import { rowOf } from "./hit";
 import { Latest } from "./latest";

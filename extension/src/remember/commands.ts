@@ -4,13 +4,13 @@ import { relative, sep } from "node:path";
 import * as vscode from "vscode";
 import { describe, isAbort, MemoryError } from "../core/error";
 import { plain } from "../core/text";
-import type { Services } from "../services";
+import type { Services } from "../core/services";
 import { draftOfTurns, draftSummary, type Turn } from "./conversation";
-import { Drafts, targetFolder } from "./drafts";
+import { type Drafts, targetFolder } from "./drafts";
 import type { KeptJob } from "./kept";
-import { Outbox } from "./outbox";
+import type { Outbox } from "./outbox";
 import { turnsOf } from "./paste";
-import { type Draft, EMPTY } from "./summary";
+import { EMPTY } from "./summary";
 import { askTopic } from "./topic";
 
 /** The most of a selection or the clipboard that is taken: a job file holds 1 MiB. */
@@ -18,7 +18,7 @@ const LONGEST_TEXT = 200_000;
 const PREVIEW = 80;
 
 /** “Remember a decision…”: topic, decisions, why. */
-export async function rememberDecision(services: Services): Promise<void> {
+export async function rememberDecision(services: Services, drafts: Drafts): Promise<void> {
   const folder = await targetFolder(services);
   if (folder === undefined) return;
   const title = "Remember a Decision";
@@ -55,11 +55,11 @@ export async function rememberDecision(services: Services): Promise<void> {
     decisions,
     rationale: why.trim() === "" ? [] : [why.trim()],
   };
-  await send(services, folder, draft);
+  await drafts.send(draft, folder);
 }
 
 /** “Remember selection…”: the selected text under a topic, with the file as its reference. */
-export async function rememberSelection(services: Services): Promise<void> {
+export async function rememberSelection(services: Services, drafts: Drafts): Promise<void> {
   const editor = vscode.window.activeTextEditor;
   const text = editor === undefined ? "" : editor.document.getText(editor.selection);
   if (editor === undefined || text.trim() === "") {
@@ -72,13 +72,16 @@ export async function rememberSelection(services: Services): Promise<void> {
   const title = `Remember the Selection: ${plain(place ?? text, PREVIEW)}`;
   const topic = await askTopic(services, folder, { title });
   if (topic === undefined) return;
-  await send(services, folder, {
-    ...EMPTY,
-    topic: topic.title,
-    ...(topic.id === undefined ? {} : { topicId: topic.id }),
-    context: text.trim(),
-    references: place === undefined ? [] : [place],
-  });
+  await drafts.send(
+    {
+      ...EMPTY,
+      topic: topic.title,
+      ...(topic.id === undefined ? {} : { topicId: topic.id }),
+      context: text.trim(),
+      references: place === undefined ? [] : [place],
+    },
+    folder,
+  );
 }
 
 interface Source extends vscode.QuickPickItem {
@@ -89,14 +92,14 @@ interface Source extends vscode.QuickPickItem {
  * “Remember this conversation…”: its summary as a draft, which the user edits. The conversation is what the chat gave,
  * else the selection, else what the user chooses: the clipboard, or an empty draft.
  */
-export async function rememberConversation(services: Services, given: unknown): Promise<void> {
+export async function rememberConversation(services: Services, drafts: Drafts, given: unknown): Promise<void> {
   const folder = await targetFolder(services);
   if (folder === undefined) return;
   const [model] = vscode.workspace.isTrusted ? await vscode.lm.selectChatModels() : [];
   const turns = isTurns(given) ? given : await chosenTurns(model);
   if (turns === undefined) return;
   if (turns.length === 0) {
-    await Drafts.of(services).open(EMPTY, folder);
+    await drafts.open(EMPTY, folder);
     return;
   }
   requireShort(turns.map(({ text }) => text).join("\n"));
@@ -116,7 +119,7 @@ export async function rememberConversation(services: Services, given: unknown): 
       }
     },
   );
-  if (draft !== undefined) await Drafts.of(services).open(draft, folder);
+  if (draft !== undefined) await drafts.open(draft, folder);
 }
 
 async function chosenTurns(model: vscode.LanguageModelChat | undefined): Promise<readonly Turn[] | undefined> {
@@ -125,14 +128,14 @@ async function chosenTurns(model: vscode.LanguageModelChat | undefined): Promise
   if (selected.trim() !== "") return turnsOf(selected);
   const items: Source[] = [
     {
-      label: `$(clippy) The conversation in the clipboard`,
+      label: "$(clippy) The conversation in the clipboard",
       detail:
         model === undefined
           ? "You write its summary: no chat model is there."
           : `${model.name} writes its summary, which you then edit.`,
       from: "clipboard",
     },
-    { label: `$(edit) Write the summary myself`, detail: "Begins with an empty draft.", from: "nothing" },
+    { label: "$(edit) Write the summary myself", detail: "Begins with an empty draft.", from: "nothing" },
   ];
   const picked = await vscode.window.showQuickPick(items, {
     title: "Remember a Conversation",
@@ -177,23 +180,12 @@ function placeOf(editor: vscode.TextEditor, folder: vscode.WorkspaceFolder | nul
   return first === last ? `${path}:${first}` : `${path}:${first}-${last}`;
 }
 
-/** Sends what a form gave. Where not even that is possible, the text stays on the screen as a draft. */
-async function send(services: Services, folder: vscode.WorkspaceFolder | null, draft: Draft): Promise<void> {
-  try {
-    await Outbox.of(services).send(folder, draft); // the status bar says what becomes of it
-  } catch (error) {
-    await Drafts.of(services).open(draft, folder);
-    throw error;
-  }
-}
-
 interface KeptItem extends vscode.QuickPickItem {
   readonly kept: readonly KeptJob[];
 }
 
 /** Offers what could not be dropped: to remember it again, or to discard it. */
-export async function dropKept(services: Services): Promise<void> {
-  const outbox = Outbox.of(services);
+export async function dropKept(services: Services, outbox: Outbox): Promise<void> {
   const all = await outbox.waiting();
   if (all.length === 0) {
     void vscode.window.showInformationMessage("Nothing waits to be remembered again.");
@@ -228,11 +220,11 @@ export async function dropKept(services: Services): Promise<void> {
   };
   const answer = await vscode.window.showInformationMessage(question, options, again, discard);
   if (answer === discard) for (const kept of picked.kept) await outbox.discard(kept);
-  else if (answer === again) await sendAgain(services, picked.kept);
+  else if (answer === again) await sendAgain(services, outbox, picked.kept);
 }
 
 /** Each goes into its own folder, or into the one that the user means if its own is not open. */
-async function sendAgain(services: Services, all: readonly KeptJob[]): Promise<void> {
+async function sendAgain(services: Services, outbox: Outbox, all: readonly KeptJob[]): Promise<void> {
   let meant: vscode.WorkspaceFolder | undefined;
   const title = "Remembering again…";
   await vscode.window.withProgress({ location: vscode.ProgressLocation.Window, title }, async () => {
@@ -240,7 +232,7 @@ async function sendAgain(services: Services, all: readonly KeptJob[]): Promise<v
       let folder = services.folders().find(({ uri }) => uri.fsPath === kept.folder);
       if (folder === undefined || !vscode.workspace.isTrusted) folder = meant ??= await services.folder();
       if (folder === undefined) return;
-      await Outbox.of(services).sendOne(folder, kept);
+      await outbox.sendOne(folder, kept);
     }
   });
 }

@@ -2,8 +2,8 @@
 
 import * as vscode from "vscode";
 import { MemoryError } from "../core/error";
-import type { Services } from "../services";
-import { Outbox } from "./outbox";
+import type { Services } from "../core/services";
+import type { Outbox } from "./outbox";
 import { type Draft, draftText, lackOf, parseDraft } from "./summary";
 
 /** The comment of a draft: by it, a draft is known again after a restart of the editor. */
@@ -17,20 +17,10 @@ export class Drafts implements vscode.Disposable, vscode.CodeLensProvider {
   private isActive: boolean | undefined;
   private readonly subscriptions: vscode.Disposable;
 
-  private static readonly ofServices = new WeakMap<Services, Drafts>();
-
-  /** The drafts of this window, disposed with the extension. */
-  static of(services: Services): Drafts {
-    let drafts = Drafts.ofServices.get(services);
-    if (drafts === undefined) {
-      drafts = new Drafts(services);
-      Drafts.ofServices.set(services, drafts);
-      services.context.subscriptions.push(drafts);
-    }
-    return drafts;
-  }
-
-  private constructor(private readonly services: Services) {
+  constructor(
+    private readonly services: Services,
+    private readonly outbox: Outbox,
+  ) {
     this.subscriptions = vscode.Disposable.from(
       vscode.languages.registerCodeLensProvider({ scheme: "untitled", language: "markdown" }, this),
       vscode.window.onDidChangeActiveTextEditor(() => this.setContextKey()),
@@ -59,6 +49,16 @@ export class Drafts implements vscode.Disposable, vscode.CodeLensProvider {
     this.setContextKey();
   }
 
+  /** Remembers what a form gave. Where it cannot even be kept, the text stays on the screen as a draft. */
+  async send(draft: Draft, folder: vscode.WorkspaceFolder | null): Promise<void> {
+    try {
+      await this.outbox.send(folder, draft); // the status bar says what becomes of it
+    } catch (error) {
+      await this.open(draft, folder);
+      throw error;
+    }
+  }
+
   /** Remembers the draft of the active editor, or the one with this address, and closes it. */
   async save(uri: vscode.Uri | undefined): Promise<void> {
     const active = vscode.window.activeTextEditor?.document;
@@ -80,13 +80,13 @@ export class Drafts implements vscode.Disposable, vscode.CodeLensProvider {
     }
     const folder = await this.folderOf(document);
     if (folder === undefined) return;
-    await Outbox.of(this.services).send(folder, draft);
+    await this.outbox.send(folder, draft);
     await close(document);
   }
 
   provideCodeLenses(document: vscode.TextDocument): vscode.CodeLens[] {
     if (!isDraft(document)) return [];
-    const title = `$(check) Remember This Summary`;
+    const title = "$(check) Remember This Summary";
     const range = new vscode.Range(0, 0, 0, 0);
     return [new vscode.CodeLens(range, { title, command: "cognee.saveSummary", arguments: [document.uri] })];
   }

@@ -8,8 +8,8 @@ import { livingWorker } from "../core/heartbeat";
 import { ownerFile } from "../core/layout";
 import { isOwnFile } from "../core/own";
 import { plain } from "../core/text";
-import type { Services } from "../services";
-import { StatusBar } from "../status/bar";
+import type { Services } from "../core/services";
+import type { StatusBar } from "../status/bar";
 import { type Cause, type KeptJob, KeptJobs } from "./kept";
 import { idOf, type Session, sessionAt } from "./session";
 import { type Draft, summaryOf } from "./summary";
@@ -26,20 +26,10 @@ export class Outbox implements vscode.Disposable {
   /** The sending of each folder's first jobs, which waits for a worker. */
   private readonly firsts = new Map<string, Promise<unknown>>();
 
-  private static readonly ofServices = new WeakMap<Services, Outbox>();
-
-  /** The outbox of this window, disposed with the extension. */
-  static of(services: Services): Outbox {
-    let outbox = Outbox.ofServices.get(services);
-    if (outbox === undefined) {
-      outbox = new Outbox(services);
-      Outbox.ofServices.set(services, outbox);
-      services.context.subscriptions.push(outbox);
-    }
-    return outbox;
-  }
-
-  private constructor(private readonly services: Services) {
+  constructor(
+    private readonly services: Services,
+    private readonly bar: StatusBar,
+  ) {
     this.kept = new KeptJobs(vscode.Uri.joinPath(services.context.globalStorageUri, "kept").fsPath);
     const again = (): void => void this.sendKept().catch((error: unknown) => services.log.error(describe(error)));
     this.subscriptions = vscode.Disposable.from(
@@ -98,6 +88,16 @@ export class Outbox implements vscode.Disposable {
     return this.count();
   }
 
+  /** Sends what could not be stored when the window was closed, or else offers it. */
+  async offerKept(): Promise<void> {
+    const count = await this.sendKept();
+    if (count === 0) return;
+    const again = "Remember Again…";
+    const message = `${count} summaries are kept that could not be stored yet.`;
+    if ((await vscode.window.showInformationMessage(message, again)) === again)
+      await vscode.commands.executeCommand("cognee.dropKept");
+  }
+
   /** What is kept now. */
   waiting(): Promise<KeptJob[]> {
     return this.kept.all();
@@ -118,7 +118,7 @@ export class Outbox implements vscode.Disposable {
   private async drop(folder: vscode.WorkspaceFolder, { job, topic, by }: KeptJob): Promise<void> {
     const jobId = await this.services.memoryOf(folder).drop<"ingest">(job);
     this.services.log.info(`[Remember] ${jobId} is in the inbox of ${folder.uri.fsPath}`);
-    StatusBar.of(this.services).follow({ jobId, folder: folder.uri.fsPath, topic, by });
+    this.bar.follow({ jobId, folder: folder.uri.fsPath, topic, by });
   }
 
   private async keep(kept: KeptJob, isTold = true): Promise<Sent> {
@@ -170,7 +170,7 @@ export class Outbox implements vscode.Disposable {
     const ours = (await this.kept.all()).filter(({ folder }) => folder === null || paths.has(folder));
     const preparing = ours.filter(({ folder }) => folder !== null && this.firsts.has(folder)).length;
     const stuck = ours.length - preparing;
-    StatusBar.of(this.services).setKept({ stuck, preparing });
+    this.bar.setKept({ stuck, preparing });
     return stuck;
   }
 

@@ -4,7 +4,7 @@ import * as vscode from "vscode";
 import { describe } from "../core/error";
 import { age, plain } from "../core/text";
 import { topicsOf } from "../recall/reads";
-import type { Services } from "../services";
+import type { Services } from "../core/services";
 
 export interface Topic {
   readonly title: string;

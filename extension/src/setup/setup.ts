@@ -6,7 +6,7 @@
 import * as vscode from "vscode";
 import { describe, MemoryError } from "../core/error";
 import type { StartedWorkers } from "../life/started";
-import { SECTION, signalOf, type ProgramChange, type Services } from "../services";
+import { SECTION, signalOf, type ProgramChange, type Services } from "../core/services";
 import { readBundle } from "./bundle";
 import type { Environments } from "./environments";
 import { workersRun } from "./failure";

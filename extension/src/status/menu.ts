@@ -3,26 +3,25 @@
 import * as vscode from "vscode";
 import { livingWorker } from "../core/heartbeat";
 import { plain } from "../core/text";
-import { SECTION, type Services } from "../services";
-import { runAgain, StatusBar } from "./bar";
+import { SECTION, type Services } from "../core/services";
+import type { StatusBar } from "./bar";
 import { FAILED, type Follow } from "./tally";
 
 interface Action extends vscode.QuickPickItem {
   readonly act?: () => unknown;
 }
 
-export async function showStatus(services: Services): Promise<void> {
+export async function showStatus(services: Services, bar: StatusBar): Promise<void> {
   const run = (command: string, ...args: unknown[]) => vscode.commands.executeCommand(command, ...args);
   if (!vscode.workspace.isTrusted) {
     const manage = {
-      label: `$(shield) Manage Workspace Trust`,
+      label: "$(shield) Manage Workspace Trust",
       detail: "In Restricted Mode the memory is neither read nor written, and no worker is started.",
     };
     const picked = await vscode.window.showQuickPick([manage], { title: "Memory: Restricted Mode" });
     if (picked !== undefined) await run("workbench.trust.manage");
     return;
   }
-  const bar = StatusBar.of(services);
   for (const folder of services.folders()) bar.look(folder.uri.fsPath);
   const failed = bar.jobs.filter(({ outcome }) => FAILED.has(outcome.state));
   const { captured } = bar;
@@ -30,10 +29,10 @@ export async function showStatus(services: Services): Promise<void> {
   if (failed.length > 0) {
     items.push({
       label: `$(debug-rerun) Run again what failed (${failed.length})`,
-      act: () => runAgain(services, failed),
+      act: () => bar.runAgain(failed),
     });
     items.push({
-      label: `$(clear-all) Follow the failed ones no more`,
+      label: "$(clear-all) Follow the failed ones no more",
       detail: "They stay in the view “Queue”.",
       act: () => bar.remove(failed.map(({ jobId }) => jobId)),
     });
@@ -54,9 +53,9 @@ export async function showStatus(services: Services): Promise<void> {
   items.push(...bar.jobs.map((job) => jobItem(job)));
   items.push({ label: "Memory", kind: vscode.QuickPickItemKind.Separator });
   items.push(
-    { label: `$(search) Recall…`, act: () => run("cognee.recall") },
-    { label: `$(law) Remember a Decision…`, act: () => run("cognee.rememberDecision") },
-    { label: `$(list-tree) Show the queue`, act: () => run("cognee.queue.focus") },
+    { label: "$(search) Recall…", act: () => run("cognee.recall") },
+    { label: "$(law) Remember a Decision…", act: () => run("cognee.rememberDecision") },
+    { label: "$(list-tree) Show the queue", act: () => run("cognee.queue.focus") },
   );
   const isOn = services.settings().captureEnabled;
   items.push({

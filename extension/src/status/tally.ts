@@ -43,7 +43,7 @@ export function tallyOf(jobs: readonly Follow[], kept: Kept): Tally {
   }
   if (kept.preparing > 0) {
     return {
-      text: `$(sync~spin) Memory: starting`,
+      text: "$(sync~spin) Memory: starting",
       tooltip: "A worker starts for the first time in this folder. What you remember is kept, and stored then.",
       severity: "none",
     };
@@ -79,7 +79,7 @@ export function tallyOf(jobs: readonly Follow[], kept: Kept): Tally {
       severity: "none",
     };
   }
-  return { text: `$(bookmark) Memory`, tooltip: "Memory of this folder: show status", severity: "none" };
+  return { text: "$(bookmark) Memory", tooltip: "Memory of this folder: show status", severity: "none" };
 }
 
 const subject = ({ topic }: Followed): string => plain(topic, 100);

@@ -6,10 +6,9 @@ import { describe, MemoryError, NOT_SET_UP } from "../core/error";
 import { run } from "../core/program";
 import { livingWorker } from "../core/heartbeat";
 import { plain, when } from "../core/text";
-import { type Services, signalOf } from "../services";
+import { type Services, signalOf } from "../core/services";
 import { commandOf, type Fix, fixOf, rowOfFinding, rowOfRemedy } from "./findings";
-import type { Changes } from "./changes";
-import { Pause } from "./pause";
+import { Pause } from "../core/pause";
 import { itemOf } from "./row";
 
 export type HealthItem =
@@ -29,16 +28,13 @@ export class HealthTree implements vscode.TreeDataProvider<HealthItem>, vscode.D
   private isStale = false;
   private readonly pause = new Pause(() => (this.view.visible ? this.refresh() : (this.isStale = true)));
 
-  constructor(
-    private readonly services: Services,
-    changes: Changes,
-  ) {
+  constructor(private readonly services: Services) {
     this.view = vscode.window.createTreeView("cognee.health", { treeDataProvider: this });
     this.subscriptions = vscode.Disposable.from(
       this.view,
       this.changed,
       this.pause,
-      changes.onDidChange(({ folder }) => this.follow(folder)),
+      services.changes.onDidChange(({ folder }) => this.follow(folder)),
       this.view.onDidChangeVisibility(({ visible }) => visible && this.isStale && this.refresh()),
       vscode.workspace.onDidChangeWorkspaceFolders(() => this.refresh()),
       vscode.workspace.onDidGrantWorkspaceTrust(() => this.refresh()),

@@ -8,10 +8,9 @@ import { memoriesOf, reviewOf, statusOf, topicsOf } from "../recall/reads";
 import { remarksOf } from "../recall/standing";
 import { type MemorySubject, subjectOfMemory, subjectOfTopic, type TopicSubject } from "../recall/subject";
 import { plain } from "../core/text";
-import type { Services } from "../services";
-import type { Changes } from "./changes";
+import type { Services } from "../core/services";
 import { rowOfMemory, rowOfTopic } from "./memories";
-import { Pause } from "./pause";
+import { Pause } from "../core/pause";
 import { itemOf, type Row } from "./row";
 
 /** An item is also the subject of the commands of its menu. */
@@ -41,16 +40,13 @@ export class MemoriesTree implements vscode.TreeDataProvider<Item>, vscode.Dispo
   private readonly subscriptions: vscode.Disposable;
   private reading = new AbortController();
 
-  constructor(
-    private readonly services: Services,
-    changes: Changes,
-  ) {
+  constructor(private readonly services: Services) {
     this.view = vscode.window.createTreeView("cognee.memories", { treeDataProvider: this, showCollapseAll: true });
     this.subscriptions = vscode.Disposable.from(
       this.view,
       this.changed,
       this.pause,
-      changes.onDidChange(({ what }) => what === "jobs" && this.pause.begin()),
+      services.changes.onDidChange(({ what }) => what === "jobs" && this.pause.begin()),
       this.view.onDidChangeVisibility(({ visible }) => visible && this.isStale && this.refresh()),
       vscode.workspace.onDidChangeWorkspaceFolders(() => this.refresh()),
       vscode.workspace.onDidGrantWorkspaceTrust(() => this.refresh()),

@@ -6,12 +6,12 @@ import { describe } from "../core/error";
 import { livingWorker } from "../core/heartbeat";
 import { request, type Verb } from "../core/requests";
 import { jobsOf as listedJobs } from "../recall/reads";
-import { documentsOf } from "../recall/register";
+import type { Documents } from "../recall/documents";
 import { plain } from "../core/text";
-import { type Services, signalOf } from "../services";
-import type { Change, Changes } from "./changes";
+import { type Services, signalOf } from "../core/services";
+import type { Change } from "../core/changes";
 import { type Job, Jobs } from "./jobs";
-import { Pause } from "./pause";
+import { Pause } from "../core/pause";
 import { type About, childrenOf, jobsOf, type QueueNode, rowOf, topOf } from "./queue";
 import { itemOf } from "./row";
 
@@ -35,14 +35,14 @@ export class QueueTree implements vscode.TreeDataProvider<QueueItem>, vscode.Dis
 
   constructor(
     private readonly services: Services,
-    changes: Changes,
+    private readonly documents: Documents,
   ) {
     this.view = vscode.window.createTreeView("cognee.queue", { treeDataProvider: this, canSelectMany: true });
     this.subscriptions = vscode.Disposable.from(
       this.view,
       this.changed,
       this.pause,
-      changes.onDidChange((change) => void this.follow(change)),
+      services.changes.onDidChange((change) => void this.follow(change)),
       vscode.workspace.onDidChangeWorkspaceFolders(() => this.reload()),
       this.view.onDidChangeVisibility(({ visible }) => visible && this.reload()),
       services.command("cognee.retryJob", (item?: QueueItem, all?: QueueItem[]) => this.act("retry", item, all)),
@@ -185,7 +185,7 @@ export class QueueTree implements vscode.TreeDataProvider<QueueItem>, vscode.Dis
   private async open(item: QueueItem | undefined): Promise<void> {
     const { folder, node } = item ?? this.view.selection[0] ?? {};
     if (folder === undefined || node?.kind !== "job") return;
-    await documentsOf(this.services).open(node.job.id, { kind: "job", folder: folder.uri.fsPath, jobId: node.job.id });
+    await this.documents.open(node.job.id, { kind: "job", folder: folder.uri.fsPath, jobId: node.job.id });
   }
 }
 

@@ -364,7 +364,7 @@ describe.skipIf(PROGRAM === "")("stored by the real program", { timeout: 2 * LON
     const token = { isCancellationRequested: false, onCancellationRequested: () => ({ dispose: () => undefined }) };
     const ask = (command?: string) =>
       answer(
-        my.services,
+        my,
         { prompt: "press here", command, model } as unknown as vscode.ChatRequest,
         { history: [] },
         stream,

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { livingWorker } from "../../src/core/heartbeat";
 import { Memory } from "../../src/core/memory";
 import { openPage, startWorker, stopWorker, trust } from "../../src/life/commands";
-import type { Services } from "../../src/services";
+import type { Services } from "../../src/core/services";
 
 const editor = vi.hoisted(() => {
   const state = {

@@ -12,7 +12,7 @@ import { Environments } from "../../src/setup/environments";
 import { Finder } from "../../src/setup/finder";
 import type { Machine } from "../../src/setup/places";
 import { SetUp } from "../../src/setup/setup";
-import type { ProgramChange, Services } from "../../src/services";
+import type { ProgramChange, Services } from "../../src/core/services";
 
 const editor = vi.hoisted(() => {
   const state = {

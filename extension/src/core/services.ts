@@ -1,11 +1,12 @@
 /** What every part of the extension needs: the folders' memories, the settings, the log. Made once, at activation. */
 
 import * as vscode from "vscode";
-import { describe, isAbort, MemoryError } from "./core/error";
-import { Memory } from "./core/memory";
-import type { Program } from "./core/program";
-import { readSettings, type Settings } from "./core/settings";
-import { plain } from "./core/text";
+import { Changes } from "./changes";
+import { describe, isAbort, MemoryError } from "./error";
+import { Memory } from "./memory";
+import type { Program } from "./program";
+import { readSettings, type Settings } from "./settings";
+import { plain } from "./text";
 
 export const SECTION = "cogneeMemory";
 const LONGEST_MESSAGE = 2000;
@@ -21,6 +22,11 @@ export interface Programs {
 }
 
 export class Services {
+  /** What changes in the folders of the window. */
+  readonly changes = new Changes(() => this.folders());
+  private readonly needed = new vscode.EventEmitter<Memory>();
+  /** A memory was used, and no worker lives in its folder. */
+  readonly onDidNeedWorker = this.needed.event;
   private readonly memories = new Map<string, Memory>();
   private read: Settings | undefined;
   /** The path of the folder that the user picked last. */
@@ -30,10 +36,11 @@ export class Services {
     readonly context: vscode.ExtensionContext,
     readonly log: vscode.LogOutputChannel,
     readonly programs: Programs,
-    private readonly wake: (memory: Memory) => void,
     private readonly started: (workspace: string, workerId: string) => void = () => undefined,
   ) {
     context.subscriptions.push(
+      this.changes,
+      this.needed,
       vscode.workspace.onDidChangeConfiguration((event) => {
         if (event.affectsConfiguration(SECTION)) this.read = this.readSettings();
       }),
@@ -66,8 +73,8 @@ export class Services {
         path,
         () => this.programs.find(),
         Date.now,
-        (used) => this.wake(used),
-        (workspace, workerId) => this.started(workspace, workerId),
+        (used) => this.needed.fire(used),
+        this.started,
       );
       this.memories.set(path, memory);
     }
