@@ -1,6 +1,7 @@
 /** The commands that start and stop a worker, trust a folder's memory, and open the page. */
 
 import * as vscode from "vscode";
+import { isConfirmed } from "../core/ask";
 import { MemoryError } from "../core/error";
 import { livingWorker } from "../core/heartbeat";
 import type { Memory } from "../core/memory";
@@ -35,10 +36,9 @@ export async function stopWorker(services: Services): Promise<void> {
 export async function trust(services: Services): Promise<void> {
   const memory = await chosen(services);
   if (memory === undefined) return;
-  const yes = "They Are Mine";
   const detail = `${memory.workspace}\n\nConfirm only that jobs, memories and settings in this folder are yours: after a clone, a backup or a move from another machine, inspect .cognee_memory, .cognee_jobs and .env first. A repository may have brought them.\n\nThen its memories are answers to your questions, and its .env may name providers, endpoints and keys. Jobs that came with it still do not run by themselves.`;
   const question = "Are the memories and settings in this folder yours?";
-  if ((await vscode.window.showWarningMessage(question, { modal: true, detail }, yes)) !== yes) return;
+  if (!(await isConfirmed(question, "They Are Mine", detail))) return;
   const title = "Trusting the folder's memory";
   await waiting(title, (signal) => memory.command(["trust"], [], signal));
   inform("This folder's memory is trusted.");

@@ -3,6 +3,7 @@
 import * as vscode from "vscode";
 import type { Captured, CapturePayload, UndoneCapture } from "#types";
 import type { Documents } from "../recall/documents";
+import { offer } from "../core/ask";
 import type { Services } from "../core/services";
 import { captureDocument, toolsIn } from "./capture-document";
 import { readFirst } from "./choices";
@@ -71,15 +72,8 @@ async function capture(services: Services, folder: vscode.WorkspaceFolder, tools
   const { memories, receipt } = (await runJob(services, folder, job, "Capturing…")) as Captured;
   services.log.info(`[Capture] ${memories} memories from ${tools.join(", ")}. Receipt: ${receipt ?? "none"}`);
   const message = memories === 1 ? "Captured 1 memory." : `Captured ${memories} memories.`;
-  const undo = "Undo";
-  void (async () => {
-    try {
-      const pressed = await vscode.window.showInformationMessage(message, ...(memories > 0 ? [undo] : []));
-      if (pressed === undo && receipt !== null) await undoCapture(services, folder, receipt);
-    } catch (error) {
-      await services.show(error);
-    }
-  })();
+  const undo = memories > 0 && receipt !== null ? { Undo: () => undoCapture(services, folder, receipt) } : {};
+  offer(services, message, undo);
 }
 
 async function undoCapture(services: Services, folder: vscode.WorkspaceFolder, receipt: string): Promise<void> {

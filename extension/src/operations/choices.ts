@@ -2,17 +2,18 @@
 
 import * as vscode from "vscode";
 import { topicsOf } from "../recall/reads";
-import { subjectOfTopic, type TopicSubject } from "../recall/subject";
+import { isSubject, type Subject, subjectOfTopic, type TopicSubject } from "../recall/subject";
 import { age, plain } from "../core/text";
 import { type Services, signalOf } from "../core/services";
 
-/** The folder of a subject, or the one that the user means. */
-export async function folderOf(
+/** What a command of a menu is about, if it was given anything, and its folder: else the one that the user means. */
+export async function targetOf(
   services: Services,
-  path: string | undefined,
-): Promise<vscode.WorkspaceFolder | undefined> {
-  const named = services.folders().find(({ uri }) => uri.fsPath === path);
-  return named ?? (await services.folder());
+  value: unknown,
+): Promise<{ readonly folder: vscode.WorkspaceFolder | undefined; readonly subject: Subject | undefined }> {
+  const subject = isSubject(value) ? value : undefined;
+  const named = services.folders().find(({ uri }) => uri.fsPath === subject?.folder);
+  return { folder: named ?? (await services.folder()), subject };
 }
 
 /** Lets the user choose a topic; those with something to merge first, if `toCompact`. Undefined if there is none. */

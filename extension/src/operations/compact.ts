@@ -2,13 +2,13 @@
 
 import * as vscode from "vscode";
 import type { AppliedCompaction, CompactionConflict, CompactionPreview } from "#types";
+import { isConfirmed, offer } from "../core/ask";
 import { MemoryError } from "../core/error";
 import { compactionsOf } from "../recall/reads";
 import type { Documents } from "../recall/documents";
-import { isSubject } from "../recall/subject";
 import { day, plain } from "../core/text";
 import type { Services } from "../core/services";
-import { chooseReading, chooseTopic, folderOf, reading } from "./choices";
+import { chooseReading, chooseTopic, reading, targetOf } from "./choices";
 import { compactionDocument, conflictSentence } from "./compaction-document";
 import { runJob } from "./job";
 
@@ -20,8 +20,7 @@ const STALE: ReadonlySet<string> = new Set(["PREVIEW_STALE"]);
  * changed meanwhile.
  */
 export async function compact(services: Services, documents: Documents, value: unknown): Promise<void> {
-  const subject = isSubject(value) ? value : undefined;
-  const folder = await folderOf(services, subject?.folder);
+  const { folder, subject } = await targetOf(services, value);
   if (folder === undefined) return;
   const topicId = subject?.topicId ?? (await chooseTopic(services, folder, "Compact Cognee Memories", true))?.topicId;
   if (topicId === undefined) return;
@@ -71,13 +70,13 @@ export async function compact(services: Services, documents: Documents, value: u
         `[Compact] Compacted ${applied.superseded.length} summaries for topic ${plain(applied.topic_id)} into DecisionRecord. Conflicts detected: ${applied.conflicts.length > 0 ? "Y" : "N"}.`,
       );
       const message = `Compacted ${applied.superseded.length} summaries for topic ${plain(applied.topic_id)}.`;
-      void offerUndo(
-        services,
-        documents,
-        folder,
-        `${message} ${conflictSentence(applied.conflicts.length)}`.trim(),
-        applied,
-      );
+      offer(services, `${message} ${conflictSentence(applied.conflicts.length)}`.trim(), {
+        "Open Record": () => {
+          const target = { kind: "memory", folder: folder.uri.fsPath, id: applied.decision_record_id } as const;
+          return documents.openRendered(applied.topic_id, target);
+        },
+        Undo: () => restoreRecord(services, folder, applied.decision_record_id),
+      });
       return;
     } catch (error) {
       if (!(error instanceof MemoryError && STALE.has(error.code))) throw error;
@@ -110,30 +109,9 @@ async function chooseConflicts(preview: CompactionPreview): Promise<string[] | u
   return picked?.map(({ conflict_id }) => conflict_id);
 }
 
-async function offerUndo(
-  services: Services,
-  documents: Documents,
-  folder: vscode.WorkspaceFolder,
-  message: string,
-  applied: AppliedCompaction,
-): Promise<void> {
-  const [open, undo] = ["Open Record", "Undo"];
-  const chosen = await vscode.window.showInformationMessage(message, open, undo);
-  try {
-    if (chosen === undo) await restoreRecord(services, folder, applied.decision_record_id);
-    if (chosen === open) {
-      const target = { kind: "memory", folder: folder.uri.fsPath, id: applied.decision_record_id } as const;
-      await documents.openRendered(applied.topic_id, target);
-    }
-  } catch (error) {
-    await services.show(error);
-  }
-}
-
 /** Undoes a compaction: of the record of a tree item, or one that the user chooses. */
 export async function restore(services: Services, value: unknown): Promise<void> {
-  const subject = isSubject(value) ? value : undefined;
-  const folder = await folderOf(services, subject?.folder);
+  const { folder, subject } = await targetOf(services, value);
   if (folder === undefined) return;
   const compactions = await reading((signal) => compactionsOf(services.memoryOf(folder), undefined, signal));
   const inForce = compactions.filter(({ restored_at }) => restored_at === null);
@@ -157,10 +135,9 @@ export async function restore(services: Services, value: unknown): Promise<void>
     chosen = picked?.compaction;
   }
   if (chosen === undefined) return;
-  const yes = "Undo";
   const question = `Undo the compaction of ${chosen.topic_id}?`;
   const detail = `${chosen.superseded.length} memories get their former status again, and the decision record is withdrawn. Nothing is deleted.`;
-  if ((await vscode.window.showWarningMessage(question, { modal: true, detail }, yes)) !== yes) return;
+  if (!(await isConfirmed(question, "Undo", detail))) return;
   await restoreRecord(services, folder, chosen.decision_record_id);
 }
 

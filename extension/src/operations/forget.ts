@@ -1,21 +1,20 @@
 /** “Forget”: a memory or a topic, after a question that says what goes. */
 
 import * as vscode from "vscode";
-import type { NewJob } from "#types";
+import { isConfirmed } from "../core/ask";
 import type { Memory } from "../core/memory";
 import { compactionsOf, memoriesOf, memoryText } from "../recall/reads";
-import { isSubject, type Subject } from "../recall/subject";
+import type { Subject } from "../recall/subject";
 import { plain } from "../core/text";
 import type { Services } from "../core/services";
-import { chooseTopic, folderOf, reading } from "./choices";
+import { chooseTopic, reading, targetOf } from "./choices";
 import { runJob } from "./job";
 
 const TITLES_SHOWN = 10;
 const LONGEST_MESSAGE = 2000;
 
 export async function forget(services: Services, value: unknown): Promise<void> {
-  const named = isSubject(value) ? value : undefined;
-  const folder = await folderOf(services, named?.folder);
+  const { folder, subject: named } = await targetOf(services, value);
   if (folder === undefined) return;
   const subject = named ?? (await chooseTopic(services, folder, "Forget", false));
   if (subject === undefined) return;
@@ -25,11 +24,9 @@ export async function forget(services: Services, value: unknown): Promise<void> 
     subject.kind === "memory"
       ? `Forget memory ${subject.number}, “${plain(subject.title, 100)}”?`
       : `Forget the topic “${plain(subject.title, 100)}” with all its memories?`;
-  const yes = "Forget";
-  if ((await vscode.window.showWarningMessage(question, { modal: true, detail }, yes)) !== yes) return;
+  if (!(await isConfirmed(question, "Forget", detail))) return;
   const payload = subject.kind === "memory" ? { memory_ids: [subject.id] } : { topic_id: subject.topicId };
-  const job: NewJob<"forget"> = { kind: "forget", payload };
-  const result = await runJob<"forget">(services, folder, job, "Forgetting…");
+  const result = await runJob<"forget">(services, folder, { kind: "forget", payload }, "Forgetting…");
   const done = [
     result.forgotten.length === 1 ? "1 memory was forgotten." : `${result.forgotten.length} memories were forgotten.`,
   ];

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import * as vscode from "vscode";
 import type { Migration, UndoneMigration } from "#types";
 import type { Documents } from "../recall/documents";
+import { isConfirmed, offer } from "../core/ask";
 import { day } from "../core/text";
 import type { Services } from "../core/services";
 import { confirmReading } from "./choices";
@@ -44,17 +45,9 @@ export async function migrate(services: Services, documents: Documents): Promise
   const message =
     done.migrated === 1 ? "Migrated 1 summary to DataPoints." : `Migrated ${done.migrated} summaries to DataPoints.`;
   services.log.info(`[Migrate] Migrated ${done.migrated} summaries. Receipt: ${done.receipt ?? "none"}`);
-  const undo = "Undo";
   const { receipt } = done;
   const text = `${message} ${failed} ${receipt === null ? "" : `Receipt: ${receipt}.`}`.replace(/\s+/gu, " ").trim();
-  void (async () => {
-    try {
-      const chosen = await vscode.window.showInformationMessage(text, ...(receipt === null ? [] : [undo]));
-      if (chosen === undo && receipt !== null) await undoReceipt(services, folder, receipt);
-    } catch (error) {
-      await services.show(error);
-    }
-  })();
+  offer(services, text, receipt === null ? {} : { Undo: () => undoReceipt(services, folder, receipt) });
 }
 
 /** Undoes a migration that the user chooses by its receipt. */
@@ -72,10 +65,9 @@ export async function undoMigration(services: Services): Promise<void> {
     placeHolder: "Which one?",
   });
   if (picked === undefined) return;
-  const yes = "Undo";
   const detail =
     "The memories that it added are removed, except those that were merged or changed since. The texts of the earlier version stay.";
-  if ((await vscode.window.showWarningMessage("Undo this migration?", { modal: true, detail }, yes)) !== yes) return;
+  if (!(await isConfirmed("Undo this migration?", "Undo", detail))) return;
   await undoReceipt(services, folder, picked.id);
 }
 

@@ -1,14 +1,14 @@
 /** “Review Contradictions”: pair after pair of decisions that may contradict each other, and which of the two holds. */
 
 import * as vscode from "vscode";
-import type { NewJob, ReviewedPair, ReviewedStatement } from "#types";
+import type { ReviewedPair, ReviewedStatement } from "#types";
 import { day, plain } from "../core/text";
 import type { Documents } from "../recall/documents";
 import { reviewOf } from "../recall/reads";
 import { pairsOf } from "../recall/standing";
-import { isSubject, type Subject } from "../recall/subject";
+import type { Subject } from "../recall/subject";
 import type { Services } from "../core/services";
-import { folderOf, reading } from "./choices";
+import { reading, targetOf } from "./choices";
 import { runJob } from "./job";
 
 type Verdict = "newer" | "older" | "both";
@@ -18,8 +18,7 @@ const SHOWN_MS = 8000;
 
 /** Reviews what is disputed; of one memory also what was settled or replaced, so that it can be taken back. */
 export async function review(services: Services, documents: Documents, value: unknown): Promise<void> {
-  const subject = isSubject(value) ? value : undefined;
-  const folder = await folderOf(services, subject?.folder);
+  const { folder, subject } = await targetOf(services, value);
   if (folder === undefined) return;
   const pairs = ofSubject(await reading((signal) => reviewOf(services.memoryOf(folder), signal)), subject);
   if (pairs.length === 0) {
@@ -31,8 +30,8 @@ export async function review(services: Services, documents: Documents, value: un
     const said = await decide(documents, folder, pair, `Contradiction ${index + 1} of ${pairs.length}`);
     if (said === undefined) break;
     if (said === "later") continue;
-    const job: NewJob<"resolve"> = { kind: "resolve", payload: { ...sides(pair), ...said } };
-    await runJob<"resolve">(services, folder, job, "Noting what holds…");
+    const payload = { ...sides(pair), ...said };
+    await runJob<"resolve">(services, folder, { kind: "resolve", payload }, "Noting what holds…");
     settled += 1;
   }
   if (settled > 0) vscode.window.setStatusBarMessage(`Settled: ${settled} of ${pairs.length}.`, SHOWN_MS);

@@ -38,7 +38,8 @@ export async function contextEverywhere(
   wanted: Partial<ContextRequest> = {},
 ): Promise<{ readonly context: string; readonly warnings: readonly string[] }> {
   const ranking = rankingOf(services.settings());
-  const max_tokens = Math.max(1, Math.floor(services.settings().maxTokens / folders.length));
+  const room = wanted.max_tokens ?? services.settings().maxTokens;
+  const max_tokens = Math.max(1, Math.floor(room / folders.length));
   const { answers, warnings } = await ofEach(folders, (folder) =>
     services.memoryOf(folder).context({ ...ranking, ...wanted, query, max_tokens }, signal),
   );

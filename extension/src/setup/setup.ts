@@ -4,6 +4,7 @@
  */
 
 import * as vscode from "vscode";
+import { isConfirmed } from "../core/ask";
 import { describe, MemoryError } from "../core/error";
 import type { StartedWorkers } from "../life/started";
 import { SECTION, signalOf, type ProgramChange, type Services } from "../core/services";
@@ -173,14 +174,12 @@ export class SetUp implements vscode.Disposable {
       void vscode.window.showInformationMessage("The extension has installed no program.");
       return;
     }
-    const yes = "Remove";
     const detail = [
       "Its workers finish what they run, and stop. Your memories stay in their folders. Set Up installs it again.",
       shared > 0 ? `${amount(shared)} more are uv's cache as well: “uv cache clean” gives them back.` : "",
     ];
     const question = `Remove the program that Set Up installed? This gives back ${amount(own)}.`;
-    const options = { modal: true, detail: detail.filter(Boolean).join("\n\n") };
-    if ((await vscode.window.showWarningMessage(question, options, yes)) !== yes) return;
+    if (!(await isConfirmed(question, "Remove", detail.filter(Boolean).join("\n\n")))) return;
     await this.withProgress("Removing the program", (_watch, signal) =>
       this.environments.exclusively(async () => {
         const running = await this.workers.stop(AbortSignal.any([signal, AbortSignal.timeout(STOP_MS)]));

@@ -2,6 +2,7 @@
 
 import * as vscode from "vscode";
 import type { Findings, FoundTrouble } from "#types";
+import { isConfirmed } from "../core/ask";
 import { describe, MemoryError, NOT_SET_UP } from "../core/error";
 import { run } from "../core/program";
 import { livingWorker } from "../core/heartbeat";
@@ -120,10 +121,9 @@ export class HealthTree implements vscode.TreeDataProvider<HealthItem>, vscode.D
     finding: FoundTrouble,
     fix: Extract<Fix, { by: "program" }>,
   ): Promise<boolean> {
-    const yes = "Run";
     const question = `Run “${commandOf(fix)}” in ${folder.name}?`;
     const detail = `${plain(finding.message, 1000)}\n\n${plain(finding.remedy, 1000)}`;
-    if ((await vscode.window.showWarningMessage(question, { modal: true, detail }, yes)) !== yes) return false;
+    if (!(await isConfirmed(question, "Run", detail))) return false;
     await vscode.window.withProgress(
       { location: vscode.ProgressLocation.Notification, title: commandOf(fix), cancellable: true },
       async (_, token) => {
