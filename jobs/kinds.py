@@ -1,7 +1,7 @@
 """The kinds of jobs: one row of ``KINDS`` each. All other code derives what it knows about kinds from these rows.
 
 The payload models are in ``payloads``, the operations in ``bridge/operations``, one module for each kind. How to add a
-kind: docs/contributing.md.
+kind: docs/recipes.md.
 """
 
 from __future__ import annotations

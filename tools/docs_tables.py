@@ -1,4 +1,4 @@
-"""The tables of the docs that are made from the code.
+"""The tables and lists of the docs that are made from the code.
 
 python -m tools.docs_tables            write them between their markers
 python -m tools.docs_tables --check    change nothing; exit status 1 if one is not current
@@ -15,6 +15,7 @@ from datetime import UTC, datetime, timedelta
 from html import escape
 from itertools import groupby
 from pathlib import Path
+from textwrap import wrap
 
 from bridge.argument_table import BLEND_HALF_LIFE, PRESETS
 from bridge.interface import envelope
@@ -34,6 +35,7 @@ from worker.scheduling.recovery import REPAIRS
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
 _COMMAND = re.compile(r"cognee-memory( [a-z][a-z-]*| --[a-z-]+| <\w+>)+")
+_CELL = 300  # characters of a table's cell at most, so that a row can be read
 _REACTIONS = {
     Reaction.REJECT: "rejects",
     Reaction.RETRY: "retries",
@@ -43,19 +45,17 @@ _REACTIONS = {
 
 
 def settings() -> str:
-    """Each setting with its default and the sources that may set it."""
+    """Each setting with its default, its meaning, and whether a workspace may set it."""
     flags = {f.name: f.metadata for f in fields(Settings) if not f.metadata.get("internal")}
     rows = []
     for row in table(Settings()):
         flag = flags[row.name]
-        sources = ["environment"]
+        meaning = _prose(row.help)
         if is_allowed_in_workspace(row.name, trusted=True):
-            lowers = " (lower only, unless trusted)" if flag["lowest"] is not None else ""
-            sources.append(f"`.env`{lowers}" if flag["workspace"] else "`.env` if trusted")
-        if row.name != "config_dir":  # it names the folder of the file
-            sources.append("`config.toml`")
-        rows.append((f"`{row.variable}`", _default(row.name), ", ".join(sources), _prose(row.help)))
-    return _table(("variable", "default", "set by", "meaning"), rows)
+            lowers = ", lower only" if flag["lowest"] is not None else ""
+            meaning += f" [.env{lowers}]" if flag["workspace"] else " [.env if trusted]"
+        rows.append((f"`{row.variable}`", _default(row.name), meaning))
+    return _table(("variable", "default", "meaning"), rows)
 
 
 def _default(name: str) -> str:
@@ -66,37 +66,36 @@ def _default(name: str) -> str:
 
 
 def errors() -> str:
-    """Each error: its cause, the worker's reaction, the exit code if it is not the usual one, and the remedy."""
-    rows = []
+    """Each error: the worker's reaction, the exit code if it is not the usual one, its cause, and the remedy."""
+    lines = []
     for kind in ERRORS.values():
         exit_code = envelope.exit_code(envelope.failure(JobError(kind.code)))
         usual = 4 if kind.reaction is Reaction.REJECT else 1
         reaction = _REACTIONS[kind.reaction] + ("" if exit_code == usual else f"; exit code {exit_code}")
-        rows.append((f"`{kind.code}`", _prose(kind.cause), reaction, _prose(kind.remediation)))
-    return _table(("code", "cause", "the worker", "what to do"), rows)
+        lines.append(f"- `{kind.code}` ({reaction}): {_prose(kind.cause)} {_prose(kind.remediation)}\n")
+    return "".join(lines)
 
 
 _WITHOUT_A_WORKER: dict[str, str] = {
-    "none": "works",
-    "starts": "starts one",
-    "opens": "starts one",
-    "asks": "the next one does it",
-    "worker": "exit code 3",
-    "is": "–",
+    "none": "",
+    "starts": " *",
+    "opens": " *",
+    "asks": " ‡",
+    "worker": " †",
+    "is": "",
 }
 
 
 def commands() -> str:
-    """Each command and subcommand: what it does, with and without a running worker."""
+    """Each command and subcommand by group: what it does, and a mark where it needs a worker."""
     making = cli.made()
-    rows = []
+    lines = []
     for title, group in cli.GROUPS.items():
-        rows.append((f"**{title}**", "", ""))
+        lines.append(f"\n**{title}**\n\n")
         for name in group:
             for verb in (verb for verb in making.needs if verb.split()[0] == name):
-                alone = _WITHOUT_A_WORKER[making.needs[verb]]
-                rows.append((f"`{verb}`", _prose(making.texts[verb]), alone))
-    return _table(("command", "does", "without a worker"), rows)
+                lines.append(f"- `{verb}`{_WITHOUT_A_WORKER[making.needs[verb]]}: {_prose(making.texts[verb])}\n")
+    return "".join(lines)
 
 
 def _prose(text: str) -> str:
@@ -115,12 +114,17 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def steps() -> str:
-    """The durable steps in order: what a crash before or after each leaves, and what repairs it."""
-    rows = [
-        (str(number), f"`{s.name}`", s.process, s.does, s.left_before, s.left_after, s.repaired_by)
-        for number, s in enumerate(STEPS, 1)
-    ]
-    head = ("", "step", "process", "does", "a crash right before leaves", "a crash right after leaves", "repaired by")
+    """The durable steps in order: what a crash before or after each leaves, and what repairs it.
+
+    A crash before a step mostly leaves what a crash after the step above leaves: then the cell is empty.
+    """
+    rows = []
+    above = ""
+    for s in STEPS:
+        before = "" if s.left_before == above else s.left_before
+        rows.append((f"`{s.name}`", s.process, s.does, before, s.left_after, s.repaired_by))
+        above = s.left_after
+    head = ("step", "process", "does", "a crash right before leaves", "a crash right after leaves", "repaired by")
     return _table(head, rows)
 
 
@@ -180,11 +184,9 @@ def scores() -> str:
 
 
 def metrics() -> str:
-    """Each metric: its name, type, labels and meaning."""
-    rows = [
-        (f"`{m.shown}`", m.type, ", ".join(f"`{label}`" for label in m.labels) or "–", _prose(m.help)) for m in METRICS
-    ]
-    return _table(("metric", "type", "labels", "meaning"), rows)
+    """Each metric: its name, labels, type and meaning."""
+    rows = [(f"`{m.shown}`" + "".join(f" `{label}`" for label in m.labels), m.type, _prose(m.help)) for m in METRICS]
+    return _table(("metric, labels", "type", "meaning"), rows)
 
 
 def troubles() -> str:
@@ -198,14 +200,21 @@ def deep_troubles() -> str:
 
 
 def _troubles(found: Iterable[Diagnostic]) -> str:
-    ordered = sorted(found, key=lambda it: (GROUPS.index(it.group), -LEVELS.index(it.level)))
-    rows: list[Sequence[str]] = []
-    for group, diagnostics in groupby(ordered, key=lambda it: it.group):
-        rows.append((f"**{group}**", "", "", ""))
+    """A list by group and level. A note that needs no action has no remedy."""
+    lines = []
+    ordered = sorted(found, key=_group_and_level)
+    for (group, level), diagnostics in groupby(ordered, key=_group_and_level):
+        lines.append(f"\n**{GROUPS[group]}, {LEVELS[-level]}**\n\n")
         for it in diagnostics:
             safe = " Or: `--fix`." if it.fix and "--fix" not in it.remedy else ""
-            rows.append((f"`{it.code}`", it.level, _prose(it.cause), _prose(it.remedy) + safe))
-    return _table(("code", "level", "found", "what to do"), rows)
+            unneeded = it.level in ("note", "ok") and it.remedy.startswith("No") and "cognee-memory" not in it.remedy
+            remedy = "" if unneeded else f" {_prose(it.remedy)}"
+            lines.append(f"- `{it.code}`: {_prose(it.cause)}{remedy}{safe}\n")
+    return "".join(lines)
+
+
+def _group_and_level(diagnostic: Diagnostic) -> tuple[int, int]:
+    return GROUPS.index(diagnostic.group), -LEVELS.index(diagnostic.level)
 
 
 def tokens() -> str:
@@ -214,7 +223,10 @@ def tokens() -> str:
     for forms in (token_forms.FORMS, token_forms.EXACT_FORMS):
         for kind, providers in forms.items():
             kinds.setdefault(kind, set()).update(providers)
-    rows = [(f"`{kind}`", ", ".join(sorted(names, key=str.lower))) for kind, names in sorted(kinds.items())]
+    rows = []
+    for kind, names in sorted(kinds.items()):
+        lines = wrap(", ".join(name.replace(" ", "\0") for name in sorted(names, key=str.lower)), _CELL)
+        rows += [(f"`{kind}`", line.replace("\0", " ").rstrip(",")) for line in lines]
     return _table(("kind", "providers"), rows)
 
 

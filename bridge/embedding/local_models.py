@@ -85,11 +85,6 @@ def known(identity: str | None, cache_dir: Path) -> LocalModel | None:
     return None
 
 
-def is_local(config: EmbeddingConfig) -> bool:
-    """Whether the settings name a model of the program, or one that a user added."""
-    return config.provider == ADDED or _of_program(config) is not None
-
-
 def chosen(config: EmbeddingConfig) -> LocalModel | None:
     """The model that the settings name, whatever dimensions they say; None if it is behind an endpoint.
 

@@ -264,6 +264,31 @@ def test_no_import_goes_up(package: str) -> None:
     assert wrong - EXCEPTIONS.keys() == set()
 
 
+def test_arrows_of_the_picture_in_the_docs_are_imports() -> None:
+    """A line ``package ─▶ package, package`` in docs/architecture.md: some module of the first imports the others."""
+    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    drawn = {
+        (importer, other)
+        for importer, others in re.findall(r"^([a-z/]+) +─▶ ([a-z/, ]+)$", page, re.MULTILINE)
+        for other in others.split(", ")
+    }
+    imported_by = {
+        (importer.rpartition(".")[0].replace(".", "/"), other.rpartition(".")[0].replace(".", "/"))
+        for importer, others in arrows().items()
+        for other in others
+    }
+    assert len(drawn) > 30
+    assert drawn - imported_by == set()
+
+
+def test_the_picture_in_the_docs_shows_every_process() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    picture = page.partition("```text\n")[2].partition("\n## ")[0]
+    processes = "terminal mcp server hooks inbox scheduling child team gateway pool".split()
+    assert [name for name in processes if f"worker/{name}" not in picture] == []
+    assert [name for name in processes if not (ROOT / "worker" / name).is_dir()] == []
+
+
 def test_no_modules_import_each_other_in_a_circle() -> None:
     assert circles({"a": {"b"}, "b": {"c", "d"}, "c": {"a"}, "d": {"d"}}) == [["a", "b", "c"]]
     graph = {

@@ -1,5 +1,4 @@
-"""docs/contributing.md, "How to add": the steps for a kind of job, for a command and for a model, in a copy of the
-program."""
+"""docs/recipes.md: the steps for a kind of job, a command and a model, in a copy of the program."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ from pathlib import Path
 import pytest
 from harness import PROJECT, Place
 
-PAGE = (PROJECT / "docs" / "contributing.md").read_text("utf-8")
+PAGE = (PROJECT / "docs" / "recipes.md").read_text("utf-8")
 _STEP = re.compile(r"^(?:\d+\. In `([\w/.]+)`|and a row)(.*?)^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _WHERE = re.compile(r"a new file|at the end|above `\w+`|a row of `\w+`")
 
@@ -43,8 +42,7 @@ class Step:
 
 
 def steps(title: str) -> Iterator[Step]:
-    section = PAGE.partition(f"\n**{title}.** ")[2]
-    section = re.split(r"^(?:\*\*|## )", section, maxsplit=1, flags=re.MULTILINE)[0]
+    section = PAGE.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
     path = ""
     for named, text, code in _STEP.findall(section):
         path = named or path

@@ -144,6 +144,7 @@ HARMS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "weights above": ("'../../secret'", lambda folder: external(folder, "../../secret")),
     "weights anywhere": ("'/etc/passwd'", lambda folder: external(folder, "/etc/passwd")),
     "weights in our file": ("'tokenizer.json'", lambda folder: external(folder, "tokenizer.json")),
+    "weights in a file to come": ("'verified'", lambda folder: external(folder, "verified")),
     "weights missing": ("nothing.bin", lambda folder: external(folder, "nothing.bin")),
     "weights too short": (
         "folder|model.onnx",

@@ -276,11 +276,18 @@ def test_every_link_leads_to_a_page_and_a_heading(page: Path) -> None:
 
 @on_every_page
 def test_every_file_of_the_program_that_is_named_exists(page: Path) -> None:
-    """Those that the recipes of docs/contributing.md create have their own test."""
+    """Those that docs/recipes.md creates have their own test."""
     named = set(re.findall(r"`((?:jobs|bridge|worker|tools|benchmarks)/[\w/]+\.(?:py|js))`", text(page)))
-    if page.name == "contributing.md":
+    if page.name == "recipes.md":
         named -= {"bridge/operations/echo.py", "worker/terminal/kinds/echo.py"}
     assert [path for path in sorted(named) if not (ROOT / path).is_file()] == []
+
+
+@on_every_page
+def test_no_cell_of_a_table_has_more_than_300_characters(page: Path) -> None:
+    rows = [line for line in prose(page).splitlines() if line.startswith("|")]
+    cells = [cell.strip() for row in rows for cell in re.split(r"(?<!\\)\|", row)]
+    assert [cell[:60] for cell in cells if len(cell) > 300] == []
 
 
 @on_every_page

@@ -73,7 +73,7 @@ def setup(args: argparse.Namespace) -> Envelope:
     from .model_command import fetch
 
     in_force = load()
-    chosen = local_models.known(in_force.embedding.identity, in_force.cache_folder) or local_models.ENGLISH
+    chosen = local_models.chosen(in_force.embedding) or local_models.ENGLISH
     former = in_force.cache_folder / local_models.ENGLISH_FULL.folder
     folder = fetch(chosen, in_force, Path(args.source) if args.source else None)
     is_unused = former != folder and former.exists()
