@@ -38,23 +38,18 @@ class Labels(TypedDict):
     importance: Share | None
 
 
-class MemoryLine(TypedDict):
-    """A memory in a list."""
-
+class _Listed(TypedDict):
     memory_id: str
     memory_number: Number
     memory_type: MemoryKind
     title: str
     excerpt: str
     """What it says, in a line: its first decision that holds, else the first sentence of its context."""
-    topic_id: str | None
-    session_id: str | None
-    plan_id: str | None
-    status: Status | None
-    created_at: Moment | None
-    updated_at: Moment | None
-    source_created_at: Moment | None
-    importance: Share | None
+
+
+class MemoryLine(_Listed, Labels):
+    """A memory in a list."""
+
     stored_at: Moment
 
 

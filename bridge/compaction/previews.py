@@ -21,7 +21,7 @@ from jobs import files, plain_files, steps
 from jobs.layout import Workspace
 from jobs.model import canonical_json
 
-from ..memory import Content, Memory, Metadata, References, TimeScope
+from ..memory import LABELS, Content, Memory, Metadata, References, TimeScope
 from .contradictions import Conflict, Statement, date_of
 from .record_draft import Draft
 
@@ -138,8 +138,7 @@ def record_of(preview: Preview) -> tuple[Content, Metadata]:
         time_scope=TimeScope(**record["time_scope"]),
         **lists,
     )
-    labels = ("topic_id", "session_id", "plan_id", "source_created_at", "importance")
-    return content, Metadata(status="DecisionRecord", **{name: record[name] for name in labels})
+    return content, Metadata(**{name: record[name] for name in LABELS if name in record})
 
 
 def _conflict(conflict: Conflict) -> CompactionConflict:

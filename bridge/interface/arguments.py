@@ -16,6 +16,7 @@ from jobs.errors import JobError
 from jobs.spelling import nearest
 
 from ..argument_table import ARGUMENTS, EXPLAIN_ARGUMENTS
+from ..memory import FILTERS, LABELS
 
 EVERYWHERE = "options of every command"
 EXAMPLES = "Examples:"
@@ -138,7 +139,7 @@ def add_workspace(parser: argparse._ActionsContainer, **options: Any) -> None:
 # The options of a question, in the order of the help. ``query`` is added separately.
 _QUESTION_GROUPS = {
     "limits": ("max_results", "max_tokens"),
-    "filters": ("status", "topic_id", "plan_id", "since", "until", "time_phrase", "include_superseded"),
+    "filters": ("status", *FILTERS, "since", "until", "time_phrase", "include_superseded"),
     "ranking": (
         "preset", "half_life_days", "recency_floor", "relevance_floor", "ranking_mode", "alpha", "feedback_weight",
         "legacy", "as_of",
@@ -287,10 +288,7 @@ _INGEST_NAMED = {
         ("--summary-json", "JSON|FILE|-", "a structured summary: JSON text, a file, or - for standard input"),
     ),
     "for every summary": (
-        ("--topic-id", "ID", "the topic's id (default: from the text or its title)"),
-        ("--session-id", "ID", "the chat session"),
-        ("--plan-id", "ID", "the plan"),
-        ("--status", "WORD", "Active (or Final), Draft, Superseded"),
+        *((f"--{name.replace('_', '-')}", *label.option) for name, label in LABELS.items() if label.option),
     ),
     "for a conversation, or a summary by its fields": (
         ("--importance", "SHARE", "importance, 0 to 1"),

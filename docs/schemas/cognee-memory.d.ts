@@ -2388,12 +2388,12 @@ export interface RetrievalHit {
   tokens: number;
   topic: string | null;
   topic_id: string | null;
-  plan_id: string | null;
   session_id: string | null;
+  plan_id: string | null;
   status: Status | null;
-  source_created_at: string | null;
   created_at: string | null;
   updated_at: string | null;
+  source_created_at: string | null;
   importance: number | null;
   decisions?: string[];
   rationale?: string[];
