@@ -14,7 +14,7 @@ Preset = Literal["contract", "long-lived"]
 RankingMode = Literal["product", "blend"]
 Legacy = Literal["mixed", "append"]
 TimePhraseUse = Literal["prefer", "filter", "off"]
-Kind = Literal["text", "choice", "status", "topic", "time", "flag", "number", "whole", "ids"]
+Kind = Literal["text", "choice", "status", "topic", "time", "flag", "number", "whole", "ids", "texts"]
 
 PRESETS: dict[Preset, tuple[float, float]] = {"contract": (7.0, 0.0), "long-lived": (90.0, 0.85)}
 """The half-life in days and the recency floor of a preset."""

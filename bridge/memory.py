@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, NamedTuple
 
@@ -88,7 +88,7 @@ class Label(NamedTuple):
 
     option: tuple[str, str] | None = None
     filter: tuple[str, str] | None = None
-    kind: Literal["text", "topic"] = "text"
+    kind: Literal["text", "topic", "texts"] = "text"
     shown: str = ""
     is_time: bool = False
     key: tuple[str, Callable[[str | None], str | None]] | None = None
@@ -132,6 +132,16 @@ GIVEN = tuple(name for name, label in LABELS.items() if label.option)
 """The properties that a job gives beside a summary's text."""
 FILTERS = tuple(name for name, label in LABELS.items() if label.filter)
 """The properties by which a question may choose memories, besides status and date."""
+
+
+def values_of(given: str | Iterable[str] | None) -> list[str]:
+    """The values of a filter by a property with several values, as they are stored; a text has commas between them."""
+    parts = given.split(",") if isinstance(given, str) else given or ()
+    return [part.strip().lower() for part in parts if part.strip()]
+
+
+LISTS = tuple(each.name for each in fields(Metadata) if each.default == ())
+"""The properties with several values, stored as JSON; a filter asks for memories that have all of its values."""
 TIMES = tuple(name for name, label in LABELS.items() if label.is_time)
 
 

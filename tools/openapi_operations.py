@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 from bridge.interface import answer_shapes as answers
 from bridge.interface.json_schema import Shape
-from bridge.memory import MemoryKind, Status
+from bridge.memory import LISTS, MemoryKind, Status
 from jobs.client import ControlVerb as ControlVerb
 from jobs.ids import JOB_ID
 from jobs.states import State
@@ -305,6 +305,7 @@ def describe(document: Paths) -> None:
         parameters=(
             _query("topic_id", _WORD, "Of this topic."),
             _query("status", {"enum": list(get_args(Status))}, "Of this status."),
+            *(_query(name, _WORD, f"Of all these {name}, separated by commas.") for name in LISTS),
             _query("type", {"enum": list(get_args(MemoryKind))}, "Of this type."),
             _limit(),
             _query("after", {"type": "integer", "minimum": 1, "maximum": 2**53}, _AFTER),

@@ -19,6 +19,7 @@ from jobs.lifecycle import Failed, Succeeded
 from ..graph.open_stores import Stores
 from ..memory import (
     LABELS,
+    LISTS,
     STATUS_WORDS,
     Content,
     Memory,
@@ -240,7 +241,9 @@ def _structured(summary: dict[str, Any]) -> tuple[Content, Metadata]:
 
 def _labels(given: dict[str, Any]) -> dict[str, Any]:
     """The properties that a payload or its summary gives."""
-    labels = {name: given[name] for name in LABELS if name in given}
+    labels: dict[str, Any] = {
+        name: tuple(given[name]) if name in LISTS else given[name] for name in LABELS if name in given
+    }
     return labels if "status" not in labels else labels | {"status": STATUS_WORDS[labels["status"]]}
 
 

@@ -25,7 +25,7 @@ from ..argument_table import (
     Legacy,
     Preset,
 )
-from ..memory import FILTERS, STATUS_WORDS, is_topic_id
+from ..memory import FILTERS, STATUS_WORDS, is_topic_id, values_of
 from ..text.courtesy import without_courtesy
 from .asked_time import AskedTime, asked_time
 from .catalogue import Filters
@@ -215,7 +215,17 @@ def _topic(arguments: dict[str, Any], name: str) -> str | None:
     return topic_id
 
 
-_READERS: dict[str, Callable[[dict[str, Any], str], Any]] = {"text": _text, "topic": _topic}
+def _texts(arguments: dict[str, Any], name: str) -> list[str] | None:
+    value = arguments.get(name)
+    values = [value] if isinstance(value, str) else value
+    if values is None:
+        return None
+    if not isinstance(values, list) or not all(isinstance(each, str) and each.strip() for each in values):
+        raise JobError("ARGUMENT_INVALID", f"{name} must be texts, not {brief(value)}.")
+    return values_of([encodable(each) for each in values])
+
+
+_READERS: dict[str, Callable[[dict[str, Any], str], Any]] = {"text": _text, "topic": _topic, "texts": _texts}
 
 
 def _choice(arguments: dict[str, Any], name: str) -> Any:

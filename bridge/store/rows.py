@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from jobs import clock
 
-from ..memory import LABELS, TIMES, Content, Memory, Metadata, References, TimeScope, dated_at
+from ..memory import LABELS, LISTS, TIMES, Content, Memory, Metadata, References, TimeScope, dated_at
 from ..text.sections import normalise_time
 
 if TYPE_CHECKING:
@@ -22,11 +22,19 @@ _KEYS = {name: label.key for name, label in LABELS.items() if label.key}
 
 
 def having(labels: Mapping[str, Any]) -> tuple[str, list[Any]]:
-    """The SQL condition for memories with these labels (None: any), and its values."""
-    given = {name: value for name, value in labels.items() if value is not None}
-    keys = {name: _KEYS.get(name, (name, str)) for name in given}
-    conditions = [f"{column} = ?" for column, _ in keys.values()]
-    return " AND ".join(conditions) or "1", [key(given[name]) for name, (_, key) in keys.items()]
+    """The SQL condition for memories with these labels (None: any), and its values. Of a list they have all."""
+    conditions: list[str] = []
+    values: list[Any] = []
+    for name, value in labels.items():
+        column, key = _KEYS.get(name, (name, str))
+        if name in LISTS:
+            has = f"EXISTS (SELECT 1 FROM json_each({name}) WHERE value = ?)"  # noqa: S608 - our own column
+            conditions += [f"{name} <> '[]'", *[has] * len(value)] if value else []
+            values += value or []
+        elif value is not None:
+            conditions.append(f"{column} = ?")
+            values.append(key(value))
+    return " AND ".join(conditions) or "1", values
 
 
 def body_of(content: Content | None, text: str) -> str:
@@ -56,7 +64,11 @@ def memory_of(row: sqlite3.Row | tuple[Any, ...]) -> Memory:
         id=memory_id,
         number=number,
         kind=kind,
-        metadata=Metadata(**labels | {name: normalise_time(labels[name] or "") for name in TIMES}),
+        metadata=Metadata(
+            **labels
+            | {name: normalise_time(labels[name] or "") for name in TIMES}
+            | {name: tuple(json.loads(labels[name])) for name in LISTS}
+        ),
         stored_at=stored_at,
         content=None if kind == "legacy" else content_of(words),
         text=words["text"] if kind == "legacy" else "",
@@ -112,7 +124,7 @@ def insert(connection: sqlite3.Connection, addition: Addition, place: Place) -> 
 def insert_row(connection: sqlite3.Connection, table: str, row: Mapping[str, Any]) -> None:
     """Insert a row, as an export has those of other tables: columns by name, JSON columns as values."""
     values = {
-        name: json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value
+        name: json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list | tuple) else value
         for name, value in row.items()
         if value is not None
     }

@@ -159,6 +159,9 @@ class SqliteSnapshot:
         self._connection = connection
         self._keep = keep
         connection.execute("BEGIN")
+        (found_format,) = connection.execute("PRAGMA user_version").fetchone()
+        if found_format < migrations.FORMAT:
+            migrations.show_as_present(connection, found_format)
         meta: dict[str, str] = dict(connection.execute("SELECT key, value FROM meta").fetchall())
         # An older format has no version of the catalogue; a random one makes every position different.
         version = meta.get("catalogue_version") or os.urandom(8).hex()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, cast
 
-from ..memory import GIVEN, LABELS, Memory, Metadata, TimeScope
+from ..memory import GIVEN, LABELS, LISTS, Memory, Metadata, TimeScope
 from .sections import scope_text
 from .template import render, render_record
 
@@ -54,7 +54,8 @@ def as_payload(memory: Memory) -> dict[str, Any]:
 
 def labels_of(metadata: Metadata) -> Labels:
     """The metadata as JSON."""
-    return cast("Labels", {name: getattr(metadata, name) for name in LABELS})
+    values = {name: getattr(metadata, name) for name in LABELS}
+    return cast("Labels", values | {name: list(values[name]) for name in LISTS})
 
 
 def bounds_of(scope: TimeScope) -> dict[str, Any] | None:

@@ -15,7 +15,7 @@ from jobs.check import check
 from jobs.errors import JobError
 from jobs.parse import read_json
 
-from ..memory import LABELS, MAX_KEPT, STATUS_WORDS, Content, Memory, Metadata, References, Status, TimeScope
+from ..memory import LABELS, LISTS, MAX_KEPT, STATUS_WORDS, Content, Memory, Metadata, References, Status, TimeScope
 from ..slices import Slices
 from ..store.values import Addition
 from ..text.memory_json import as_payload
@@ -190,7 +190,11 @@ def addition_of(line: ExportedMemory) -> Addition:
         id=m.memory_id,
         number=m.memory_number or 0,
         kind=MEMORY_LINES[m.type][1],
-        metadata=Metadata(**{name: getattr(m, name) for name in LABELS} | {"status": _status(m)}),
+        metadata=Metadata(
+            **{name: getattr(m, name) for name in LABELS}
+            | {name: tuple(getattr(m, name) or ()) for name in LISTS}
+            | {"status": _status(m)}
+        ),
         stored_at=line.stored_at,
         content=content,
         text=line.text or "" if content is None else "",

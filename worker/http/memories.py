@@ -9,7 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from bridge.interface.envelope import SUCCESS
-from bridge.memory import MemoryKind, Status
+from bridge.memory import LISTS, MemoryKind, Status, values_of
 from bridge.search import listing, waiting_jobs
 
 from .bodies import Query
@@ -25,13 +25,14 @@ def routes(executor: RequestExecutor) -> list[Route]:
     workspace = executor.workspace
 
     async def listed(request: Request) -> Response:
-        query = Query(request, "topic_id", "status", "type", "limit", "after")
+        query = Query(request, "topic_id", "status", "type", "limit", "after", *LISTS)
         wanted: dict[str, Any] = {
             "topic_id": query.text("topic_id"),
             "status": query.choice("status", get_args(Status)),
             "kind": query.choice("type", get_args(MemoryKind)),
             "before": query.integer("after", 2**53, most=2**53),
         }
+        wanted |= {name: values_of(query.text(name)) for name in LISTS}
         limit = query.integer("limit", 50)
 
         def find(_: object) -> MemoriesPage:

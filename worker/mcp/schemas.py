@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from bridge.argument_table import EXPLAIN_ARGUMENTS, MAX_IDS, MAX_QUERY_CHARS
+from bridge.memory import LISTS
 from jobs.kinds import PAIR_VERDICTS, VERDICTS
 
 Schema = dict[str, Any]
@@ -66,6 +67,7 @@ def _filters(noun: str) -> dict[str, Schema]:
         "plan_id": text_field("Only of the plan with this number."),
         "since": text_field(f"Only {noun} from this time on, ISO 8601."),
         "until": text_field("Only from before this time, ISO 8601."),
+        **{name: _texts(f"Only {noun} with all of these.") for name in LISTS},
         "include_superseded": _flag(f"Also {noun} that were replaced, for questions about the past."),
     }
 
@@ -185,6 +187,7 @@ def ingest_input() -> Schema:
         next_steps=_texts("What is to be done."),
         references=_texts("Files, plans, branches, issues."),
         plan_id=text_field("The number of its plan.", minLength=1, maxLength=256),
+        **{name: _texts(f"{name.capitalize()}, a word or two each.") for name in LISTS},
         source_created_at=text_field("When it took place, if not now, ISO 8601."),
     )
     return closed(["summary"], summary={**summary, "description": "What the conversation came to."})

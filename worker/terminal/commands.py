@@ -9,7 +9,7 @@ from typing import get_args
 
 from bridge import trust
 from bridge.interface import envelope
-from bridge.memory import STATUS_WORDS, Status
+from bridge.memory import LISTS, STATUS_WORDS, Status, values_of
 from bridge.search import following, listing, waiting_jobs
 from bridge.settings import load, table, user_file
 from bridge.user_settings import require_effect, write_user_file
@@ -157,8 +157,9 @@ def memories_list(args: argparse.Namespace) -> Envelope:
     if args.status is not None and status is None:
         raise JobError("ARGUMENT_INVALID", f"There is no status {args.status!r}; one of {', '.join(get_args(Status))}.")
     topic_id = None if args.topic_id is None else listing.topic_id_of(workspace, args.topic_id)
+    listed = {name: values_of(getattr(args, name)) for name in LISTS}
     waiting = waiting_jobs.warnings(workspace)
-    lines, total = listing.page(workspace, args.limit, before=args.after, topic_id=topic_id, status=status)
+    lines, total = listing.page(workspace, args.limit, before=args.after, topic_id=topic_id, status=status, **listed)
     shown = lines[: args.limit]
     follows = shown[-1]["memory_number"] if len(lines) > args.limit else None
     return envelope.success(memories=shown, total=total, next=follows, warnings=waiting)

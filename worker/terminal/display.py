@@ -9,6 +9,7 @@ import argparse
 from datetime import datetime
 from typing import Any
 
+from bridge.memory import LABELS, LISTS
 from bridge.text.query_words import QueryWords
 from bridge.text.template import readable
 from jobs import clock
@@ -204,7 +205,7 @@ def memories(answer: Envelope) -> None:
         return
     now = clock.now()
     rows = [
-        (str(m["memory_number"]), shortened(m["excerpt"] or m["title"], _EXCERPT), m["topic_id"] or "-",
+        (str(m["memory_number"]), shortened(m["excerpt"] or m["title"], _EXCERPT) + _values(m), m["topic_id"] or "-",
          m["status"] or "[Legacy]", age(m["source_created_at"] or m["created_at"] or m["stored_at"], now),
          m["memory_id"])
         for m in answer["memories"]
@@ -245,8 +246,7 @@ def memory(answer: Envelope) -> None:
         [
             ("memory", f"#{memory['memory_number']} {memory['memory_id']}"),
             ("status", memory["status"] or "[Legacy]"),
-            ("topic", memory["topic_id"] or ""),
-            ("plan", memory["plan_id"] or ""),
+            *((label.shown, _joined(memory.get(name))) for name, label in LABELS.items() if label.shown),
             ("hidden", "It is stored, but queries do not return it." if memory["hidden"] else ""),
             ("made of", memory["migrated_from"] or ""),
             ("became", ", ".join(memory["migrated_to"])),
@@ -261,6 +261,15 @@ def memory(answer: Envelope) -> None:
         say(f"“{each['text']}” may rest on {replaced}.")
     say()
     say(readable(memory["summary_text"]).rstrip("\n"))
+
+
+def _values(memory: dict[str, Any]) -> str:
+    """`` [a, b]``: the values of its properties that have several."""
+    return "".join(f" [{_joined(memory[name])}]" for name in LISTS if memory.get(name))
+
+
+def _joined(value: str | list[str] | None) -> str:
+    return ", ".join(value) if isinstance(value, list) else value or ""
 
 
 def _captured_from(source: dict[str, Any] | None) -> str:

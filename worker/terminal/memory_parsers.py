@@ -10,6 +10,7 @@ from bridge.interface.arguments import (
     add_explain_options,
     add_ingest_options,
     add_keep_both,
+    add_list_filters,
     add_question_options,
 )
 from jobs.kinds import PAIR_VERDICTS, VERDICTS
@@ -188,6 +189,7 @@ def memories(builder: CommandLineBuilder) -> None:
     )
     listing.add_argument("--topic-id", metavar="TOPIC", help="only this topic: its id or its exact title")
     listing.add_argument("--status", metavar="WORD", help="only this status: Active, DecisionRecord, Superseded, Draft")
+    add_list_filters(listing)
     limit(listing, "memories")
     listing.add_argument("--after", metavar="NUMBER", type=int, help="continue after this number: only older memories")
     still_open = builder.add(

@@ -26,7 +26,7 @@ from jobs.errors import JobError
 from jobs.ids import is_job_id
 from jobs.scrub import WORDS
 
-from ...memory import TIMES, Memory, is_topic_id
+from ...memory import LISTS, TIMES, Memory, is_topic_id
 from ...team.rows import SharedRow
 from .. import capture_history, compaction_history, extractions, feedback, migrations, rows, verdicts
 from ..history_digests import without_texts
@@ -34,7 +34,7 @@ from ..values import Addition, CapturedSession, CaptureSource, Compaction, Extra
 from .row_forms import RowForms
 from .tables import SEQUENCES, TABLES, quoted
 
-_JSON = frozenset(["body", "sources", "conflicts", "restored", "found", "segments", "evidence"])
+_JSON = frozenset(["body", "sources", "conflicts", "restored", "found", "segments", "evidence", *LISTS])
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _TABLES = {table.name: table for table in TABLES}
@@ -53,6 +53,7 @@ class RowChecks:
     def require_valid(self, row: SharedRow, dimensions: int | None) -> None:
         """``dimensions``: of the workspace's vectors, if they are known. Raises JobError: ARGUMENT_INVALID."""
         try:
+            row = self._forms.filled(row)
             self._forms.require(row)
             if row.value is not None and row.table != SEQUENCES:
                 _require_forms(row.table, row.value)
