@@ -25,7 +25,11 @@ class MemoryCounts(TypedDict):
     """Whether there is a knowledge graph. If not, it lacks all memories."""
 
 
-class Labels(TypedDict):
+class ListLabels(TypedDict):
+    """The properties of a memory that have several values. A record of a compaction has those of all its memories."""
+
+
+class Labels(ListLabels):
     """The metadata of a memory. Null means unknown."""
 
     topic_id: str | None

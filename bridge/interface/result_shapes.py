@@ -15,7 +15,7 @@ from jobs.kinds import KINDS, Kind
 from jobs.schema import Count, Digest, FoundTrouble, Moment, Number, Redactions, Seconds, Share
 
 from ..memory import MemoryKind, Status
-from ..memory_shapes import FeedbackCounts, Labels
+from ..memory_shapes import FeedbackCounts, Labels, ListLabels
 from ..store.values import KeptBecause
 from .json_schema import Shape
 
@@ -116,7 +116,7 @@ class RecordTimeScope(TypedDict):
     turn_count: Count | None
 
 
-class PreviewedRecord(TypedDict):
+class PreviewedRecord(ListLabels):
     """The decision record that a compaction would make. Its id and its time exist only once it is made."""
 
     topic: str
