@@ -124,7 +124,11 @@ class Metadata:
     created_at: str | None = _label(is_time=True)
     updated_at: str | None = _label(is_time=True)
     source_created_at: str | None = _label(is_time=True)
-    importance: float | None = _label()  # fmt: skip
+    importance: float | None = _label()
+    tags: tuple[str, ...] = _label(
+        "TAG", "a tag; repeat it for each", default=(),
+        filter=("TAG", "only with this tag; repeat it to ask for several at once"), kind="texts", shown="tags",
+    )  # fmt: skip
 
 
 LABELS: dict[str, Label] = {each.name: each.metadata["label"] for each in fields(Metadata)}

@@ -28,6 +28,8 @@ class MemoryCounts(TypedDict):
 class ListLabels(TypedDict):
     """The properties of a memory that have several values. A record of a compaction has those of all its memories."""
 
+    tags: list[str]
+
 
 class Labels(ListLabels):
     """The metadata of a memory. Null means unknown."""

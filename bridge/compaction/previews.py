@@ -103,7 +103,7 @@ def _record(draft: Draft) -> PreviewedRecord:
     references, scope = content.references, content.time_scope
     assert metadata.topic_id is not None
     assert metadata.source_created_at is not None
-    return {
+    record: dict[str, Any] = {
         "topic": content.topic,
         "topic_id": metadata.topic_id,
         "session_id": metadata.session_id,
@@ -123,8 +123,9 @@ def _record(draft: Draft) -> PreviewedRecord:
         "time_scope": {"text": scope.text, "start": scope.start, "end": scope.end, "turn_count": scope.turn_count},
         "compaction_source": [memory.id for memory in draft.sources],
         "narrative_source": draft.narrative_source,
-        **cast("Any", {name: list(getattr(metadata, name)) for name in LISTS}),
+        **{name: list(getattr(metadata, name)) for name in LISTS},
     }
+    return cast("PreviewedRecord", record)
 
 
 def record_of(preview: Preview) -> tuple[Content, Metadata]:

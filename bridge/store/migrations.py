@@ -384,6 +384,7 @@ MIGRATIONS: list[Callable[[sqlite3.Connection], None]] = [
     _record_turns,
     _keep_replacements,
     _keep_verdicts,
+    _label("tags"),
 ]
 FORMAT = len(MIGRATIONS)
 
