@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from bridge.interface.envelope import SUCCESS
+from bridge.memory import values_of
 from bridge.search import listing, waiting_jobs
 
 from ..wording import cut
@@ -16,13 +18,22 @@ if TYPE_CHECKING:
 
 
 def memories(
-    scope: Scope, *, topic_id: str | None, status: str | None, type: str | None, limit: int, after: int | None
+    scope: Scope,
+    *,
+    topic_id: str | None,
+    status: str | None,
+    type: str | None,
+    limit: int,
+    after: int | None,
+    **lists: str | Sequence[str] | None,
 ) -> MemoriesPage:
-    """A page of memories, the highest numbers first. Raises JobError: TOPIC_NOT_FOUND."""
+    """A page of memories, the highest numbers first; ``lists``: the values that each is to have of properties with
+    several. Raises JobError: TOPIC_NOT_FOUND."""
     waiting = waiting_jobs.warnings(scope.workspace)
+    values = {name: values_of(given) for name, given in lists.items()}
     lines, total = listing.page(
-        scope.workspace, limit, before=after, topic_id=topic_id, status=status, kind=type
-    )  # fmt: skip
+        scope.workspace, limit, before=after, topic_id=topic_id, status=status, kind=type, **values
+    )
     shown = lines[:limit]
     following = str(shown[-1]["memory_number"]) if len(lines) > limit else None
     return {**SUCCESS, "memories": shown, "total": total, "next": following, "warnings": waiting}
