@@ -107,7 +107,7 @@ def insert(connection: sqlite3.Connection, addition: Addition, place: Place) -> 
         "number": memory.number,
         "id": memory.id,
         "kind": memory.kind,
-        **labels,
+        **{name: value for name, value in labels.items() if value != ()},
         **{column: key(labels[name]) for name, (column, key) in _KEYS.items()},
         "stored_at": memory.stored_at,
         "origin_job": addition.origin_job,
