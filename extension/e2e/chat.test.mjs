@@ -184,6 +184,11 @@ describe("remembering, the chat and agents", () => {
     await my.choice("Start Server").waitFor(); // the editor knows a server's tools once it has run
     await my.shot("mcp-server");
     await my.choose("Start Server");
+    // its output opens meanwhile, and would take the palette's focus
+    await my.page
+      .locator(".panel .view-line")
+      .filter({ hasText: /Discovered.\d+.tools/ })
+      .waitFor();
     const offered = await until(async () => {
       const names = await tools();
       return names.some((name) => name.startsWith("mcp_")) && names;
