@@ -10,20 +10,15 @@ import argparse
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import fields, replace
-from datetime import UTC, datetime, timedelta
+from dataclasses import fields
 from html import escape
 from itertools import groupby
 from pathlib import Path
 from textwrap import wrap
 
-from bridge.argument_table import BLEND_HALF_LIFE, PRESETS
 from bridge.interface import envelope
-from bridge.memory import Memory, Metadata, Status
 from bridge.privacy import token_forms
-from bridge.search.ranking import Ranking, Relevance, factors
 from bridge.settings import Settings, default_of, is_allowed_in_workspace, table
-from jobs import clock
 from jobs.diagnostics import DIAGNOSTICS, GROUPS, LEVELS, Diagnostic
 from jobs.errors import ERRORS, JobError, Reaction
 from jobs.kinds import KINDS
@@ -152,37 +147,6 @@ def kinds() -> str:
     return _table(("kind", "default priority", "jobs run together", "pauses for short jobs"), rows)
 
 
-def scores() -> str:
-    """The effect of each ranking option on one memory, always with the same relevance and by default 14 days old."""
-    as_of = datetime(2026, 11, 20, 12, tzinfo=UTC)
-    relevance = Relevance(vector_score=0.7122909050, lexical_score=0.4885465034, semantic_score=0.6227931444)
-    week, none = PRESETS["contract"]
-    quarter, most = PRESETS["long-lived"]
-    product = Ranking("product", quarter, most, 0.8, as_of)
-    blend = Ranking("blend", BLEND_HALF_LIFE, none, 0.8, as_of)
-    cases: tuple[tuple[str, Ranking, Status, int | None], ...] = (
-        ("`long-lived`, the default", product, "Active", 14),
-        ("a day old", product, "Active", 1),
-        ("without a date", product, "Active", None),
-        ("a decision record", product, "DecisionRecord", 14),
-        ("superseded", product, "Superseded", 14),
-        ("`--half-life-days 30`", replace(product, half_life_days=30.0), "Active", 14),
-        ("`--recency-floor 0.5`", replace(product, recency_floor=0.5), "Active", 14),
-        ("`--preset contract`", replace(product, half_life_days=week, recency_floor=none), "Active", 14),
-        ("`--ranking-mode blend`", blend, "Active", 14),
-        ("the same with `--alpha 0.6`", replace(blend, alpha=0.6), "Active", 14),
-        ("blend, a decision record", blend, "DecisionRecord", 14),
-        ("blend, `--preset long-lived`", replace(blend, half_life_days=quarter, recency_floor=most), "Active", 14),
-    )
-    rows = []
-    for name, ranking, status, days in cases:
-        created = None if days is None else clock.iso(as_of - timedelta(days=days))
-        memory = Memory("", 1, "summary", Metadata(status=status, created_at=created), clock.iso(as_of))
-        made = factors(memory, relevance, ranking)
-        rows.append((name, f"{made.recency_multiplier:.10g}", f"{made.status_multiplier:g}", f"{made.score:.10g}"))
-    return _table(("", "`recency_multiplier`", "`status_multiplier`", "`score`"), rows)
-
-
 def metrics() -> str:
     """Each metric: its name, labels, type and meaning."""
     rows = [(f"`{m.shown}`" + "".join(f" `{label}`" for label in m.labels), m.type, _prose(m.help)) for m in METRICS]
@@ -233,7 +197,6 @@ def tokens() -> str:
 TABLES: dict[str, Callable[[], str]] = {
     "kinds": kinds,
     "settings": settings,
-    "scores": scores,
     "errors": errors,
     "steps": steps,
     "repairs": repairs,
@@ -247,7 +210,6 @@ _PAGES = {
     "kinds": "job-protocol",
     "commands": "cli",
     "metrics": "monitoring",
-    "scores": "explain",
     "steps": "delivery",
     "repairs": "delivery",
     "troubles": "doctor",
