@@ -90,12 +90,13 @@ check: $(STAMP) ## lint and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: $(STAMP) ## run the benchmarks and print their tables
-	$(BIN)/python -m benchmarks
+bench: $(STAMP) ## speed, start, memory and quality as tables; OTHER=folder: beside another checkout
+	$(BIN)/python -m benchmarks beside $(OTHER)
+	$(BIN)/python -m benchmarks quality
 
 soak: $(STAMP) ## the long forms: kills at every step, power cuts, fuzzing, thousands of jobs (an hour or two)
 	COGNEE_MEMORY_SOAK=1 $(BIN)/python -m pytest tests/crash tests/integration/test_graph_damage.py --timeout 7200 -rA
-	$(BIN)/python -m benchmarks.soak
+	$(BIN)/python -m benchmarks soak
 
 dist: $(STAMP) ## the files of a release, checked: dist/cognee_memory-*.tar.gz and .whl
 	$(BIN)/python -m tools.dist dist

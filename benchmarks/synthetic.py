@@ -32,7 +32,6 @@ from . import corpus
 
 ORIGINALS = 1000
 PASSAGES = 17  # of each memory
-TOGETHER = 1000  # memories of one transaction
 # How far the model turns a text for such changes: the tangents' median and spread. Of 600 texts that it did embed, the
 # cosines to their originals were 0.17 to 0.94 (5th and 95th percentile), 0.71 in the median. The texts of a memory turn
 # together, and with them the whole.

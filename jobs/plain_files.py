@@ -133,12 +133,6 @@ def is_real_folder(status: os.stat_result) -> bool:
     return stat.S_ISDIR(status.st_mode) and not _is_junction(status)
 
 
-def is_own_folder(path: Path) -> bool:
-    """Whether ``path`` is a folder of this user, not a link to one. Raises OSError if it does not exist."""
-    status = path.lstat()
-    return is_real_folder(status) and belongs_to_user(status)
-
-
 def is_own_file(path: Path) -> bool:
     """Whether ``path`` is a plain file of this user with a single hard link. Raises OSError if it does not exist."""
     status = path.lstat()

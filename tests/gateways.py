@@ -20,6 +20,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from bridge.team import people
 from bridge.team.gateway_team import GatewayTeam
+from bridge.team.leases import Lease
 from bridge.team.rows import Author
 from bridge.team.server import Server
 from jobs import clock, lifecycle
@@ -108,8 +109,10 @@ class Hosted:
         job = parse_job(job_id, encode({"schema_version": 1, "job_id": job_id, "kind": "check", "payload": {}}))
         with self.team(token) as team:
             team.post(workspace_id, node, [(job, lifecycle.accept(job, clock.now()))])
-            lease = team.take(node, [workspace_id], 60.0)
-            assert lease is not None
+            turn = team.look(workspace_id, node, 60.0)
+            assert turn is not None
+            assert turn.lease is not None
+            lease = Lease(workspace_id, turn.lease)
             running = [
                 lifecycle.step(each.record, lifecycle.Started(), clock.now()) for each in team.due(lease, node, 1)
             ]

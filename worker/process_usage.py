@@ -3,11 +3,7 @@ worker may have no free file descriptor."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import psutil
-
-Measurement = Callable[[int], object]
 
 
 def resident_bytes(pid: int) -> int | None:

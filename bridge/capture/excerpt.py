@@ -22,7 +22,7 @@ from ..text.terms import STOP_WORDS
 from .segment import Embed
 from .sentences import Sentence
 
-BUDGET = 1600  # characters; what this is worth, docs/benchmarks.md says
+BUDGET = 1600  # characters; what this is worth, docs/benchmarks-tried.md says
 MOST_COMPARED = 400  # sentences, since each is compared with each
 _LEAST_CHARACTERS = 25
 _LENGTH_POWER = 0.9  # how much a sentence's length counts against it

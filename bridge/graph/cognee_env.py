@@ -9,7 +9,7 @@ from pathlib import Path
 
 from jobs.layout import Workspace
 
-from ..embedding import local_models
+from ..embedding.config import LOCAL_PROVIDERS
 from ..settings import USER_HOME, Settings, as_environment
 from . import llm
 
@@ -70,7 +70,7 @@ def cognee_environment(settings: Settings, workspace: Workspace, inherited: dict
         "HOME": str(workspace.cognee_system / "home"),
         USER_HOME: str(Path.home()),
     }
-    if local_models.is_local(settings.embedding):
+    if settings.embedding_provider in LOCAL_PROVIDERS:
         environment["HF_HUB_OFFLINE"] = "1"  # nothing is fetched: cognee uses our embedder and its tokenizer
     return environment
 

@@ -11,7 +11,6 @@ from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from cognee.infrastructure.databases.graph import get_graph_engine
-from cognee.infrastructure.databases.vector import get_vector_engine_async
 
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -226,16 +225,6 @@ class CogneeStore:
 
         return run(get())
 
-    def search(self, text: str, collection: str, limit: int) -> list[tuple[str, float]]:
-        """cognee's own vector search: (node id, cosine distance), nearest first."""
-
-        async def find() -> list[tuple[str, float]]:
-            engine = await get_vector_engine_async()
-            results = await engine.search(collection, query_text=text, limit=limit)
-            return [(str(result.id), float(result.score)) for result in results]
-
-        return run(find())
-
     def ask(self, question: str, top_k: int, meter: Meter | None) -> cognee_search.Answer:
         """cognee's answer from the graph: with prose on a job's budget, or without a meter only the context.
 
@@ -253,12 +242,3 @@ class CogneeStore:
             return await cognee_picture.draw(await get_graph_engine(), memory_ids)
 
         return self._guarded(work())
-
-    def counts(self) -> tuple[int, int]:
-        """The numbers of nodes and of edges in the graph."""
-
-        async def count() -> tuple[int, int]:
-            nodes, edges = await (await get_graph_engine()).get_graph_counts()
-            return int(nodes), int(edges)
-
-        return run(count())

@@ -33,6 +33,7 @@ not know the knowledge graph, nor which process runs it. In reading order:
 ``context``: a block for a prompt under a token budget, and the answer of ``context``.
 ``prompt_note``: a memory as a quoted note in that block.
 ``session_start``: the notes with which a session begins.
+``model_comparison``: how well models find the memories that a user marked.
 ``listing``: lists of memories and topics, and single memories.
 ``review``: the pairs of decisions that may contradict each other, for a person who settles them.
 ``open_items``: open questions and next steps that no later memory has closed.

@@ -34,6 +34,7 @@ _AFTER_TOPIC = 2  # passages: the whole text and the topic come first
 # In cosine. A sentence of the context that repeats the decision is about as near to the question; what is nearer says
 # more. And of two statements that are about as near, both answer it.
 _AS_NEAR = 0.15
+_NEAR = 0.3  # what is farther answers nothing
 _WORD = re.compile(r"\w[\w-]*")
 _NAME = re.compile(r"(?<=\s)[A-Z][\w-]*")  # a capital that does not begin the question
 
@@ -93,7 +94,7 @@ def _is_answered(fall: Fall, older: Sequence[float], newer: Sequence[float], *, 
     own, other = older[fall.statement[1]], newer[fall.by[1]]
     most, others = max(older[_AFTER_TOPIC:]), max(newer[_AFTER_TOPIC:])
     if fall.confidence < DISPUTED:
-        names = own >= most - _AS_NEAR and other >= own - _AS_NEAR
+        names = own >= max(_NEAR, most - _AS_NEAR) and other >= own - _AS_NEAR
     else:  # a sentence that both memories have says nothing of which one holds
         names = own >= most - _AS_NEAR or others >= most - _AS_NEAR
     return names or (asks_past and other >= others - _AS_NEAR and own >= other - _AS_NEAR)

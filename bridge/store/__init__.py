@@ -35,6 +35,7 @@ architecture test names the exceptions. In reading order:
 ``migrations``: the tables of memory.db, and upgrades from older formats.
 ``team``: memory.db as a copy of what a team's database holds.
 ``mounts``: whether the workspace's file system is safe for SQLite and reports file events.
+``trial``: a copy with the vectors of another model.
 ``quarantine``: damaged files moved out of the way.
 ``sqlite_reader``: the reader of memory.db, and snapshots for queries.
 ``memory_lists``: lists of memories and topics.

@@ -6,6 +6,7 @@ Importing it loads the reader of queries; the writer and everything else load wh
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jobs.errors import JobError
@@ -64,6 +65,14 @@ def open_store(
     from .sqlite_store import SqliteStore  # imported here: only the child process writes
 
     return SqliteStore(workspace, embedder, new_model=new_model)
+
+
+def trial_copy(workspace: Workspace, folder: Path, embedder: Embedder) -> Workspace | None:
+    """A workspace in the new ``folder`` with this one's memories, embedded by ``embedder``; None if nothing was ever
+    stored. Raises JobError: STORE_NEWER, STORE_UNREADABLE, STORE_BUSY, DISK_FULL, and as ``Embedder.embed``."""
+    from .trial import copied
+
+    return copied(workspace, folder, embedder)
 
 
 def require_model(workspace: Workspace, embedding: EmbeddingConfig) -> None:

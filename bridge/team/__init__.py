@@ -2,10 +2,11 @@
 
 ``address``: where the database is, and what is required of the connection.
 ``membership``: which workspaces of this user belong to a team.
-``protocol``: what a machine asks of its team.
+``protocol``: the table of calls: what a machine asks of its team, directly or through a gateway.
+``fields``: the bounds of a call's fields, and records and jobs as JSON has them.
 ``opening``: reaches the team that the settings name.
 ``gateway_team``: the team, reached through a gateway.
-``wire``: the operations as HTTP has them.
+``wire``: requests and streams of rows, as HTTP has them.
 ``people``: persons, their groups and their tokens.
 ``postgres_team``: the team's database, reached directly.
 ``server``: connections, transactions and errors.

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from . import shared_jobs
+from . import leases, shared_jobs
+from .fields import Id, Node, Number, VersionName
 
 if TYPE_CHECKING:
     from .server import Connection
 
 SILENT_DAYS = 7
+MOST_WORKSPACES = 1000
 
 
-class Copy(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Copy:
     """A copy. ``behind`` counts the changes that it has not applied, as of when it was last seen; ``forgets`` those
     since which copies of forgotten texts may be left there, and ``forgotten`` the memories that were forgotten since.
     ``is_silent``: not seen for more than ``SILENT_DAYS``.
@@ -37,14 +41,16 @@ class Machine(NamedTuple):
     has_access: bool
 
 
-class Access(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Access:
     """Who has access to a workspace: the machines that have a copy, and when the token of this one ends."""
 
     expires_at: datetime | None
     machines: list[Machine]
 
 
-class Overview(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Overview:
     """A workspace: its name, its last change, who holds the lease until when, its jobs by state, and how many of the
     ended ones failed. ``idle_seconds``: for how long a job could have started and nobody held the lease; None if none
     waits, or somebody holds it now.
@@ -64,9 +70,17 @@ _OWN = "nullif(current_setting('cognee_memory.token', true), '')"  # set by the 
 
 
 def note(
-    connection: Connection, workspace_id: str, node: str, applied_seq: int, version: str, has_removed_all: bool
+    connection: Connection,
+    workspace_id: Id,
+    node: Node,
+    applied_seq: Number,
+    version: VersionName,
+    has_removed_all: bool,
+    *,
+    runs_jobs: bool,
 ) -> None:
-    """Note that a copy has applied the changes up to this number, and whether it has removed all that they forgot."""
+    """Note that a copy has applied the changes up to this number, and whether it has removed all that they forgot. A
+    machine that ``runs_jobs`` keeps the graph that it owns; another one lets it go."""
     connection.execute(
         f"INSERT INTO copies (workspace_id, node, applied_seq, removed_seq, version, token)"  # noqa: S608 - a constant
         f" VALUES (%s, %s, %s, %s, %s, {_OWN})"
@@ -75,6 +89,7 @@ def note(
         " version = excluded.version, token = excluded.token, seen_at = clock_timestamp()",
         (workspace_id, node, applied_seq, applied_seq if has_removed_all else 0, version),
     )
+    leases.keep_graphs(connection, node, workspace_id, keeps=runs_jobs)
 
 
 def note_seen(connection: Connection, workspace_id: str, node: str) -> None:
@@ -84,14 +99,14 @@ def note_seen(connection: Connection, workspace_id: str, node: str) -> None:
     )
 
 
-def remove(connection: Connection, workspace_id: str, node: str) -> None:
+def remove(connection: Connection, workspace_id: Id, node: Node) -> None:
     """Forget a copy that is none any more, and the jobs that it asked for."""
     with connection.transaction():
         connection.execute("DELETE FROM copies WHERE workspace_id = %s AND node = %s", (workspace_id, node))
         connection.execute("DELETE FROM job_askers WHERE workspace_id = %s AND node = %s", (workspace_id, node))
 
 
-def of_workspace(connection: Connection, workspace_id: str) -> list[Copy]:
+def of_workspace(connection: Connection, workspace_id: Id) -> list[Copy]:
     """All copies, the one that was seen last first."""
     found = connection.execute(
         "SELECT node, greatest(last_seq - applied_seq, 0), greatest(last_seq - removed_seq, 0), (SELECT count(*)"
@@ -104,8 +119,8 @@ def of_workspace(connection: Connection, workspace_id: str) -> list[Copy]:
     return [Copy(*row) for row in found]
 
 
-def access(connection: Connection, workspace_id: str) -> Access:
-    """Who has access to the workspace."""
+def access(connection: Connection, workspace_id: Id) -> Access | None:
+    """Who has access to the workspace; None from a gateway that shows the person no such workspace."""
     found = connection.execute(
         "SELECT node, t.label, token IS NULL OR coalesce(t.has_access, false) FROM copies"
         " LEFT JOIN LATERAL token_of(token, workspace_id) AS t ON true WHERE workspace_id = %s ORDER BY node",
@@ -137,12 +152,13 @@ FROM workspaces
 """  # noqa: S608 - constants
 
 
-def overview(connection: Connection, workspace_id: str) -> Overview | None:
+def overview(connection: Connection, workspace_id: Id) -> Overview | None:
     """What an operator sees of a workspace; None for one that the team does not know."""
     row = connection.execute(f"{_OVERVIEW} WHERE id = %s".encode(), (workspace_id,)).fetchone()
     return None if row is None else Overview(*row)
 
 
-def all_workspaces(connection: Connection, limit: int) -> list[Overview]:
-    """The team's workspaces, by name."""
-    return [Overview(*row) for row in connection.execute(f"{_OVERVIEW} ORDER BY name, id LIMIT %s".encode(), (limit,))]
+def all_workspaces(connection: Connection) -> list[Overview]:
+    """The team's workspaces, by name: the first ``MOST_WORKSPACES``."""
+    found = connection.execute(f"{_OVERVIEW} ORDER BY name, id LIMIT %s".encode(), (MOST_WORKSPACES,))
+    return [Overview(*row) for row in found]

@@ -12,11 +12,16 @@ end needs no fence of its own: its jobs commit under the lease, as all others.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+from pydantic import Field
 
 from jobs.errors import JobError
 
-from . import retention
+from . import retention, rows
+from .fields import Id, LeaseSeconds, Node, Number
+from .rows import Registered
 
 if TYPE_CHECKING:
     from .server import Connection
@@ -34,8 +39,18 @@ AND (NOT needs_graph OR graph_owner IS NULL OR graph_owner = %(node)s OR graph_u
 class Lease(NamedTuple):
     """The right to run a workspace's jobs: the number tells it from earlier and later ones."""
 
-    workspace_id: str
-    number: int
+    workspace_id: Id
+    number: Annotated[Number, Field(alias="lease")]
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What a worker finds when it looks: the number of its lease, if a job is due that it may run. Otherwise the
+    workspace, and the seconds until a job may be due, as ``due_in``."""
+
+    lease: Number | None
+    registered: Registered | None
+    due_seconds: float | None
 
 
 # Which workspaces a worker serves.
@@ -110,6 +125,16 @@ def due_in(
     return None if found is None else found[0]
 
 
+def look(connection: Connection, workspace_id: Id, node: Node, seconds: LeaseSeconds) -> Turn | None:
+    """Take the workspace's lease for so many seconds if a job is due, or else say what there is; None for a workspace
+    that the team does not know."""
+    lease = take(connection, node, [workspace_id], seconds)
+    if lease is not None:
+        return Turn(lease.number, None, None)
+    registered = rows.registered(connection, workspace_id)
+    return None if registered is None else Turn(None, registered, due_in(connection, node, [workspace_id]))
+
+
 def _wanted(node: str, served: Sequence[str] | None, embedder: str | None, format_: int | None) -> dict[str, Any]:
     return {
         "node": node,
@@ -147,7 +172,7 @@ def keep_held_graph(connection: Connection, node: str, workspace_id: str) -> Non
     )
 
 
-def renew(connection: Connection, lease: Lease, seconds: float = SECONDS) -> bool:
+def renew(connection: Connection, lease: Lease, seconds: LeaseSeconds) -> bool:
     """Hold the lease for so many more seconds. False if it is lost."""
     renewed = connection.execute(
         "UPDATE workspaces SET lease_until = clock_timestamp() + make_interval(secs => %s)"

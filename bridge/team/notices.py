@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+from .fields import Id
+
 if TYPE_CHECKING:
     from .server import Connection
 
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 _CHANNEL = "cognee_memory"
 
 
-def send(connection: Connection, workspace_id: str) -> None:
+def send(connection: Connection, workspace_id: Id) -> None:
     """Tell all who listen."""
     notice = f"SELECT pg_notify('{_CHANNEL}', '{UUID(workspace_id)}')"
     connection.execute(f"BEGIN; SET LOCAL synchronous_commit = off; {notice}; COMMIT".encode())

@@ -1,23 +1,101 @@
-"""What a machine asks of its team, whether it reaches the database itself or through a gateway.
+"""The table of calls: what a machine asks of its team, whether it reaches the database itself or through a gateway.
 
-Each method is one transaction. All raise JobError: TEAM_UNREACHABLE, TEAM_REFUSED, TEAM_NEWER, TEAM_UNUSABLE.
+A call is a function of the database, whose annotations also say what a request and its answer have: the gateway's
+client, its routes and their description are made from them.
 """
 
 from __future__ import annotations
 
+import inspect
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from datetime import datetime
-from typing import NamedTuple, Protocol
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, get_args, get_type_hints
 
-from jobs.model import Job, Record
+from pydantic import BaseModel, ConfigDict, TypeAdapter, create_model
 
-from .copies import Access, Copy, Overview
-from .copy_age import Missing
-from .leases import Lease
+from . import copies as machines_copies, leases, notices, rows, shared_jobs
 from .rows import Author, Described, FeedRow, Position, Registered, SharedRow
-from .shared_jobs import Cancellation, FailedJob, Posted, Report, SharedJob
+
+if TYPE_CHECKING:
+    from .server import Connection
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+STRICT = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Call(Generic[P, R]):
+    """One call. In a request, the parts of a lease and of a position stand beside the other arguments."""
+
+    name: str
+
+    def __init__(self, function: Callable[Concatenate[Connection, P], R], *, changes: bool = False) -> None:
+        """``function`` gets a connection first. ``changes``: it changes something, which a gateway's audit tells."""
+        self.function = function
+        self.changes = changes
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, team: Team, owner: type) -> Callable[P, R]:
+        return partial(team.run, self)
+
+    @cached_property
+    def _hints(self) -> dict[str, Any]:
+        hints = get_type_hints(self.function, localns={"Connection": object}, include_extras=True)
+        del hints["connection"]
+        return hints
+
+    @cached_property
+    def _answer(self) -> TypeAdapter[Any]:
+        return TypeAdapter(self._hints["return"])
+
+    @cached_property
+    def body(self) -> type[BaseModel]:
+        """The body of a request."""
+        fields: dict[str, Any] = {}
+        for name, hint in self._hints.items():
+            if name != "return":
+                parts = get_type_hints(hint, include_extras=True) if _has_parts(hint) else {name: hint}
+                fields |= {part: (each, ...) for part, each in parts.items()}
+        return create_model(self.name, __config__=STRICT, **fields)
+
+    @property
+    def may_be_none(self) -> bool:
+        """Whether the answer about an unknown workspace is None."""
+        return type(None) in get_args(self._hints["return"])
+
+    def request(self, *arguments: P.args, **named: P.kwargs) -> dict[str, Any]:
+        """The JSON body of a request with these arguments."""
+        parts: dict[str, Any] = {}
+        bound = inspect.signature(self.function).bind(None, *arguments, **named).arguments
+        for name, value in list(bound.items())[1:]:
+            parts |= value._asdict() if _has_parts(type(value)) else {name: value}
+        return self.body.model_construct(**parts).model_dump(mode="json", by_alias=True, warnings="none")
+
+    def arguments_of(self, body: BaseModel) -> dict[str, Any]:
+        """The function's arguments, of a request."""
+        return {
+            name: hint(*(getattr(body, part) for part in hint._fields)) if _has_parts(hint) else getattr(body, name)
+            for name, hint in self._hints.items()
+            if name != "return"
+        }
+
+    def shown(self, value: R) -> Any:
+        """An answer as JSON."""
+        return self._answer.dump_python(value, mode="json")
+
+    def answer_of(self, value: Any) -> R:
+        """The answer that JSON shows. Raises ValueError."""
+        return self._answer.validate_python(value)  # type: ignore[no-any-return]
+
+
+def _has_parts(hint: Any) -> bool:
+    return hasattr(hint, "_fields")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,130 +109,75 @@ class Incoming:
     is_all: bool
 
 
-class Turn(NamedTuple):
-    """What a worker finds when it looks: the lease, if a job is due that it may run. Otherwise the workspace as
-    ``Team.registered`` gives it, and the seconds until a job may be due, as ``leases.due_in``."""
-
-    lease: Lease | None
-    registered: Registered | None
-    due_seconds: float | None
-
-
-class Team(Protocol):
-    """Thread-safe."""
+class Team(ABC):
+    """Thread-safe. Each call is one transaction. All raise JobError: TEAM_UNREACHABLE, TEAM_REFUSED, TEAM_NEWER,
+    TEAM_UNUSABLE."""
 
     # --- memories ---
+    registered = Call(rows.registered)
+    memory_count = Call(rows.memory_count)
+    missing = Call(rows.missing)
 
-    def registered(self, workspace_id: str) -> Registered | None:
-        """A workspace's position, model and format; None for one that the team does not know."""
+    # --- leases ---
+    look = Call(leases.look)
+    renew = Call(leases.renew)
+    release = Call(leases.release)
 
-    def memory_count(self, workspace_id: str) -> int:
-        """The number of a workspace's memories."""
+    # --- jobs of the lease's holder ---
+    time = Call(shared_jobs.now)
+    due = Call(shared_jobs.due)
+    running = Call(shared_jobs.running)
+    write = Call(shared_jobs.write, changes=True)
+    cancel_requests = Call(shared_jobs.cancel_requests)
+    is_committed = Call(shared_jobs.is_committed)
+    forget_texts = Call(shared_jobs.forget_texts, changes=True)
 
-    def missing(self, workspace_id: str, position: Position) -> Missing | None:
-        """What a copy at this position lacks, in numbers; None for a workspace that the team does not know."""
+    # --- jobs of who asks ---
+    post = Call(shared_jobs.post, changes=True)
+    reports = Call(shared_jobs.reports)
+    acknowledge = Call(shared_jobs.acknowledge)
+    cancel = Call(shared_jobs.cancel, changes=True)
 
-    def share(self, what: Described, change_id: str, rows: Iterable[SharedRow], author: Author) -> None:
-        """Make a workspace known, with all its rows as its first change, unless it is known already."""
+    # --- copies, and what operators see ---
+    note_copy = Call(machines_copies.note)
+    remove_copy = Call(machines_copies.remove, changes=True)
+    copies = Call(machines_copies.of_workspace)
+    access = Call(machines_copies.access)
+    overview = Call(machines_copies.overview)
+    failed_jobs = Call(shared_jobs.failed)
+    dismiss = Call(shared_jobs.dismiss, changes=True)
+    workspaces = Call(machines_copies.all_workspaces)
 
+    # --- notices ---
+    tell = Call(notices.send)
+
+    @abstractmethod
+    def run(self, call: Call[P, R], *arguments: P.args, **named: P.kwargs) -> R:
+        """Run one of these."""
+
+    # --- streams ---
+
+    @abstractmethod
+    def share(self, what: Described, change_id: str, all_rows: Iterable[SharedRow], author: Author) -> None:
+        """As ``rows.share``."""
+
+    @abstractmethod
     def incoming(self, workspace_id: str, position: Position) -> AbstractContextManager[Incoming | None]:
         """What a copy at this position lacks; None for a workspace that the team does not know."""
 
+    @abstractmethod
     def commit(
         self,
         workspace_id: str,
         before: Position,
-        rows: Iterable[SharedRow],
+        changed: Iterable[SharedRow],
         jobs: Sequence[str],
         author: Author,
         format_: int,
     ) -> Position:
         """As ``rows.commit``. Raises JobError: TEAM_CONFLICT, TEAM_LEASE_LOST."""
 
-    # --- leases ---
-
-    def look(self, workspace_id: str, node: str, seconds: float) -> Turn:
-        """Take the workspace's lease for so many seconds if a job is due, or else say what there is."""
-
-    def take(self, node: str, served: Sequence[str] | None, seconds: float) -> Lease | None:
-        """As ``leases.take``."""
-
-    def renew(self, lease: Lease, seconds: float) -> bool:
-        """As ``leases.renew``."""
-
-    def release(self, lease: Lease) -> bool:
-        """As ``leases.release``."""
-
-    # --- jobs of the lease's holder ---
-
-    def time(self) -> datetime:
-        """The server's time."""
-
-    def due(self, lease: Lease, node: str, limit: int) -> list[SharedJob]:
-        """As ``shared_jobs.due``."""
-
-    def running(self, lease: Lease) -> list[Record]:
-        """As ``shared_jobs.running``."""
-
-    def write(self, lease: Lease, records: Sequence[Record]) -> None:
-        """As ``shared_jobs.write``. Raises JobError: TEAM_LEASE_LOST."""
-
-    def cancel_requests(self, lease: Lease) -> list[str]:
-        """As ``shared_jobs.cancel_requests``."""
-
-    def is_committed(self, workspace_id: str, record: Record) -> bool:
-        """As ``shared_jobs.is_committed``."""
-
-    def forget_texts(self, lease: Lease) -> None:
-        """As ``shared_jobs.forget_texts``. Raises JobError: TEAM_LEASE_LOST."""
-
-    # --- jobs of who asks ---
-
-    def post(self, workspace_id: str, node: str, jobs: Sequence[tuple[Job, Record]]) -> dict[str, Posted]:
-        """As ``shared_jobs.post``. Raises JobError: TEAM_NOT_SHARED."""
-
-    def reports(self, node: str, workspace_id: str) -> list[Report]:
-        """As ``shared_jobs.reports``."""
-
-    def acknowledge(self, node: str, seen: Sequence[Report]) -> None:
-        """As ``shared_jobs.acknowledge``."""
-
-    def cancel(self, workspace_id: str, job_id: str) -> Cancellation:
-        """As ``shared_jobs.cancel``."""
-
-    # --- copies, and what operators see ---
-
-    def note_copy(
-        self, workspace_id: str, node: str, applied_seq: int, version: str, has_removed_all: bool, *, runs_jobs: bool
-    ) -> None:
-        """As ``copies.note``. A machine that ``runs_jobs`` keeps the graph that it owns; another one lets it go."""
-
-    def remove_copy(self, workspace_id: str, node: str) -> None:
-        """As ``copies.remove``."""
-
-    def copies(self, workspace_id: str) -> list[Copy]:
-        """As ``copies.of_workspace``."""
-
-    def access(self, workspace_id: str) -> Access | None:
-        """As ``copies.access``; None from a gateway that does not know it."""
-
-    def overview(self, workspace_id: str) -> Overview | None:
-        """As ``copies.overview``."""
-
-    def failed_jobs(self, workspace_id: str, limit: int) -> list[FailedJob]:
-        """As ``shared_jobs.failed``."""
-
-    def dismiss(self, workspace_id: str, job_ids: Sequence[str] | None) -> int:
-        """As ``shared_jobs.dismiss``."""
-
-    def workspaces(self, limit: int) -> list[Overview]:
-        """As ``copies.all_workspaces``."""
-
-    # --- notices ---
-
-    def tell(self, workspace_id: str) -> None:
-        """Tell all who listen that the workspace has changed."""
-
+    @abstractmethod
     def listen(
         self, workspace_id: str, node: str, heard: Callable[[bool], None], is_stopped: Callable[[], bool]
     ) -> None:
@@ -162,5 +185,10 @@ class Team(Protocol):
 
         A gateway looks for its machines, so that they need not: ``heard(False)`` says that nothing has changed."""
 
+    @abstractmethod
     def close(self) -> None:
         """Close all connections."""
+
+
+CALLS: dict[str, Call[Any, Any]] = {call.name: call for call in vars(Team).values() if isinstance(call, Call)}
+"""By name, which is also that of the gateway's route."""

@@ -17,6 +17,7 @@ from jobs.errors import JobError
 
 from . import row_history
 from .copy_age import Missing
+from .fields import ChangeId, Id, Number
 from .row_history import RowHistory
 
 if TYPE_CHECKING:
@@ -45,8 +46,8 @@ class Position(NamedTuple):
     A database that was restored from a backup, or a standby that lost the last changes, gives numbers again, but no id.
     """
 
-    seq: int
-    change: str
+    seq: Number
+    change: ChangeId
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,8 @@ class Author:
     owns_lease: bool = False
 
 
-class Registered(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Registered:
     """A workspace's present position, its embedding model, and the format of memory.db that its rows need."""
 
     position: Position
@@ -93,6 +95,17 @@ class Described:
     group: str | None = None
 
 
+def share(
+    connection: Connection, what: Described, change_id: str, all_rows: Iterable[SharedRow], author: Author
+) -> None:
+    """Make a workspace known, with all its rows as its first change, unless it is known already."""
+    with connection.transaction():
+        if registered(connection, what.workspace_id) is None:
+            register(connection, what)
+            start = Position(0, "")
+            commit(connection, what.workspace_id, start, all_rows, [], author, what.format, change_id)
+
+
 def register(connection: Connection, what: Described) -> None:
     """Make the workspace known, if it is not yet."""
     connection.execute(
@@ -102,7 +115,7 @@ def register(connection: Connection, what: Described) -> None:
     )
 
 
-def registered(connection: Connection, workspace_id: str) -> Registered | None:
+def registered(connection: Connection, workspace_id: Id) -> Registered | None:
     """What is known of the workspace; None for an unknown one."""
     row = connection.execute(
         "SELECT last_seq, last_change::text, embedder, dimensions, format FROM workspaces WHERE id = %s",
@@ -114,7 +127,7 @@ def registered(connection: Connection, workspace_id: str) -> Registered | None:
     return Registered(Position(seq, change), *facts)
 
 
-def memory_count(connection: Connection, workspace_id: str) -> int:
+def memory_count(connection: Connection, workspace_id: Id) -> int:
     """The number of its memories, hidden ones included."""
     found = connection.execute(
         "SELECT count(*) FROM rows WHERE workspace_id = %s AND tbl = 'memories' AND value IS NOT NULL", (workspace_id,)
@@ -131,7 +144,7 @@ def positions(connection: Connection, workspace_ids: Sequence[str]) -> dict[str,
     return {workspace_id: Position(seq, change) for workspace_id, seq, change in found}
 
 
-def missing(connection: Connection, workspace_id: str, position: Position) -> Missing | None:
+def missing(connection: Connection, workspace_id: Id, position: Position) -> Missing | None:
     """What a copy at this position lacks; None for an unknown workspace. If the database was restored from a backup,
     the copy lacks all changes."""
     row = connection.execute(

@@ -7,10 +7,12 @@ A record is stepped by ``jobs.lifecycle`` alone, with the server's clock; this m
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import Field
 
 from jobs import clock, lifecycle
 from jobs.errors import SLIPS, JobError
@@ -19,12 +21,14 @@ from jobs.model import Job, Record, canonical_json
 from jobs.scrub import without_texts
 
 from . import leases
+from .fields import Id, JobId, JsonRecord, Node, Number, PostedJob
 from .leases import Lease
 
 if TYPE_CHECKING:
     from .server import Connection
 
 Posted = Literal["posted", "known", "other"]
+_MOST_REPORTS = 200
 MOST_FAILED = 50
 """Of the failed jobs, those that an operator sees at once."""
 
@@ -33,19 +37,20 @@ MOST_FAILED = 50
 class SharedJob:
     """A job and its record. ``job`` is as ``Job.as_dict``; None once it has ended and was reported."""
 
-    record: Record
+    record: JsonRecord
     job: dict[str, Any] | None
 
 
-class Report(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Report:
     """A record that changed since the machine has seen it. ``version`` is for ``acknowledge``."""
 
-    workspace_id: str
-    record: Record
-    version: int
+    record: JsonRecord
+    version: Number
 
 
-class FailedJob(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class FailedJob:
     """A job that failed, of any machine: who asked for it last, why it failed and when. Never a text."""
 
     job_id: str
@@ -65,7 +70,12 @@ def now(connection: Connection) -> datetime:
 # --- the machines that ask ---
 
 
-def post(connection: Connection, workspace_id: str, node: str, jobs: Sequence[tuple[Job, Record]]) -> dict[str, Posted]:
+def post(
+    connection: Connection,
+    workspace_id: Id,
+    node: Node,
+    jobs: Annotated[Sequence[PostedJob], Field(max_length=256)],
+) -> dict[str, Posted]:
     """Post jobs that a machine has accepted, in one transaction. A job that ended and was asked for again is posted
     with its next generation. Posting twice is posting once. None counts as submitted or accepted later than now, so
     that a machine whose clock is ahead is not always the last.
@@ -139,20 +149,26 @@ def _not_after(moment: str | None, at: datetime) -> str | None:
     return clock.iso(at) if moment is not None and clock.parse(moment) > at else moment
 
 
-def reports(connection: Connection, node: str, workspace_id: str, limit: int = 200) -> list[Report]:
+def reports(connection: Connection, node: Node, workspace_id: Id) -> list[Report]:
     """The records that changed since this machine has seen them, for its own jobs in the workspace."""
     found = connection.execute(
-        "SELECT workspace_id::text, record, version FROM job_askers JOIN jobs USING (workspace_id, job_id)"
+        "SELECT record, version FROM job_askers JOIN jobs USING (workspace_id, job_id)"
         " WHERE node = %s AND workspace_id = %s AND reported < version ORDER BY seq LIMIT %s",
-        (node, workspace_id, limit),
+        (node, workspace_id, _MOST_REPORTS),
     )
-    return [Report(workspace_id, Record.from_dict(record), version) for workspace_id, record, version in found]
+    return [Report(Record.from_dict(record), version) for record, version in found]
 
 
-def acknowledge(connection: Connection, node: str, seen: Iterable[Report]) -> None:
+def acknowledge(
+    connection: Connection,
+    node: Node,
+    workspace_id: Id,
+    seen: Annotated[Sequence[Report], Field(max_length=1000)],
+) -> None:
     """Note that the machine has these records. Once all machines that asked have its end, a job keeps no text."""
     with connection.transaction():
-        for workspace_id, record, version in seen:
+        for report in seen:
+            record, version = report.record, report.version
             which = (node, workspace_id, record.job_id)
             if not record.ended:
                 connection.execute(
@@ -171,7 +187,7 @@ def acknowledge(connection: Connection, node: str, seen: Iterable[Report]) -> No
 Cancellation = Literal["cancelled", "running", "too late", "ended"]
 
 
-def cancel(connection: Connection, workspace_id: str, job_id: str) -> Cancellation:
+def cancel(connection: Connection, workspace_id: Id, job_id: JobId) -> Cancellation:
     """Cancel a job that waits; one that runs is marked, for the worker that runs it."""
     with connection.transaction():
         connection.execute("SELECT 1 FROM workspaces WHERE id = %s FOR NO KEY UPDATE", (workspace_id,))
@@ -207,16 +223,21 @@ DELETE FROM jobs WHERE workspace_id = %s AND {HAS_FAILED} AND (%s::text[] IS NUL
 """  # noqa: S608 - constants
 
 
-def failed(connection: Connection, workspace_id: str, limit: int = MOST_FAILED) -> list[FailedJob]:
+def failed(
+    connection: Connection, workspace_id: Id, limit: Annotated[int, Field(gt=0, le=MOST_FAILED)]
+) -> list[FailedJob]:
     """The workspace's failed jobs, the last one first. Those that run again are left out, and persons' slips."""
     found = connection.execute(_FAILED, (workspace_id, limit))
     return [FailedJob(*row) for row in found]
 
 
-def dismiss(connection: Connection, workspace_id: str, job_ids: Sequence[str] | None) -> int:
+def dismiss(
+    connection: Connection, workspace_id: Id, job_ids: Annotated[Sequence[JobId], Field(max_length=1000)] | None
+) -> int:
     """Remove these failed jobs, or all, from what operators see; of the memories nothing changes. One whose end its
     machine does not know yet stays. Returns how many were removed."""
-    return connection.execute(_DISMISS, (workspace_id, job_ids, job_ids)).rowcount
+    ids = None if job_ids is None else list(job_ids)
+    return connection.execute(_DISMISS, (workspace_id, ids, ids)).rowcount
 
 
 # --- the worker that holds the lease ---
@@ -229,13 +250,15 @@ ORDER BY jobs.priority DESC, seq LIMIT %(limit)s
 """  # noqa: S608 - constants
 
 
-def due(connection: Connection, lease: Lease, node: str, limit: int) -> list[SharedJob]:
+def due(
+    connection: Connection, lease: Lease, node: Node, limit: Annotated[int, Field(gt=0, le=1000)]
+) -> list[SharedJob]:
     """The workspace's jobs that may start now on this machine, in their order of starting."""
     found = connection.execute(_DUE, {"id": lease.workspace_id, "node": node, "limit": limit})
     return [SharedJob(Record.from_dict(record), job) for record, job in found]
 
 
-def running(connection: Connection, lease: Lease) -> list[Record]:
+def running(connection: Connection, lease: Lease) -> list[JsonRecord]:
     """The workspace's jobs whose records say that they run: when a lease begins, those of a worker that died."""
     found = connection.execute(
         "SELECT record FROM jobs WHERE workspace_id = %s AND state = 'running' ORDER BY seq", (lease.workspace_id,)
@@ -243,7 +266,7 @@ def running(connection: Connection, lease: Lease) -> list[Record]:
     return [Record.from_dict(record) for (record,) in found]
 
 
-def write(connection: Connection, lease: Lease, records: Sequence[Record]) -> None:
+def write(connection: Connection, lease: Lease, records: Sequence[JsonRecord]) -> None:
     """Write the next records of jobs, all or none. Raises JobError: TEAM_LEASE_LOST."""
     with connection.transaction():
         leases.require(connection, lease)
@@ -261,7 +284,7 @@ def cancel_requests(connection: Connection, lease: Lease) -> list[str]:
     return [job_id for (job_id,) in found]
 
 
-def is_committed(connection: Connection, workspace_id: str, record: Record) -> bool:
+def is_committed(connection: Connection, workspace_id: Id, record: JsonRecord) -> bool:
     """Whether the job's change is committed."""
     key = canonical_json([record.job_id, record.job_sha256])
     found = connection.execute(

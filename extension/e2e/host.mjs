@@ -57,12 +57,14 @@ export async function startHost(options) {
   const home = mkdtempSync(join(tmpdir(), "cognee-host-"));
   const data = userData ?? join(home, "data");
   const config = join(home, "config.yaml");
-  mkdirSync(join(data, "User"), { recursive: true });
+  // In a browser, settings of the scope “machine” are those of the server's machine, and not the user's.
+  const scopes = ["User", "Machine"].map((scope) => join(data, scope));
+  for (const folder of scopes) mkdirSync(folder, { recursive: true });
   writeFileSync(config, "auth: none\ncert: false\n");
   let all = { ...QUIET, "security.workspace.trust.enabled": !trusted, ...settings };
   const set = (more) => {
     all = { ...all, ...more };
-    writeFileSync(join(data, "User", "settings.json"), JSON.stringify(all));
+    for (const folder of scopes) writeFileSync(join(folder, "settings.json"), JSON.stringify(all));
   };
   set({});
   const common = ["--user-data-dir", data, "--extensions-dir", join(home, "extensions"), "--config", config];
@@ -116,7 +118,7 @@ export async function startHost(options) {
     home,
     origin,
     port,
-    /** Changes settings of the user. */
+    /** Changes settings of the user and the machine. */
     set,
     async open() {
       await page.goto(`${origin}/?folder=${workspace}${query}`);
@@ -124,11 +126,19 @@ export async function startHost(options) {
     },
     /** Runs a command by its title from the palette. */
     async command(title) {
-      await page.keyboard.press("F1");
       const input = page.locator(".quick-input-widget input.input");
-      await input.waitFor();
-      await input.fill(`>${title}`);
-      await page.locator(".quick-input-list .monaco-list-row.focused").filter({ hasText: title }).waitFor();
+      const row = page.locator(".quick-input-list .monaco-list-row.focused").filter({ hasText: title });
+      // The palette lists what there is when it opens: it is opened again until the command is there.
+      for (let tries = 1; ; tries++) {
+        await page.keyboard.press("F1");
+        await input.waitFor();
+        await input.fill(`>${title}`);
+        const error = await row.waitFor({ timeout: 6000 }).catch((caught) => caught);
+        if (error === undefined) break;
+        if (tries === 10) throw error;
+        await page.keyboard.press("Escape");
+        await input.waitFor({ state: "hidden" });
+      }
       await page.keyboard.press("Enter");
     },
     /** What an output channel holds, read from its file. */

@@ -386,7 +386,11 @@ export const workspace = {
 
 export const languages = { registerCodeLensProvider: never };
 
+export const chat = { createChatParticipant: () => ({ dispose: () => undefined }) };
+
 export const lm = {
+  registerTool: never,
+  registerMcpServerDefinitionProvider: never,
   selectChatModels: () => Promise.resolve(user.model === undefined ? [] : [model]),
 };
 

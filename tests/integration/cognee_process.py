@@ -107,6 +107,22 @@ class CogneeProcess:
         return found
 
 
+async def read_counts() -> tuple[int, int]:
+    """The numbers of nodes and of edges."""
+    from cognee.infrastructure.databases.graph import get_graph_engine
+
+    nodes, edges = await (await get_graph_engine()).get_graph_counts()
+    return int(nodes), int(edges)
+
+
+async def read_search(text: str, collection: str, limit: int) -> list[tuple[str, float]]:
+    from cognee.infrastructure.databases.vector import get_vector_engine_async
+
+    engine = await get_vector_engine_async()
+    results = await engine.search(collection, query_text=text, limit=limit)
+    return [(str(result.id), float(result.score)) for result in results]
+
+
 def ask_llm(stores: Any, shape: str, text: str, options: dict[str, Any]) -> dict[str, Any]:
     """Through cognee's own gateway, at the expense of a job: ``times`` in a row, or ``at_once``."""
     import asyncio
@@ -155,6 +171,7 @@ def ask_llm(stores: Any, shape: str, text: str, options: dict[str, Any]) -> dict
 
 
 def main() -> None:
+    from bridge.graph.cognee_process import run as run_in_cognee
     from bridge.graph.open_stores import Stores
     from bridge.operations import Task, run
     from jobs import clock
@@ -180,6 +197,9 @@ def main() -> None:
                     return stores.graph_lag()
                 case "forget_extractions":
                     return stores.forget_extractions(*arguments)
+                case "counts" | "search":
+                    stores.graph.memory_count()  # opens it
+                    return run_in_cognee(globals()[f"read_{what}"](*arguments))
                 case _:
                     return getattr(stores.graph, what)(*arguments)
 

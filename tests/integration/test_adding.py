@@ -1,4 +1,4 @@
-"""docs/recipes.md: the steps for a kind of job and for a command, in a copy of the program."""
+"""docs/recipes.md: the steps for a kind of job, a command and a model, in a copy of the program."""
 
 from __future__ import annotations
 
@@ -90,3 +90,19 @@ def test_a_command_that_is_added_by_the_steps_of_the_page_runs_and_is_shown(prog
     assert place.cli("tally").stdout == "0 memories\n"
     assert place.json("tally") == {"success": True, "memories": 0}
     assert "  tally      count the memories\n" in place.cli("--help").stdout
+
+
+def test_a_model_that_is_added_by_the_steps_of_the_page_is_offered_and_used(program: Path, tmp_path: Path) -> None:
+    followed = list(steps("Another local model"))
+    for step in followed:
+        step.follow(program)
+    assert {step.path for step in followed} == {"bridge/embedding/local_models.py"}
+    place = Place(tmp_path, PYTHONPATH=str(program))
+    assert [row["name"] for row in place.json("model", "list")["models"]][-1] == "english-first"
+    used = place.json("model", "use", "english-first")
+    assert used["identity"] == "fastembed/sentence-transformers/all-MiniLM-L6-v2:first/384"
+    embedded = (
+        "from bridge.settings import load; from bridge.embedding.factory import create;"
+        "made = create(load().embedding); print(made.identity, made.embed(['word']).shape)"
+    )
+    assert place.python("-c", embedded).stdout == f"{used['identity']} (1, 384)\n"

@@ -15,6 +15,7 @@ from postgres import database
 from bridge.team import wire
 from bridge.team.membership import Membership
 from bridge.team.postgres_team import PostgresTeam
+from bridge.team.protocol import CALLS
 from bridge.team.rows import Author, Described
 from bridge.team.server import Server
 from bridge.team.shared_jobs import Posted
@@ -180,9 +181,9 @@ def test_a_posted_job_that_names_files_is_refused_by_gateway_and_worker(place: S
     file = {"schema_version": 1, "job_id": "a", "kind": "cognify", "payload": {"paths": ["secret.md"]}}
     job = parse_job("a", encode(file))
     record = accept(job, clock.now())
-    body = wire.Post(workspace_id=workspace_id, node="n", jobs=[{"job": job.as_dict(), "record": record.as_dict()}])
+    post = CALLS["post"]
     with pytest.raises(JobError, match="may not name files"):
-        wire.OPERATIONS["post"].run(team, body, lambda node: node)
+        wire.parsed(post.body, encode(post.request(workspace_id, "n", [(job, record)])))
     team.post(workspace_id, "n", [(job, record)])  # as a machine with the database's address could
     jobs = TeamJobs(team, "mine", CrashLimits())
     lease = team.take("mine", [workspace_id], 60)

@@ -249,6 +249,7 @@ def test_who_finds_no_job_knows_when_one_may_be_due(team: PostgresTeam) -> None:
 
     def due(node: str) -> float | None:
         found = team.look(workspace_id, node, 0.001)
+        assert found is not None
         assert found.registered is not None, "no job is due"
         return found.due_seconds
 
@@ -260,15 +261,16 @@ def test_who_finds_no_job_knows_when_one_may_be_due(team: PostgresTeam) -> None:
     assert 3500 < (due("first") or 0) <= 3600
     assert due("second") is None, "it is about the files of the first"
     post(team, workspace_id, "a")
-    lease = team.look(workspace_id, "first", 60.0).lease
-    assert lease is not None
+    turn = team.look(workspace_id, "first", 60.0)
+    assert turn is not None
+    assert turn.lease is not None
     assert 50 < (due("second") or 0) <= 60, "the holder may die"
     jobs = TeamJobs(team, "first", CRASH_LIMITS)
-    jobs.hold(lease)
+    jobs.hold(Lease(workspace_id, turn.lease))
     jobs.apply({"a": lifecycle.Started()} if jobs.next() == "a" else {})
     assert 50 < (due("second") or 0) <= 60, "it runs"
-    assert 50 < (team.due_in_any("second", embedder="its own model", format_=8) or 0) <= 60
-    assert team.due_in_any("second", embedder="another", format_=8) is None
+    assert 50 < (team.due_in("second", embedder="its own model", format_=8) or 0) <= 60
+    assert team.due_in("second", embedder="another", format_=8) is None
 
 
 def test_a_job_of_the_graph_may_be_due_once_its_owner_is_gone(team: PostgresTeam, workspace_id: str, dsn: str) -> None:
@@ -281,9 +283,12 @@ def test_a_job_of_the_graph_may_be_due_once_its_owner_is_gone(team: PostgresTeam
             (workspace_id,),
         )
     found = team.look(workspace_id, "second", 60.0)
+    assert found is not None
     assert found.lease is None
     assert 80 < (found.due_seconds or 0) <= 90
-    assert team.look(workspace_id, "first", 60.0).lease is not None
+    found = team.look(workspace_id, "first", 60.0)
+    assert found is not None
+    assert found.lease is not None
 
 
 @pytest.mark.parametrize(("seq", "lacks"), [(0, Missing(3, True)), (1, Missing(2, True)), (2, Missing(1, False))])

@@ -32,6 +32,7 @@ from bridge.store.team.tables import key_text
 from bridge.team import copies, membership, people, schema, wire
 from bridge.team.gateway_team import GatewayTeam
 from bridge.team.postgres_team import PostgresTeam
+from bridge.team.protocol import CALLS
 from bridge.team.rows import Author, Described, Position, SharedRow
 from bridge.team.server import PersonsConnections, Server
 from jobs import clock, lifecycle
@@ -185,7 +186,6 @@ def bodies(workspace_id: str) -> dict[str, dict[str, Any]]:
     }  # fmt: skip
     more: dict[str, dict[str, Any]] = {
         "look": {"node": "n", "seconds": 30.0},
-        "take": {"node": "n", "seconds": 30.0},
         "renew": {"lease": 7, "seconds": 30.0},
         "release": {"lease": 7},
         "due": {"lease": 7, "node": "n", "limit": 10},
@@ -208,7 +208,7 @@ def bodies(workspace_id: str) -> dict[str, dict[str, Any]]:
         "listen": {"seconds": 0.1, "node": "n"},
         "answer": {"verb": "retrieve", "arguments": {"query": "x"}, "root": "/"},
     }  # fmt: skip
-    of_workspaces = [name for name, each in wire.OPERATIONS.items() if issubclass(each.body, wire.Call)]
+    of_workspaces = [name for name, call in CALLS.items() if "workspace_id" in call.body.model_fields]
     return {
         name: {"workspace_id": workspace_id, **more.get(name, {})}
         for name in [*of_workspaces, "incoming", "commit", "listen", "answer"]
@@ -268,7 +268,7 @@ def test_row_level_security_alone_shows_and_changes_nothing_of_another_persons_w
             assert [row.key for _, row in found.rows] == [json.dumps([X])]
         assert theirs.registered(strangers.workspace_id) is None
         assert theirs.take("n", [strangers.workspace_id], 30) is None
-        assert theirs.workspaces(100) == []
+        assert theirs.workspaces() == []
         assert theirs.copies(strangers.workspace_id) == []
         assert theirs.overview(strangers.workspace_id) is None
         assert theirs.failed_jobs(strangers.workspace_id, 50) == []
@@ -358,7 +358,7 @@ def test_a_role_for_hosts_works_with_all_workspaces_and_can_change_no_table_and_
         team.share(Described(workspace_id, "the host's", 8, "a model", 3), str(uuid4()), [], Author("host"))
         found = team.registered(strangers.workspace_id)
         assert found is not None
-        assert {workspace_id, strangers.workspace_id} <= {each.workspace_id for each in team.workspaces(1000)}
+        assert {workspace_id, strangers.workspace_id} <= {each.workspace_id for each in team.workspaces()}
         team.commit(strangers.workspace_id, found.position, [], [], Author("host"), 8)
         lease = team.take("host", [workspace_id], 30)
         assert lease is None, "no job is due"
@@ -715,7 +715,7 @@ def test_the_metrics_and_the_description_are_published(strangers: Strangers) -> 
     assert 'cognee_memory_gateway_requests_total{operation="share",outcome="ok"}' in metrics
     described = httpx.get(strangers.hosted.address + "/openapi.json").json()
     assert set(described["paths"]) == {
-        wire.PREFIX + name for name in [*wire.OPERATIONS, "share", "incoming", "commit", "listen", "answer"]
+        wire.PREFIX + name for name in [*CALLS, "share", "incoming", "commit", "listen", "answer"]
     }
 
 

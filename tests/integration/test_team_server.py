@@ -37,7 +37,7 @@ def address(dsn: str, mistake: dict[str, Any]) -> str:
 def error_of(server: Server) -> JobError:
     try:
         with pytest.raises(JobError) as caught:
-            PostgresTeam(server).workspaces(1)
+            PostgresTeam(server).workspaces()
         return caught.value
     finally:
         server.close()

@@ -744,7 +744,7 @@ sys.addaudithook(_note_opened)  # it cannot be removed: without a list in _OPENE
 
 
 def test_the_doctor_reads_each_record_once(used: Workspace) -> None:
-    """So its time grows with the number of jobs and no faster; ``benchmarks.doctor`` measures it."""
+    """So its time grows with the number of jobs and no faster."""
     encoded = json.dumps(ended("job-x").as_dict())
     names = {f"job-{number}.json" for number in range(200)}
     for name in names:

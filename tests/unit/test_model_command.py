@@ -1,18 +1,32 @@
-"""The commands ``model …`` where they change nothing, and the setting that they write."""
+"""The commands ``model …``: the setting that they write, what they add, and what they compare."""
 
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any
 
+import cross_encoder
+import hub_model
 import pytest
+from shelf import summary
 
+from bridge import trust
+from bridge.embedding.factory import create
 from bridge.embedding.local_models import ENGLISH, MULTILINGUAL
+from bridge.search.model_comparison import FOLDER_PREFIX
+from bridge.search.reader import Reader
 from bridge.settings import load
+from bridge.store.sqlite_store import SqliteStore
+from bridge.store.values import Addition, Feedback
 from jobs.layout import Workspace
 from worker.cli import main
 from worker.terminal import model_command
+
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+RETAINED = "how long are copies of the data retained"
 
 
 @pytest.fixture(autouse=True)
@@ -82,3 +96,51 @@ def test_a_trusted_workspace_gets_the_setting_in_its_own_file(
     assert Path(done["file"]) == workspace.root / ".env"
     assert run(workspace, capfd, "status")["configured"] == MULTILINGUAL.identity
     assert load().embedding.identity == ENGLISH.identity
+
+
+def test_a_folder_that_was_added_is_listed_and_used_as_the_other_models(
+    workspace: Workspace, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("COGNEE_MEMORY_CACHE_DIR", str(tmp_path / "cache"))
+    folder = hub_model.make(tmp_path, "e5-small-v2")
+    added = run(workspace, capfd, "add", str(folder), "--name", "mine")
+    assert (added["model"], added["query_prefix"], added["memories"], added["sentences"]) == ("mine", "query: ", 0, 16)
+    row = run(workspace, capfd, "list")["models"][-1]
+    assert (row["name"], row["identity"], row["installed"]) == ("mine", added["identity"], True)
+    assert run(workspace, capfd, "use", "mine")["identity"] == load().embedding.identity == added["identity"]
+    assert Reader(workspace, load().embedding).answer("retrieve", {"query": "x"}, NOW)["success"]
+    refused = run(workspace, capfd, "add", str(workspace.root))
+    assert (refused["error_code"], "docs/settings.md" in refused["remediation"]) == ("MODEL_UNUSABLE", True)
+
+
+def test_models_and_a_reranker_are_compared_by_the_memories_that_helped_with_a_question(
+    workspace: Workspace, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("COGNEE_MEMORY_CACHE_DIR", str(tmp_path / "cache"))
+    trust.adopt(workspace, load().config_folder)
+    assert run(workspace, capfd, "compare")["error_code"] == "ARGUMENT_INVALID"
+    run(workspace, capfd, "add", str(hub_model.make(tmp_path, "toy")))
+    texts = ["We keep backups for thirty days.", "The keeper of the lighthouse counts ships.", "Cook lentils for soup."]
+    memories = [summary(f"id-{number}", text) for number, text in enumerate(texts)]
+    store = SqliteStore(workspace, create(load().embedding))
+    with store.change("2026-11-20T12:00:00Z") as change:
+        change.add(Addition(memory, "job") for memory in memories)
+    with store.change("2026-11-20T12:00:00Z") as change:
+        for memory, query in zip(memories, [RETAINED, "keeper lighthouse", "soup"], strict=True):
+            verdict = "wrong" if query == "soup" else "helpful"
+            change.give_feedback(Feedback(memory.id, "person", verdict, "2026-11-20T12:00:00Z", query))
+    store.close()
+    before = workspace.memory_db.read_bytes()
+    reranker = cross_encoder.make(tmp_path / "reranker", [*texts, RETAINED])
+    found = run(workspace, capfd, "compare", "toy", "--reranker", str(reranker))
+    assert sorted(found["questions"]) == [RETAINED, "keeper lighthouse"]
+    rows = [(row["model"], row["reranker"] is not None, row["first"]) for row in found["models"]]
+    assert [(name, reranked) for name, reranked, _ in rows] == [
+        ("english", False), ("english", True), ("toy", False), ("toy", True),
+    ]  # fmt: skip
+    assert rows[0][2] == 2
+    assert all(row["first"] <= row["first_five"] <= 2 for row in found["models"])
+    assert workspace.memory_db.read_bytes() == before
+    assert list(Path(gettempdir()).glob(f"{FOLDER_PREFIX}*")) == []
+    failed = run(workspace, capfd, "compare", "--reranker", str(tmp_path / "none"))
+    assert (failed["error_code"], "no model.onnx" in failed["remediation"]) == ("MODEL_UNUSABLE", True)

@@ -22,6 +22,7 @@ from jobs.schema import (
     JobRecord,
     Moment,
     Progress,
+    Share,
 )
 from jobs.states import Advice
 
@@ -116,6 +117,44 @@ class ModelStatus(TypedDict):
     job_id: JobId | None
     """The rebuild that waits or runs."""
     progress: Progress | None
+
+
+class AddedModel(TypedDict):
+    """The answer of ``cognee-memory model add``."""
+
+    model: str
+    identity: str
+    folder: str
+    dimensions: Count
+    query_prefix: str
+    """What is put before a question; it comes from the model's folder, or is that of its family."""
+    text_prefix: str
+    removed: Share
+    """How much was removed of what all vectors of the model share, 0..1."""
+    memories: Count
+    """How many memories of the workspace it was calibrated on."""
+    sentences: Count
+    """How many sentences of the program it was calibrated on."""
+
+
+class ModelQuality(TypedDict):
+    """How well a model found the marked memories."""
+
+    model: str
+    reranker: str | None
+    first: Count
+    """How many marked memories were the first hit."""
+    first_five: Count
+    ranks: list[int | None]
+    """The rank of each question's memory; null if it was not among the first five."""
+
+
+class ModelComparison(TypedDict):
+    """The answer of ``cognee-memory model compare``."""
+
+    questions: list[str]
+    """The questions of feedback that a memory helped, in the order of ``ranks``."""
+    models: list[ModelQuality]
 
 
 class AskedWorker(TypedDict):

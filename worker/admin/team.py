@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from .shapes import TeamCopy, TeamFailedJob, TeamStatus, TeamWorkspace
 
 
-_MOST_NAMED = 1000
-
-
 def share(workspace: Workspace, settings: Settings, name: str | None = None) -> Membership:
     """Make the workspace the team's, as ``name`` or by its folder's: its worker sends all memories when it starts.
 
@@ -70,7 +67,7 @@ def _wanted(reached: Team, id_or_name: str) -> str:
         return str(UUID(id_or_name))
     except ValueError:
         pass
-    found = [each.workspace_id for each in reached.workspaces(_MOST_NAMED) if each.name == id_or_name]
+    found = [each.workspace_id for each in reached.workspaces() if each.name == id_or_name]
     if len(found) == 1:
         return found[0]
     said = f"{len(found)} workspaces are called {id_or_name!r}" if found else f"You see no workspace {id_or_name!r}"
@@ -130,7 +127,7 @@ def status(workspace: Workspace, settings: Settings, *, patience: float | None =
     try:
         with closing(team_opening.team_of(settings, patience=patience)) as reached:
             seen = reached.overview(found.workspace_id)
-            copies = reached.copies(found.workspace_id)
+            copies = [] if seen is None else reached.copies(found.workspace_id)
             access = reached.access(found.workspace_id)
             ahead = server_clock.ahead(reached)
             failed = [] if seen is None else reached.failed_jobs(found.workspace_id, MOST_FAILED)
@@ -183,7 +180,7 @@ def known_here(workspace: Workspace, settings: Settings, found: Membership, erro
 def list_workspaces(settings: Settings, limit: int) -> list[TeamWorkspace]:
     """The workspaces of the team. Raises JobError: SETTING_INVALID, and what reaching it raises."""
     with closing(team_opening.team_of(settings)) as reached:
-        return [_workspace(each) for each in reached.workspaces(limit)]
+        return [_workspace(each) for each in reached.workspaces()[:limit]]
 
 
 def _workspace(seen: Overview) -> TeamWorkspace:

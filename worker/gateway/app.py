@@ -27,6 +27,7 @@ from bridge.privacy.masking import trace
 from bridge.store.opening import known_format
 from bridge.store.team.row_checks import RowChecks
 from bridge.team import wire
+from bridge.team.protocol import CALLS, Call
 from bridge.team.rows import Author, Described, Position, SharedRow, require_format
 from bridge.team.server import Server
 from jobs.errors import JobError, error_kind
@@ -76,8 +77,8 @@ class Gateway:
         }
         routes = [Route(wire.PREFIX + name, self._route(name, run), methods=["POST"]) for name, run in special.items()]
         routes += [
-            Route(wire.PREFIX + name, self._route(name, self._operation(name)), methods=["POST"])
-            for name in wire.OPERATIONS
+            Route(wire.PREFIX + name, self._route(name, self._run(call)), methods=["POST"])
+            for name, call in CALLS.items()
         ]
         routes += [
             Route("/metrics", lambda request: Response(self.metrics.text(), media_type="text/plain; version=0.0.4")),
@@ -113,7 +114,7 @@ class Gateway:
     def _route(
         self, name: str, run: Callable[[Request, Caller], Awaitable[Response]]
     ) -> Callable[[Request], Awaitable[Response]]:
-        changes = name in ("share", "commit") or (name in wire.OPERATIONS and wire.OPERATIONS[name].changes)
+        changes = name in ("share", "commit") or (name in CALLS and CALLS[name].changes)
 
         async def respond(request: Request) -> Response:
             began, caller, code = time.monotonic(), None, None
@@ -178,26 +179,33 @@ class Gateway:
     def _pause(self, caller: Caller) -> transfers.Pause:
         return lambda size: self._limits.pause(caller.person, size, time.monotonic())
 
-    async def _body(self, request: Request, caller: Caller, form: type[BaseModel]) -> Any:
+    async def _data(self, request: Request, caller: Caller) -> bytes:
         data = bytearray()
         async for part in transfers.received(request, _MOST_BODY, self._pause(caller)):
             data += part
-        body = wire.parsed(form, bytes(data))
+        return bytes(data)
+
+    @staticmethod
+    def _parsed(request: Request, form: type[BaseModel], data: bytes) -> Any:
+        body = wire.parsed(form, data)
         request.state.workspace_id = getattr(body, "workspace_id", None)
         return body
 
-    def _operation(self, name: str) -> Callable[[Request, Caller], Awaitable[Response]]:
-        operation = wire.OPERATIONS[name]
+    async def _body(self, request: Request, caller: Caller, form: type[BaseModel]) -> Any:
+        return self._parsed(request, form, await self._data(request, caller))
 
+    def _run(self, call: Call[..., Any]) -> Callable[[Request, Caller], Awaitable[Response]]:
         async def run(request: Request, caller: Caller) -> Response:
-            body = await self._body(request, caller, operation.body)
-            workspace_id = getattr(body, "workspace_id", None)
+            data = await self._data(request, caller)
 
             def work() -> Any:
+                arguments = call.arguments_of(self._parsed(request, call.body, data))
+                workspace_id = request.state.workspace_id
                 if workspace_id is not None:
                     access.require_visible(self._server, caller, workspace_id)
-                team = access.team_for(self._server, caller, workspace_id)
-                return operation.run(team, body, named(caller))
+                if "node" in arguments:
+                    arguments["node"] = named(caller)(arguments["node"])
+                return call.shown(access.team_for(self._server, caller, workspace_id).run(call, **arguments))
 
             return _answer(await to_thread.run_sync(work))
 
@@ -219,7 +227,7 @@ class Gateway:
         return _answer(heard.changed if node is None else heard._asdict())
 
     async def _answer_question(self, request: Request, caller: Caller) -> Response:
-        body = await self._body(request, caller, wire.Answer)
+        body = await self._body(request, caller, wire.Question)
 
         def work() -> Any:
             access.require_visible(self._server, caller, body.workspace_id)
@@ -248,7 +256,7 @@ class Gateway:
         with team.incoming(body.workspace_id, Position(body.seq, body.change)) as found:
             if found is None:
                 raise JobError("TEAM_NOT_SHARED")
-            yield wire.header({"registered": wire.registered_shown(found.registered), "is_all": found.is_all})
+            yield wire.header({"registered": CALLS["registered"].shown(found.registered), "is_all": found.is_all})
             for seq, row in found.rows:
                 yield wire.row_line(row, seq)
             yield wire.END
@@ -307,9 +315,7 @@ class Gateway:
     @staticmethod
     def _head(request: Request, lines: Iterator[bytes], form: type[BaseModel]) -> Any:
         """The first line, after which ``lines`` are rows."""
-        head = wire.parsed(form, next(lines, b""))
-        request.state.workspace_id = head.workspace_id
-        return head
+        return Gateway._parsed(request, form, next(lines, b""))
 
 
 def _answer(value: Any) -> Response:

@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from bridge.team import wire
+from bridge.team.protocol import CALLS
 
 from ..version import VERSION
 
@@ -26,11 +27,10 @@ _ERROR = {
 
 def document() -> dict[str, Any]:
     """The document."""
-    paths = {wire.PREFIX + name: _path(name, operation.body) for name, operation in wire.OPERATIONS.items()}
+    bodies = {name: call.body for name, call in CALLS.items()} | {"listen": wire.Listen, "answer": wire.Question}
+    paths = {wire.PREFIX + name: _path(name, body) for name, body in bodies.items()}
     for name, model in _ROWS.items():
         paths[wire.PREFIX + name] = _path(name, model, media="application/x-ndjson")
-    paths[wire.PREFIX + "listen"] = _path("listen", wire.Listen)
-    paths[wire.PREFIX + "answer"] = _path("answer", wire.Answer)
     return {
         "openapi": "3.1.0",
         "info": {"title": "cognee-memory gateway", "version": VERSION},

@@ -164,7 +164,7 @@ class PoolWorker:
         0 if there was something."""
         settings = self._settings
         embedder, format_ = settings.embedding.identity, known_format()
-        lease = self._team.take_any(self._node, settings.lease_seconds, embedder=embedder, format_=format_)
+        lease = self._team.take(self._node, None, settings.lease_seconds, embedder=embedder, format_=format_)
         if lease is not None:
             self._leased = lease.workspace_id
             self._metrics.leases.inc()
@@ -181,7 +181,7 @@ class PoolWorker:
             return 0.0
         if self._shared.child.is_idle(settings.child_idle_seconds):
             self._shared.child.stop(why="idle")
-        due_seconds = self._team.due_in_any(self._node, embedder=embedder, format_=format_)
+        due_seconds = self._team.due_in(self._node, embedder=embedder, format_=format_)
         return _LOOK_SECONDS if due_seconds is None else max(due_seconds, _AGAIN_SECONDS)
 
     def _run_jobs(self, copy: PoolCopy) -> bool:

@@ -133,7 +133,7 @@ class Exchange:
                 return
             for report in found:
                 self._ledger.mirror(report.record)
-            self._team.acknowledge(self._membership.node, found)
+            self._team.acknowledge(self._membership.node, self._membership.workspace_id, found)
 
     def cancel(self, job_id: str) -> Cancellation:
         """Cancel a job of this machine, wherever it waits or runs; "running" while that is not known yet."""

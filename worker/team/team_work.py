@@ -19,6 +19,7 @@ from collections.abc import Callable
 
 from bridge.store.opening import copy_state
 from bridge.team import copy_age, last_try, leases
+from bridge.team.leases import Lease
 from bridge.team.membership import Membership
 from bridge.team.protocol import Team
 from bridge.team.rows import Position, Registered
@@ -209,15 +210,16 @@ class TeamWork:
         if self._runner.paused.is_set():
             return self._follow(self._team.registered(workspace_id))
         turn = self._team.look(workspace_id, node, self._lease_seconds)
-        if turn.lease is None:
-            follow_seconds = self._follow(turn.registered)
+        if turn is None or turn.lease is None:
+            follow_seconds = self._follow(None if turn is None else turn.registered)
             if self._wants_maintenance.is_set():
                 self._wants_maintenance.clear()
                 self._runner.run_if_due(MAINTENANCE)
-            due_seconds = math.inf if turn.due_seconds is None else max(turn.due_seconds, _AGAIN_SECONDS)
-            return min(follow_seconds, due_seconds)
+            if turn is None or turn.due_seconds is None:
+                return follow_seconds
+            return min(follow_seconds, max(turn.due_seconds, _AGAIN_SECONDS))
         has_run = False
-        with self._lease.holding(turn.lease):
+        with self._lease.holding(Lease(workspace_id, turn.lease)):
             self._wake_exchange.set()  # to renew it
             while not self._stop.is_set() and (job_id := self._jobs.next()) is not None:
                 self._runner.run_if_due(job_id)

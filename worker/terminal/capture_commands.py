@@ -18,7 +18,7 @@ from ..hooks import installers
 from ..hooks.installation import Edit
 from ..wording import counted
 from . import job_views, output as terminal
-from .command_line import CommandLineBuilder, waiting
+from .command_line import CommandLineBuilder, Subcommands, waiting
 from .job_commands import submit_for_target
 from .kinds import capture
 from .output import Envelope, say, table
@@ -41,23 +41,21 @@ def add_capture(builder: CommandLineBuilder) -> None:
         "capture",
         ["cognee-memory capture preview", "cognee-memory capture enable claude-code", "cognee-memory capture run"],
     )
-    _preview_and_run(builder, verbs)
-    _consent(builder, verbs)
-    listing = builder.add(
+    _preview_and_run(verbs)
+    _consent(verbs)
+    listing = verbs.add(
         "list",
         "list the captured sessions",
-        ["cognee-memory capture list"],
-        parent=verbs,
+        ["list"],
         functions=(list_sessions, show_list),
     )
     listing.add_argument("--tool", metavar="TOOL", choices=CAPTURE_TOOLS, help=f"only this tool: {_TOOLS}")
-    forgetting = builder.add(
+    forgetting = verbs.add(
         "forget",
         "forget all that was captured from a session; it is not captured again",
-        ["cognee-memory capture forget claude-code/5f0c"],
+        ["forget claude-code/5f0c"],
         more="This cannot be undone.",
         needs="starts",
-        parent=verbs,
         functions=(forget, job_views.show),
     )
     forgetting.add_argument(
@@ -65,37 +63,34 @@ def add_capture(builder: CommandLineBuilder) -> None:
     )
     forgetting.add_argument("--yes", action="store_true", help="do not ask for confirmation")
     waiting(forgetting, default=True)
-    undo = builder.add(
+    undo = verbs.add(
         "undo",
         "remove the memories that a capture added",
-        ["cognee-memory capture undo RECEIPT"],
+        ["undo RECEIPT"],
         needs="starts",
-        parent=verbs,
         functions=(capture.undo, job_views.show),
     )
     undo.add_argument("undo", metavar="RECEIPT", help="the id of the capture's receipt, which its result names")
     waiting(undo, default=True)
 
 
-def _preview_and_run(builder: CommandLineBuilder, verbs: Any) -> None:
-    preview = builder.add(
+def _preview_and_run(verbs: Subcommands) -> None:
+    preview = verbs.add(
         "preview",
         "show what a capture would keep, and store nothing",
-        ["cognee-memory capture preview", "cognee-memory capture preview --tool codex --text"],
+        ["preview", "preview --tool codex --text"],
         more="Without an enabled tool, it looks at all of them.",
         needs="starts",
-        parent=verbs,
         functions=(capture.preview, job_views.show),
     )
     _choice(preview)
     preview.add_argument("--text", action="store_true", help="show the texts that would be stored")
     waiting(preview, default=True)
-    run = builder.add(
+    run = verbs.add(
         "run",
         "capture what is new, from all enabled tools",
-        ["cognee-memory capture run", "cognee-memory capture run --since 2026-11-01", "cognee-memory capture run a.md"],
+        ["run", "run --since 2026-11-01", "run a.md"],
         needs="starts",
-        parent=verbs,
         functions=(capture.run, job_views.show),
     )
     _choice(run)
@@ -121,47 +116,42 @@ def _choice(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--limit", type=int, metavar="N", help="read at most N sessions, the oldest first")
 
 
-def _consent(builder: CommandLineBuilder, verbs: Any) -> None:
-    enabling = builder.add(
+def _consent(verbs: Subcommands) -> None:
+    enabling = verbs.add(
         "enable",
         "allow capture from a tool in this workspace",
-        ["cognee-memory capture enable claude-code"],
+        ["enable claude-code"],
         more="Capture is off until it is enabled, for each tool and workspace.",
-        parent=verbs,
         functions=(enable, show_set),
     )
     enabling.add_argument("tool", metavar="TOOL", choices=CAPTURE_TOOLS, help=_TOOLS)
-    disabling = builder.add(
+    disabling = verbs.add(
         "disable",
         "stop capture from a tool; what was captured stays",
-        ["cognee-memory capture disable claude-code"],
-        parent=verbs,
+        ["disable claude-code"],
         functions=(disable, show_set),
     )
     disabling.add_argument("tool", metavar="TOOL", choices=CAPTURE_TOOLS, help=_TOOLS)
-    installing = builder.add(
+    installing = verbs.add(
         "install",
         "have a tool capture its sessions by itself, and begin them with notes",
-        ["cognee-memory capture install claude-code"],
+        ["install claude-code"],
         more="It shows the change of the tool's configuration file first, and enables capture in this workspace.",
-        parent=verbs,
         functions=(install, show_installed),
     )
     installing.add_argument("tool", metavar="TOOL", choices=CAPTURE_TOOLS, help=", ".join(CAPTURE_TOOLS))
     installing.add_argument("--yes", action="store_true", help="do not ask for confirmation")
-    uninstalling = builder.add(
+    uninstalling = verbs.add(
         "uninstall",
         "take the change of a tool's configuration file back, and disable capture from it here",
-        ["cognee-memory capture uninstall claude-code"],
-        parent=verbs,
+        ["uninstall claude-code"],
         functions=(uninstall, show_installed),
     )
     uninstalling.add_argument("tool", metavar="TOOL", choices=CAPTURE_TOOLS, help=", ".join(CAPTURE_TOOLS))
-    builder.add(
+    verbs.add(
         "status",
         "show which tools are enabled, and what was captured from each",
-        ["cognee-memory capture status"],
-        parent=verbs,
+        ["status"],
         functions=(status, show_status),
     )
 

@@ -43,62 +43,71 @@ class CommandLineBuilder:
         self.texts = dict(texts)
         self.needs: dict[str, Needs] = {}
 
-    def command(self, name: str, examples: Sequence[str] = (), **options: Any) -> argparse.ArgumentParser:
-        """Add a command of ``texts``; returns its parser. ``options`` as for ``add``."""
-        return self.add(name, self.texts[name], examples, **options)
+    def command(self, name: str, examples: Sequence[str], **options: Any) -> argparse.ArgumentParser:
+        """Add a command of ``texts``; returns its parser.
 
-    def add(
+        ``functions``: the first gives the answer, or raises JobError; the second prints it, None where the first does.
+        ``more`` extends the description. ``needs``: what it does when no worker runs. ``json``: whether it has the
+        option.
+        """
+        return self._add(name, self.commands.add_parser(name, add_help=False), examples, **options)
+
+    def nested(self, name: str, examples: Sequence[str] = ()) -> Subcommands:
+        """Add a command that only has subcommands; returns them."""
+        parser = self.commands.add_parser(name, description=_sentence(self.texts[name]), epilog=_epilog(examples, ""))
+        return Subcommands(self, parser, name, required=True)
+
+    def verbs(self, parser: argparse.ArgumentParser, name: str) -> Subcommands:
+        """Let a command, which also runs alone, have subcommands; returns them."""
+        return Subcommands(self, parser, name, required=False)
+
+    def _add(
         self,
         name: str,
-        text: str,
-        examples: Sequence[str] = (),
-        *,
+        made: argparse.ArgumentParser,
+        examples: Sequence[str],
         functions: Functions,
         more: str = "",
         needs: Needs = "none",
-        parent: Any = None,
         json: bool = True,
         inherits_options: bool = False,
     ) -> argparse.ArgumentParser:
-        """Add a command, or with ``parent`` a subcommand; returns its parser.
-
-        ``functions``: the first gives the answer, or raises JobError; the second prints it. ``parent`` is the result of
-        ``nested`` or ``verbs``. ``more`` extends the description. With
-        ``inherits_options`` the parent itself takes the common options too, so the subcommand's defaults do not
-        overwrite them.
-        """
-        full_name = name if parent is None else f"{parent.dest_name} {name}"
-        self.texts[full_name] = text
-        self.needs[full_name] = needs
-        parser: argparse.ArgumentParser = (self.commands if parent is None else parent).add_parser(
-            name,
-            add_help=False,
-            help=text if parent is not None else None,
-            description=_sentence(text) + (f"\n\n{more}" if more else ""),
-            epilog=_epilog(examples, WITHOUT_A_WORKER[needs]),
-        )
-        parser.set_defaults(run=functions[0], show=functions[1] or _nothing)
-        group = parser.add_argument_group(EVERYWHERE)
+        """Complete the parser of a command. ``inherits_options``: it does not overwrite what its command was given."""
+        self.needs[name] = needs
+        made.description = _sentence(self.texts[name]) + (f"\n\n{more}" if more else "")
+        made.epilog = _epilog(examples, WITHOUT_A_WORKER[needs])
+        made.set_defaults(run=functions[0], show=functions[1] or _nothing)
+        group = made.add_argument_group(EVERYWHERE)
         kept: dict[str, Any] = {"default": argparse.SUPPRESS}  # what was given before the command
         add_workspace(group, **(kept if inherits_options else {}))
         if json:
             group.add_argument("--json", action="store_true", help="print one JSON object", **kept)
         group.add_argument("-h", "--help", action="help", help="show this help")
-        return parser
+        return made
 
-    def nested(self, name: str, examples: Sequence[str] = ()) -> Any:
-        """Add a command with subcommands; returns the action to pass as ``parent``."""
-        parser = self.commands.add_parser(name, description=_sentence(self.texts[name]), epilog=_epilog(examples, ""))
-        return self.verbs(parser, name, required=True)
 
-    @staticmethod
-    def verbs(parser: argparse.ArgumentParser, name: str, *, required: bool) -> Any:
-        """Let a command have subcommands; returns the action to pass as ``parent``."""
-        verbs = parser.add_subparsers(
-            dest="verb", metavar="SUBCOMMAND", required=required, title="subcommands", prog=f"cognee-memory {name}"
+class Subcommands:
+    """The subcommands of a command."""
+
+    def __init__(
+        self, builder: CommandLineBuilder, parser: argparse.ArgumentParser, command: str, *, required: bool
+    ) -> None:
+        self._builder = builder
+        self._command = command
+        self._parsers = parser.add_subparsers(
+            dest="verb", metavar="SUBCOMMAND", required=required, title="subcommands", prog=f"cognee-memory {command}"
         )
-        verbs.dest_name = name  # type: ignore[attr-defined]
-        return verbs
+        self._inherits = not required
+
+    def add(self, name: str, text: str, examples: Sequence[str], **options: Any) -> argparse.ArgumentParser:
+        """Add a subcommand; returns its parser. ``text``: what it does, in a sentence without its full stop.
+        ``examples`` begin with its name. ``options`` are those of ``CommandLineBuilder.command``."""
+        self._builder.texts[f"{self._command} {name}"] = text
+        made = self._parsers.add_parser(name, add_help=False, help=text)
+        shown = [f"cognee-memory {self._command} {example}" for example in examples]
+        return self._builder._add(
+            f"{self._command} {name}", made, shown, inherits_options=self._inherits, **options
+        )  # fmt: skip
 
 
 def _nothing(answer: Envelope) -> None:

@@ -67,7 +67,7 @@ def demo(settings: Settings, *, keep: bool, quiet: bool, graph: bool = False) ->
         reader = Reader(workspace, settings.embedding)
         reader.warm()
         answers = _ask_all(reader, settings, script, console)
-        answers.append(_compact(workspace, reader, settings, script["compaction"], console))
+        answers += _compact(workspace, reader, settings, script["compaction"], console)
         if graph:
             _stop_worker(worker)  # one that began without the graph does not use it
             setup_extras.add(setup_extras.GRAPH)
@@ -180,6 +180,8 @@ def _ask(
     hit = answer["results"][0]
     when = wording.age(hit["source_created_at"] or hit["created_at"], clock.parse(answer["as_of"]))
     console.print(f"  {_best_decision(reader, text, hit)}", markup=False)
+    for replaced in hit.get("standing", {}).get("replaces", []):
+        console.print(f"  replaces: {replaced['statement']} (#{replaced['memory_number']})", markup=False)
     console.print(
         f"  [dim]#{hit['memory_number']} {hit['topic']}, {when} old, score {hit['score']:.3f};"
         f" {wording.counted(answer['total_results'], 'memory')} found in {took:.0f} ms[/dim]\n"
@@ -209,8 +211,8 @@ def _best_decision(reader: Reader, question: str, hit: RetrievalHit) -> str:
 
 def _compact(
     workspace: Workspace, reader: Reader, settings: Settings, wanted: dict[str, Any], console: Console
-) -> dict[str, Any]:
-    """Preview a compaction, apply it, and run the query again."""
+) -> list[dict[str, Any]]:
+    """Preview a compaction and apply it; the query before and afterwards."""
 
     def run(**payload: Any) -> Mapping[str, Any]:
         job = client.submit(
@@ -221,7 +223,8 @@ def _compact(
             raise JobError("INTERNAL", f"The topic was not compacted: {record.error}.")
         return record.result
 
-    seen = run(preview=True)
+    seen = run(preview=True)  # which also compares what no idle moment has compared yet
+    before = _ask(reader, settings, wanted["ask"], console, wanted["before"])
     record, conflicts = seen["decision_record"], seen["conflicts"]
     console.print(f"[bold]Compacting the topic “{record['topic']}”[/bold]\n[dim]{wanted['why']}[/dim]")
     console.print(
@@ -235,7 +238,7 @@ def _compact(
     done = run(preview_digest=seen["preview_digest"])
     console.print(f"Applied what was shown: memory #{done['memory_number']} supersedes {len(done['superseded'])}.\n")
     answer = _ask(reader, settings, wanted["ask"], console, "The record answers for them; restore would undo it.")
-    return {"question": wanted["ask"], **answer}
+    return [{"question": wanted["ask"], **found} for found in (before, answer)]
 
 
 def _ask_graph(workspace: Workspace, wanted: dict[str, Any], console: Console) -> None:

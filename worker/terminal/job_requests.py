@@ -21,6 +21,7 @@ from ..admin import requests, selection
 from ..admin.requests import worker_of
 from ..wording import counted
 from . import output as terminal
+from .command_line import Subcommands
 from .job_filters import filters_of, which_jobs
 from .job_table import by_state
 from .output import Envelope, say, state
@@ -37,9 +38,9 @@ _LOOK_SECONDS = 0.05
 _MOST_NAMED = 5
 
 
-def add_requests(verb: Callable[..., argparse.ArgumentParser]) -> None:
+def add_requests(verbs: Subcommands) -> None:
     """Add the subcommands of ``jobs`` that make a request to the worker."""
-    cancelling = verb(
+    cancelling = verbs.add(
         "cancel",
         "cancel jobs, unless their change is committed",
         ["cancel JOB_ID", "cancel JOB_ID JOB_ID", "cancel --kind cognify --yes"],
@@ -49,7 +50,7 @@ def add_requests(verb: Callable[..., argparse.ArgumentParser]) -> None:
     )
     _many_jobs(cancelling)
 
-    retrying = verb(
+    retrying = verbs.add(
         "retry",
         "run ended jobs again; the file of a rejected job is dropped again",
         ["retry JOB_ID", "retry --error LLM_NOT_CONFIGURED", "retry --state failed --since 1d --yes"],
@@ -61,7 +62,7 @@ def add_requests(verb: Callable[..., argparse.ArgumentParser]) -> None:
     _many_jobs(retrying)
     add_no_start(retrying)
 
-    dismissing = verb(
+    dismissing = verbs.add(
         "dismiss",
         "remove the records of ended jobs early; the changes that the jobs made stay",
         ["dismiss JOB_ID", "dismiss --error TOPIC_NOT_FOUND", "dismiss --state cancelled --yes"],
@@ -71,15 +72,15 @@ def add_requests(verb: Callable[..., argparse.ArgumentParser]) -> None:
     )
     _many_jobs(dismissing)
 
-    verb(
+    verbs.add(
         "pause",
         "finish the running jobs and start no more, until resume",
         ["pause"],
         needs="asks",
         functions=(pause, requested),
     )
-    verb("resume", "start jobs again after a pause", ["resume"], needs="asks", functions=(resume, requested))
-    draining = verb(
+    verbs.add("resume", "start jobs again after a pause", ["resume"], needs="asks", functions=(resume, requested))
+    draining = verbs.add(
         "drain",
         "run the due jobs, accept no more, and let the worker exit",
         ["drain", "drain --timeout 60"],
@@ -87,7 +88,7 @@ def add_requests(verb: Callable[..., argparse.ArgumentParser]) -> None:
         functions=(drain, drained),
     )
     draining.add_argument("--timeout", type=float, metavar="SECONDS", help="maximum time to wait (default: no limit)")
-    verb(
+    verbs.add(
         "prune", "remove records and rejected files whose retention time is over", ["prune"], functions=(prune, pruned)
     )
 

@@ -43,10 +43,7 @@ def add_jobs(builder: CommandLineBuilder) -> None:
         ["cognee-memory jobs list --state failed", "cognee-memory jobs causes", "cognee-memory jobs retry JOB_ID"],
     )
 
-    def verb(name: str, text: str, examples: list[str], **options: object) -> argparse.ArgumentParser:
-        return builder.add(name, text, [f"cognee-memory jobs {line}" for line in examples], parent=verbs, **options)  # type: ignore[arg-type]
-
-    listing = verb(
+    listing = verbs.add(
         "list",
         "list the jobs, newest first, and then the causes of failures",
         ["list", "list --state failed,expired --since 2h", "list --error LLM_NOT_CONFIGURED --limit 500"],
@@ -56,7 +53,7 @@ def add_jobs(builder: CommandLineBuilder) -> None:
     limit(listing, "jobs")
     listing.add_argument("--after", metavar="NEXT", help='continue an earlier list: the value of its "next"')
 
-    causing = verb(
+    causing = verbs.add(
         "causes",
         "group failed jobs by cause, and say what to do about each",
         ["causes", "causes --since 1d"],
@@ -64,7 +61,7 @@ def add_jobs(builder: CommandLineBuilder) -> None:
     )
     which_jobs(causing)
 
-    showing = verb(
+    showing = verbs.add(
         "show",
         "show the history of a job: its request, attempts, error and result",
         ["show JOB_ID", "show 0193c7a2 --log"],
@@ -73,7 +70,7 @@ def add_jobs(builder: CommandLineBuilder) -> None:
     _one_job(showing)
     showing.add_argument("--log", action="store_true", help="also show the lines of the worker's log about the job")
 
-    watching = verb(
+    watching = verbs.add(
         "watch",
         "show the queue live, until Ctrl-C",
         ["watch", "watch --until-idle", "watch --json --kind compact"],
@@ -88,7 +85,7 @@ def add_jobs(builder: CommandLineBuilder) -> None:
         "--until-idle", action="store_true", help="exit when no job waits or runs; exit code 1 if a job failed"
     )
 
-    awaiting = verb(
+    awaiting = verbs.add(
         "wait",
         "wait until a job has ended",
         ["wait JOB_ID", "wait JOB_ID --timeout 60"],
@@ -100,7 +97,7 @@ def add_jobs(builder: CommandLineBuilder) -> None:
         "--timeout", type=float, metavar="SECONDS", help="maximum time to wait (default: until it ends)"
     )
 
-    add_requests(verb)
+    add_requests(verbs)
 
 
 def _one_job(parser: argparse.ArgumentParser) -> None:

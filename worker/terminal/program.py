@@ -73,7 +73,7 @@ def setup(args: argparse.Namespace) -> Envelope:
     from .model_command import fetch
 
     in_force = load()
-    chosen = local_models.known(in_force.embedding.identity, in_force.cache_folder) or local_models.ENGLISH
+    chosen = local_models.chosen(in_force.embedding) or local_models.ENGLISH
     former = in_force.cache_folder / local_models.ENGLISH_FULL.folder
     folder = fetch(chosen, in_force, Path(args.source) if args.source else None)
     is_unused = former != folder and former.exists()
@@ -104,12 +104,10 @@ def add_settings(builder: CommandLineBuilder) -> None:
         ["cognee-memory settings", "cognee-memory settings set max_results 10"],
         functions=(settings, show_settings),
     )
-    setting = builder.add(
+    setting = builder.verbs(parser, "settings").add(
         "set",
         "set a setting for all your workspaces, in your config.toml",
-        ["cognee-memory settings set max_results 10", "cognee-memory settings set LLM_API_KEY - < key.txt"],
-        parent=builder.verbs(parser, "settings", required=False),
-        inherits_options=True,
+        ["set max_results 10", "set LLM_API_KEY - < key.txt"],
         functions=(settings_set, show_setting),
     )
     setting.add_argument("name", metavar="NAME", help="its name, such as max_results, or its variable")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
+from typing import TypeVar
 
 from rich.console import Console
 from rich.progress import (
@@ -19,8 +19,10 @@ from bridge.embedding import installer
 
 from .output import color_system
 
+_T = TypeVar("_T")
 
-def with_bar(install: Callable[[installer.Report], Path]) -> Path:
+
+def with_bar(install: Callable[[installer.Report], _T]) -> _T:
     """What ``install`` returns; a bar shows what it reports."""
     console = Console(stderr=True, color_system=color_system())
     columns = (

@@ -19,7 +19,7 @@ from jobs.layout import Workspace
 
 from ..admin import team
 from ..wording import counted, span
-from .command_line import CommandLineBuilder
+from .command_line import CommandLineBuilder, Subcommands
 from .output import Envelope, facts, say, table
 from .process_commands import require_positive, stop_worker, workspace_and_settings
 
@@ -35,21 +35,19 @@ def add_team(builder: CommandLineBuilder) -> None:
     """Add ``team`` with its subcommands."""
     examples = ["cognee-memory team share", "cognee-memory team join 3f0c…", "cognee-memory team status"]
     verbs = builder.nested("team", examples)
-    sharing = builder.add(
+    sharing = verbs.add(
         "share",
         "make this workspace a team's: all its memories, from now on on every machine that joins",
-        ["cognee-memory team share"],
-        parent=verbs,
+        ["share"],
         more="The setting store is the address of the team's database: docs/team.md. A running worker is restarted.",
         needs="starts",
         functions=(share, show_made),
     )
     sharing.add_argument("--name", metavar="NAME", help="its name in the team (default: the name of the folder)")
-    joining = builder.add(
+    joining = verbs.add(
         "join",
         "make this folder a copy of a workspace of the team",
-        ["cognee-memory team join 3f0c6f0e-6a3e-4a53-9d0a-0f4c1f1d2b11"],
-        parent=verbs,
+        ["join 3f0c6f0e-6a3e-4a53-9d0a-0f4c1f1d2b11"],
         more="The folder must have no memories of its own. A running worker is restarted.",
         needs="starts",
         functions=(join, show_made),
@@ -57,50 +55,44 @@ def add_team(builder: CommandLineBuilder) -> None:
     joining.add_argument(
         "id", metavar="ID", help="the id that team share has printed, or the name if one alone has it: team list"
     )
-    builder.add(
+    verbs.add(
         "leave",
         "make this workspace this machine's alone, with all memories that are here",
-        ["cognee-memory team leave"],
-        parent=verbs,
+        ["leave"],
         more="The team keeps its memories, and its other machines stay.",
         needs="starts",
         functions=(leave, show_left),
     )
     text = "show the team: who runs jobs, what waits, and how far each copy is"
-    builder.add(
+    verbs.add(
         "status",
         text,
-        ["cognee-memory team status", "cognee-memory team status --json"],
-        parent=verbs,
+        ["status", "status --json"],
         functions=(status, show_status),
     )
-    dismissing = builder.add(
+    dismissing = verbs.add(
         "dismiss",
         "remove failed jobs from the team's list; the memories stay as they are",
-        ["cognee-memory team dismiss JOB_ID", "cognee-memory team dismiss --all"],
-        parent=verbs,
+        ["dismiss JOB_ID", "dismiss --all"],
         functions=(dismiss, show_dismissed),
     )
     dismissing.add_argument("job_ids", nargs="*", metavar="JOB_ID", help="from the end of team status")
     dismissing.add_argument("--all", action="store_true", help="all failed jobs")
-    _operators(builder, verbs)
-    listing = builder.add(
+    _operators(verbs)
+    listing = verbs.add(
         "list",
         "show the team's workspaces",
-        ["cognee-memory team list"],
-        parent=verbs,
+        ["list"],
         functions=(list_workspaces, show_list),
     )
     listing.add_argument("--limit", type=int, default=100, metavar="N", help="at most N (default 100)")
 
 
-def _operators(builder: CommandLineBuilder, verbs: Any) -> None:
+def _operators(verbs: Subcommands) -> None:
     """What an operator of a gateway needs, with the database's own address in the setting store."""
 
     def add(name: str, help: str, example: str, *names: str) -> Any:
-        parser = builder.add(
-            name, help, [f"cognee-memory team {example}"], parent=verbs, functions=(people, show_people)
-        )
+        parser = verbs.add(name, help, [example], functions=(people, show_people))
         for each in names:
             parser.add_argument(each.lower(), metavar=each)
         return parser

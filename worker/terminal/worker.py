@@ -29,50 +29,47 @@ def add_worker(builder: CommandLineBuilder) -> None:
     examples = ["cognee-memory worker start", "cognee-memory worker logs --follow", "cognee-memory worker"]
     more = "Without a subcommand, it runs in the foreground until Ctrl-C."
     parser = builder.command("worker", examples, more=more, needs="is", functions=(run, None))
-    verbs = builder.verbs(parser, "worker", required=False)
+    verbs = builder.verbs(parser, "worker")
 
-    def verb(name: str, text: str, examples: list[str], **options: object) -> argparse.ArgumentParser:
-        return builder.add(name, text, examples, parent=verbs, inherits_options=True, **options)  # type: ignore[arg-type]
-
-    verb(
+    verbs.add(
         "run",
         "run a worker in the foreground, until Ctrl-C",
-        ["cognee-memory worker run"],
+        ["run"],
         needs="is",
         functions=(run, None),
     )
     text = "start a worker in the background, unless one is running"
-    starting = [verb("start", text, ["cognee-memory worker start"], needs="is", functions=(start, show))]
-    verb(
+    starting = [verbs.add("start", text, ["start"], needs="is", functions=(start, show))]
+    verbs.add(
         "stop",
         "let the worker finish its running jobs, and wait until it has exited",
-        ["cognee-memory worker stop"],
+        ["stop"],
         more="Waiting jobs stay queued.",
         needs="worker",
         functions=(stop, show_stopped),
     )
     starting.append(
-        verb(
+        verbs.add(
             "restart",
             "stop the worker if it is running, and start it; needed after a change of settings",
-            ["cognee-memory worker restart"],
+            ["restart"],
             needs="is",
             functions=(restart, show),
         )
     )
     for each in starting:
         each.add_argument("--leave-when-idle", action="store_true", help="let it end after a time without work")
-    verb(
+    verbs.add(
         "status",
         "show what the worker is doing",
-        ["cognee-memory worker status"],
+        ["status"],
         needs="worker",
         functions=(status, show),
     )
-    logging = verb(
+    logging = verbs.add(
         "logs",
         "show the end of the worker's log",
-        ["cognee-memory worker logs --lines 100", "cognee-memory worker logs --follow"],
+        ["logs --lines 100", "logs --follow"],
         functions=(logs, show_logs),
     )
     logging.add_argument("--lines", type=int, default=40, metavar="N", help="how many lines (default 40)")

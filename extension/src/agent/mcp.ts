@@ -3,7 +3,7 @@
 import * as vscode from "vscode";
 import { describe } from "../core/error";
 import { plain } from "../core/text";
-import { SECTION, type Services } from "../services";
+import { SECTION, type Services } from "../core/services";
 
 const ENABLED = "mcp.enabled";
 

@@ -2,7 +2,6 @@
 
 import { escaped } from "../core/text";
 import { type Draft, EMPTY, planOf } from "../remember/summary";
-import type { Translate } from "../recall/hit";
 
 const LISTS = [
   ["decisions", "decisions"],
@@ -36,22 +35,22 @@ export function draftOf(input: unknown): Draft | string {
 }
 
 /** All that would be stored, as Markdown in which the texts have no meaning of their own. */
-export function confirmationOf(draft: Draft, folder: string, t: Translate): string {
+export function confirmationOf(draft: Draft, folder: string): string {
   const plan = planOf(draft.references);
   const lines = [
-    t("Into the memory of {0}:", escaped(folder)),
+    `Into the memory of ${escaped(folder)}:`,
     "",
     `**${escaped(draft.topic)}**`,
     "",
     ...draft.context.split(/\r?\n/u).map((line) => `> ${escaped(line)}`),
   ];
   const lists: readonly (readonly [string, readonly string[]])[] = [
-    [t("Decisions"), draft.decisions],
-    [t("Rationale"), draft.rationale],
-    [t("Open Questions"), draft.openQuestions],
-    [t("Next Steps"), draft.nextSteps],
-    [t("References"), draft.references],
-    [t("Plan"), plan === null ? [] : [plan]],
+    ["Decisions", draft.decisions],
+    ["Rationale", draft.rationale],
+    ["Open Questions", draft.openQuestions],
+    ["Next Steps", draft.nextSteps],
+    ["References", draft.references],
+    ["Plan", plan === null ? [] : [plan]],
   ];
   for (const [title, items] of lists) {
     if (items.length > 0) lines.push("", `**${title}**`, "", ...items.map((item) => `- ${escaped(item)}`));

@@ -2,10 +2,10 @@
 
 import * as vscode from "vscode";
 import { MemoryError, describe, isAbort } from "../core/error";
-import { rankingOf } from "../core/settings";
 import { noteOf, plain } from "../core/text";
-import { Outbox } from "../remember/outbox";
-import { type Services, signalOf } from "../services";
+import { contextEverywhere } from "../recall/context";
+import type { Outbox } from "../remember/outbox";
+import { type Services, signalOf } from "../core/services";
 import { confirmationOf, draftOf } from "./remembered";
 
 /** The range of package.json. */
@@ -23,7 +23,7 @@ export class RecallTool implements vscode.LanguageModelTool<Wanted> {
   prepareInvocation({
     input,
   }: vscode.LanguageModelToolInvocationPrepareOptions<Wanted>): vscode.PreparedToolInvocation {
-    return { invocationMessage: vscode.l10n.t("Recalling “{0}”", plain(queryOf(input))) };
+    return { invocationMessage: `Recalling “${plain(queryOf(input))}”` };
   }
 
   async invoke(
@@ -37,49 +37,34 @@ export class RecallTool implements vscode.LanguageModelTool<Wanted> {
     const results = typeof input.max_results === "number" ? Math.trunc(input.max_results) : settings.maxResults;
     const tokens = Math.min(settings.maxTokens, tokenizationOptions?.tokenBudget ?? settings.maxTokens);
     const asked = {
-      ...rankingOf(settings),
-      query,
       max_results: Math.min(MOST_RESULTS, Math.max(1, results)),
-      max_tokens: Math.max(1, Math.floor(tokens / folders.length)),
+      max_tokens: tokens,
       ...(input.include_superseded === true ? { include_superseded: true } : {}),
     };
-    const signal = signalOf(token);
-    const answers = await Promise.allSettled(
-      folders.map((folder) => forAgent(() => this.services.memoryOf(folder).context(asked, signal))),
+    const { context, warnings } = await forAgent(() =>
+      contextEverywhere(this.services, folders, query, signalOf(token), asked),
     );
-    const [first] = answers;
-    if (first?.status === "rejected" && answers.every(({ status }) => status === "rejected")) throw first.reason;
-    const blocks = answers.map((answer, index) => {
-      const name = JSON.stringify(folders[index]?.name);
-      if (answer.status === "rejected") return `Folder ${name} did not answer: ${describe(answer.reason)}`;
-      const { context } = answer.value;
-      return context === "" || folders.length === 1 ? context : `Folder ${name}:\n\n${context}`;
-    });
-    const found = blocks.filter(Boolean);
-    const notes = answers.flatMap((answer) => (answer.status === "rejected" ? [] : answer.value.warnings));
-    return textResult(
-      [
-        ...(found.length === 0 ? ["The memory has nothing that fits this query."] : found),
-        ...new Set(notes.map(noteOf)),
-      ].join("\n\n"),
-    );
+    const found = context === "" ? "The memory has nothing that fits this query." : context;
+    return textResult([found, ...new Set(warnings.map(noteOf))].join("\n\n"));
   }
 }
 
 export class RememberTool implements vscode.LanguageModelTool<unknown> {
-  constructor(private readonly services: Services) {}
+  constructor(
+    private readonly services: Services,
+    private readonly outbox: Outbox,
+  ) {}
 
   prepareInvocation({
     input,
   }: vscode.LanguageModelToolInvocationPrepareOptions<unknown>): vscode.PreparedToolInvocation {
-    const t = vscode.l10n.t;
     const draft = draftOf(input);
     if (typeof draft === "string") throw new Error(draft);
     return {
-      invocationMessage: t("Remembering “{0}”", plain(draft.topic)),
+      invocationMessage: `Remembering “${plain(draft.topic)}”`,
       confirmationMessages: {
-        title: t("Remember this?"),
-        message: new vscode.MarkdownString(confirmationOf(draft, folderOf(this.services, input).name, t)),
+        title: "Remember this?",
+        message: new vscode.MarkdownString(confirmationOf(draft, folderOf(this.services, input).name)),
       },
     };
   }
@@ -88,7 +73,7 @@ export class RememberTool implements vscode.LanguageModelTool<unknown> {
     const draft = draftOf(input);
     if (typeof draft === "string") throw new Error(draft);
     const folder = folderOf(this.services, input);
-    const sent = await forAgent(() => Outbox.of(this.services).send(folder, draft));
+    const sent = await forAgent(() => this.outbox.send(folder, draft));
     return textResult(
       sent === "dropped"
         ? "Queued: the summary will be searchable in a moment. Do not store it again."

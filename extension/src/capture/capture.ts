@@ -3,9 +3,9 @@
 import * as vscode from "vscode";
 import { describe, isAbort } from "../core/error";
 import { draftOfTurns, draftSummary } from "../remember/conversation";
-import { Outbox } from "../remember/outbox";
+import type { Outbox } from "../remember/outbox";
 import type { Turn } from "../remember/turns";
-import type { Services } from "../services";
+import type { Services } from "../core/services";
 import { type Boundary, boundaryBefore, isWorthKeeping } from "./boundary";
 
 const MINUTE_MS = 60_000;
@@ -27,21 +27,9 @@ export class Capture implements vscode.Disposable {
   private readonly subscriptions: vscode.Disposable;
   private readonly stop = new vscode.CancellationTokenSource();
 
-  private static readonly ofServices = new WeakMap<Services, Capture>();
-
-  /** The capture of this window, disposed with the extension. */
-  static of(services: Services): Capture {
-    let capture = Capture.ofServices.get(services);
-    if (capture === undefined) {
-      capture = new Capture(services);
-      Capture.ofServices.set(services, capture);
-      services.context.subscriptions.push(capture);
-    }
-    return capture;
-  }
-
-  private constructor(
+  constructor(
     private readonly services: Services,
+    private readonly outbox: Outbox,
     private readonly now: () => number = Date.now,
   ) {
     this.subscriptions = vscode.workspace.onDidChangeConfiguration((change) => {
@@ -97,7 +85,7 @@ export class Capture implements vscode.Disposable {
     await Promise.all(
       all
         .filter(({ turns }) => isWorthKeeping(turns))
-        .map(({ folder, turns }) => Outbox.of(this.services).send(folder, draftOfTurns(turns), "capture")),
+        .map(({ folder, turns }) => this.outbox.send(folder, draftOfTurns(turns), "capture")),
     );
   }
 
@@ -136,7 +124,7 @@ export class Capture implements vscode.Disposable {
   }
 
   private async remember({ folder, turns, model }: Conversation): Promise<void> {
-    await Outbox.of(this.services).send(folder, await this.draft(turns, model), "capture");
+    await this.outbox.send(folder, await this.draft(turns, model), "capture");
   }
 
   private async draft(turns: readonly Turn[], model: vscode.LanguageModelChat | undefined) {

@@ -9,18 +9,16 @@ import { livingWorker } from "../core/heartbeat";
 import { inbox } from "../core/layout";
 import { plain } from "../core/text";
 import { runJob } from "../operations/job";
-import type { Services } from "../services";
-import { StatusBar } from "../status/bar";
+import type { Services } from "../core/services";
+import type { StatusBar } from "../status/bar";
 import { outcomeOf } from "../status/followed";
 import { askFor } from "../status/requests";
 
-export async function undoCapture(services: Services): Promise<void> {
-  const t = vscode.l10n.t;
-  const bar = StatusBar.of(services);
+export async function undoCapture(services: Services, bar: StatusBar): Promise<void> {
   const { captured } = bar;
   const folder = services.folders().find(({ uri }) => uri.fsPath === captured?.folder);
   if (captured === null || folder === undefined) {
-    void vscode.window.showInformationMessage(t("Nothing was remembered by itself that could be undone."));
+    void vscode.window.showInformationMessage("Nothing was remembered by itself that could be undone.");
     return;
   }
   const topic = plain(captured.topic, 100);
@@ -28,21 +26,21 @@ export async function undoCapture(services: Services): Promise<void> {
   if (result !== null) {
     if (result.duplicate) {
       bar.forgetCaptured();
-      void vscode.window.showInformationMessage(t("“{0}” was remembered before already, so it stays.", topic));
+      void vscode.window.showInformationMessage(`“${topic}” was remembered before already, so it stays.`);
       return;
     }
     const job: NewJob<"forget"> = { kind: "forget", payload: { memory_ids: [result.memory_id] } };
-    await runJob<"forget">(services, folder, job, t("Forgetting “{0}”…", topic));
+    await runJob<"forget">(services, folder, job, `Forgetting “${topic}”…`);
   } else if (state === "waiting" || state === "queued" || state === "running" || state === "retrying") {
     // without a worker, nobody reads the inbox: the file is simply taken back
     if (state === "waiting" && livingWorker(captured.folder, Date.now()) === null)
       await rm(join(inbox(captured.folder), `${captured.jobId}.json`), { force: true });
-    else await askFor(services, "cancel", [captured], t("Undoing…"));
+    else await askFor(services, "cancel", [captured], "Undoing…");
     const after = outcomeOf(captured);
     if (after.state !== "cancelled" && after.state !== "gone") {
-      throw new MemoryError("UNDO_LATER", t("“{0}” is being stored.", topic), t("Undo it again in a moment."));
+      throw new MemoryError("UNDO_LATER", `“${topic}” is being stored.`, "Undo it again in a moment.");
     }
   }
   bar.forgetCaptured();
-  void vscode.window.showInformationMessage(t("“{0}” is not remembered any more.", topic));
+  void vscode.window.showInformationMessage(`“${topic}” is not remembered any more.`);
 }

@@ -1,6 +1,5 @@
 /** What is offered after an answer: the next questions, and to remember the conversation. */
 
-import type { Translate } from "../recall/hit";
 import { decisionsIn, type Turn } from "../remember/turns";
 
 /** What an answer leaves for the offers after it, as the editor stores it with the conversation. */
@@ -22,17 +21,17 @@ export interface Followup {
 /** Whether something was decided in these turns, so that it is worth remembering. */
 export const hasDecisions = (turns: readonly Turn[]): boolean => decisionsIn(turns).length > 0;
 
-export function followupsOf(outcome: Outcome, t: Translate): Followup[] {
+export function followupsOf(outcome: Outcome): Followup[] {
   const offers: Followup[] = [];
   const { command, topic } = outcome;
   if (topic !== undefined && command !== "history") {
-    offers.push({ prompt: topic, command: "history", label: t("What was decided about it before?") });
+    offers.push({ prompt: topic, command: "history", label: "What was decided about it before?" });
   }
   if (topic !== undefined && command === "recall") {
-    offers.push({ prompt: t("What did we decide about {0}, and why?", topic), label: t("Answer from these memories") });
+    offers.push({ prompt: `What did we decide about ${topic}, and why?`, label: "Answer from these memories" });
   }
   if (outcome.hasDecisions && command !== "remember") {
-    offers.push({ prompt: "", command: "remember", label: t("Remember this conversation") });
+    offers.push({ prompt: "", command: "remember", label: "Remember this conversation" });
   }
   return offers;
 }

@@ -1,7 +1,7 @@
 /** The chat participant @memory: recalls, answers from what it found, and offers to remember. */
 
 import * as vscode from "vscode";
-import { Capture } from "../capture/capture";
+import type { Capture } from "../capture/capture";
 import { describe, isAbort } from "../core/error";
 import { rankingOf } from "../core/settings";
 import { escaped, noteOf } from "../core/text";
@@ -10,16 +10,22 @@ import { uriOf } from "../recall/documents";
 import { type Found, retrieveEverywhere } from "../recall/everywhere";
 import { titleOf } from "../recall/hit";
 import { draftOfTurns, draftSummary } from "../remember/conversation";
-import { Drafts } from "../remember/drafts";
+import type { Drafts } from "../remember/drafts";
 import type { Turn } from "../remember/turns";
-import { remedyOf, type Services, signalOf } from "../services";
-import { hasDecisions, type Outcome } from "./followups";
+import { remedyOf, type Services, signalOf } from "../core/services";
+import { followupsOf, hasDecisions, type Outcome, outcomeOf } from "./followups";
 import { messagesOf } from "./prompt";
 import { lineOf, passageUnder, WithoutImages } from "./reply";
 import { turnsOf } from "./turns";
 
-interface Exchange {
+/** The parts of the extension that an answer needs. */
+export interface Parts {
   readonly services: Services;
+  readonly drafts: Drafts;
+  readonly capture: Capture;
+}
+
+interface Exchange extends Parts {
   readonly request: vscode.ChatRequest;
   readonly question: string;
   readonly history: readonly Turn[];
@@ -27,27 +33,43 @@ interface Exchange {
   readonly token: vscode.CancellationToken;
 }
 
+/** Registers the participant. */
+export function participantOf(parts: Parts): vscode.Disposable {
+  const participant = vscode.chat.createChatParticipant("cognee.memory", (request, context, stream, token) =>
+    answer(parts, request, context, stream, token),
+  );
+  participant.iconPath = new vscode.ThemeIcon("history");
+  participant.followupProvider = {
+    provideFollowups: (result) => {
+      const outcome = outcomeOf(result.metadata);
+      return outcome === undefined ? [] : followupsOf(outcome);
+    },
+  };
+  return vscode.Disposable.from(participant);
+}
+
 /** Answers one request. An error is shown in the chat, with the button that helps with it. */
 export async function answer(
-  services: Services,
+  parts: Parts,
   request: vscode.ChatRequest,
   context: vscode.ChatContext,
   stream: vscode.ChatResponseStream,
   token: vscode.CancellationToken,
 ): Promise<vscode.ChatResult> {
+  const { services } = parts;
   const history = turnsOf(context.history);
   const question = request.prompt.trim();
   const command = request.command ?? "";
   let outcome: Outcome = { command, hasDecisions: false };
   try {
     if (command === "compact") {
-      stream.markdown(vscode.l10n.t("Choose the topic to compact. You see a preview before anything changes."));
+      stream.markdown("Choose the topic to compact. You see a preview before anything changes.");
       void vscode.commands.executeCommand("cognee.compactMemories");
       return { metadata: outcome };
     }
-    const exchange = { services, request, question, history, stream, token };
+    const exchange = { ...parts, request, question, history, stream, token };
     if (command === "remember") await remember(exchange);
-    else if (question === "") stream.markdown(vscode.l10n.t("Ask what was decided, for example: “why SQLite?”"));
+    else if (question === "") stream.markdown("Ask what was decided, for example: “why SQLite?”");
     else outcome = await recall(exchange, command);
   } catch (error) {
     if (isAbort(error) || token.isCancellationRequested) return { metadata: outcome };
@@ -60,10 +82,9 @@ export async function answer(
 }
 
 async function recall(exchange: Exchange, command: string): Promise<Outcome> {
-  const { services, question, history, stream, token } = exchange;
-  const t = vscode.l10n.t;
+  const { services, capture, question, history, stream, token } = exchange;
   const folders = services.foldersToAsk();
-  stream.progress(t("Recalling…"));
+  stream.progress("Recalling…");
   const superseded = command === "history" ? { include_superseded: true } : {};
   const asked = { ...rankingOf(services.settings()), ...superseded, query: question };
   const signal = signalOf(token);
@@ -77,8 +98,8 @@ async function recall(exchange: Exchange, command: string): Promise<Outcome> {
   if (first === undefined) {
     stream.markdown(
       folders.length === 1
-        ? t("The memory of this folder has nothing about this.")
-        : t("The memories of these folders have nothing about this."),
+        ? "The memory of this folder has nothing about this."
+        : "The memories of these folders have nothing about this.",
     );
   } else {
     list(stream, found, !isAnswered);
@@ -87,12 +108,12 @@ async function recall(exchange: Exchange, command: string): Promise<Outcome> {
   let said = "";
   if (block !== undefined && first !== undefined) said = await answerFrom(exchange, block.context, found);
   const turns: Turn[] = [...history, { role: "user", text: question }, { role: "assistant", text: said }];
-  Capture.of(services).heard((first ?? { folder: folders[0] }).folder, question, said, exchange.request.model);
+  capture.heard((first ?? { folder: folders[0] }).folder, question, said, exchange.request.model);
   const decided = hasDecisions(turns.filter(({ role }) => role === "user"));
   if (decided) {
     stream.button({
       command: "cognee.rememberConversation",
-      title: t("Remember This Conversation…"),
+      title: "Remember This Conversation…",
       arguments: [turns],
     });
   }
@@ -105,7 +126,6 @@ async function answerFrom(
   block: string,
   found: readonly Found[],
 ): Promise<string> {
-  const t = vscode.l10n.t;
   const images = new WithoutImages();
   let said = "";
   const say = (piece: string): void => {
@@ -127,10 +147,10 @@ async function answerFrom(
     if (isAbort(error) || token.isCancellationRequested) return said;
     services.log.warn(`[Chat] The model gave no answer: ${describe(error)}`);
     if (said === "") {
-      stream.markdown(`${t("The model gave no answer, so this is what the memories say:")}\n\n`);
+      stream.markdown(`The model gave no answer, so this is what the memories say:\n\n`);
       list(stream, found, true);
     } else {
-      stream.markdown(`\n\n${t("The model’s answer ends here, because of an error. The output channel has it.")}`);
+      stream.markdown(`\n\nThe model’s answer ends here, because of an error. The output channel has it.`);
     }
   }
   return said;
@@ -139,7 +159,7 @@ async function answerFrom(
 /** The hits as a list, each with a link that opens it. */
 function list(stream: vscode.ChatResponseStream, found: readonly Found[], withPassages: boolean): void {
   for (const each of found) {
-    stream.markdown(`- ${lineOf(each.hit, vscode.l10n.t, each.folderName)} `);
+    stream.markdown(`- ${lineOf(each.hit, each.folderName)} `);
     stream.anchor(addressOf(each), `#${each.hit.memory_number}`);
     stream.markdown(`\n${withPassages ? passageUnder(each.hit) : ""}`);
   }
@@ -150,33 +170,39 @@ const addressOf = ({ folder, hit }: Found): vscode.Uri =>
   uriOf(titleOf(hit), { kind: "memory", folder: folder.uri.fsPath, id: hit.memory_id });
 
 /** The draft of a summary, by the model of the request: of the conversation, and of what stands after the command. */
-async function remember({ services, request, question, history, stream, token }: Exchange): Promise<void> {
-  const t = vscode.l10n.t;
+async function remember({
+  services,
+  drafts,
+  capture,
+  request,
+  question,
+  history,
+  stream,
+  token,
+}: Exchange): Promise<void> {
   const turns: readonly Turn[] = question === "" ? history : [...history, { role: "user", text: question }];
   if (turns.length === 0) {
-    stream.markdown(t("There is nothing to remember yet. Write it after /remember, or talk with @memory first."));
-    stream.button({ command: "cognee.rememberDecision", title: t("Remember a Decision…") });
+    stream.markdown("There is nothing to remember yet. Write it after /remember, or talk with @memory first.");
+    stream.button({ command: "cognee.rememberDecision", title: "Remember a Decision…" });
     return;
   }
   const folder = await services.folder();
   if (folder === undefined) {
-    stream.markdown(t("No folder was chosen, so nothing is remembered."));
+    stream.markdown("No folder was chosen, so nothing is remembered.");
     return;
   }
-  stream.progress(t("{0} writes the summary…", request.model.name));
+  stream.progress(`${request.model.name} writes the summary…`);
   let draft = draftOfTurns(turns);
   try {
     draft = await draftSummary(turns, request.model, token);
   } catch (error) {
     if (isAbort(error) || token.isCancellationRequested) return;
     services.log.warn(`[Chat] The model wrote no summary: ${describe(error)}`);
-    stream.markdown(`${t("The model wrote no summary, so the draft has the conversation itself.")}\n\n`);
+    stream.markdown(`The model wrote no summary, so the draft has the conversation itself.\n\n`);
   }
-  await Drafts.of(services).open(draft, folder);
-  Capture.of(services).wasRemembered(folder); // the user decides about this conversation now
+  await drafts.open(draft, folder);
+  capture.wasRemembered(folder); // the user decides about this conversation now
   stream.markdown(
-    t(
-      "A draft is open in the editor. Read and change it, then press “Remember This Summary”. Nothing is stored before.",
-    ),
+    "A draft is open in the editor. Read and change it, then press “Remember This Summary”. Nothing is stored before.",
   );
 }

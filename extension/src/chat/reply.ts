@@ -2,21 +2,21 @@
 
 import type { RetrievalHit } from "#types";
 import { escaped, day } from "../core/text";
-import { badge, dateOf, passageOf, titleOf, type Translate } from "../recall/hit";
+import { badge, dateOf, passageOf, titleOf } from "../recall/hit";
 
 const LONGEST_TITLE = 120;
 const LONGEST_PASSAGE = 400;
 
 /** “**Summary: {topic}** (created {date}, relevance score: {score})”, with the status of what is not active. */
-export function lineOf(hit: RetrievalHit, t: Translate, folder = ""): string {
+export function lineOf(hit: RetrievalHit, folder = ""): string {
   const title = escaped(cut(titleOf(hit), LONGEST_TITLE));
   const facts = [
-    ...(folder === "" ? [] : [t("folder {0}", escaped(folder))]),
-    t("created {0}", day(dateOf(hit)) || t("at an unknown time")),
-    t("relevance score: {0}", hit.final_score.toFixed(2)),
+    ...(folder === "" ? [] : [`folder ${escaped(folder)}`]),
+    `created ${day(dateOf(hit)) || "at an unknown time"}`,
+    `relevance score: ${hit.final_score.toFixed(2)}`,
   ];
-  const status = badge(hit.memory_type, hit.status, t);
-  const name = hit.memory_type === "legacy" ? `[${t("Legacy")}] ${title}` : t("Summary: {0}", title);
+  const status = badge(hit.memory_type, hit.status);
+  const name = hit.memory_type === "legacy" ? `[Legacy] ${title}` : `Summary: ${title}`;
   return `**${name}** (${facts.join(", ")})${status === "" ? "" : ` — ${status}`}`;
 }
 

@@ -19,10 +19,11 @@ import { MemoryError } from "./error";
 import { livingWorker } from "./heartbeat";
 import { address, request } from "./http";
 import { command, type Program } from "./program";
+import type { Answer, Request, Route } from "./read";
 import { ended, readRecord, resultOf } from "./records";
 
 /** Codes after which the command line may still answer: the worker has changed or gone since its heartbeat was read. */
-export const WORKER_CHANGED: ReadonlySet<string> = new Set([
+const WORKER_CHANGED: ReadonlySet<string> = new Set([
   "HTTP_UNAUTHORIZED",
   "NOT_READY",
   "HTTP_BUSY",
@@ -32,18 +33,6 @@ export const WORKER_CHANGED: ReadonlySet<string> = new Set([
 const SUBMITTED_BY = "vscode";
 /** A worker that the editor starts ends by itself; the next question or job starts another. */
 export const LEAVE_WHEN_IDLE = "--leave-when-idle";
-
-type Question = "retrieve" | "explain" | "context";
-interface Bodies {
-  retrieve: RetrieveRequest;
-  explain: ExplainRequest;
-  context: ContextRequest;
-}
-interface Answers {
-  retrieve: RetrievalSuccess;
-  explain: ExplainSuccess;
-  context: ContextSuccess;
-}
 
 export class Memory {
   /** Jobs that were dropped here, of which it is not known yet that they have ended. */
@@ -75,19 +64,33 @@ export class Memory {
     return this.ask("context", body, signal);
   }
 
-  private async ask<Q extends Question>(question: Q, body: Bodies[Q], signal: AbortSignal): Promise<Answers[Q]> {
+  private async ask<Q extends "retrieve" | "explain" | "context">(
+    question: Q,
+    body: RetrieveRequest | ExplainRequest | ContextRequest,
+    signal: AbortSignal,
+  ): Promise<Answer<`POST /v1/${Q}`>> {
+    const args = questionArguments(body);
+    const asked = { route: `POST /v1/${question}`, path: `/v1/${question}`, body, verb: [question], args } as const;
+    const answer = await this.send(asked as unknown as Request<`POST /v1/${Q}`>, signal);
+    this.wakeUnlessLiving(); // for the next question
+    return answer;
+  }
+
+  /**
+   * Answers a request: with a worker that lives over HTTP, else with the program. Starts no worker. Throws MemoryError
+   * with the answer's code and remedy.
+   */
+  async send<R extends Route>({ route, path, body, verb, args }: Request<R>, signal: AbortSignal): Promise<Answer<R>> {
     const worker = address(this.workspace, this.now());
     if (worker !== null) {
       try {
-        return (await request(worker, `POST /v1/${question}` as const, body as never, signal)) as Answers[Q];
+        return await request(worker, route, body as never, signal, path);
       } catch (error) {
         signal.throwIfAborted();
         if (error instanceof MemoryError && !WORKER_CHANGED.has(error.code)) throw error;
       }
     }
-    const answer = await this.command<Answers[Q]>([question], questionArguments(body), signal);
-    this.wakeUnlessLiving(); // for the next question
-    return answer;
+    return this.command<Answer<R>>(verb, args, signal);
   }
 
   /** Runs a command of the program for this workspace, and returns its JSON. */

@@ -2,7 +2,6 @@
 
 import type { ManyAsked } from "#types";
 import type { Memory } from "./memory";
-import { send } from "./read";
 
 export type Verb = "retry" | "cancel" | "dismiss";
 
@@ -19,8 +18,7 @@ export async function request(
   const reasons = new Set<string>();
   for (let from = 0; from < jobIds.length; from += AT_ONCE) {
     const ids = jobIds.slice(from, from + AT_ONCE);
-    const answer = await send(
-      memory,
+    const answer = await memory.send(
       {
         route: `POST /v1/jobs/${verb}`,
         path: `/v1/jobs/${verb}`,

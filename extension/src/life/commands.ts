@@ -1,10 +1,11 @@
 /** The commands that start and stop a worker, trust a folder's memory, and open the page. */
 
 import * as vscode from "vscode";
+import { isConfirmed } from "../core/ask";
 import { MemoryError } from "../core/error";
 import { livingWorker } from "../core/heartbeat";
 import type { Memory } from "../core/memory";
-import { signalOf, type Services } from "../services";
+import { signalOf, type Services } from "../core/services";
 import { pageAddress } from "./decide";
 
 /** Starts a worker for the folder that the user means. */
@@ -12,39 +13,35 @@ export async function startWorker(services: Services): Promise<void> {
   const memory = await chosen(services);
   if (memory === undefined) return;
   const lived = livingWorker(memory.workspace, Date.now()) !== null;
-  if (!lived) await waiting(vscode.l10n.t("Starting the worker"), (signal) => memory.startWorker(signal));
-  inform(lived ? vscode.l10n.t("A worker is running already.") : vscode.l10n.t("The worker is running."));
+  if (!lived) await waiting("Starting the worker", (signal) => memory.startWorker(signal));
+  inform(lived ? "A worker is running already." : "The worker is running.");
 }
 
 /** Lets the folder's worker finish what it runs, and stops it. */
 export async function stopWorker(services: Services): Promise<void> {
   const memory = await chosen(services);
   if (memory === undefined) return;
-  const title = vscode.l10n.t("Stopping the worker: it finishes what it runs");
+  const title = "Stopping the worker: it finishes what it runs";
   try {
     await waiting(title, (signal) => memory.command(["worker", "stop"], [], signal));
   } catch (error) {
     if (!(error instanceof MemoryError) || error.code !== "WORKER_NOT_RUNNING") throw error;
-    inform(vscode.l10n.t("No worker is running."));
+    inform("No worker is running.");
     return;
   }
-  inform(vscode.l10n.t("The worker has stopped. The next drop or question starts one."));
+  inform("The worker has stopped. The next drop or question starts one.");
 }
 
 /** Confirms that the files in a folder are the user's, after a question that says what this permits. */
 export async function trust(services: Services): Promise<void> {
   const memory = await chosen(services);
   if (memory === undefined) return;
-  const yes = vscode.l10n.t("They Are Mine");
-  const detail = vscode.l10n.t(
-    "{0}\n\nConfirm only that jobs, memories and settings in this folder are yours: after a clone, a backup or a move from another machine, inspect .cognee_memory, .cognee_jobs and .env first. A repository may have brought them.\n\nThen its memories are answers to your questions, and its .env may name providers, endpoints and keys. Jobs that came with it still do not run by themselves.",
-    memory.workspace,
-  );
-  const question = vscode.l10n.t("Are the memories and settings in this folder yours?");
-  if ((await vscode.window.showWarningMessage(question, { modal: true, detail }, yes)) !== yes) return;
-  const title = vscode.l10n.t("Trusting the folder's memory");
+  const detail = `${memory.workspace}\n\nConfirm only that jobs, memories and settings in this folder are yours: after a clone, a backup or a move from another machine, inspect .cognee_memory, .cognee_jobs and .env first. A repository may have brought them.\n\nThen its memories are answers to your questions, and its .env may name providers, endpoints and keys. Jobs that came with it still do not run by themselves.`;
+  const question = "Are the memories and settings in this folder yours?";
+  if (!(await isConfirmed(question, "They Are Mine", detail))) return;
+  const title = "Trusting the folder's memory";
   await waiting(title, (signal) => memory.command(["trust"], [], signal));
-  inform(vscode.l10n.t("This folder's memory is trusted."));
+  inform("This folder's memory is trusted.");
 }
 
 /** Opens the page in the browser, signed in. */
@@ -54,7 +51,7 @@ export async function openPage(services: Services): Promise<void> {
   // The program opens it by a private file: an address in the arguments of a browser is readable for every user. Only
   // the editor reaches the browser of a user who is on another machine.
   const isRemote = vscode.env.remoteName !== undefined || vscode.env.uiKind === vscode.UIKind.Web;
-  const page = await waiting(vscode.l10n.t("Opening the page"), (signal) =>
+  const page = await waiting("Opening the page", (signal) =>
     memory.command<{ url: string; opened: boolean }>(["open"], isRemote ? ["--print"] : [], signal),
   );
   if (page.opened) return;
@@ -64,8 +61,8 @@ export async function openPage(services: Services): Promise<void> {
     const port = new URL(page.url).port;
     throw new MemoryError(
       "PAGE_NOT_FORWARDED",
-      vscode.l10n.t("The page answers only at its own port, and the editor forwards another one."),
-      vscode.l10n.t("Forward port {0} to the same port of your machine in the view “Ports”, then open it again.", port),
+      "The page answers only at its own port, and the editor forwards another one.",
+      `Forward port ${port} to the same port of your machine in the view “Ports”, then open it again.`,
     );
   }
   // As a string, which the editor accepts and opens as it is: a Uri would write the ticket's "=" as %3D.

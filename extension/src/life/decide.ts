@@ -1,7 +1,7 @@
 /** What is to be done about a folder's worker. */
 
 import type { Heartbeat } from "#types";
-import { isAtLeast } from "../setup/version";
+import { isAtLeast } from "../core/version";
 
 /** Whether a folder waits for a worker, and none lives: for a job file in the inbox, or to follow its team. */
 export function isAwaited(inbox: readonly string[], isCopy: boolean, worker: Heartbeat | null): boolean {

@@ -7,8 +7,7 @@ import { MemoryError } from "../core/error";
 import { latestHeartbeat, livingWorker } from "../core/heartbeat";
 import { inbox, teamCopy } from "../core/layout";
 import type { Memory } from "../core/memory";
-import type { Services } from "../services";
-import { Changes } from "../views/changes";
+import type { Services } from "../core/services";
 import { isAwaited, isMissed } from "./decide";
 
 /** Three heartbeats have not come. */
@@ -29,7 +28,7 @@ export class Guard implements vscode.Disposable {
     private readonly wake: (memory: Memory) => void,
     private readonly tell: (workspace: string, error: unknown) => void,
   ) {
-    this.subscription = Changes.of(services).onDidChange(({ folder, what }) => {
+    this.subscription = services.changes.onDidChange(({ folder, what }) => {
       if (what === "heartbeat") this.listen(folder);
     });
   }
@@ -66,12 +65,8 @@ export class Guard implements vscode.Disposable {
         path,
         new MemoryError(
           "WORKER_KILLED",
-          vscode.l10n.t(
-            "The worker of {0} was killed {1} times in a short time. Its jobs are kept.",
-            path,
-            MOST_STARTS + 1,
-          ),
-          vscode.l10n.t("Run “Cognee Memory: Check Health”. Then “Cognee Memory: Start the Worker” runs the jobs."),
+          `The worker of ${path} was killed ${MOST_STARTS + 1} times in a short time. Its jobs are kept.`,
+          "Run “Cognee Memory: Check Health”. Then “Cognee Memory: Start the Worker” runs the jobs.",
         ),
       );
       return;

@@ -7,7 +7,7 @@ import { describe, isAbort, MemoryError } from "../core/error";
 import { livingWorker } from "../core/heartbeat";
 import { inbox, teamCopy } from "../core/layout";
 import type { Memory } from "../core/memory";
-import type { Services } from "../services";
+import type { Services } from "../core/services";
 import { isAwaited, isOutdated } from "./decide";
 import { Guard } from "./guard";
 
@@ -24,6 +24,23 @@ export class Workers implements vscode.Disposable {
       services,
       (memory) => this.wake(memory),
       (workspace, error) => this.tell(workspace, error),
+    );
+  }
+
+  /** Looks at the window's folders, now and when they, the program or a memory call for it. */
+  begin(): vscode.Disposable {
+    const inBackground = (work: Promise<void>): void =>
+      void work.catch((error: unknown) => this.services.log.error(describe(error)));
+    const look = (): void => inBackground(this.lookAtAll());
+    look();
+    return vscode.Disposable.from(
+      this,
+      this.services.onDidNeedWorker((memory) => this.wake(memory)),
+      this.services.programs.onDidChange((change) =>
+        change === "installed" ? inBackground(this.restartAll()) : look(),
+      ),
+      vscode.workspace.onDidGrantWorkspaceTrust(look),
+      vscode.workspace.onDidChangeWorkspaceFolders(look),
     );
   }
 

@@ -1,24 +1,23 @@
 /** What a capture of other tools' sessions would keep, as a Markdown document. */
 
 import type { Captured, CapturedSessionItem } from "#types";
-import type { Translate } from "../recall/hit";
 import { day, escaped, withoutMark } from "../core/text";
 
-export function captureDocument(captured: Captured, t: Translate): string {
+export function captureDocument(captured: Captured): string {
   // Of a tool that is not enabled, the list beside the document asks.
   const warnings = captured.warnings.filter((warning) => !warning.includes("capture enable"));
   const shown = captured.items.filter(({ outcome }) => outcome !== "unchanged");
   const lines = [
-    `# ${t("Capture: what would be kept")}`,
-    t("Nothing has been stored. Tool output, file contents and private parts are left out; secrets are replaced."),
-    counts(captured, t),
-    ...warnings.map((warning) => `> **${t("Check this:")}** ${escaped(warning)}`),
+    "# Capture: what would be kept",
+    "Nothing has been stored. Tool output, file contents and private parts are left out; secrets are replaced.",
+    counts(captured),
+    ...warnings.map((warning) => `> **Check this:** ${escaped(warning)}`),
   ];
   if (shown.length > 0) {
-    const head = [t("tool"), t("date"), t("topic"), t("decisions"), t("reason")];
+    const head = ["tool", "date", "topic", "decisions", "reason"];
     lines.push([`| ${head.join(" | ")} |`, `|${" --- |".repeat(head.length)}`, ...shown.flatMap(rowsOf)].join("\n"));
   }
-  if (captured.items_omitted > 0) lines.push(t("{0} more are not listed here.", captured.items_omitted));
+  if (captured.items_omitted > 0) lines.push(`${captured.items_omitted} more are not listed here.`);
   for (const { summary_text: text, topic } of shown.flatMap(({ memories }) => memories))
     if (text !== null) lines.push(`## ${escaped(topic)}`, withoutHeading(text).split("\n").map(escaped).join("  \n"));
   return lines.join("\n\n").concat("\n");
@@ -36,13 +35,13 @@ export function toolsIn(captured: Captured): string[] {
   return [...new Set(tools)].sort();
 }
 
-function counts({ sessions, memories, unchanged, failed, redactions }: Captured, t: Translate): string {
+function counts({ sessions, memories, unchanged, failed, redactions }: Captured): string {
   const rows: readonly (readonly [string, number])[] = [
-    [t("sessions of this folder"), sessions],
-    [t("memories that would be added"), memories],
-    [t("are captured already"), unchanged],
-    [t("cannot be read"), failed],
-    [t("likely secrets that would be replaced"), redactions?.total ?? 0],
+    ["sessions of this folder", sessions],
+    ["memories that would be added", memories],
+    ["are captured already", unchanged],
+    ["cannot be read", failed],
+    ["likely secrets that would be replaced", redactions?.total ?? 0],
   ];
   return rows.map(([name, count]) => `- ${name}: ${count}`).join("\n");
 }

@@ -2,8 +2,9 @@
 
 import * as vscode from "vscode";
 import type { Captured, CapturePayload, UndoneCapture } from "#types";
-import { documentsOf } from "../recall/register";
-import type { Services } from "../services";
+import type { Documents } from "../recall/documents";
+import { offer } from "../core/ask";
+import type { Services } from "../core/services";
 import { captureDocument, toolsIn } from "./capture-document";
 import { readFirst } from "./choices";
 import { runJob } from "./job";
@@ -18,8 +19,7 @@ interface ToolState {
 }
 
 /** Shows what would be kept, asks from which tools, and captures. A tool that is not chosen is disabled. */
-export async function captureSessions(services: Services): Promise<void> {
-  const t = vscode.l10n.t;
+export async function captureSessions(services: Services, documents: Documents): Promise<void> {
   const folder = await services.folder();
   if (folder === undefined) return;
   const memory = services.memoryOf(folder);
@@ -29,28 +29,28 @@ export async function captureSessions(services: Services): Promise<void> {
     services,
     folder,
     { kind: "capture", payload: { dry_run: true, tools: all } },
-    t("Looking at the sessions of other tools…"),
+    "Looking at the sessions of other tools…",
   )) as Captured;
   if (dryRun.sessions === 0) {
     void vscode.window.showInformationMessage(
-      t("Neither this editor’s chat nor another tool has kept a session of this folder."),
+      "Neither this editor’s chat nor another tool has kept a session of this folder.",
     );
     return;
   }
-  const close = await documentsOf(services).report(t("Capture: what would be kept"), captureDocument(dryRun, t));
+  const close = await documents.report("Capture: what would be kept", captureDocument(dryRun));
   const enabled = new Set(tools.filter((each) => each.enabled).map(({ tool }) => tool));
   const found = new Set(toolsIn(dryRun));
   const offered = all.filter((tool) => found.has(tool) || enabled.has(tool));
   const chosen = await vscode.window.showQuickPick(
     offered.map((tool) => ({
       label: tool,
-      description: tool === "vscode" ? t("the chat of this editor") : "",
+      description: tool === "vscode" ? "the chat of this editor" : "",
       picked: enabled.has(tool),
     })),
     {
       canPickMany: true,
       ignoreFocusOut: true,
-      title: t("From which tools may this folder's sessions be captured?"),
+      title: "From which tools may this folder's sessions be captured?",
       placeHolder: readFirst(),
     },
   );
@@ -61,34 +61,25 @@ export async function captureSessions(services: Services): Promise<void> {
     if (wanted.has(tool) !== enabled.has(tool))
       await memory.command(["capture", wanted.has(tool) ? "enable" : "disable"], [tool], soon());
   if (wanted.size === 0) {
-    void vscode.window.showInformationMessage(t("Nothing is captured in this folder. What was captured stays."));
+    void vscode.window.showInformationMessage("Nothing is captured in this folder. What was captured stays.");
     return;
   }
   await capture(services, folder, [...wanted].sort());
 }
 
 async function capture(services: Services, folder: vscode.WorkspaceFolder, tools: Tool[]): Promise<void> {
-  const t = vscode.l10n.t;
   const job = { kind: "capture", payload: { tools } } as const;
-  const { memories, receipt } = (await runJob(services, folder, job, t("Capturing…"))) as Captured;
+  const { memories, receipt } = (await runJob(services, folder, job, "Capturing…")) as Captured;
   services.log.info(`[Capture] ${memories} memories from ${tools.join(", ")}. Receipt: ${receipt ?? "none"}`);
-  const message = memories === 1 ? t("Captured 1 memory.") : t("Captured {0} memories.", memories);
-  const undo = t("Undo");
-  void (async () => {
-    try {
-      const pressed = await vscode.window.showInformationMessage(message, ...(memories > 0 ? [undo] : []));
-      if (pressed === undo && receipt !== null) await undoCapture(services, folder, receipt);
-    } catch (error) {
-      await services.show(error);
-    }
-  })();
+  const message = memories === 1 ? "Captured 1 memory." : `Captured ${memories} memories.`;
+  const undo = memories > 0 && receipt !== null ? { Undo: () => undoCapture(services, folder, receipt) } : {};
+  offer(services, message, undo);
 }
 
 async function undoCapture(services: Services, folder: vscode.WorkspaceFolder, receipt: string): Promise<void> {
-  const t = vscode.l10n.t;
   const job = { kind: "capture", payload: { undo: receipt } } as const;
-  const { undone } = (await runJob(services, folder, job, t("Undoing the capture…"))) as UndoneCapture;
-  const removed = undone === 1 ? t("Removed 1 captured memory.") : t("Removed {0} captured memories.", undone);
+  const { undone } = (await runJob(services, folder, job, "Undoing the capture…")) as UndoneCapture;
+  const removed = undone === 1 ? "Removed 1 captured memory." : `Removed ${undone} captured memories.`;
   void vscode.window.showInformationMessage(removed);
 }
 

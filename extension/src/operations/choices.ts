@@ -2,17 +2,18 @@
 
 import * as vscode from "vscode";
 import { topicsOf } from "../recall/reads";
-import { subjectOfTopic, type TopicSubject } from "../recall/subject";
+import { isSubject, type Subject, subjectOfTopic, type TopicSubject } from "../recall/subject";
 import { age, plain } from "../core/text";
-import { type Services, signalOf } from "../services";
+import { type Services, signalOf } from "../core/services";
 
-/** The folder of a subject, or the one that the user means. */
-export async function folderOf(
+/** What a command of a menu is about, if it was given anything, and its folder: else the one that the user means. */
+export async function targetOf(
   services: Services,
-  path: string | undefined,
-): Promise<vscode.WorkspaceFolder | undefined> {
-  const named = services.folders().find(({ uri }) => uri.fsPath === path);
-  return named ?? (await services.folder());
+  value: unknown,
+): Promise<{ readonly folder: vscode.WorkspaceFolder | undefined; readonly subject: Subject | undefined }> {
+  const subject = isSubject(value) ? value : undefined;
+  const named = services.folders().find(({ uri }) => uri.fsPath === subject?.folder);
+  return { folder: named ?? (await services.folder()), subject };
 }
 
 /** Lets the user choose a topic; those with something to merge first, if `toCompact`. Undefined if there is none. */
@@ -22,7 +23,6 @@ export async function chooseTopic(
   title: string,
   toCompact: boolean,
 ): Promise<TopicSubject | undefined> {
-  const t = vscode.l10n.t;
   const topics = await reading((signal) => topicsOf(services.memoryOf(folder), signal));
   const offered = toCompact
     ? topics
@@ -33,25 +33,25 @@ export async function chooseTopic(
     : topics;
   if (offered.length === 0) {
     void vscode.window.showInformationMessage(
-      toCompact ? t("No topic has two memories to merge.") : t("Nothing is remembered yet."),
+      toCompact ? "No topic has two memories to merge." : "Nothing is remembered yet.",
     );
     return undefined;
   }
   const items = offered.map((topic) => ({
     label: plain(topic.title, 100),
     description: [
-      t("{0} active", topic.active),
-      topic.superseded > 0 ? t("{0} superseded", topic.superseded) : "",
+      `${topic.active} active`,
+      topic.superseded > 0 ? `${topic.superseded} superseded` : "",
       age(topic.newest, Date.now(), vscode.env.language),
     ]
       .filter(Boolean)
       .join(" · "),
-    detail: topic.worth_compacting ? t("Worth compacting") : "",
+    detail: topic.worth_compacting ? "Worth compacting" : "",
     topic,
   }));
   const picked = await vscode.window.showQuickPick(items, {
     title,
-    placeHolder: t("Which topic?"),
+    placeHolder: "Which topic?",
     matchOnDescription: true,
   });
   return picked && subjectOfTopic(folder.uri.fsPath, picked.topic);
@@ -59,12 +59,12 @@ export async function chooseTopic(
 
 /** A short read, shown in the status bar. */
 export function reading<T>(read: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const options = { location: vscode.ProgressLocation.Window, title: vscode.l10n.t("Reading the memory…") };
+  const options = { location: vscode.ProgressLocation.Window, title: "Reading the memory…" };
   return Promise.resolve(vscode.window.withProgress(options, (_, token) => read(signalOf(token))));
 }
 
 /** Says how the document below a list is reached. */
-export const readFirst = (): string => vscode.l10n.t("Read the document first: F6 goes there. Escape changes nothing.");
+export const readFirst = (): string => "Read the document first: F6 goes there. Escape changes nothing.";
 
 /** Asks a question about a document that is open. True for ``yes``. */
 export async function confirmReading(question: string, yes: string, detail: string): Promise<boolean> {
@@ -79,7 +79,7 @@ export async function chooseReading(
   question: string,
   choices: readonly { label: string; detail: string }[],
 ): Promise<string | undefined> {
-  const cancel = { label: vscode.l10n.t("Cancel"), detail: vscode.l10n.t("Nothing is changed.") };
+  const cancel = { label: "Cancel", detail: "Nothing is changed." };
   // The first row is chosen by Enter: nobody confirms by an Enter too many.
   const picked = await vscode.window.showQuickPick([cancel, ...choices], {
     title: question,

@@ -2,13 +2,13 @@
 
 import * as vscode from "vscode";
 import type { AppliedCompaction, CompactionConflict, CompactionPreview } from "#types";
+import { isConfirmed, offer } from "../core/ask";
 import { MemoryError } from "../core/error";
 import { compactionsOf } from "../recall/reads";
-import { documentsOf } from "../recall/register";
-import { isSubject } from "../recall/subject";
+import type { Documents } from "../recall/documents";
 import { day, plain } from "../core/text";
-import type { Services } from "../services";
-import { chooseReading, chooseTopic, folderOf, reading } from "./choices";
+import type { Services } from "../core/services";
+import { chooseReading, chooseTopic, reading, targetOf } from "./choices";
 import { compactionDocument, conflictSentence } from "./compaction-document";
 import { runJob } from "./job";
 
@@ -19,13 +19,10 @@ const STALE: ReadonlySet<string> = new Set(["PREVIEW_STALE"]);
  * Previews, asks, and applies exactly the preview; makes a new one if the user rejects a conflict, or if the topic has
  * changed meanwhile.
  */
-export async function compact(services: Services, value: unknown): Promise<void> {
-  const t = vscode.l10n.t;
-  const subject = isSubject(value) ? value : undefined;
-  const folder = await folderOf(services, subject?.folder);
+export async function compact(services: Services, documents: Documents, value: unknown): Promise<void> {
+  const { folder, subject } = await targetOf(services, value);
   if (folder === undefined) return;
-  const topicId =
-    subject?.topicId ?? (await chooseTopic(services, folder, t("Compact Cognee Memories"), true))?.topicId;
+  const topicId = subject?.topicId ?? (await chooseTopic(services, folder, "Compact Cognee Memories", true))?.topicId;
   if (topicId === undefined) return;
   let keepBoth: string[] = [];
   for (let isStale = false; ;) {
@@ -34,24 +31,24 @@ export async function compact(services: Services, value: unknown): Promise<void>
       services,
       folder,
       { kind: "compact", payload: { topic_id: topicId, preview: true, ...rejected } },
-      isStale ? t("The topic has changed. Making a new preview…") : t("Making a preview…"),
+      isStale ? "The topic has changed. Making a new preview…" : "Making a preview…",
     )) as CompactionPreview;
     const count = preview.summaries.length;
-    const title = t("Compaction of {0}", preview.decision_record.topic);
-    const close = await documentsOf(services).report(title, compactionDocument(preview, t));
-    const question = t("Compact {0} summaries into DecisionRecord? This will mark them as superseded.", count);
+    const title = `Compaction of ${preview.decision_record.topic}`;
+    const close = await documents.report(title, compactionDocument(preview));
+    const question = `Compact ${count} summaries into DecisionRecord? This will mark them as superseded.`;
     const detail = [
-      isStale ? t("The topic has changed: this is a new preview.") : "",
-      preview.conflicts.length === 1 ? t("1 conflict.") : t("{0} conflicts.", preview.conflicts.length),
+      isStale ? "The topic has changed: this is a new preview." : "",
+      preview.conflicts.length === 1 ? "1 conflict." : `${preview.conflicts.length} conflicts.`,
       ...preview.warnings.map((warning) => plain(warning)),
-      t("The document shows what it becomes. You can undo it."),
+      "The document shows what it becomes. You can undo it.",
     ];
-    const choices = [{ label: t("Confirm"), detail: detail.filter(Boolean).join(" ") }];
-    const reject = t("Keep Both Decisions of a Conflict…");
+    const choices = [{ label: "Confirm", detail: detail.filter(Boolean).join(" ") }];
+    const reject = "Keep Both Decisions of a Conflict…";
     if (preview.conflicts.length + preview.kept_both.length > 0)
       choices.push({
         label: reject,
-        detail: t("Where two decisions do not contradict each other. Makes a new preview."),
+        detail: "Where two decisions do not contradict each other. Makes a new preview.",
       });
     const chosen = await chooseReading(question, choices);
     if (chosen === reject) keepBoth = (await chooseConflicts(preview)) ?? keepBoth;
@@ -66,14 +63,20 @@ export async function compact(services: Services, value: unknown): Promise<void>
         services,
         folder,
         { kind: "compact", payload: { topic_id: topicId, preview_digest: preview.preview_digest } },
-        t("Compacting…"),
+        "Compacting…",
         STALE,
       )) as AppliedCompaction;
       services.log.info(
         `[Compact] Compacted ${applied.superseded.length} summaries for topic ${plain(applied.topic_id)} into DecisionRecord. Conflicts detected: ${applied.conflicts.length > 0 ? "Y" : "N"}.`,
       );
-      const message = t("Compacted {0} summaries for topic {1}.", applied.superseded.length, plain(applied.topic_id));
-      void offerUndo(services, folder, `${message} ${conflictSentence(applied.conflicts.length, t)}`.trim(), applied);
+      const message = `Compacted ${applied.superseded.length} summaries for topic ${plain(applied.topic_id)}.`;
+      offer(services, `${message} ${conflictSentence(applied.conflicts.length)}`.trim(), {
+        "Open Record": () => {
+          const target = { kind: "memory", folder: folder.uri.fsPath, id: applied.decision_record_id } as const;
+          return documents.openRendered(applied.topic_id, target);
+        },
+        Undo: () => restoreRecord(services, folder, applied.decision_record_id),
+      });
       return;
     } catch (error) {
       if (!(error instanceof MemoryError && STALE.has(error.code))) throw error;
@@ -84,11 +87,10 @@ export async function compact(services: Services, value: unknown): Promise<void>
 
 /** The ids of the conflicts of which the user says that both decisions hold; undefined where nothing was chosen. */
 async function chooseConflicts(preview: CompactionPreview): Promise<string[] | undefined> {
-  const t = vscode.l10n.t;
   const item = ({ conflict_id, earlier, later }: CompactionConflict, picked: boolean) => ({
     label: plain(later.text, 100),
-    description: t("later, memory {0}", later.memory_number),
-    detail: t("earlier, memory {0}: {1}", earlier.memory_number, plain(earlier.text, 100)),
+    description: `later, memory ${later.memory_number}`,
+    detail: `earlier, memory ${earlier.memory_number}: ${plain(earlier.text, 100)}`,
     picked,
     conflict_id,
   });
@@ -98,8 +100,8 @@ async function chooseConflicts(preview: CompactionPreview): Promise<string[] | u
       ...preview.kept_both.map((conflict) => item(conflict, true)),
     ],
     {
-      title: t("Keep Both Decisions of a Conflict"),
-      placeHolder: t("Of which conflicts do both decisions hold?"),
+      title: "Keep Both Decisions of a Conflict",
+      placeHolder: "Of which conflicts do both decisions hold?",
       canPickMany: true,
       ignoreFocusOut: true,
     },
@@ -107,30 +109,9 @@ async function chooseConflicts(preview: CompactionPreview): Promise<string[] | u
   return picked?.map(({ conflict_id }) => conflict_id);
 }
 
-async function offerUndo(
-  services: Services,
-  folder: vscode.WorkspaceFolder,
-  message: string,
-  applied: AppliedCompaction,
-): Promise<void> {
-  const [open, undo] = [vscode.l10n.t("Open Record"), vscode.l10n.t("Undo")];
-  const chosen = await vscode.window.showInformationMessage(message, open, undo);
-  try {
-    if (chosen === undo) await restoreRecord(services, folder, applied.decision_record_id);
-    if (chosen === open) {
-      const target = { kind: "memory", folder: folder.uri.fsPath, id: applied.decision_record_id } as const;
-      await documentsOf(services).openRendered(applied.topic_id, target);
-    }
-  } catch (error) {
-    await services.show(error);
-  }
-}
-
 /** Undoes a compaction: of the record of a tree item, or one that the user chooses. */
 export async function restore(services: Services, value: unknown): Promise<void> {
-  const t = vscode.l10n.t;
-  const subject = isSubject(value) ? value : undefined;
-  const folder = await folderOf(services, subject?.folder);
+  const { folder, subject } = await targetOf(services, value);
   if (folder === undefined) return;
   const compactions = await reading((signal) => compactionsOf(services.memoryOf(folder), undefined, signal));
   const inForce = compactions.filter(({ restored_at }) => restored_at === null);
@@ -139,38 +120,32 @@ export async function restore(services: Services, value: unknown): Promise<void>
   );
   if (chosen === undefined) {
     if (inForce.length === 0) {
-      void vscode.window.showInformationMessage(t("There is no compaction to undo."));
+      void vscode.window.showInformationMessage("There is no compaction to undo.");
       return;
     }
     const items = inForce.map((compaction) => ({
       label: compaction.topic_id,
-      description: t("{0} memories, on {1}", compaction.superseded.length, day(compaction.applied_at)),
+      description: `${compaction.superseded.length} memories, on ${day(compaction.applied_at)}`,
       compaction,
     }));
     const picked = await vscode.window.showQuickPick(items, {
-      title: t("Undo a Compaction"),
-      placeHolder: t("Which one?"),
+      title: "Undo a Compaction",
+      placeHolder: "Which one?",
     });
     chosen = picked?.compaction;
   }
   if (chosen === undefined) return;
-  const yes = t("Undo");
-  const question = t("Undo the compaction of {0}?", chosen.topic_id);
-  const detail = t(
-    "{0} memories get their former status again, and the decision record is withdrawn. Nothing is deleted.",
-    chosen.superseded.length,
-  );
-  if ((await vscode.window.showWarningMessage(question, { modal: true, detail }, yes)) !== yes) return;
+  const question = `Undo the compaction of ${chosen.topic_id}?`;
+  const detail = `${chosen.superseded.length} memories get their former status again, and the decision record is withdrawn. Nothing is deleted.`;
+  if (!(await isConfirmed(question, "Undo", detail))) return;
   await restoreRecord(services, folder, chosen.decision_record_id);
 }
 
 async function restoreRecord(services: Services, folder: vscode.WorkspaceFolder, recordId: string): Promise<void> {
-  const t = vscode.l10n.t;
   const job = { kind: "restore", payload: { decision_record_id: recordId } } as const;
-  const { restored, skipped, topic_id } = await runJob<"restore">(services, folder, job, t("Undoing the compaction…"));
-  const left =
-    skipped.length === 0 ? "" : t("{0} were left as they are, because they have changed since.", skipped.length);
+  const { restored, skipped, topic_id } = await runJob<"restore">(services, folder, job, "Undoing the compaction…");
+  const left = skipped.length === 0 ? "" : `${skipped.length} were left as they are, because they have changed since.`;
   void vscode.window.showInformationMessage(
-    `${t("Restored {0} summaries of topic {1}.", restored.length, plain(topic_id))} ${left}`.trim(),
+    `Restored ${restored.length} summaries of topic ${plain(topic_id)}. ${left}`.trim(),
   );
 }

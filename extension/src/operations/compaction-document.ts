@@ -1,11 +1,10 @@
 /** The preview of a compaction, as a Markdown document. */
 
 import type { CompactionConflict, CompactionPreview } from "#types";
-import type { Translate } from "../recall/hit";
 import { day, escaped } from "../core/text";
 
 /** What would be merged, the decisions that contradict each other side by side, and the record that it would become. */
-export function compactionDocument(preview: CompactionPreview, t: Translate): string {
+export function compactionDocument(preview: CompactionPreview): string {
   const { decision_record: record, summaries, conflicts, kept_both, warnings } = preview;
   const numbers = new Map(summaries.map((each) => [each.memory_id, each.memory_number]));
   const list = (title: string, items: readonly string[]): string[] =>
@@ -15,32 +14,28 @@ export function compactionDocument(preview: CompactionPreview, t: Translate): st
       `| ${memory_number} | ${escaped(topic)} | ${day(source_created_at ?? created_at)} | ${decisions.length} |`,
   );
   const lines = [
-    `# ${t("Compaction of {0}", escaped(record.topic))}`,
-    t("This is a preview: nothing has been changed. {0} memories would become one decision record.", summaries.length),
-    ...warnings.map((warning) => `> **${t("Check this:")}** ${escaped(warning)}`),
-    `## ${t("Conflicts")}`,
-    conflicts.length === 0 ? t("No two decisions contradict each other.") : conflictTable(conflicts, numbers, t),
+    `# Compaction of ${escaped(record.topic)}`,
+    `This is a preview: nothing has been changed. ${summaries.length} memories would become one decision record.`,
+    ...warnings.map((warning) => `> **Check this:** ${escaped(warning)}`),
+    "## Conflicts",
+    conflicts.length === 0 ? "No two decisions contradict each other." : conflictTable(conflicts, numbers),
     ...(kept_both.length === 0
       ? []
-      : [`## ${t("Conflicts that you rejected: both hold")}`, conflictTable(kept_both, numbers, t, t("later"))]),
-    `## ${t("The record it would become")}`,
+      : ["## Conflicts that you rejected: both hold", conflictTable(kept_both, numbers, "later")]),
+    "## The record it would become",
     escaped(record.summary_text),
-    ...list(t("Decisions"), record.consolidated_decisions),
-    ...list(t("Rationale"), record.consolidated_rationale),
-    ...list(t("Open questions"), record.key_open_questions),
-    ...list(t("Next steps"), record.next_steps),
-    ...list(t("References"), [
+    ...list("Decisions", record.consolidated_decisions),
+    ...list("Rationale", record.consolidated_rationale),
+    ...list("Open questions", record.key_open_questions),
+    ...list("Next steps", record.next_steps),
+    ...list("References", [
       ...record.key_references_files,
       ...record.key_references_plans,
       ...record.key_references_branches,
       ...record.key_references_issues,
     ]),
-    `## ${t("The memories it would merge")}`,
-    [
-      `| ${t("memory")} | ${t("topic")} | ${t("date")} | ${t("decisions")} |`,
-      "| ---: | --- | --- | ---: |",
-      ...sources,
-    ].join("\n"),
+    "## The memories it would merge",
+    ["| memory | topic | date | decisions |", "| ---: | --- | --- | ---: |", ...sources].join("\n"),
   ];
   return lines.join("\n\n").concat("\n");
 }
@@ -48,34 +43,33 @@ export function compactionDocument(preview: CompactionPreview, t: Translate): st
 function conflictTable(
   conflicts: readonly CompactionConflict[],
   numbers: ReadonlyMap<string, number>,
-  t: Translate,
-  later = t("later, supersedes it"),
+  later = "later, supersedes it",
 ): string {
   const side = ({ memory_id, text }: CompactionConflict["earlier"]): string =>
-    `${escaped(text)} (${t("memory {0}", numbers.get(memory_id) ?? "?")})`;
+    `${escaped(text)} (memory ${numbers.get(memory_id) ?? "?"})`;
   const rows = conflicts.map(
     ({ earlier, later, kind, confidence }) =>
-      `| ${side(earlier)} | ${side(later)} | ${kindOf(kind, t)}, ${Math.round(confidence * 100)} % |`,
+      `| ${side(earlier)} | ${side(later)} | ${kindOf(kind)}, ${Math.round(confidence * 100)} % |`,
   );
-  return [`| ${t("earlier")} | ${later} | ${t("why")} |`, "| --- | --- | --- |", ...rows].join("\n");
+  return [`| earlier | ${later} | why |`, "| --- | --- | --- |", ...rows].join("\n");
 }
 
-function kindOf(kind: CompactionConflict["kind"], t: Translate): string {
+function kindOf(kind: CompactionConflict["kind"]): string {
   const kinds: Readonly<Record<CompactionConflict["kind"], string>> = {
-    negation: t("one denies the other"),
-    choice: t("another choice"),
-    value: t("another amount"),
-    toggle: t("the opposite"),
-    reversal: t("taken back"),
-    replacement: t("replaced"),
+    negation: "one denies the other",
+    choice: "another choice",
+    value: "another amount",
+    toggle: "the opposite",
+    reversal: "taken back",
+    replacement: "replaced",
   };
   return kinds[kind];
 }
 
 /** The conflicts of a compaction, as one sentence for its message; empty without any. */
-export function conflictSentence(conflicts: number, t: Translate): string {
+export function conflictSentence(conflicts: number): string {
   if (conflicts === 0) return "";
   return conflicts === 1
-    ? t("1 conflict was found: the later decision holds.")
-    : t("{0} conflicts were found: the later decisions hold.", conflicts);
+    ? "1 conflict was found: the later decision holds."
+    : `${conflicts} conflicts were found: the later decisions hold.`;
 }

@@ -7,15 +7,14 @@ import { describe, MemoryError } from "../core/error";
 import { livingWorker } from "../core/heartbeat";
 import { request } from "../core/requests";
 import { plain } from "../core/text";
-import type { Services } from "../services";
-import { Changes } from "../views/changes";
+import type { Services } from "../core/services";
 
 /** How long a job that was asked to cancel may take to end before it is no longer waited for. */
 const CANCEL_MS = 15_000;
 
 /**
- * Runs a job and returns its result. Throws MemoryError with the record's error, or CANCELLED. A failure that the caller
- * deals with by itself (`expected`: its codes) is dismissed, so that the queue does not show it to the user.
+ * Runs a job and returns its result. Throws MemoryError with the record's error, or CANCELLED. A preview, and a failure
+ * that the caller deals with by itself (`expected`: its codes), is dismissed, so that the queue does not show it.
  */
 export async function runJob<K extends Kind>(
   services: Services,
@@ -31,24 +30,27 @@ export async function runJob<K extends Kind>(
     async (progress, token) => {
       const wait = new AbortController();
       let timer: NodeJS.Timeout | undefined;
+      const ask = (verb: "cancel" | "dismiss"): Promise<unknown> =>
+        request(memory, verb, [jobId], AbortSignal.timeout(CANCEL_MS)).catch((error: unknown) => {
+          services.log.warn(`[Job] ${jobId}: no ${verb}: ${describe(error)}`);
+        });
       const cancelled = token.onCancellationRequested(() => {
         timer = setTimeout(() => wait.abort(), CANCEL_MS);
-        void request(memory, "cancel", [jobId], AbortSignal.timeout(CANCEL_MS)).catch((error: unknown) => {
-          services.log.warn(`[Job] ${jobId} was not cancelled: ${describe(error)}`);
-        });
+        void ask("cancel");
       });
-      const beats = Changes.of(services).onDidChange((change) => {
+      const beats = services.changes.onDidChange((change) => {
         if (change.what !== "heartbeat" || change.folder !== folder) return;
         const inFlight = livingWorker(memory.workspace, Date.now())?.in_flight.find((each) => each.job_id === jobId);
         if (inFlight !== undefined) progress.report({ message: progressText(inFlight) });
       });
       services.log.info(`[Job] ${jobId}: ${job.kind}`);
-      progress.report({ message: vscode.l10n.t("starting") });
+      progress.report({ message: "starting" });
       try {
-        return await memory.run<K>({ ...job, job_id: jobId }, wait.signal);
+        const result = await memory.run<K>({ ...job, job_id: jobId }, wait.signal);
+        if (isPreview(job)) await ask("dismiss");
+        return result;
       } catch (error) {
-        if (error instanceof MemoryError && expected.has(error.code))
-          await request(memory, "dismiss", [jobId], wait.signal);
+        if (error instanceof MemoryError && expected.has(error.code)) await ask("dismiss");
         throw error;
       } finally {
         clearTimeout(timer);
@@ -57,6 +59,11 @@ export async function runJob<K extends Kind>(
       }
     },
   );
+}
+
+/** Whether a job changes nothing: the user sees what it made at once. */
+function isPreview({ payload }: { readonly payload: object }): boolean {
+  return ["preview", "dry_run"].some((name) => name in payload && payload[name as keyof typeof payload] === true);
 }
 
 function progressText({ progress }: InFlight): string {

@@ -4,96 +4,78 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as vscode from "vscode";
 import type { Migration, UndoneMigration } from "#types";
-import { documentsOf } from "../recall/register";
+import type { Documents } from "../recall/documents";
+import { isConfirmed, offer } from "../core/ask";
 import { day } from "../core/text";
-import type { Services } from "../services";
+import type { Services } from "../core/services";
 import { confirmReading } from "./choices";
 import { runJob } from "./job";
 import { migrationDocument } from "./migration-document";
 
 /** Shows what would happen, asks, and migrates. */
-export async function migrate(services: Services): Promise<void> {
-  const t = vscode.l10n.t;
+export async function migrate(services: Services, documents: Documents): Promise<void> {
   const folder = await services.folder();
   if (folder === undefined) return;
   const dryRun = (await runJob(
     services,
     folder,
     { kind: "migrate", payload: { dry_run: true } },
-    t("Looking at the summaries of earlier versions…"),
+    "Looking at the summaries of earlier versions…",
   )) as Migration;
   if (dryRun.found === 0) {
-    void vscode.window.showInformationMessage(t("This folder has no summaries of an earlier version."));
+    void vscode.window.showInformationMessage("This folder has no summaries of an earlier version.");
     return;
   }
-  const close = await documentsOf(services).report(t("Migration: what would happen"), migrationDocument(dryRun, t));
+  const close = await documents.report("Migration: what would happen", migrationDocument(dryRun));
   if (dryRun.migrated === 0) {
-    void vscode.window.showInformationMessage(t("There is nothing (more) to migrate. The document says why."));
+    void vscode.window.showInformationMessage("There is nothing (more) to migrate. The document says why.");
     return;
   }
-  const question = t(
-    "Migrate Plan 014 summaries to DataPoints? This will enable metadata-driven ranking and compaction.",
-  );
+  const question = "Migrate Plan 014 summaries to DataPoints? This will enable metadata-driven ranking and compaction.";
   const detail = [
-    dryRun.migrated === 1 ? t("1 summary would be migrated.") : t("{0} summaries would be migrated.", dryRun.migrated),
-    dryRun.failed === 0 ? "" : t("{0} would fail.", dryRun.failed),
-    t("You can undo it."),
+    dryRun.migrated === 1 ? "1 summary would be migrated." : `${dryRun.migrated} summaries would be migrated.`,
+    dryRun.failed === 0 ? "" : `${dryRun.failed} would fail.`,
+    "You can undo it.",
   ];
-  const isConfirmed = await confirmReading(question, t("Migrate"), detail.filter(Boolean).join(" "));
+  const isConfirmed = await confirmReading(question, "Migrate", detail.filter(Boolean).join(" "));
   close();
   if (!isConfirmed) return;
-  const done = (await runJob(services, folder, { kind: "migrate", payload: {} }, t("Migrating…"))) as Migration;
-  const failed = done.failed === 0 ? "" : t("{0} failed.", done.failed);
+  const done = (await runJob(services, folder, { kind: "migrate", payload: {} }, "Migrating…")) as Migration;
+  const failed = done.failed === 0 ? "" : `${done.failed} failed.`;
   const message =
-    done.migrated === 1
-      ? t("Migrated 1 summary to DataPoints.")
-      : t("Migrated {0} summaries to DataPoints.", done.migrated);
+    done.migrated === 1 ? "Migrated 1 summary to DataPoints." : `Migrated ${done.migrated} summaries to DataPoints.`;
   services.log.info(`[Migrate] Migrated ${done.migrated} summaries. Receipt: ${done.receipt ?? "none"}`);
-  const undo = t("Undo");
   const { receipt } = done;
-  const text = `${message} ${failed} ${receipt === null ? "" : t("Receipt: {0}.", receipt)}`
-    .replace(/\s+/gu, " ")
-    .trim();
-  void (async () => {
-    try {
-      const chosen = await vscode.window.showInformationMessage(text, ...(receipt === null ? [] : [undo]));
-      if (chosen === undo && receipt !== null) await undoReceipt(services, folder, receipt);
-    } catch (error) {
-      await services.show(error);
-    }
-  })();
+  const text = `${message} ${failed} ${receipt === null ? "" : `Receipt: ${receipt}.`}`.replace(/\s+/gu, " ").trim();
+  offer(services, text, receipt === null ? {} : { Undo: () => undoReceipt(services, folder, receipt) });
 }
 
 /** Undoes a migration that the user chooses by its receipt. */
 export async function undoMigration(services: Services): Promise<void> {
-  const t = vscode.l10n.t;
   const folder = await services.folder();
   if (folder === undefined) return;
   const receipts = await receiptsIn(folder.uri.fsPath);
   if (receipts.length === 0) {
-    void vscode.window.showInformationMessage(t("There is no migration to undo."));
+    void vscode.window.showInformationMessage("There is no migration to undo.");
     return;
   }
-  const items = receipts.map(({ id, at }) => ({ label: t("Migration of {0}", day(at)), description: id, id }));
+  const items = receipts.map(({ id, at }) => ({ label: `Migration of ${day(at)}`, description: id, id }));
   const picked = await vscode.window.showQuickPick(items, {
-    title: t("Undo a Migration"),
-    placeHolder: t("Which one?"),
+    title: "Undo a Migration",
+    placeHolder: "Which one?",
   });
   if (picked === undefined) return;
-  const yes = t("Undo");
-  const detail = t(
-    "The memories that it added are removed, except those that were merged or changed since. The texts of the earlier version stay.",
-  );
-  if ((await vscode.window.showWarningMessage(t("Undo this migration?"), { modal: true, detail }, yes)) !== yes) return;
+  const detail =
+    "The memories that it added are removed, except those that were merged or changed since. The texts of the earlier version stay.";
+  if (!(await isConfirmed("Undo this migration?", "Undo", detail))) return;
   await undoReceipt(services, folder, picked.id);
 }
 
 async function undoReceipt(services: Services, folder: vscode.WorkspaceFolder, receipt: string): Promise<void> {
-  const t = vscode.l10n.t;
   const job = { kind: "migrate", payload: { undo: receipt } } as const;
-  const { undone, kept } = (await runJob(services, folder, job, t("Undoing the migration…"))) as UndoneMigration;
-  const left = kept.length === 0 ? "" : t("{0} were kept, because they were merged or changed since.", kept.length);
-  const removed = undone === 1 ? t("Removed 1 migrated memory.") : t("Removed {0} migrated memories.", undone);
+  const { undone, kept } = (await runJob(services, folder, job, "Undoing the migration…")) as UndoneMigration;
+  const left = kept.length === 0 ? "" : `${kept.length} were kept, because they were merged or changed since.`;
+  const removed = undone === 1 ? "Removed 1 migrated memory." : `Removed ${undone} migrated memories.`;
   void vscode.window.showInformationMessage(`${removed} ${left}`.trim());
 }
 

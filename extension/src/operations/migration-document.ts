@@ -1,60 +1,56 @@
 /** What a migration would do, as a Markdown document. */
 
 import type { MigratedItem, Migration } from "#types";
-import type { Translate } from "../recall/hit";
 import { day, escaped } from "../core/text";
 
-export function migrationDocument(migration: Migration, t: Translate): string {
+export function migrationDocument(migration: Migration): string {
   const { items } = migration;
   const failed = items.filter(({ outcome }) => outcome === "failed");
   const others = items.filter(({ outcome }) => outcome !== "failed" && outcome !== "skipped");
   const lines = [
-    `# ${t("Migration: what would happen")}`,
-    t("Nothing has been changed. The texts of the earlier version stay where they are."),
-    counts(migration, t),
-    ...migration.warnings.map((warning) => `> **${t("Check this:")}** ${escaped(warning)}`),
+    "# Migration: what would happen",
+    "Nothing has been changed. The texts of the earlier version stay where they are.",
+    counts(migration),
+    ...migration.warnings.map((warning) => `> **Check this:** ${escaped(warning)}`),
   ];
   if (failed.length > 0) {
     const rows = failed.map(({ source, reason }) => `| ${escaped(source.file)} | ${escaped(reason ?? "")} |`);
-    lines.push(`## ${t("Would fail")}`, [`| ${t("file")} | ${t("reason")} |`, "| --- | --- |", ...rows].join("\n"));
+    lines.push("## Would fail", ["| file | reason |", "| --- | --- |", ...rows].join("\n"));
   }
   if (others.length > 0) {
-    const head = [t("becomes"), t("title"), t("topic"), t("session"), t("plan"), t("status"), t("date")];
-    const rows = others.map((item) => rowOf(item, t));
+    const head = ["becomes", "title", "topic", "session", "plan", "status", "date"];
+    const rows = others.map((item) => rowOf(item));
     lines.push(
-      `## ${t("Would be migrated")}`,
+      "## Would be migrated",
       [`| ${head.join(" | ")} |`, `|${" --- |".repeat(head.length)}`, ...rows].join("\n"),
     );
   }
-  if (migration.items_omitted > 0) lines.push(t("{0} more are not listed here.", migration.items_omitted));
+  if (migration.items_omitted > 0) lines.push(`${migration.items_omitted} more are not listed here.`);
   return lines.join("\n\n").concat("\n");
 }
 
-function counts(
-  { found, migrated, already_migrated, forgotten, failed, skipped, redactions }: Migration,
-  t: Translate,
-): string {
+function counts({ found, migrated, already_migrated, forgotten, failed, skipped, redactions }: Migration): string {
   const rows: readonly (readonly [string, number])[] = [
-    [t("texts of an earlier version"), found],
-    [t("would be migrated"), migrated],
-    [t("are migrated already"), already_migrated],
-    [t("were forgotten, and stay forgotten"), forgotten],
-    [t("would fail"), failed],
-    [t("other texts, left alone"), skipped],
-    [t("likely secrets that would be replaced"), redactions?.total ?? 0],
+    ["texts of an earlier version", found],
+    ["would be migrated", migrated],
+    ["are migrated already", already_migrated],
+    ["were forgotten, and stay forgotten", forgotten],
+    ["would fail", failed],
+    ["other texts, left alone", skipped],
+    ["likely secrets that would be replaced", redactions?.total ?? 0],
   ];
   return rows.map(([name, count]) => `- ${name}: ${count}`).join("\n");
 }
 
-function rowOf(item: MigratedItem, t: Translate): string {
+function rowOf(item: MigratedItem): string {
   const became =
     item.outcome === "migrated"
       ? item.memory_type === "legacy"
-        ? t("legacy memory")
-        : t("summary")
+        ? "legacy memory"
+        : "summary"
       : item.outcome === "forgotten"
-        ? t("nothing: forgotten")
-        : t("nothing: migrated already");
+        ? "nothing: forgotten"
+        : "nothing: migrated already";
   const cells = [item.title, item.topic_id, item.session_id, item.plan_id, item.status, day(item.created_at)];
   return `| ${became} | ${cells.map((cell) => escaped(cell ?? "")).join(" | ")} |`;
 }

@@ -1,14 +1,14 @@
 /** “Review Contradictions”: pair after pair of decisions that may contradict each other, and which of the two holds. */
 
 import * as vscode from "vscode";
-import type { NewJob, ReviewedPair, ReviewedStatement } from "#types";
+import type { ReviewedPair, ReviewedStatement } from "#types";
 import { day, plain } from "../core/text";
-import { documentsOf } from "../recall/register";
+import type { Documents } from "../recall/documents";
 import { reviewOf } from "../recall/reads";
 import { pairsOf } from "../recall/standing";
-import { isSubject, type Subject } from "../recall/subject";
-import type { Services } from "../services";
-import { folderOf, reading } from "./choices";
+import type { Subject } from "../recall/subject";
+import type { Services } from "../core/services";
+import { reading, targetOf } from "./choices";
 import { runJob } from "./job";
 
 type Verdict = "newer" | "older" | "both";
@@ -17,26 +17,24 @@ type Answer = Verdict | "open" | "later";
 const SHOWN_MS = 8000;
 
 /** Reviews what is disputed; of one memory also what was settled or replaced, so that it can be taken back. */
-export async function review(services: Services, value: unknown): Promise<void> {
-  const t = vscode.l10n.t;
-  const subject = isSubject(value) ? value : undefined;
-  const folder = await folderOf(services, subject?.folder);
+export async function review(services: Services, documents: Documents, value: unknown): Promise<void> {
+  const { folder, subject } = await targetOf(services, value);
   if (folder === undefined) return;
   const pairs = ofSubject(await reading((signal) => reviewOf(services.memoryOf(folder), signal)), subject);
   if (pairs.length === 0) {
-    void vscode.window.showInformationMessage(t("No decisions contradict each other."));
+    void vscode.window.showInformationMessage("No decisions contradict each other.");
     return;
   }
   let settled = 0;
   for (const [index, pair] of pairs.entries()) {
-    const said = await decide(services, folder, pair, t("Contradiction {0} of {1}", index + 1, pairs.length));
+    const said = await decide(documents, folder, pair, `Contradiction ${index + 1} of ${pairs.length}`);
     if (said === undefined) break;
     if (said === "later") continue;
-    const job: NewJob<"resolve"> = { kind: "resolve", payload: { ...sides(pair), ...said } };
-    await runJob<"resolve">(services, folder, job, t("Noting what holds…"));
+    const payload = { ...sides(pair), ...said };
+    await runJob<"resolve">(services, folder, { kind: "resolve", payload }, "Noting what holds…");
     settled += 1;
   }
-  if (settled > 0) vscode.window.setStatusBarMessage(t("Settled: {0} of {1}.", settled, pairs.length), SHOWN_MS);
+  if (settled > 0) vscode.window.setStatusBarMessage(`Settled: ${settled} of ${pairs.length}.`, SHOWN_MS);
 }
 
 function ofSubject(pairs: readonly ReviewedPair[], subject: Subject | undefined): ReviewedPair[] {
@@ -54,18 +52,17 @@ const sides = ({ older, newer }: ReviewedPair) => ({
 
 /** What the user says of a pair; undefined ends the review. */
 async function decide(
-  services: Services,
+  documents: Documents,
   folder: vscode.WorkspaceFolder,
   pair: ReviewedPair,
   title: string,
 ): Promise<{ verdict: Verdict; reason?: string } | "later" | undefined> {
-  const t = vscode.l10n.t;
   for (;;) {
     const answer = await ask(pair, title);
     if (answer === undefined || answer === "later") return answer;
     if (answer === "open") {
       for (const { memory_id, statement } of [pair.older, pair.newer])
-        await documentsOf(services).openRendered(statement, {
+        await documents.openRendered(statement, {
           kind: "memory",
           folder: folder.uri.fsPath,
           id: memory_id,
@@ -73,9 +70,9 @@ async function decide(
     } else if (answer === "both") {
       const reason = await vscode.window.showInputBox({
         title,
-        prompt: t("Why do both hold? For instance, the scope of each. May stay empty."),
+        prompt: "Why do both hold? For instance, the scope of each. May stay empty.",
         ignoreFocusOut: true,
-        validateInput: (text) => (text.length > 1000 ? t("At most 1,000 characters.") : undefined),
+        validateInput: (text) => (text.length > 1000 ? "At most 1,000 characters." : undefined),
       });
       if (reason !== undefined) return { verdict: "both", ...(reason.trim() ? { reason: reason.trim() } : {}) };
     } else return { verdict: answer };
@@ -83,18 +80,17 @@ async function decide(
 }
 
 async function ask(pair: ReviewedPair, title: string): Promise<Answer | undefined> {
-  const t = vscode.l10n.t;
   // The first row is chosen by Enter: nobody settles by an Enter too many.
   const rows: (vscode.QuickPickItem & { answer: Answer })[] = [
-    { label: t("Open Both"), answer: "open", detail: t("Read the two memories, then decide.") },
-    { label: t("The Newer Holds"), answer: "newer", ...shownOf(pair.newer) },
-    { label: t("The Older Holds"), answer: "older", ...shownOf(pair.older) },
-    { label: t("Both Hold…"), answer: "both", detail: t("They do not contradict each other.") },
-    { label: t("Later"), answer: "later", detail: t("Go on with the next.") },
+    { label: "Open Both", answer: "open", detail: "Read the two memories, then decide." },
+    { label: "The Newer Holds", answer: "newer", ...shownOf(pair.newer) },
+    { label: "The Older Holds", answer: "older", ...shownOf(pair.older) },
+    { label: "Both Hold…", answer: "both", detail: "They do not contradict each other." },
+    { label: "Later", answer: "later", detail: "Go on with the next." },
   ];
   const picked = await vscode.window.showQuickPick(rows, {
     title: [title, stateOf(pair)].filter(Boolean).join(" · "),
-    placeHolder: t("Which of the two holds? Escape ends the review."),
+    placeHolder: "Which of the two holds? Escape ends the review.",
     ignoreFocusOut: true,
   });
   return picked?.answer;
@@ -110,8 +106,7 @@ function shownOf({ statement, memory_number, dated_at, topic_id }: ReviewedState
 
 /** What is known of a pair that is not disputed any more. */
 function stateOf({ state, holds }: ReviewedPair): string {
-  const t = vscode.l10n.t;
   if (state === "disputed") return "";
-  if (state === "both") return t("settled: both hold");
-  return holds === "newer" ? t("now the newer holds") : t("now the older holds");
+  if (state === "both") return "settled: both hold";
+  return holds === "newer" ? "now the newer holds" : "now the older holds";
 }

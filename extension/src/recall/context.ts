@@ -4,7 +4,7 @@ import * as vscode from "vscode";
 import type { ContextRequest } from "#types";
 import { rankingOf } from "../core/settings";
 import { noteOf, plain } from "../core/text";
-import { type Services, signalOf } from "../services";
+import { type Services, signalOf } from "../core/services";
 import { ofEach } from "./everywhere";
 
 const LONGEST_SUGGESTION = 200;
@@ -13,17 +13,17 @@ const LONGEST_SUGGESTION = 200;
 export async function askForContext(services: Services): Promise<string | undefined> {
   const folders = services.foldersToAsk();
   const query = await vscode.window.showInputBox({
-    title: vscode.l10n.t("Context from Memory"),
-    prompt: vscode.l10n.t("What is the context for? Ask in your own words."),
+    title: "Context from Memory",
+    prompt: "What is the context for? Ask in your own words.",
     value: selectedText(),
   });
   if (query === undefined || query.trim() === "") return undefined;
   const { context, warnings } = await vscode.window.withProgress(
-    { location: vscode.ProgressLocation.Notification, title: vscode.l10n.t("Recalling…"), cancellable: true },
+    { location: vscode.ProgressLocation.Notification, title: "Recalling…", cancellable: true },
     (_, token) => contextEverywhere(services, folders, query.trim(), signalOf(token)),
   );
   if (context !== "") return context;
-  const nothing = vscode.l10n.t("Nothing that is remembered fits this question.");
+  const nothing = "Nothing that is remembered fits this question.";
   const notes = warnings.map((warning) => plain(noteOf(warning)));
   void vscode.window.showInformationMessage([nothing, ...notes].join(" "));
   return undefined;
@@ -38,7 +38,8 @@ export async function contextEverywhere(
   wanted: Partial<ContextRequest> = {},
 ): Promise<{ readonly context: string; readonly warnings: readonly string[] }> {
   const ranking = rankingOf(services.settings());
-  const max_tokens = Math.max(1, Math.floor(services.settings().maxTokens / folders.length));
+  const room = wanted.max_tokens ?? services.settings().maxTokens;
+  const max_tokens = Math.max(1, Math.floor(room / folders.length));
   const { answers, warnings } = await ofEach(folders, (folder) =>
     services.memoryOf(folder).context({ ...ranking, ...wanted, query, max_tokens }, signal),
   );

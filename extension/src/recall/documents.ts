@@ -6,7 +6,7 @@ import { describe, MemoryError } from "../core/error";
 import type { Memory } from "../core/memory";
 import { readRecord } from "../core/records";
 import { rankingOf } from "../core/settings";
-import { type Services, signalOf } from "../services";
+import { type Services, signalOf } from "../core/services";
 import { explanation } from "./explanation";
 import { historyDocument, type TopicHistory } from "./history";
 import { compactionsOf, memoriesOf, memoryText, reviewOf } from "./reads";
@@ -108,7 +108,7 @@ export class Documents
     try {
       return await this.text(targetOf(uri.query), signalOf(token));
     } catch (error) {
-      return `# ${vscode.l10n.t("This cannot be shown")}\n\n${escaped(describe(error))}\n`;
+      return `# This cannot be shown\n\n${escaped(describe(error))}\n`;
     }
   }
 
@@ -118,8 +118,8 @@ export class Documents
     if (folder === undefined || !vscode.workspace.isTrusted) {
       throw new MemoryError(
         "NO_FOLDER",
-        vscode.l10n.t("The folder of this memory is not open in this window, or is not trusted."),
-        vscode.l10n.t("Open the folder, and recall the memory again."),
+        "The folder of this memory is not open in this window, or is not trusted.",
+        "Open the folder, and recall the memory again.",
       );
     }
     return this.services.memoryOf(folder);
@@ -131,25 +131,23 @@ export class Documents
         const { folder, id } = target;
         const memory = this.memoryAt(folder);
         const [text, pairs] = await Promise.all([memoryText(memory, id, signal), reviewOf(memory, signal)]);
-        const t = vscode.l10n.t;
-        return memoryDocument(text, t, remarksBlock(remarksOf(pairs, text.memory_id, t), folder, text.memory_id, t));
+        return memoryDocument(text, remarksBlock(remarksOf(pairs, text.memory_id), folder, text.memory_id));
       }
       case "explanation":
         return explanation(
           await this.memoryAt(target.folder).explain(this.explainRequest(target.number, target.asked), signal),
           target.number,
-          vscode.l10n.t,
         );
       case "history":
-        return historyDocument(await this.history(this.memoryAt(target.folder), target.topicId, signal), vscode.l10n.t);
+        return historyDocument(await this.history(this.memoryAt(target.folder), target.topicId, signal));
       case "job": {
         const record = readRecord(this.memoryAt(target.folder).workspace, target.jobId);
-        return record === null ? vscode.l10n.t("This job has no record (any more).") : JSON.stringify(record, null, 2);
+        return record === null ? "This job has no record (any more)." : JSON.stringify(record, null, 2);
       }
       case "report":
-        return this.reports.get(target.id) ?? vscode.l10n.t("This report is not kept any more. Run the command again.");
+        return this.reports.get(target.id) ?? "This report is not kept any more. Run the command again.";
       case undefined:
-        throw new MemoryError("ADDRESS_UNKNOWN", vscode.l10n.t("This is no address of a memory."));
+        throw new MemoryError("ADDRESS_UNKNOWN", "This is no address of a memory.");
     }
   }
 

@@ -3,7 +3,7 @@
 import * as vscode from "vscode";
 import type { RetrievalHit, RetrieveRequest } from "#types";
 import { describe } from "../core/error";
-import type { Services } from "../services";
+import type { Services } from "../core/services";
 import { isOnlyWeak, logLines } from "./hit";
 
 /** A hit with the folder whose memory has it. `asOf` is when its age was measured. */

@@ -4,7 +4,6 @@ import type { MemoryType, RetrievalHit, RetrievalSuccess, Status } from "#types"
 import { age, contextOf, day, plain } from "../core/text";
 
 /** Words that the editor translates. */
-export type Translate = (text: string, ...values: (string | number)[]) => string;
 
 export interface Row {
   readonly label: string;
@@ -13,10 +12,10 @@ export interface Row {
 }
 
 /** The status beside a memory; empty for an active one, and for a legacy one, which has none. */
-export function badge(type: MemoryType, status: Status | null, t: Translate): string {
+export function badge(type: MemoryType, status: Status | null): string {
   if (type === "legacy" || status === null || status === "Active") return "";
-  if (status === "DecisionRecord") return t("Decision");
-  return status === "Superseded" ? t("Superseded") : t("Draft");
+  if (status === "DecisionRecord") return "Decision";
+  return status === "Superseded" ? "Superseded" : "Draft";
 }
 
 /** The title of a memory: its topic, or a legacy text's first line. */
@@ -29,28 +28,28 @@ export const dateOf = (hit: Pick<RetrievalHit, "source_created_at" | "created_at
   hit.source_created_at ?? hit.created_at;
 
 /** A hit as a row: its topic; its folder if one is named, its age, status and score; its best passage. */
-export function rowOf(hit: RetrievalHit, now: number, language: string, t: Translate, folder = ""): Row {
+export function rowOf(hit: RetrievalHit, now: number, language: string, folder = ""): Row {
   const isLegacy = hit.memory_type === "legacy";
-  const status = badge(hit.memory_type, hit.status, t);
+  const status = badge(hit.memory_type, hit.status);
   const description = [
     plain(folder, 40),
     isLegacy ? "" : age(dateOf(hit), now, language),
     status === "" ? "" : `[${status}]`,
-    standing(hit, t),
-    t("score {0}", hit.final_score.toFixed(2)),
+    standing(hit),
+    `score ${hit.final_score.toFixed(2)}`,
   ];
   return {
-    label: isLegacy ? `[${t("Legacy")}] ${plain(titleOf(hit), 100)}` : plain(titleOf(hit), 100),
+    label: isLegacy ? `[Legacy] ${plain(titleOf(hit), 100)}` : plain(titleOf(hit), 100),
     description: description.filter(Boolean).join(" · "),
     detail: plain(passageOf(hit), 300),
   };
 }
 
 /** That what a hit says was replaced, or may be contradicted, by a newer memory; empty if it holds. */
-export function standing({ standing }: Pick<RetrievalHit, "standing">, t: Translate): string {
+export function standing({ standing }: Pick<RetrievalHit, "standing">): string {
   if (standing?.by === undefined || standing.by === null) return "";
   const number = String(standing.by.memory_number);
-  return standing.state === "replaced" ? t("replaced by #{0}", number) : t("disputed by #{0}", number);
+  return standing.state === "replaced" ? `replaced by #${number}` : `disputed by #${number}`;
 }
 
 /** Whether there are hits, and all of them are probably no answer. */

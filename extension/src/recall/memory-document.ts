@@ -2,17 +2,17 @@
 
 import type { MemoryText } from "#types";
 import { day, inert, withoutMark } from "../core/text";
-import { badge, type Translate } from "./hit";
+import { badge } from "./hit";
 
 /** The sections that come first; the others follow as they are. */
 const FIRST = [/Decisions$/u, /Rationale$/u];
 
 /** The text of a memory in Markdown, without the marks and the metadata of its template; `remarks` below its title. */
-export function memoryDocument(memory: MemoryText, t: Translate, remarks = ""): string {
+export function memoryDocument(memory: MemoryText, remarks = ""): string {
   const body = bodyOf(memory);
   const title = /^# .*\n+/u.exec(body)?.[0] ?? "";
   const top = remarks === "" ? title : `${title}${remarks}\n\n`;
-  return `${top}${body.slice(title.length)}\n\n---\n\n${factsOf(memory, t)}\n`;
+  return `${top}${body.slice(title.length)}\n\n---\n\n${factsOf(memory)}\n`;
 }
 
 /** The text of a memory without the line of what else is known of it; without its title below a heading that has it. */
@@ -33,15 +33,15 @@ function ordered(top: readonly string[], text: string): string {
   return [...top, ...sections].join("\n\n");
 }
 
-function factsOf(memory: MemoryText, t: Translate): string {
+function factsOf(memory: MemoryText): string {
   const { memory_number, memory_type, status, topic_id, session_id, plan_id, source_created_at, created_at } = memory;
   const facts = [
-    t("Memory {0}", memory_number),
-    memory_type === "legacy" ? t("Legacy") : badge(memory_type, status, t),
+    `Memory ${memory_number}`,
+    memory_type === "legacy" ? "Legacy" : badge(memory_type, status),
     day(source_created_at ?? created_at),
-    topic_id === null ? "" : t("topic {0}", topic_id),
-    session_id === null ? "" : t("session {0}", session_id),
-    plan_id === null ? "" : t("plan {0}", plan_id),
+    topic_id === null ? "" : `topic ${topic_id}`,
+    session_id === null ? "" : `session ${session_id}`,
+    plan_id === null ? "" : `plan ${plan_id}`,
   ];
   return inert(facts.filter(Boolean).join(" · "));
 }

@@ -3,7 +3,7 @@
 import * as vscode from "vscode";
 import type { OpenItem } from "#types";
 import { plain } from "../core/text";
-import { type Services, signalOf } from "../services";
+import { type Services, signalOf } from "../core/services";
 import { ofEach } from "./everywhere";
 import { openItemsOf } from "./reads";
 
@@ -19,10 +19,9 @@ interface Row extends vscode.QuickPickItem {
 
 /** Shows the list, of all folders. Returns the item whose memory is to be opened; undefined if the user leaves, or if nothing is open. */
 export async function chooseOpenItem(services: Services): Promise<Open | undefined> {
-  const t = vscode.l10n.t;
   const folders = services.foldersToAsk();
   const { answers, warnings } = await vscode.window.withProgress(
-    { location: vscode.ProgressLocation.Window, title: t("Recalling…") },
+    { location: vscode.ProgressLocation.Window, title: "Recalling…" },
     (_, token) =>
       ofEach(folders, async (folder) => ({
         items: await openItemsOf(services.memoryOf(folder), signalOf(token)),
@@ -32,7 +31,7 @@ export async function chooseOpenItem(services: Services): Promise<Open | undefin
   for (const warning of warnings) services.log.warn(warning);
   const items = answers.flatMap(({ folder, answer }) => answer.items.map((item): Open => ({ folder, item })));
   if (items.length === 0) {
-    void vscode.window.showInformationMessage(t("No memory has an open question or a next step that is not closed."));
+    void vscode.window.showInformationMessage("No memory has an open question or a next step that is not closed.");
     return undefined;
   }
   const row = ({ folder, item }: Open): Row => ({
@@ -49,8 +48,8 @@ export async function chooseOpenItem(services: Services): Promise<Open | undefin
     return isFirst ? [heading, row(open)] : [row(open)];
   });
   const chosen = await vscode.window.showQuickPick(rows, {
-    title: t("Still Open"),
-    placeHolder: t("Choose one to open its memory"),
+    title: "Still Open",
+    placeHolder: "Choose one to open its memory",
     matchOnDescription: true,
   });
   return chosen?.open;

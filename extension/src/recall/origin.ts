@@ -31,7 +31,7 @@ export class Origin implements vscode.Disposable {
     }
     await vscode.env.clipboard.writeText(text);
     void vscode.window.showInformationMessage(
-      vscode.l10n.t("No editor to write to is open, so the text was copied to the clipboard."),
+      "No editor to write to is open, so the text was copied to the clipboard.",
     );
   }
 

@@ -3,7 +3,7 @@
 import * as vscode from "vscode";
 import { describe, MemoryError } from "../core/error";
 import { rankingOf } from "../core/settings";
-import type { Services } from "../services";
+import type { Services } from "../core/services";
 import { type Everywhere, type Found, retrieveEverywhere } from "./everywhere";
 import { rowOf } from "./hit";
 import { Latest } from "./latest";
@@ -27,15 +27,14 @@ export function recall(
   services: Services,
   act: (action: Action, subject: MemorySubject) => unknown,
 ): vscode.Disposable {
-  const t = vscode.l10n.t;
   const pick = vscode.window.createQuickPick<HitItem>();
   const buttons: ActionButton[] = [
-    { action: "insert", iconPath: new vscode.ThemeIcon("insert"), tooltip: t("Insert into Editor") },
-    { action: "explain", iconPath: new vscode.ThemeIcon("question"), tooltip: t("Explain the Score") },
-    { action: "history", iconPath: new vscode.ThemeIcon("history"), tooltip: t("Show History of the Topic") },
+    { action: "insert", iconPath: new vscode.ThemeIcon("insert"), tooltip: "Insert into Editor" },
+    { action: "explain", iconPath: new vscode.ThemeIcon("question"), tooltip: "Explain the Score" },
+    { action: "history", iconPath: new vscode.ThemeIcon("history"), tooltip: "Show History of the Topic" },
   ];
 
-  const title = t("Recall");
+  const title = "Recall";
   const latest = new Latest<Everywhere>(
     (query, signal) => retrieveEverywhere(services, { ...rankingOf(services.settings()), query }, signal),
     {
@@ -43,7 +42,7 @@ export function recall(
       answered: (answer, query) => {
         pick.items = itemsOf(answer, query);
         const { found, total } = answer;
-        pick.title = found.length < total ? t("{0}: {1} of {2}", title, found.length, total) : title;
+        pick.title = found.length < total ? `${title}: ${found.length} of ${total}` : title;
       },
       failed: (error) => {
         services.log.error(describe(error));
@@ -54,12 +53,12 @@ export function recall(
 
   const itemsOf = (answer: Everywhere, query: string): HitItem[] => {
     const item = ({ folder, folderName, hit, asOf }: Found): HitItem => ({
-      ...rowOf(hit, Date.now(), vscode.env.language, t, folderName),
+      ...rowOf(hit, Date.now(), vscode.env.language, folderName),
       subject: subjectOfHit(folder.uri.fsPath, hit, { query, asOf }),
       buttons: hit.topic_id === null ? buttons.filter(({ action }) => action !== "history") : buttons,
       alwaysShow: true, // the answer is what fits, also without the words that were typed
     });
-    const none: HitItem = { label: t("Nothing that is remembered fits this question."), alwaysShow: true };
+    const none: HitItem = { label: "Nothing that is remembered fits this question.", alwaysShow: true };
     const notes = answer.warnings.map((warning): HitItem => ({ label: plain(noteOf(warning)), alwaysShow: true }));
     // Above hits that are probably no answer, and no row that Enter chooses.
     const above = notes.map((note): HitItem => ({ ...note, kind: vscode.QuickPickItemKind.Separator }));
@@ -76,7 +75,7 @@ export function recall(
   };
 
   pick.title = title;
-  pick.placeholder = t("Ask in your own words");
+  pick.placeholder = "Ask in your own words";
   keepOrder(pick);
   const all = vscode.Disposable.from(
     pick,

@@ -2,7 +2,6 @@
 
 import type { ReviewedPair, ReviewedStatement } from "#types";
 import { day, escaped, plain } from "../core/text";
-import type { Translate } from "./hit";
 
 export interface Remark {
   readonly state: "disputed" | "replaced";
@@ -18,30 +17,30 @@ export function pairsOf(pairs: readonly ReviewedPair[], memoryId: string): Revie
 }
 
 /** A sentence for each decision of this memory that is disputed or was replaced, and by what. */
-export function remarksOf(pairs: readonly ReviewedPair[], memoryId: string, t: Translate): Remark[] {
+export function remarksOf(pairs: readonly ReviewedPair[], memoryId: string): Remark[] {
   return pairsOf(pairs, memoryId).flatMap(({ state, holds, older, newer }): Remark[] => {
     if (state === "both") return [];
     if (state === "disputed") {
       const [own, other] = newer.memory_id === memoryId ? [newer, older] : [older, newer];
-      const text = t("“{0}” may contradict “{1}” ({2}).", own.statement, other.statement, placeOf(other, t));
+      const text = `“${own.statement}” may contradict “${other.statement}” (${placeOf(other)}).`;
       return [{ state, text }];
     }
     const [fallen, successor] = holds === "newer" ? [older, newer] : [newer, older];
     if (fallen.memory_id !== memoryId) return [];
-    const text = t("“{0}” was replaced by “{1}” ({2}).", fallen.statement, successor.statement, placeOf(successor, t));
+    const text = `“${fallen.statement}” was replaced by “${successor.statement}” (${placeOf(successor)}).`;
     return [{ state, text }];
   });
 }
 
 /** Where a statement stands: its memory and date. */
-export function placeOf({ memory_number, dated_at }: ReviewedStatement, t: Translate): string {
-  return [t("memory {0}", memory_number), day(dated_at)].filter(Boolean).join(", ");
+export function placeOf({ memory_number, dated_at }: ReviewedStatement): string {
+  return [`memory ${memory_number}`, day(dated_at)].filter(Boolean).join(", ");
 }
 
 /** The remarks as a Markdown quotation, and below it, where links have contrast, one to their review; nothing without remarks. */
-export function remarksBlock(remarks: readonly Remark[], folder: string, id: string, t: Translate): string {
+export function remarksBlock(remarks: readonly Remark[], folder: string, id: string): string {
   if (remarks.length === 0) return "";
   const subject = encodeURIComponent(JSON.stringify([{ kind: "memory", folder, id }]));
   const quoted = remarks.map(({ text }) => `> ${escaped(plain(text, 1000))}`).join("\n>\n");
-  return `${quoted}\n\n[${t("Review…")}](<command:${REVIEW}?${subject}>)`;
+  return `${quoted}\n\n[Review…](<command:${REVIEW}?${subject}>)`;
 }

@@ -26,7 +26,7 @@ export async function draftSummary(
   if (model === undefined) return draftOfTurns(spoken);
   const budget = Math.floor(model.maxInputTokens * SHARE * CHARACTERS_PER_TOKEN);
   const message = vscode.LanguageModelChatMessage.User(promptOf(withinBudget(spoken, budget)));
-  const justification = vscode.l10n.t("To write the summary of this conversation, which you read before it is stored.");
+  const justification = "To write the summary of this conversation, which you read before it is stored.";
   const response = await model.sendRequest([message], { justification }, token);
   let answer = "";
   for await (const part of response.text) {

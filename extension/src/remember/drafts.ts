@@ -2,8 +2,8 @@
 
 import * as vscode from "vscode";
 import { MemoryError } from "../core/error";
-import type { Services } from "../services";
-import { Outbox } from "./outbox";
+import type { Services } from "../core/services";
+import type { Outbox } from "./outbox";
 import { type Draft, draftText, lackOf, parseDraft } from "./summary";
 
 /** The comment of a draft: by it, a draft is known again after a restart of the editor. */
@@ -17,20 +17,10 @@ export class Drafts implements vscode.Disposable, vscode.CodeLensProvider {
   private isActive: boolean | undefined;
   private readonly subscriptions: vscode.Disposable;
 
-  private static readonly ofServices = new WeakMap<Services, Drafts>();
-
-  /** The drafts of this window, disposed with the extension. */
-  static of(services: Services): Drafts {
-    let drafts = Drafts.ofServices.get(services);
-    if (drafts === undefined) {
-      drafts = new Drafts(services);
-      Drafts.ofServices.set(services, drafts);
-      services.context.subscriptions.push(drafts);
-    }
-    return drafts;
-  }
-
-  private constructor(private readonly services: Services) {
+  constructor(
+    private readonly services: Services,
+    private readonly outbox: Outbox,
+  ) {
     this.subscriptions = vscode.Disposable.from(
       vscode.languages.registerCodeLensProvider({ scheme: "untitled", language: "markdown" }, this),
       vscode.window.onDidChangeActiveTextEditor(() => this.setContextKey()),
@@ -48,7 +38,7 @@ export class Drafts implements vscode.Disposable, vscode.CodeLensProvider {
 
   /** Opens a draft to be edited. It is stored when the user presses the button; `folder` is null if none is open. */
   async open(draft: Draft, folder: vscode.WorkspaceFolder | null): Promise<void> {
-    const hint = vscode.l10n.t("Read and change it, then press “Remember This Summary”. Nothing is stored before.");
+    const hint = "Read and change it, then press “Remember This Summary”. Nothing is stored before.";
     const document = await vscode.workspace.openTextDocument({
       language: "markdown",
       content: draftText(draft, `${MARK}. ${hint}`),
@@ -59,37 +49,44 @@ export class Drafts implements vscode.Disposable, vscode.CodeLensProvider {
     this.setContextKey();
   }
 
+  /** Remembers what a form gave. Where it cannot even be kept, the text stays on the screen as a draft. */
+  async send(draft: Draft, folder: vscode.WorkspaceFolder | null): Promise<void> {
+    try {
+      await this.outbox.send(folder, draft); // the status bar says what becomes of it
+    } catch (error) {
+      await this.open(draft, folder);
+      throw error;
+    }
+  }
+
   /** Remembers the draft of the active editor, or the one with this address, and closes it. */
   async save(uri: vscode.Uri | undefined): Promise<void> {
-    const t = vscode.l10n.t;
     const active = vscode.window.activeTextEditor?.document;
     const document =
       uri instanceof vscode.Uri
         ? vscode.workspace.textDocuments.find((each) => each.uri.toString() === uri.toString())
         : active;
     if (document === undefined || !isDraft(document)) {
-      throw new MemoryError("NO_DRAFT", t("This is no draft of a memory."), t("Make one with “Remember a Decision…”."));
+      throw new MemoryError("NO_DRAFT", "This is no draft of a memory.", "Make one with “Remember a Decision…”.");
     }
     const draft = parseDraft(document.getText());
     const lack = lackOf(draft);
     if (lack !== undefined) {
       throw new MemoryError(
         "DRAFT_INCOMPLETE",
-        lack === "topic" ? t("The summary has no topic.") : t("The summary has no context."),
-        lack === "topic"
-          ? t("Write it after “# Conversation Summary:”.")
-          : t("Write below “## Context” what it was about."),
+        lack === "topic" ? "The summary has no topic." : "The summary has no context.",
+        lack === "topic" ? "Write it after “# Conversation Summary:”." : "Write below “## Context” what it was about.",
       );
     }
     const folder = await this.folderOf(document);
     if (folder === undefined) return;
-    await Outbox.of(this.services).send(folder, draft);
+    await this.outbox.send(folder, draft);
     await close(document);
   }
 
   provideCodeLenses(document: vscode.TextDocument): vscode.CodeLens[] {
     if (!isDraft(document)) return [];
-    const title = `$(check) ${vscode.l10n.t("Remember This Summary")}`;
+    const title = "$(check) Remember This Summary";
     const range = new vscode.Range(0, 0, 0, 0);
     return [new vscode.CodeLens(range, { title, command: "cognee.saveSummary", arguments: [document.uri] })];
   }

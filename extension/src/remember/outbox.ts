@@ -8,8 +8,8 @@ import { livingWorker } from "../core/heartbeat";
 import { ownerFile } from "../core/layout";
 import { isOwnFile } from "../core/own";
 import { plain } from "../core/text";
-import type { Services } from "../services";
-import { StatusBar } from "../status/bar";
+import type { Services } from "../core/services";
+import type { StatusBar } from "../status/bar";
 import { type Cause, type KeptJob, KeptJobs } from "./kept";
 import { idOf, type Session, sessionAt } from "./session";
 import { type Draft, summaryOf } from "./summary";
@@ -26,20 +26,10 @@ export class Outbox implements vscode.Disposable {
   /** The sending of each folder's first jobs, which waits for a worker. */
   private readonly firsts = new Map<string, Promise<unknown>>();
 
-  private static readonly ofServices = new WeakMap<Services, Outbox>();
-
-  /** The outbox of this window, disposed with the extension. */
-  static of(services: Services): Outbox {
-    let outbox = Outbox.ofServices.get(services);
-    if (outbox === undefined) {
-      outbox = new Outbox(services);
-      Outbox.ofServices.set(services, outbox);
-      services.context.subscriptions.push(outbox);
-    }
-    return outbox;
-  }
-
-  private constructor(private readonly services: Services) {
+  constructor(
+    private readonly services: Services,
+    private readonly bar: StatusBar,
+  ) {
     this.kept = new KeptJobs(vscode.Uri.joinPath(services.context.globalStorageUri, "kept").fsPath);
     const again = (): void => void this.sendKept().catch((error: unknown) => services.log.error(describe(error)));
     this.subscriptions = vscode.Disposable.from(
@@ -68,10 +58,9 @@ export class Outbox implements vscode.Disposable {
       reason,
       by,
     });
-    const t = vscode.l10n.t;
-    if (folder === null) return this.keep(kept("no-folder", t("No folder was open.")));
-    if (!vscode.workspace.isTrusted) return this.keep(kept("restricted", t("The workspace was in Restricted Mode.")));
-    const job = kept("first", t("The folder's memory is being prepared."));
+    if (folder === null) return this.keep(kept("no-folder", "No folder was open."));
+    if (!vscode.workspace.isTrusted) return this.keep(kept("restricted", "The workspace was in Restricted Mode."));
+    const job = kept("first", "The folder's memory is being prepared.");
     if (!isPrepared(folder)) {
       await this.keep(job, false);
       this.sendFirst(folder);
@@ -99,6 +88,16 @@ export class Outbox implements vscode.Disposable {
     return this.count();
   }
 
+  /** Sends what could not be stored when the window was closed, or else offers it. */
+  async offerKept(): Promise<void> {
+    const count = await this.sendKept();
+    if (count === 0) return;
+    const again = "Remember Again…";
+    const message = `${count} summaries are kept that could not be stored yet.`;
+    if ((await vscode.window.showInformationMessage(message, again)) === again)
+      await vscode.commands.executeCommand("cognee.dropKept");
+  }
+
   /** What is kept now. */
   waiting(): Promise<KeptJob[]> {
     return this.kept.all();
@@ -119,7 +118,7 @@ export class Outbox implements vscode.Disposable {
   private async drop(folder: vscode.WorkspaceFolder, { job, topic, by }: KeptJob): Promise<void> {
     const jobId = await this.services.memoryOf(folder).drop<"ingest">(job);
     this.services.log.info(`[Remember] ${jobId} is in the inbox of ${folder.uri.fsPath}`);
-    StatusBar.of(this.services).follow({ jobId, folder: folder.uri.fsPath, topic, by });
+    this.bar.follow({ jobId, folder: folder.uri.fsPath, topic, by });
   }
 
   private async keep(kept: KeptJob, isTold = true): Promise<Sent> {
@@ -128,15 +127,15 @@ export class Outbox implements vscode.Disposable {
     } catch (error) {
       throw new MemoryError(
         "NOT_KEPT",
-        vscode.l10n.t("“{0}” could not be written: {1}.", plain(kept.topic, 100), describe(error)),
-        vscode.l10n.t("Make room on the disk, then remember it again."),
+        `“${plain(kept.topic, 100)}” could not be written: ${describe(error)}.`,
+        "Make room on the disk, then remember it again.",
       );
     }
     await this.count();
     if (!isTold) return "kept";
     this.services.log.warn(`[Remember] ${kept.job.job_id} is kept: ${kept.reason}`);
-    const again = vscode.l10n.t("Remember Again…");
-    const message = vscode.l10n.t("“{0}” is kept, not remembered yet: {1}", plain(kept.topic, 100), plain(kept.reason));
+    const again = "Remember Again…";
+    const message = `“${plain(kept.topic, 100)}” is kept, not remembered yet: ${plain(kept.reason)}`;
     void vscode.window.showWarningMessage(message, again).then((pressed) => {
       if (pressed === again) void vscode.commands.executeCommand("cognee.dropKept");
     });
@@ -171,7 +170,7 @@ export class Outbox implements vscode.Disposable {
     const ours = (await this.kept.all()).filter(({ folder }) => folder === null || paths.has(folder));
     const preparing = ours.filter(({ folder }) => folder !== null && this.firsts.has(folder)).length;
     const stuck = ours.length - preparing;
-    StatusBar.of(this.services).setKept({ stuck, preparing });
+    this.bar.setKept({ stuck, preparing });
     return stuck;
   }
 

@@ -4,7 +4,7 @@ import * as vscode from "vscode";
 import { describe } from "../core/error";
 import { age, plain } from "../core/text";
 import { topicsOf } from "../recall/reads";
-import type { Services } from "../services";
+import type { Services } from "../core/services";
 
 export interface Topic {
   readonly title: string;
@@ -26,7 +26,7 @@ export function askTopic(
   pick.title = title;
   pick.step = step;
   pick.totalSteps = totalSteps;
-  pick.placeholder = vscode.l10n.t("The topic: a new one, or one that is known");
+  pick.placeholder = "The topic: a new one, or one that is known";
   pick.matchOnDescription = true;
   let known: TopicItem[] = [];
   let typed = "";
@@ -76,5 +76,5 @@ function itemsOf(value: string, known: readonly TopicItem[]): TopicItem[] {
   const label = plain(title, 100);
   const fits = known.filter(({ topic }) => topic.title.toLowerCase().includes(title.toLowerCase()));
   const others = known.filter((each) => !fits.includes(each));
-  return [...fits, { label: vscode.l10n.t("New topic: {0}", label), alwaysShow: true, topic: { title } }, ...others];
+  return [...fits, { label: `New topic: ${label}`, alwaysShow: true, topic: { title } }, ...others];
 }

@@ -1,11 +1,12 @@
 /** Finds the program: in the setting, on PATH, in the usual places, in the extension's own environment. */
 
 import { access, constants, stat } from "node:fs/promises";
+import type * as vscode from "vscode";
 import { MemoryError } from "../core/error";
 import { run, type Program } from "../core/program";
 import { programs, programOf, type Machine } from "./places";
 import type { Environments } from "./environments";
-import { isAtLeast, OLDEST, versionIn } from "./version";
+import { isAtLeast, OLDEST, versionIn } from "../core/version";
 
 /** The version of a program, which holds until its file changes. */
 interface KnownVersion {
@@ -20,11 +21,21 @@ export interface VersionCache {
   set(path: string, known: KnownVersion): void;
 }
 
+/** Versions of programs by path, in the editor's own storage. */
+export function versionCache(state: vscode.Memento): VersionCache {
+  const known = (): Record<string, KnownVersion> => state.get<Record<string, KnownVersion>>(VERSIONS, {});
+  return {
+    get: (path) => known()[path],
+    set: (path, value) => void state.update(VERSIONS, { ...known(), [path]: value }),
+  };
+}
+
 /** A program, and whether the extension made its environment. */
 export interface Found extends Program {
   readonly isOwn: boolean;
 }
 
+const VERSIONS = "program.versions";
 const VERSION_MS = 30_000;
 
 export class Finder {

@@ -10,7 +10,7 @@ import { plan, type Bundle, type Plan, type Step } from "./plan";
 import { addGraph, errorOf, runStep, type Context, type Watch } from "./step";
 import { PackageCounter } from "./progress";
 import { findPython, findUv, isSupported, type Interpreter } from "./python";
-import { isAtLeast, OLDEST, versionIn } from "./version";
+import { isAtLeast, OLDEST, versionIn } from "../core/version";
 
 /** What makes environments and installs packages. `python` is null if uv is to fetch one. */
 type Tool =

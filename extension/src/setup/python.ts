@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { isAbort } from "../core/error";
 import { run } from "../core/program";
 import { interpreters, PYTHONS, pyenvVersions, uvs, type Candidate, type Machine } from "./places";
-import { isAtLeast } from "./version";
+import { isAtLeast } from "../core/version";
 
 /** What an interpreter says of itself. */
 export interface Interpreter {

@@ -4,9 +4,10 @@
  */
 
 import * as vscode from "vscode";
+import { isConfirmed } from "../core/ask";
 import { describe, MemoryError } from "../core/error";
 import type { StartedWorkers } from "../life/started";
-import { SECTION, signalOf, type ProgramChange, type Services } from "../services";
+import { SECTION, signalOf, type ProgramChange, type Services } from "../core/services";
 import { readBundle } from "./bundle";
 import type { Environments } from "./environments";
 import { workersRun } from "./failure";
@@ -86,12 +87,9 @@ export class SetUp implements vscode.Disposable {
       await this.environments.removeOutdated(Date.now());
       return;
     }
-    const update = vscode.l10n.t("Update");
+    const update = "Update";
     const chosen = await vscode.window.showInformationMessage(
-      vscode.l10n.t(
-        "The memory's program can be updated to version {0}. You can go on working meanwhile.",
-        bundle.version,
-      ),
+      `The memory's program can be updated to version ${bundle.version}. You can go on working meanwhile.`,
       update,
     );
     if (chosen === update) await vscode.commands.executeCommand("cognee.setUp");
@@ -117,7 +115,7 @@ export class SetUp implements vscode.Disposable {
     });
     const isUsers = found?.isOwn === false;
     const bundle = isUsers ? undefined : await readBundle(this.bundleFolder);
-    await this.withProgress(vscode.l10n.t("Setting up the memory"), async (watch, signal) => {
+    await this.withProgress("Setting up the memory", async (watch, signal) => {
       if (bundle !== undefined) {
         await new Installer(this.machine, this.environments, bundle).install(watch, signal);
       } else if (found !== undefined) {
@@ -126,7 +124,7 @@ export class SetUp implements vscode.Disposable {
     });
     await this.tell(services, true);
     this.changed.fire(isUsers ? "found" : "installed");
-    if (isUsers) void vscode.window.showInformationMessage(vscode.l10n.t("The memory is set up."));
+    if (isUsers) void vscode.window.showInformationMessage("The memory is set up.");
     else void this.offerGraph(services).catch((error: unknown) => this.log.error(describe(error)));
   }
 
@@ -134,17 +132,15 @@ export class SetUp implements vscode.Disposable {
   private async offerGraph(services: Services): Promise<void> {
     const state = services.context.globalState;
     if ((await this.hasGraph()) || state.get<boolean>(GRAPH_ASKED, false)) {
-      void vscode.window.showInformationMessage(vscode.l10n.t("The memory is set up."));
+      void vscode.window.showInformationMessage("The memory is set up.");
       return;
     }
     await state.update(GRAPH_ASKED, true);
-    const add = vscode.l10n.t("Add the Graph");
+    const add = "Add the Graph";
     const chosen = await vscode.window.showInformationMessage(
-      vscode.l10n.t(
-        "The memory is set up. cognee's knowledge graph can be added now in the background, or later by the command “Add the Knowledge Graph”: it draws and answers what connects topics, plans and decisions. It downloads 360 MB and takes 1.3 GB of disk.",
-      ),
+      "The memory is set up. cognee's knowledge graph can be added now in the background, or later by the command “Add the Knowledge Graph”: it draws and answers what connects topics, plans and decisions. It downloads 360 MB and takes 1.3 GB of disk.",
       add,
-      vscode.l10n.t("Not Now"),
+      "Not Now",
     );
     if (chosen === add) await vscode.commands.executeCommand("cognee.addGraph");
   }
@@ -157,7 +153,7 @@ export class SetUp implements vscode.Disposable {
   private async addGraphOnce(): Promise<void> {
     requireTrust();
     const found = await this.finder.find();
-    await this.withProgress(vscode.l10n.t("Adding the knowledge graph"), async (watch, signal) => {
+    await this.withProgress("Adding the knowledge graph", async (watch, signal) => {
       if (found.isOwn) {
         const bundle = await readBundle(this.bundleFolder);
         await new Installer(this.machine, this.environments, bundle).addGraph(watch, signal);
@@ -167,27 +163,24 @@ export class SetUp implements vscode.Disposable {
     });
     this.changed.fire("installed"); // a worker that runs began without it
     void vscode.window.showInformationMessage(
-      vscode.l10n.t("The knowledge graph is added. It takes in what is stored when it is first asked or drawn."),
+      "The knowledge graph is added. It takes in what is stored when it is first asked or drawn.",
     );
   }
 
   /** Gives back the disk of all environments that the extension made, after a question. Memories stay. */
   async removeProgram(services: Services): Promise<void> {
-    const t = vscode.l10n.t;
     const { own, shared } = await this.environments.size();
     if (own + shared === 0) {
-      void vscode.window.showInformationMessage(t("The extension has installed no program."));
+      void vscode.window.showInformationMessage("The extension has installed no program.");
       return;
     }
-    const yes = t("Remove");
     const detail = [
-      t("Its workers finish what they run, and stop. Your memories stay in their folders. Set Up installs it again."),
-      shared > 0 ? t("{0} more are uv's cache as well: “uv cache clean” gives them back.", amount(shared)) : "",
+      "Its workers finish what they run, and stop. Your memories stay in their folders. Set Up installs it again.",
+      shared > 0 ? `${amount(shared)} more are uv's cache as well: “uv cache clean” gives them back.` : "",
     ];
-    const question = t("Remove the program that Set Up installed? This gives back {0}.", amount(own));
-    const options = { modal: true, detail: detail.filter(Boolean).join("\n\n") };
-    if ((await vscode.window.showWarningMessage(question, options, yes)) !== yes) return;
-    await this.withProgress(t("Removing the program"), (_watch, signal) =>
+    const question = `Remove the program that Set Up installed? This gives back ${amount(own)}.`;
+    if (!(await isConfirmed(question, "Remove", detail.filter(Boolean).join("\n\n")))) return;
+    await this.withProgress("Removing the program", (_watch, signal) =>
       this.environments.exclusively(async () => {
         const running = await this.workers.stop(AbortSignal.any([signal, AbortSignal.timeout(STOP_MS)]));
         signal.throwIfAborted();
@@ -198,7 +191,7 @@ export class SetUp implements vscode.Disposable {
     await services.context.globalState.update(GRAPH_ASKED, undefined);
     await this.look(services);
     void vscode.window.showInformationMessage(
-      t("The program was removed, which gave back {0}. Your memories are in their folders.", amount(own)),
+      `The program was removed, which gave back ${amount(own)}. Your memories are in their folders.`,
     );
   }
 
@@ -245,8 +238,8 @@ function requireTrust(): void {
   if (vscode.workspace.isTrusted) return;
   throw new MemoryError(
     "NOT_TRUSTED",
-    vscode.l10n.t("This workspace is in Restricted Mode, so nothing is installed or started."),
-    vscode.l10n.t("Trust the workspace, or open another one, then try again."),
+    "This workspace is in Restricted Mode, so nothing is installed or started.",
+    "Trust the workspace, or open another one, then try again.",
   );
 }
 

@@ -6,10 +6,10 @@ import { MemoryError } from "../core/error";
 import { FAILED } from "../core/job-states";
 import { results } from "../core/layout";
 import { plain } from "../core/text";
-import type { Services } from "../services";
-import { Changes } from "../views/changes";
-import { Pause } from "../views/pause";
+import type { Services } from "../core/services";
+import { Pause } from "../core/pause";
 import { type Followed, FollowedJobs, outcomeOf } from "./followed";
+import { askFor } from "./requests";
 import { type Follow, type Kept, tallyOf } from "./tally";
 
 /** How long a success is shown; longer where it can be undone. */
@@ -28,31 +28,18 @@ export class StatusBar implements vscode.Disposable {
   private readonly tell = new Pause(() => this.tellFailures());
   private kept: Kept = { stuck: 0, preparing: 0 };
 
-  private static readonly ofServices = new WeakMap<Services, StatusBar>();
-
-  /** The status bar of this window, disposed with the extension. */
-  static of(services: Services): StatusBar {
-    let bar = StatusBar.ofServices.get(services);
-    if (bar === undefined) {
-      bar = new StatusBar(services);
-      StatusBar.ofServices.set(services, bar);
-      services.context.subscriptions.push(bar);
-    }
-    return bar;
-  }
-
-  private constructor(private readonly services: Services) {
+  constructor(private readonly services: Services) {
     const storage = services.context.storageUri;
     this.followed = new FollowedJobs(storage === undefined ? null : `${storage.fsPath}/followed.json`);
     this.item = vscode.window.createStatusBarItem("cognee.status", vscode.StatusBarAlignment.Right, 90);
-    this.item.name = vscode.l10n.t("Memory");
+    this.item.name = "Memory";
     this.item.command = "cognee.showStatus";
     for (const job of this.followed.all) this.follows.set(job.jobId, { ...job, outcome: outcomeOf(job) });
     this.removeEnded();
     this.subscriptions = vscode.Disposable.from(
       this.item,
       this.tell,
-      Changes.of(services).onDidChange(({ folder, what, path }) => {
+      services.changes.onDidChange(({ folder, what, path }) => {
         const isRecords = dirname(path) === results(folder.uri.fsPath);
         if (isRecords) this.look(folder.uri.fsPath, basename(path, ".json"));
         else if (what === "heartbeat") this.look(folder.uri.fsPath);
@@ -156,7 +143,7 @@ export class StatusBar implements vscode.Disposable {
   }
 
   private show(): void {
-    const { text, tooltip, severity } = tallyOf(this.jobs, this.kept, vscode.l10n.t);
+    const { text, tooltip, severity } = tallyOf(this.jobs, this.kept);
     this.item.text = text;
     this.item.tooltip = tooltip;
     this.item.accessibilityInformation = { label: `${text.replace(/^\$\([^)]*\)\s*/u, "")}. ${tooltip}` };
@@ -178,26 +165,23 @@ export class StatusBar implements vscode.Disposable {
   }
 
   private async tellFailure(first: Follow, failed: readonly Follow[]): Promise<void> {
-    const t = vscode.l10n.t;
     const { error, state } = first.outcome;
     const what =
       failed.length === 1
-        ? t("“{0}” was not remembered.", plain(first.topic, 100))
-        : t("{0} summaries were not remembered.", failed.length);
-    const why = error === null ? t("The job is {0}.", state) : `${error.message} ${error.remediation}`;
-    const [again, see, hide] = [t("Run Again"), t("Show Queue"), t("Leave It")];
+        ? `“${plain(first.topic, 100)}” was not remembered.`
+        : `${failed.length} summaries were not remembered.`;
+    const why = error === null ? `The job is ${state}.` : `${error.message} ${error.remediation}`;
+    const [again, see, hide] = ["Run Again", "Show Queue", "Leave It"];
     const pressed = await vscode.window.showErrorMessage(plain(`${what} ${why}`, LONGEST_MESSAGE), again, see, hide);
-    if (pressed === again) await runAgain(this.services, failed);
+    if (pressed === again) await this.runAgain(failed);
     else if (pressed === see) await vscode.commands.executeCommand("cognee.queue.focus");
     else if (pressed === hide) this.remove(failed.map(({ jobId }) => jobId));
   }
-}
 
-/** Asks the program to run failed jobs again; the status bar goes on to follow them. */
-export async function runAgain(services: Services, failed: readonly Follow[]): Promise<void> {
-  const { askFor } = await import("./requests");
-  const skipped = await askFor(services, "retry", failed, vscode.l10n.t("Running again…"));
-  const bar = StatusBar.of(services);
-  for (const folder of new Set(failed.map((each) => each.folder))) bar.look(folder);
-  if (skipped.length > 0) throw new MemoryError("NOT_RETRIED", skipped.join(" "));
+  /** Asks the program to run failed jobs again, and goes on to follow them. */
+  async runAgain(failed: readonly Follow[]): Promise<void> {
+    const skipped = await askFor(this.services, "retry", failed, "Running again…");
+    for (const folder of new Set(failed.map((each) => each.folder))) this.look(folder);
+    if (skipped.length > 0) throw new MemoryError("NOT_RETRIED", skipped.join(" "));
+  }
 }

@@ -4,85 +4,83 @@ import * as vscode from "vscode";
 import { livingWorker } from "../core/heartbeat";
 import { FAILED } from "../core/job-states";
 import { plain } from "../core/text";
-import { SECTION, type Services } from "../services";
-import { runAgain, StatusBar } from "./bar";
+import { SECTION, type Services } from "../core/services";
+import type { StatusBar } from "./bar";
 import type { Follow } from "./tally";
 
 interface Action extends vscode.QuickPickItem {
   readonly act?: () => unknown;
 }
 
-export async function showStatus(services: Services): Promise<void> {
-  const t = vscode.l10n.t;
+export async function showStatus(services: Services, bar: StatusBar): Promise<void> {
   const run = (command: string, ...args: unknown[]) => vscode.commands.executeCommand(command, ...args);
   if (!vscode.workspace.isTrusted) {
     const manage = {
-      label: `$(shield) ${t("Manage Workspace Trust")}`,
-      detail: t("In Restricted Mode the memory is neither read nor written, and no worker is started."),
+      label: "$(shield) Manage Workspace Trust",
+      detail: "In Restricted Mode the memory is neither read nor written, and no worker is started.",
     };
-    const picked = await vscode.window.showQuickPick([manage], { title: t("Memory: Restricted Mode") });
+    const picked = await vscode.window.showQuickPick([manage], { title: "Memory: Restricted Mode" });
     if (picked !== undefined) await run("workbench.trust.manage");
     return;
   }
-  const bar = StatusBar.of(services);
   for (const folder of services.folders()) bar.look(folder.uri.fsPath);
   const failed = bar.jobs.filter(({ outcome }) => FAILED.has(outcome.state));
   const { captured } = bar;
   const items: Action[] = [];
   if (failed.length > 0) {
     items.push({
-      label: `$(debug-rerun) ${t("Run again what failed ({0})", failed.length)}`,
-      act: () => runAgain(services, failed),
+      label: `$(debug-rerun) Run again what failed (${failed.length})`,
+      act: () => bar.runAgain(failed),
     });
     items.push({
-      label: `$(clear-all) ${t("Follow the failed ones no more")}`,
-      detail: t("They stay in the view “Queue”."),
+      label: "$(clear-all) Follow the failed ones no more",
+      detail: "They stay in the view “Queue”.",
       act: () => bar.remove(failed.map(({ jobId }) => jobId)),
     });
   }
   if (bar.keptCount > 0) {
     items.push({
-      label: `$(warning) ${t("{0} not stored yet: remember them again…", bar.keptCount)}`,
+      label: `$(warning) ${bar.keptCount} not stored yet: remember them again…`,
       act: () => run("cognee.dropKept"),
     });
   }
   if (captured !== null) {
     items.push({
-      label: `$(discard) ${t("Undo: forget “{0}”", plain(captured.topic, 80))}`,
-      detail: t("It was remembered by itself when the conversation ended."),
+      label: `$(discard) Undo: forget “${plain(captured.topic, 80)}”`,
+      detail: "It was remembered by itself when the conversation ended.",
       act: () => run("cognee.undoCapture"),
     });
   }
-  items.push(...bar.jobs.map((job) => jobItem(job, t)));
-  items.push({ label: t("Memory"), kind: vscode.QuickPickItemKind.Separator });
+  items.push(...bar.jobs.map((job) => jobItem(job)));
+  items.push({ label: "Memory", kind: vscode.QuickPickItemKind.Separator });
   items.push(
-    { label: `$(search) ${t("Recall…")}`, act: () => run("cognee.recall") },
-    { label: `$(law) ${t("Remember a Decision…")}`, act: () => run("cognee.rememberDecision") },
-    { label: `$(list-tree) ${t("Show the queue")}`, act: () => run("cognee.queue.focus") },
+    { label: "$(search) Recall…", act: () => run("cognee.recall") },
+    { label: "$(law) Remember a Decision…", act: () => run("cognee.rememberDecision") },
+    { label: "$(list-tree) Show the queue", act: () => run("cognee.queue.focus") },
   );
   const isOn = services.settings().captureEnabled;
   items.push({
-    label: `$(gear) ${isOn ? t("Conversations are remembered by themselves: on") : t("Conversations are remembered by themselves: off")}`,
+    label: `$(gear) ${isOn ? "Conversations are remembered by themselves: on" : "Conversations are remembered by themselves: off"}`,
     act: () => run("workbench.action.openSettings", `${SECTION}.capture`),
   });
   items.push(...services.folders().map((folder) => workerItem(folder, run)));
-  const picked = await vscode.window.showQuickPick(items, { title: t("Cognee Memory"), matchOnDescription: true });
+  const picked = await vscode.window.showQuickPick(items, { title: "Cognee Memory", matchOnDescription: true });
   await picked?.act?.();
 }
 
-function jobItem(job: Follow, t: typeof vscode.l10n.t): Action {
+function jobItem(job: Follow): Action {
   const { state, error } = job.outcome;
   const states: Readonly<Record<typeof state, string>> = {
-    waiting: t("waits for a worker"),
-    queued: t("queued"),
-    running: t("is being stored"),
-    retrying: t("is tried again"),
-    succeeded: t("remembered"),
-    failed: t("failed"),
-    expired: t("expired"),
-    rejected: t("rejected"),
-    cancelled: t("cancelled"),
-    gone: t("gone"),
+    waiting: "waits for a worker",
+    queued: "queued",
+    running: "is being stored",
+    retrying: "is tried again",
+    succeeded: "remembered",
+    failed: "failed",
+    expired: "expired",
+    rejected: "rejected",
+    cancelled: "cancelled",
+    gone: "gone",
   };
   return {
     label: `$(note) ${plain(job.topic, 80)}`,
@@ -93,19 +91,18 @@ function jobItem(job: Follow, t: typeof vscode.l10n.t): Action {
 }
 
 function workerItem(folder: vscode.WorkspaceFolder, run: (command: string) => Thenable<unknown>): Action {
-  const t = vscode.l10n.t;
   const beat = livingWorker(folder.uri.fsPath, Date.now());
   if (beat === null) {
     return {
-      label: `$(circle-outline) ${t("{0}: no worker runs", plain(folder.name))}`,
-      description: t("The next drop or question starts one"),
+      label: `$(circle-outline) ${plain(folder.name)}: no worker runs`,
+      description: "The next drop or question starts one",
       act: () => run("cognee.startWorker"),
     };
   }
   const { queued, running, retrying } = beat.counts;
   return {
-    label: `$(pass) ${t("{0}: a worker runs", plain(folder.name))}`,
-    description: t("{0} queued, {1} running, {2} to be tried again", queued, running, retrying),
+    label: `$(pass) ${plain(folder.name)}: a worker runs`,
+    description: `${queued} queued, ${running} running, ${retrying} to be tried again`,
     act: () => run("cognee.queue.focus"),
   };
 }

@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 import { request } from "../core/requests";
-import { signalOf, type Services } from "../services";
+import { signalOf, type Services } from "../core/services";
 import type { Followed } from "./followed";
 
 /** Returns why some jobs were left as they are, each reason once. */

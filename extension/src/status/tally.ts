@@ -1,6 +1,5 @@
 /** What the status bar says: from the records of the jobs, the most urgent first. */
 
-import type { Translate } from "../recall/hit";
 import { FAILED } from "../core/job-states";
 import { plain } from "../core/text";
 import type { Followed, Outcome } from "./followed";
@@ -21,14 +20,14 @@ export interface Kept {
   readonly preparing: number;
 }
 
-export function tallyOf(jobs: readonly Follow[], kept: Kept, t: Translate): Tally {
+export function tallyOf(jobs: readonly Follow[], kept: Kept): Tally {
   const of = (...states: Outcome["state"][]): Follow[] => jobs.filter(({ outcome }) => states.includes(outcome.state));
   const failed = jobs.filter(({ outcome }) => FAILED.has(outcome.state));
   const [firstFailed] = failed;
   if (firstFailed !== undefined) {
     const { error } = firstFailed.outcome;
     return {
-      text: `$(error) ${failed.length === 1 ? t("Memory: failed") : t("Memory: {0} failed", failed.length)}`,
+      text: `$(error) ${failed.length === 1 ? "Memory: failed" : `Memory: ${failed.length} failed`}`,
       tooltip: [subject(firstFailed), plain(error?.message ?? "", 300), plain(error?.remediation ?? "", 300)]
         .filter(Boolean)
         .join("\n"),
@@ -37,15 +36,15 @@ export function tallyOf(jobs: readonly Follow[], kept: Kept, t: Translate): Tall
   }
   if (kept.stuck > 0) {
     return {
-      text: `$(warning) ${t("Memory: {0} not stored yet", kept.stuck)}`,
-      tooltip: t("They are kept, and can be remembered again."),
+      text: `$(warning) Memory: ${kept.stuck} not stored yet`,
+      tooltip: "They are kept, and can be remembered again.",
       severity: "warning",
     };
   }
   if (kept.preparing > 0) {
     return {
-      text: `$(sync~spin) ${t("Memory: starting")}`,
-      tooltip: t("A worker starts for the first time in this folder. What you remember is kept, and stored then."),
+      text: "$(sync~spin) Memory: starting",
+      tooltip: "A worker starts for the first time in this folder. What you remember is kept, and stored then.",
       severity: "none",
     };
   }
@@ -55,14 +54,14 @@ export function tallyOf(jobs: readonly Follow[], kept: Kept, t: Translate): Tall
   const [first] = [...running, ...retrying, ...queued];
   if (first !== undefined) {
     const parts = [
-      running.length > 0 ? t("{0} being stored", running.length) : "",
-      queued.length > 0 ? t("{0} queued", queued.length) : "",
-      retrying.length > 0 ? t("{0} trying again", retrying.length) : "",
+      running.length > 0 ? `${running.length} being stored` : "",
+      queued.length > 0 ? `${queued.length} queued` : "",
+      retrying.length > 0 ? `${retrying.length} trying again` : "",
     ].filter(Boolean);
     const icon = running.length > 0 ? "$(sync~spin)" : retrying.length > 0 ? "$(debug-rerun)" : "$(clock)";
     const reason = first.outcome.error === null ? "" : plain(first.outcome.error.message, 300);
     return {
-      text: `${icon} ${t("Memory: {0}", parts.join(", "))}`,
+      text: `${icon} Memory: ${parts.join(", ")}`,
       tooltip: [...jobs.slice(0, 10).map(subject), reason].filter(Boolean).join("\n"),
       severity: "none",
     };
@@ -73,16 +72,14 @@ export function tallyOf(jobs: readonly Follow[], kept: Kept, t: Translate): Tall
     const isCaptured = last.by === "capture";
     const topic = plain(last.topic, LONGEST_TOPIC);
     const others = remembered.length - 1;
-    const said = isCaptured ? t("Remembered by itself: {0}", topic) : t("Remembered: {0}", topic);
+    const said = isCaptured ? `Remembered by itself: ${topic}` : `Remembered: ${topic}`;
     return {
       text: `$(check) ${said}${others === 0 ? "" : ` (+${others})`}`,
-      tooltip: [...remembered.slice(-10).map(subject), isCaptured ? t("Press to undo.") : ""]
-        .filter(Boolean)
-        .join("\n"),
+      tooltip: [...remembered.slice(-10).map(subject), isCaptured ? "Press to undo." : ""].filter(Boolean).join("\n"),
       severity: "none",
     };
   }
-  return { text: `$(bookmark) ${t("Memory")}`, tooltip: t("Memory of this folder: show status"), severity: "none" };
+  return { text: "$(bookmark) Memory", tooltip: "Memory of this folder: show status", severity: "none" };
 }
 
 const subject = ({ topic }: Followed): string => plain(topic, 100);

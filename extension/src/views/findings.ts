@@ -1,7 +1,6 @@
 /** The findings of `doctor` as rows, and which of their fixes this extension can carry out. */
 
 import type { FoundTrouble } from "#types";
-import type { Translate } from "../recall/hit";
 import { LEAVE_WHEN_IDLE } from "../core/memory";
 import { plain } from "../core/text";
 import type { Row } from "./row";
@@ -54,14 +53,14 @@ const ICONS: Readonly<Record<FoundTrouble["level"], readonly [string, string]>> 
   ok: ["pass", "testing.iconPassed"],
 };
 
-export function rowOfFinding(finding: FoundTrouble, t: Translate): Row {
+export function rowOfFinding(finding: FoundTrouble): Row {
   const [icon, colour] = ICONS[finding.level];
-  const level = { error: t("error"), warning: t("warning"), note: t("note"), ok: t("passed") }[finding.level];
+  const level = { error: "error", warning: "warning", note: "note", ok: "passed" }[finding.level];
   const isOk = finding.level === "ok";
   return {
     id: `${finding.code}:${finding.group}:${finding.subject}`,
     label: isOk ? plain(finding.group) : plain(finding.message, 300),
-    description: isOk ? t("all checks passed") : `${level} · ${plain(finding.subject)}`,
+    description: isOk ? "all checks passed" : `${level} · ${plain(finding.subject)}`,
     tooltip: [plain(finding.message, 1000), isOk ? "" : plain(finding.remedy, 1000)].filter(Boolean).join("\n\n"),
     icon,
     colour,

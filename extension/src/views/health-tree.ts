@@ -2,14 +2,14 @@
 
 import * as vscode from "vscode";
 import type { Findings, FoundTrouble } from "#types";
+import { isConfirmed } from "../core/ask";
 import { describe, MemoryError, NOT_SET_UP } from "../core/error";
 import { run } from "../core/program";
 import { livingWorker } from "../core/heartbeat";
 import { plain, when } from "../core/text";
-import { type Services, signalOf } from "../services";
+import { type Services, signalOf } from "../core/services";
 import { commandOf, type Fix, fixOf, rowOfFinding, rowOfRemedy } from "./findings";
-import type { Changes } from "./changes";
-import { Pause } from "./pause";
+import { Pause } from "../core/pause";
 import { itemOf } from "./row";
 
 export type HealthItem =
@@ -29,16 +29,13 @@ export class HealthTree implements vscode.TreeDataProvider<HealthItem>, vscode.D
   private isStale = false;
   private readonly pause = new Pause(() => (this.view.visible ? this.refresh() : (this.isStale = true)));
 
-  constructor(
-    private readonly services: Services,
-    changes: Changes,
-  ) {
+  constructor(private readonly services: Services) {
     this.view = vscode.window.createTreeView("cognee.health", { treeDataProvider: this });
     this.subscriptions = vscode.Disposable.from(
       this.view,
       this.changed,
       this.pause,
-      changes.onDidChange(({ folder }) => this.follow(folder)),
+      services.changes.onDidChange(({ folder }) => this.follow(folder)),
       this.view.onDidChangeVisibility(({ visible }) => visible && this.isStale && this.refresh()),
       vscode.workspace.onDidChangeWorkspaceFolders(() => this.refresh()),
       vscode.workspace.onDidGrantWorkspaceTrust(() => this.refresh()),
@@ -83,7 +80,7 @@ export class HealthTree implements vscode.TreeDataProvider<HealthItem>, vscode.D
       const label = plain(describe(item.error), 300);
       return itemOf({ id: `error:${folder}`, label, tooltip: describe(item.error), icon: "error" });
     }
-    const row = item.kind === "remedy" ? rowOfRemedy(item.finding) : rowOfFinding(item.finding, vscode.l10n.t);
+    const row = item.kind === "remedy" ? rowOfRemedy(item.finding) : rowOfFinding(item.finding);
     return itemOf({ ...row, id: `${folder}|${row.id}` });
   }
 
@@ -103,10 +100,7 @@ export class HealthTree implements vscode.TreeDataProvider<HealthItem>, vscode.D
     const { signal } = this.checking;
     try {
       const { findings } = await diagnose(this.services, folder.uri.fsPath, signal);
-      this.view.description = vscode.l10n.t(
-        "checked at {0}",
-        when(new Date().toISOString(), Date.now(), vscode.env.language),
-      );
+      this.view.description = `checked at ${when(new Date().toISOString(), Date.now(), vscode.env.language)}`;
       return findings.map((finding) => ({ kind: "finding", folder, finding }));
     } catch (error) {
       if (signal.aborted || (error instanceof MemoryError && NOT_SET_UP.has(error.code))) return [];
@@ -127,10 +121,9 @@ export class HealthTree implements vscode.TreeDataProvider<HealthItem>, vscode.D
     finding: FoundTrouble,
     fix: Extract<Fix, { by: "program" }>,
   ): Promise<boolean> {
-    const yes = vscode.l10n.t("Run");
-    const question = vscode.l10n.t("Run “{0}” in {1}?", commandOf(fix), folder.name);
+    const question = `Run “${commandOf(fix)}” in ${folder.name}?`;
     const detail = `${plain(finding.message, 1000)}\n\n${plain(finding.remedy, 1000)}`;
-    if ((await vscode.window.showWarningMessage(question, { modal: true, detail }, yes)) !== yes) return false;
+    if (!(await isConfirmed(question, "Run", detail))) return false;
     await vscode.window.withProgress(
       { location: vscode.ProgressLocation.Notification, title: commandOf(fix), cancellable: true },
       async (_, token) => {
@@ -160,7 +153,7 @@ export async function diagnose(
   }
   throw new MemoryError(
     "PROGRAM_FAILED",
-    vscode.l10n.t("cognee-memory doctor ended with {0} and no answer.", output.code),
+    `cognee-memory doctor ended with ${output.code} and no answer.`,
     plain(output.stderr, 500),
   );
 }

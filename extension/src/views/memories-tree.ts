@@ -8,10 +8,9 @@ import { memoriesOf, reviewOf, statusOf, topicsOf } from "../recall/reads";
 import { remarksOf } from "../recall/standing";
 import { type MemorySubject, subjectOfMemory, subjectOfTopic, type TopicSubject } from "../recall/subject";
 import { plain } from "../core/text";
-import type { Services } from "../services";
-import type { Changes } from "./changes";
+import type { Services } from "../core/services";
 import { rowOfMemory, rowOfTopic } from "./memories";
-import { Pause } from "./pause";
+import { Pause } from "../core/pause";
 import { itemOf, type Row } from "./row";
 
 /** An item is also the subject of the commands of its menu. */
@@ -41,16 +40,13 @@ export class MemoriesTree implements vscode.TreeDataProvider<Item>, vscode.Dispo
   private readonly subscriptions: vscode.Disposable;
   private reading = new AbortController();
 
-  constructor(
-    private readonly services: Services,
-    changes: Changes,
-  ) {
+  constructor(private readonly services: Services) {
     this.view = vscode.window.createTreeView("cognee.memories", { treeDataProvider: this, showCollapseAll: true });
     this.subscriptions = vscode.Disposable.from(
       this.view,
       this.changed,
       this.pause,
-      changes.onDidChange(({ what }) => what === "jobs" && this.pause.begin()),
+      services.changes.onDidChange(({ what }) => what === "jobs" && this.pause.begin()),
       this.view.onDidChangeVisibility(({ visible }) => visible && this.isStale && this.refresh()),
       vscode.workspace.onDidChangeWorkspaceFolders(() => this.refresh()),
       vscode.workspace.onDidGrantWorkspaceTrust(() => this.refresh()),
@@ -82,7 +78,7 @@ export class MemoriesTree implements vscode.TreeDataProvider<Item>, vscode.Dispo
   }
 
   getTreeItem({ row, ...subject }: Item): vscode.TreeItem {
-    const open = { command: "cognee.openMemory", title: vscode.l10n.t("Open Memory"), arguments: [subject] };
+    const open = { command: "cognee.openMemory", title: "Open Memory", arguments: [subject] };
     return itemOf(subject.kind === "memory" ? { ...row, command: open } : row);
   }
 
@@ -144,13 +140,12 @@ export class MemoriesTree implements vscode.TreeDataProvider<Item>, vscode.Dispo
   }
 
   private topicItem(folder: string, topic: Topic): TopicItem {
-    const row = rowOfTopic(topic, Date.now(), vscode.env.language, vscode.l10n.t);
+    const row = rowOfTopic(topic, Date.now(), vscode.env.language);
     return { ...subjectOfTopic(folder, topic), row: { ...row, id: `${row.id}:${folder}` } };
   }
 
   private memoryItem(folder: string, line: MemoryLine, pairs: readonly ReviewedPair[]): MemoryItem {
-    const t = vscode.l10n.t;
-    const row = rowOfMemory(line, Date.now(), vscode.env.language, t, remarksOf(pairs, line.memory_id, t));
+    const row = rowOfMemory(line, Date.now(), vscode.env.language, remarksOf(pairs, line.memory_id));
     return { ...subjectOfMemory(folder, line), row: { ...row, id: `${row.id}:${folder}` } };
   }
 
@@ -172,8 +167,8 @@ function folderItem({ name, uri }: vscode.WorkspaceFolder): Item {
 }
 
 function legacyItem(folder: string, count: number): Item {
-  const label = vscode.l10n.t("Without a topic");
-  const tooltip = vscode.l10n.t("Memories of earlier versions, and single exchanges");
+  const label = "Without a topic";
+  const tooltip = "Memories of earlier versions, and single exchanges";
   const row = {
     id: `legacy:${folder}`,
     label,
@@ -186,7 +181,7 @@ function legacyItem(folder: string, count: number): Item {
 }
 
 function moreItem(folder: string, of: string, count: number, rest: number | null): Item {
-  const label = rest === null ? vscode.l10n.t("Show more") : vscode.l10n.t("Show more ({0})", rest);
+  const label = rest === null ? "Show more" : `Show more (${rest})`;
   const row = {
     id: `more:${of}`,
     label,
@@ -197,7 +192,7 @@ function moreItem(folder: string, of: string, count: number, rest: number | null
 }
 
 function errorItem(folder: string, error: unknown): Item {
-  const title = vscode.l10n.t("Show Error");
+  const title = "Show Error";
   const row = {
     id: `error:${folder}`,
     label: plain(error instanceof Error ? error.message : describe(error)),

@@ -1,22 +1,22 @@
 /** The rows of the view “Memories”. */
 
 import type { MemoryLine, Status, Topic } from "#types";
-import { badge, type Translate } from "../recall/hit";
+import { badge } from "../recall/hit";
 import { plain, when } from "../core/text";
 import type { Remark } from "../recall/standing";
 import type { Row } from "./row";
 
-export function rowOfTopic(topic: Topic, now: number, language: string, t: Translate): Row {
+export function rowOfTopic(topic: Topic, now: number, language: string): Row {
   const description = [
-    topic.memories === 1 ? t("1 memory") : t("{0} memories", topic.memories),
-    topic.superseded > 0 ? t("{0} superseded", topic.superseded) : "",
+    topic.memories === 1 ? "1 memory" : `${topic.memories} memories`,
+    topic.superseded > 0 ? `${topic.superseded} superseded` : "",
     when(topic.newest, now, language),
-    topic.worth_compacting ? t("worth compacting") : "",
+    topic.worth_compacting ? "worth compacting" : "",
     topic.contradictions === 0
       ? ""
       : topic.contradictions === 1
-        ? t("1 contradiction")
-        : t("{0} contradictions", topic.contradictions),
+        ? "1 contradiction"
+        : `${topic.contradictions} contradictions`,
   ];
   return {
     id: `topic:${topic.topic_id}`,
@@ -30,24 +30,13 @@ export function rowOfTopic(topic: Topic, now: number, language: string, t: Trans
 }
 
 /** What a memory says, and what is remarked of its decisions. The topic is the row above; a memory of an earlier version has none, so its title tells more. */
-export function rowOfMemory(
-  memory: MemoryLine,
-  now: number,
-  language: string,
-  t: Translate,
-  remarks: readonly Remark[] = [],
-): Row {
+export function rowOfMemory(memory: MemoryLine, now: number, language: string, remarks: readonly Remark[] = []): Row {
   const isDisputed = remarks.some(({ state }) => state === "disputed");
-  const standing = isDisputed ? t("disputed") : remarks.length > 0 ? t("replaced in part") : "";
+  const standing = isDisputed ? "disputed" : remarks.length > 0 ? "replaced in part" : "";
   const isLegacy = memory.memory_type === "legacy";
-  const status = badge(memory.memory_type, memory.status, t);
+  const status = badge(memory.memory_type, memory.status);
   const date = memory.source_created_at ?? memory.created_at;
-  const description = [
-    isLegacy ? t("Legacy") : when(date, now, language),
-    status,
-    standing,
-    `#${memory.memory_number}`,
-  ];
+  const description = [isLegacy ? "Legacy" : when(date, now, language), status, standing, `#${memory.memory_number}`];
   return {
     id: `memory:${memory.memory_id}`,
     label: plain(isLegacy ? memory.title : memory.excerpt || memory.title, 100),

@@ -7,12 +7,12 @@ import { livingWorker } from "../core/heartbeat";
 import { VERBS } from "../core/job-states";
 import { request, type Verb } from "../core/requests";
 import { jobsOf as listedJobs } from "../recall/reads";
-import { documentsOf } from "../recall/register";
+import type { Documents } from "../recall/documents";
 import { plain } from "../core/text";
-import { type Services, signalOf } from "../services";
-import type { Change, Changes } from "./changes";
+import { type Services, signalOf } from "../core/services";
+import type { Change } from "../core/changes";
 import { Jobs } from "./jobs";
-import { Pause } from "./pause";
+import { Pause } from "../core/pause";
 import { type About, childrenOf, jobsOf, type QueueNode, rowOf, topOf } from "./queue";
 import { itemOf } from "./row";
 
@@ -36,14 +36,14 @@ export class QueueTree implements vscode.TreeDataProvider<QueueItem>, vscode.Dis
 
   constructor(
     private readonly services: Services,
-    changes: Changes,
+    private readonly documents: Documents,
   ) {
     this.view = vscode.window.createTreeView("cognee.queue", { treeDataProvider: this, canSelectMany: true });
     this.subscriptions = vscode.Disposable.from(
       this.view,
       this.changed,
       this.pause,
-      changes.onDidChange((change) => void this.follow(change)),
+      services.changes.onDidChange((change) => void this.follow(change)),
       vscode.workspace.onDidChangeWorkspaceFolders(() => this.reload()),
       this.view.onDidChangeVisibility(({ visible }) => visible && this.reload()),
       services.command("cognee.retryJob", (item?: QueueItem, all?: QueueItem[]) => this.act("retry", item, all)),
@@ -62,7 +62,7 @@ export class QueueTree implements vscode.TreeDataProvider<QueueItem>, vscode.Dis
     const { folder, node } = item;
     if (node === null)
       return itemOf({ id: folder.uri.toString(), label: folder.name, icon: "root-folder", children: "open" });
-    const row = rowOf(node, Date.now(), vscode.env.language, vscode.l10n.t);
+    const row = rowOf(node, Date.now(), vscode.env.language);
     const command = row.command === undefined ? {} : { command: { ...row.command, arguments: [item] } };
     return itemOf({ ...row, ...command, id: `${folder.uri.toString()}|${row.id}` });
   }
@@ -152,8 +152,7 @@ export class QueueTree implements vscode.TreeDataProvider<QueueItem>, vscode.Dis
   private countFailures(): void {
     const rows = [...this.folders.values()].flatMap(({ jobs }) => topOf(jobs.all()));
     const failed = rows.flatMap((node) => (node.kind === "cause" ? node.jobs : [])).length;
-    this.view.badge =
-      failed === 0 ? undefined : { value: failed, tooltip: vscode.l10n.t("{0} jobs of the memory failed", failed) };
+    this.view.badge = failed === 0 ? undefined : { value: failed, tooltip: `${failed} jobs of the memory failed` };
   }
 
   // --- commands ---
@@ -179,12 +178,7 @@ export class QueueTree implements vscode.TreeDataProvider<QueueItem>, vscode.Dis
     this.reload();
     if (skipped.length > 0) {
       void vscode.window.showWarningMessage(
-        vscode.l10n.t(
-          "{0} of {1} jobs were left as they are: {2}",
-          skipped.length,
-          jobs.length,
-          plain(skipped.join(" "), 1000),
-        ),
+        `${skipped.length} of ${jobs.length} jobs were left as they are: ${plain(skipped.join(" "), 1000)}`,
       );
     }
   }
@@ -192,6 +186,6 @@ export class QueueTree implements vscode.TreeDataProvider<QueueItem>, vscode.Dis
   private async open(item: QueueItem | undefined): Promise<void> {
     const { folder, node } = item ?? this.view.selection[0] ?? {};
     if (folder === undefined || node?.kind !== "job") return;
-    await documentsOf(this.services).open(node.job.id, { kind: "job", folder: folder.uri.fsPath, jobId: node.job.id });
+    await this.documents.open(node.job.id, { kind: "job", folder: folder.uri.fsPath, jobId: node.job.id });
   }
 }

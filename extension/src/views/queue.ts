@@ -1,7 +1,6 @@
 /** The queue as rows: what runs with its progress, what waits, what failed by its cause, and what ended last. */
 
 import type { InFlight, ListedJob } from "#types";
-import type { Translate } from "../recall/hit";
 import { FAILED } from "../core/job-states";
 import { plain, when } from "../core/text";
 import type { Job } from "./jobs";
@@ -80,14 +79,14 @@ function idOf(node: QueueNode): string {
   }
 }
 
-export function rowOf(node: QueueNode, now: number, language: string, t: Translate): Row {
+export function rowOf(node: QueueNode, now: number, language: string): Row {
   const id = idOf(node);
   switch (node.kind) {
     case "section": {
       const [label, icon] = {
-        running: [t("Running"), "sync"],
-        waiting: [t("Waiting"), "clock"],
-        done: [t("Ended last"), "history"],
+        running: ["Running", "sync"],
+        waiting: ["Waiting", "clock"],
+        done: ["Ended last", "history"],
       }[node.section] as [string, string];
       const children = node.section === "done" ? "closed" : "open";
       return { id, label, description: `${node.jobs.length}`, icon, children, context: "section" };
@@ -97,7 +96,7 @@ export function rowOf(node: QueueNode, now: number, language: string, t: Transla
       const remedy = plain(error?.remediation ?? "", 500);
       return {
         id,
-        label: plain(error?.message ?? stateName(state, t)),
+        label: plain(error?.message ?? stateName(state)),
         description: `${node.jobs.length} · ${error?.code ?? state}`,
         tooltip: [plain(error?.message ?? "", 500), remedy].filter(Boolean).join("\n\n"),
         icon: "error",
@@ -107,9 +106,9 @@ export function rowOf(node: QueueNode, now: number, language: string, t: Transla
       };
     }
     case "job":
-      return rowOfJob(node, now, language, t);
+      return rowOfJob(node, now, language);
     case "rest":
-      return { id, label: t("and {0} more", node.count), icon: "ellipsis", context: "rest" };
+      return { id, label: `and ${node.count} more`, icon: "ellipsis", context: "rest" };
   }
 }
 
@@ -117,16 +116,15 @@ function rowOfJob(
   { job, progress: inFlight, about }: Extract<QueueNode, { kind: "job" }>,
   now: number,
   language: string,
-  t: Translate,
 ): Row {
   const progress = inFlight?.progress ?? null;
-  const state = stateName(job.state, t);
+  const state = stateName(job.state);
   const percent =
     progress === null || progress.total === 0 ? "" : ` ${Math.floor((100 * progress.done) / progress.total)} %`;
   const description = [
     `${state}${percent}`,
     progress === null ? "" : plain(progress.message, 80),
-    job.attempt > 1 ? t("attempt {0} of {1}", job.attempt, job.maxAttempts) : "",
+    job.attempt > 1 ? `attempt ${job.attempt} of ${job.maxAttempts}` : "",
     job.state === "retrying" && job.nextAttemptAt !== null
       ? when(job.nextAttemptAt, now, language)
       : when(job.at, now, language),
@@ -136,14 +134,14 @@ function rowOfJob(
   const hasRecord = job.state !== "waiting" && job.droppedAs === undefined;
   return {
     id: `job:${job.state === "rejected" ? "rejected:" : ""}${job.id}`,
-    label: [job.kind === null ? plain(job.id, 80) : kindName(job.kind, t), plain(about?.subject ?? "", 100)]
+    label: [job.kind === null ? plain(job.id, 80) : kindName(job.kind), plain(about?.subject ?? "", 100)]
       .filter(Boolean)
       .join(": "),
     description: description.filter(Boolean).join(" · "),
     tooltip: [plain(job.id), plain(error, 500)].filter(Boolean).join("\n\n"),
     icon: ICONS[job.state],
     context: `job.${job.state === "waiting" ? "inbox" : job.state}`,
-    ...(hasRecord ? { command: { command: "cognee.openJob", title: t("Open Job"), arguments: [] } } : {}),
+    ...(hasRecord ? { command: { command: "cognee.openJob", title: "Open Job", arguments: [] } } : {}),
   };
 }
 
@@ -159,39 +157,39 @@ const ICONS: Readonly<Record<Job["state"], string>> = {
   cancelled: "close",
 };
 
-function stateName(state: Job["state"], t: Translate): string {
+function stateName(state: Job["state"]): string {
   const names: Readonly<Record<Job["state"], string>> = {
-    waiting: t("waits for a worker"),
-    queued: t("waits"),
-    running: t("runs"),
-    retrying: t("runs again"),
-    succeeded: t("succeeded"),
-    failed: t("failed"),
-    expired: t("expired"),
-    rejected: t("rejected"),
-    cancelled: t("cancelled"),
+    waiting: "waits for a worker",
+    queued: "waits",
+    running: "runs",
+    retrying: "runs again",
+    succeeded: "succeeded",
+    failed: "failed",
+    expired: "expired",
+    rejected: "rejected",
+    cancelled: "cancelled",
   };
   return names[state];
 }
 
-function kindName(kind: NonNullable<Job["kind"]>, t: Translate): string {
+function kindName(kind: NonNullable<Job["kind"]>): string {
   const names: Readonly<Record<NonNullable<Job["kind"]>, string>> = {
-    ingest: t("Remember"),
-    cognify: t("Find entities and relations"),
-    capture: t("Capture sessions"),
-    migrate: t("Migrate"),
-    compact: t("Compact"),
-    restore: t("Undo a compaction"),
-    forget: t("Forget"),
-    set_status: t("Set a status"),
-    feedback: t("Give feedback"),
-    resolve: t("Settle a contradiction"),
-    ask: t("Ask the graph"),
-    import: t("Import"),
-    rebuild: t("Rebuild"),
-    graph: t("Draw the graph"),
-    check: t("Check"),
-    noop: t("Test"),
+    ingest: "Remember",
+    cognify: "Find entities and relations",
+    capture: "Capture sessions",
+    migrate: "Migrate",
+    compact: "Compact",
+    restore: "Undo a compaction",
+    forget: "Forget",
+    set_status: "Set a status",
+    feedback: "Give feedback",
+    resolve: "Settle a contradiction",
+    ask: "Ask the graph",
+    import: "Import",
+    rebuild: "Rebuild",
+    graph: "Draw the graph",
+    check: "Check",
+    noop: "Test",
   };
   return names[kind];
 }

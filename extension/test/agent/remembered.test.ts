@@ -2,9 +2,6 @@ import { describe, expect, it } from "vitest";
 import { confirmationOf, draftOf } from "../../src/agent/remembered";
 import type { Draft } from "../../src/remember/summary";
 
-const t = (text: string, ...values: (string | number)[]): string =>
-  text.replace(/\{(\d+)\}/gu, (_, n) => String(values[Number(n)]));
-
 describe("what an agent gives", () => {
   it("becomes a draft with its lists", () => {
     const input = {
@@ -44,7 +41,7 @@ describe("what an agent gives", () => {
       next_steps: ["N"],
       references: ["plan-7"],
     }) as Draft;
-    const shown = confirmationOf(draft, "ws", t);
+    const shown = confirmationOf(draft, "ws");
     for (const part of ["One", "Two &lt;b&gt;", "D1", "D2", "R", "N", "plan\\-7"]) expect(shown).toContain(part);
     expect(shown).not.toMatch(/(?<!\\)\[x/u);
   });

@@ -2,9 +2,6 @@ import { describe, expect, it } from "vitest";
 import type { RetrievalHit } from "#types";
 import { lineOf, passageUnder, WithoutImages } from "../../src/chat/reply";
 
-const t = (text: string, ...values: (string | number)[]): string =>
-  text.replace(/\{(\d+)\}/gu, (_, n) => String(values[Number(n)]));
-
 const hit = (changes: Partial<RetrievalHit> = {}): RetrievalHit =>
   ({
     topic: "Retry policy",
@@ -33,14 +30,14 @@ describe("a hit in the chat", () => {
       hit({ memory_type: "legacy", topic: null, status: null, created_at: null, summary_text: "User: hello\nmore" }),
       "**[Legacy] User\\: hello** (created at an unknown time, relevance score: 0.61)",
     ],
-  ])("has its topic, date, score and status", (given, line) => expect(lineOf(given, t)).toBe(line));
+  ])("has its topic, date, score and status", (given, line) => expect(lineOf(given)).toBe(line));
 
   it("shows the passage that fits best, where no model answers", () => {
     expect(passageUnder(hit())).toContain("> Retry five times");
   });
 
   it("has no link, image, HTML or line of its own from what the memory says", () => {
-    const line = lineOf(hit({ topic: "a** [x](command:y)\n# b <img src=z> ![p](http://q)" }), t);
+    const line = lineOf(hit({ topic: "a** [x](command:y)\n# b <img src=z> ![p](http://q)" }));
     expect(line).not.toMatch(/\n|<|(?<!\\)\[|(?<!\\)\]|(?<!\\)!|a\*\*/u);
   });
 });

@@ -5,8 +5,6 @@ import { closeSync, existsSync, mkdirSync, openSync, readdirSync, rmSync, writeS
 import { join } from "node:path";
 import type * as vscode from "vscode";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { registerRemember } from "../../src/remember/register";
-import { Outbox } from "../../src/remember/outbox";
 import { type Draft, EMPTY } from "../../src/remember/summary";
 import { commands, FakeDocument, reset, shown, user, window, workspace } from "../vscode";
 import { PROGRAM, type Session, session } from "../live/session";
@@ -53,7 +51,6 @@ describe.skipIf(PROGRAM === "" || !isRoot)("a full disk (root mounts one)", { ti
     };
     my = session({ hasLife: true, prepare });
     if (cannotMount !== "") return;
-    my.services.context.subscriptions.push(registerRemember(my.services));
     await my.memory.startWorker(soon());
   }, 2 * LONG);
   beforeEach((test) => {
@@ -69,7 +66,7 @@ describe.skipIf(PROGRAM === "" || !isRoot)("a full disk (root mounts one)", { ti
 
   it("of the folder: the summary is kept and offered again, and stored when there is room", async () => {
     fill(my.folder);
-    expect(await Outbox.of(my.services).send(folder(), draft("Kept for later"))).toBe("kept");
+    expect(await my.outbox.send(folder(), draft("Kept for later"))).toBe("kept");
     expect(shown.messages.join("\n")).toMatch(/“Kept for later” is kept, not remembered yet: ENOSPC/u);
     expect(bar()).toBe("$(warning) Memory: 1 not stored yet");
     expect([inbox(), kept()]).toEqual([[], [expect.stringMatching(/^vscode-.*\.json$/u)]]);
@@ -115,7 +112,7 @@ describe.skipIf(PROGRAM === "" || !isRoot)("a full disk (root mounts one)", { ti
     delete process.env["COGNEE_MEMORY_MIN_FREE_BYTES"]; // the worker wants more than this disk has
     await my.memory.command(["worker", "restart"], [], soon());
     user.presses = [undefined];
-    expect(await Outbox.of(my.services).send(folder(), draft("Rejected first"))).toBe("dropped");
+    expect(await my.outbox.send(folder(), draft("Rejected first"))).toBe("dropped");
     await expect.poll(() => shown.messages.join("\n"), { timeout: LONG }).toContain("Rejected first");
     expect(shown.messages.join("\n")).toMatch(/“Rejected first” was not remembered\. .*[Ff]ree/u);
     expect(bar()).toBe("$(error) Memory: failed");

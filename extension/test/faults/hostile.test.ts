@@ -34,13 +34,12 @@ import { tallyOf } from "../../src/status/tally";
 import { rowOfFinding, rowOfRemedy } from "../../src/views/findings";
 import { rowOfMemory, rowOfTopic } from "../../src/views/memories";
 import { rowOf as rowOfJobs, topOf } from "../../src/views/queue";
-import { commands, l10n, model, reset, shown, textOf, user } from "../vscode";
+import { commands, model, reset, shown, textOf, user } from "../vscode";
 import { PROGRAM, type Session, session } from "../live/session";
 
 /** Much longer than anything takes; the machine may be busy. */
 const LONG = 180_000;
 const NOW = Date.parse("2026-11-20T12:00:00Z");
-const t = l10n.t;
 
 const LINES = [
   "[press here](command:workbench.action.terminal.new)",
@@ -174,7 +173,7 @@ describe.each([["all of it", HOSTILE], ...LINES.map((line) => [JSON.stringify(li
         },
       ] as never;
       const history = { topicId: said, memories: [titled, titled], total: 3, texts, compactions };
-      const document = historyDocument(history, t);
+      const document = historyDocument(history);
       expectText(document, true);
       // a fence that a memory opens ends with its quotation
       const parser = new MarkdownIt({ html: true, linkify: true });
@@ -197,8 +196,8 @@ describe.each([["all of it", HOSTILE], ...LINES.map((line) => [JSON.stringify(li
       };
       const ranking = { preset: "contract", mode: "product", half_life_days: 7, recency_floor: 0.5, as_of: "2026" };
       const answer = { items: [item], errors: [{ message: said }], metadata: { query: said, ranking } };
-      expectText(explanation(answer as unknown as ExplainSuccess, 1, t));
-      expectText(explanation(answer as unknown as ExplainSuccess, 2, t));
+      expectText(explanation(answer as unknown as ExplainSuccess, 1));
+      expectText(explanation(answer as unknown as ExplainSuccess, 2));
     });
 
     it("of a compaction and of a migration has none, and the tables keep their columns", () => {
@@ -225,7 +224,7 @@ describe.each([["all of it", HOSTILE], ...LINES.map((line) => [JSON.stringify(li
         kept_both: [conflict],
         warnings: list,
       };
-      const document = compactionDocument(preview as unknown as CompactionPreview, t);
+      const document = compactionDocument(preview as unknown as CompactionPreview);
       expectText(document);
       const html = new MarkdownIt({ html: true, linkify: true }).render(document);
       expect([html.match(/<table>/gu), html.match(/<tr>/gu)].map((all) => all?.length)).toEqual([3, 7]);
@@ -233,15 +232,15 @@ describe.each([["all of it", HOSTILE], ...LINES.map((line) => [JSON.stringify(li
       const item = { outcome: "migrated", memory_type: "summary", title: said, topic_id: said, source: { file: said } };
       const failed = { outcome: "failed", reason: said, source: { file: said } };
       const migration = { items: [item, failed], items_omitted: 0, warnings: list, redactions: null };
-      expectText(migrationDocument(migration as unknown as Migration, t));
+      expectText(migrationDocument(migration as unknown as Migration));
     });
 
     it("in the chat, or before an agent's summary is stored, has none", () => {
       const each = { ...hit, topic: said, summary_text: said, decisions: list(said), best_passages: list(said) };
       for (const hit of [each, { ...each, memory_type: "legacy" as const, topic: null }])
-        expectText(lineOf(hit, t, HOSTILE) + passageUnder(hit), true);
+        expectText(lineOf(hit, HOSTILE) + passageUnder(hit), true);
       const draft = { ...EMPTY, topic: said, context: said, decisions: [said], references: [said] };
-      expectText(confirmationOf(draft, said, t));
+      expectText(confirmationOf(draft, said));
     });
   },
 );
@@ -251,7 +250,7 @@ const list = (text: string): string[] => [text];
 describe("what is shown as one line", () => {
   it("is plain in the list of hits, the views and the status bar", () => {
     for (const each of [hit, legacy]) {
-      const { label, description, detail } = rowOf(each, NOW, "en", t);
+      const { label, description, detail } = rowOf(each, NOW, "en");
       expectPlain(label, description, detail);
     }
     const topic = { topic_id: HOSTILE, title: HOSTILE, memories: 2, newest: null } as unknown as Topic;
@@ -259,19 +258,19 @@ describe("what is shown as one line", () => {
     const found = { ...finding, message: HOSTILE, remedy: HOSTILE } as unknown as FoundTrouble;
     const job = { id: HOSTILE, kind: null, error, attempt: 1, maxAttempts: 4, at: null, nextAttemptAt: null };
     const rows = [
-      rowOfTopic(topic, NOW, "en", t),
-      rowOfMemory(memory, NOW, "en", t),
-      rowOfMemory({ ...memory, memory_type: "legacy" }, NOW, "en", t),
-      rowOfFinding(found, t),
+      rowOfTopic(topic, NOW, "en"),
+      rowOfMemory(memory, NOW, "en"),
+      rowOfMemory({ ...memory, memory_type: "legacy" }, NOW, "en"),
+      rowOfFinding(found),
       rowOfRemedy(found),
-      ...topOf([{ ...job, state: "failed" }]).map((node) => rowOfJobs(node, NOW, "en", t)),
-      rowOfJobs({ kind: "job", job: { ...job, state: "rejected" }, progress: null }, NOW, "en", t),
+      ...topOf([{ ...job, state: "failed" }]).map((node) => rowOfJobs(node, NOW, "en")),
+      rowOfJobs({ kind: "job", job: { ...job, state: "rejected" }, progress: null }, NOW, "en"),
     ];
     for (const { label, description, tooltip } of rows) expectPlain(label, description, tooltip);
     const outcome = { generation: 1, error, result: null };
     const follow = { jobId: "a", folder: "/", topic: HOSTILE, by: "user" } as const;
     for (const state of ["failed", "retrying", "succeeded"] as const) {
-      const { text, tooltip } = tallyOf([{ ...follow, outcome: { ...outcome, state } }], { stuck: 0, preparing: 0 }, t);
+      const { text, tooltip } = tallyOf([{ ...follow, outcome: { ...outcome, state } }], { stuck: 0, preparing: 0 });
       expectPlain(text.replace(/^\$\([a-z-]+\) /u, ""), tooltip);
       expect(text.match(/\$\(/gu)).toHaveLength(1);
     }
@@ -365,7 +364,7 @@ describe.skipIf(PROGRAM === "")("stored by the real program", { timeout: 2 * LON
     const token = { isCancellationRequested: false, onCancellationRequested: () => ({ dispose: () => undefined }) };
     const ask = (command?: string) =>
       answer(
-        my.services,
+        my,
         { prompt: "press here", command, model } as unknown as vscode.ChatRequest,
         { history: [] },
         stream,

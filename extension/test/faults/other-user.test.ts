@@ -7,7 +7,6 @@ import type * as vscode from "vscode";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { livingWorker } from "../../src/core/heartbeat";
 import { heartbeatFile, ownerFile } from "../../src/core/layout";
-import { Outbox } from "../../src/remember/outbox";
 import { EMPTY } from "../../src/remember/summary";
 import { commands, reset, shown, user, workspace } from "../vscode";
 import { PROGRAM, type Session, session } from "../live/session";
@@ -91,7 +90,7 @@ describe.skipIf(PROGRAM === "" || !isRoot)("a folder of another user (root makes
   });
 
   it("gets no job: the summary is kept, and the message says why", async () => {
-    const sent = Outbox.of(my.services).send(folder(), { ...EMPTY, topic: "Mine", context: "What was said." });
+    const sent = my.outbox.send(folder(), { ...EMPTY, topic: "Mine", context: "What was said." });
     expect(await sent).toBe("kept");
     await vi.waitFor(() => expect(shown.messages.join()).toContain("Nothing in it was read or changed."), LONG);
     expect(kept()).toHaveLength(1);

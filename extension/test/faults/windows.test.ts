@@ -8,9 +8,7 @@ import { latestHeartbeat, livingWorker } from "../../src/core/heartbeat";
 import { heartbeatFile } from "../../src/core/layout";
 import { ended } from "../../src/core/records";
 import { memoriesOf } from "../../src/recall/reads";
-import { Outbox } from "../../src/remember/outbox";
 import { type Draft, EMPTY } from "../../src/remember/summary";
-import { StatusBar } from "../../src/status/bar";
 import { outcomeOf } from "../../src/status/followed";
 import { reset, shown, workspace } from "../vscode";
 import { PROGRAM, type Session, session } from "../live/session";
@@ -40,7 +38,7 @@ describe.skipIf(PROGRAM === "")("two windows on one folder", { timeout: 2 * LONG
   /** Until all that both windows follow is remembered. */
   const remembered = () =>
     expect
-      .poll(() => both().flatMap(({ services }) => StatusBar.of(services).jobs.map((job) => outcomeOf(job).state)), {
+      .poll(() => both().flatMap(({ bar }) => bar.jobs.map((job) => outcomeOf(job).state)), {
         timeout: LONG,
       })
       .toSatisfy((states: string[]) => states.length > 0 && states.every((state) => state === "succeeded"));
@@ -67,7 +65,7 @@ describe.skipIf(PROGRAM === "")("two windows on one folder", { timeout: 2 * LONG
   }, LONG);
 
   it("that both remember at first: one worker, each summary once, though both windows send what is kept", async () => {
-    await Promise.all(both().map(({ services }, n) => Outbox.of(services).send(folder(), draft(`First ${n}`))));
+    await Promise.all(both().map(({ outbox }, n) => outbox.send(folder(), draft(`First ${n}`))));
     await expect.poll(kept, { timeout: LONG }).toEqual([]);
     await remembered();
     expect((await memories()).map(({ title }) => title).sort()).toEqual(["First 0", "First 1"]);
@@ -79,8 +77,8 @@ describe.skipIf(PROGRAM === "")("two windows on one folder", { timeout: 2 * LONG
     await one.memory.command(["worker", "stop"], [], soon());
     workers.clear();
     await Promise.all(
-      both().flatMap(({ services, memory }, n) => [
-        ...[0, 1].map((m) => Outbox.of(services).send(folder(), draft(`Window ${n} drop ${m}`))),
+      both().flatMap(({ outbox, memory }, n) => [
+        ...[0, 1].map((m) => outbox.send(folder(), draft(`Window ${n} drop ${m}`))),
         memory.retrieve({ query: "it is" }, soon()),
       ]),
     );

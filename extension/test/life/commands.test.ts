@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { livingWorker } from "../../src/core/heartbeat";
 import { Memory } from "../../src/core/memory";
 import { openPage, startWorker, stopWorker, trust } from "../../src/life/commands";
-import type { Services } from "../../src/services";
+import type { Services } from "../../src/core/services";
 
 const editor = vi.hoisted(() => {
   const state = {
@@ -17,7 +17,6 @@ const editor = vi.hoisted(() => {
     opened: [] as unknown[],
   };
   const vscode = {
-    l10n: { t: (text: string, ...values: string[]) => text.replace(/\{(\d)\}/g, (_, n) => values[Number(n)] ?? "") },
     window: {
       showInformationMessage: (message: string) => void state.said.push(message),
       showWarningMessage: (message: string, options: { modal: boolean; detail: string }) => {

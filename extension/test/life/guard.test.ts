@@ -6,7 +6,7 @@ import { describe as text } from "../../src/core/error";
 import { heartbeatFile } from "../../src/core/layout";
 import { Memory } from "../../src/core/memory";
 import { Guard } from "../../src/life/guard";
-import type { Services } from "../../src/services";
+import type { Services } from "../../src/core/services";
 import { EventEmitter, Uri, workspace } from "../vscode";
 
 /** No process has this id: it is beyond what systems give. */

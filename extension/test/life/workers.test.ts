@@ -3,7 +3,6 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type * as vscode from "vscode";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { describe as text } from "../../src/core/error";
 import { livingWorker } from "../../src/core/heartbeat";
@@ -11,7 +10,7 @@ import { Memory } from "../../src/core/memory";
 import { ended } from "../../src/core/records";
 import { StartedWorkers } from "../../src/life/started";
 import { Workers } from "../../src/life/workers";
-import type { Services } from "../../src/services";
+import type { Services } from "../../src/core/services";
 import { Uri, workspace as editor } from "../vscode";
 
 const path = process.env["COGNEE_MEMORY_PROGRAM"] ?? "";
@@ -35,7 +34,7 @@ beforeEach(() => {
   memory = new Memory(workspace, find, Date.now, (used) => workers.wake(used));
   workers = new Workers({
     log: { info: () => undefined, error: () => undefined },
-    context: { subscriptions: [] as vscode.Disposable[] },
+    changes: { onDidChange: () => ({ dispose: () => undefined }) },
     folders: () => [{ uri: Uri.file(workspace) }],
     memoryOf: () => memory,
     programs: { find: () => Promise.resolve({ path, version: "0.4.0" }) },

@@ -44,7 +44,7 @@ describe.skipIf(PROGRAM === "")("chat and agents, with the real program", { time
     const stream = new Stream();
     const request = { prompt, command, model } as unknown as vscode.ChatRequest;
     const context = { history } as unknown as vscode.ChatContext;
-    const result = await answer(my.services, request, context, stream as unknown as vscode.ChatResponseStream, token);
+    const result = await answer(my, request, context, stream as unknown as vscode.ChatResponseStream, token);
     return { stream, result };
   };
 
@@ -141,7 +141,7 @@ describe.skipIf(PROGRAM === "")("chat and agents, with the real program", { time
     const second = { uri: Uri.file(join(my.folder, "..", "second")), name: "second", index: 1 };
     workspace.workspaceFolders.push(second);
     try {
-      const tool = new RememberTool(my.services);
+      const tool = new RememberTool(my.services, my.outbox);
       const named = (folder: string) => tool.prepareInvocation({ input: { topic: "t", context: "c", folder } });
       const text = (prepared: vscode.PreparedToolInvocation) =>
         (prepared.confirmationMessages?.message as unknown as MarkdownString).value;
@@ -181,7 +181,7 @@ describe.skipIf(PROGRAM === "")("chat and agents, with the real program", { time
   });
 
   it("stores what an agent gives once the user has seen all of it", async () => {
-    const tool = new RememberTool(my.services);
+    const tool = new RememberTool(my.services, my.outbox);
     const input = { topic: "Log rotation", context: "Logs fill the disk.", decisions: ["Logs rotate daily"] };
     const { confirmationMessages } = tool.prepareInvocation({ input });
     const { value, isTrusted } = confirmationMessages?.message as unknown as MarkdownString;

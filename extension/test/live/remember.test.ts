@@ -5,12 +5,8 @@ import { join } from "node:path";
 import type * as vscode from "vscode";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { JobOf } from "#types";
-import { Capture } from "../../src/capture/capture";
-import { registerRemember } from "../../src/remember/register";
 import { type KeptJob, KeptJobs } from "../../src/remember/kept";
-import { Outbox } from "../../src/remember/outbox";
 import { EMPTY } from "../../src/remember/summary";
-import { StatusBar } from "../../src/status/bar";
 import { type Followed, outcomeOf } from "../../src/status/followed";
 import { commands, FakeDocument, reset, shown, Uri, user, window, workspace } from "../vscode";
 import { PROGRAM, type Session, session } from "./session";
@@ -53,7 +49,6 @@ describe.skipIf(PROGRAM === "")("remembering, with the real program", { timeout:
     reset();
     my = session();
     mkdirSync(my.folder, { recursive: true });
-    my.services.context.subscriptions.push(registerRemember(my.services));
   });
   beforeEach(reset);
   afterAll(() => my.end(), MINUTES);
@@ -153,7 +148,7 @@ describe.skipIf(PROGRAM === "")("remembering, with the real program", { timeout:
     const bad = { topic: "", context: "" };
     const jobId = await my.memory.drop<"ingest">({ kind: "ingest", payload: { summary: bad } });
     user.presses = ["Run Again", undefined];
-    StatusBar.of(my.services).follow({ jobId, folder: my.folder, topic: "Bad", by: "user" });
+    my.bar.follow({ jobId, folder: my.folder, topic: "Bad", by: "user" });
     await barSays(/Memory: failed/u);
     await expect.poll(() => shown.messages.length, { timeout: MINUTES }).toBeGreaterThan(0);
     expect(shown.messages[0]).toMatch(/^“Bad” was not remembered\. .{20,}/u);
@@ -166,7 +161,7 @@ describe.skipIf(PROGRAM === "")("remembering, with the real program", { timeout:
   it("captures a conversation at a change of subject, and forgets it on undo", async () => {
     user.settings.set("capture.enabled", true);
     user.model = undefined;
-    const capture = Capture.of(my.services);
+    const capture = my.capture;
     capture.heard(folder(), "Let's use Postgres for the loans database.", "Noted.", undefined);
     capture.heard(folder(), "New topic: which colours has the page?", "Blue.", undefined);
     await barSays(/Remembered by itself: Let's use Postgres/u);
@@ -180,7 +175,7 @@ describe.skipIf(PROGRAM === "")("remembering, with the real program", { timeout:
 
   it("captures at the window's close what was worth it, and can cancel it before a worker takes it", async () => {
     await my.memory.command(["worker", "stop"], [], AbortSignal.timeout(MINUTES));
-    const capture = Capture.of(my.services);
+    const capture = my.capture;
     capture.heard(folder(), "Let's use SQLite then.", "Noted.", undefined);
     const begun = performance.now();
     await capture.close();
@@ -195,7 +190,7 @@ describe.skipIf(PROGRAM === "")("remembering, with the real program", { timeout:
   });
 
   it("stores nothing by itself while the setting is off", async () => {
-    const capture = Capture.of(my.services);
+    const capture = my.capture;
     capture.heard(folder(), "Let's use nothing at all.", "Noted.", undefined);
     await capture.close();
     expect(keptFiles()).toEqual([]);
@@ -214,23 +209,23 @@ describe.skipIf(PROGRAM === "")("remembering, with the real program", { timeout:
     await new KeptJobs(join(my.folder, "..", "global", "kept")).add(refused);
     const inTheWay = join(my.folder, ".cognee_jobs", "refused-1.json");
     mkdirSync(inTheWay);
-    expect(await Outbox.of(my.services).sendKept()).toBe(1);
+    expect(await my.outbox.sendKept()).toBe(1);
     expect(bar()).toBe("$(warning) Memory: 1 not stored yet");
     rmdirSync(inTheWay);
-    expect(await Outbox.of(my.services).sendKept()).toBe(0);
+    expect(await my.outbox.sendKept()).toBe(0);
     expect(keptFiles()).toEqual([]);
     await my.memory.startWorker(AbortSignal.timeout(MINUTES));
     await barSays(/Remembered: Refused/u);
   });
 
   it("drops a hundred at once, each remembered", async () => {
-    const outbox = Outbox.of(my.services);
+    const outbox = my.outbox;
     await my.memory.startWorker(AbortSignal.timeout(MINUTES));
     const followed: Followed[] = [];
     for (let number = 0; number < 100; number++) {
       const draft = { ...EMPTY, topic: `Number ${number}`, context: `The number ${number} was chosen.` };
       expect(await outbox.send(folder(), draft)).toBe("dropped");
-      followed.push(...StatusBar.of(my.services).jobs.slice(-1));
+      followed.push(...my.bar.jobs.slice(-1));
     }
     const states = () => [...new Set(followed.map((each) => outcomeOf(each).state))];
     await expect.poll(states, { timeout: 2 * MINUTES, interval: 200 }).toEqual(["succeeded"]);

@@ -4,7 +4,7 @@ import { mkdirSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { reviewOf } from "../../src/recall/reads";
 import { remarksOf } from "../../src/recall/standing";
-import { commands, l10n, reset, shown, textOf, user } from "../vscode";
+import { commands, reset, shown, textOf, user } from "../vscode";
 import { PROGRAM, type Session, session } from "./session";
 
 const MINUTES = 60_000;
@@ -15,7 +15,7 @@ describe.skipIf(PROGRAM === "")("a contradiction", { timeout: 2 * MINUTES }, () 
   const signal = () => AbortSignal.timeout(MINUTES);
   const review = (id: string) =>
     commands.executeCommand("cognee.reviewContradictions", { kind: "memory", folder: my.folder, id });
-  const remarks = async (id: string) => remarksOf(await reviewOf(my.memory, signal()), id, l10n.t);
+  const remarks = async (id: string) => remarksOf(await reviewOf(my.memory, signal()), id);
 
   beforeAll(async () => {
     my = session();

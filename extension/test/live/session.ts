@@ -5,17 +5,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type * as vscode from "vscode";
 import type { Memory } from "../../src/core/memory";
-import { registerLife } from "../../src/life/register";
-import { registerOperations } from "../../src/operations/register";
-import { registerRecall } from "../../src/recall/register";
-import { type Programs, Services } from "../../src/services";
-import { registerViews } from "../../src/views/register";
+import { type Programs, Services } from "../../src/core/services";
+import { compose, type Parts } from "../../src/extension";
+import { Workers } from "../../src/life/workers";
 import { Uri, workspace } from "../vscode";
 
 /** The program to test with; without it, these tests are skipped. */
 export const PROGRAM = process.env["COGNEE_MEMORY_PROGRAM"] ?? "";
 
-export interface Session {
+export interface Session extends Parts {
   readonly services: Services;
   readonly memory: Memory;
   readonly root: string;
@@ -66,23 +64,19 @@ export function session({ program = PROGRAM, hasLife = false, beside, prepare }:
   } as unknown as Programs;
   const folder = join(root, "ws");
   workspace.workspaceFolders = [{ uri: Uri.file(folder), name: "ws", index: 0 }];
-  const life = registerLife();
-  const services = new Services(context, channel, programs, life.wake);
-  const registered: { dispose(): void }[] = [
-    registerRecall(services),
-    registerViews(services),
-    registerOperations(services),
-  ];
-  if (hasLife) registered.push(life.start(services));
+  const services = new Services(context, channel, programs);
+  if (hasLife) subscriptions.push(new Workers(services).begin());
+  const parts = compose(services);
   const memory = services.memoryOf(workspace.workspaceFolders[0] as unknown as vscode.WorkspaceFolder);
   return {
     services,
+    ...parts,
     memory,
     root,
     folder,
     log,
     end: async () => {
-      for (const each of [...registered, ...subscriptions]) each.dispose();
+      for (const each of subscriptions) each.dispose();
       if (beside !== undefined) return; // the other session ends the worker
       await memory.command(["worker", "stop"], [], AbortSignal.timeout(60_000)).catch(() => undefined);
       rmSync(root, { recursive: true, force: true, maxRetries: 5 });

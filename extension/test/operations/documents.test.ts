@@ -3,7 +3,6 @@ import type { Captured, CompactionPreview, Migration } from "#types";
 import { captureDocument, toolsIn } from "../../src/operations/capture-document";
 import { compactionDocument } from "../../src/operations/compaction-document";
 import { migrationDocument } from "../../src/operations/migration-document";
-import { l10n } from "../vscode";
 
 const source = (memory_number: number) => ({
   memory_id: `m${memory_number}`,
@@ -48,14 +47,14 @@ const preview = {
 } as unknown as CompactionPreview;
 
 describe("the preview of a compaction", () => {
-  const document = compactionDocument(preview, l10n.t);
+  const document = compactionDocument(preview);
 
   it("has the conflicts side by side, the earlier first", () => {
     expect(document).toContain("| Five \\| retries (memory 1) | Three (memory 2) | another amount, 80 % |");
   });
 
   it("has the rejected conflicts apart", () => {
-    const rejected = compactionDocument({ ...preview, conflicts: [], kept_both: preview.conflicts }, l10n.t);
+    const rejected = compactionDocument({ ...preview, conflicts: [], kept_both: preview.conflicts });
     expect(rejected).toContain("No two decisions contradict each other.");
     expect(rejected).toContain("## Conflicts that you rejected: both hold");
     expect(rejected).toContain("| Five \\| retries (memory 1) | Three (memory 2) |");
@@ -87,7 +86,7 @@ describe("the dry run of a migration", () => {
   } as unknown as Migration;
 
   it("lists what fails and what each text becomes", () => {
-    const document = migrationDocument(migration, l10n.t);
+    const document = migrationDocument(migration);
     expect(document).toContain("| text\\_1\\.txt | Line 8 \\| bad |");
     expect(document).toContain("| summary | Plan 014 | plan\\-014 |");
     expect(document).toContain("- would be migrated: 1");
@@ -116,7 +115,7 @@ describe("the dry run of a capture", () => {
     redactions: { total: 2 },
     warnings: ["Capture from claude-code is not enabled yet"],
   } as unknown as Captured;
-  const document = captureDocument(captured, l10n.t);
+  const document = captureDocument(captured);
 
   it("lists what would be kept and what cannot be read, and leaves out what is captured already", () => {
     expect(document).toContain("| claude\\-code | 2026\\-11\\-01 | Retry \\| policy | 2 |  |");

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { RetrievalHit, RetrievalSuccess } from "#types";
 import { isOnlyWeak, logLines, rowOf } from "../../src/recall/hit";
-import { l10n } from "../vscode";
 
 const NOW = Date.parse("2026-11-20T12:00:00Z");
 
@@ -44,7 +43,7 @@ const legacy: RetrievalHit = {
 };
 delete (legacy as Partial<RetrievalHit>).decisions;
 
-const row = (each: RetrievalHit) => rowOf(each, NOW, "en", l10n.t);
+const row = (each: RetrievalHit) => rowOf(each, NOW, "en");
 
 describe("a hit in the list", () => {
   it("shows topic, age, score and what fits best", () => {

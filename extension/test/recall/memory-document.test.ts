@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import type { MemoryText } from "#types";
 import { historyDocument } from "../../src/recall/history";
 import { memoryDocument } from "../../src/recall/memory-document";
-import { l10n } from "../vscode";
 
 const FORM = `<!-- Template: v1.0 -->
 # Conversation Summary: Loan periods
@@ -40,7 +39,7 @@ const memory = (changes: Partial<MemoryText> = {}): MemoryText =>
 
 describe("a memory as a document", () => {
   it("has its decisions and their reasons first, and its metadata as one line at the end", () => {
-    const document = memoryDocument(memory(), l10n.t);
+    const document = memoryDocument(memory());
     expect(document.match(/^##? .*/gmu)).toEqual([
       "# Loan periods",
       "## Key Decisions",
@@ -58,13 +57,13 @@ describe("a memory as a document", () => {
     const [one, other] = [memory({ memory_id: "a" }), memory({ memory_id: "b", title: "Loans" })];
     const texts = new Map([one, other].map((each) => [each.memory_id, each]));
     const memories = [one, other] as never;
-    const document = historyDocument({ topicId: "loan-periods", memories, total: 2, texts, compactions: [] }, l10n.t);
+    const document = historyDocument({ topicId: "loan-periods", memories, total: 2, texts, compactions: [] });
     expect(document.match(/^(?:> )?# .*/gmu)).toEqual(["# Loan periods", "> # Loans"]);
   });
 
   it("of an earlier version is its text", () => {
     const legacy = memory({ memory_type: "legacy", status: null, topic_id: null, session_id: null });
-    expect(memoryDocument({ ...legacy, summary_text: "User: Which port?\n\n8127\n" }, l10n.t)).toBe(
+    expect(memoryDocument({ ...legacy, summary_text: "User: Which port?\n\n8127\n" })).toBe(
       "User: Which port?\n\n8127\n\n---\n\nMemory 2 · Legacy · 2026-11-12\n",
     );
   });

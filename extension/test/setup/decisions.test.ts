@@ -6,7 +6,7 @@ import { interpreters, programOf, programs, type Machine } from "../../src/setup
 import { progressIn } from "../../src/setup/progress";
 import { isSupported, type Interpreter } from "../../src/setup/python";
 import { environmentFor } from "../../src/setup/step";
-import { isAtLeast, versionIn } from "../../src/setup/version";
+import { isAtLeast, versionIn } from "../../src/core/version";
 
 const bundle: Bundle = { build: "b2", version: "0.4.0", wheel: "w.whl", lock: "l", packages: 3, modules: [] };
 const kinds = (stock: Stock) => plan(bundle, stock, "new").steps.map((step) => step.kind);

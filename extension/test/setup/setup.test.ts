@@ -12,7 +12,7 @@ import { Environments } from "../../src/setup/environments";
 import { Finder } from "../../src/setup/finder";
 import type { Machine } from "../../src/setup/places";
 import { SetUp } from "../../src/setup/setup";
-import type { ProgramChange, Services } from "../../src/services";
+import type { ProgramChange, Services } from "../../src/core/services";
 
 const editor = vi.hoisted(() => {
   const state = {
@@ -24,7 +24,6 @@ const editor = vi.hoisted(() => {
   };
   const event = () => ({ dispose: () => undefined });
   const vscode = {
-    l10n: { t: (text: string, ...values: string[]) => text.replace(/\{(\d)\}/g, (_, n) => values[Number(n)] ?? "") },
     workspace: { isTrusted: true, onDidChangeConfiguration: event, onDidGrantWorkspaceTrust: event },
     window: {
       onDidChangeWindowState: event,

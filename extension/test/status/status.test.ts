@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Followed, FollowedJobs, type Outcome, outcomeOf } from "../../src/status/followed";
 import { type Follow, tallyOf } from "../../src/status/tally";
-import { l10n } from "../vscode";
 
 let root = "";
 beforeEach(() => {
@@ -27,7 +26,7 @@ const follow = (state: Outcome["state"], by: Followed["by"] = "user"): Follow =>
     error: { code: "STORE_BROKEN", message: "It $(broke).", remediation: "Mend it.", retryable: true },
   },
 });
-const say = (jobs: Follow[], stuck = 0, preparing = 0) => tallyOf(jobs, { stuck, preparing }, l10n.t);
+const say = (jobs: Follow[], stuck = 0, preparing = 0) => tallyOf(jobs, { stuck, preparing });
 
 describe("what the status bar says", () => {
   it("puts failures first, with their remedy as text", () => {

@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import type { InFlight, JobError } from "#types";
 import type { Job } from "../../src/views/jobs";
 import { type About, childrenOf, type QueueNode, rowOf, topOf } from "../../src/views/queue";
-import { l10n } from "../vscode";
 
 const NOW = Date.parse("2026-11-22T12:00:00Z");
 const error = (code: string): JobError => ({
@@ -23,7 +22,7 @@ const job = (id: string, state: Job["state"], more: Partial<Job> = {}): Job => (
   ...more,
 });
 const NONE: ReadonlyMap<string, About> = new Map();
-const row = (node: QueueNode) => rowOf(node, NOW, "en", l10n.t);
+const row = (node: QueueNode) => rowOf(node, NOW, "en");
 
 describe("the queue", () => {
   it("shows what runs, waits and failed by cause, the most frequent first", () => {

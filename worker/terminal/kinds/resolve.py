@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from bridge.interface import envelope
 from bridge.search import review
 from jobs.errors import JobError
 from jobs.kinds import PAIR_VERDICTS
 
+from ...calls import memories
+from ...calls.call import Scope
 from ...wording import counted
 from .. import job_views
 from ..command_line import CommandLineBuilder
@@ -47,7 +48,7 @@ def run(args: argparse.Namespace) -> Envelope:
     """List the pairs, or submit a job. Raises JobError: ARGUMENT_INVALID, and as ``submit_for_target``."""
     workspace, settings = workspace_and_settings(args)
     if args.pair is None:
-        return envelope.success(pairs=review.pairs(workspace, all_of_them=args.all))
+        return memories.review(Scope(workspace), all=args.all)
     name, verdict = _named(args)
     named = review.job_sides(*review.sides(workspace, name))
     payload = without_none({**named, "verdict": verdict, "reason": args.reason, "by": args.by})

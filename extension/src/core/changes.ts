@@ -3,7 +3,6 @@
 import { basename, dirname } from "node:path";
 import * as vscode from "vscode";
 import { JOBS } from "../core/layout";
-import type { Services } from "../services";
 
 export interface Change {
   readonly folder: vscode.WorkspaceFolder;
@@ -21,20 +20,7 @@ export class Changes implements vscode.Disposable {
   private readonly subscriptions: { dispose(): void }[] = [this.emitter];
   private watchers: vscode.Disposable[] = [];
 
-  private static readonly ofServices = new WeakMap<Services, Changes>();
-
-  /** The changes of this window: one set of watchers, disposed with the extension. */
-  static of(services: Services): Changes {
-    let changes = Changes.ofServices.get(services);
-    if (changes === undefined) {
-      changes = new Changes(services);
-      Changes.ofServices.set(services, changes);
-      services.context.subscriptions.push(changes);
-    }
-    return changes;
-  }
-
-  private constructor(private readonly services: Services) {
+  constructor(private readonly folders: () => readonly vscode.WorkspaceFolder[]) {
     this.watch();
     this.subscriptions.push(
       vscode.workspace.onDidChangeWorkspaceFolders(() => this.watch()),
@@ -49,9 +35,7 @@ export class Changes implements vscode.Disposable {
 
   private watch(): void {
     for (const watcher of this.watchers) watcher.dispose();
-    this.watchers = vscode.workspace.isTrusted
-      ? this.services.folders().flatMap((folder) => this.watcherOf(folder))
-      : [];
+    this.watchers = vscode.workspace.isTrusted ? this.folders().flatMap((folder) => this.watcherOf(folder)) : [];
   }
 
   private watcherOf(folder: vscode.WorkspaceFolder): vscode.Disposable[] {

@@ -1,11 +1,12 @@
 /** What every part of the extension needs: the folders' memories, the settings, the log. Made once, at activation. */
 
 import * as vscode from "vscode";
-import { describe, isAbort, MemoryError } from "./core/error";
-import { Memory } from "./core/memory";
-import type { Program } from "./core/program";
-import { readSettings, type Settings } from "./core/settings";
-import { plain } from "./core/text";
+import { Changes } from "./changes";
+import { describe, isAbort, MemoryError } from "./error";
+import { Memory } from "./memory";
+import type { Program } from "./program";
+import { readSettings, type Settings } from "./settings";
+import { plain } from "./text";
 
 export const SECTION = "cogneeMemory";
 const LONGEST_MESSAGE = 2000;
@@ -21,6 +22,11 @@ export interface Programs {
 }
 
 export class Services {
+  /** What changes in the folders of the window. */
+  readonly changes = new Changes(() => this.folders());
+  private readonly needed = new vscode.EventEmitter<Memory>();
+  /** A memory was used, and no worker lives in its folder. */
+  readonly onDidNeedWorker = this.needed.event;
   private readonly memories = new Map<string, Memory>();
   private read: Settings | undefined;
   /** The path of the folder that the user picked last. */
@@ -30,10 +36,11 @@ export class Services {
     readonly context: vscode.ExtensionContext,
     readonly log: vscode.LogOutputChannel,
     readonly programs: Programs,
-    private readonly wake: (memory: Memory) => void,
     private readonly started: (workspace: string, workerId: string) => void = () => undefined,
   ) {
     context.subscriptions.push(
+      this.changes,
+      this.needed,
       vscode.workspace.onDidChangeConfiguration((event) => {
         if (event.affectsConfiguration(SECTION)) this.read = this.readSettings();
       }),
@@ -66,8 +73,8 @@ export class Services {
         path,
         () => this.programs.find(),
         Date.now,
-        (used) => this.wake(used),
-        (workspace, workerId) => this.started(workspace, workerId),
+        (used) => this.needed.fire(used),
+        this.started,
       );
       this.memories.set(path, memory);
     }
@@ -79,17 +86,13 @@ export class Services {
     if (!vscode.workspace.isTrusted) {
       throw new MemoryError(
         "NOT_TRUSTED",
-        vscode.l10n.t("This workspace is in Restricted Mode, so its memory is not used."),
-        vscode.l10n.t("Trust the workspace first: “Workspaces: Manage Workspace Trust”."),
+        "This workspace is in Restricted Mode, so its memory is not used.",
+        "Trust the workspace first: “Workspaces: Manage Workspace Trust”.",
       );
     }
     const [first, ...others] = this.folders();
     if (first !== undefined) return [first, ...others];
-    throw new MemoryError(
-      "NO_FOLDER",
-      vscode.l10n.t("No folder is open, and a memory belongs to a folder."),
-      vscode.l10n.t("Open a folder first."),
-    );
+    throw new MemoryError("NO_FOLDER", "No folder is open, and a memory belongs to a folder.", "Open a folder first.");
   }
 
   /**
@@ -108,7 +111,7 @@ export class Services {
       [...folders]
         .sort((one, other) => Number(isLast(other)) - Number(isLast(one)))
         .map((folder) => ({ label: folder.name, description: folder.uri.fsPath, folder })),
-      { placeHolder: vscode.l10n.t("Whose memory?") },
+      { placeHolder: "Whose memory?" },
     );
     this.lastFolder = picked?.folder.uri.fsPath ?? this.lastFolder;
     return picked?.folder;
@@ -136,7 +139,7 @@ export class Services {
     const chosen = await tell<string>(
       plain(describe(error), LONGEST_MESSAGE),
       ...(remedy === undefined ? [] : [remedy.title]),
-      vscode.l10n.t("Show Log"),
+      "Show Log",
     );
     if (chosen === undefined) return;
     if (remedy !== undefined && chosen === remedy.title)
@@ -151,17 +154,17 @@ interface Remedy {
   readonly args?: readonly string[];
 }
 
-const setUp: Remedy = { title: () => vscode.l10n.t("Set Up"), command: "cognee.setUp" };
-const setUpAgain: Remedy = { title: () => vscode.l10n.t("Set Up Again"), command: "cognee.setUp" };
-const graph: Remedy = { title: () => vscode.l10n.t("Add the Graph"), command: "cognee.addGraph" };
-const health: Remedy = { title: () => vscode.l10n.t("Check Health"), command: "cognee.checkHealth" };
+const setUp: Remedy = { title: () => "Set Up", command: "cognee.setUp" };
+const setUpAgain: Remedy = { title: () => "Set Up Again", command: "cognee.setUp" };
+const graph: Remedy = { title: () => "Add the Graph", command: "cognee.addGraph" };
+const health: Remedy = { title: () => "Check Health", command: "cognee.checkHealth" };
 
 /** Commands that mend the cause of an error. */
 const REMEDIES: Readonly<Record<string, Remedy>> = {
   PROGRAM_NOT_FOUND: setUp,
   PROGRAM_TOO_OLD: setUp,
   COMMAND_PATH_WRONG: {
-    title: () => vscode.l10n.t("Open Setting"),
+    title: () => "Open Setting",
     command: "workbench.action.openSettings",
     args: [`${SECTION}.commandPath`],
   },
@@ -178,8 +181,8 @@ const REMEDIES: Readonly<Record<string, Remedy>> = {
   NO_NETWORK: setUpAgain,
   NO_PERMISSION: setUpAgain,
   HASH_MISMATCH: setUpAgain,
-  WORKSPACE_NOT_TRUSTED: { title: () => vscode.l10n.t("Trust This Memory…"), command: "cognee.trust" },
-  NOT_TRUSTED: { title: () => vscode.l10n.t("Manage Trust"), command: "workbench.trust.manage" },
+  WORKSPACE_NOT_TRUSTED: { title: () => "Trust This Memory…", command: "cognee.trust" },
+  NOT_TRUSTED: { title: () => "Manage Trust", command: "workbench.trust.manage" },
   WORKER_START_FAILED: health,
   WORKER_NOT_RUNNING: health,
   WORKER_KILLED: health,

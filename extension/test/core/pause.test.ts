@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { Pause } from "../../src/views/pause";
+import { Pause } from "../../src/core/pause";
 
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
