@@ -14,7 +14,6 @@ from dataclasses import fields
 from html import escape
 from itertools import groupby
 from pathlib import Path
-from textwrap import wrap
 
 from bridge.interface import envelope
 from bridge.privacy import token_forms
@@ -30,7 +29,6 @@ from worker.scheduling.recovery import REPAIRS
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
 _COMMAND = re.compile(r"cognee-memory( [a-z][a-z-]*| --[a-z-]+| <\w+>)+")
-_CELL = 300  # characters of a table's cell at most, so that a row can be read
 _REACTIONS = {
     Reaction.REJECT: "rejects",
     Reaction.RETRY: "retries",
@@ -42,21 +40,22 @@ _REACTIONS = {
 def settings() -> str:
     """Each setting with its default, its meaning, and whether a workspace may set it."""
     flags = {f.name: f.metadata for f in fields(Settings) if not f.metadata.get("internal")}
-    rows = []
+    lines = []
     for row in table(Settings()):
         flag = flags[row.name]
         meaning = _prose(row.help)
         if is_allowed_in_workspace(row.name, trusted=True):
             lowers = ", lower only" if flag["lowest"] is not None else ""
             meaning += f" [.env{lowers}]" if flag["workspace"] else " [.env if trusted]"
-        rows.append((f"`{row.variable}`", _default(row.name), meaning))
-    return _table(("variable", "default", "meaning"), rows)
+        default = _default(row.name)
+        lines.append(f"- `{row.variable}`{default and f' ({default})'}: {meaning}\n")
+    return "".join(lines)
 
 
 def _default(name: str) -> str:
     value = default_of(name)
     if value is None:
-        return "–"
+        return ""
     return f"`{str(value).lower()}`" if isinstance(value, bool) else f"`{value}`"
 
 
@@ -149,8 +148,9 @@ def kinds() -> str:
 
 def metrics() -> str:
     """Each metric: its name, labels, type and meaning."""
-    rows = [(f"`{m.shown}`" + "".join(f" `{label}`" for label in m.labels), m.type, _prose(m.help)) for m in METRICS]
-    return _table(("metric, labels", "type", "meaning"), rows)
+    return "".join(
+        f"- `{m.shown}`{''.join(f' `{label}`' for label in m.labels)} ({m.type}): {_prose(m.help)}\n" for m in METRICS
+    )
 
 
 def troubles() -> str:
@@ -187,11 +187,7 @@ def tokens() -> str:
     for forms in (token_forms.FORMS, token_forms.EXACT_FORMS):
         for kind, providers in forms.items():
             kinds.setdefault(kind, set()).update(providers)
-    rows = []
-    for kind, names in sorted(kinds.items()):
-        lines = wrap(", ".join(name.replace(" ", "\0") for name in sorted(names, key=str.lower)), _CELL)
-        rows += [(f"`{kind}`", line.replace("\0", " ").rstrip(",")) for line in lines]
-    return _table(("kind", "providers"), rows)
+    return "".join(f"- `{kind}`: {', '.join(sorted(names, key=str.lower))}\n" for kind, names in sorted(kinds.items()))
 
 
 TABLES: dict[str, Callable[[], str]] = {
