@@ -164,16 +164,18 @@ def deep_troubles() -> str:
 
 
 def _troubles(found: Iterable[Diagnostic]) -> str:
-    """A list by group and level. A note that needs no action has no remedy."""
+    """A list by group and level. Of notes, which need no action, the codes."""
     lines = []
-    ordered = sorted(found, key=_group_and_level)
+    ordered = sorted((it for it in found if it.level != "ok"), key=_group_and_level)
     for (group, level), diagnostics in groupby(ordered, key=_group_and_level):
-        lines.append(f"\n**{GROUPS[group]}, {LEVELS[-level]}**\n\n")
+        title = f"\n**{GROUPS[group]}, {LEVELS[-level]}**"
+        if LEVELS[-level] == "note":
+            lines.append(f"{title}: {', '.join(f'`{it.code}`' for it in diagnostics)}\n")
+            continue
+        lines.append(f"{title}\n\n")
         for it in diagnostics:
             safe = " Or: `--fix`." if it.fix and "--fix" not in it.remedy else ""
-            unneeded = it.level in ("note", "ok") and it.remedy.startswith("No") and "cognee-memory" not in it.remedy
-            remedy = "" if unneeded else f" {_prose(it.remedy)}"
-            lines.append(f"- `{it.code}`: {_prose(it.cause)}{remedy}{safe}\n")
+            lines.append(f"- `{it.code}`: {_prose(it.cause)} {_prose(it.remedy)}{safe}\n")
     return "".join(lines)
 
 
