@@ -29,6 +29,8 @@ from worker.scheduling.recovery import REPAIRS
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
 _COMMAND = re.compile(r"cognee-memory( [a-z][a-z-]*| --[a-z-]+| <\w+>)+")
+# What the page says once for all errors of a reaction.
+_ALREADY_SAID = re.compile(r"^No action needed: the job is retried\. ")
 _REACTIONS = {
     Reaction.REJECT: "rejects",
     Reaction.RETRY: "retries",
@@ -66,7 +68,9 @@ def errors() -> str:
         exit_code = envelope.exit_code(envelope.failure(JobError(kind.code)))
         usual = 4 if kind.reaction is Reaction.REJECT else 1
         reaction = _REACTIONS[kind.reaction] + ("" if exit_code == usual else f"; exit code {exit_code}")
-        lines.append(f"- `{kind.code}` ({reaction}): {_prose(kind.cause)} {_prose(kind.remediation)}\n")
+        lines.append(
+            f"- `{kind.code}` ({reaction}): {_prose(kind.cause)} {_prose(_ALREADY_SAID.sub('', kind.remediation))}\n"
+        )
     return "".join(lines)
 
 
