@@ -140,14 +140,18 @@ def repairs() -> str:
 
 def kinds() -> str:
     """Each kind of job: its default priority, and how it shares the child process."""
-    waits = {"short": "–", "mixed": "yes; also runs in such a pause", "long": "yes"}
-    rows = []
+    waits = {
+        "short": "",
+        "mixed": "; pauses for short jobs, and runs in such a pause",
+        "long": "; pauses for short jobs",
+    }
+    lines = []
     for kind in KINDS:
         if not kind.test_only:
             preview = "" if kind.preview_priority is None else f"; a preview {kind.preview_priority}"
-            together = "yes" if kind.batched else "–"
-            rows.append((f"`{kind.name}`", f"{kind.priority}{preview}", together, waits[kind.length]))
-    return _table(("kind", "default priority", "jobs run together", "pauses for short jobs"), rows)
+            together = "; jobs run together" if kind.batched else ""
+            lines.append(f"- `{kind.name}`: {kind.priority}{preview}{together}{waits[kind.length]}\n")
+    return "".join(lines)
 
 
 def metrics() -> str:
