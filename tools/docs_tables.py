@@ -10,20 +10,14 @@ import argparse
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import fields, replace
-from datetime import UTC, datetime, timedelta
+from dataclasses import fields
 from html import escape
 from itertools import groupby
 from pathlib import Path
-from textwrap import wrap
 
-from bridge.argument_table import BLEND_HALF_LIFE, PRESETS
 from bridge.interface import envelope
-from bridge.memory import Memory, Metadata, Status
 from bridge.privacy import token_forms
-from bridge.search.ranking import Ranking, Relevance, factors
 from bridge.settings import Settings, default_of, is_allowed_in_workspace, table
-from jobs import clock
 from jobs.diagnostics import DIAGNOSTICS, GROUPS, LEVELS, Diagnostic
 from jobs.errors import ERRORS, JobError, Reaction
 from jobs.kinds import KINDS
@@ -35,7 +29,8 @@ from worker.scheduling.recovery import REPAIRS
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
 _COMMAND = re.compile(r"cognee-memory( [a-z][a-z-]*| --[a-z-]+| <\w+>)+")
-_CELL = 300  # characters of a table's cell at most, so that a row can be read
+# What the page says once for all errors of a reaction.
+_ALREADY_SAID = re.compile(r"^No action needed: the job is retried\. ")
 _REACTIONS = {
     Reaction.REJECT: "rejects",
     Reaction.RETRY: "retries",
@@ -47,21 +42,22 @@ _REACTIONS = {
 def settings() -> str:
     """Each setting with its default, its meaning, and whether a workspace may set it."""
     flags = {f.name: f.metadata for f in fields(Settings) if not f.metadata.get("internal")}
-    rows = []
+    lines = []
     for row in table(Settings()):
         flag = flags[row.name]
         meaning = _prose(row.help)
         if is_allowed_in_workspace(row.name, trusted=True):
             lowers = ", lower only" if flag["lowest"] is not None else ""
             meaning += f" [.env{lowers}]" if flag["workspace"] else " [.env if trusted]"
-        rows.append((f"`{row.variable}`", _default(row.name), meaning))
-    return _table(("variable", "default", "meaning"), rows)
+        default = _default(row.name)
+        lines.append(f"- `{row.variable}`{default and f' ({default})'}: {meaning}\n")
+    return "".join(lines)
 
 
 def _default(name: str) -> str:
     value = default_of(name)
     if value is None:
-        return "–"
+        return ""
     return f"`{str(value).lower()}`" if isinstance(value, bool) else f"`{value}`"
 
 
@@ -72,7 +68,9 @@ def errors() -> str:
         exit_code = envelope.exit_code(envelope.failure(JobError(kind.code)))
         usual = 4 if kind.reaction is Reaction.REJECT else 1
         reaction = _REACTIONS[kind.reaction] + ("" if exit_code == usual else f"; exit code {exit_code}")
-        lines.append(f"- `{kind.code}` ({reaction}): {_prose(kind.cause)} {_prose(kind.remediation)}\n")
+        lines.append(
+            f"- `{kind.code}` ({reaction}): {_prose(kind.cause)} {_prose(_ALREADY_SAID.sub('', kind.remediation))}\n"
+        )
     return "".join(lines)
 
 
@@ -142,51 +140,25 @@ def repairs() -> str:
 
 def kinds() -> str:
     """Each kind of job: its default priority, and how it shares the child process."""
-    waits = {"short": "–", "mixed": "yes; also runs in such a pause", "long": "yes"}
-    rows = []
+    waits = {
+        "short": "",
+        "mixed": "; pauses for short jobs, and runs in such a pause",
+        "long": "; pauses for short jobs",
+    }
+    lines = []
     for kind in KINDS:
         if not kind.test_only:
             preview = "" if kind.preview_priority is None else f"; a preview {kind.preview_priority}"
-            together = "yes" if kind.batched else "–"
-            rows.append((f"`{kind.name}`", f"{kind.priority}{preview}", together, waits[kind.length]))
-    return _table(("kind", "default priority", "jobs run together", "pauses for short jobs"), rows)
-
-
-def scores() -> str:
-    """The effect of each ranking option on one memory, always with the same relevance and by default 14 days old."""
-    as_of = datetime(2026, 11, 20, 12, tzinfo=UTC)
-    relevance = Relevance(vector_score=0.7122909050, lexical_score=0.4885465034, semantic_score=0.6227931444)
-    week, none = PRESETS["contract"]
-    quarter, most = PRESETS["long-lived"]
-    product = Ranking("product", quarter, most, 0.8, as_of)
-    blend = Ranking("blend", BLEND_HALF_LIFE, none, 0.8, as_of)
-    cases: tuple[tuple[str, Ranking, Status, int | None], ...] = (
-        ("`long-lived`, the default", product, "Active", 14),
-        ("a day old", product, "Active", 1),
-        ("without a date", product, "Active", None),
-        ("a decision record", product, "DecisionRecord", 14),
-        ("superseded", product, "Superseded", 14),
-        ("`--half-life-days 30`", replace(product, half_life_days=30.0), "Active", 14),
-        ("`--recency-floor 0.5`", replace(product, recency_floor=0.5), "Active", 14),
-        ("`--preset contract`", replace(product, half_life_days=week, recency_floor=none), "Active", 14),
-        ("`--ranking-mode blend`", blend, "Active", 14),
-        ("the same with `--alpha 0.6`", replace(blend, alpha=0.6), "Active", 14),
-        ("blend, a decision record", blend, "DecisionRecord", 14),
-        ("blend, `--preset long-lived`", replace(blend, half_life_days=quarter, recency_floor=most), "Active", 14),
-    )
-    rows = []
-    for name, ranking, status, days in cases:
-        created = None if days is None else clock.iso(as_of - timedelta(days=days))
-        memory = Memory("", 1, "summary", Metadata(status=status, created_at=created), clock.iso(as_of))
-        made = factors(memory, relevance, ranking)
-        rows.append((name, f"{made.recency_multiplier:.10g}", f"{made.status_multiplier:g}", f"{made.score:.10g}"))
-    return _table(("", "`recency_multiplier`", "`status_multiplier`", "`score`"), rows)
+            together = "; jobs run together" if kind.batched else ""
+            lines.append(f"- `{kind.name}`: {kind.priority}{preview}{together}{waits[kind.length]}\n")
+    return "".join(lines)
 
 
 def metrics() -> str:
     """Each metric: its name, labels, type and meaning."""
-    rows = [(f"`{m.shown}`" + "".join(f" `{label}`" for label in m.labels), m.type, _prose(m.help)) for m in METRICS]
-    return _table(("metric, labels", "type", "meaning"), rows)
+    return "".join(
+        f"- `{m.shown}`{''.join(f' `{label}`' for label in m.labels)} ({m.type}): {_prose(m.help)}\n" for m in METRICS
+    )
 
 
 def troubles() -> str:
@@ -200,16 +172,18 @@ def deep_troubles() -> str:
 
 
 def _troubles(found: Iterable[Diagnostic]) -> str:
-    """A list by group and level. A note that needs no action has no remedy."""
+    """A list by group and level. Of notes, which need no action, the codes."""
     lines = []
-    ordered = sorted(found, key=_group_and_level)
+    ordered = sorted((it for it in found if it.level != "ok"), key=_group_and_level)
     for (group, level), diagnostics in groupby(ordered, key=_group_and_level):
-        lines.append(f"\n**{GROUPS[group]}, {LEVELS[-level]}**\n\n")
+        title = f"\n**{GROUPS[group]}, {LEVELS[-level]}**"
+        if LEVELS[-level] == "note":
+            lines.append(f"{title}: {', '.join(f'`{it.code}`' for it in diagnostics)}\n")
+            continue
+        lines.append(f"{title}\n\n")
         for it in diagnostics:
             safe = " Or: `--fix`." if it.fix and "--fix" not in it.remedy else ""
-            unneeded = it.level in ("note", "ok") and it.remedy.startswith("No") and "cognee-memory" not in it.remedy
-            remedy = "" if unneeded else f" {_prose(it.remedy)}"
-            lines.append(f"- `{it.code}`: {_prose(it.cause)}{remedy}{safe}\n")
+            lines.append(f"- `{it.code}`: {_prose(it.cause)} {_prose(it.remedy)}{safe}\n")
     return "".join(lines)
 
 
@@ -223,17 +197,12 @@ def tokens() -> str:
     for forms in (token_forms.FORMS, token_forms.EXACT_FORMS):
         for kind, providers in forms.items():
             kinds.setdefault(kind, set()).update(providers)
-    rows = []
-    for kind, names in sorted(kinds.items()):
-        lines = wrap(", ".join(name.replace(" ", "\0") for name in sorted(names, key=str.lower)), _CELL)
-        rows += [(f"`{kind}`", line.replace("\0", " ").rstrip(",")) for line in lines]
-    return _table(("kind", "providers"), rows)
+    return "".join(f"- `{kind}`: {', '.join(sorted(names, key=str.lower))}\n" for kind, names in sorted(kinds.items()))
 
 
 TABLES: dict[str, Callable[[], str]] = {
     "kinds": kinds,
     "settings": settings,
-    "scores": scores,
     "errors": errors,
     "steps": steps,
     "repairs": repairs,
@@ -247,7 +216,6 @@ _PAGES = {
     "kinds": "job-protocol",
     "commands": "cli",
     "metrics": "monitoring",
-    "scores": "explain",
     "steps": "delivery",
     "repairs": "delivery",
     "troubles": "doctor",

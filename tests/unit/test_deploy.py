@@ -86,13 +86,15 @@ def test_what_the_image_is_made_of_is_there_and_reaches_the_builder() -> None:
 
 
 def test_the_alerts_of_the_guide_ask_for_metrics_that_the_gateway_and_a_pool_have() -> None:
-    page = (ROOT / "docs" / "team-operations.md").read_text("utf-8")
-    asked = set(re.findall(r"cognee_memory_(?:gateway|pool)_\w+", page))
+    folder = ROOT / "docs"
+    texts = [(folder / name).read_text("utf-8") for name in ("team-operations.md", "alerts-team.yaml")]
+    asked = set(re.findall(r"cognee_memory_(?:gateway|pool)_\w+", "".join(texts)))
     sources = [Path(module.__file__ or "").read_text("utf-8") for module in (gateway_metrics, pool_metrics)]
     there = set(re.findall(r'"(cognee_memory_\w+)"', "".join(sources)))
     assert {re.sub("_bucket$", "", name) for name in asked} <= there
-    [rules] = [yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)]
-    assert all(each["alert"] and each["expr"] for each in rules["groups"][0]["rules"])
+    for name in ("alerts.yaml", "alerts-team.yaml"):
+        rules = yaml.safe_load((folder / name).read_text("utf-8"))
+        assert all(each["alert"] and each["expr"] for each in rules["groups"][0]["rules"])
 
 
 def test_the_database_has_the_settings_of_the_guide_and_the_pool_s_metrics_are_reached_by_others() -> None:

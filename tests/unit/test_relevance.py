@@ -346,4 +346,4 @@ def test_the_scores_of_the_page_are_those_that_the_program_gives(tmp_path: Path,
                     assert any(value == pytest.approx(hit["score"], rel=1e-6) for value in shown), hit["score"]
                 assert any(value == pytest.approx(hit["semantic_score"], rel=1e-6) for value in shown)
                 checked += 1
-    assert checked == 10
+    assert checked == 2

@@ -57,17 +57,3 @@ def test_the_worked_example_gives_its_numbers(embedder: Embedder, tmp_path: Path
     assert hit["score"] == pytest.approx(float(contract), rel=CLOSE)
     [hit] = asked(text, embedder, tmp_path / "again", "long-lived").values()
     assert hit["score"] == pytest.approx(float(long_lived), rel=CLOSE)
-
-
-def test_the_project_of_two_years_gives_its_table(embedder: Embedder, tmp_path: Path) -> None:
-    text = example("A project of two years")
-    rows = [[cell.strip(" *") for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("| ")]
-    table = {row[0]: [float(cell) for cell in row[1:]] for row in rows if re.fullmatch(r"\d+", row[1])}
-    assert len(table) == 4
-    for preset, column in (("contract", 2), ("long-lived", 3)):
-        hits = asked(text, embedder, tmp_path / preset, preset)
-        assert set(hits) == set(table)
-        assert list(hits) == sorted(table, key=lambda name: -table[name][column])
-        for name, row in table.items():
-            assert hits[name]["semantic_score"] == pytest.approx(row[1], rel=CLOSE)
-            assert hits[name]["score"] == pytest.approx(row[column], rel=1e-3)
