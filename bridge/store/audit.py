@@ -168,13 +168,13 @@ class Audit:
     def _look(self, number: int, wrong: _Wrong, has_secrets: SecretsIn | None) -> None:
         """Check one memory."""
         query = (
-            f"SELECT {rows.COLUMNS}, hidden, passage_row, passage_count, whole_row"  # noqa: S608 - a constant
+            f"SELECT {rows.COLUMNS}, body, hidden, passage_row, passage_count, whole_row"  # noqa: S608 - a constant
             " FROM memories WHERE number = ?"
         )
         row = self._connection.execute(query, (number,)).fetchone()
         if row is None:  # deleted during a pause
             return
-        *columns, hidden, passage_row, passage_count, whole_row = row
+        *columns, body, hidden, passage_row, passage_count, whole_row = row
         memory = rows.readable(tuple(columns))
         if memory is None:
             wrong.invalid.append(str(row[1]))
@@ -184,7 +184,7 @@ class Audit:
             wrong.invalid.append(memory.id)
         if memory.kind == "decision_record" and self._lacks_a_source(memory):
             wrong.sources.append(memory.id)
-        if has_secrets is not None and has_secrets(str(row[12])):
+        if has_secrets is not None and has_secrets(str(body)):
             wrong.secrets.append(memory.id)
         if hidden:
             return

@@ -24,6 +24,8 @@ NOT_HERE = {
     "demo",
     "setup",
     "model use",
+    "model add",
+    "model compare",  # it embeds every memory
     "capture install",
     "capture uninstall",
     "mcp",
