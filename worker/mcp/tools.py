@@ -148,14 +148,14 @@ _WAIT = {"wait_seconds": "wait_seconds"}
 _ANSWERS, _CALLS, _OWN = "bridge.interface.answer_shapes", "worker.calls.shapes", "worker.mcp.answer_shapes"
 _RELATED = only("memory_number", "dated_at", "statement")
 _HIT = only(
-    "memory_number", "memory_type", "topic", "topic_id", "status", "source_created_at", "created_at", "score", "fit",
+    "memory_number", "memory_type", "topic", "topic_id", "status", "tags", "source_created_at", "created_at", "score", "fit",
     "feedback", "replaced", "summary_text", standing=only("state", by=_RELATED, replaces=_RELATED),
 )  # fmt: skip
 _LINE = only(
-    "memory_number", "memory_type", "title", "topic_id", "status", "source_created_at", "created_at", "excerpt"
+    "memory_number", "memory_type", "title", "topic_id", "status", "tags", "source_created_at", "created_at", "excerpt"
 )  # fmt: skip
 _WHOLE = only(
-    "memory_number", "memory_id", "memory_type", "title", "topic_id", "plan_id", "session_id", "status",
+    "memory_number", "memory_id", "memory_type", "title", "topic_id", "plan_id", "session_id", "status", "tags",
     "source_created_at", "created_at", "stored_at", "sources", "hidden", "summary_text",
     feedback=only(given=only("by", "verdict", "at", "query", "note")),
     captured_from=only("tool", "session_id", "first_place", "last_place", "method"),

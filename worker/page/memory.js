@@ -27,6 +27,7 @@ export function Memory({ id }) {
           ["Type", plain(memory.memory_type)],
           ["Topic", memory.topic_id && html`<a href=${to(["topics", memory.topic_id])}>${memory.topic_id}</a>`],
           ["Plan", memory.plan_id],
+          ["Tags", memory.tags.join(", ")],
           ["Session", memory.session_id && html`<span class="break">${memory.session_id}</span>`],
           ["Captured", captured(memory.captured_from)],
           ["Importance", memory.importance],

@@ -34,7 +34,8 @@ function ordered(top: readonly string[], text: string): string {
 }
 
 function factsOf(memory: MemoryText): string {
-  const { memory_number, memory_type, status, topic_id, session_id, plan_id, source_created_at, created_at } = memory;
+  const { memory_number, memory_type, status, topic_id, session_id, plan_id, tags, source_created_at, created_at } =
+    memory;
   const facts = [
     `Memory ${memory_number}`,
     memory_type === "legacy" ? "Legacy" : badge(memory_type, status),
@@ -42,6 +43,7 @@ function factsOf(memory: MemoryText): string {
     topic_id === null ? "" : `topic ${topic_id}`,
     session_id === null ? "" : `session ${session_id}`,
     plan_id === null ? "" : `plan ${plan_id}`,
+    tags.length === 0 ? "" : `tags ${tags.join(", ")}`,
   ];
   return inert(facts.filter(Boolean).join(" · "));
 }

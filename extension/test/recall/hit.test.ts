@@ -29,6 +29,7 @@ const hit: RetrievalHit = {
   created_at: "2026-11-17T10:00:00Z",
   updated_at: null,
   importance: null,
+  tags: [],
   decisions: ["Five retries"],
 };
 
