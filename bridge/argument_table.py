@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple, get_args
 
+from .memory import LABELS
+
 Preset = Literal["contract", "long-lived"]
 RankingMode = Literal["product", "blend"]
 Legacy = Literal["mixed", "append"]
@@ -87,8 +89,7 @@ ARGUMENTS = {
         "status", "WORD", "only memories with this status: {choices}",
         choices=("Active", "DecisionRecord", "Superseded", "Draft"),
     ),
-    "topic_id": Argument("topic", "ID", "only this topic"),
-    "plan_id": Argument("text", "ID", "only this plan; 014, plan-014 and 014-some-title are the same"),
+    **{name: Argument(label.kind, *label.filter) for name, label in LABELS.items() if label.filter},
     "since": Argument("time", "TIME", "only memories from this time on"),
     "until": Argument("time", "TIME", "only memories from before this time"),
     "time_phrase": _choice(

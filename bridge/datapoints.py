@@ -19,7 +19,7 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 from jobs import clock
 
-from .memory import Content, Memory, plan_key, slug
+from .memory import LISTS, Content, Memory, plan_key, slug
 from .text.memory_json import (
     as_payload as as_payload,  # part of this module's public interface
     bounds_of,
@@ -247,7 +247,8 @@ def _content(memory: Memory) -> Content:
 def _shared(memory: Memory, content: Content) -> dict[str, Any]:
     """The fields that summaries and records share."""
     bounds = bounds_of(content.time_scope)
-    extras = {} if bounds is None else {"time_scope_bounds": bounds}
+    extras: dict[str, Any] = {} if bounds is None else {"time_scope_bounds": bounds}
+    extras |= {name: list(values) for name in LISTS if (values := getattr(memory.metadata, name))}
     return {
         **_times(memory),
         "memory_id": memory.id,

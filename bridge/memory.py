@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal, NamedTuple
 
 MemoryKind = Literal["summary", "decision_record", "legacy"]
 Status = Literal["Draft", "Active", "Superseded", "DecisionRecord"]
@@ -64,18 +65,88 @@ class Content:
     time_scope: TimeScope = field(default_factory=TimeScope)
 
 
+TOPIC_ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,127}")
+_PLAN = re.compile(r"(?:plan[\s_-]*)?(\d+)(?![0-9])", re.IGNORECASE)
+
+
+def plan_key(plan_id: str | None) -> str | None:
+    """The key by which plan ids are compared: ``014``, ``plan-014`` and ``014-some-title`` give ``014``."""
+    if plan_id is None:
+        return None
+    match = _PLAN.match(plan_id.strip())
+    return match.group(1) if match else plan_id.strip().lower()
+
+
+class Label(NamedTuple):
+    """What is known of a property of a memory besides its value.
+
+    ``option`` and ``filter`` are the metavariable and the help of the option that gives it, and of the one that asks
+    for memories with it. ``kind`` is the kind of the filter in ``argument_table``. ``shown`` is the word before it
+    where a memory is shown. ``is_time``: the value is a time. ``key``: the column that is compared for the filter, and
+    what gives its value.
+    """
+
+    option: tuple[str, str] | None = None
+    filter: tuple[str, str] | None = None
+    kind: Literal["text", "topic", "texts"] = "text"
+    shown: str = ""
+    is_time: bool = False
+    key: tuple[str, Callable[[str | None], str | None]] | None = None
+
+
+def _label(*option: str, default: Any = None, **more: Any) -> Any:
+    """A field of ``Metadata`` with its ``Label``."""
+    return field(default=default, metadata={"label": Label(option or None, **more)})  # type: ignore[arg-type]
+
+
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """The metadata of a memory. ``None`` means unknown. ``importance`` is 0 to 1."""
+    """The properties of a memory besides its text, one row each: the stored columns, filters, options, answers, exports
+    and displays are made from these rows. ``None`` means unknown. ``importance`` is 0 to 1.
+    """
 
-    topic_id: str | None = None
-    session_id: str | None = None
-    plan_id: str | None = None
-    status: Status | None = None
-    created_at: str | None = None
-    updated_at: str | None = None
-    source_created_at: str | None = None
-    importance: float | None = None
+    topic_id: str | None = _label(
+        "ID",
+        "the topic's id (default: from the text or its title)",
+        filter=("ID", "only this topic"),
+        kind="topic",
+        shown="topic",
+    )
+    session_id: str | None = _label("ID", "the chat session", shown="session")
+    plan_id: str | None = _label(
+        "ID",
+        "the plan",
+        filter=("ID", "only this plan; 014, plan-014 and 014-some-title are the same"),
+        shown="plan",
+        key=("plan_key", plan_key),
+    )
+    status: Status | None = _label("WORD", "Active (or Final), Draft, Superseded")
+    created_at: str | None = _label(is_time=True)
+    updated_at: str | None = _label(is_time=True)
+    source_created_at: str | None = _label(is_time=True)
+    importance: float | None = _label()
+    tags: tuple[str, ...] = _label(
+        "TAG", "a tag; repeat it for each", default=(),
+        filter=("TAG", "only with this tag; repeat it to ask for several at once"), kind="texts", shown="tags",
+    )  # fmt: skip
+
+
+LABELS: dict[str, Label] = {each.name: each.metadata["label"] for each in fields(Metadata)}
+GIVEN = tuple(name for name, label in LABELS.items() if label.option)
+"""The properties that a job gives beside a summary's text."""
+FILTERS = tuple(name for name, label in LABELS.items() if label.filter)
+"""The properties by which a question may choose memories, besides status and date."""
+
+
+def values_of(given: str | Iterable[str] | None) -> list[str]:
+    """The values of a filter by a property with several values, as they are stored; a text has commas between them."""
+    parts = given.split(",") if isinstance(given, str) else given or ()
+    return [part.strip().lower() for part in parts if part.strip()]
+
+
+LISTS = tuple(each.name for each in fields(Metadata) if each.default == ())
+"""The properties with several values, stored as JSON; a filter asks for memories that have all of its values."""
+TIMES = tuple(name for name, label in LABELS.items() if label.is_time)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +179,6 @@ def dated_at(kind: str, created_at: str | None, source_created_at: str | None, s
     return source_created_at or created_at or (stored_at if kind == "legacy" else None)
 
 
-TOPIC_ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,127}")
-_PLAN = re.compile(r"(?:plan[\s_-]*)?(\d+)(?![0-9])", re.IGNORECASE)
-
-
 def is_topic_id(text: str) -> bool:
     """Whether the text is a topic id: a slug of at most 128 characters. A UUID in lower case is a slug too."""
     return TOPIC_ID.fullmatch(text) is not None
@@ -129,11 +196,3 @@ def slug(topic: str) -> str:
 
         topic_id = f"topic-{sha256(topic.encode()).hexdigest()[:8]}"
     return topic_id
-
-
-def plan_key(plan_id: str | None) -> str | None:
-    """The key by which plan ids are compared: ``014``, ``plan-014`` and ``014-some-title`` give ``014``."""
-    if plan_id is None:
-        return None
-    match = _PLAN.match(plan_id.strip())
-    return match.group(1) if match else plan_id.strip().lower()

@@ -25,7 +25,13 @@ class MemoryCounts(TypedDict):
     """Whether there is a knowledge graph. If not, it lacks all memories."""
 
 
-class Labels(TypedDict):
+class ListLabels(TypedDict):
+    """The properties of a memory that have several values. A record of a compaction has those of all its memories."""
+
+    tags: list[str]
+
+
+class Labels(ListLabels):
     """The metadata of a memory. Null means unknown."""
 
     topic_id: str | None
@@ -38,23 +44,18 @@ class Labels(TypedDict):
     importance: Share | None
 
 
-class MemoryLine(TypedDict):
-    """A memory in a list."""
-
+class _Listed(TypedDict):
     memory_id: str
     memory_number: Number
     memory_type: MemoryKind
     title: str
     excerpt: str
     """What it says, in a line: its first decision that holds, else the first sentence of its context."""
-    topic_id: str | None
-    session_id: str | None
-    plan_id: str | None
-    status: Status | None
-    created_at: Moment | None
-    updated_at: Moment | None
-    source_created_at: Moment | None
-    importance: Share | None
+
+
+class MemoryLine(_Listed, Labels):
+    """A memory in a list."""
+
     stored_at: Moment
 
 

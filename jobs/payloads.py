@@ -78,6 +78,22 @@ TopicId = Annotated[
 ShortText = Annotated[str, Field(strict=True, min_length=1, max_length=256)]
 Importance = Annotated[float, Field(ge=0, le=1), BeforeValidator(_number)]
 Seconds = Annotated[float, Field(gt=0, le=86_400), BeforeValidator(_number)]
+
+
+def _trimmed(tag: Any) -> Any:
+    return tag.strip().lower() if isinstance(tag, str) else tag
+
+
+def _each_once(tags: list[str]) -> list[str]:
+    return list(dict.fromkeys(tags))
+
+
+Tag = Annotated[str, Field(strict=True, min_length=1, max_length=40, pattern=r"^[^,]+$"), BeforeValidator(_trimmed)]
+Tags = Annotated[
+    list[Tag],
+    Field(max_length=20, description="Short words without commas, kept in lower case."),
+    AfterValidator(_each_once),
+]
 IngestStatus = Literal["Draft", "Active", "Final", "Superseded"]
 
 
@@ -146,6 +162,7 @@ class Summary(Model):
     updated_at: OptionalTimestamp = None
     source_created_at: OptionalTimestamp = None
     importance: Importance | None = None
+    tags: Tags | None = None
 
 
 class Conversation(Model):
@@ -157,7 +174,7 @@ class Conversation(Model):
     importance: Importance | None = None
 
 
-_LABELS = ("topic_id", "session_id", "plan_id", "status")
+_LABELS = ("topic_id", "session_id", "plan_id", "status", "tags")
 
 
 class Ingest(Model):
@@ -183,6 +200,7 @@ class Ingest(Model):
     session_id: ShortText | None = None
     plan_id: ShortText | None = None
     status: IngestStatus | None = None
+    tags: Tags | None = None
 
     @model_validator(mode="after")
     def _one_source(self) -> Ingest:

@@ -59,6 +59,8 @@ def _of_question(argument: Argument) -> Schema:
             return _TOPIC
         case "time":
             return _TIME
+        case "texts":
+            return {"anyOf": [{"type": "array", "items": _FILLED}, _FILLED, _NULL]}
         case _:
             return {"anyOf": [_FILLED, _NULL]}
 

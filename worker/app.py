@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from bridge import git_index, trust
-from bridge.graph import installed, llm
+from bridge.graph import llm
 from bridge.privacy.masking import trace
 from bridge.settings import Settings
 from bridge.store import mounts
@@ -17,7 +17,6 @@ from bridge.store.opening import reader_of
 from bridge.store.values import AppliedJob
 from bridge.team import membership
 from jobs import clock, files, spool
-from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lifecycle import CrashLimits
 from jobs.model import Record
@@ -28,20 +27,14 @@ from .inbox.control import Control
 from .inbox.intake import Intake, Limits
 from .inbox.reembedding import Reembedding
 from .inbox.watcher import Watcher, choose
-from .monitoring.counters import Counters
 from .scheduling import recovery, retention
-from .scheduling.graph_upkeep import GraphUpkeep
-from .scheduling.huey_queue import Queue
 from .scheduling.ledger import Ledger
-from .scheduling.runnable_jobs import LocalJobs
-from .scheduling.runner import MAINTENANCE, Runner
+from .scheduling.scheduling import LocalScheduling, Scheduling
 from .server.endpoint import Endpoint
 from .version import VERSION
 
 if TYPE_CHECKING:
     from jobs import schema
-
-    from .team.member import Member
 
 log = logging.getLogger(__name__)
 
@@ -50,7 +43,6 @@ _GROWING_PAUSE_SECONDS = 0.25
 _RECONCILE_SECONDS = 30.0
 _PRUNE_SECONDS = 1.0  # of a scan at most; then files and requests are handled before the rest
 _MAINTENANCE_PAUSE_SECONDS = 30.0
-_LAST_PRIORITY = -1000
 
 
 class Worker:
@@ -91,23 +83,9 @@ class Worker:
             crash_limits=crash_limits,
             holds_lock=self._still_holds_lock,
         )
-        local = LocalJobs(paths, self._ledger)
-        team = self._team_of(local, crash_limits, counters)
-        self._runner = Runner(
-            local if team is None else team.jobs,
-            self._child,
-            batch_size=settings.batch_size,
-            idle_seconds=settings.child_idle_seconds,
-            slice_seconds=settings.slice_seconds,
-            upkeep=GraphUpkeep(workspace, settings) if team is None else None,
-            now=clock.now if team is None else team.jobs.now,
-            changed=changed.set,
-            on_requeued=self._wake.set,
-        )
-        self._team = None if team is None else team.work_with(self._runner, self._child, changed.set)
-        self._leaves_when_idle = leaves_when_idle and settings.worker_idle_seconds > 0 and team is None
-        self._runner.graph_lag = self._graph_lag() if team is None else None
-        self._queue = Queue(paths.queue_db, self._runner.run_if_due, self._waiting, self._runner.is_stale)
+        self._scheduling = self._chosen_scheduling(crash_limits, changed.set)
+        self._runner = self._scheduling.runner
+        self._leaves_when_idle = leaves_when_idle and settings.worker_idle_seconds > 0 and self._scheduling.may_leave
         limits = Limits(
             max_job_bytes=settings.max_job_bytes,
             max_active_jobs=settings.max_active_jobs,
@@ -120,14 +98,14 @@ class Worker:
         self._count = counters.count
         self._rejections = 0
         self._pruning = retention.Timetable()
-        self._intake = Intake(paths, self._ledger, limits, self._enqueue_announced, rejected=self._rejected)
+        self._intake = Intake(paths, self._ledger, limits, self._scheduling.announce, rejected=self._rejected)
         self._reembedding = Reembedding(workspace, settings, self._ledger)
         self._git = git_index.GitIndex(workspace)
         self._tracked = git_index.NOTHING
         self._control = Control(
             paths,
             self._ledger,
-            self._runner.cancel if self._team is None else self._team.cancel,
+            self._scheduling.cancel,
             {"pause": self._pause, "resume": self._resume, "drain": self._drain, "prune": self._prune_now},
         )
         self._watcher = Watcher(
@@ -156,28 +134,20 @@ class Worker:
     # --- callbacks of the parts ---
 
     def _activity(self) -> schema.WorkerActivity:
-        team = None if self._team is None else self._team.describe()
-        return describe(self._ledger, self._runner, self._child, self._watcher.state, self._endpoint.describe(), team)
+        team, endpoint = self._scheduling.describe(), self._endpoint.describe()
+        return describe(self._ledger, self._runner, self._child, self._watcher.state, endpoint, team)
 
-    def _waiting(self) -> list[tuple[str, int]]:
-        """The jobs that are due, as (id, priority). Delayed jobs are announced when they become due."""
-        return [(r.job_id, r.priority) for kind in self._ledger.kinds_due() for r in self._ledger.due(kind, 1_000_000)]
-
-    def _team_of(self, local: LocalJobs, crash_limits: CrashLimits, counters: Counters) -> Member | None:
-        """The workspace's team; None for a workspace of this machine alone. Raises JobError: SETTING_INVALID."""
-        found = membership.membership_of(self._workspace, self._settings.config_folder)
+    def _chosen_scheduling(self, crash_limits: CrashLimits, changed: Callable[[], None]) -> Scheduling:
+        """The team's, or this machine's alone. Raises JobError: SETTING_INVALID."""
+        workspace, settings = self._workspace, self._settings
+        found = membership.membership_of(workspace, settings.config_folder)
         if found is None:
-            return None
-        from .team.member import Member  # not at the top: only a team needs a client of Postgres
+            return LocalScheduling(workspace, settings, self._ledger, self._child, changed, self._wake.set)
+        from .team.team_scheduling import TeamScheduling  # not at the top: only a team needs its client
 
-        return Member(self._workspace, self._settings, found, self._ledger, local, crash_limits, counters)
-
-    def _enqueue_announced(self) -> None:
-        if self._team is not None:
-            if self._ledger.take_announced():
-                self._team.wake()
-            return
-        self._queue.put_many((record.job_id, record.priority) for record in self._ledger.take_announced())
+        return TeamScheduling(
+            workspace, settings, found, self._ledger, self._child, crash_limits, changed, self._wake.set
+        )
 
     def _rejected(self, code: str) -> None:
         self._rejections += 1
@@ -194,37 +164,16 @@ class Worker:
         self._wake.set()
         return False
 
-    def _graph_lag(self) -> int | None:
-        """How many changes the graph lacks from before this start; None if the store cannot be read, or where the graph
-        is not installed.
-
-        That is no reason not to start: each job reports it as its own error.
-        """
-        if not installed.is_installed():
-            return None
-        try:
-            with reader_of(self._workspace).lists() as lists:
-                return 0 if lists is None else lists.graph_lag().changes
-        except JobError as error:
-            log.error("the memory store cannot be read: %s", error)
-            return None
-
     # --- requests ---
 
     def _pause(self, request: dict[str, Any]) -> None:
         files.replace(self._spool_paths.paused, b"")
-        self._runner.paused.set()
-        if self._team is not None:
-            self._team.wake()  # to let others have the graph
+        self._scheduling.pause()
         self._announce()
 
     def _resume(self, request: dict[str, Any]) -> None:
         files.remove(self._spool_paths.paused)
-        self._runner.paused.clear()
-        if self._team is not None:
-            self._team.wake()
-        else:
-            self._queue.put_many(self._waiting())  # the paused runner has consumed their messages
+        self._scheduling.resume()
         self._announce()
 
     def _drain(self, request: dict[str, Any]) -> None:
@@ -259,8 +208,8 @@ class Worker:
         self._heartbeat.start()
         self._watcher.start()
         self._try(self._control.scan)  # earlier requests, before any job starts
-        self._enqueue_announced()
-        (self._queue if self._team is None else self._team).start()
+        self._scheduling.announce()
+        self._scheduling.start()
         self._endpoint.start()
         log.info("%d jobs recovered", self._ledger.count())
         self._announce()
@@ -274,7 +223,7 @@ class Worker:
             self._runner.stopping.set()
             self._endpoint.stop()
             self._watcher.stop()
-            (self._queue if self._team is None else self._team).stop()
+            self._scheduling.stop()
             self._child.close()
             self._heartbeat.stop()
             log.info("stopped")
@@ -295,7 +244,7 @@ class Worker:
             self._scan_inbox,
             self._control.scan,
             self._reembed,
-            self._enqueue_announced,
+            self._scheduling.announce,
             self._watcher.ensure_watching,
             self._reconcile,
             self._maintain,
@@ -345,18 +294,14 @@ class Worker:
             self._next_reconcile = time.monotonic() + _RECONCILE_SECONDS
             spool.prepare(self._spool_paths)  # creates removed folders, without which nothing could be written
             recovery.reconcile(self._spool_paths, self._ledger, clock.now())
-            if self._team is None:
-                self._queue.reconcile()
+            self._scheduling.reconcile()
 
     def _maintain(self) -> None:
         """Enqueue maintenance for the runner's thread if it is due, at most every 30 s."""
         idle = not self._runner.running and not self._runner.paused.is_set()
         if idle and self._runner.wants_maintenance and time.monotonic() >= self._next_maintenance:
             self._next_maintenance = time.monotonic() + _MAINTENANCE_PAUSE_SECONDS
-            if self._team is None:
-                self._queue.put(MAINTENANCE, _LAST_PRIORITY)
-            else:
-                self._team.maintain()
+            self._scheduling.maintain()
 
     def _prune(self) -> None:
         added = self._rejections + self._ledger.ended_jobs()
@@ -374,11 +319,7 @@ class Worker:
 
     def _stop_if_done(self) -> None:
         """Stop when drained; or when idle for long enough, unless a person started the worker."""
-        # In this order, since a job that starts meanwhile is seen as due or as running. ``Runner.running`` is empty
-        # for a moment while a started job goes to the child.
-        is_due = self._team is None and bool(self._ledger.kinds_due())  # those of a team run elsewhere, too
-        runs = bool(self._runner.running) if self._team is not None else self._ledger.counts()["running"] > 0
-        if self._draining and not runs and (self._runner.paused.is_set() or not is_due):
+        if self._draining and self._scheduling.is_drained():
             self.stop()  # only once: a second call would interrupt a job that has just started
             return
         asked = self._endpoint.has_server

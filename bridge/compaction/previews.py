@@ -15,13 +15,13 @@ from datetime import datetime
 from hashlib import sha256
 from itertools import islice, product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from jobs import files, plain_files, steps
 from jobs.layout import Workspace
 from jobs.model import canonical_json
 
-from ..memory import Content, Memory, Metadata, References, TimeScope
+from ..memory import LABELS, LISTS, Content, Memory, Metadata, References, TimeScope
 from .contradictions import Conflict, Statement, date_of
 from .record_draft import Draft
 
@@ -103,7 +103,7 @@ def _record(draft: Draft) -> PreviewedRecord:
     references, scope = content.references, content.time_scope
     assert metadata.topic_id is not None
     assert metadata.source_created_at is not None
-    return {
+    record: dict[str, Any] = {
         "topic": content.topic,
         "topic_id": metadata.topic_id,
         "session_id": metadata.session_id,
@@ -123,7 +123,9 @@ def _record(draft: Draft) -> PreviewedRecord:
         "time_scope": {"text": scope.text, "start": scope.start, "end": scope.end, "turn_count": scope.turn_count},
         "compaction_source": [memory.id for memory in draft.sources],
         "narrative_source": draft.narrative_source,
+        **{name: list(getattr(metadata, name)) for name in LISTS},
     }
+    return cast("PreviewedRecord", record)
 
 
 def record_of(preview: Preview) -> tuple[Content, Metadata]:
@@ -138,8 +140,10 @@ def record_of(preview: Preview) -> tuple[Content, Metadata]:
         time_scope=TimeScope(**record["time_scope"]),
         **lists,
     )
-    labels = ("topic_id", "session_id", "plan_id", "source_created_at", "importance")
-    return content, Metadata(status="DecisionRecord", **{name: record[name] for name in labels})
+    return content, Metadata(
+        **{name: record[name] for name in LABELS if name in record and name not in LISTS},
+        **cast("Any", {name: tuple(record[name]) for name in LISTS}),
+    )
 
 
 def _conflict(conflict: Conflict) -> CompactionConflict:

@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import combinations
-from typing import Literal, Protocol
+from itertools import chain, combinations
+from typing import Any, Literal, Protocol, cast
 
 from jobs import clock
 
 from ..embedding.embedder import Vectors
-from ..memory import Content, Memory, Metadata, References, TimeScope, plan_key
+from ..memory import LISTS, Content, Memory, Metadata, References, TimeScope, plan_key
 from ..store.values import KnownPair
 from ..text import decision_lines
 from ..text.decision_lines import EARLIER, DecisionLine
@@ -369,7 +369,12 @@ def _metadata(sources: Sequence[Memory], warnings: list[str]) -> Metadata:
         status="DecisionRecord",
         source_created_at=_newest_date(sources),
         importance=max(importances, default=None),
+        **cast("Any", {name: _all_of(getattr(memory.metadata, name) for memory in sources) for name in LISTS}),
     )
+
+
+def _all_of(lists: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(chain.from_iterable(lists)))
 
 
 def _newest_date(sources: Sequence[Memory]) -> str:

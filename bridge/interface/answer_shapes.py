@@ -16,8 +16,8 @@ from jobs.schema import Count, ErrorCode, Moment, Number, Share
 from jobs.states import State
 
 from ..argument_table import ARGUMENTS, Preset, RankingMode
-from ..memory import MemoryKind, Status
-from ..memory_shapes import FeedbackCounts
+from ..memory import MemoryKind
+from ..memory_shapes import FeedbackCounts, Labels
 
 
 def _within(argument: str) -> Any:
@@ -74,9 +74,7 @@ class ReportedScore(TypedDict):
     """The reranker's judgement, which is then half of semantic_score. Absent without a reranker."""
 
 
-class AnyHit(ReportedScore):
-    """The fields of every hit."""
-
+class _Hit(ReportedScore):
     memory_id: str
     memory_number: Number
     memory_type: MemoryKind
@@ -86,14 +84,10 @@ class AnyHit(ReportedScore):
     """Alias of ``summary_text``."""
     tokens: Count
     topic: str | None
-    topic_id: str | None
-    plan_id: str | None
-    session_id: str | None
-    status: Status | None
-    source_created_at: Moment | None
-    created_at: Moment | None
-    updated_at: Moment | None
-    importance: Share | None
+
+
+class AnyHit(_Hit, Labels):
+    """The fields of every hit."""
 
 
 class RelatedStatement(TypedDict):

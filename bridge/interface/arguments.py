@@ -16,6 +16,7 @@ from jobs.errors import JobError
 from jobs.spelling import nearest
 
 from ..argument_table import ARGUMENTS, EXPLAIN_ARGUMENTS
+from ..memory import FILTERS, LABELS, LISTS
 
 EVERYWHERE = "options of every command"
 EXAMPLES = "Examples:"
@@ -138,7 +139,7 @@ def add_workspace(parser: argparse._ActionsContainer, **options: Any) -> None:
 # The options of a question, in the order of the help. ``query`` is added separately.
 _QUESTION_GROUPS = {
     "limits": ("max_results", "max_tokens"),
-    "filters": ("status", "topic_id", "plan_id", "since", "until", "time_phrase", "include_superseded"),
+    "filters": ("status", *FILTERS, "since", "until", "time_phrase", "include_superseded"),
     "ranking": (
         "preset", "half_life_days", "recency_floor", "relevance_floor", "ranking_mode", "alpha", "feedback_weight",
         "legacy", "as_of",
@@ -162,6 +163,7 @@ def add_question_options(parser: argparse.ArgumentParser, max_tokens: str | None
         group = parser.add_argument_group(title)
         for name in names:
             flag: dict[str, Any] = {"nargs": "?", "const": "true"} if ARGUMENTS[name].kind == "flag" else {}
+            flag |= {"action": "append"} if name in LISTS else {}
             is_limit = name == "max_results" and "--limit" not in parser._option_string_actions  # explain has its own
             _add_option(group, name, *(["--max-results", "--limit"] if is_limit else []), **flag)
     if max_tokens is not None:
@@ -171,8 +173,19 @@ def add_question_options(parser: argparse.ArgumentParser, max_tokens: str | None
 def _add_option(parser: argparse._ActionsContainer, name: str, *options: str, **more: Any) -> None:
     """Add an argument of the table as an option. The default name of ``half_life_days`` is ``--half-life-days``."""
     argument = EXPLAIN_ARGUMENTS[name]
-    options = options or (f"--{name.replace('_', '-')}",)
+    options = options or (_option(name),)
     parser.add_argument(*options, dest=name, metavar=argument.metavar, help=argument.shown_help, **more)
+
+
+def _option(name: str) -> str:
+    """``--topic-id``; of a property with several values one of them: ``--tag``."""
+    return f"--{(name.removesuffix('s') if name in LISTS else name).replace('_', '-')}"
+
+
+def add_list_filters(parser: argparse._ActionsContainer) -> None:
+    """The options that ask for memories with some values of a property that has several."""
+    for name in LISTS:
+        _add_option(parser, name, action="append")
 
 
 def question_values(parsed: argparse.Namespace) -> dict[str, Any]:
@@ -286,12 +299,7 @@ _INGEST_NAMED = {
     "for a summary as JSON or as text": (
         ("--summary-json", "JSON|FILE|-", "a structured summary: JSON text, a file, or - for standard input"),
     ),
-    "for every summary": (
-        ("--topic-id", "ID", "the topic's id (default: from the text or its title)"),
-        ("--session-id", "ID", "the chat session"),
-        ("--plan-id", "ID", "the plan"),
-        ("--status", "WORD", "Active (or Final), Draft, Superseded"),
-    ),
+    "for every summary": (*((_option(name), *label.option) for name, label in LABELS.items() if label.option),),
     "for a conversation, or a summary by its fields": (
         ("--importance", "SHARE", "importance, 0 to 1"),
         ("--timestamp", "TIME", "when it took place (default: now)"),
@@ -309,7 +317,9 @@ def add_ingest_options(parser: argparse.ArgumentParser) -> None:
     for title, named in _INGEST_NAMED.items():
         group = parser.add_argument_group(title)
         for flag, metavar, text in named:
-            group.add_argument(flag, metavar=metavar, help=text)
+            listed = next((name for name in LISTS if _option(name) == flag), None)
+            more: dict[str, Any] = {"dest": listed, "action": "append"} if listed else {}
+            group.add_argument(flag, metavar=metavar, help=text, **more)
             if flag == "--summary-json":
                 group.add_argument("--summary", action="store_true", help="the given message is a summary, as text")
 

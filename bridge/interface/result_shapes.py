@@ -15,7 +15,7 @@ from jobs.kinds import KINDS, Kind
 from jobs.schema import Count, Digest, FoundTrouble, Moment, Number, Redactions, Seconds, Share
 
 from ..memory import MemoryKind, Status
-from ..memory_shapes import FeedbackCounts
+from ..memory_shapes import FeedbackCounts, Labels, ListLabels
 from ..store.values import KeptBecause
 from .json_schema import Shape
 
@@ -37,19 +37,13 @@ class IngestTimings(TypedDict):
     jobs_together: Number
 
 
-class SetStatusResult(GraphFollows):
-    """The memory's metadata after the change."""
-
+class _Changed(GraphFollows):
     memory_id: str
     memory_number: Number
-    topic_id: str | None
-    session_id: str | None
-    plan_id: str | None
-    status: Status | None
-    created_at: Moment | None
-    updated_at: Moment | None
-    source_created_at: Moment | None
-    importance: Share | None
+
+
+class SetStatusResult(_Changed, Labels):
+    """The memory's metadata after the change."""
 
 
 class IngestResult(SetStatusResult):
@@ -122,7 +116,7 @@ class RecordTimeScope(TypedDict):
     turn_count: Count | None
 
 
-class PreviewedRecord(TypedDict):
+class PreviewedRecord(ListLabels):
     """The decision record that a compaction would make. Its id and its time exist only once it is made."""
 
     topic: str

@@ -19,6 +19,7 @@ from jobs.layout import Workspace
 from jobs.model import Record
 
 from .. import trust
+from ..memory import GIVEN
 from ..settings import Settings
 from ..team import last_try
 from ..text.visible import visible
@@ -135,8 +136,7 @@ class WaitNotices:
 
 def payload_of(given: argparse.Namespace) -> dict[str, Any]:
     """The payload of an ingest job from a parsed command line. Raises as ``ingest_payload``."""
-    names = ("summary", "summary_json", "user_message", "assistant_message", "importance", "timestamp",
-             "topic_id", "session_id", "plan_id", "status")  # fmt: skip
+    names = ("summary", "summary_json", "user_message", "assistant_message", "importance", "timestamp", *GIVEN)
     fields = {name: value for name in SUMMARY_OPTIONS if (value := getattr(given, name)) is not None}
     return ingest_payload(fields, **{name: getattr(given, name) for name in names})
 
@@ -150,17 +150,15 @@ def ingest_payload(
     assistant_message: str | None = None,
     importance: str | float | None = None,
     timestamp: str | None = None,
-    topic_id: str | None = None,
-    session_id: str | None = None,
-    plan_id: str | None = None,
-    status: str | None = None,
+    **labels: Any,
 ) -> dict[str, Any]:
-    """The payload of an ingest job from the arguments of a command line. ``fields`` are keyed as ``SUMMARY_OPTIONS``.
+    """The payload of an ingest job from the arguments of a command line. ``fields`` are keyed as ``SUMMARY_OPTIONS``,
+    ``labels`` as ``memory.GIVEN``.
 
     Raises JobError: ARGUMENT_INVALID when a text is missing, a label has no summary, a summary is given in two ways, or
     the importance is no number; and as ``read_json_argument``.
     """
-    given = _present(topic_id=topic_id, session_id=session_id, plan_id=plan_id, status=status)
+    given = _present(**labels)
     if fields:
         other = "--summary-json" if summary_json is not None else "--summary" if summary else None
         _require_summary_alone(fields, other, user_message or assistant_message)

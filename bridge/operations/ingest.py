@@ -17,7 +17,18 @@ from jobs.errors import JobError
 from jobs.lifecycle import Failed, Succeeded
 
 from ..graph.open_stores import Stores
-from ..memory import STATUS_WORDS, Content, Memory, Metadata, References, TimeScope, is_topic_id, slug
+from ..memory import (
+    LABELS,
+    LISTS,
+    STATUS_WORDS,
+    Content,
+    Memory,
+    Metadata,
+    References,
+    TimeScope,
+    is_topic_id,
+    slug,
+)
 from ..store.values import AppliedJob
 from ..text.conversation import Conversation, parse_conversation, render_conversation
 from ..text.identity import content_id
@@ -173,9 +184,7 @@ def prepare(task: Task, workspace_id: str, now: str) -> Prepared:
         )
         known = Metadata(created_at=conversation.get("timestamp"), importance=conversation.get("importance"))
         return _legacy(task, text, known, workspace_id, now)
-    labels: dict[str, Any] = {name: payload[name] for name in ("topic_id", "session_id", "plan_id") if name in payload}
-    if "status" in payload:
-        labels["status"] = STATUS_WORDS[payload["status"]]
+    labels = _labels(payload)
     match parse(payload["summary_text"]):
         case Enriched(content, metadata, kind=kind):
             if kind != "summary" or metadata.status == "DecisionRecord":
@@ -227,19 +236,15 @@ def _structured(summary: dict[str, Any]) -> tuple[Content, Metadata]:
         references=references,
         time_scope=TimeScope(**scope) if isinstance(scope, dict) else TimeScope(text=scope),
     )
-    names = (
-        "topic_id",
-        "session_id",
-        "plan_id",
-        "created_at",
-        "updated_at",
-        "source_created_at",
-        "importance",
-    )
-    metadata = Metadata(**{name: summary[name] for name in names if name in summary})
-    if "status" in summary:
-        metadata = replace(metadata, status=STATUS_WORDS[summary["status"]])
-    return normalise(content), metadata
+    return normalise(content), Metadata(**_labels(summary))
+
+
+def _labels(given: dict[str, Any]) -> dict[str, Any]:
+    """The properties that a payload or its summary gives."""
+    labels: dict[str, Any] = {
+        name: tuple(given[name]) if name in LISTS else given[name] for name in LABELS if name in given
+    }
+    return labels if "status" not in labels else labels | {"status": STATUS_WORDS[labels["status"]]}
 
 
 def _prepared(task: Task, content: Content, metadata: Metadata, workspace_id: str, now: str) -> Prepared:

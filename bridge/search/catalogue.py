@@ -5,8 +5,8 @@ It is read from a snapshot of the store. ``index_cache`` keeps it between querie
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -25,7 +25,7 @@ _SHOWN = ("DecisionRecord", "Active", None)
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Which memories a query considers.
+    """Which memories a query considers. ``labels``: the properties that they have, by ``memory.FILTERS``.
 
     ``since`` (inclusive) and ``until`` (exclusive) are seconds since 1970 and bound the date from which a memory's age
     counts. A memory without a date is outside every range.
@@ -33,8 +33,7 @@ class Filters:
 
     include_superseded: bool = False
     status: str | None = None
-    topic_id: str | None = None
-    plan_id: str | None = None
+    labels: Mapping[str, Any] = field(default_factory=dict)
     since: float | None = None
     until: float | None = None
 
@@ -119,7 +118,7 @@ class Catalogue:
         return np.where(self.number[rows] == numbers, rows, -1)
 
     def filtered(self, filters: Filters, store: StoreSnapshot) -> Catalogue:
-        """The rows that pass the filters. The store finds the memories of a topic or plan."""
+        """The rows that pass the filters. The store finds the memories with the labels."""
         if filters == Filters(include_superseded=filters.include_superseded, status=filters.status):
             return self._with_statuses(filters.statuses)
         mask = self._has_status(filters.statuses)
@@ -127,8 +126,8 @@ class Catalogue:
             mask &= self.dated >= filters.since
         if filters.until is not None:
             mask &= self.dated < filters.until
-        if filters.topic_id is not None or filters.plan_id is not None:
-            mask &= np.isin(self.number, np.array(store.numbers(filters.topic_id, filters.plan_id), np.int64))
+        if filters.labels:
+            mask &= np.isin(self.number, np.array(store.numbers(**filters.labels), np.int64))
         return self if mask.all() else self.take(mask)
 
     @cached_property

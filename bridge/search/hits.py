@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from ..memory import Memory, Metadata
 from ..text.decision_lines import current_first
+from ..text.memory_json import labels_of
 from ..text.template import render, render_record
 
 if TYPE_CHECKING:
@@ -58,14 +59,7 @@ def hit(memory: Memory, scored: Factors, text: str, tokens: int) -> RetrievalHit
         **scored.reported(),
         "tokens": tokens,
         "topic": (memory.content.topic or None) if memory.content else None,
-        "topic_id": m.topic_id or None,
-        "plan_id": m.plan_id or None,
-        "session_id": m.session_id or None,
-        "status": m.status,
-        "source_created_at": m.source_created_at,
-        "created_at": m.created_at,
-        "updated_at": m.updated_at,
-        "importance": m.importance,
+        **labels_of(m),
     }
     shown = cast("RetrievalHit", always)
     if memory.content is not None:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from datetime import datetime
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -51,21 +51,20 @@ def page(
     limit: int,
     *,
     before: int | None = None,
-    topic_id: str | None = None,
-    status: str | None = None,
-    kind: str | None = None,
+    **labels: Any,
 ) -> tuple[list[MemoryLine], int]:
-    """The memories with numbers below ``before``, the highest first, and the total number of matching memories.
+    """The memories with these labels (or ``kind``) and numbers below ``before``, the highest first, and the total
+    number of matching memories.
 
     Returns one more than ``limit`` if there are further ones. Raises JobError: TOPIC_NOT_FOUND.
     """
     with reader_of(workspace).lists() as lists:
         if lists is None:
             return [], 0
-        total = lists.count(topic_id=topic_id, status=status, kind=kind)
+        total = lists.count(**labels)
         if not total:
-            _require_topic(lists, topic_id)
-        found = lists.page(limit + 1, before=before, topic_id=topic_id, status=status, kind=kind)
+            _require_topic(lists, labels.get("topic_id"))
+        found = lists.page(limit + 1, before=before, **labels)
     return [line(memory) for memory in found], total
 
 
@@ -190,7 +189,7 @@ def recent(
     hidden = {STATUSES.index("Draft"), *([] if include_superseded else [STATUSES.index("Superseded")])}
     least = float("-inf") if since is None else since.timestamp()
     with closing(snapshot):
-        of_topic = None if topic_id is None else set(snapshot.numbers(topic_id))
+        of_topic = None if topic_id is None else set(snapshot.numbers(topic_id=topic_id))
         if topic_id is not None and not of_topic and (known := snapshot.topic_ids()):
             raise similar_ids.not_found(topic_id, known)
         dated = [

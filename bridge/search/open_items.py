@@ -60,7 +60,7 @@ def open_items(workspace: Workspace, topic_id: str | None = None) -> list[OpenIt
     if snapshot is None:
         return []
     with closing(snapshot):
-        found = snapshot.candidates(Filters(topic_id=topic_id))
+        found = snapshot.candidates(Filters(labels={} if topic_id is None else {"topic_id": topic_id}))
         memories = sorted(snapshot.memories(found.number.tolist()), key=_moment)
         topics: dict[str, list[Memory]] = defaultdict(list)
         for memory in memories:

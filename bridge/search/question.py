@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
@@ -25,7 +25,7 @@ from ..argument_table import (
     Legacy,
     Preset,
 )
-from ..memory import STATUS_WORDS, is_topic_id
+from ..memory import FILTERS, STATUS_WORDS, is_topic_id, values_of
 from ..text.courtesy import without_courtesy
 from .asked_time import AskedTime, asked_time
 from .catalogue import Filters
@@ -174,11 +174,7 @@ def _filters(arguments: dict[str, Any], query: str) -> tuple[Filters, Literal["a
         if status not in STATUS_WORDS:
             raise JobError("ARGUMENT_INVALID", f"status must be one of {', '.join(STATUS_WORDS)}, not {brief(status)}.")
         status = STATUS_WORDS[status]
-    topic_id = _text(arguments, "topic_id")
-    if topic_id is not None:
-        topic_id = topic_id.lower() if _UUID.fullmatch(topic_id) else topic_id
-        if not is_topic_id(topic_id):
-            raise JobError("ARGUMENT_INVALID", f"topic_id {brief(topic_id)} is no topic id.")
+    labels = {name: value for name in FILTERS if (value := _READERS[ARGUMENTS[name].kind](arguments, name))}
     asked = _boolean(arguments, "include_superseded")
     reason: Literal["argument", "query", "status"] | None = None
     if status == "Superseded":
@@ -193,8 +189,7 @@ def _filters(arguments: dict[str, Any], query: str) -> tuple[Filters, Literal["a
     filters = Filters(
         include_superseded=reason is not None,
         status=status,
-        topic_id=topic_id,
-        plan_id=_text(arguments, "plan_id"),
+        labels=labels,
         since=None if since is None else since.timestamp(),
         until=None if until is None else until.timestamp(),
     )
@@ -208,6 +203,29 @@ def _text(arguments: dict[str, Any], name: str) -> str | None:
     if isinstance(value, str) and value.strip():
         return encodable(value)
     raise JobError("ARGUMENT_INVALID", f"{name} must be a text, not {brief(value)}.")
+
+
+def _topic(arguments: dict[str, Any], name: str) -> str | None:
+    topic_id = _text(arguments, name)
+    if topic_id is None:
+        return None
+    topic_id = topic_id.lower() if _UUID.fullmatch(topic_id) else topic_id
+    if not is_topic_id(topic_id):
+        raise JobError("ARGUMENT_INVALID", f"{name} {brief(topic_id)} is no topic id.")
+    return topic_id
+
+
+def _texts(arguments: dict[str, Any], name: str) -> list[str] | None:
+    value = arguments.get(name)
+    values = [value] if isinstance(value, str) else value
+    if values is None:
+        return None
+    if not isinstance(values, list) or not all(isinstance(each, str) and each.strip() for each in values):
+        raise JobError("ARGUMENT_INVALID", f"{name} must be texts, not {brief(value)}.")
+    return values_of([encodable(each) for each in values])
+
+
+_READERS: dict[str, Callable[[dict[str, Any], str], Any]] = {"text": _text, "topic": _topic, "texts": _texts}
 
 
 def _choice(arguments: dict[str, Any], name: str) -> Any:

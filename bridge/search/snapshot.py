@@ -147,10 +147,11 @@ class Snapshot:
         return found
 
     def _require_known(self, filters: Filters) -> None:
-        if filters.topic_id is not None and not self._store.numbers(topic_id=filters.topic_id):
-            raise similar_ids.not_found(filters.topic_id, self._store.topic_ids())
-        if filters.plan_id is not None and not self._store.numbers(plan_id=filters.plan_id):
-            raise similar_ids.plan_not_found(filters.plan_id, self._store.plan_ids())
+        unknown = [name for name, value in filters.labels.items() if not self._store.numbers(**{name: value})]
+        if "topic_id" in unknown:
+            raise similar_ids.not_found(filters.labels["topic_id"], self._store.topic_ids())
+        if "plan_id" in unknown:
+            raise similar_ids.plan_not_found(filters.labels["plan_id"], self._store.plan_ids())
 
     @property
     def standings(self) -> Standings:

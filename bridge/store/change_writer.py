@@ -96,7 +96,7 @@ class ChangeWriter:
         if change.topics_to_clear:
             compaction_history.clear_topics(self._connection, change.topics_to_clear)
         for row in change.imported_compactions:
-            rows.insert_exported(self._connection, "compactions", row)
+            rows.insert_row(self._connection, "compactions", row)
         if change.forgettings:
             compaction_history.remove_texts(self._connection)
         for begun in change.forgettings:
@@ -110,7 +110,7 @@ class ChangeWriter:
         for kept in change.extractions:
             extractions.keep(self._connection, kept.memory_id, kept.found, kept.job_id, change.at)
         for row in change.imported_extractions:
-            rows.insert_exported(self._connection, "cognified", row)
+            rows.insert_row(self._connection, "cognified", row)
             self._outbox.enqueue(row["memory_id"], "write", change.at)
 
     def add(self, additions: Sequence[Addition], sizes: Sequence[int], before: Extents, at: str) -> list[Memory]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
+from typing import Any
 
 from ..memory import Memory
 from . import compaction_history, feedback, outbox, replacements, rows
@@ -26,19 +27,19 @@ class SqliteLists:
         limit: int,
         *,
         before: int | None = None,
-        topic_id: str | None = None,
-        status: str | None = None,
-        kind: str | None = None,
+        **labels: Any,
     ) -> list[Memory]:
-        """At most ``limit`` visible memories with numbers below ``before``, the highest number first."""
-        where, given = _where(topic_id=topic_id, status=status, kind=kind)
-        query = f"SELECT {rows.COLUMNS} FROM memories WHERE {where} AND number < ? ORDER BY number DESC LIMIT ?"  # noqa: S608 - constants
+        """At most ``limit`` visible memories with these labels and numbers below ``before``, the highest first."""
+        where, given = rows.having(labels)
+        chosen = f"WHERE hidden = 0 AND {where} AND number < ? ORDER BY number DESC LIMIT ?"
+        query = f"SELECT {rows.COLUMNS} FROM memories {chosen}"  # noqa: S608 - constants
         return self._memories(query, *given, _HIGHEST if before is None else before, limit)
 
-    def count(self, *, topic_id: str | None = None, status: str | None = None, kind: str | None = None) -> int:
+    def count(self, **labels: Any) -> int:
         """How many memories ``page`` could return without a limit."""
-        where, given = _where(topic_id=topic_id, status=status, kind=kind)
-        return int(self._connection.execute(f"SELECT count(*) FROM memories WHERE {where}", given).fetchone()[0])  # noqa: S608 - constants
+        where, given = rows.having(labels)
+        query = f"SELECT count(*) FROM memories WHERE hidden = 0 AND {where}"  # noqa: S608 - constants
+        return int(self._connection.execute(query, given).fetchone()[0])
 
     def entry(self, wanted: str | int) -> Entry | None:
         """A memory by id (text) or by number, hidden ones included, or None."""
@@ -119,9 +120,3 @@ class SqliteLists:
 
     def _memories(self, query: str, *arguments: object) -> list[Memory]:
         return [rows.memory_of(row) for row in self._connection.execute(query, arguments)]
-
-
-def _where(**wanted: str | None) -> tuple[str, Sequence[str]]:
-    """The SQL condition for visible memories with these column values, and its arguments."""
-    given = {column: value for column, value in wanted.items() if value is not None}
-    return " AND ".join(["hidden = 0", *(f"{column} = ?" for column in given)]), [*given.values()]

@@ -10,6 +10,7 @@ from pathlib import Path
 from jobs import files
 from jobs.errors import JobError
 
+from ..memory import LISTS
 from .rows import dated
 
 _FIRST_FORMAT = """
@@ -359,6 +360,18 @@ def _keep_verdicts(connection: sqlite3.Connection) -> None:
     connection.executescript("BEGIN IMMEDIATE;" + _VERDICTS)
 
 
+def _label(name: str) -> Callable[[sqlite3.Connection], None]:
+    """Adds a property with several values (``memory.LISTS``)."""
+
+    def add(connection: sqlite3.Connection) -> None:
+        connection.executescript(
+            f"BEGIN IMMEDIATE; ALTER TABLE memories ADD COLUMN {name} TEXT NOT NULL DEFAULT '[]';"
+            f"CREATE INDEX memories_{name} ON memories ({name}) WHERE {name} <> '[]';"
+        )
+
+    return add
+
+
 # The migration at index n upgrades the database from format n to n + 1.
 MIGRATIONS: list[Callable[[sqlite3.Connection], None]] = [
     _create,
@@ -371,6 +384,7 @@ MIGRATIONS: list[Callable[[sqlite3.Connection], None]] = [
     _record_turns,
     _keep_replacements,
     _keep_verdicts,
+    _label("tags"),
 ]
 FORMAT = len(MIGRATIONS)
 
@@ -378,7 +392,6 @@ _WITH_EFFECTS = MIGRATIONS.index(_note_effects) + 1
 _WITHOUT_EFFECTS = "CREATE TEMP TABLE effects (job_id, job_sha256, at);"
 _WITH_LINEAGE = MIGRATIONS.index(_link_lineage) + 1
 _WITHOUT_LINEAGE = """
-CREATE TEMP VIEW memories AS SELECT *, NULL AS migrated_from FROM main.memories;
 CREATE TEMP TABLE compactions (
     seq, record_id, topic_id, applied_at, job_id, job_sha256, preview_digest, sources, conflicts, narrative_source,
     restored_at, restored_by, restored
@@ -421,6 +434,11 @@ def format_of(connection: sqlite3.Connection, path: Path) -> int:
 
 def show_as_present(connection: sqlite3.Connection, found: int) -> None:
     """Give this connection the tables and columns that an older format lacks, empty and temporary."""
+    columns = {str(row[1]) for row in connection.execute("PRAGMA main.table_info(memories)")}
+    added = {"migrated_from": "NULL", **dict.fromkeys(LISTS, "'[]'")}
+    if lacking := [f"{value} AS {name}" for name, value in added.items() if name not in columns]:
+        view = f"CREATE TEMP VIEW memories AS SELECT *, {', '.join(lacking)} FROM main.memories"  # noqa: S608 - constants
+        connection.execute(view)
     if found < _WITH_EFFECTS:
         connection.executescript(_WITHOUT_EFFECTS)
     if found < _WITH_LINEAGE:

@@ -130,9 +130,8 @@ class StoreSnapshot(Protocol):
     def statements_of_older(self) -> list[tuple[int, int]]:
         """Number and passage of each statement of the older memories of ``replacements``, in order."""
 
-    def numbers(self, topic_id: str | None = None, plan_id: str | None = None) -> list[int]:
-        """The numbers of the memories of a topic, of a plan, of both, or of all, in no order; hidden ones may be
-        included.
+    def numbers(self, **labels: Any) -> list[int]:
+        """The numbers of the memories with these labels, in no order; hidden ones may be included.
 
         Plan ids are compared as ``memory.plan_key`` returns them.
         """
@@ -213,13 +212,12 @@ class MemoryLists(Protocol):
         limit: int,
         *,
         before: int | None = None,
-        topic_id: str | None = None,
-        status: str | None = None,
-        kind: str | None = None,
+        **labels: Any,
     ) -> list[Memory]:
-        """At most ``limit`` memories with numbers below ``before``, the highest number first."""
+        """At most ``limit`` memories with these labels (or ``kind``) and numbers below ``before``, the highest number
+        first."""
 
-    def count(self, *, topic_id: str | None = None, status: str | None = None, kind: str | None = None) -> int:
+    def count(self, **labels: Any) -> int:
         """How many memories ``page`` could return without a limit."""
 
     def entry(self, wanted: str | int) -> Entry | None:

@@ -10,16 +10,31 @@ from typing import TYPE_CHECKING, Any
 
 from jobs import clock
 
-from ..memory import Content, Memory, Metadata, References, TimeScope, dated_at, plan_key
+from ..memory import LABELS, LISTS, TIMES, Content, Memory, Metadata, References, TimeScope, dated_at
 from ..text.sections import normalise_time
 
 if TYPE_CHECKING:
     from .values import Addition
 
-COLUMNS = (
-    "number, id, kind, status, topic_id, session_id, plan_id, created_at, updated_at, source_created_at,"
-    " importance, stored_at, body, sources"
-)
+COLUMNS = f"number, id, kind, stored_at, body, sources, {', '.join(LABELS)}"
+
+_KEYS = {name: label.key for name, label in LABELS.items() if label.key}
+
+
+def having(labels: Mapping[str, Any]) -> tuple[str, list[Any]]:
+    """The SQL condition for memories with these labels (None: any), and its values. Of a list they have all."""
+    conditions: list[str] = []
+    values: list[Any] = []
+    for name, value in labels.items():
+        column, key = _KEYS.get(name, (name, str))
+        if name in LISTS:
+            has = f"EXISTS (SELECT 1 FROM json_each({name}) WHERE value = ?)"  # noqa: S608 - our own column
+            conditions += [f"{name} <> '[]'", *[has] * len(value)] if value else []
+            values += value or []
+        elif value is not None:
+            conditions.append(f"{column} = ?")
+            values.append(key(value))
+    return " AND ".join(conditions) or "1", values
 
 
 def body_of(content: Content | None, text: str) -> str:
@@ -42,24 +57,19 @@ def content_of(body: dict[str, Any]) -> Content:
 
 def memory_of(row: sqlite3.Row | tuple[Any, ...]) -> Memory:
     """The memory of a row selected with ``COLUMNS``. A text that is no time counts as unknown."""
-    (number, memory_id, kind, status, topic_id, session_id, plan_id, created, updated, source, importance,
-     stored, body, sources) = row  # fmt: skip
+    number, memory_id, kind, stored_at, body, sources, *values = row
+    labels = dict(zip(LABELS, values, strict=True))
     words = json.loads(body)
     return Memory(
         id=memory_id,
         number=number,
         kind=kind,
         metadata=Metadata(
-            topic_id=topic_id,
-            session_id=session_id,
-            plan_id=plan_id,
-            status=status,
-            created_at=normalise_time(created or ""),
-            updated_at=normalise_time(updated or ""),
-            source_created_at=normalise_time(source or ""),
-            importance=importance,
+            **labels
+            | {name: normalise_time(labels[name] or "") for name in TIMES}
+            | {name: tuple(json.loads(labels[name])) for name in LISTS}
         ),
-        stored_at=stored,
+        stored_at=stored_at,
         content=None if kind == "legacy" else content_of(words),
         text=words["text"] if kind == "legacy" else "",
         sources=tuple(json.loads(sources)),
@@ -92,27 +102,29 @@ def dated(kind: str, created_at: str | None, source_created_at: str | None, stor
 def insert(connection: sqlite3.Connection, addition: Addition, place: Place) -> None:
     """Insert a memory that has its number."""
     memory = addition.memory
-    m = memory.metadata
-    connection.execute(
-        "INSERT INTO memories (number, id, kind, status, topic_id, session_id, plan_id, plan_key, created_at,"
-        " updated_at, source_created_at, importance, stored_at, origin_job, body, sources, passage_row,"
-        " passage_count, whole_row, dated, hidden, migrated_from, status_set_at)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            memory.number, memory.id, memory.kind, m.status, m.topic_id, m.session_id, m.plan_id,
-            plan_key(m.plan_id), m.created_at, m.updated_at, m.source_created_at, m.importance,
-            memory.stored_at, addition.origin_job, body_of(memory.content, memory.text),
-            json.dumps(list(memory.sources)), place.passage_row, place.passage_count, place.whole_row,
-            dated(memory.kind, m.created_at, m.source_created_at, memory.stored_at),
-            addition.hidden, addition.migrated_from, addition.status_set_at,
-        ),
-    )  # fmt: skip
+    labels = {name: getattr(memory.metadata, name) for name in LABELS}
+    row = {
+        "number": memory.number,
+        "id": memory.id,
+        "kind": memory.kind,
+        **{name: value for name, value in labels.items() if value != ()},
+        **{column: key(labels[name]) for name, (column, key) in _KEYS.items()},
+        "stored_at": memory.stored_at,
+        "origin_job": addition.origin_job,
+        "body": body_of(memory.content, memory.text),
+        "sources": list(memory.sources),
+        "dated": dated(memory.kind, labels["created_at"], labels["source_created_at"], memory.stored_at),
+        "hidden": addition.hidden,
+        "migrated_from": addition.migrated_from,
+        "status_set_at": addition.status_set_at,
+    }
+    insert_row(connection, "memories", row | asdict(place))
 
 
-def insert_exported(connection: sqlite3.Connection, table: str, row: Mapping[str, Any]) -> None:
-    """Insert a row of another table as an export has it: columns by name, JSON columns as values."""
+def insert_row(connection: sqlite3.Connection, table: str, row: Mapping[str, Any]) -> None:
+    """Insert a row, as an export has those of other tables: columns by name, JSON columns as values."""
     values = {
-        name: json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value
+        name: json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list | tuple) else value
         for name, value in row.items()
         if value is not None
     }

@@ -14,7 +14,7 @@ from jobs import clock
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
-from ..memory import Memory, plan_key
+from ..memory import Memory
 from ..team import copy_age, last_try
 from . import database, feedback, full_text, migrations, replacements, rows
 from .database import failing_clearly
@@ -159,6 +159,9 @@ class SqliteSnapshot:
         self._connection = connection
         self._keep = keep
         connection.execute("BEGIN")
+        (found_format,) = connection.execute("PRAGMA user_version").fetchone()
+        if found_format < migrations.FORMAT:
+            migrations.show_as_present(connection, found_format)
         meta: dict[str, str] = dict(connection.execute("SELECT key, value FROM meta").fetchall())
         # An older format has no version of the catalogue; a random one makes every position different.
         version = meta.get("catalogue_version") or os.urandom(8).hex()
@@ -231,13 +234,11 @@ class SqliteSnapshot:
         return replacements.statements_of_older(self._connection)
 
     @failing_clearly()
-    def numbers(self, topic_id: str | None = None, plan_id: str | None = None) -> list[int]:
-        """The numbers of the memories of a topic, of a plan, of both, or of all, in no order."""
-        wanted = {"topic_id": topic_id, "plan_key": plan_key(plan_id)}
-        given = {column: value for column, value in wanted.items() if value is not None}
-        where = " AND ".join(f"{column} = ?" for column in given) or "1"
+    def numbers(self, **labels: Any) -> list[int]:
+        """The numbers of the memories with these labels, in no order."""
+        where, given = rows.having(labels)
         query = f"SELECT number FROM memories WHERE {where}"  # noqa: S608 - our own columns
-        return [number for (number,) in self._connection.execute(query, [*given.values()])]
+        return [number for (number,) in self._connection.execute(query, given)]
 
     @failing_clearly()
     def topic_ids(self) -> list[str]:

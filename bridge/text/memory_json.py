@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from ..memory import Memory, Metadata, TimeScope
+from ..memory import GIVEN, LABELS, LISTS, Memory, Metadata, TimeScope
 from .sections import scope_text
 from .template import render, render_record
 
@@ -25,20 +25,15 @@ def as_payload(memory: Memory) -> dict[str, Any]:
         "type": "conversation_summary" if memory.kind == "summary" else memory.kind,
         "memory_id": memory.id,
         "memory_number": memory.number,
-        "created_at": m.created_at,
-        "updated_at": m.updated_at,
-        "source_created_at": m.source_created_at,
-        "importance": m.importance,
     }
+    labels = labels_of(m)
     content = memory.content
     if content is None:
-        return {"text": memory.text, "metadata": metadata, "index_fields": ["text"]}
+        known = {name: value for name, value in labels.items() if name not in GIVEN}
+        return {"text": memory.text, "metadata": metadata | known, "index_fields": ["text"]}
     metadata |= {
         "topic": content.topic,
-        "topic_id": m.topic_id,
-        "session_id": m.session_id,
-        "plan_id": m.plan_id,
-        "status": m.status,
+        **labels,
         "context": content.context,
         "decisions": list(content.decisions),
         "rationale": list(content.rationale),
@@ -59,16 +54,8 @@ def as_payload(memory: Memory) -> dict[str, Any]:
 
 def labels_of(metadata: Metadata) -> Labels:
     """The metadata as JSON."""
-    return {
-        "topic_id": metadata.topic_id,
-        "session_id": metadata.session_id,
-        "plan_id": metadata.plan_id,
-        "status": metadata.status,
-        "created_at": metadata.created_at,
-        "updated_at": metadata.updated_at,
-        "source_created_at": metadata.source_created_at,
-        "importance": metadata.importance,
-    }
+    values = {name: getattr(metadata, name) for name in LABELS}
+    return cast("Labels", values | {name: list(values[name]) for name in LISTS})
 
 
 def bounds_of(scope: TimeScope) -> dict[str, Any] | None:

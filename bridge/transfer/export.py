@@ -14,6 +14,7 @@ from typing import Any
 
 from jobs.layout import Workspace
 
+from ..memory import GIVEN
 from ..store import similar_ids
 from ..store.opening import reader_of
 from ..store.protocol_reading import EXPORTED_TYPES, ExportRows
@@ -116,9 +117,8 @@ def line_of(addition: Addition) -> dict[str, Any]:
     memory = addition.memory
     payload = as_payload(memory)
     if memory.content is None:
-        m = memory.metadata
-        labels = {"topic_id": m.topic_id, "session_id": m.session_id, "plan_id": m.plan_id, "status": m.status}
-        payload["metadata"] |= {name: value for name, value in labels.items() if value is not None}
+        given = {name: getattr(memory.metadata, name) for name in GIVEN}
+        payload["metadata"] |= {name: value for name, value in given.items() if value not in (None, ())}
     return {
         "type": "memory",
         **payload,

@@ -15,7 +15,7 @@ from jobs.check import check
 from jobs.errors import JobError
 from jobs.parse import read_json
 
-from ..memory import MAX_KEPT, STATUS_WORDS, Content, Memory, Metadata, References, Status, TimeScope
+from ..memory import LABELS, LISTS, MAX_KEPT, STATUS_WORDS, Content, Memory, Metadata, References, Status, TimeScope
 from ..slices import Slices
 from ..store.values import Addition
 from ..text.memory_json import as_payload
@@ -191,14 +191,9 @@ def addition_of(line: ExportedMemory) -> Addition:
         number=m.memory_number or 0,
         kind=MEMORY_LINES[m.type][1],
         metadata=Metadata(
-            topic_id=m.topic_id,
-            session_id=m.session_id,
-            plan_id=m.plan_id,
-            status=_status(m),
-            created_at=m.created_at,
-            updated_at=m.updated_at,
-            source_created_at=m.source_created_at,
-            importance=m.importance,
+            **{name: getattr(m, name) for name in LABELS}
+            | {name: tuple(getattr(m, name) or ()) for name in LISTS}
+            | {"status": _status(m)}
         ),
         stored_at=line.stored_at,
         content=content,

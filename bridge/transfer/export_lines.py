@@ -7,7 +7,7 @@ from uuid import UUID
 
 from pydantic import AfterValidator, Field, StrictBool, StrictInt
 
-from jobs.payloads import FilledText, Importance, Model, OptionalTimestamp, ShortText, Text, Timestamp, TopicId
+from jobs.payloads import FilledText, Importance, Model, OptionalTimestamp, ShortText, Tags, Text, Timestamp, TopicId
 
 from ..memory import MemoryKind, Status
 from ..store.values import KeptBecause, Verdict
@@ -74,6 +74,7 @@ class LegacyMetadata(Model):
     updated_at: OptionalTimestamp = None
     source_created_at: OptionalTimestamp = None
     importance: Importance | None = None
+    tags: Tags | None = None
 
 
 class _StructuredMetadata(Model):
@@ -87,6 +88,7 @@ class _StructuredMetadata(Model):
     updated_at: OptionalTimestamp = None
     source_created_at: OptionalTimestamp = None
     importance: Importance | None = None
+    tags: Tags | None = None
     context: Text = Field(description="Of a decision record: its narrative.")
     decisions: Words = None
     rationale: Words = None

@@ -246,6 +246,7 @@ export interface RetrieveRequest {
   status?: "Draft" | "Active" | "Final" | "Superseded" | "DecisionRecord";
   topic_id?: string;
   plan_id?: string;
+  tags?: string[] | string;
   /** ISO 8601; without an offset it is UTC. */
   since?: string;
   /** ISO 8601; after `since`. */
@@ -281,6 +282,7 @@ export interface ExplainRequest {
   status?: "Draft" | "Active" | "Final" | "Superseded" | "DecisionRecord";
   topic_id?: string;
   plan_id?: string;
+  tags?: string[] | string;
   /** ISO 8601; without an offset it is UTC. */
   since?: string;
   /** ISO 8601; after `since`. */
@@ -319,6 +321,7 @@ export interface ContextRequest {
   status?: "Draft" | "Active" | "Final" | "Superseded" | "DecisionRecord";
   topic_id?: string;
   plan_id?: string;
+  tags?: string[] | string;
   /** ISO 8601; without an offset it is UTC. */
   since?: string;
   /** ISO 8601; after `since`. */
@@ -444,7 +447,7 @@ export interface Routes {
   };
   /** Memories, newest first. */
   "GET /v1/memories": {
-    query?: { topic_id?: string; status?: Status; type?: MemoryType; limit?: number; after?: number };
+    query?: { topic_id?: string; status?: Status; type?: MemoryType; limit?: number; after?: number; tags?: string };
     answer: MemoriesPage;
     failure: Refusal;
   };
@@ -1646,6 +1649,8 @@ export interface IngestPayload {
   session_id?: string | null;
   plan_id?: string | null;
   status?: "Draft" | "Active" | "Final" | "Superseded" | null;
+  /** Short words without commas, kept in lower case. */
+  tags?: string[] | null;
 }
 
 /** The memory as it is stored. For a duplicate it may differ from the job. */
@@ -1657,6 +1662,7 @@ export interface IngestResult {
   graph?: "follows";
   memory_id: string;
   memory_number: number;
+  tags: string[];
   topic_id: string | null;
   session_id: string | null;
   plan_id: string | null;
@@ -1748,6 +1754,8 @@ export interface LegacyMetadata {
   /** ISO 8601; without an offset it is UTC. */
   source_created_at?: string | null;
   importance?: number | null;
+  /** Short words without commas, kept in lower case. */
+  tags?: string[] | null;
 }
 
 /** A job in a list. */
@@ -1836,6 +1844,7 @@ export interface MemoryLine {
   title: string;
   /** What it says, in a line: its first decision that holds, else the first sentence of its context. */
   excerpt: string;
+  tags: string[];
   topic_id: string | null;
   session_id: string | null;
   plan_id: string | null;
@@ -1854,6 +1863,7 @@ export interface MemoryText {
   title: string;
   /** What it says, in a line: its first decision that holds, else the first sentence of its context. */
   excerpt: string;
+  tags: string[];
   topic_id: string | null;
   session_id: string | null;
   plan_id: string | null;
@@ -2064,6 +2074,7 @@ export interface PastCompaction {
 
 /** The decision record that a compaction would make. Its id and its time exist only once it is made. */
 export interface PreviewedRecord {
+  tags: string[];
   /** The topic of the newest memory. */
   topic: string;
   topic_id: string;
@@ -2188,6 +2199,8 @@ export interface RecordMetadata {
   /** ISO 8601; without an offset it is UTC. */
   source_created_at?: string | null;
   importance?: number | null;
+  /** Short words without commas, kept in lower case. */
+  tags?: string[] | null;
   /** Of a decision record: its narrative. */
   context: string;
   decisions?: string[] | null;
@@ -2388,13 +2401,14 @@ export interface RetrievalHit {
   text: string;
   tokens: number;
   topic: string | null;
+  tags: string[];
   topic_id: string | null;
-  plan_id: string | null;
   session_id: string | null;
+  plan_id: string | null;
   status: Status | null;
-  source_created_at: string | null;
   created_at: string | null;
   updated_at: string | null;
+  source_created_at: string | null;
   importance: number | null;
   decisions?: string[];
   rationale?: string[];
@@ -2544,6 +2558,7 @@ export interface SetStatusResult {
   graph?: "follows";
   memory_id: string;
   memory_number: number;
+  tags: string[];
   topic_id: string | null;
   session_id: string | null;
   plan_id: string | null;
@@ -2645,6 +2660,8 @@ export interface Summary {
   /** ISO 8601; without an offset it is UTC. */
   source_created_at?: string | null;
   importance?: number | null;
+  /** Short words without commas, kept in lower case. */
+  tags?: string[] | null;
 }
 
 /** The fields of a summary. */
@@ -2665,6 +2682,8 @@ export interface SummaryMetadata {
   /** ISO 8601; without an offset it is UTC. */
   source_created_at?: string | null;
   importance?: number | null;
+  /** Short words without commas, kept in lower case. */
+  tags?: string[] | null;
   /** Of a decision record: its narrative. */
   context: string;
   decisions?: string[] | null;

@@ -177,10 +177,18 @@ describe("remembering, the chat and agents", () => {
       await my.command("MCP: List Servers"); // it lists what there is when it opens
       await my.choice("Add Server").waitFor();
       const isOffered = await my.choice("Cognee Memory").isVisible();
-      if (isOffered) await my.shot("mcp-servers");
-      await my.page.keyboard.press("Escape");
+      if (isOffered) await my.choose("Cognee Memory");
+      else await my.page.keyboard.press("Escape");
       return isOffered;
     }, "the server in the list");
+    await my.choice("Start Server").waitFor(); // the editor knows a server's tools once it has run
+    await my.shot("mcp-server");
+    await my.choose("Start Server");
+    // its output opens meanwhile, and would take the palette's focus
+    await my.page
+      .locator(".panel .view-line")
+      .filter({ hasText: /Discovered.\d+.tools/ })
+      .waitFor();
     const offered = await until(async () => {
       const names = await tools();
       return names.some((name) => name.startsWith("mcp_")) && names;

@@ -44,7 +44,7 @@ const SUMMARIES = [
   },
 ];
 
-/** Makes the folder; `remember` fills it. `more` are further variables of the program's environment. */
+/** Makes the folder; `remember` fills it, with the summaries above unless others are given. `more` are further variables of the program's environment. */
 export function makeFolder(more = {}) {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "library-")));
   const workspace = join(root, "library");
@@ -60,9 +60,9 @@ export function makeFolder(more = {}) {
     workspace,
     env: { COGNEE_MEMORY_CONFIG_DIR: env.COGNEE_MEMORY_CONFIG_DIR, ...more },
     program,
-    async remember() {
+    async remember(summaries = SUMMARIES) {
       await program("worker", "start");
-      for (const summary of SUMMARIES) {
+      for (const summary of summaries) {
         const file = join(root, "summary.json");
         writeFileSync(file, JSON.stringify(summary));
         await program("ingest", "--summary-json", file, "--wait");

@@ -83,6 +83,18 @@ describe("without the program", () => {
     await my.pane("Health").getByRole("button", { name: "Set Up" }).waitFor();
     await my.shot("health-not-set-up");
   });
+
+  my.it("the walkthrough's first step is ticked as soon as the program is there", async () => {
+    const size = my.page.viewportSize();
+    await my.page.setViewportSize({ width: 1800, height: 900 });
+    const step = my.page.locator(".getting-started-step").filter({ hasText: "Set up the memory" });
+    if (!(await step.isVisible())) await my.tab("Welcome").click();
+    await step.locator(".codicon-getting-started-step-unchecked").waitFor();
+    my.host.set({ "cogneeMemory.commandPath": PROGRAM });
+    await step.locator(".codicon-getting-started-step-checked").waitFor();
+    await my.shot("walkthrough-ticked");
+    await my.page.setViewportSize(size);
+  });
 });
 
 describe("with memories", () => {
@@ -213,6 +225,32 @@ describe("with memories", () => {
     await my.toast("1 memory was forgotten.").waitFor();
     await my.row("Memories", "Catalogue import").waitFor({ state: "detached" });
     await my.shot("forgotten");
+  });
+
+  my.it("decisions that are disputed are marked until one is said to hold, with the keyboard alone", async () => {
+    const { keyboard } = my.page;
+    const summary = {
+      topic: "Catalogue database",
+      topic_id: "catalogue-database",
+      context: "Where the cards are kept.",
+    };
+    await my.folder.remember([
+      { ...summary, decisions: ["We use PostgreSQL for the catalogue"], created_at: "2026-09-01T09:00:00Z" },
+      { ...summary, decisions: ["We use SQLite for the catalogue"], created_at: "2026-10-01T09:00:00Z" },
+    ]);
+    await my.row("Memories", "Catalogue database").click();
+    const marked = my.row("Memories", "disputed");
+    await marked.waitFor();
+    await my.shot("disputed");
+    await my.command("Cognee Memory: Review Contradictions");
+    await my.choice("The Newer Holds").waitFor();
+    await my.shot("review");
+    await keyboard.press("ArrowDown"); // the first row only opens both
+    await keyboard.press("Enter");
+    await my.page.locator(".statusbar-item").filter({ hasText: "Settled: 1 of 1." }).first().waitFor();
+    await marked.waitFor({ state: "detached" });
+    await my.row("Memories", "replaced in part").waitFor();
+    await my.shot("reviewed");
   });
 
   my.it("the plan's commands are in the palette under one name", async () => {

@@ -45,7 +45,7 @@ class Bench:
 def bench(tmp_path: Path) -> Iterator[Bench]:
     bench = Bench(tmp_path)
     yield bench
-    bench.worker._queue.stop()
+    bench.worker._scheduling.stop()
 
 
 def test_a_worker_starts_beside_a_store_that_cannot_be_read(tmp_path: Path) -> None:
@@ -58,7 +58,7 @@ def test_a_worker_starts_beside_a_store_that_cannot_be_read(tmp_path: Path) -> N
     try:
         assert worker._runner.graph_lag is None
     finally:
-        worker._queue.stop()
+        worker._scheduling.stop()
 
 
 def test_a_worker_does_not_leave_where_nobody_could_see_that_it_leaves(
@@ -83,7 +83,7 @@ def test_a_worker_does_not_leave_where_nobody_could_see_that_it_leaves(
         worker._stop_if_done()
         assert worker._stop.is_set()
     finally:
-        worker._queue.stop()
+        worker._scheduling.stop()
 
 
 def test_a_worker_that_follows_a_dead_one_lets_its_orphan_finish(
@@ -127,7 +127,7 @@ def test_a_folder_that_somebody_removes_is_made_again_with_what_belongs_into_it(
         assert record is not None
         assert record.state == "queued"
     finally:
-        worker._queue.stop()
+        worker._scheduling.stop()
 
 
 def test_a_worker_without_its_lock_stops_at_once_and_interrupts_its_running_job(
@@ -190,7 +190,7 @@ def test_an_idle_worker_that_a_client_started_leaves_but_not_in_a_team(tmp_path:
         worker._stop_if_done()
         assert worker._stop.is_set() is not in_team
     finally:
-        worker._queue.stop()
+        worker._scheduling.stop()
 
 
 def test_a_drained_worker_that_was_idle_stops_only_once(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -263,7 +263,7 @@ def test_an_argument_in_both_forms_is_refused_unless_one_is_null() -> None:
 def test_halves_of_surrogates_become_question_marks() -> None:
     """They arrive where an argument is not UTF-8; no tokenizer and no database takes them."""
     found = asked("why\ud800", plan_id="\udfff14")
-    assert (found.query, found.filters.plan_id) == ("why?", "?14")
+    assert (found.query, found.filters.labels["plan_id"]) == ("why?", "?14")
 
 
 def test_final_is_another_word_for_active() -> None:
@@ -272,13 +272,13 @@ def test_final_is_another_word_for_active() -> None:
 
 def test_filters_are_passed_on() -> None:
     found = asked(topic_id="job-queue", plan_id="plan-014", status="DecisionRecord")
-    assert found.filters == Filters(False, "DecisionRecord", "job-queue", "plan-014")
+    assert found.filters == Filters(False, "DecisionRecord", {"topic_id": "job-queue", "plan_id": "plan-014"})
 
 
 def test_a_topic_id_that_is_a_uuid_may_be_written_in_capitals() -> None:
     """Job files accept it so, and store it in lower case."""
     found = asked(topic_id="0193C7A2-0000-7000-8000-00000000ABCD")
-    assert found.filters.topic_id == "0193c7a2-0000-7000-8000-00000000abcd"
+    assert found.filters.labels["topic_id"] == "0193c7a2-0000-7000-8000-00000000abcd"
 
 
 @given(st.dictionaries(st.sampled_from(["max_results", "alpha", "as_of", "status", "topic_id", "preset"]), st.text()))

@@ -314,7 +314,7 @@ def test_the_numbers_of_a_catalogue_are_found_in_any_order_and_unknown_ones_are_
         wanted = np.array([5, 999, 1, 0, 20])
         indexes = shuffled.indexes(wanted)
         assert [int(shuffled.number[i]) if i >= 0 else None for i in indexes] == [5, None, 1, None, 20]
-        empty = found.filtered(Filters(topic_id="nobody"), store)
+        empty = found.filtered(Filters(labels={"topic_id": "nobody"}), store)
         assert (len(empty), empty.indexes(wanted).tolist()) == (0, [-1] * 5)
 
 

@@ -380,7 +380,7 @@ def test_the_heartbeat_of_a_real_worker_is_as_the_schema_says(tmp_path: Path) ->
         beat = json.loads(place.heartbeat.read_bytes())
     finally:
         worker._child.close()
-        worker._queue.stop()
+        worker._scheduling.stop()
     assert problems("heartbeat", beat) == []
     assert known(shapes.Heartbeat) == required(shapes.Heartbeat) == set(beat)
     assert beat["counts"]["queued"] == 1

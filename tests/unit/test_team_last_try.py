@@ -18,7 +18,7 @@ from jobs import clock
 from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.model import Record
-from worker.team.member import Member
+from worker.team.team_scheduling import TeamScheduling
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -128,7 +128,7 @@ def test_a_worker_that_ends_at_once_leaves_why(workspace: Workspace, tmp_path: P
     )
     needed: Any = None
     with pytest.raises(JobError, match="team_ca_file"):
-        Member(workspace, made, needed, needed, needed, needed, needed)
+        TeamScheduling(workspace, made, needed, needed, needed, needed, needed, needed)
     assert "absent.pem" in str(last_try.note_of_answers(workspace))
 
 

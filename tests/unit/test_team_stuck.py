@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from bridge.settings import load
 from bridge.store.team.position import CopyState
 from bridge.team.rows import Position, Registered
 from worker.team import team_work
@@ -22,6 +23,9 @@ class Told:
         self.workspace_id, self.node = "w", "n"
         self.shares = False
 
+    def scrub_here(self, job_files: dict[str, Any]) -> None:
+        raise AssertionError("nothing was forgotten")
+
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
         self.asked += 1
         return {"job_files": None}
@@ -34,7 +38,7 @@ def test_a_copy_that_does_not_come_on_is_tried_after_one_second_then_two_up_to_a
     monkeypatch.setattr(team_work, "copy_state", lambda workspace: state[0])
     monkeypatch.setattr(team_work.time, "monotonic", lambda: now[0])
     anything: Any = told
-    work = TeamWork(anything, anything, anything, anything, anything, anything, anything)
+    work = TeamWork(anything, load(environment={}), anything, anything, anything, anything, anything, anything)
     found = Registered(Position(7, "change"), "a model", 3, 8)
     tried = []
     for _ in range(600):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from bridge.interface.envelope import SUCCESS
+from bridge.memory import values_of
 from bridge.search import listing, waiting_jobs
 
+from ..wording import cut
 from .call import Scope
 
 if TYPE_CHECKING:
@@ -15,20 +18,34 @@ if TYPE_CHECKING:
 
 
 def memories(
-    scope: Scope, *, topic_id: str | None, status: str | None, type: str | None, limit: int, after: int | None
+    scope: Scope,
+    *,
+    topic_id: str | None,
+    status: str | None,
+    type: str | None,
+    limit: int,
+    after: int | None,
+    **lists: str | Sequence[str] | None,
 ) -> MemoriesPage:
-    """A page of memories, the highest numbers first. Raises JobError: TOPIC_NOT_FOUND."""
+    """A page of memories, the highest numbers first; ``lists``: the values that each is to have of properties with
+    several. Raises JobError: TOPIC_NOT_FOUND."""
     waiting = waiting_jobs.warnings(scope.workspace)
+    values = {name: values_of(given) for name, given in lists.items()}
     lines, total = listing.page(
-        scope.workspace, limit, before=after, topic_id=topic_id, status=status, kind=type
-    )  # fmt: skip
+        scope.workspace, limit, before=after, topic_id=topic_id, status=status, kind=type, **values
+    )
     shown = lines[:limit]
     following = str(shown[-1]["memory_number"]) if len(lines) > limit else None
     return {**SUCCESS, "memories": shown, "total": total, "next": following, "warnings": waiting}
 
 
 def recent(
-    scope: Scope, *, limit: int, since: datetime | None, topic_id: str | None, include_superseded: bool
+    scope: Scope,
+    *,
+    limit: int,
+    since: datetime | None = None,
+    topic_id: str | None = None,
+    include_superseded: bool = False,
 ) -> MemoriesPage:
     """The memories with the latest dates. Raises JobError: TOPIC_NOT_FOUND."""
     waiting = waiting_jobs.warnings(scope.workspace)
@@ -44,7 +61,7 @@ def memory(scope: Scope, *, memory: str) -> WholeMemory:
     return {**SUCCESS, "memory": listing.memory(scope.workspace, memory)}
 
 
-def open_items(scope: Scope, *, topic_id: str | None, limit: int) -> OpenItems:
+def open_items(scope: Scope, *, limit: int, topic_id: str | None = None) -> OpenItems:
     """What is open. Raises JobError: TOPIC_NOT_FOUND."""
     from bridge.search.open_items import open_items
 
@@ -53,10 +70,12 @@ def open_items(scope: Scope, *, topic_id: str | None, limit: int) -> OpenItems:
     return {**SUCCESS, "items": items[:limit], "total": len(items), "warnings": waiting}
 
 
-def topics(scope: Scope) -> Topics:
-    """All topics, the largest first."""
+def topics(scope: Scope, *, limit: int | None = None) -> Topics:
+    """All topics, or the first ``limit``, the largest first."""
     waiting = waiting_jobs.warnings(scope.workspace)
-    return {**SUCCESS, "topics": listing.topics(scope.workspace), "warnings": waiting}
+    found = listing.topics(scope.workspace)
+    shown = found[:limit]
+    return {**SUCCESS, "topics": shown, "warnings": [*cut(len(shown), len(found), "limit", ()), *waiting]}
 
 
 def review(scope: Scope, *, all: bool) -> Review:

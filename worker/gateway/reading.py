@@ -24,9 +24,9 @@ from jobs import clock, files
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
-from ..child.protocol import FOLLOW, FORGOTTEN
-from ..child.supervisor import Child, ChildEnded
+from ..child.supervisor import Child
 from ..pool.copies import Copies
+from ..team import copy_follower
 from ..version import VERSION
 
 log = logging.getLogger("gateway")
@@ -144,7 +144,7 @@ class Reading:
             self._follow(workspace_id, person)
         except JobError as error:
             failed = error
-        except (OSError, ChildEnded) as error:
+        except OSError as error:
             failed = JobError("TEAM_READER_BUSY", f"The gateway's copy cannot follow: {type(error).__name__}.")
         except Exception:
             log.exception("a copy could not follow")
@@ -168,8 +168,7 @@ class Reading:
         with self._copies.use(workspace_id) as copy:
             files.replace_without_sync(_person_file(copy.workspace.root), person.encode())
             self._child.workspace_id, self._child.person = workspace_id, person
-            if self._child.ask({"kind": FOLLOW, "jobs": [], "lease": None})["job_files"] is not None:
-                self._child.ask({"kind": FORGOTTEN, "jobs": [], "lease": None})
+            copy_follower.follow(self._child)
         seen = self._copies.positions()[workspace_id]
         if seen.position is None or seen.position.seq < found.position.seq:
             raise JobError("TEAM_READER_BUSY", "The gateway's copy could not follow: see the gateway's log.")

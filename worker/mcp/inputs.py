@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from bridge.argument_table import EXPLAIN_ARGUMENTS, MAX_IDS, MAX_QUERY_CHARS, Argument, Kind
+from bridge.memory import LISTS
+from jobs import clock
 from jobs.errors import JobError
 from jobs.kinds import PAIR_VERDICTS, VERDICTS
 
@@ -47,10 +50,11 @@ def _memory(help: str) -> dict[str, Argument]:
 
 def _filters(noun: str) -> dict[str, Argument]:
     return {
-        "topic_id": _of("text", f"Only {noun} of this topic."),
+        "topic_id": _of("topic", f"Only {noun} of this topic."),
         "plan_id": _of("text", "Only of the plan with this number."),
-        "since": _of("text", f"Only {noun} from this time on, ISO 8601."),
+        "since": _of("time", f"Only {noun} from this time on, ISO 8601."),
         "until": _of("text", "Only from before this time, ISO 8601."),
+        **{name: _of("texts", f"Only {noun} with all of these.") for name in LISTS},
         "include_superseded": _flag(f"Also {noun} that were replaced, for questions about the past."),
     }
 
@@ -82,7 +86,7 @@ RECENT = {
     "limit": _as_in_table("limit", "Most memories."),
     **{name: _RECENT[name] for name in ("topic_id", "since", "include_superseded")},
 }
-OPEN = {"limit": _as_in_table("limit", "Most items."), "topic_id": _of("text", "Only items of this topic.")}
+OPEN = {"limit": _as_in_table("limit", "Most items."), "topic_id": _of("topic", "Only items of this topic.")}
 TOPICS = {"limit": _of("whole", "Most topics.", range=(1, 200), default=50)}
 MARK_OUTDATED = _memory("The memory that no longer holds") | {
     "replaced_by": _of("whole", "The number of the memory that holds now, if one does.", range=(1, LARGEST_NUMBER)),
@@ -120,6 +124,7 @@ _FIELDS = {
         "next_steps": _of("texts", "What is to be done."),
         "references": _of("texts", "Files, plans, branches, issues."),
         "plan_id": _of("text", "The number of its plan.", range=(1, 256)),
+        **{name: _of("texts", f"{name.capitalize()}, a word or two each.") for name in LISTS},
         "source_created_at": _of("text", "When it took place, if not now, ISO 8601."),
     }
 }  # fmt: skip
@@ -177,6 +182,8 @@ def _bounds(lower: str, least: float, upper: str, most: float) -> Schema:
 _TYPES: dict[Kind, tuple[type | tuple[type, ...], str]] = {
     "text": (str, "a text"),
     "choice": (str, "a text"),
+    "topic": (str, "a text"),
+    "time": (str, "a text"),
     "object": (dict, "an object"),
     "flag": (bool, "true or false"),
 }
@@ -197,4 +204,13 @@ def checked(name: str, value: Any, argument: Argument) -> Any:
     kind, shown = _TYPES.get(argument.kind, (object, ""))
     if not isinstance(value, kind):
         raise JobError("ARGUMENT_INVALID", f"{name} must be {shown}.", remediation=f"{name}: {argument.help}")
-    return value
+    if argument.kind == "time":
+        return _moment(name, str(value))
+    return str(value).lower() if argument.kind == "topic" else value
+
+
+def _moment(name: str, text: str) -> datetime:
+    try:
+        return clock.parse(text)
+    except ValueError:
+        raise JobError("ARGUMENT_INVALID", f"{name} must be an ISO 8601 time, such as 2026-11-01.") from None

@@ -1,11 +1,11 @@
-"""The tools that read the store or a record without a question: one memory, topics, the newest, what is open, a job.
+"""The tools that read the store or a record without a question: one memory, lists, a job.
 
 As in ``questions``, the functions are synchronous. The arguments are checked, and their defaults filled in.
 """
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from bridge import trust
@@ -16,9 +16,7 @@ from jobs import client, clock, launch
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
-from ..calls import memories
 from ..calls.call import Scope
-from ..wording import cut
 from .answer import NOTICE, Answer, compact_json
 from .job_answers import job_status as status_of, remedy_of
 
@@ -48,33 +46,15 @@ def read(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
     return Answer(part)
 
 
-def topics(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
-    """The topics with the most active summaries."""
-    warnings = _copy(workspace)
-    found = memories.topics(Scope(workspace))
-    shown = found["topics"][: arguments["limit"]]
-    left = cut(len(shown), len(found["topics"]), "limit", ())
-    return Answer({**found, "topics": shown, "warnings": [*warnings, *left, *found["warnings"]]})
+def listed(function: Callable[..., Mapping[str, Any]]) -> Callable[[Workspace, dict[str, Any]], Answer]:
+    """The function of a tool that gives the list of a call, which has ``warnings``."""
 
+    def run(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
+        note = _copy(workspace)
+        found = function(Scope(workspace), **arguments)
+        return Answer({**found, "warnings": [*note, *found["warnings"]]})
 
-def recent(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
-    """The newest memories. Raises JobError: ARGUMENT_INVALID, TOPIC_NOT_FOUND."""
-    warnings = _copy(workspace)
-    found = memories.recent(
-        Scope(workspace),
-        limit=arguments["limit"],
-        since=_moment(arguments, "since"),
-        topic_id=_topic_id(arguments),
-        include_superseded=arguments["include_superseded"],
-    )
-    return Answer({**found, "warnings": [*warnings, *found["warnings"]]})
-
-
-def still_open(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
-    """The open questions and next steps. Raises JobError: TOPIC_NOT_FOUND."""
-    warnings = _copy(workspace)
-    found = memories.open_items(Scope(workspace), topic_id=_topic_id(arguments), limit=arguments["limit"])
-    return Answer({**found, "warnings": [*warnings, *found["warnings"]]})
+    return run
 
 
 def job_status(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
@@ -128,16 +108,3 @@ def _copy(workspace: Workspace) -> list[str]:
     trust.settings_of(workspace)
     note = following.note(workspace, clock.now())
     return [] if note is None else [note]
-
-
-def _topic_id(arguments: dict[str, Any]) -> str | None:
-    return arguments["topic_id"].lower() if "topic_id" in arguments else None
-
-
-def _moment(arguments: dict[str, Any], name: str) -> datetime | None:
-    if name not in arguments:
-        return None
-    try:
-        return clock.parse(arguments[name])
-    except ValueError:
-        raise JobError("ARGUMENT_INVALID", f"{name} must be an ISO 8601 time, such as 2026-11-01.") from None

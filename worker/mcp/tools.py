@@ -15,6 +15,7 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.spelling import did_you_mean
 
+from ..calls import memories
 from . import changes, inputs, questions, reading, short
 from .answer import Answer
 from .inputs import Arguments, Schema
@@ -132,9 +133,10 @@ def _checked(tool: Tool, given: dict[str, Any]) -> dict[str, Any]:
             raise JobError("ARGUMENT_INVALID", f"{tool.name} needs {name}.", remediation=f"{name}: {argument.help}")
     known = {**inputs.UNLISTED, **tool.arguments}
     if tool.is_question:
-        numbers = ("whole", "number")
-        return {name: each if known[name].kind in numbers else inputs.checked(name, each, known[name])
-                for name, each in given.items()}  # fmt: skip
+        texts = {name: each for name, each in given.items() if known[name].kind in ("text", "choice", "flag")}
+        for name, each in texts.items():
+            inputs.checked(name, each, known[name])
+        return given
     defaults = {name: argument.default for name, argument in tool.arguments.items() if argument.default is not None}
     return defaults | {name: inputs.checked(name, each, known[name]) for name, each in given.items()}
 
@@ -215,7 +217,7 @@ TOOLS = (
         "List the newest memories",
         "List the newest memories with topic, date and first decision. Use it when the user asks what happened last"
         " or since a day, or to continue an earlier session.",
-        reading.recent,
+        reading.listed(memories.recent),
         inputs.RECENT,
         f"{_CALLS}.MemoriesPage",
         {"memories": _LINE, **only("total", "warnings")},
@@ -225,7 +227,7 @@ TOOLS = (
         "List what is open",
         "List the open questions and next steps that no later memory has answered or done. Use it when the user asks"
         " what is open or what comes next.",
-        reading.still_open,
+        reading.listed(memories.open_items),
         inputs.OPEN,
         f"{_CALLS}.OpenItems",
         {"items": only("kind", "text", "topic_id", "title", "memory_number", "date"), **only("total", "warnings")},
@@ -235,7 +237,7 @@ TOOLS = (
         "List the topics",
         "List the topics with their titles and counts. Use it to find the topic_id for memory_ingest or for a filter,"
         " or when the user asks what the memory is about.",
-        reading.topics,
+        reading.listed(memories.topics),
         inputs.TOPICS,
         f"{_CALLS}.Topics",
         {"topics": _TOPIC, **only("warnings")},

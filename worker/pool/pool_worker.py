@@ -24,9 +24,10 @@ from jobs.layout import Workspace
 from jobs.lifecycle import CrashLimits
 from jobs.model import Record
 
-from ..child.protocol import CLOSE, FOLLOW, FORGOTTEN, Answer
+from ..child.protocol import CLOSE
 from ..child.supervisor import Child, ChildEnded
 from ..scheduling.runner import Runner
+from ..team import copy_follower
 from ..team.held_lease import HeldLease
 from ..team.team_jobs import TeamJobs
 from ..version import VERSION
@@ -176,8 +177,8 @@ class PoolWorker:
             self._copies.remove_oldest(lambda gone: self._team.remove_copy(gone.workspace_id, gone.node))
             return 0.0 if has_run else _AGAIN_SECONDS
         if (workspace_id := self._next_to_follow()) is not None:
-            with self._at(workspace_id) as copy:
-                self._follow(copy)
+            with self._at(workspace_id):
+                copy_follower.follow(self._current.child)
             return 0.0
         if self._shared.child.is_idle(settings.child_idle_seconds):
             self._shared.child.stop(why="idle")
@@ -186,26 +187,15 @@ class PoolWorker:
 
     def _run_jobs(self, copy: PoolCopy) -> bool:
         """Run what is due, for a while. Returns whether there was a job."""
-        has_run = False
         until = time.monotonic() + _HELD_SECONDS
-        while not self._stop.is_set() and time.monotonic() < until and (job_id := self._jobs.next()) is not None:
+
+        def run(job_id: str) -> None:
             record = self._jobs.startable(job_id)
             if record is not None and record.kind in NEEDS_GRAPH:
                 self._use_own_process(copy)
             self._current.runner.run_if_due(job_id)
-            has_run = True
-        return has_run
 
-    def _follow(self, copy: PoolCopy) -> None:
-        """Apply what other machines changed, and remove what they forgot."""
-        try:
-            if self._ask(FOLLOW)["job_files"] is not None:
-                self._ask(FORGOTTEN)
-        except ChildEnded as ended:
-            log.warning("following the team was interrupted: %s", ended)
-
-    def _ask(self, kind: str) -> Answer:
-        return self._current.child.ask({"kind": kind, "jobs": [], "lease": None})
+        return self.lease.run_due(run, lambda: not self._stop.is_set() and time.monotonic() < until)
 
     # --- a copy, and the process that has it open ---
 
@@ -239,6 +229,6 @@ class PoolWorker:
             own.child.close()
         elif self._shared.child.pid is not None:
             try:
-                self._ask(CLOSE)
+                self._shared.child.ask({"kind": CLOSE, "jobs": [], "lease": None})
             except (ChildEnded, OSError) as error:
                 log.debug("the child has ended, and its files are closed: %s", error)

@@ -4,6 +4,7 @@ It does not know what a job does to the memory: the child process runs it. In re
 
 ``ledger``: the live records in memory and on disk, and every change of them.
 ``waiting``: the waiting jobs in the order in which they start.
+``scheduling``: the way by which a worker's jobs come to run; the one of a machine alone.
 ``huey_queue``: the Huey queue of due jobs, and its consumer thread.
 ``runner``: attempts: from a queue message to an outcome in the record.
 ``graph_upkeep``: when the knowledge graph is brought up to date without a job.

@@ -66,6 +66,14 @@ class HeldLease:
             elif has_begun:
                 self._count_loss()
 
+    def run_due(self, run: Callable[[str], object], goes_on: Callable[[], bool]) -> bool:
+        """Run the jobs that are due, one after the other, while ``goes_on``. Returns whether there was one."""
+        has_run = False
+        while goes_on() and (job_id := self._jobs.next()) is not None:
+            run(job_id)
+            has_run = True
+        return has_run
+
     def renew_if_due(self) -> None:
         """Renew the lease, if there is one, every third of its time. Raises JobError as ``Team``."""
         lease = self._held

@@ -17,8 +17,9 @@ import threading
 import time
 from collections.abc import Callable
 
+from bridge.settings import Settings
 from bridge.store.opening import copy_state
-from bridge.team import copy_age, last_try, leases
+from bridge.team import copy_age, last_try
 from bridge.team.leases import Lease
 from bridge.team.membership import Membership
 from bridge.team.protocol import Team
@@ -28,10 +29,10 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.model import Record
 
-from ..child.protocol import FOLLOW, FORGOTTEN
-from ..child.supervisor import Child, ChildEnded
+from ..child.supervisor import Child
 from ..scheduling.runner import MAINTENANCE, Runner
 from ..version import VERSION
+from . import copy_follower
 from .exchange import Exchange
 from .held_lease import HeldLease
 from .team_jobs import TeamJobs
@@ -53,6 +54,7 @@ class TeamWork:
     def __init__(
         self,
         workspace: Workspace,
+        settings: Settings,
         membership: Membership,
         team: Team,
         jobs: TeamJobs,
@@ -61,14 +63,8 @@ class TeamWork:
         exchange: Exchange,
         changed: Callable[[], None] = lambda: None,
         count_loss: Callable[[], None] = lambda: None,
-        *,
-        lease_seconds: float = leases.SECONDS,
-        copy_days: float = 30.0,
-        refused_hours: float = 24.0,
-        most_memories: int | None = None,
     ) -> None:
-        """``most_memories``: of a workspace with more, no copy is made here, and no job runs here; None: no limit."""
-        self._most_memories = most_memories
+        self._settings = settings
         self._workspace = workspace
         self._membership = membership
         self._team = team
@@ -77,14 +73,11 @@ class TeamWork:
         self._child = child
         self._exchange = exchange
         self._changed = changed
-        self._lease_seconds = lease_seconds
-        self._copy_days = copy_days
-        self._refused_hours = refused_hours
         self._remove_again_at = 0.0
         self._stuck_seconds = 0.0
         self._follow_at = 0.0
         self._noted: tuple[tuple[int, bool, bool], float] = ((-1, False, False), 0.0)  # of the copy, and when
-        self._lease = HeldLease(team, jobs, lease_seconds, lambda: child.end("stopped"), count_loss)
+        self._lease = HeldLease(team, jobs, settings.lease_seconds, lambda: child.end("stopped"), count_loss)
         self._stop = threading.Event()
         self._has_run = threading.Event()  # no job runs any more
         self._wake_run = threading.Event()
@@ -142,7 +135,7 @@ class TeamWork:
             self._look_at = time.monotonic() + _LOOK_SECONDS
             if (current := self._current) is not None:
                 with contextlib.suppress(OSError):  # it is noted again soon
-                    copy_age.note_current(self._workspace, clock.now(), self._copy_days, *current)
+                    copy_age.note_current(self._workspace, clock.now(), self._settings.team_copy_days, *current)
 
     def stop(self) -> None:
         """Stop after the running job. The lease is given up, so that another worker need not wait for its end."""
@@ -209,7 +202,7 @@ class TeamWork:
         workspace_id, node = self._membership.workspace_id, self._membership.node
         if self._runner.paused.is_set():
             return self._follow(self._team.registered(workspace_id))
-        turn = self._team.look(workspace_id, node, self._lease_seconds)
+        turn = self._team.look(workspace_id, node, self._settings.lease_seconds)
         if turn is None or turn.lease is None:
             follow_seconds = self._follow(None if turn is None else turn.registered)
             if self._wants_maintenance.is_set():
@@ -218,28 +211,30 @@ class TeamWork:
             if turn is None or turn.due_seconds is None:
                 return follow_seconds
             return min(follow_seconds, max(turn.due_seconds, _AGAIN_SECONDS))
-        has_run = False
         with self._lease.holding(Lease(workspace_id, turn.lease)):
             self._wake_exchange.set()  # to renew it
-            while not self._stop.is_set() and (job_id := self._jobs.next()) is not None:
-                self._runner.run_if_due(job_id)
-                has_run = True
-                self._wake_exchange.set()
-                if self._runner.paused.is_set():
-                    break
+            has_run = self._lease.run_due(self._run_job, self._may_start)
         self._wake_exchange.set()
         if has_run and self._lease.left_jobs:
             self._wakeups.tell()  # others may take the lease now
         return 0.0 if has_run else _AGAIN_SECONDS
 
+    def _run_job(self, job_id: str) -> None:
+        self._runner.run_if_due(job_id)
+        self._wake_exchange.set()
+
+    def _may_start(self) -> bool:
+        return not (self._stop.is_set() or self._runner.paused.is_set())
+
     def _keeps_copy(self) -> bool:
-        """Whether this machine has a copy, or will make one; decided once, when the team is first reached."""
+        """Whether this machine has a copy, or will make one; decided once, when the team is first reached. Behind a
+        gateway, none is made of a large workspace, and no job of it runs here."""
         state = copy_state(self._workspace)
         has_one = state.position is not None and state.position.seq > 0
-        if has_one or self._membership.shares or self._most_memories is None:
+        if has_one or self._membership.shares or self._settings.team is None:
             return True
         count = self._team.memory_count(self._membership.workspace_id)
-        if count <= self._most_memories:
+        if count <= self._settings.team_copy_memories:
             return True
         log.warning("the workspace has %d memories: no copy is made here, the team's gateway answers questions", count)
         return False
@@ -259,16 +254,7 @@ class TeamWork:
             self._current = None
             if (too_early_for := self._follow_at - time.monotonic()) > 0:
                 return too_early_for
-        try:
-            answer = self._child.ask({"kind": FOLLOW, "jobs": [], "lease": None})
-            if (job_files := answer["job_files"]) is not None:
-                self._jobs.scrub_here(job_files)
-                self._child.ask({"kind": FORGOTTEN, "jobs": [], "lease": None})
-                log.info("what another machine forgot is removed here")
-        except ChildEnded as ended:
-            log.warning("following the team was interrupted: %s", ended)
-        except OSError as error:
-            log.warning("what another machine forgot is still in jobs' files: %s", error)
+        copy_follower.follow(self._child, self._jobs.scrub_here)
         self._changed()
         is_behind = found is None or found.position != state.position
         if is_behind and copy_state(self._workspace).position == state.position:
@@ -286,7 +272,7 @@ class TeamWork:
         runs_jobs = not self._runner.paused.is_set() and not self._stop.is_set()
         if (seq, has_removed_all, runs_jobs) == noted and time.monotonic() - noted_at < _NOTE_SECONDS:
             return
-        copy_age.note_current(self._workspace, clock.now(), self._copy_days, *position)
+        copy_age.note_current(self._workspace, clock.now(), self._settings.team_copy_days, *position)
         self._note(seq, has_removed_all=has_removed_all, runs_jobs=runs_jobs)
         if noted[2] and not runs_jobs:
             self._wakeups.tell()  # others may own the graph now
@@ -335,7 +321,7 @@ class TeamWork:
 
     def _reached(self, error: JobError | None) -> None:
         try:
-            last_try.note(self._workspace, error, clock.now(), self._refused_hours)
+            last_try.note(self._workspace, error, clock.now(), self._settings.team_refused_hours)
         except OSError as trouble:
             log.debug("how the team was reached is not noted: %s", trouble)
         code = None if error is None else error.code

@@ -6,7 +6,8 @@ import argparse
 from typing import Any, get_args
 
 from bridge.interface import envelope
-from bridge.memory import STATUS_WORDS, Status
+from bridge.interface.arguments import add_list_filters
+from bridge.memory import LABELS, LISTS, STATUS_WORDS, Status
 from bridge.search import following, listing
 from bridge.text.template import readable
 from jobs import clock, files
@@ -40,6 +41,7 @@ def add_memories(builder: CommandLineBuilder) -> None:
     )
     listing.add_argument("--topic-id", metavar="TOPIC", help="only this topic: its id or its exact title")
     listing.add_argument("--status", metavar="WORD", help="only this status: Active, DecisionRecord, Superseded, Draft")
+    add_list_filters(listing)
     limit(listing, "memories")
     listing.add_argument("--after", metavar="NUMBER", type=int, help="continue after this number: only older memories")
     still_open = verbs.add(
@@ -99,7 +101,8 @@ def memories_list(args: argparse.Namespace) -> Envelope:
     status = None if args.status is None else words.get(args.status.lower())
     if args.status is not None and status is None:
         raise JobError("ARGUMENT_INVALID", f"There is no status {args.status!r}; one of {', '.join(get_args(Status))}.")
-    return calls.memories(scope, status=status, type=None, after=args.after, **asked)
+    values = {name: getattr(args, name) for name in LISTS}
+    return calls.memories(scope, status=status, type=None, after=args.after, **asked, **values)
 
 
 def show_memories(answer: Envelope) -> None:
@@ -110,7 +113,7 @@ def show_memories(answer: Envelope) -> None:
         return
     now = clock.now()
     rows = [
-        (str(m["memory_number"]), shortened(m["excerpt"] or m["title"], _EXCERPT), m["topic_id"] or "-",
+        (str(m["memory_number"]), shortened(m["excerpt"] or m["title"], _EXCERPT) + _values(m), m["topic_id"] or "-",
          m["status"] or "[Legacy]", age(m["source_created_at"] or m["created_at"] or m["stored_at"], now),
          m["memory_id"])
         for m in answer["memories"]
@@ -156,8 +159,7 @@ def show_memory(answer: Envelope) -> None:
         [
             ("memory", f"#{memory['memory_number']} {memory['memory_id']}"),
             ("status", memory["status"] or "[Legacy]"),
-            ("topic", memory["topic_id"] or ""),
-            ("plan", memory["plan_id"] or ""),
+            *((label.shown, _joined(memory.get(name))) for name, label in LABELS.items() if label.shown),
             ("hidden", "It is stored, but queries do not return it." if memory["hidden"] else ""),
             ("made of", memory["migrated_from"] or ""),
             ("became", ", ".join(memory["migrated_to"])),
@@ -172,6 +174,15 @@ def show_memory(answer: Envelope) -> None:
         say(f"“{each['text']}” may rest on {replaced}.")
     say()
     say(readable(memory["summary_text"]).rstrip("\n"))
+
+
+def _values(memory: dict[str, Any]) -> str:
+    """`` [a, b]``: the values of its properties that have several."""
+    return "".join(f" [{_joined(memory[name])}]" for name in LISTS if memory.get(name))
+
+
+def _joined(value: str | list[str] | None) -> str:
+    return ", ".join(value) if isinstance(value, list) else value or ""
 
 
 def _captured_from(source: dict[str, Any] | None) -> str:

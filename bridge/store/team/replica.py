@@ -65,6 +65,7 @@ class Replica:
         """The rows that have the form of a row; the others are set aside by the next ``apply``."""
         self._set_aside = {}
         for found in feed:
+            found = found._replace(row=self._forms.filled(found.row))
             try:
                 self._forms.require(found.row)
             except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:

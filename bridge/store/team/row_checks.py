@@ -26,7 +26,7 @@ from jobs.errors import JobError
 from jobs.ids import is_job_id
 from jobs.scrub import WORDS
 
-from ...memory import Memory, is_topic_id
+from ...memory import LISTS, TIMES, Memory, is_topic_id
 from ...team.rows import SharedRow
 from .. import capture_history, compaction_history, extractions, feedback, migrations, rows, verdicts
 from ..history_digests import without_texts
@@ -34,7 +34,7 @@ from ..values import Addition, CapturedSession, CaptureSource, Compaction, Extra
 from .row_forms import RowForms
 from .tables import SEQUENCES, TABLES, quoted
 
-_JSON = frozenset(["body", "sources", "conflicts", "restored", "found", "segments", "evidence"])
+_JSON = frozenset(["body", "sources", "conflicts", "restored", "found", "segments", "evidence", *LISTS])
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _TABLES = {table.name: table for table in TABLES}
@@ -53,6 +53,7 @@ class RowChecks:
     def require_valid(self, row: SharedRow, dimensions: int | None) -> None:
         """``dimensions``: of the workspace's vectors, if they are known. Raises JobError: ARGUMENT_INVALID."""
         try:
+            row = self._forms.filled(row)
             self._forms.require(row)
             if row.value is not None and row.table != SEQUENCES:
                 _require_forms(row.table, row.value)
@@ -116,7 +117,7 @@ def _has_form(table: str, name: str, given: Any) -> bool:
     if isinstance(given, str) and "\0" in given:
         return False
     if name == "at" or name.endswith("_at"):  # what an old text said of its own time is shown if it is one
-        return (table == "memories" and name in _SAID_OF_ITSELF) or _is_time(given)
+        return (table == "memories" and name in TIMES) or _is_time(given)
     if name in ("job_id", "origin_job", "restored_by"):
         return is_job_id(given) or (table == "compactions" and given == "")  # that of an edited import is left out
     if name == "job_sha256" and table == "effects":
@@ -126,9 +127,6 @@ def _has_form(table: str, name: str, given: Any) -> bool:
     if name in ("number", "seq", "first", "last"):
         return int(given) >= 1
     return name not in ("tool", "method") or given in WORDS
-
-
-_SAID_OF_ITSELF = ("created_at", "updated_at", "source_created_at")
 
 
 def _is_uuid(text: str) -> bool:
@@ -185,7 +183,7 @@ def _write_memory(connection: sqlite3.Connection, row: Mapping[str, Any], found:
     rest = Addition(found, row["origin_job"], bool(row["hidden"]), row["migrated_from"], row["status_set_at"])
     rows.insert(connection, rest, place)
     if found.kind == "legacy":
-        said = {name: row[name] for name in _SAID_OF_ITSELF}
+        said = {name: row[name] for name in TIMES}
         marks = ", ".join(f"{name} = ?" for name in said)
         connection.execute(f"UPDATE memories SET {marks}", list(said.values()))  # noqa: S608 - constants
 

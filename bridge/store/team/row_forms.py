@@ -6,8 +6,10 @@ from __future__ import annotations
 import json
 import math
 import sqlite3
+from dataclasses import replace
 from typing import Any, NamedTuple
 
+from ...memory import LISTS
 from ...team.rows import SharedRow
 from .tables import NUMBERED, SEQUENCES, TABLES, key_text
 
@@ -34,6 +36,12 @@ class RowForms:
                 if name not in table.local
             }
         self._keys = {table.name: table.key for table in TABLES}
+
+    def filled(self, row: SharedRow) -> SharedRow:
+        """The row, with the default of each property that memories did not have when it was written."""
+        if row.table != "memories" or row.value is None:
+            return row
+        return replace(row, value=dict.fromkeys(LISTS, "[]") | row.value)
 
     def require(self, row: SharedRow) -> None:
         """Raises ValueError for a row of another form, with what is wrong, without its words."""

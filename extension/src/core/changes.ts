@@ -28,6 +28,11 @@ export class Changes implements vscode.Disposable {
     );
   }
 
+  /** Tells a change that the editor's watchers may miss: of a file that was made and removed in one moment. */
+  tell(change: Change): void {
+    this.emitter.fire(change);
+  }
+
   dispose(): void {
     for (const each of [...this.watchers, ...this.subscriptions]) each.dispose();
     this.watchers = [];

@@ -148,25 +148,19 @@ export class Services {
   }
 }
 
-interface Remedy {
-  readonly title: () => string;
-  readonly command: string;
-  readonly args?: readonly string[];
-}
-
-const setUp: Remedy = { title: () => "Set Up", command: "cognee.setUp" };
-const setUpAgain: Remedy = { title: () => "Set Up Again", command: "cognee.setUp" };
-const graph: Remedy = { title: () => "Add the Graph", command: "cognee.addGraph" };
-const health: Remedy = { title: () => "Check Health", command: "cognee.checkHealth" };
+const setUp: vscode.Command = { title: "Set Up", command: "cognee.setUp" };
+const setUpAgain: vscode.Command = { title: "Set Up Again", command: "cognee.setUp" };
+const graph: vscode.Command = { title: "Add the Graph", command: "cognee.addGraph" };
+const health: vscode.Command = { title: "Check Health", command: "cognee.checkHealth" };
 
 /** Commands that mend the cause of an error. */
-const REMEDIES: Readonly<Record<string, Remedy>> = {
+const REMEDIES: Readonly<Record<string, vscode.Command>> = {
   PROGRAM_NOT_FOUND: setUp,
   PROGRAM_TOO_OLD: setUp,
   COMMAND_PATH_WRONG: {
-    title: () => "Open Setting",
+    title: "Open Setting",
     command: "workbench.action.openSettings",
-    args: [`${SECTION}.commandPath`],
+    arguments: [`${SECTION}.commandPath`],
   },
   MODEL_MISSING: setUp,
   GRAPH_NOT_INSTALLED: graph,
@@ -181,8 +175,8 @@ const REMEDIES: Readonly<Record<string, Remedy>> = {
   NO_NETWORK: setUpAgain,
   NO_PERMISSION: setUpAgain,
   HASH_MISMATCH: setUpAgain,
-  WORKSPACE_NOT_TRUSTED: { title: () => "Trust This Memory…", command: "cognee.trust" },
-  NOT_TRUSTED: { title: () => "Manage Trust", command: "workbench.trust.manage" },
+  WORKSPACE_NOT_TRUSTED: { title: "Trust This Memory…", command: "cognee.trust" },
+  NOT_TRUSTED: { title: "Manage Trust", command: "workbench.trust.manage" },
   WORKER_START_FAILED: health,
   WORKER_NOT_RUNNING: health,
   WORKER_KILLED: health,
@@ -190,9 +184,7 @@ const REMEDIES: Readonly<Record<string, Remedy>> = {
 
 /** The command that mends the cause of an error, as a button. */
 export function remedyOf(error: unknown): vscode.Command | undefined {
-  const remedy = error instanceof MemoryError ? REMEDIES[error.code] : undefined;
-  if (remedy === undefined) return undefined;
-  return { title: remedy.title(), command: remedy.command, arguments: [...(remedy.args ?? [])] };
+  return error instanceof MemoryError ? REMEDIES[error.code] : undefined;
 }
 
 /** An AbortSignal that follows VS Code's cancellation token. */

@@ -5,6 +5,7 @@ import * as vscode from "vscode";
 import type { InFlight, Kind, NewJob, Results } from "#types";
 import { describe, MemoryError } from "../core/error";
 import { livingWorker } from "../core/heartbeat";
+import { recordFile } from "../core/layout";
 import { request } from "../core/requests";
 import { plain } from "../core/text";
 import type { Services } from "../core/services";
@@ -53,6 +54,7 @@ export async function runJob<K extends Kind>(
         if (error instanceof MemoryError && expected.has(error.code)) await ask("dismiss");
         throw error;
       } finally {
+        services.changes.tell({ folder, what: "jobs", path: recordFile(memory.workspace, jobId) });
         clearTimeout(timer);
         cancelled.dispose();
         beats.dispose();

@@ -9,9 +9,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { McpServers } from "../../src/agent/mcp";
 import { RecallTool, RememberTool } from "../../src/agent/tools";
 import { answer } from "../../src/chat/participant";
-import { ChatRequestTurn, ChatResponseMarkdownPart, ChatResponseTurn, MarkdownString } from "../editor";
+import { ChatRequestTurn, ChatResponseMarkdownPart, ChatResponseTurn, MarkdownString } from "../vscode";
 import { model, reset, shown, Uri, user, window, workspace } from "../vscode";
-import { FakeDocument } from "../editor";
+import { FakeDocument } from "../vscode";
 import { PROGRAM, type Session, session } from "./session";
 
 const MINUTES = 60_000;

@@ -1,0 +1,140 @@
+"""How a workspace's jobs come to run: by this worker alone, from its queue, or wherever its team runs them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
+
+from bridge.graph import installed
+from bridge.settings import Settings
+from bridge.store.opening import reader_of
+from jobs.errors import JobError
+from jobs.layout import Workspace
+
+from ..child.supervisor import Child
+from .graph_upkeep import GraphUpkeep
+from .huey_queue import Queue
+from .ledger import Cancellation, Ledger
+from .runnable_jobs import LocalJobs
+from .runner import MAINTENANCE, Runner
+
+if TYPE_CHECKING:
+    from jobs import schema
+
+log = logging.getLogger(__name__)
+
+_LAST_PRIORITY = -1000
+
+
+class Scheduling(Protocol):
+    """A worker has one, chosen when it starts. ``runner`` runs the jobs; ``may_leave``: nothing is missed here while no
+    worker runs."""
+
+    runner: Runner
+    may_leave: bool
+
+    def start(self) -> None:
+        """Start the threads."""
+
+    def stop(self) -> None:
+        """Stop after the running job."""
+
+    def announce(self) -> None:
+        """Let the jobs run that are new, or due again."""
+
+    def pause(self) -> None:
+        """Start no more jobs here."""
+
+    def resume(self) -> None:
+        """Start jobs again."""
+
+    def cancel(self, job_id: str) -> Cancellation:
+        """As ``Runner.cancel``, for a job of this machine's folder."""
+
+    def maintain(self) -> None:
+        """Maintain the stores when nothing is to be done."""
+
+    def reconcile(self) -> None:
+        """Repair what says which jobs wait."""
+
+    def is_drained(self) -> bool:
+        """Whether nothing runs here, and nothing waits that would run here."""
+
+    def describe(self) -> schema.WorkerInTeam | None:
+        """The team's part of the heartbeat; None without a team."""
+
+
+class LocalScheduling:
+    """``Scheduling`` of a workspace of this machine alone: Huey's queue."""
+
+    may_leave = True
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        settings: Settings,
+        ledger: Ledger,
+        child: Child,
+        changed: Callable[[], None],
+        on_requeued: Callable[[], None],
+    ) -> None:
+        """``changed`` and ``on_requeued``: as ``Runner``."""
+        self._ledger = ledger
+        self.runner = Runner(
+            LocalJobs(workspace.spool, ledger),
+            child,
+            batch_size=settings.batch_size,
+            idle_seconds=settings.child_idle_seconds,
+            slice_seconds=settings.slice_seconds,
+            upkeep=GraphUpkeep(workspace, settings),
+            changed=changed,
+            on_requeued=on_requeued,
+        )
+        self.runner.graph_lag = _graph_lag(workspace)
+        self._queue = Queue(workspace.spool.queue_db, self.runner.run_if_due, self._waiting, self.runner.is_stale)
+        self.start, self.stop, self.reconcile = self._queue.start, self._queue.stop, self._queue.reconcile
+        self.cancel = self.runner.cancel
+
+    def _waiting(self) -> list[tuple[str, int]]:
+        """The jobs that are due, as (id, priority). Delayed jobs are announced when they become due."""
+        return [(r.job_id, r.priority) for kind in self._ledger.kinds_due() for r in self._ledger.due(kind, 1_000_000)]
+
+    def announce(self) -> None:
+        self._queue.put_many((record.job_id, record.priority) for record in self._ledger.take_announced())
+
+    def pause(self) -> None:
+        self.runner.paused.set()
+
+    def resume(self) -> None:
+        self.runner.paused.clear()
+        self._queue.put_many(self._waiting())  # the paused runner has consumed their messages
+
+    def maintain(self) -> None:
+        self._queue.put(MAINTENANCE, _LAST_PRIORITY)
+
+    def is_drained(self) -> bool:
+        # In this order, since a job that starts meanwhile is seen as due or as running. ``Runner.running`` is empty
+        # for a moment while a started job goes to the child.
+        is_due = bool(self._ledger.kinds_due())
+        runs = self._ledger.counts()["running"] > 0
+        return not runs and (self.runner.paused.is_set() or not is_due)
+
+    def describe(self) -> None:
+        return None
+
+
+def _graph_lag(workspace: Workspace) -> int | None:
+    """How many changes the graph lacks from before this start; None if the store cannot be read, or where the graph
+    is not installed.
+
+    That is no reason not to start: each job reports it as its own error.
+    """
+    if not installed.is_installed():
+        return None
+    try:
+        with reader_of(workspace).lists() as lists:
+            return 0 if lists is None else lists.graph_lag().changes
+    except JobError as error:
+        log.error("the memory store cannot be read: %s", error)
+        return None
