@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from ..text import passages
 from ..text.sections import newlines, one_line
-from . import cues
+from . import words
 from .session import Speaker, Turn
 
 MAX_CHARACTERS = 320  # of a sentence; a longer one is cut into parts, at a comma or a blank
@@ -34,7 +34,8 @@ _NO_PROSE = re.compile(
     r"|\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE)\b[\]: ]"
     r"|time=|level=|//|/\*|API Error|\[Request interrupted|\[Image"
     r"|(?:import|from|def|class|return|const|let|var|function|public|private|fn|use|package|func|if|for|while)\b"
-    r".*[;{:(]\s*$|</?\w[\w-]{0,60}(?:\s[^>]{0,300})?>\s*$|[\[{}\]()]+[,;]?\s*$|\"[\w-]+\":\s)"
+    r".*[;{:(]\s*$|</?\w[\w-]{0,60}(?:\s[^>]{0,300})?>\s*$|[\[{}\]()]+[,;]?\s*$|\"[\w-]+\":\s"
+    r"|(?:\"[^\"]*\",\s*)+(?:\"[^\"]*\")?\s*$)"
 )
 _PATCH_START = re.compile(r"\s*(?:diff --git |@@ -\d)")
 _PATCH_LINE = re.compile(r"[ \t+@\\-]|$|(?:diff|index|new file|deleted file|rename|similarity|Binary files)\b")
@@ -90,7 +91,7 @@ def sentences(text: str, *, joins: bool = False) -> Iterator[str]:
 
 def _is_fragment(part: str) -> bool:
     """Whether a sentence is too short to be understood alone, and yet says something."""
-    says = sum(map(str.isalnum, part)) >= _MIN_LETTERS and not cues.is_empty_request(part)
+    says = sum(map(str.isalnum, part)) >= _MIN_LETTERS and not words.is_empty(part)
     return len(part) < _ALONE and says and not _asks(part)
 
 

@@ -1,184 +1,177 @@
-"""A segment's summary without a language model: sentences that stand in the transcript, chosen by rules and embeddings.
+"""A segment's summary without a language model, made of its beats.
 
-The *topic* is the first request of the person that names a subject. The *context* is an ``excerpt`` of what both said.
-*Decisions* are sentences with the cue of a decision (``cues``) that the person said, or that the assistant said and the
-person did not reject; and what the assistant proposed and the person accepted. *Rationale*, *open questions* and *next
-steps* have cues of their own. Nothing is reworded; a sentence is on one line, and a topic that is cut ends in ``…``.
+A *decision* is a pair: the person's words, and the sentence of the answer that says what came of it. The *context* has
+the other beats in the same form, asked → came out, the last ones first in worth; one line where nothing was decided.
+*Open* is what the last turn asks. Every part stands in the transcript; one that is cut ends in ``…``.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Sequence
-from typing import Literal
+import math
+from collections import Counter
+from collections.abc import Sequence
 
 from ..memory import Content, TimeScope
-from ..text import passages
 from ..text.courtesy import without_courtesy
-from ..text.sections import shorten
-from . import cues, named
-from .excerpt import BUDGET, Excerpt, excerpt
-from .segment import Embed, Evidence, Segment, SegmentSummary
-from .sentences import Sentence, of_turn
+from . import named, words
+from .beats import Beat, beats, plain, subject_words, told
+from .segment import Evidence, Segment, SegmentSummary
+from .sentences import Sentence
 from .session import Turn
 
-_Section = Literal["topic", "context", "decisions", "rationale", "open_questions", "next_steps"]
-
-TOPIC_CHARACTERS = 100
-_MOST = {"decisions": 12, "rationale": 5, "open_questions": 5, "next_steps": 5}
-_LEAST_WORDS = 3  # of an item; shorter ones do not say what they are about
+TOPIC_CHARACTERS = 60
+ARROW = " → "
+_QUOTE, _OUTCOME = 150, 190  # characters of a line's two sides
+_MOST_DECISIONS = 6
+_CONTEXT = 480  # characters; about 120 tokens
 _NO_TOPIC = "Session"
-_GREETING = re.compile(
-    r"(?:(?:hey|hi|hello|hallo|salut|hola)\b[,! ]*)?"
-    r"(?:(?:can|could|would|will) (?:you|we) (?:please |kindly )?|please )?",
-    re.IGNORECASE,
-)
-_QUOTED = ('""', "''", "“”", "„“", "«»")
 
 
-def summarise(segment: Segment, embed: Embed, budget: int = BUDGET) -> SegmentSummary:
-    """The summary of a segment; ``budget`` is the most characters of its context.
+def summarise(segment: Segment) -> SegmentSummary:
+    """The summary of a segment.
 
     ``importance``: a tenth for a segment without a request that names a subject; else three tenths, and a tenth for
-    each decision, up to three, for files that were touched, for a reason, and up to two for how much the person said.
-    ``confidence``: how well the context covers all that was said (the mean similarity of each sentence to the nearest
-    one in it), and three quarters of that where no request names a subject.
+    each decision, up to three, for files that were changed, and up to two for how much the person said.
+    ``confidence``: how sure its lines are: nine tenths where tools changed what a decision says, less where only words
+    say so, four tenths without a decision.
     """
     spoken = [turn for turn in segment.turns if not turn.part]
-    said = [sentence for number, turn in enumerate(spoken) for sentence in of_turn(turn, number)]
-    telling = [sentence for sentence in said if not cues.is_passing(sentence.text)] or said
-    topic = _topic(said)
-    items = _items(telling, spoken)
-    listed = {sentence for found in items.values() for sentence in found}
-    kept = excerpt([sentence for sentence in telling if sentence not in listed], embed, budget)
+    found = beats(segment.turns)
+    holding = [beat for beat in found if not beat.is_withdrawn]
+    pairs = [(beat, pair) for beat in holding for pair in _decisions(beat)][-_MOST_DECISIONS:]
+    others = [beat for beat in holding if all(beat is not decided for decided, _ in pairs)]
+    lines = _context(others, is_short=not pairs)
+    topic = _topic(holding or found, [pair for _, pair in pairs])
+    opens = _open(spoken, found)
+    decisions = tuple(_line(quote, outcome) for _, (quote, _, outcome) in pairs)
+    context = "\n".join(text for text, _ in lines)
+    evidence = [Evidence("decisions", _line(quote, outcome), place) for _, (quote, place, outcome) in pairs]
+    evidence += [Evidence("context", text, place) for text, place in lines]
+    evidence += [Evidence("open_questions", one.text, one.place) for one in opens]
+    has_subject = any(not words.is_empty(one.text) for beat in found for one in beat.asked)
     return SegmentSummary(
         content=Content(
-            topic=_title(topic, kept),
-            context=_joined(kept.sentences) or (_title(topic, kept) if said else ""),
-            decisions=_texts(items["decisions"]),
-            rationale=_texts(items["rationale"]),
-            open_questions=_texts(items["open_questions"]),
-            next_steps=_texts(items["next_steps"]),
+            topic=topic,
+            context=context or (topic if has_subject or decisions else ""),
+            decisions=decisions,
+            open_questions=tuple(plain(one.text) for one in opens),
             references=named.references(segment.turns),
             time_scope=_scope(spoken),
         ),
-        importance=_importance(segment.turns, said, topic, items),
-        confidence=round(kept.coverage * (1.0 if topic else 0.75), 3),
+        importance=_importance(found, len(pairs), has_subject),
+        confidence=0.4 if not pairs else 0.9 if all(beat.changed for beat, _ in pairs) else 0.7,
         method="rules",
-        evidence=_evidence(topic, kept, items),
+        evidence=tuple(evidence),
     )
 
 
-def _topic(said: Sequence[Sentence]) -> Sentence | None:
-    """The first sentence of the person that asks for something or says something; None if none names a subject."""
-    mine = [one for one in said if one.speaker == "user" and not cues.is_empty_request(one.text)]
-    long = [one for one in mine if len(one.text.split()) > _LEAST_WORDS and not cues.is_passing(one.text)]
-    return next(iter(long or mine), None)
+def _decisions(beat: Beat) -> list[tuple[str, str, str]]:
+    """What the person decided in a beat: the words, their place, and what came of them. One for each turn."""
+    if not beat.done or not beat.asked:
+        return []
+    if beat.chosen:
+        quote = f"{_cut(' '.join(one.text for one in beat.asked), _QUOTE)} ({_cut(beat.taken, _QUOTE)})"
+        return [(quote, beat.asked[0].place, _outcome(beat, quote))]
+    best = []
+    for turn in dict.fromkeys(one.turn for one in beat.asked):
+        mine = [one for one in beat.asked if one.turn == turn and _may_decide(one, beat)]
+        about = subject_words(_outcome(beat, " ".join(one.text for one in mine)))
+        best += sorted(mine, key=lambda one: (not one.is_question, len(about & subject_words(one.text)), one.order))[-1:]
+    stated = [one for one in best if not one.is_question] or best[-1:]
+    found = [(_cut(plain(one.text), _QUOTE), one.place, _outcome(beat, one.text)) for one in stated]
+    if not found and beat.taken:
+        found.append((_cut(beat.taken, _QUOTE), beat.asked[-1].place, _outcome(beat, beat.taken)))
+    return found
 
 
-def _title(topic: Sentence | None, kept: Excerpt) -> str:
-    if topic is None:
-        return shorten(kept.sentences[0].text, TOPIC_CHARACTERS) if kept.sentences else _NO_TOPIC
-    return shorten(_bare(without_courtesy(next(iter(passages.sentences(topic.text))))), TOPIC_CHARACTERS)
+def _outcome(beat: Beat, request: str) -> str:
+    return _cut(told(beat, subject_words(request), _OUTCOME), _OUTCOME)
 
 
-def _bare(request: str) -> str:
-    """A request without a greeting, the quotation marks around it, and a full stop, which a title has not."""
-    rest = _GREETING.sub("", request, count=1)
-    request = rest if len(rest.split()) >= _LEAST_WORDS else request
-    if len(request) > 2 and request[0] + request[-1] in _QUOTED and request[0] not in request[1:-1]:
-        request = request[1:-1]
-    return request if request.endswith("..") else request.removesuffix(".")
+def _may_decide(one: Sentence, beat: Beat) -> bool:
+    """Whether a sentence says how it should be: by its words; or it led to a change, and is no report of a failure."""
+    text = one.text
+    if words.is_empty(text) or words.begins("upkeep", text):
+        return False
+    if words.says("wishes", text):
+        return len(subject_words(text)) > 1
+    is_demand = one.is_question is words.begins("disputes", text)  # "why can't we …?", or a plain statement
+    return beat.changed and is_demand and not words.says("fails", text) and len(subject_words(text)) > 2
 
 
-def _items(said: Sequence[Sentence], spoken: Sequence[Turn]) -> dict[_Section, list[Sentence]]:
-    """The sentences of each list. A sentence is in one list only; a question is no decision."""
-    is_decision = _Decisions(spoken)
-    taken: set[str] = set()
-
-    def pick(section: _Section, matches: Callable[[Sentence], bool], last: bool = False) -> list[Sentence]:
-        found = []
-        for sentence in said:
-            key = sentence.text.lower()
-            if key not in taken and len(sentence.text.split()) >= _LEAST_WORDS and matches(sentence):
-                taken.add(key)
-                found.append(sentence)
-        return found[-_MOST[section] :] if last else _leading(found, _MOST[section])
-
-    decisions = pick("decisions", is_decision)
-    questions = pick("open_questions", lambda one: _is_open(one, len(spoken)), last=True)
-    steps = pick("next_steps", lambda one: not one.is_question and cues.is_next_step(one.text), last=True)
-    reasons = pick("rationale", lambda one: not one.is_question and cues.gives_reason(one.text))
-    return {"decisions": decisions, "rationale": reasons, "open_questions": questions, "next_steps": steps}
+def _context(others: Sequence[Beat], is_short: bool) -> list[tuple[str, str]]:
+    lines = []
+    left = _CONTEXT
+    for beat in sorted(others, key=lambda one: (one.done, len(one.answered)), reverse=True):
+        asked = _request(beat)
+        if asked is None:
+            continue
+        text = _line(_cut(plain(asked.text), _QUOTE), _outcome(beat, asked.text))
+        if len(text) > left:
+            continue
+        left -= len(text)
+        lines.append((asked.turn, text, asked.place))
+    return [(text, place) for _, text, place in sorted(lines)]
 
 
-def _leading(found: list[Sentence], most: int) -> list[Sentence]:
-    """The first ones, the person's before the assistant's, in their order."""
-    ranked = sorted(found, key=lambda one: one.speaker != "user")[:most]
-    return sorted(ranked, key=lambda one: (one.turn, one.order))
+def _request(beat: Beat) -> Sentence | None:
+    mine = [one for one in beat.asked if not words.is_empty(one.text)]
+    return max(mine, key=lambda one: len(subject_words(one.text)), default=None)
 
 
-class _Decisions:
-    """Tells which sentences of a segment are decisions, by what they say and by the person's answer to them."""
-
-    def __init__(self, spoken: Sequence[Turn]) -> None:
-        answers = {
-            number - 1: turn.text
-            for number, turn in enumerate(spoken)
-            if number and turn.speaker == "user" and spoken[number - 1].speaker != "user"
-        }
-        self._rejected = {number for number, answer in answers.items() if cues.rejects(answer)}
-        self._accepted = {number for number, answer in answers.items() if cues.accepts(answer)}
-
-    def __call__(self, sentence: Sentence) -> bool:
-        if sentence.speaker == "user":
-            return cues.decides_as_person(sentence.text)
-        if sentence.turn in self._rejected:
-            return False
-        is_accepted = sentence.turn in self._accepted and cues.proposes(sentence.text)
-        return is_accepted or cues.decides_as_assistant(sentence.text)
+def _line(asked: str, outcome: str) -> str:
+    return f"{asked}{ARROW}{outcome}" if outcome else asked
 
 
-def _is_open(sentence: Sentence, turns: int) -> bool:
-    """Whether it says that something is open, or is a question in the last turn, which nobody answered."""
-    unanswered = sentence.is_question and sentence.turn == turns - 1
-    return cues.is_open(sentence.text) or unanswered
+def _topic(holding: Sequence[Beat], pairs: Sequence[tuple[str, str, str]]) -> str:
+    """Of the requests and of what came of decisions, the beginning whose words come up most in all that was said."""
+    said = Counter(
+        word for beat in holding for one in (*beat.asked, *beat.answered) for word in subject_words(one.text)
+    )
+    requests = [one.text for beat in holding for one in beat.asked if not words.is_empty(one.text)]
+    weights = {text: 1.0 for text in requests} | {outcome: 1.2 for _, _, outcome in pairs if outcome}
+    weights |= {quote: 1.2 for quote, _, _ in pairs} | {text: 1.4 for text in requests[:1]}
+
+    def worth(text: str) -> float:
+        about = subject_words(_title(text))
+        known = sum(math.log(said[word] or 1) for word in about) / (3 + len(about))
+        asks = text.endswith(("?", "？")) or words.begins("upkeep", text) or words.begins("disputes", text)
+        return known * weights[text] * (0.6 if asks or words.says("fails", text) else 1.0)
+
+    return _title(max(weights, key=worth)) if weights else _NO_TOPIC
 
 
-def _importance(
-    turns: Sequence[Turn], said: Sequence[Sentence], topic: Sentence | None, items: dict[_Section, list[Sentence]]
-) -> float:
-    if topic is None:
+def _title(request: str) -> str:
+    title = words.without_opening(without_courtesy(plain(request)))
+    return _cut(title if title.endswith("..") else title.rstrip("."), TOPIC_CHARACTERS)
+
+
+def _cut(text: str, most: int) -> str:
+    """The text, cut at a word where it is longer."""
+    if len(text) <= most:
+        return text
+    stop = text.rfind(" ", most // 2, most)
+    return f"{text[: stop if stop > 0 else most - 1].rstrip(' ,;:')}…"
+
+
+def _open(spoken: Sequence[Turn], found: Sequence[Beat]) -> list[Sentence]:
+    """The last question of the last turn, or the request that nobody answered."""
+    if not spoken or not found:
+        return []
+    said = found[-1].answered if spoken[-1].speaker != "user" else found[-1].asked
+    if spoken[-1].speaker == "user":
+        return [one for one in said if not words.is_empty(one.text)][-1:]
+    return [one for one in said if one.is_question][-1:]
+
+
+def _importance(found: Sequence[Beat], decisions: int, has_subject: bool) -> float:
+    if not has_subject:
         return 0.1
-    tenths = 3 + min(3, len(items["decisions"])) + bool(items["rationale"]) + any(turn.files for turn in turns)
-    tenths += min(2, sum(len(one.text) for one in said if one.speaker == "user") // 400)
+    tenths = 3 + min(3, decisions) + any(beat.changed for beat in found)
+    tenths += min(2, sum(len(one.text) for beat in found for one in beat.asked) // 400)
     return tenths / 10
-
-
-def _joined(sentences: Iterable[Sentence]) -> str:
-    """The sentences one after another. One begins a line if it is of another turn, or if none ended before it."""
-    text = ""
-    last: int | None = None
-    for sentence in sentences:
-        goes_on = sentence.turn == last and text.rstrip("\"')*_`").endswith((".", "!", "?", "。", "！", "？"))
-        text += f"{' ' if goes_on else chr(10)}{sentence.text}"
-        last = sentence.turn
-    return text.strip()
-
-
-def _texts(sentences: Iterable[Sentence]) -> tuple[str, ...]:
-    return tuple(sentence.text for sentence in sentences)
 
 
 def _scope(spoken: Sequence[Turn]) -> TimeScope:
     times = [turn.at for turn in spoken if turn.at is not None]
     return TimeScope(start=times[0] if times else None, end=times[-1] if times else None, turn_count=len(spoken))
-
-
-def _evidence(topic: Sentence | None, kept: Excerpt, items: dict[_Section, list[Sentence]]) -> tuple[Evidence, ...]:
-    sections: list[tuple[_Section, Sequence[Sentence]]] = [
-        ("topic", [topic] if topic is not None else []),
-        ("context", kept.sentences),
-        *items.items(),
-    ]
-    return tuple(Evidence(name, one.text, one.place) for name, found in sections for one in found)

@@ -290,7 +290,7 @@ class CaptureRun:
 
     def _summarise(self, segment: Segment) -> SegmentSummary:
         """By the rules; then by the language model, if the settings name one and have it capture."""
-        by_rules = summary.summarise(segment, self.stores.embedder.embed)
+        by_rules = summary.summarise(segment)
         if not self.stores.settings.capture_with_llm or not by_rules.content.topic:
             return by_rules
         self.model_calls += 1

@@ -1,0 +1,246 @@
+"""Beats: what the person asked, what was done for it, and how the person took it.
+
+A beat is made of one exchange or several: "yes", "continue" and an answer to the assistant's question go on with the
+one before. A beat is *withdrawn* where the person corrects it, or asks later for something else on the same subject.
+What it said is in no summary then. Whether something was done is told by what the tools changed, and by words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from ..compaction.lexicon import stem
+from ..text.sections import newlines, one_line
+from ..text.terms import STOP_WORDS
+from . import words
+from .sentences import Sentence, of_turn, sentences
+from .session import Turn
+
+_EDITS = re.compile(r"(?!.*(?:todo|task|issue))(?:.*(?:edit|write|patch|replace|create|insert|rename|delete))", re.IGNORECASE)
+_READS = re.compile(r".*(?:read|view|grep|glob|search|list|fetch|open|^ls$|cat$)", re.IGNORECASE)
+_DIFF = re.compile(r"^\s*`{3,}diff\b", re.MULTILINE)
+_LONG = 280  # characters; a longer paragraph that speaks to nobody was written elsewhere
+_PREFIX = 120  # characters; so many equal ones at the beginning of several prompts are a product's, not the person's
+_PASTED = re.compile(r"\bline \d+|\b[\w/-]+\.\w{1,5}:\d+|^\W*Consider\b|\((?:e\.g\.|i\.e\.)", re.MULTILINE)
+_OPTION = re.compile(r"^[\s>*_#-]*(?:[^\W\d]{2,12}\s+)?\(?([A-H]|[1-9])(?:[.)]|\s?[:：—–-])[*_\s]+(\S.*)$", re.MULTILINE)
+_FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_MARK = re.compile(r"(?<![\w.-])([A-H]|[1-9])(?:\s?[–-]\s?([A-H]|[1-9]))?(?![\w-])")
+_MARKED = 80  # characters; a longer turn is no answer to a choice
+_ALIKE = 0.6  # of the words of a request that a later one has too, which replaces it then
+_WORD = re.compile(r"[^\W_]+")
+_SCRIPT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+
+
+@dataclass(slots=True)
+class Beat:
+    """``asked`` are the person's own sentences, ``answered`` the assistant's. ``taken`` is the text of an option or of
+    an offer that the person took, ``offer`` what the answer offers. ``changed``: files were changed for it. ``done``:
+    that, or, where nothing is known of tools, the answer says so."""
+
+    asked: list[Sentence]
+    answered: list[Sentence]
+    taken: str = ""
+    chosen: bool = False
+    changed: bool = False
+    done: bool = False
+    is_withdrawn: bool = False
+    offer: str = ""
+    files: dict[str, None] = field(default_factory=dict)
+
+    def subject(self) -> frozenset[str]:
+        """The words of what was asked."""
+        return subject_words(" ".join([*(one.text for one in self.asked), self.taken]))
+
+
+def beats(turns: Sequence[Turn]) -> list[Beat]:
+    """The beats of a segment, in order. Turns of side chains count by the files that they changed."""
+    spoken = [turn for turn in turns if not turn.part]
+    tells_tools = any(turn.tools for turn in turns)
+    prefix = _prefix([turn.text for turn in spoken if turn.speaker == "user"])
+    found: list[Beat] = []
+    before = ""  # the assistant's last words
+    for asked, answered in _exchanges(spoken):
+        request = "\n\n".join(spoken[number].text.removeprefix(prefix) for number in asked)
+        beat = _beat(spoken, asked, answered, prefix, tells_tools)
+        answer = "\n\n".join(spoken[number].text for number in answered)
+        _add(found, beat, request, answer, before, tells_tools)
+        before = answer or before
+    _withdraw_what_was_replaced(found)
+    return found
+
+
+def subject_words(text: str) -> frozenset[str]:
+    """The words that say what a text is about, each in one form; pairs of characters in scripts without blanks."""
+    found = {stem(word.lower()) for word in _WORD.findall(text) if len(word) > 2 and word.lower() not in STOP_WORDS}
+    pairs = {run[at : at + 2] for run in _SCRIPT.findall(text) for at in range(len(run) - 1)}
+    return frozenset(found | pairs)
+
+
+def _exchanges(spoken: Sequence[Turn]) -> Iterable[tuple[list[int], list[int]]]:
+    asked: list[int] = []
+    answered: list[int] = []
+    for number, turn in enumerate(spoken):
+        if turn.speaker == "user" and answered:
+            yield asked, answered
+            asked, answered = [], []
+        (asked if turn.speaker == "user" else answered).append(number)
+    if asked or answered:
+        yield asked, answered
+
+
+def _beat(spoken: Sequence[Turn], asked: list[int], answered: list[int], prefix: str, tells_tools: bool) -> Beat:
+    own = [one for number in asked for one in of_turn(_own(spoken[number], prefix), number)]
+    said = [one for number in answered for one in of_turn(spoken[number], number)]
+    answers = [spoken[number] for number in answered]
+    changed = any(_changes(turn) or (not tells_tools and _DIFF.search(turn.text)) for turn in answers)
+    reported = not tells_tools and any(_reports(one) for one in said)
+    questions = [one.text for one in said if one.is_question]
+    files = dict.fromkeys(path for turn in answers if changed for path in turn.files)
+    offer = questions[-1] if questions and said[-1].order - 8 < max(one.order for one in said if one.is_question) else ""
+    return Beat(own, said, changed=changed, done=changed or reported, offer=offer, files=files)
+
+
+def _reports(sentence: Sentence) -> bool:
+    return words.says("done", sentence.text) and not sentence.is_question and not words.begins("intends", sentence.text)
+
+
+def _changes(turn: Turn) -> bool:
+    """Whether its tools changed files: by the names of the tools, or files that no tool only read."""
+    return any(map(_EDITS.match, turn.tools)) or bool(turn.files and not any(map(_READS.match, turn.tools)))
+
+
+def _add(found: list[Beat], beat: Beat, request: str, answer: str, before: str, tells_tools: bool) -> None:
+    """Append the beat, or go on with the last one. Withdraws the last one where this one corrects it."""
+    last = found[-1] if found else None
+    beat.taken = _taken_option(request, before)
+    beat.chosen = bool(beat.taken)
+    beat.done = beat.done or beat.chosen and not tells_tools
+    if last is None or beat.chosen:
+        found.append(beat)
+    elif last.offer and words.begins("accepts", request):
+        if last.done:
+            beat.taken = last.offer
+            found.append(beat)
+        else:
+            last.taken = last.taken or last.offer
+            _go_on(last, beat)
+    elif words.is_empty(request) or words.begins("continues", request):
+        if not last.done:
+            _go_on(last, beat)
+    elif words.begins("disputes", request):
+        last.is_withdrawn = True
+        found.append(beat)
+    elif words.says("concedes", answer[:300]) and last.subject() & beat.subject():
+        _go_on(last, beat)
+    else:
+        found.append(beat)
+
+
+def _go_on(last: Beat, beat: Beat) -> None:
+    last.asked += [one for one in beat.asked if not words.is_empty(one.text)]
+    last.answered = beat.answered
+    last.changed, last.done = last.changed or beat.changed, last.done or beat.done
+    last.offer = beat.offer
+    last.files.update(beat.files)
+
+
+def _withdraw_what_was_replaced(found: Sequence[Beat]) -> None:
+    """A later request on the same subject replaces an earlier one; a change ends what was said of the state before."""
+    for place, earlier in enumerate(found):
+        mine = earlier.subject()
+        for later in found[place + 1 :]:
+            common = mine & later.subject()
+            if later.done and len(common) > 1 and len(common) >= _ALIKE * len(mine):
+                earlier.is_withdrawn = True
+        following = found[place + 1] if place + 1 < len(found) else None
+        asks = not earlier.done and not earlier.chosen and all(one.is_question for one in earlier.asked)
+        if asks and following is not None and following.changed and mine & following.subject():
+            earlier.is_withdrawn = True
+
+
+# --- whose words ---
+
+
+def _prefix(prompts: Sequence[str]) -> str:
+    """What several prompts begin with word for word: a product wrote it. Empty if there is none."""
+    starts = [prompt for prompt in prompts if len(prompt) > _PREFIX]
+    for one, other in zip(starts, starts[1:], strict=False):
+        if one[:_PREFIX] == other[:_PREFIX]:
+            same = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+            return one[: one.rfind("\n", 0, same) + 1] or one[:same]
+    return ""
+
+
+def _own(turn: Turn, prefix: str) -> Turn:
+    """A turn of the person without what was pasted into it."""
+    from dataclasses import replace
+
+    kept = [part for part in re.split(r"\n\s*\n", newlines(turn.text.removeprefix(prefix))) if not _is_paste(part)]
+    return replace(turn, text="\n\n".join(kept))
+
+
+def _is_paste(part: str) -> bool:
+    """Whether a paragraph was written elsewhere: long, and full of places, or without a word to anybody."""
+    if len(part) <= _LONG:
+        return False
+    return bool(_PASTED.search(part)) or not words.says("addresses", part)
+
+
+def _taken_option(request: str, before: str) -> str:
+    """The text of the options of the answer before that a short request names by their mark, or by their own words."""
+    if len(request) > _MARKED or not request.strip():
+        return ""
+    said = _FENCED.sub("", before)
+    options = {found[1]: one_line(found[2]).strip("*_ ") for found in _OPTION.finditer(said)}
+    if len(options) < 2:
+        return ""
+    mark = _MARK.search(request)
+    if mark and mark[1] in options:
+        last = mark[2] if mark[2] in options else mark[1]
+        return " / ".join(text for name, text in options.items() if mark[1] <= name <= last)
+    if request.rstrip().endswith("?"):
+        return ""
+    asked = subject_words(request)
+    counted = [(len(asked & subject_words(text)), text) for text in options.values()]
+    named = [text for count, text in counted if count]
+    return named[0] if len(named) == 1 else ""
+
+
+def told(beat: Beat, asked: frozenset[str], most: int) -> str:
+    """What came out for a request with these words: the sentence of the answer that reports it best; empty if none
+    does."""
+    said = [one for one in beat.answered if not one.is_question and not words.begins("intends", one.text)]
+    reports = [one for one in said if words.says("done", one.text)]
+    if beat.done and not reports:
+        reports = [one for one in said if words.says("concedes", one.text) and asked & subject_words(one.text)]
+    candidates = reports if beat.done else said
+    if not candidates:
+        return ""
+    count = len(candidates)
+
+    def worth(place: int) -> float:
+        text = candidates[place].text
+        common = len(asked & subject_words(text)) / (2 + len(asked)) ** 0.5
+        late = place / count * (0.4 if beat.done else -0.4)
+        return common + late - (len(text) < 30) * 0.5
+
+    best = candidates[max(range(count), key=worth)]
+    text = plain(best.text)
+    for one in beat.answered:
+        if one.turn == best.turn and one.order > best.order:
+            if not text.endswith((":", "：")) and (len(text) > 40 or not one.order == best.order + 1):
+                break
+            text = f"{text} {plain(one.text)}"
+            if len(text) > most // 2:
+                break
+    return text
+
+
+def plain(text: str) -> str:
+    """A sentence without marks of emphasis."""
+    return text.replace("**", "").strip("_* ")
+
+
+__all__ = ["Beat", "beats", "plain", "sentences", "subject_words", "told"]

@@ -1,0 +1,200 @@
+"""The words by which a turn's part in a conversation is told, in ten languages: one table.
+
+A beat's shape (who spoke, what was changed, what came next) needs no language. These words say the rest: that something
+was done, is only intended, was wrong, is accepted. What is missing here makes a summary shorter, not wrong.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Literal
+
+Part = Literal["done", "intends", "disputes", "concedes", "accepts", "continues", "upkeep", "fails", "wishes", "addresses", "other"]
+
+_OPENING = (
+    r"\W*(?:(?:ok(?:ay)?|oh|ah|yes|yeah|yep|so|and|now|then|also|alright|right|great|good|nice|cool|perfect|thanks|please"
+    r"|well|finally|gut|ja|also|bitte|bien|oui|bon|vale|sí|certo|sim|хорошо|да|好的?|はい|네)\b[,.! ]*){0,4}"
+)
+_POLITE = (
+    r"(?:(?:can|could|would|will) (?:you|we) (?:please |also |now |just )?|i(?:['’]d| would) like (?:you )?to "
+    r"|i(?: also)? want (?:you )?to |let['’]?s |(?:kannst|könntest) du (?:bitte )?|(?:peux|pourrais)[- ]tu |puedes "
+    r"|podrías |puoi |você pode |можешь |请|帮我)?"
+)
+
+# Each list: English, German, French, Spanish, Portuguese, Italian, Russian, Chinese, Japanese, Korean.
+_AT_START: dict[Part, tuple[str, ...]] = {
+    # The assistant tells what it is about to do.
+    "intends": (
+        r"(?:now,? |next,? |first,? |then,? |perfect[.!] |good[.!] )*(?:let me|let['’]s|let us|i['’]ll|i will|i['’]m going to|i am going to"
+        r"|i need to|i should|i can|here['’]s|here are|would you|do you want|want me|should i|shall i|now update|checking"
+        r"|looking|reading|running|wait)\b",
+        r"(?:ich werde|lass mich|ich schaue|soll ich)\b", r"(?:je vais|laissez?-moi|voulez-vous|veux-tu)\b",
+        r"(?:voy a|vamos a|déjame|quieres que)\b", r"(?:vou|vamos|deixe-me|quer que)\b",
+        r"(?:ora |adesso )?(?:vado a|lasciami|fammi|vuoi che)\b", r"(?:сейчас|давай(?:те)?|я (?:проверю|посмотрю|сделаю))\b",
+        r"(?:我(?:将|先|会|来|准备)|让我|接下来|需要我)", r"(?:まず|これから|それでは)", r"(?:먼저|이제|제가)",
+    ),
+    # The person says that the answer before, or what was asked before, is not what holds.
+    "disputes": (
+        r"(?:(?:ok|well|sure|yes|yeah)[,.! ]+(?:but|wait)\b|no\b(?! (?:problem|worries|need|rush|longer))|nope|nah|h+m+|u+h+m*|huh"
+        r"|wait|actually|sorry|instead|but\b|(?:that|this|it)(?:['’]?s| is) (?:not|wrong|incorrect|still)|wrong\b|not (?:quite|what|like)"
+        r"|revert|undo|stop\b|thinking again|on second thoughts?|never ?mind|forget (?:it|that)|scratch that|i disagree"
+        r"|i don['’]?t (?:like|agree)|i changed my mind|why (?:did|would|are|can['’]?t|don['’]?t|not)\b|you (?:didn['’]?t|should(?:n['’]?t| not)"
+        r"|misunderstood|forgot)|it (?:didn['’]?t|doesn['’]?t|still|named|only)\b|one (?:issue|problem)\b|still )",
+        r"(?:nein|doch nicht|falsch|stopp|moment|ja,? aber|aber|warum (?:nicht|hast)|lieber|halt)\b",
+        r"(?:non|pas ça|faux|attends?|oui,? mais|mais|en fait|finalement|plutôt|pourquoi (?:pas|as))\b",
+        r"(?:no|espera|sí,? pero|pero|mejor|en realidad|mal|por qué (?:no|has))\b",
+        r"(?:não|espera|sim,? mas|mas|melhor|na verdade|errado|por que (?:não|você))\b",
+        r"(?:no|aspetta|sì,? ma|ma|anzi|in realtà|sbagliato|perché (?:non|hai))\b",
+        r"(?:нет|не так|неверно|стоп|подожди|да,? но|но|лучше|почему (?:не|ты))\b",
+        r"(?:不对|不是|不要|不行|错了|等等|等下|但是|还是|为什么(?:不|要))", r"(?:いや|いいえ|違|待って|でも|やっぱり|なぜ)",
+        r"(?:아니|틀렸|잠깐|하지만|그런데|왜)",
+    ),
+    # The person takes what the assistant offered.
+    "accepts": (
+        r"(?:ok(?:ay)?|yes|yeah|yep|yup|sure|agreed?|sounds (?:good|great|fine)|perfect|great|good|nice|fine|makes sense|lgtm"
+        r"|go (?:ahead|for it)|do (?:it|that|this|so)|please do|exactly|correct)\b",
+        r"(?:ja|gut|einverstanden|genau|mach das|passt)\b", r"(?:oui|d['’]accord|vas-y|parfait|exactement)\b",
+        r"(?:sí|vale|de acuerdo|adelante|perfecto|hazlo)\b", r"(?:sim|certo|de acordo|pode|perfeito|faça)\b",
+        r"(?:sì|va bene|d['’]accordo|certo|perfetto|procedi)\b", r"(?:да|хорошо|согласен|давай|отлично|верно)\b",
+        r"(?:可以|好|行|是的|对|没问题|同意|嗯)", r"(?:はい|うん|お願い|いい|了解)", r"(?:네|예|응|좋|그래)",
+    ),
+    # The person wants the assistant to go on.
+    "continues": (
+        r"(?:sorry,? |ok(?:ay)?,? |please )*(?:continue|carry on|go on|proceed|resume|keep going|retry|try again)\b",
+        r"(?:mach )?weiter\b", r"continue[zr]?\b", r"(?:contin[uú]a|sigue)\b", r"contin(?:ue|ua|uar)\b", r"(?:continua|prosegui)\b",
+        r"(?:продолжай|дальше)\b", r"(?:请)?继续", r"続け", r"계속",
+    ),
+    # Work that leaves nothing to know: looking, running, explaining, repairing, committing.
+    "upkeep": (
+        r"(?:(?:add|write|create|update|fix|run) (?:\w+ ){0,3}(?:unit |integration )?tests?\b|check|explain|show|tell|give|run|re-?run|test|commit"
+        r"|push|pull|merge|rebase|open|look|read|see|find|search|list|review|verify|debug|investigate|fix|try|try again|continue|resume"
+        r"|proceed|research|do (?:some|a|the) (?:research|review|check)|summari[sz]e|describe|analy[sz]e|evaluate|compare|suggest|propose|help|start|restart|install|build"
+        r"|deploy|what|how|who|when|where|which|is|are|does|do (?:we|you|they|i)|did|has|have (?:we|you|they))\b",
+        r"(?:prüfe?|erklär\w*|zeige?|starte|teste?|schau\w*|lies|suche?|behebe?|mach weiter|weiter|was (?:ist|sind|macht|heißt|passiert)|wie|wer|wann|wo|welche\w*)\b",
+        r"(?:vérifie\w*|explique\w*|montre\w*|lance|teste|regarde|lis|cherche|corrige|continue\w*|que|quel\w*|comment|qui|quand|où)\b",
+        r"(?:verifica|revisa|explica|muestra|ejecuta|prueba|mira|lee|busca|arregla|contin[uú]a|sigue|qué|cómo|quién|cuándo|dónde|cuál)\b",
+        r"(?:verifique|revise|explique|mostre|execute|teste|veja|leia|procure|corrija|continue|o que|como|quem|quando|onde|qual)\b",
+        r"(?:controlla|spiega|mostra|esegui|prova|guarda|leggi|cerca|correggi|continua|che cosa|cosa|come (?:si|mai|faccio|posso)|chi|quando|dove|quale)\b",
+        r"(?:проверь|объясни|покажи|запусти|посмотри|прочитай|найди|исправь|продолжай|что|как|кто|когда|где|какой)\b",
+        r"(?:检查|解释|查看|运行|测试|看看|看一下|阅读|搜索|修复|继续|提交|开始|什么|怎么|如何|为什么|还有)",
+        r"(?:確認|説明|見せ|実行|テスト|調べ|直して|続け|何|どう)", r"(?:확인|설명|보여|실행|테스트|찾아|고쳐|계속|무엇|어떻게)",
+    ),
+}  # fmt: skip
+_ANYWHERE: dict[Part, tuple[str, ...]] = {
+    # The assistant reports that something was done, or says what holds from now on.
+    "done": (
+        r"^\W*(?:all )?done\b|^\W*(?!need|indeed|based|interest|suppose|unrelated|red\b|shared|expected)[a-z]{2,}ed\b"
+        r"|\bi(?:['’]ve| have) (?:now |also |just |successfully )*(?!found|identified|noticed|checked|seen|read|reviewed|analy[sz]ed|looked)\w+(?:ed|en|t|e|d)\b"
+        r"|\b(?:has|have) (?:now |all )?been (?:\w+ly )?\w+ed\b|\b(?:is|are|was|were) (?:now|removed|added|updated|replaced|renamed|moved|fixed)\b"
+        r"|(?<!right )(?<!for )\bnow\b|\bno longer\b|\bfix is in\b|\bcomplete\.",
+        r"\b(?:erledigt|fertig|umgestellt|geändert|entfernt|hinzugefügt|ersetzt|angepasst|eingebaut|behoben|umbenannt|angelegt"
+        r"|aktualisiert|verschoben)\b",
+        r"\b(?:c['’]est fait|terminé|ajoutée?s?|supprimée?s?|remplacée?s?|modifiée?s?|mise? à jour|corrigée?s?|renommée?s?|crééee?s?|créée?s?)\b",
+        r"\b(?:hecho|listo|añadid[oa]s?|agregad[oa]s?|eliminad[oa]s?|cambiad[oa]s?|actualizad[oa]s?|reemplazad[oa]s?|corregid[oa]s?|cread[oa]s?)\b",
+        r"\b(?:pronto|feito|adicionad[oa]s?|removid[oa]s?|alterad[oa]s?|atualizad[oa]s?|substituíd[oa]s?|corrigid[oa]s?|criad[oa]s?)\b",
+        r"\b(?:fatto|aggiunt[oaie]|rimoss[oaie]|modificat[oaie]|aggiornat[oaie]|sostituit[oaie]|corrett[oaie]|creat[oaie])\b",
+        r"\b(?:готово|сделано|добавлен[аоы]?|удал[её]н[аоы]?|изменен[аоы]?|обновлен[аоы]?|заменен[аоы]?|исправлен[аоы]?|создан[аоы]?)\b",
+        r"(?:已(?!知|有|经存在|配置)|完成了|改为|修改为|移除了)", r"(?:しました|済み|完了|変更され|追加され)", r"(?:했습니다|되었습니다|완료)",
+    ),
+    # The assistant says that it was wrong, or that the person has a point.
+    "concedes": (
+        r"\b(?:you(?:['’]re| are) (?:absolutely |completely |totally )?(?:right|correct)|my (?:apologies|mistake|bad)|i apologi[sz]e"
+        r"|i (?:missed|misread|misunderstood)|good (?:point|catch)|revert my)\b",
+        r"\b(?:du hast recht|sie haben recht|mein fehler|guter punkt)\b", r"\b(?:vous avez raison|tu as raison|mon erreur|désolé)\b",
+        r"\b(?:tienes razón|mi error|lo siento)\b", r"\b(?:você tem razão|meu erro|desculpe)\b", r"\b(?:hai ragione|ha ragione|errore mio|scusa)\b",
+        r"\b(?:вы правы|ты прав|моя ошибка|извин)", r"(?:你说得对|您说得对|抱歉|我的错)", r"(?:おっしゃる通り|その通り|申し訳|すみません)",
+        r"(?:맞습니다|죄송|제 실수)",
+    ),
+    # Something does not work: what follows is a repair, not a choice.
+    "fails": (
+        r"\b(?:fails?|failed|failing|failures?|errors?|exception|crash\w*|broken?|bugs?|issues?|not working|doesn['’]?t work|does not work|won['’]?t|traceback)\b",
+        r"\b(?:fehler\w*|kaputt|geht nicht|funktioniert nicht|absturz)\b", r"\b(?:erreurs?|échoue\w*|marche pas|plante\w*)\b",
+        r"\b(?:error(?:es)?|fall[aoó]\w*|no funciona)\b", r"\b(?:erros?|falh\w+|não funciona)\b", r"\b(?:errori?|fallisce|non funziona)\b",
+        r"\b(?:ошибк\w+|падает|не работает)\b", r"(?:报错|错误|失败|不工作|崩溃)", r"(?:エラー|失敗|動かな)", r"(?:오류|에러|실패|안 돼)",
+    ),
+    # The person says how it should be.
+    "wishes": (
+        r"\b(?:let['’]?s|should(?:n['’]?t)?|must(?:n['’]?t)?|want|prefer|rather|instead|only|never|always|from now on|going forward|no longer|as a rule"
+        r"|for now|i(?:['’]d| would) like|i like|sounds|make|use|remove|delete|drop|keep|rename|replace|put|decided|agreed|don['’]?t (?:need|want|use|add)|no need)\b",
+        r"\b(?:sollte?n?|muss|müssen|lieber|stattdessen|nur|nie(?:mals)?|immer|ab jetzt|wir nehmen|nehmen wir|lass(?:t)? uns|entschieden|beschlossen|kein\w*)\b",
+        r"\b(?:devrai\w*|doit|doivent|faut|plutôt|seulement|jamais|toujours|désormais|on (?:garde|prend|utilise)|décidé|sans)\b",
+        r"\b(?:debe\w*|debería\w*|hay que|mejor|en vez de|solo|sólo|nunca|siempre|vamos a usar|usaremos|decidido|quiero)\b",
+        r"\b(?:deve\w*|prefiro|em vez de|apenas|só|nunca|sempre|vamos usar|decidimos|quero)\b",
+        r"\b(?:deve|devono|dovrebbe|meglio|invece|solo|mai|sempre|usiamo|deciso|voglio)\b",
+        r"\b(?:должн\w+|нужно|надо|лучше|вместо|только|никогда|всегда|давай|решили|хочу)\b",
+        r"(?:应该|应当|必须|不要|不用|没有必要|改成|改为|只|总是|统一|直接|需要|换成|去除|删除)", r"(?:べき|ください|てほしい|にして|ではなく|だけ|必ず|常に)",
+        r"(?:해야|하지 마|대신|만 |항상|해 주세요|바꿔|으로 하자)",
+    ),
+    # Somebody speaks to somebody. A long text without such words was written elsewhere.
+    "addresses": (
+        r"\b(?:i|i['’]\w+|we|you|your|my|our|us|me|let['’]?s|please|can|could)\b", r"\b(?:ich|wir|du|mir|uns|bitte|kannst)\b", r"\b(?:je|j['’]\w+|nous|on|tu|vous)\b",
+        r"\b(?:yo|nosotros|tú|me|nos|puedes|quiero|necesito)\b", r"\b(?:eu|nós|você|me|nos|quero|preciso)\b", r"\b(?:io|noi|tu|mi|ci|puoi|voglio)\b",
+        r"\b(?:я|мы|ты|вы|мне|нам)\b", r"[我你您们请吗吧]", r"[私僕]|ください|ましょう|です", r"(?:저|나|우리|세요|까요)",
+    ),
+}  # fmt: skip
+# Words of which a request consists that names no subject: a greeting, consent, "continue".
+_EMPTY_WORDS = frozenset(
+    "a again ahead all and are as been carry commit continue cool danke day do doing done everyone fine for from"
+    " go good gracias great have hallo hello hey hi hola how i is it ja k keep going left off lgtm like long looks me"
+    " merci merge morning afternoon evening moin nein next nice no non nope now ok okay on oui please perfect proceed push"
+    " resume retry right salut see si sí so sounds sorry stop sure test thank thanks that the then there this thx time to"
+    " today try up wait weiter well what what's whats where with y yeah yep yes yo you your sigue continuez continúa можно"
+    " да хорошо продолжай дальше 可以 好 好的 继续 开始 开始实施 是的 对 嗯 谢谢 はい お願い お願いします 続けて 네 좋아요 계속".split()
+)
+# A turn of the person that begins so is about something else than the one before.
+_OTHER_SUBJECT = re.compile(
+    r"\W*(?:(?:ok(?:ay)?|so|now|alright|right|great|good|perfect|thanks|cool|done)[,.! ]+){0,3}"
+    r"(?:(?:this is )?(?:completely |totally )?unrelated\b"
+    r"|(?:a |on a |one )?(?:completely |totally )?(?:different|another|new|separate|other|next)"
+    r" (?:topic|subject|question|task|issue|thing|matter)(?: now)?\s*[:,.–—-]"
+    r"|(?:now )?(?:for |to )?something (?:else|(?:completely |totally )?different)\b"
+    r"|(?:switching|changing) (?:gears|topics?|subjects?|the (?:topic|subject)|to (?:a|another|the next)\b)"
+    r"|let['’]?s (?:switch (?:gears|topics?|to (?:another|a different))|move on to|change the (?:topic|subject))\b"
+    r"|(?:ein )?(?:anderes|neues) thema\b|(?:jetzt )?(?:zu )?etwas (?:ganz )?anderes\b|autre (?:sujet|chose)\b"
+    r"|changement de sujet\b|otro tema\b|otra cosa\b|换个话题|另一个问题|別の(?:話|質問|件))",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+
+
+def begins(part: Part, text: str) -> bool:
+    """Whether a text begins with such words, after words of courtesy."""
+    return _start(part).match(text) is not None
+
+
+def says(part: Part, text: str) -> bool:
+    """Whether such words stand anywhere in a text."""
+    return _anywhere(part).search(text) is not None
+
+
+def is_empty(text: str) -> bool:
+    """Whether what a person says names no subject: a greeting, "continue", "yes"."""
+    return all(word.lower().replace("’", "'") in _EMPTY_WORDS for word in _WORD.findall(text))
+
+
+def changes_subject(text: str) -> bool:
+    """Whether a turn of the person says that it is about something else than the one before."""
+    return bool(_OTHER_SUBJECT.match(text))
+
+
+def without_opening(text: str) -> str:
+    """A request without "ok, can you please" and the like before it; itself if nothing would remain."""
+    rest = text[_opening().match(text).end() :]  # type: ignore[union-attr]
+    return rest if len(rest.split()) > 1 or len(rest) > 12 else text
+
+
+@cache
+def _start(part: Part) -> re.Pattern[str]:
+    opening = _OPENING + _POLITE if part == "upkeep" else r"\W*"
+    return re.compile(f"{opening}(?:{'|'.join(_AT_START[part])})", re.IGNORECASE)
+
+
+@cache
+def _anywhere(part: Part) -> re.Pattern[str]:
+    return re.compile("|".join(_ANYWHERE[part]), re.IGNORECASE)
+
+
+@cache
+def _opening() -> re.Pattern[str]:
+    return re.compile(_OPENING + _POLITE, re.IGNORECASE)
