@@ -126,13 +126,13 @@ def _add(found: list[Beat], beat: Beat, request: str, answer: str, before: str, 
         else:
             last.taken = last.taken or last.offer
             _go_on(last, beat)
-    elif words.is_empty(request) or words.begins("continues", request):
+    elif words.begins("continues", request) or (words.is_empty(request) and not words.begins("retracts", request)):
         if not last.done:
             _go_on(last, beat)
-    elif words.begins("disputes", request):
-        last.is_withdrawn = True
+    elif words.begins("retracts", request) or (words.begins("disputes", request) and words.says("wishes", request)):
+        last.is_withdrawn = not (words.is_empty(request) and last.offer and last.done)  # "no" to a further offer
         found.append(beat)
-    elif words.says("concedes", answer[:300]) and last.subject() & beat.subject():
+    elif words.begins("disputes", request) or words.says("concedes", answer[:300]) and last.subject() & beat.subject():
         _go_on(last, beat)
     else:
         found.append(beat)
@@ -212,6 +212,7 @@ def told(beat: Beat, asked: frozenset[str], most: int) -> str:
     """What came out for a request with these words: the sentence of the answer that reports it best; empty if none
     does."""
     said = [one for one in beat.answered if not one.is_question and not words.begins("intends", one.text)]
+    said = [one for one in said if len(subject_words(one.text)) > 1]
     reports = [one for one in said if words.says("done", one.text)]
     if beat.done and not reports:
         reports = [one for one in said if words.says("concedes", one.text) and asked & subject_words(one.text)]

@@ -7,24 +7,21 @@ the other beats in the same form, asked → came out, the last ones first in wor
 
 from __future__ import annotations
 
-import math
-from collections import Counter
 from collections.abc import Sequence
 
 from ..memory import Content, TimeScope
-from ..text.courtesy import without_courtesy
 from . import named, words
 from .beats import Beat, beats, plain, subject_words, told
 from .segment import Evidence, Segment, SegmentSummary
 from .sentences import Sentence
 from .session import Turn
+from .title import shortened, title
 
-TOPIC_CHARACTERS = 60
 ARROW = " → "
 _QUOTE, _OUTCOME = 150, 190  # characters of a line's two sides
+_LONG = 320  # of the second one where the line is the only one
 _MOST_DECISIONS = 6
 _CONTEXT = 480  # characters; about 120 tokens
-_NO_TOPIC = "Session"
 
 
 def summarise(segment: Segment) -> SegmentSummary:
@@ -41,7 +38,7 @@ def summarise(segment: Segment) -> SegmentSummary:
     pairs = [(beat, pair) for beat in holding for pair in _decisions(beat)][-_MOST_DECISIONS:]
     others = [beat for beat in holding if all(beat is not decided for decided, _ in pairs)]
     lines = _context(others, is_short=not pairs)
-    topic = _topic(holding or found, [pair for _, pair in pairs])
+    topic = title(spoken, found)
     opens = _open(spoken, found)
     decisions = tuple(_line(quote, outcome) for _, (quote, _, outcome) in pairs)
     context = "\n".join(text for text, _ in lines)
@@ -70,7 +67,7 @@ def _decisions(beat: Beat) -> list[tuple[str, str, str]]:
     if not beat.done or not beat.asked:
         return []
     if beat.chosen:
-        quote = f"{_cut(' '.join(one.text for one in beat.asked), _QUOTE)} ({_cut(beat.taken, _QUOTE)})"
+        quote = f"{shortened(' '.join(one.text for one in beat.asked), _QUOTE)} ({shortened(beat.taken, _QUOTE)})"
         return [(quote, beat.asked[0].place, _outcome(beat, quote))]
     best = []
     for turn in dict.fromkeys(one.turn for one in beat.asked):
@@ -78,14 +75,25 @@ def _decisions(beat: Beat) -> list[tuple[str, str, str]]:
         about = subject_words(_outcome(beat, " ".join(one.text for one in mine)))
         best += sorted(mine, key=lambda one: (not one.is_question, len(about & subject_words(one.text)), one.order))[-1:]
     stated = [one for one in best if not one.is_question] or best[-1:]
-    found = [(_cut(plain(one.text), _QUOTE), one.place, _outcome(beat, one.text)) for one in stated]
+    found = [(_quote(one, beat), one.place, _outcome(beat, one.text)) for one in stated]
     if not found and beat.taken:
-        found.append((_cut(beat.taken, _QUOTE), beat.asked[-1].place, _outcome(beat, beat.taken)))
+        found.append((shortened(beat.taken, _QUOTE), beat.asked[-1].place, _outcome(beat, beat.taken)))
     return found
 
 
-def _outcome(beat: Beat, request: str) -> str:
-    return _cut(told(beat, subject_words(request), _OUTCOME), _OUTCOME)
+def _quote(best: Sentence, beat: Beat) -> str:
+    """The sentence, with the one before or after it that decides as well, where both are short."""
+    text = plain(best.text)
+    for other in beat.asked:
+        if other.turn == best.turn and abs(other.order - best.order) == 1 and _may_decide(other, beat):
+            both = (other.text, best.text) if other.order < best.order else (best.text, other.text)
+            joined = plain(" ".join(both))
+            return joined if len(joined) <= _QUOTE else shortened(text, _QUOTE)
+    return shortened(text, _QUOTE)
+
+
+def _outcome(beat: Beat, request: str, most: int = _OUTCOME) -> str:
+    return shortened(told(beat, subject_words(request), most), most)
 
 
 def _may_decide(one: Sentence, beat: Beat) -> bool:
@@ -95,22 +103,23 @@ def _may_decide(one: Sentence, beat: Beat) -> bool:
         return False
     if words.says("wishes", text):
         return len(subject_words(text)) > 1
-    is_demand = one.is_question is words.begins("disputes", text)  # "why can't we …?", or a plain statement
-    return beat.changed and is_demand and not words.says("fails", text) and len(subject_words(text)) > 2
+    is_demand = ("?" in text or "？" in text) is words.begins("retracts", text)  # "why can't we …?", or a statement
+    doubts = words.begins("disputes", text) or words.says("fails", text)
+    return beat.changed and is_demand and not doubts and len(subject_words(text)) > 2
 
 
 def _context(others: Sequence[Beat], is_short: bool) -> list[tuple[str, str]]:
-    lines = []
+    """The other beats as lines with their places, those where something was done first in worth. One, if short."""
+    lines: list[tuple[int, str, str]] = []
     left = _CONTEXT
-    for beat in sorted(others, key=lambda one: (one.done, len(one.answered)), reverse=True):
+    for beat in sorted(others, key=lambda one: (one.done, sum(len(said.text) for said in one.answered)), reverse=True):
         asked = _request(beat)
-        if asked is None:
+        if asked is None or (is_short and lines):
             continue
-        text = _line(_cut(plain(asked.text), _QUOTE), _outcome(beat, asked.text))
-        if len(text) > left:
-            continue
-        left -= len(text)
-        lines.append((asked.turn, text, asked.place))
+        text = _line(shortened(plain(asked.text), _QUOTE), _outcome(beat, asked.text, _LONG if is_short else _OUTCOME))
+        if len(text) <= left:
+            left -= len(text)
+            lines.append((asked.turn, text, asked.place))
     return [(text, place) for _, text, place in sorted(lines)]
 
 
@@ -121,37 +130,6 @@ def _request(beat: Beat) -> Sentence | None:
 
 def _line(asked: str, outcome: str) -> str:
     return f"{asked}{ARROW}{outcome}" if outcome else asked
-
-
-def _topic(holding: Sequence[Beat], pairs: Sequence[tuple[str, str, str]]) -> str:
-    """Of the requests and of what came of decisions, the beginning whose words come up most in all that was said."""
-    said = Counter(
-        word for beat in holding for one in (*beat.asked, *beat.answered) for word in subject_words(one.text)
-    )
-    requests = [one.text for beat in holding for one in beat.asked if not words.is_empty(one.text)]
-    weights = {text: 1.0 for text in requests} | {outcome: 1.2 for _, _, outcome in pairs if outcome}
-    weights |= {quote: 1.2 for quote, _, _ in pairs} | {text: 1.4 for text in requests[:1]}
-
-    def worth(text: str) -> float:
-        about = subject_words(_title(text))
-        known = sum(math.log(said[word] or 1) for word in about) / (3 + len(about))
-        asks = text.endswith(("?", "？")) or words.begins("upkeep", text) or words.begins("disputes", text)
-        return known * weights[text] * (0.6 if asks or words.says("fails", text) else 1.0)
-
-    return _title(max(weights, key=worth)) if weights else _NO_TOPIC
-
-
-def _title(request: str) -> str:
-    title = words.without_opening(without_courtesy(plain(request)))
-    return _cut(title if title.endswith("..") else title.rstrip("."), TOPIC_CHARACTERS)
-
-
-def _cut(text: str, most: int) -> str:
-    """The text, cut at a word where it is longer."""
-    if len(text) <= most:
-        return text
-    stop = text.rfind(" ", most // 2, most)
-    return f"{text[: stop if stop > 0 else most - 1].rstrip(' ,;:')}…"
 
 
 def _open(spoken: Sequence[Turn], found: Sequence[Beat]) -> list[Sentence]:

@@ -10,16 +10,17 @@ import re
 from functools import cache
 from typing import Literal
 
-Part = Literal["done", "intends", "disputes", "concedes", "accepts", "continues", "upkeep", "fails", "wishes", "addresses", "other"]
+Part = Literal["done", "intends", "retracts", "disputes", "concedes", "accepts", "continues", "upkeep", "fails", "wishes", "addresses", "other"]
 
 _OPENING = (
     r"\W*(?:(?:ok(?:ay)?|oh|ah|yes|yeah|yep|so|and|now|then|also|alright|right|great|good|nice|cool|perfect|thanks|please"
-    r"|well|finally|gut|ja|also|bitte|bien|oui|bon|vale|sí|certo|sim|хорошо|да|好的?|はい|네)\b[,.! ]*){0,4}"
+    r"|well|finally|however|sure|but|h+m+|sorry|thinking again|gut|ja|also|bitte|bien|oui|bon|vale|sí|certo|sim|хорошо|да|好的?|はい|네)\b[,.:! ]*){0,4}"
 )
 _POLITE = (
-    r"(?:(?:can|could|would|will) (?:you|we) (?:please |also |now |just )?|i(?:['’]d| would) like (?:you )?to "
-    r"|i(?: also)? want (?:you )?to |let['’]?s |(?:kannst|könntest) du (?:bitte )?|(?:peux|pourrais)[- ]tu |puedes "
-    r"|podrías |puoi |você pode |можешь |请|帮我)?"
+    r"(?:(?:can|could|would|will) (?:you|we) (?:please |also |now |just )?|i(?:['’]d| would) like (?:you |it |us )?to "
+    r"|i['’]d like |i(?: do)?(?: also)? want (?:you )?(?:to )?|let['’]?s |i think (?:we should )?|we should |so i think "
+    r"|(?:kannst|könntest) du (?:bitte )?|ich (?:möchte|will) |(?:peux|pourrais)[- ]tu |je (?:voudrais|veux) |puedes "
+    r"|podrías |quiero |puoi |vorrei |você pode |quero |можешь |я хочу |请|帮我|我想)?"
 )
 
 # Each list: English, German, French, Spanish, Portuguese, Italian, Russian, Chinese, Japanese, Korean.
@@ -27,28 +28,30 @@ _AT_START: dict[Part, tuple[str, ...]] = {
     # The assistant tells what it is about to do.
     "intends": (
         r"(?:now,? |next,? |first,? |then,? |perfect[.!] |good[.!] )*(?:let me|let['’]s|let us|i['’]ll|i will|i['’]m going to|i am going to"
-        r"|i need to|i should|i can|here['’]s|here are|would you|do you want|want me|should i|shall i|now update|checking"
+        r"|i need to|i should|i can|here['’]s|here are|would you|do you want|want me|should i|shall i|i see|you (?:can|could|may|might|should)|this should|now update|checking"
         r"|looking|reading|running|wait)\b",
         r"(?:ich werde|lass mich|ich schaue|soll ich)\b", r"(?:je vais|laissez?-moi|voulez-vous|veux-tu)\b",
         r"(?:voy a|vamos a|déjame|quieres que)\b", r"(?:vou|vamos|deixe-me|quer que)\b",
         r"(?:ora |adesso )?(?:vado a|lasciami|fammi|vuoi che)\b", r"(?:сейчас|давай(?:те)?|я (?:проверю|посмотрю|сделаю))\b",
         r"(?:我(?:将|先|会|来|准备)|让我|接下来|需要我)", r"(?:まず|これから|それでは)", r"(?:먼저|이제|제가)",
     ),
-    # The person says that the answer before, or what was asked before, is not what holds.
+    # The person takes back what was asked or done before.
+    "retracts": (
+        r"(?:(?:ok|well|sure|yes|yeah)[,.! ]+(?:but|wait)\b|(?:h+m+[,.! ]+)?no\b(?! (?:problem|worries|need|rush|longer))|nope|nah|wait\b|actually|instead"
+        r"|revert|undo|stop\b|wrong\b|thinking again|on second thoughts?|never ?mind|forget (?:it|that)|scratch that|i disagree"
+        r"|i don['’]?t (?:like|agree)|i changed my mind|why (?:can['’]?t|don['’]?t|not)\b)",
+        r"(?:nein|doch nicht|falsch|stopp|ja,? aber|warum nicht|lieber)\b", r"(?:non|pas ça|faux|attends?|oui,? mais|finalement|plutôt|pourquoi pas)\b",
+        r"(?:no|espera|sí,? pero|mejor|en realidad|por qué no)\b", r"(?:não|espera|sim,? mas|melhor|na verdade|por que não)\b",
+        r"(?:no|aspetta|sì,? ma|anzi|in realtà|perché non)\b", r"(?:нет|не так|неверно|стоп|да,? но|лучше|почему не)\b",
+        r"(?:不对|不是|不要|不行|错了|为什么不)", r"(?:いや|いいえ|違|待って|やっぱり|なぜ.{0,12}ない)", r"(?:아니|틀렸|잠깐)",
+    ),
+    # The person doubts the answer before, but not what was asked.
     "disputes": (
-        r"(?:(?:ok|well|sure|yes|yeah)[,.! ]+(?:but|wait)\b|no\b(?! (?:problem|worries|need|rush|longer))|nope|nah|h+m+|u+h+m*|huh"
-        r"|wait|actually|sorry|instead|but\b|(?:that|this|it)(?:['’]?s| is) (?:not|wrong|incorrect|still)|wrong\b|not (?:quite|what|like)"
-        r"|revert|undo|stop\b|thinking again|on second thoughts?|never ?mind|forget (?:it|that)|scratch that|i disagree"
-        r"|i don['’]?t (?:like|agree)|i changed my mind|why (?:did|would|are|can['’]?t|don['’]?t|not)\b|you (?:didn['’]?t|should(?:n['’]?t| not)"
-        r"|misunderstood|forgot)|it (?:didn['’]?t|doesn['’]?t|still|named|only)\b|one (?:issue|problem)\b|still )",
-        r"(?:nein|doch nicht|falsch|stopp|moment|ja,? aber|aber|warum (?:nicht|hast)|lieber|halt)\b",
-        r"(?:non|pas ça|faux|attends?|oui,? mais|mais|en fait|finalement|plutôt|pourquoi (?:pas|as))\b",
-        r"(?:no|espera|sí,? pero|pero|mejor|en realidad|mal|por qué (?:no|has))\b",
-        r"(?:não|espera|sim,? mas|mas|melhor|na verdade|errado|por que (?:não|você))\b",
-        r"(?:no|aspetta|sì,? ma|ma|anzi|in realtà|sbagliato|perché (?:non|hai))\b",
-        r"(?:нет|не так|неверно|стоп|подожди|да,? но|но|лучше|почему (?:не|ты))\b",
-        r"(?:不对|不是|不要|不行|错了|等等|等下|但是|还是|为什么(?:不|要))", r"(?:いや|いいえ|違|待って|でも|やっぱり|なぜ)",
-        r"(?:아니|틀렸|잠깐|하지만|그런데|왜)",
+        r"(?:h+m+|u+h+m*|huh|sorry|but\b|(?:that|this|it)(?:['’]?s| is) (?:not|wrong|incorrect|still)|not (?:quite|what|like)"
+        r"|why (?:did|would|are|is)\b|you (?:didn['’]?t|should(?:n['’]?t| not)|misunderstood|forgot)"
+        r"|it (?:didn['’]?t|doesn['’]?t|still|named|only)\b|one (?:issue|problem)\b|still )",
+        r"(?:aber|warum hast|moment)\b", r"(?:mais|en fait|pourquoi as)\b", r"(?:pero|mal|por qué has)\b", r"(?:mas|errado|por que você)\b",
+        r"(?:ma|sbagliato|perché hai)\b", r"(?:но|подожди|почему ты)\b", r"(?:等等|等下|但是|为什么)", r"(?:でも|なぜ)", r"(?:하지만|그런데|왜)",
     ),
     # The person takes what the assistant offered.
     "accepts": (
@@ -87,7 +90,7 @@ _ANYWHERE: dict[Part, tuple[str, ...]] = {
         r"^\W*(?:all )?done\b|^\W*(?!need|indeed|based|interest|suppose|unrelated|red\b|shared|expected)[a-z]{2,}ed\b"
         r"|\bi(?:['’]ve| have) (?:now |also |just |successfully )*(?!found|identified|noticed|checked|seen|read|reviewed|analy[sz]ed|looked)\w+(?:ed|en|t|e|d)\b"
         r"|\b(?:has|have) (?:now |all )?been (?:\w+ly )?\w+ed\b|\b(?:is|are|was|were) (?:now|removed|added|updated|replaced|renamed|moved|fixed)\b"
-        r"|(?<!right )(?<!for )\bnow\b|\bno longer\b|\bfix is in\b|\bcomplete\.",
+        r"|(?<!right )(?<!for )(?<!should )\bnow\b|\bno longer\b|\bfix is in\b|\bcomplete\.",
         r"\b(?:erledigt|fertig|umgestellt|geändert|entfernt|hinzugefügt|ersetzt|angepasst|eingebaut|behoben|umbenannt|angelegt"
         r"|aktualisiert|verschoben)\b",
         r"\b(?:c['’]est fait|terminé|ajoutée?s?|supprimée?s?|remplacée?s?|modifiée?s?|mise? à jour|corrigée?s?|renommée?s?|crééee?s?|créée?s?)\b",
@@ -155,6 +158,7 @@ _OTHER_SUBJECT = re.compile(
     r"|changement de sujet\b|otro tema\b|otra cosa\b|换个话题|另一个问题|別の(?:話|質問|件))",
     re.IGNORECASE,
 )
+_LEAST_REST = 8  # characters
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 
 
@@ -179,9 +183,11 @@ def changes_subject(text: str) -> bool:
 
 
 def without_opening(text: str) -> str:
-    """A request without "ok, can you please" and the like before it; itself if nothing would remain."""
-    rest = text[_opening().match(text).end() :]  # type: ignore[union-attr]
-    return rest if len(rest.split()) > 1 or len(rest) > 12 else text
+    """A request without "ok, can you please" and the like before it; itself if hardly anything would remain."""
+    rest = text
+    while (found := _opening().match(rest)) and found.end():
+        rest = rest[found.end() :]
+    return rest if len(rest) > _LEAST_REST else text
 
 
 @cache
