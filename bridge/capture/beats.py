@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..compaction.lexicon import stem
 from ..text.sections import newlines, one_line
@@ -21,8 +21,12 @@ from .session import Turn
 _EDITS = re.compile(r"(?!.*(?:todo|task|issue))(?:.*(?:edit|write|patch|replace|create|insert|rename|delete))", re.IGNORECASE)
 _READS = re.compile(r".*(?:read|view|grep|glob|search|list|fetch|open|^ls$|cat$)", re.IGNORECASE)
 _DIFF = re.compile(r"^\s*`{3,}diff\b", re.MULTILINE)
-_LONG = 280  # characters; a longer paragraph that speaks to nobody was written elsewhere
+_LONG = 140  # characters; a longer paragraph that speaks to nobody was written elsewhere
+_DOCUMENT = 800  # characters; a longer turn with headings or a list is a document
 _PREFIX = 120  # characters; so many equal ones at the beginning of several prompts are a product's, not the person's
+_REMARK = 200  # characters, of what a person writes before or after a document
+_STRUCTURE = re.compile(r"^\s*(?:#{1,6} |[-*+] |\d{1,2}[.)] |\|)", re.MULTILINE)
+_MOST_STRUCTURE = 3  # such lines in what a person writes
 _PASTED = re.compile(r"\bline \d+|\b[\w/-]+\.\w{1,5}:\d+|^\W*Consider\b|\((?:e\.g\.|i\.e\.)", re.MULTILINE)
 _OPTION = re.compile(r"^[\s>*_#-]*(?:[^\W\d]{2,12}\s+)?\(?([A-H]|[1-9])(?:[.)]|\s?[:：—–-])[*_\s]+(\S.*)$", re.MULTILINE)
 _FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
@@ -114,7 +118,7 @@ def _changes(turn: Turn) -> bool:
 def _add(found: list[Beat], beat: Beat, request: str, answer: str, before: str, tells_tools: bool) -> None:
     """Append the beat, or go on with the last one. Withdraws the last one where this one corrects it."""
     last = found[-1] if found else None
-    beat.taken = _taken_option(request, before)
+    beat.taken = _taken_option(request, before) if last is not None and last.offer else ""
     beat.chosen = bool(beat.taken)
     beat.done = beat.done or beat.chosen and not tells_tools
     if last is None or beat.chosen:
@@ -175,10 +179,11 @@ def _prefix(prompts: Sequence[str]) -> str:
 
 def _own(turn: Turn, prefix: str) -> Turn:
     """A turn of the person without what was pasted into it."""
-    from dataclasses import replace
-
-    kept = [part for part in re.split(r"\n\s*\n", newlines(turn.text.removeprefix(prefix))) if not _is_paste(part)]
-    return replace(turn, text="\n\n".join(kept))
+    parts = re.split(r"\n\s*\n", newlines(turn.text.removeprefix(prefix)).strip())
+    if len(turn.text) > _DOCUMENT and len(_STRUCTURE.findall(turn.text)) > _MOST_STRUCTURE:
+        ends = [part for part in (parts[0], parts[-1]) if len(part) <= _REMARK and not _STRUCTURE.search(part)]
+        parts = [part for part in ends if words.says("addresses", part)]
+    return replace(turn, text="\n\n".join(part for part in parts if not _is_paste(part)))
 
 
 def _is_paste(part: str) -> bool:
@@ -193,19 +198,19 @@ def _taken_option(request: str, before: str) -> str:
     if len(request) > _MARKED or not request.strip():
         return ""
     said = _FENCED.sub("", before)
-    options = {found[1]: one_line(found[2]).strip("*_ ") for found in _OPTION.finditer(said)}
+    options = {found[1]: plain(one_line(found[2])) for found in _OPTION.finditer(said)}
     if len(options) < 2:
         return ""
-    mark = _MARK.search(request)
-    if mark and mark[1] in options:
-        last = mark[2] if mark[2] in options else mark[1]
-        return " / ".join(text for name, text in options.items() if mark[1] <= name <= last)
+    named = set[str]()
+    for first, last in _MARK.findall(request):
+        named |= {name for name in options if first <= name <= (last or first)}
+    if named:
+        return " / ".join(text for name, text in options.items() if name in named)
     if request.rstrip().endswith("?"):
         return ""
     asked = subject_words(request)
-    counted = [(len(asked & subject_words(text)), text) for text in options.values()]
-    named = [text for count, text in counted if count]
-    return named[0] if len(named) == 1 else ""
+    alike = [text for text in options.values() if asked & subject_words(text)]
+    return alike[0] if len(alike) == 1 else ""
 
 
 def told(beat: Beat, asked: frozenset[str], most: int) -> str:

@@ -15,11 +15,12 @@ from .beats import Beat, beats, plain, subject_words, told
 from .segment import Evidence, Segment, SegmentSummary
 from .sentences import Sentence
 from .session import Turn
-from .title import shortened, title
+from .title import UNKNOWN, shortened, title
 
 ARROW = " → "
 _QUOTE, _OUTCOME = 150, 190  # characters of a line's two sides
 _LONG = 320  # of the second one where the line is the only one
+_STATEMENT = 160  # characters of a turn; a longer one without a word of wishing tells something else
 _MOST_DECISIONS = 6
 _CONTEXT = 480  # characters; about 120 tokens
 
@@ -45,7 +46,7 @@ def summarise(segment: Segment) -> SegmentSummary:
     evidence = [Evidence("decisions", _line(quote, outcome), place) for _, (quote, place, outcome) in pairs]
     evidence += [Evidence("context", text, place) for text, place in lines]
     evidence += [Evidence("open_questions", one.text, one.place) for one in opens]
-    has_subject = any(not words.is_empty(one.text) for beat in found for one in beat.asked)
+    has_subject = topic != UNKNOWN
     return SegmentSummary(
         content=Content(
             topic=topic,
@@ -69,41 +70,48 @@ def _decisions(beat: Beat) -> list[tuple[str, str, str]]:
     if beat.chosen:
         quote = f"{shortened(' '.join(one.text for one in beat.asked), _QUOTE)} ({shortened(beat.taken, _QUOTE)})"
         return [(quote, beat.asked[0].place, _outcome(beat, quote))]
+    wanted = [one for one in beat.asked if _wishes(one)] or [one for one in beat.asked if _states(one, beat)]
     best = []
-    for turn in dict.fromkeys(one.turn for one in beat.asked):
-        mine = [one for one in beat.asked if one.turn == turn and _may_decide(one, beat)]
+    for turn in dict.fromkeys(one.turn for one in wanted):
+        mine = [one for one in wanted if one.turn == turn]
         about = subject_words(_outcome(beat, " ".join(one.text for one in mine)))
-        best += sorted(mine, key=lambda one: (not one.is_question, len(about & subject_words(one.text)), one.order))[-1:]
+        best.append(max(mine, key=lambda one: (not one.is_question, len(about & subject_words(one.text)), one.order)))
     stated = [one for one in best if not one.is_question] or best[-1:]
-    found = [(_quote(one, beat), one.place, _outcome(beat, one.text)) for one in stated]
-    if not found and beat.taken:
-        found.append((shortened(beat.taken, _QUOTE), beat.asked[-1].place, _outcome(beat, beat.taken)))
+    found = [(_quote(one, wanted), one.place, _outcome(beat, one.text)) for one in stated]
+    if not found and beat.taken and (outcome := _outcome(beat, beat.taken)):
+        found.append((shortened(beat.taken, _QUOTE), beat.asked[-1].place, outcome))
     return found
 
 
-def _quote(best: Sentence, beat: Beat) -> str:
+def _quote(best: Sentence, wanted: Sequence[Sentence]) -> str:
     """The sentence, with the one before or after it that decides as well, where both are short."""
-    text = plain(best.text)
-    for other in beat.asked:
-        if other.turn == best.turn and abs(other.order - best.order) == 1 and _may_decide(other, beat):
+    for other in wanted:
+        if other.turn == best.turn and abs(other.order - best.order) == 1:
             both = (other.text, best.text) if other.order < best.order else (best.text, other.text)
             joined = plain(" ".join(both))
-            return joined if len(joined) <= _QUOTE else shortened(text, _QUOTE)
-    return shortened(text, _QUOTE)
+            return joined if len(joined) <= _QUOTE else shortened(plain(best.text), _QUOTE)
+    return shortened(plain(best.text), _QUOTE)
 
 
 def _outcome(beat: Beat, request: str, most: int = _OUTCOME) -> str:
     return shortened(told(beat, subject_words(request), most), most)
 
 
-def _may_decide(one: Sentence, beat: Beat) -> bool:
-    """Whether a sentence says how it should be: by its words; or it led to a change, and is no report of a failure."""
+def _wishes(one: Sentence) -> bool:
+    """Whether a sentence says how it should be."""
     text = one.text
-    if words.is_empty(text) or words.begins("upkeep", text):
+    if words.is_empty(text) or words.begins("upkeep", text) or text.startswith("/"):
         return False
-    if words.says("wishes", text):
-        return len(subject_words(text)) > 1
-    is_demand = ("?" in text or "？" in text) is words.begins("retracts", text)  # "why can't we …?", or a statement
+    return (words.says("wishes", text) or words.begins("orders", text)) and len(subject_words(text)) > 1
+
+
+def _states(one: Sentence, beat: Beat) -> bool:
+    """Whether a short turn says what is so, or asks "why not", and files were changed for it."""
+    text = one.text
+    said = sum(len(other.text) for other in beat.asked if other.turn == one.turn)
+    if words.is_empty(text) or words.begins("upkeep", text) or said > _STATEMENT:
+        return False
+    is_demand = ("?" in text or "？" in text) is words.begins("retracts", text)
     doubts = words.begins("disputes", text) or words.says("fails", text)
     return beat.changed and is_demand and not doubts and len(subject_words(text)) > 2
 
@@ -114,12 +122,14 @@ def _context(others: Sequence[Beat], is_short: bool) -> list[tuple[str, str]]:
     left = _CONTEXT
     for beat in sorted(others, key=lambda one: (one.done, sum(len(said.text) for said in one.answered)), reverse=True):
         asked = _request(beat)
-        if asked is None or (is_short and lines):
+        outcome = _outcome(beat, asked.text if asked else "", _LONG if is_short else _OUTCOME)
+        first = asked or next(iter(beat.answered), None)
+        if first is None or not (asked or outcome) or (is_short and lines):
             continue
-        text = _line(shortened(plain(asked.text), _QUOTE), _outcome(beat, asked.text, _LONG if is_short else _OUTCOME))
+        text = _line(shortened(plain(asked.text), _QUOTE), outcome) if asked else outcome
         if len(text) <= left:
             left -= len(text)
-            lines.append((asked.turn, text, asked.place))
+            lines.append((first.turn, text, first.place))
     return [(text, place) for _, text, place in sorted(lines)]
 
 

@@ -15,7 +15,7 @@ from ..compaction.lexicon import stem
 from ..text.courtesy import without_courtesy
 from ..text.terms import STOP_WORDS
 from . import words
-from .beats import Beat, plain, subject_words
+from .beats import Beat, plain, subject_words, told
 from .session import Turn
 
 MOST_CHARACTERS = 60
@@ -42,7 +42,8 @@ def title(turns: Sequence[Turn], beats: Sequence[Beat]) -> str:
     holding = [beat for beat in beats if not beat.is_withdrawn] or beats
     requests = [one.text for beat in holding for one in beat.asked if not words.is_empty(one.text)]
     if not requests:
-        return UNKNOWN
+        reports = (told(beat, frozenset(), MOST_CHARACTERS) for beat in holding)
+        return shortened(next(filter(None, reports), UNKNOWN))
     said = Counter(word for beat in beats for one in beat.asked for word in subject_words(one.text))
 
     def worth(text: str) -> float:

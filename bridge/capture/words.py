@@ -10,7 +10,7 @@ import re
 from functools import cache
 from typing import Literal
 
-Part = Literal["done", "intends", "retracts", "disputes", "concedes", "accepts", "continues", "upkeep", "fails", "wishes", "addresses", "other"]
+Part = Literal["done", "intends", "retracts", "disputes", "concedes", "accepts", "continues", "orders", "upkeep", "fails", "wishes", "addresses", "other"]
 
 _OPENING = (
     r"\W*(?:(?:ok(?:ay)?|oh|ah|yes|yeah|yep|so|and|now|then|also|alright|right|great|good|nice|cool|perfect|thanks|please"
@@ -28,7 +28,7 @@ _AT_START: dict[Part, tuple[str, ...]] = {
     # The assistant tells what it is about to do.
     "intends": (
         r"(?:now,? |next,? |first,? |then,? |perfect[.!] |good[.!] )*(?:let me|let['’]s|let us|i['’]ll|i will|i['’]m going to|i am going to"
-        r"|i need to|i should|i can|here['’]s|here are|would you|do you want|want me|should i|shall i|i see|you (?:can|could|may|might|should)|this should|now update|checking"
+        r"|i need to|i should|i can|here['’]s|here are|would you|do you want|want me|should i|shall i|i see|you (?:can|could|may|might|should)|this should|now (?:i|we|for|update|fix|add|remove|replace|check|write|create|run|verify|look|implement|make|move|delete|rename|build|test)|checking"
         r"|looking|reading|running|wait)\b",
         r"(?:ich werde|lass mich|ich schaue|soll ich)\b", r"(?:je vais|laissez?-moi|voulez-vous|veux-tu)\b",
         r"(?:voy a|vamos a|déjame|quieres que)\b", r"(?:vou|vamos|deixe-me|quer que)\b",
@@ -68,20 +68,32 @@ _AT_START: dict[Part, tuple[str, ...]] = {
         r"(?:mach )?weiter\b", r"continue[zr]?\b", r"(?:contin[uú]a|sigue)\b", r"contin(?:ue|ua|uar)\b", r"(?:continua|prosegui)\b",
         r"(?:продолжай|дальше)\b", r"(?:请)?继续", r"続け", r"계속",
     ),
+    # The person orders a change.
+    "orders": (
+        r"(?:(?:also|only|just|please) )*(?:use|only|make|remove|delete|drop|keep|leave|rename|replace|put|add|never|always|change|move|switch|set|extract"
+        r"|split|store|show|hide|limit|raise|lower|convert|avoid|default|go with|stick (?:with|to)|don['’]?t|do not)\b",
+        r"(?:nutze|nimm|entferne|lösche|behalte|benenne|ersetze|füge|ändere|verschiebe|kein\w*|nur|immer)\b",
+        r"(?:utilise|enlève|supprime|garde|renomme|remplace|ajoute|change|déplace|seulement|toujours)\b",
+        r"(?:usa|quita|elimina|borra|mantén|renombra|reemplaza|añade|agrega|cambia|mueve|solo|sólo|siempre)\b",
+        r"(?:use|remova|apague|mantenha|renomeie|substitua|adicione|mude|mova|apenas|só|sempre)\b",
+        r"(?:usa|rimuovi|elimina|tieni|rinomina|sostituisci|aggiungi|cambia|sposta|solo|sempre)\b",
+        r"(?:используй|убери|удали|оставь|переименуй|замени|добавь|измени|перенеси|только|всегда)\b",
+        r"(?:用|使用|删除|去掉|保留|改|替换|添加|增加|加|补充|只)", r"(?:使って|削除|残し|変更|置き換え|追加|移動)", r"(?:사용|삭제|유지|변경|추가|이동)",
+    ),
     # Work that leaves nothing to know: looking, running, explaining, repairing, committing.
     "upkeep": (
         r"(?:(?:add|write|create|update|fix|run) (?:\w+ ){0,3}(?:unit |integration )?tests?\b|check|explain|show|tell|give|run|re-?run|test|commit"
         r"|push|pull|merge|rebase|open|look|read|see|find|search|list|review|verify|debug|investigate|fix|try|try again|continue|resume"
-        r"|proceed|research|do (?:some|a|the) (?:research|review|check)|summari[sz]e|describe|analy[sz]e|evaluate|compare|suggest|propose|help|start|restart|install|build"
+        r"|proceed|research|do (?:some|a|the) (?:research|review|check)|summari[sz]e|describe|analy[sz]e|evaluate|compare|suggest|propose|help|start (?:the|a|it|with)|restart|install|build|for example|eg\b|e\.g\."
         r"|deploy|what|how|who|when|where|which|is|are|does|do (?:we|you|they|i)|did|has|have (?:we|you|they))\b",
-        r"(?:prüfe?|erklär\w*|zeige?|starte|teste?|schau\w*|lies|suche?|behebe?|mach weiter|weiter|was (?:ist|sind|macht|heißt|passiert)|wie|wer|wann|wo|welche\w*)\b",
-        r"(?:vérifie\w*|explique\w*|montre\w*|lance|teste|regarde|lis|cherche|corrige|continue\w*|que|quel\w*|comment|qui|quand|où)\b",
-        r"(?:verifica|revisa|explica|muestra|ejecuta|prueba|mira|lee|busca|arregla|contin[uú]a|sigue|qué|cómo|quién|cuándo|dónde|cuál)\b",
-        r"(?:verifique|revise|explique|mostre|execute|teste|veja|leia|procure|corrija|continue|o que|como|quem|quando|onde|qual)\b",
-        r"(?:controlla|spiega|mostra|esegui|prova|guarda|leggi|cerca|correggi|continua|che cosa|cosa|come (?:si|mai|faccio|posso)|chi|quando|dove|quale)\b",
-        r"(?:проверь|объясни|покажи|запусти|посмотри|прочитай|найди|исправь|продолжай|что|как|кто|когда|где|какой)\b",
-        r"(?:检查|解释|查看|运行|测试|看看|看一下|阅读|搜索|修复|继续|提交|开始|什么|怎么|如何|为什么|还有)",
-        r"(?:確認|説明|見せ|実行|テスト|調べ|直して|続け|何|どう)", r"(?:확인|설명|보여|실행|테스트|찾아|고쳐|계속|무엇|어떻게)",
+        r"(?:zum beispiel|prüfe?|erklär\w*|zeige?|starte|teste?|schau\w*|lies|suche?|behebe?|mach weiter|weiter|was (?:ist|sind|macht|heißt|passiert)|wie|wer|wann|wo|welche\w*)\b",
+        r"(?:par exemple|vérifie\w*|explique\w*|montre\w*|lance|teste|regarde|lis|cherche|corrige|continue\w*|que|quel\w*|comment|qui|quand|où)\b",
+        r"(?:por ejemplo|verifica|revisa|explica|muestra|ejecuta|prueba|mira|lee|busca|arregla|contin[uú]a|sigue|qué|cómo|quién|cuándo|dónde|cuál)\b",
+        r"(?:por exemplo|verifique|revise|explique|mostre|execute|teste|veja|leia|procure|corrija|continue|o que|como|quem|quando|onde|qual)\b",
+        r"(?:per esempio|controlla|spiega|mostra|esegui|prova|guarda|leggi|cerca|correggi|continua|che cosa|cosa|come (?:si|mai|faccio|posso)|chi|quando|dove|quale)\b",
+        r"(?:например|проверь|объясни|покажи|запусти|посмотри|прочитай|найди|исправь|продолжай|что|как|кто|когда|где|какой)\b",
+        r"(?:例如|比如|检查|解释|查看|运行|测试|看看|看一下|阅读|搜索|修复|继续|提交|开始|什么|怎么|如何|为什么|还有)",
+        r"(?:例えば|確認|説明|見せ|実行|テスト|調べ|直して|続け|何|どう)", r"(?:예를 들어|확인|설명|보여|실행|테스트|찾아|고쳐|계속|무엇|어떻게)",
     ),
 }  # fmt: skip
 _ANYWHERE: dict[Part, tuple[str, ...]] = {
@@ -118,16 +130,15 @@ _ANYWHERE: dict[Part, tuple[str, ...]] = {
     ),
     # The person says how it should be.
     "wishes": (
-        r"\b(?:let['’]?s|should(?:n['’]?t)?|must(?:n['’]?t)?|want|prefer|rather|instead|only|never|always|from now on|going forward|no longer|as a rule"
-        r"|for now|i(?:['’]d| would) like|i like|sounds|make|use|remove|delete|drop|keep|rename|replace|put|decided|agreed|don['’]?t (?:need|want|use|add)|no need)\b",
-        r"\b(?:sollte?n?|muss|müssen|lieber|stattdessen|nur|nie(?:mals)?|immer|ab jetzt|wir nehmen|nehmen wir|lass(?:t)? uns|entschieden|beschlossen|kein\w*)\b",
-        r"\b(?:devrai\w*|doit|doivent|faut|plutôt|seulement|jamais|toujours|désormais|on (?:garde|prend|utilise)|décidé|sans)\b",
-        r"\b(?:debe\w*|debería\w*|hay que|mejor|en vez de|solo|sólo|nunca|siempre|vamos a usar|usaremos|decidido|quiero)\b",
-        r"\b(?:deve\w*|prefiro|em vez de|apenas|só|nunca|sempre|vamos usar|decidimos|quero)\b",
-        r"\b(?:deve|devono|dovrebbe|meglio|invece|solo|mai|sempre|usiamo|deciso|voglio)\b",
-        r"\b(?:должн\w+|нужно|надо|лучше|вместо|только|никогда|всегда|давай|решили|хочу)\b",
-        r"(?:应该|应当|必须|不要|不用|没有必要|改成|改为|只|总是|统一|直接|需要|换成|去除|删除)", r"(?:べき|ください|てほしい|にして|ではなく|だけ|必ず|常に)",
-        r"(?:해야|하지 마|대신|만 |항상|해 주세요|바꿔|으로 하자)",
+        r"\b(?:let['’]?s|should(?:n['’]?t)?|must(?:n['’]?t)?|want|prefer|rather|instead(?! of)|from now on|going forward|as a rule"
+        r"|for now|i(?:['’]d| would) like|i like|sounds|decided|agreed|(?:don['’]?t|do not) (?:need|want|use|add)|no need|we['’]ll|(?:is|are) \d+ .*\bnow)\b",
+        r"\b(?:sollte?n?|muss|müssen|lieber|stattdessen|nie(?:mals)?|ab jetzt|wir nehmen|nehmen wir|lass(?:t)? uns|entschieden|beschlossen)\b",
+        r"\b(?:devrai\w*|doit|doivent|il faut|plutôt que|jamais|désormais|on (?:garde|prend|utilise)|décidé)\b",
+        r"\b(?:debe(?:n|mos|ría\w*)?|hay que|en vez de|nunca|a partir de ahora|vamos a usar|usaremos|decidido|quiero)\b",
+        r"\b(?:deve(?:ria|riam|m)?|prefiro|em vez de|nunca|a partir de agora|vamos usar|decidimos|quero)\b",
+        r"\b(?:dovrebbe|devono|meglio|invece|d['’]ora in poi|usiamo|deciso|voglio)\b", r"\b(?:должн\w+|нужно|надо|лучше|вместо|никогда|решили|хочу)\b",
+        r"(?:应该|应当|必须|不要|不用|没有必要|改成|改为|统一|直接|换成|去除|删除)", r"(?:べき|てほしい|にして|ではなく|必ず|常に)",
+        r"(?:해야|하지 마|대신|항상|바꿔|으로 하자)",
     ),
     # Somebody speaks to somebody. A long text without such words was written elsewhere.
     "addresses": (
@@ -192,7 +203,7 @@ def without_opening(text: str) -> str:
 
 @cache
 def _start(part: Part) -> re.Pattern[str]:
-    opening = _OPENING + _POLITE if part == "upkeep" else r"\W*"
+    opening = _OPENING + _POLITE if part in ("upkeep", "orders") else r"\W*"
     return re.compile(f"{opening}(?:{'|'.join(_AT_START[part])})", re.IGNORECASE)
 
 
