@@ -24,7 +24,8 @@ _DIFF = re.compile(r"^\s*`{3,}diff\b", re.MULTILINE)
 _LONG = 140  # characters; a longer paragraph that speaks to nobody was written elsewhere
 _DOCUMENT = 800  # characters; a longer turn with headings or a list is a document
 _PREFIX = 120  # characters; so many equal ones at the beginning of several prompts are a product's, not the person's
-_REMARK = 200  # characters, of what a person writes before or after a document
+_STATEMENT = 160  # characters of a short turn
+_TALK = 400  # characters; in a longer turn, each paragraph is looked at
 _STRUCTURE = re.compile(r"^\s*(?:#{1,6} |[-*+] |\d{1,2}[.)] |\|)", re.MULTILINE)
 _MOST_STRUCTURE = 3  # such lines in what a person writes
 _PASTED = re.compile(r"\bline \d+|\b[\w/-]+\.\w{1,5}:\d+|^\W*Consider\b|\((?:e\.g\.|i\.e\.)", re.MULTILINE)
@@ -41,7 +42,7 @@ _SCRIPT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 class Beat:
     """``asked`` are the person's own sentences, ``answered`` the assistant's. ``taken`` is the text of an option or of
     an offer that the person took, ``offer`` what the answer offers. ``changed``: files were changed for it. ``done``:
-    that, or, where nothing is known of tools, the answer says so."""
+    that, or, where nothing is known of tools, the answer says so. ``short``: the turns of the person that are."""
 
     asked: list[Sentence]
     answered: list[Sentence]
@@ -51,6 +52,7 @@ class Beat:
     done: bool = False
     is_withdrawn: bool = False
     offer: str = ""
+    short: frozenset[int] = frozenset()
     files: dict[str, None] = field(default_factory=dict)
 
     def subject(self) -> frozenset[str]:
@@ -100,10 +102,11 @@ def _beat(spoken: Sequence[Turn], asked: list[int], answered: list[int], prefix:
     answers = [spoken[number] for number in answered]
     changed = any(_changes(turn) or (not tells_tools and _DIFF.search(turn.text)) for turn in answers)
     reported = not tells_tools and any(_reports(one) for one in said)
-    questions = [one.text for one in said if one.is_question]
+    questions = [plain(one.text) for one in said if one.is_question]
     files = dict.fromkeys(path for turn in answers if changed for path in turn.files)
     offer = questions[-1] if questions and said[-1].order - 8 < max(one.order for one in said if one.is_question) else ""
-    return Beat(own, said, changed=changed, done=changed or reported, offer=offer, files=files)
+    short = frozenset(number for number in asked if len(spoken[number].text) <= _STATEMENT)
+    return Beat(own, said, changed=changed, done=changed or reported, offer=offer, files=files, short=short)
 
 
 def _reports(sentence: Sentence) -> bool:
@@ -148,6 +151,7 @@ def _go_on(last: Beat, beat: Beat) -> None:
     last.changed, last.done = last.changed or beat.changed, last.done or beat.done
     last.offer = beat.offer
     last.files.update(beat.files)
+    last.short |= beat.short
 
 
 def _withdraw_what_was_replaced(found: Sequence[Beat]) -> None:
@@ -181,15 +185,13 @@ def _own(turn: Turn, prefix: str) -> Turn:
     """A turn of the person without what was pasted into it."""
     parts = re.split(r"\n\s*\n", newlines(turn.text.removeprefix(prefix)).strip())
     if len(turn.text) > _DOCUMENT and len(_STRUCTURE.findall(turn.text)) > _MOST_STRUCTURE:
-        ends = [part for part in (parts[0], parts[-1]) if len(part) <= _REMARK and not _STRUCTURE.search(part)]
-        parts = [part for part in ends if words.says("addresses", part)]
-    return replace(turn, text="\n\n".join(part for part in parts if not _is_paste(part)))
+        parts = [part for part in parts[:1] if not _STRUCTURE.search(part)]
+    most = _LONG if len(turn.text) <= _TALK else 0
+    return replace(turn, text="\n\n".join(part for part in parts if len(part) <= most or not _is_paste(part)))
 
 
 def _is_paste(part: str) -> bool:
-    """Whether a paragraph was written elsewhere: long, and full of places, or without a word to anybody."""
-    if len(part) <= _LONG:
-        return False
+    """Whether a paragraph was written elsewhere: full of places, or without a word to anybody."""
     return bool(_PASTED.search(part)) or not words.says("addresses", part)
 
 

@@ -20,7 +20,7 @@ from .title import UNKNOWN, shortened, title
 ARROW = " → "
 _QUOTE, _OUTCOME = 150, 190  # characters of a line's two sides
 _LONG = 320  # of the second one where the line is the only one
-_STATEMENT = 160  # characters of a turn; a longer one without a word of wishing tells something else
+_LEAST_ALONE = 3  # words of a request that is understood without what came of it
 _MOST_DECISIONS = 6
 _CONTEXT = 480  # characters; about 120 tokens
 
@@ -78,7 +78,8 @@ def _decisions(beat: Beat) -> list[tuple[str, str, str]]:
         best.append(max(mine, key=lambda one: (not one.is_question, len(about & subject_words(one.text)), one.order)))
     stated = [one for one in best if not one.is_question] or best[-1:]
     found = [(_quote(one, wanted), one.place, _outcome(beat, one.text)) for one in stated]
-    if not found and beat.taken and (outcome := _outcome(beat, beat.taken)):
+    found = [each for each in found if each[2] or len(subject_words(each[0])) > _LEAST_ALONE]
+    if not found and beat.taken and not words.begins("upkeep", beat.taken) and (outcome := _outcome(beat, beat.taken)):
         found.append((shortened(beat.taken, _QUOTE), beat.asked[-1].place, outcome))
     return found
 
@@ -108,8 +109,7 @@ def _wishes(one: Sentence) -> bool:
 def _states(one: Sentence, beat: Beat) -> bool:
     """Whether a short turn says what is so, or asks "why not", and files were changed for it."""
     text = one.text
-    said = sum(len(other.text) for other in beat.asked if other.turn == one.turn)
-    if words.is_empty(text) or words.begins("upkeep", text) or said > _STATEMENT:
+    if words.is_empty(text) or words.begins("upkeep", text) or one.turn not in beat.short:
         return False
     is_demand = ("?" in text or "？" in text) is words.begins("retracts", text)
     doubts = words.begins("disputes", text) or words.says("fails", text)

@@ -1,7 +1,7 @@
 """A segment's title: the heading of a plan that the person gave, or a request, with the words that both said most.
 
-Of the requests, the one whose words come up most in what the person asked; the first one counts more, a question or an
-errand less. What both talk about and the request does not name stands before it: "checkpoint: sort by commit tree".
+Of the requests, the one whose words come up most in what the person asked; one for which something was done counts
+more, a question or an errand less. What both talk about and the request does not name stands before it: "checkpoint: sort by commit tree".
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MOST_CHARACTERS = 60
 UNKNOWN = "Session"
 _CLAUSE = 45  # characters of a request that are compared
 _MOST_TERMS, _TERMS = 2, 30  # words before a request, and characters for them
-_HEADING = re.compile(r"^#{1,2} (?:plan:? )?(\S.{8,200})$", re.MULTILINE | re.IGNORECASE)
+_HEADING = re.compile(r"^# (?:plan:? )?(\S.{8,200})$", re.MULTILINE | re.IGNORECASE)
 _TERM = re.compile(r"[^\W_]+(?:[-_.][^\W_]+)*")
 # Words of any talk about code: they name no subject.
 _COMMON = frozenset(
@@ -44,13 +44,14 @@ def title(turns: Sequence[Turn], beats: Sequence[Beat]) -> str:
     if not requests:
         reports = (told(beat, frozenset(), MOST_CHARACTERS) for beat in holding)
         return shortened(next(filter(None, reports), UNKNOWN))
+    led_to_work = {one.text for beat in holding if beat.done for one in beat.asked}
     said = Counter(word for beat in beats for one in beat.asked for word in subject_words(one.text))
 
     def worth(text: str) -> float:
         about = subject_words(shortened(clause(text), _CLAUSE))
         aside = text.endswith(("?", "？")) or words.begins("upkeep", text) or words.says("fails", text)
-        weight = 1.4 if text == requests[0] else 1.0
-        weight *= (0.7 if aside else 1.0) * (0.7 if words.begins("disputes", text) or words.begins("retracts", text) else 1.0)
+        weight = (1.6 if text in led_to_work else 1.0) * (1.2 if text == requests[0] else 1.0)
+        weight *= (0.5 if aside else 1.0) * (0.7 if words.begins("disputes", text) or words.begins("retracts", text) else 1.0)
         return weight * sum(said[word] for word in about) / (3 + len(about))
 
     request = clause(max(requests, key=worth))

@@ -13,12 +13,17 @@ from typing import Literal
 Part = Literal["done", "intends", "retracts", "disputes", "concedes", "accepts", "continues", "orders", "upkeep", "fails", "wishes", "addresses", "other"]
 
 _OPENING = (
-    r"\W*(?:(?:ok(?:ay)?|oh|ah|yes|yeah|yep|so|and|now|then|also|alright|right|great|good|nice|cool|perfect|thanks|please"
-    r"|well|finally|however|sure|but|h+m+|sorry|thinking again|gut|ja|also|bitte|bien|oui|bon|vale|sí|certo|sim|хорошо|да|好的?|はい|네)\b[,.:! ]*){0,4}"
+    r"\W*(?:(?:ok(?:ay)?|oh|ah|yes|yeah|yep|so|and|now|then|also|alright|right|great|good|nice|cool|perfect|thanks"
+    r"|please"
+    r"|well|finally|however|sure|but|h+m+|sorry|thinking again|gut|ja|also|bitte|bien|oui|bon|vale|sí|certo|sim"
+    r"|хорошо|да|好的?|はい|네)\b[,.:! ]*){0,4}"
 )
 _POLITE = (
-    r"(?:(?:can|could|would|will) (?:you|we) (?:please |also |now |just )?|i(?:['’]d| would) like (?:you |it |us )?to "
-    r"|i['’]d like |i(?: do)?(?: also)? want (?:you )?(?:to )?|let['’]?s |i think (?:we should )?|we should |so i think "
+    r"(?:(?:can|could|would|will) (?:you|we) (?:please |also |now |just )?|i(?:['’]d| would) like (?:you |it "
+    r"|us )?to "
+    r"|i['’]d like |i(?: do)?(?: also)? want (?:you )?(?:to )?|let['’]?s |i think (?:we should )?|we should "
+    r"|so i think |want me to |would you like me to |(?:should|shall) i (?:also )?|do you want me to |soll ich "
+    r"|voulez-vous que je |quieres que |quer que eu |vuoi che |需要我"
     r"|(?:kannst|könntest) du (?:bitte )?|ich (?:möchte|will) |(?:peux|pourrais)[- ]tu |je (?:voudrais|veux) |puedes "
     r"|podrías |quiero |puoi |vorrei |você pode |quero |можешь |я хочу |请|帮我|我想)?"
 )
@@ -27,35 +32,48 @@ _POLITE = (
 _AT_START: dict[Part, tuple[str, ...]] = {
     # The assistant tells what it is about to do.
     "intends": (
-        r"(?:now,? |next,? |first,? |then,? |perfect[.!] |good[.!] )*(?:let me|let['’]s|let us|i['’]ll|i will|i['’]m going to|i am going to"
-        r"|i need to|i should|i can|here['’]s|here are|would you|do you want|want me|should i|shall i|i see|you (?:can|could|may|might|should)|this should|now (?:i|we|for|update|fix|add|remove|replace|check|write|create|run|verify|look|implement|make|move|delete|rename|build|test)|checking"
+        r"(?:now,? |next,? |first,? |then,? |perfect[.!] |good[.!] )*(?:let me|let['’]s|let us|i['’]ll|i will"
+        r"|i['’]m going to|i am going to"
+        r"|i need to|i should|i can|here['’]s|here are|would you|do you want|want me|should i|shall i|i see"
+        r"|you (?:can|could|may|might|should)|this should|now (?:i|we|for|that|update|fix|add|remove|replace|check|write"
+        r"|create|run|verify|look|implement|make|move|delete|rename|build|test)|checking"
         r"|looking|reading|running|wait)\b",
         r"(?:ich werde|lass mich|ich schaue|soll ich)\b", r"(?:je vais|laissez?-moi|voulez-vous|veux-tu)\b",
         r"(?:voy a|vamos a|déjame|quieres que)\b", r"(?:vou|vamos|deixe-me|quer que)\b",
-        r"(?:ora |adesso )?(?:vado a|lasciami|fammi|vuoi che)\b", r"(?:сейчас|давай(?:те)?|я (?:проверю|посмотрю|сделаю))\b",
+        r"(?:ora |adesso )?(?:vado a|lasciami|fammi|vuoi che)\b",
+        r"(?:сейчас|давай(?:те)?|я (?:проверю|посмотрю|сделаю))\b",
         r"(?:我(?:将|先|会|来|准备)|让我|接下来|需要我)", r"(?:まず|これから|それでは)", r"(?:먼저|이제|제가)",
     ),
     # The person takes back what was asked or done before.
     "retracts": (
-        r"(?:(?:ok|well|sure|yes|yeah)[,.! ]+(?:but|wait)\b|(?:h+m+[,.! ]+)?no\b(?! (?:problem|worries|need|rush|longer))|nope|nah|wait\b|actually|instead"
-        r"|revert|undo|stop\b|wrong\b|thinking again|on second thoughts?|never ?mind|forget (?:it|that)|scratch that|i disagree"
+        r"(?:(?:ok|well|sure|yes|yeah)[,.! ]+(?:but|wait)\b|(?:h+m+[,.! ]+)?no\b(?! (?:problem|worries|need|rush"
+        r"|longer))|nope|nah|wait\b|actually|instead"
+        r"|revert|undo|stop\b|wrong\b|thinking again|on second thoughts?|never ?mind|forget (?:it|that)|scratch that"
+        r"|i disagree"
         r"|i don['’]?t (?:like|agree)|i changed my mind|why (?:can['’]?t|don['’]?t|not)\b)",
-        r"(?:nein|doch nicht|falsch|stopp|ja,? aber|warum nicht|lieber)\b", r"(?:non|pas ça|faux|attends?|oui,? mais|finalement|plutôt|pourquoi pas)\b",
-        r"(?:no|espera|sí,? pero|mejor|en realidad|por qué no)\b", r"(?:não|espera|sim,? mas|melhor|na verdade|por que não)\b",
-        r"(?:no|aspetta|sì,? ma|anzi|in realtà|perché non)\b", r"(?:нет|не так|неверно|стоп|да,? но|лучше|почему не)\b",
+        r"(?:nein|doch nicht|falsch|stopp|ja,? aber|warum nicht|lieber)\b",
+        r"(?:non|pas ça|faux|attends?|oui,? mais|finalement|plutôt|pourquoi pas)\b",
+        r"(?:no|espera|sí,? pero|mejor|en realidad|por qué no)\b",
+        r"(?:não|espera|sim,? mas|melhor|na verdade|por que não)\b",
+        r"(?:no|aspetta|sì,? ma|anzi|in realtà|perché non)\b",
+        r"(?:нет|не так|неверно|стоп|да,? но|лучше|почему не)\b",
         r"(?:不对|不是|不要|不行|错了|为什么不)", r"(?:いや|いいえ|違|待って|やっぱり|なぜ.{0,12}ない)", r"(?:아니|틀렸|잠깐)",
     ),
     # The person doubts the answer before, but not what was asked.
     "disputes": (
-        r"(?:h+m+|u+h+m*|huh|sorry|but\b|(?:that|this|it)(?:['’]?s| is) (?:not|wrong|incorrect|still)|not (?:quite|what|like)"
+        r"(?:h+m+|u+h+m*|huh|sorry|but\b|(?:that|this|it)(?:['’]?s| is) (?:not|wrong|incorrect|still)|not (?:quite"
+        r"|what|like)"
         r"|why (?:did|would|are|is)\b|you (?:didn['’]?t|should(?:n['’]?t| not)|misunderstood|forgot)"
         r"|it (?:didn['’]?t|doesn['’]?t|still|named|only)\b|one (?:issue|problem)\b|still )",
-        r"(?:aber|warum hast|moment)\b", r"(?:mais|en fait|pourquoi as)\b", r"(?:pero|mal|por qué has)\b", r"(?:mas|errado|por que você)\b",
-        r"(?:ma|sbagliato|perché hai)\b", r"(?:но|подожди|почему ты)\b", r"(?:等等|等下|但是|为什么)", r"(?:でも|なぜ)", r"(?:하지만|그런데|왜)",
+        r"(?:aber|warum hast|moment)\b", r"(?:mais|en fait|pourquoi as)\b", r"(?:pero|mal|por qué has)\b",
+        r"(?:mas|errado|por que você)\b",
+        r"(?:ma|sbagliato|perché hai)\b", r"(?:но|подожди|почему ты)\b", r"(?:等等|等下|但是|为什么)", r"(?:でも|なぜ)",
+        r"(?:하지만|그런데|왜)",
     ),
     # The person takes what the assistant offered.
     "accepts": (
-        r"(?:ok(?:ay)?|yes|yeah|yep|yup|sure|agreed?|sounds (?:good|great|fine)|perfect|great|good|nice|fine|makes sense|lgtm"
+        r"(?:ok(?:ay)?|yes|yeah|yep|yup|sure|agreed?|sounds (?:good|great|fine)|perfect|great|good|nice|fine"
+        r"|makes sense|lgtm"
         r"|go (?:ahead|for it)|do (?:it|that|this|so)|please do|exactly|correct)\b",
         r"(?:ja|gut|einverstanden|genau|mach das|passt)\b", r"(?:oui|d['’]accord|vas-y|parfait|exactement)\b",
         r"(?:sí|vale|de acuerdo|adelante|perfecto|hazlo)\b", r"(?:sim|certo|de acordo|pode|perfeito|faça)\b",
@@ -65,13 +83,16 @@ _AT_START: dict[Part, tuple[str, ...]] = {
     # The person wants the assistant to go on.
     "continues": (
         r"(?:sorry,? |ok(?:ay)?,? |please )*(?:continue|carry on|go on|proceed|resume|keep going|retry|try again)\b",
-        r"(?:mach )?weiter\b", r"continue[zr]?\b", r"(?:contin[uú]a|sigue)\b", r"contin(?:ue|ua|uar)\b", r"(?:continua|prosegui)\b",
+        r"(?:mach )?weiter\b", r"continue[zr]?\b", r"(?:contin[uú]a|sigue)\b", r"contin(?:ue|ua|uar)\b",
+        r"(?:continua|prosegui)\b",
         r"(?:продолжай|дальше)\b", r"(?:请)?继续", r"続け", r"계속",
     ),
     # The person orders a change.
     "orders": (
-        r"(?:(?:also|only|just|please) )*(?:use|only|make|remove|delete|drop|keep|leave|rename|replace|put|add|never|always|change|move|switch|set|extract"
-        r"|split|store|show|hide|limit|raise|lower|convert|avoid|default|go with|stick (?:with|to)|don['’]?t|do not)\b",
+        r"(?:(?:also|only|just|please) )*(?:use|only|make|remove|delete|drop|keep|leave|rename|replace|put|add|never"
+        r"|always|change|move|switch|set|extract"
+        r"|split|store|show|hide|limit|raise|lower|convert|avoid|default|go with|stick (?:with|to)|don['’]?t"
+        r"|do not)\b",
         r"(?:nutze|nimm|entferne|lösche|behalte|benenne|ersetze|füge|ändere|verschiebe|kein\w*|nur|immer)\b",
         r"(?:utilise|enlève|supprime|garde|renomme|remplace|ajoute|change|déplace|seulement|toujours)\b",
         r"(?:usa|quita|elimina|borra|mantén|renombra|reemplaza|añade|agrega|cambia|mueve|solo|sólo|siempre)\b",
@@ -82,16 +103,25 @@ _AT_START: dict[Part, tuple[str, ...]] = {
     ),
     # Work that leaves nothing to know: looking, running, explaining, repairing, committing.
     "upkeep": (
-        r"(?:(?:add|write|create|update|fix|run) (?:\w+ ){0,3}(?:unit |integration )?tests?\b|check|explain|show|tell|give|run|re-?run|test|commit"
-        r"|push|pull|merge|rebase|open|look|read|see|find|search|list|review|verify|debug|investigate|fix|try|try again|continue|resume"
-        r"|proceed|research|do (?:some|a|the) (?:research|review|check)|summari[sz]e|describe|analy[sz]e|evaluate|compare|suggest|propose|help|start (?:the|a|it|with)|restart|install|build|for example|eg\b|e\.g\."
+        r"(?:(?:add|write|create|update|fix|run) (?:\w+ ){0,3}(?:unit |integration )?tests?\b|check|explain|show"
+        r"|tell|give|run|re-?run|test|commit"
+        r"|push|pull|merge|rebase|open|look|read|see|find|search|list|review|verify|debug|investigate|fix|try"
+        r"|try again|continue|resume"
+        r"|proceed|research|do (?:some|a|the) (?:research|review|check)|summari[sz]e|describe|analy[sz]e|evaluate"
+        r"|compare|suggest|propose|help|address|respond|shift|start (?:the|a|it|with)|restart|install|build|for example|eg\b|e\.g\."
         r"|deploy|what|how|who|when|where|which|is|are|does|do (?:we|you|they|i)|did|has|have (?:we|you|they))\b",
-        r"(?:zum beispiel|prüfe?|erklär\w*|zeige?|starte|teste?|schau\w*|lies|suche?|behebe?|mach weiter|weiter|was (?:ist|sind|macht|heißt|passiert)|wie|wer|wann|wo|welche\w*)\b",
-        r"(?:par exemple|vérifie\w*|explique\w*|montre\w*|lance|teste|regarde|lis|cherche|corrige|continue\w*|que|quel\w*|comment|qui|quand|où)\b",
-        r"(?:por ejemplo|verifica|revisa|explica|muestra|ejecuta|prueba|mira|lee|busca|arregla|contin[uú]a|sigue|qué|cómo|quién|cuándo|dónde|cuál)\b",
-        r"(?:por exemplo|verifique|revise|explique|mostre|execute|teste|veja|leia|procure|corrija|continue|o que|como|quem|quando|onde|qual)\b",
-        r"(?:per esempio|controlla|spiega|mostra|esegui|prova|guarda|leggi|cerca|correggi|continua|che cosa|cosa|come (?:si|mai|faccio|posso)|chi|quando|dove|quale)\b",
-        r"(?:например|проверь|объясни|покажи|запусти|посмотри|прочитай|найди|исправь|продолжай|что|как|кто|когда|где|какой)\b",
+        r"(?:zum beispiel|prüfe?|erklär\w*|zeige?|starte|teste?|schau\w*|lies|suche?|behebe?|mach weiter|weiter"
+        r"|was (?:ist|sind|macht|heißt|passiert)|wie|wer|wann|wo|welche\w*)\b",
+        r"(?:par exemple|vérifie\w*|explique\w*|montre\w*|lance|teste|regarde|lis|cherche|corrige|continue\w*|que"
+        r"|quel\w*|comment|qui|quand|où)\b",
+        r"(?:por ejemplo|verifica|revisa|explica|muestra|ejecuta|prueba|mira|lee|busca|arregla|contin[uú]a|sigue|qué"
+        r"|cómo|quién|cuándo|dónde|cuál)\b",
+        r"(?:por exemplo|verifique|revise|explique|mostre|execute|teste|veja|leia|procure|corrija|continue|o que"
+        r"|como|quem|quando|onde|qual)\b",
+        r"(?:per esempio|controlla|spiega|mostra|esegui|prova|guarda|leggi|cerca|correggi|continua|che cosa|cosa"
+        r"|come (?:si|mai|faccio|posso)|chi|quando|dove|quale)\b",
+        r"(?:например|проверь|объясни|покажи|запусти|посмотри|прочитай|найди|исправь|продолжай|что|как|кто|когда|где"
+        r"|какой)\b",
         r"(?:例如|比如|检查|解释|查看|运行|测试|看看|看一下|阅读|搜索|修复|继续|提交|开始|什么|怎么|如何|为什么|还有)",
         r"(?:例えば|確認|説明|見せ|実行|テスト|調べ|直して|続け|何|どう)", r"(?:예를 들어|확인|설명|보여|실행|테스트|찾아|고쳐|계속|무엇|어떻게)",
     ),
@@ -100,50 +130,71 @@ _ANYWHERE: dict[Part, tuple[str, ...]] = {
     # The assistant reports that something was done, or says what holds from now on.
     "done": (
         r"^\W*(?:all )?done\b|^\W*(?!need|indeed|based|interest|suppose|unrelated|red\b|shared|expected)[a-z]{2,}ed\b"
-        r"|\bi(?:['’]ve| have) (?:now |also |just |successfully )*(?!found|identified|noticed|checked|seen|read|reviewed|analy[sz]ed|looked)\w+(?:ed|en|t|e|d)\b"
-        r"|\b(?:has|have) (?:now |all )?been (?:\w+ly )?\w+ed\b|\b(?:is|are|was|were) (?:now|removed|added|updated|replaced|renamed|moved|fixed)\b"
+        r"|\bi(?:['’]ve| have) (?:now |also |just |successfully )*(?!found|identified|noticed|checked|seen|read"
+        r"|reviewed|analy[sz]ed|looked)\w+(?:ed|en|t|e|d)\b"
+        r"|\b(?:has|have) (?:now |all )?been (?:\w+ly )?\w+ed\b|\b(?:is|are|was|were) (?:now|removed|added|updated"
+        r"|replaced|renamed|moved|fixed)\b"
         r"|(?<!right )(?<!for )(?<!should )\bnow\b|\bno longer\b|\bfix is in\b|\bcomplete\.",
-        r"\b(?:erledigt|fertig|umgestellt|geändert|entfernt|hinzugefügt|ersetzt|angepasst|eingebaut|behoben|umbenannt|angelegt"
+        r"\b(?:erledigt|fertig|umgestellt|geändert|entfernt|hinzugefügt|ersetzt|angepasst|eingebaut|behoben"
+        r"|umbenannt|angelegt"
         r"|aktualisiert|verschoben)\b",
-        r"\b(?:c['’]est fait|terminé|ajoutée?s?|supprimée?s?|remplacée?s?|modifiée?s?|mise? à jour|corrigée?s?|renommée?s?|crééee?s?|créée?s?)\b",
-        r"\b(?:hecho|listo|añadid[oa]s?|agregad[oa]s?|eliminad[oa]s?|cambiad[oa]s?|actualizad[oa]s?|reemplazad[oa]s?|corregid[oa]s?|cread[oa]s?)\b",
-        r"\b(?:pronto|feito|adicionad[oa]s?|removid[oa]s?|alterad[oa]s?|atualizad[oa]s?|substituíd[oa]s?|corrigid[oa]s?|criad[oa]s?)\b",
-        r"\b(?:fatto|aggiunt[oaie]|rimoss[oaie]|modificat[oaie]|aggiornat[oaie]|sostituit[oaie]|corrett[oaie]|creat[oaie])\b",
-        r"\b(?:готово|сделано|добавлен[аоы]?|удал[её]н[аоы]?|изменен[аоы]?|обновлен[аоы]?|заменен[аоы]?|исправлен[аоы]?|создан[аоы]?)\b",
+        r"\b(?:c['’]est fait|terminé|ajoutée?s?|supprimée?s?|remplacée?s?|modifiée?s?|mise? à jour|corrigée?s?"
+        r"|renommée?s?|crééee?s?|créée?s?)\b",
+        r"\b(?:hecho|listo|añadid[oa]s?|agregad[oa]s?|eliminad[oa]s?|cambiad[oa]s?|actualizad[oa]s?|reemplazad[oa]s?"
+        r"|corregid[oa]s?|cread[oa]s?)\b",
+        r"\b(?:pronto|feito|adicionad[oa]s?|removid[oa]s?|alterad[oa]s?|atualizad[oa]s?|substituíd[oa]s?"
+        r"|corrigid[oa]s?|criad[oa]s?)\b",
+        r"\b(?:fatto|aggiunt[oaie]|rimoss[oaie]|modificat[oaie]|aggiornat[oaie]|sostituit[oaie]|corrett[oaie]"
+        r"|creat[oaie])\b",
+        r"\b(?:готово|сделано|добавлен[аоы]?|удал[её]н[аоы]?|изменен[аоы]?|обновлен[аоы]?|заменен[аоы]?"
+        r"|исправлен[аоы]?|создан[аоы]?)\b",
         r"(?:已(?!知|有|经存在|配置)|完成了|改为|修改为|移除了)", r"(?:しました|済み|完了|変更され|追加され)", r"(?:했습니다|되었습니다|완료)",
     ),
     # The assistant says that it was wrong, or that the person has a point.
     "concedes": (
-        r"\b(?:you(?:['’]re| are) (?:absolutely |completely |totally )?(?:right|correct)|my (?:apologies|mistake|bad)|i apologi[sz]e"
+        r"\b(?:you(?:['’]re| are) (?:absolutely |completely |totally )?(?:right|correct)|my (?:apologies|mistake"
+        r"|bad)|i apologi[sz]e"
         r"|i (?:missed|misread|misunderstood)|good (?:point|catch)|revert my)\b",
-        r"\b(?:du hast recht|sie haben recht|mein fehler|guter punkt)\b", r"\b(?:vous avez raison|tu as raison|mon erreur|désolé)\b",
-        r"\b(?:tienes razón|mi error|lo siento)\b", r"\b(?:você tem razão|meu erro|desculpe)\b", r"\b(?:hai ragione|ha ragione|errore mio|scusa)\b",
+        r"\b(?:du hast recht|sie haben recht|mein fehler|guter punkt)\b",
+        r"\b(?:vous avez raison|tu as raison|mon erreur|désolé)\b",
+        r"\b(?:tienes razón|mi error|lo siento)\b", r"\b(?:você tem razão|meu erro|desculpe)\b",
+        r"\b(?:hai ragione|ha ragione|errore mio|scusa)\b",
         r"\b(?:вы правы|ты прав|моя ошибка|извин)", r"(?:你说得对|您说得对|抱歉|我的错)", r"(?:おっしゃる通り|その通り|申し訳|すみません)",
         r"(?:맞습니다|죄송|제 실수)",
     ),
     # Something does not work: what follows is a repair, not a choice.
     "fails": (
-        r"\b(?:fails?|failed|failing|failures?|errors?|exception|crash\w*|broken?|bugs?|issues?|not working|doesn['’]?t work|does not work|won['’]?t|traceback)\b",
-        r"\b(?:fehler\w*|kaputt|geht nicht|funktioniert nicht|absturz)\b", r"\b(?:erreurs?|échoue\w*|marche pas|plante\w*)\b",
-        r"\b(?:error(?:es)?|fall[aoó]\w*|no funciona)\b", r"\b(?:erros?|falh\w+|não funciona)\b", r"\b(?:errori?|fallisce|non funziona)\b",
+        r"\b(?:fails?|failed|failing|failures?|errors?|exception|crash\w*|broken?|bugs?|issues?|not working"
+        r"|doesn['’]?t work|does not work|won['’]?t|traceback)\b",
+        r"\b(?:fehler\w*|kaputt|geht nicht|funktioniert nicht|absturz)\b",
+        r"\b(?:erreurs?|échoue\w*|marche pas|plante\w*)\b",
+        r"\b(?:error(?:es)?|fall[aoó]\w*|no funciona)\b", r"\b(?:erros?|falh\w+|não funciona)\b",
+        r"\b(?:errori?|fallisce|non funziona)\b",
         r"\b(?:ошибк\w+|падает|не работает)\b", r"(?:报错|错误|失败|不工作|崩溃)", r"(?:エラー|失敗|動かな)", r"(?:오류|에러|실패|안 돼)",
     ),
     # The person says how it should be.
     "wishes": (
-        r"\b(?:let['’]?s|should(?:n['’]?t)?|must(?:n['’]?t)?|want|prefer|rather|instead(?! of)|from now on|going forward|as a rule"
-        r"|for now|i(?:['’]d| would) like|i like|sounds|decided|agreed|(?:don['’]?t|do not) (?:need|want|use|add)|no need|we['’]ll|(?:is|are) \d+ .*\bnow)\b",
-        r"\b(?:sollte?n?|muss|müssen|lieber|stattdessen|nie(?:mals)?|ab jetzt|wir nehmen|nehmen wir|lass(?:t)? uns|entschieden|beschlossen)\b",
+        r"\b(?:let['’]?s|should(?:n['’]?t)?|must(?:n['’]?t)?|want|prefer|rather|instead(?! of)|from now on"
+        r"|going forward|as a rule"
+        r"|for now|i(?:['’]d| would) like|i like|sounds|decided|agreed|(?:don['’]?t|do not) (?:need|want|use|add)"
+        r"|no need|we['’]ll|(?:is|are) \d+ .*\bnow)\b",
+        r"\b(?:sollte?n?|muss|müssen|lieber|stattdessen|nie(?:mals)?|ab jetzt|wir nehmen|nehmen wir|lass(?:t)? uns"
+        r"|entschieden|beschlossen)\b",
         r"\b(?:devrai\w*|doit|doivent|il faut|plutôt que|jamais|désormais|on (?:garde|prend|utilise)|décidé)\b",
-        r"\b(?:debe(?:n|mos|ría\w*)?|hay que|en vez de|nunca|a partir de ahora|vamos a usar|usaremos|decidido|quiero)\b",
+        r"\b(?:debe(?:n|mos|ría\w*)?|hay que|en vez de|nunca|a partir de ahora|vamos a usar|usaremos|decidido"
+        r"|quiero)\b",
         r"\b(?:deve(?:ria|riam|m)?|prefiro|em vez de|nunca|a partir de agora|vamos usar|decidimos|quero)\b",
-        r"\b(?:dovrebbe|devono|meglio|invece|d['’]ora in poi|usiamo|deciso|voglio)\b", r"\b(?:должн\w+|нужно|надо|лучше|вместо|никогда|решили|хочу)\b",
+        r"\b(?:dovrebbe|devono|meglio|invece|d['’]ora in poi|usiamo|deciso|voglio)\b",
+        r"\b(?:должн\w+|нужно|надо|лучше|вместо|никогда|решили|хочу)\b",
         r"(?:应该|应当|必须|不要|不用|没有必要|改成|改为|统一|直接|换成|去除|删除)", r"(?:べき|てほしい|にして|ではなく|必ず|常に)",
         r"(?:해야|하지 마|대신|항상|바꿔|으로 하자)",
     ),
     # Somebody speaks to somebody. A long text without such words was written elsewhere.
     "addresses": (
-        r"\b(?:i|i['’]\w+|we|you|your|my|our|us|me|let['’]?s|please|can|could)\b", r"\b(?:ich|wir|du|mir|uns|bitte|kannst)\b", r"\b(?:je|j['’]\w+|nous|on|tu|vous)\b",
-        r"\b(?:yo|nosotros|tú|me|nos|puedes|quiero|necesito)\b", r"\b(?:eu|nós|você|me|nos|quero|preciso)\b", r"\b(?:io|noi|tu|mi|ci|puoi|voglio)\b",
+        r"\b(?:i|i['’]\w+|we|you|your|my|our|us|me|let['’]?s|please|can|could)\b",
+        r"\b(?:ich|wir|du|mir|uns|bitte|kannst)\b", r"\b(?:je|j['’]\w+|nous|on|tu|vous)\b",
+        r"\b(?:yo|nosotros|tú|me|nos|puedes|quiero|necesito)\b", r"\b(?:eu|nós|você|me|nos|quero|preciso)\b",
+        r"\b(?:io|noi|tu|mi|ci|puoi|voglio)\b",
         r"\b(?:я|мы|ты|вы|мне|нам)\b", r"[我你您们请吗吧]", r"[私僕]|ください|ましょう|です", r"(?:저|나|우리|세요|까요)",
     ),
 }  # fmt: skip

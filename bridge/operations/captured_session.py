@@ -13,17 +13,19 @@ from itertools import chain, islice
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from ..capture.beats import subject_words
 from ..capture.growth import split_known
 from ..capture.kept_turns import COPIED, TurnFilter, digest, turn_digest
 from ..capture.segment import Embed, Segment, SegmentSummary
 from ..capture.session import Findings, Transcript, Turn
-from ..memory import Memory, Metadata, slug
+from ..capture.title import shortened
+from ..memory import Content, Memory, Metadata, slug
 from ..slices import SLICE_SECONDS
 from ..store.change import StatusChange
 from ..store.protocol import Memories
 from ..store.values import Addition, CapturedSegment, CapturedSession, CaptureSource
 from ..text.identity import content_id
-from ..text.sections import normalise
+from ..text.sections import normalise, one_line
 
 if TYPE_CHECKING:
     from ..capture.readers.reader import Reader
@@ -141,14 +143,14 @@ def _spoken(segment: Segment) -> Sequence[Turn]:
     return [turn for turn in segment.turns if not turn.part] or segment.turns
 
 
-def memory_of(segment: Segment, summary: SegmentSummary, transcript: Transcript, workspace_id: str, now: str) -> Memory:
-    """The memory of a segment, without a number. Its age begins with the segment's last turn."""
+def memory_of(segment: Segment, summary: SegmentSummary, transcript: Transcript, store: Memories, now: str) -> Memory:
+    """The memory of a segment, without a number. Its age begins with the segment's last turn; it is unknown where
+    neither the turns nor the transcript tell a time."""
     content = normalise(summary.content)
     times = [turn.at for turn in _spoken(segment) if turn.at]
-    created = times[-1] if times else transcript.modified_at or now
+    created = times[-1] if times else transcript.modified_at
     plans = content.references.plans
     known = Metadata(
-        topic_id=slug(content.topic),
         session_id=f"{transcript.tool}/{transcript.session_id}"[:256],
         plan_id=plans[0][:256] if len(plans) == 1 else None,
         status="Active",
@@ -156,8 +158,35 @@ def memory_of(segment: Segment, summary: SegmentSummary, transcript: Transcript,
         updated_at=created,
         importance=summary.importance,
     )
+    known = replace(known, topic_id=_topic_id(content, known, store))
     memory = Memory("", 0, "summary", known, now, content)
-    return replace(memory, id=content_id(workspace_id, memory))
+    return replace(memory, id=content_id(store.workspace_id, memory))
+
+
+def _titled(summary: SegmentSummary, capture: SessionCapture, segment: Segment) -> SegmentSummary:
+    """The summary of a session's beginning under the title that the tool gave the session, if it is about that."""
+    given = capture.findings.title or (None if capture.transcript.tool == "export" else capture.transcript.title)
+    if not given or capture.unchanged + segment.index:
+        return summary
+    content = summary.content
+    said = subject_words(" ".join([content.topic, content.context, *content.decisions]))
+    if not subject_words(given) & said:
+        return summary
+    return replace(summary, content=replace(content, topic=shortened(one_line(given))))
+
+
+def _topic_id(content: Content, known: Metadata, store: Memories) -> str:
+    """The title's topic id; with the session's beginning where a session about something else has the same title."""
+    topic_id, mine = slug(content.topic), _about(content) - subject_words(content.topic)
+    for other in store.about(topic_id):
+        if other.metadata.session_id != known.session_id and other.content and not mine & _about(other.content):
+            return f"{topic_id[:100]}-{slug((known.session_id or '').rpartition('/')[2])[:12].rstrip('-')}"
+    return topic_id
+
+
+def _about(content: Content) -> frozenset[str]:
+    """The words and files that tell what a memory is about."""
+    return subject_words(" ".join([content.context, *content.decisions])) | set(content.references.files)
 
 
 def made_of(
@@ -180,7 +209,7 @@ def made_of(
     if not summary.content.topic or not summary.content.context:
         capture.empty_segments += 1
         return None
-    memory = memory_of(segment, summary, capture.transcript, store.workspace_id, now)
+    memory = memory_of(segment, _titled(summary, capture, segment), capture.transcript, store, now)
     twin = None if store.known(memory.id) else store.same_as(memory)
     if twin is not None:
         memory = replace(memory, id=twin)
@@ -258,7 +287,7 @@ def _store(
     replaced = superseded(former, done, store) if is_last else []
     unique = {each.memory.id: each for each in made if each.is_new}
     session = CapturedSession(
-        transcript.tool, transcript.session_id, str(transcript.path), transcript.version if is_last else "",
+        transcript.tool, transcript.session_id, transcript.shown_path, transcript.version if is_last else "",
         "kept", now, tuple(done) if is_last else (*done, *former[len(done) :]),
     )  # fmt: skip
     with store.change(now) as change:
@@ -295,6 +324,6 @@ def _source(made: Made, transcript: Transcript, job_id: str, now: str) -> Captur
         evidence.append((each.section, counts[each.section], each.place))
         counts[each.section] += 1
     return CaptureSource(
-        made.memory.id, transcript.tool, transcript.session_id, str(transcript.path), made.first_place, made.last_place,
+        made.memory.id, transcript.tool, transcript.session_id, transcript.shown_path, made.first_place, made.last_place,
         made.summary.method, made.summary.confidence, tuple(evidence), now, job_id,
     )  # fmt: skip
