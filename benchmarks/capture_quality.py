@@ -86,13 +86,13 @@ def _text(turn: Row) -> str:
 
 def captured(session: Row, embed: Embed) -> list[Content]:
     """What capture without a model stores."""
-    return [summarise(segment, embed).content for segment in segments(turns_of(session), embed)]
+    return [summarise(segment).content for segment in segments(turns_of(session), embed)]
 
 
 def captured_by_size(session: Row, embed: Embed) -> list[Content]:
     """The same, with cuts by size alone."""
     limits = replace(DEFAULTS, unlike=float("inf"))
-    return [summarise(segment, embed).content for segment in segments(turns_of(session), embed, limits)]
+    return [summarise(segment).content for segment in segments(turns_of(session), embed, limits)]
 
 
 def human_summary(session: Row, _: Embed) -> list[Content]:

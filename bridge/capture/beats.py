@@ -7,6 +7,8 @@ What it said is in no summary then. Whether something was done is told by what t
 
 from __future__ import annotations
 
+import itertools
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,7 +20,9 @@ from . import words
 from .sentences import Sentence, of_turn, sentences
 from .session import Turn
 
-_EDITS = re.compile(r"(?!.*(?:todo|task|issue))(?:.*(?:edit|write|patch|replace|create|insert|rename|delete))", re.IGNORECASE)
+_EDITS = re.compile(
+    r"(?!.*(?:todo|task|issue))(?:.*(?:edit|write|patch|replace|create|insert|rename|delete))", re.IGNORECASE
+)
 _READS = re.compile(r".*(?:read|view|grep|glob|search|list|fetch|open|^ls$|cat$)", re.IGNORECASE)
 _DIFF = re.compile(r"^\s*`{3,}diff\b", re.MULTILINE)
 _LONG = 140  # characters; a longer paragraph that speaks to nobody was written elsewhere
@@ -29,7 +33,9 @@ _TALK = 400  # characters; in a longer turn, each paragraph is looked at
 _STRUCTURE = re.compile(r"^\s*(?:#{1,6} |[-*+] |\d{1,2}[.)] |\|)", re.MULTILINE)
 _MOST_STRUCTURE = 3  # such lines in what a person writes
 _PASTED = re.compile(r"\bline \d+|\b[\w/-]+\.\w{1,5}:\d+|^\W*Consider\b|\((?:e\.g\.|i\.e\.)", re.MULTILINE)
-_OPTION = re.compile(r"^[\s>*_#-]*(?:[^\W\d]{2,12}\s+)?\(?([A-H]|[1-9])(?:[.)]|\s?[:：—–-])[*_\s]+(\S.*)$", re.MULTILINE)
+_OPTION = re.compile(
+    r"^[\s>*_#-]*(?:[^\W\d]{2,12}\s+)?\(?([A-H]|[1-9])(?:[.)]|\s?[:：—–-])[*_\s]+(\S.*)$", re.MULTILINE
+)
 _FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _MARK = re.compile(r"(?<![\w.-])([A-H]|[1-9])(?:\s?[–-]\s?([A-H]|[1-9]))?(?![\w-])")
 _MARKED = 80  # characters; a longer turn is no answer to a choice
@@ -40,12 +46,15 @@ _SCRIPT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 
 @dataclass(slots=True)
 class Beat:
-    """``asked`` are the person's own sentences, ``answered`` the assistant's. ``taken`` is the text of an option or of
+    """``asked`` are the person's own sentences, ``answered`` the assistant's; ``request`` is the
+    whole turn, at ``place``. ``taken`` is the text of an option or of
     an offer that the person took, ``offer`` what the answer offers. ``changed``: files were changed for it. ``done``:
     that, or, where nothing is known of tools, the answer says so. ``short``: the turns of the person that are."""
 
     asked: list[Sentence]
     answered: list[Sentence]
+    request: str = ""
+    place: str = ""
     taken: str = ""
     chosen: bool = False
     changed: bool = False
@@ -54,6 +63,10 @@ class Beat:
     offer: str = ""
     short: frozenset[int] = frozenset()
     files: dict[str, None] = field(default_factory=dict)
+
+    def shares(self, other: Beat) -> bool:
+        """Whether both ask about something in common."""
+        return not self.subject().isdisjoint(other.subject())
 
     def subject(self) -> frozenset[str]:
         """The words of what was asked."""
@@ -68,10 +81,9 @@ def beats(turns: Sequence[Turn]) -> list[Beat]:
     found: list[Beat] = []
     before = ""  # the assistant's last words
     for asked, answered in _exchanges(spoken):
-        request = "\n\n".join(spoken[number].text.removeprefix(prefix) for number in asked)
         beat = _beat(spoken, asked, answered, prefix, tells_tools)
         answer = "\n\n".join(spoken[number].text for number in answered)
-        _add(found, beat, request, answer, before, tells_tools)
+        _add(found, beat, answer, before, tells_tools)
         before = answer or before
     _withdraw_what_was_replaced(found)
     return found
@@ -104,9 +116,15 @@ def _beat(spoken: Sequence[Turn], asked: list[int], answered: list[int], prefix:
     reported = not tells_tools and any(_reports(one) for one in said)
     questions = [plain(one.text) for one in said if one.is_question]
     files = dict.fromkeys(path for turn in answers if changed for path in turn.files)
-    offer = questions[-1] if questions and said[-1].order - 8 < max(one.order for one in said if one.is_question) else ""
+    offer = (
+        questions[-1] if questions and said[-1].order - 8 < max(one.order for one in said if one.is_question) else ""
+    )
     short = frozenset(number for number in asked if len(spoken[number].text) <= _STATEMENT)
-    return Beat(own, said, changed=changed, done=changed or reported, offer=offer, files=files, short=short)
+    request = "\n\n".join(spoken[number].text.removeprefix(prefix) for number in asked)
+    place = spoken[asked[0]].place if asked else ""
+    return Beat(
+        own, said, request, place, changed=changed, done=changed or reported, offer=offer, files=files, short=short
+    )
 
 
 def _reports(sentence: Sentence) -> bool:
@@ -118,12 +136,12 @@ def _changes(turn: Turn) -> bool:
     return any(map(_EDITS.match, turn.tools)) or bool(turn.files and not any(map(_READS.match, turn.tools)))
 
 
-def _add(found: list[Beat], beat: Beat, request: str, answer: str, before: str, tells_tools: bool) -> None:
+def _add(found: list[Beat], beat: Beat, answer: str, before: str, tells_tools: bool) -> None:
     """Append the beat, or go on with the last one. Withdraws the last one where this one corrects it."""
-    last = found[-1] if found else None
+    last, request = found[-1] if found else None, beat.request
     beat.taken = _taken_option(request, before) if last is not None and last.offer else ""
     beat.chosen = bool(beat.taken)
-    beat.done = beat.done or beat.chosen and not tells_tools
+    beat.done = beat.done or (beat.chosen and not tells_tools)
     if last is None or beat.chosen:
         found.append(beat)
     elif last.offer and words.begins("accepts", request):
@@ -139,7 +157,9 @@ def _add(found: list[Beat], beat: Beat, request: str, answer: str, before: str, 
     elif words.begins("retracts", request) or (words.begins("disputes", request) and words.says("wishes", request)):
         last.is_withdrawn = not (words.is_empty(request) and last.offer and last.done)  # "no" to a further offer
         found.append(beat)
-    elif words.begins("disputes", request) or words.says("concedes", answer[:300]) and last.subject() & beat.subject():
+    elif words.begins("disputes", request) or (
+        words.says("concedes", answer[:300]) and last.subject() & beat.subject()
+    ):
         _go_on(last, beat)
     else:
         found.append(beat)
@@ -174,9 +194,11 @@ def _withdraw_what_was_replaced(found: Sequence[Beat]) -> None:
 def _prefix(prompts: Sequence[str]) -> str:
     """What several prompts begin with word for word: a product wrote it. Empty if there is none."""
     starts = [prompt for prompt in prompts if len(prompt) > _PREFIX]
-    for one, other in zip(starts, starts[1:], strict=False):
+    for one, other in itertools.pairwise(starts):
         if one[:_PREFIX] == other[:_PREFIX]:
-            same = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+            same = next(
+                (at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
+            )
             return one[: one.rfind("\n", 0, same) + 1] or one[:same]
     return ""
 
@@ -230,7 +252,7 @@ def told(beat: Beat, asked: frozenset[str], most: int) -> str:
 
     def worth(place: int) -> float:
         text = candidates[place].text
-        common = len(asked & subject_words(text)) / (2 + len(asked)) ** 0.5
+        common = len(asked & subject_words(text)) / math.sqrt(2 + len(asked))
         late = place / count * (0.4 if beat.done else -0.4)
         return common + late - (len(text) < 30) * 0.5
 
@@ -238,7 +260,7 @@ def told(beat: Beat, asked: frozenset[str], most: int) -> str:
     text = plain(best.text)
     for one in beat.answered:
         if one.turn == best.turn and one.order > best.order:
-            if not text.endswith((":", "：")) and (len(text) > 40 or not one.order == best.order + 1):
+            if not text.endswith((":", "：")) and (len(text) > 40 or one.order != best.order + 1):
                 break
             text = f"{text} {plain(one.text)}"
             if len(text) > most // 2:

@@ -17,6 +17,8 @@ from ..privacy import redaction
 from .session import Findings, Turn
 
 _PRIVATE = re.compile(r"<private>.*?(?:</private>|\Z)", re.IGNORECASE | re.DOTALL)
+RUN = 3  # turns in a row with the same words are a copy, whatever their times
+_LEAST_RUN = 100  # characters of such turns
 PRIVATE = "private part"
 ELSEWHERE = "turn of another folder"
 IGNORED = "ignored file"
@@ -89,6 +91,16 @@ def turn_digest(turn: Turn) -> str | None:
     return hashlib.sha256("\0".join((turn.at, turn.speaker, turn.text)).encode("utf-8", "surrogatepass")).hexdigest()[
         :12
     ]
+
+
+def run_digest(turns: Sequence[Turn]) -> str | None:
+    """What some turns in a row and a copy of them with other times have in common: ``w`` and 12 hex digits of the
+    SHA-256 of speakers and texts. None for too few words, since short turns recur.
+    """
+    if len(turns) < RUN or sum(len(turn.text) for turn in turns) < _LEAST_RUN:
+        return None
+    said = "\0".join(part for turn in turns for part in (turn.speaker, turn.text))
+    return "w" + hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 def _normal(path: Path | str) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..memory import Content, TimeScope
+from ..text.sections import one_line
 from . import named, words
 from .beats import Beat, beats, plain, subject_words, told
 from .segment import Evidence, Segment, SegmentSummary
@@ -50,7 +51,7 @@ def summarise(segment: Segment) -> SegmentSummary:
     return SegmentSummary(
         content=Content(
             topic=topic,
-            context=context or (topic if has_subject or decisions else ""),
+            context=context or (topic if has_subject and not decisions else ""),
             decisions=decisions,
             open_questions=tuple(plain(one.text) for one in opens),
             references=named.references(segment.turns),
@@ -65,11 +66,11 @@ def summarise(segment: Segment) -> SegmentSummary:
 
 def _decisions(beat: Beat) -> list[tuple[str, str, str]]:
     """What the person decided in a beat: the words, their place, and what came of them. One for each turn."""
-    if not beat.done or not beat.asked:
+    if not beat.done:
         return []
     if beat.chosen:
-        quote = f"{shortened(' '.join(one.text for one in beat.asked), _QUOTE)} ({shortened(beat.taken, _QUOTE)})"
-        return [(quote, beat.asked[0].place, _outcome(beat, quote))]
+        quote = f"{shortened(one_line(beat.request), _QUOTE)} ({shortened(beat.taken, _QUOTE)})"
+        return [(quote, beat.place, _outcome(beat, quote))]
     wanted = [one for one in beat.asked if _wishes(one)] or [one for one in beat.asked if _states(one, beat)]
     best = []
     for turn in dict.fromkeys(one.turn for one in wanted):
@@ -80,7 +81,7 @@ def _decisions(beat: Beat) -> list[tuple[str, str, str]]:
     found = [(_quote(one, wanted), one.place, _outcome(beat, one.text)) for one in stated]
     found = [each for each in found if each[2] or len(subject_words(each[0])) > _LEAST_ALONE]
     if not found and beat.taken and not words.begins("upkeep", beat.taken) and (outcome := _outcome(beat, beat.taken)):
-        found.append((shortened(beat.taken, _QUOTE), beat.asked[-1].place, outcome))
+        found.append((shortened(beat.taken, _QUOTE), beat.place, outcome))
     return found
 
 

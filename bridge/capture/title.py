@@ -1,7 +1,8 @@
 """A segment's title: the heading of a plan that the person gave, or a request, with the words that both said most.
 
 Of the requests, the one whose words come up most in what the person asked; one for which something was done counts
-more, a question or an errand less. What both talk about and the request does not name stands before it: "checkpoint: sort by commit tree".
+more, a question or an errand less. What both talk about and the request does not name stands before it:
+"checkpoint: sort by commit tree".
 """
 
 from __future__ import annotations
@@ -27,15 +28,14 @@ _TERM = re.compile(r"[^\W_]+(?:[-_.][^\W_]+)*")
 # Words of any talk about code: they name no subject.
 _COMMON = frozenset(
     stem(word)
-    for word in "file files code line test change fix add use create update check like want make need run error issue new"
-    " thing could would look read write work show give get set find see name value option also now sure done right good"
-    " first last next step please folder project implement review start continue help build try question".split()
+    for word in "file files code line test change fix add use create update check like want make need run error issue"
+    " new thing could would look read write work show give get set find see name value option also now sure done right"
+    " good first last next step please folder project implement review start continue help build try question".split()
 )
 
 
 def title(turns: Sequence[Turn], beats: Sequence[Beat]) -> str:
-    """The title, at most 60 characters, cut at a word. A withdrawn beat tells what was talked about, not the request.
-    """
+    """The title, at most 60 characters, cut at a word. A withdrawn beat tells what was talked about, no request."""
     headings = (_HEADING.search(turn.text) for turn in turns if turn.speaker == "user" and not turn.part)
     if heading := next(filter(None, headings), None):
         return shortened(plain(heading[1]))
@@ -51,7 +51,9 @@ def title(turns: Sequence[Turn], beats: Sequence[Beat]) -> str:
         about = subject_words(shortened(clause(text), _CLAUSE))
         aside = text.endswith(("?", "？")) or words.begins("upkeep", text) or words.says("fails", text)
         weight = (1.6 if text in led_to_work else 1.0) * (1.2 if text == requests[0] else 1.0)
-        weight *= (0.5 if aside else 1.0) * (0.7 if words.begins("disputes", text) or words.begins("retracts", text) else 1.0)
+        weight *= (0.5 if aside else 1.0) * (
+            0.7 if words.begins("disputes", text) or words.begins("retracts", text) else 1.0
+        )
         return weight * sum(said[word] for word in about) / (3 + len(about))
 
     request = clause(max(requests, key=worth))
@@ -70,7 +72,7 @@ def shortened(text: str, most: int = MOST_CHARACTERS) -> str:
 
 def clause(request: str) -> str:
     """A request without words of courtesy, and without the full stop, which a title has not."""
-    text = words.without_opening(without_courtesy(plain(request)))
+    text = words.without_courtesy(without_courtesy(plain(request)))
     return text if text.endswith("..") else text.rstrip(".")
 
 

@@ -123,6 +123,7 @@ ENVIRONMENT = "<environment_context>"
     [
         ("<environment_context>\n  <cwd>/a</cwd>\n</environment_context>", "/a"),
         ("<environment_context>\n  <shell>zsh</shell>\n  <cwd>/a</cwd>\n  <os>x</os>\n</environment_context>\n", "/a"),
+        ("<environment_context>\nCurrent working directory: /a\nApproval policy: x\n</environment_context>", "/a"),
         ("# AGENTS.md instructions for /b\n\n<environment_context>\n<cwd>/a</cwd>\n</environment_context>", None),
         ("<environment_context><cwd>/a</cwd></environment_context> is what Codex sends", None),
         (

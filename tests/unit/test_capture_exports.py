@@ -102,7 +102,7 @@ def test_a_form_of_labels_is_read(tmp_path: Path, text: str) -> None:
     [
         ("Which shell?\n\nWe use Bash.", "No labels of speakers were found. These forms are read: **User:**"),
         ("## User\n\nWhich shell?\n\nWe use Bash.", "Labels of the person alone were found"),
-        ("## Notes\n\n## Claude\n\nWe use Bash.\n\n## Claude\n\nOr not.\n\n## Claude\n\nWell.", "of the assistant alone"),
+        ("## Notes\n\n## Claude\n\nWe use Bash.\n\n## Claude\n\nOr not.\n\n## Claude\n\nWell.", "the assistant alone"),
     ],
 )  # fmt: skip
 def test_a_file_without_the_labels_of_both_is_refused_with_the_forms_that_are_read(

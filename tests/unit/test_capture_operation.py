@@ -16,7 +16,7 @@ from fake_embedder import FakeEmbedder
 from bridge import trust
 from bridge.capture import consent
 from bridge.graph.open_stores import Stores
-from bridge.operations import Task, capture, forget, migrate
+from bridge.operations import Task, capture, forget, ingest, migrate
 from bridge.search import listing
 from bridge.settings import USER_HOME, Settings, load
 from bridge.slices import Progress, ignore_progress
@@ -206,12 +206,35 @@ def test_a_fork_does_not_bring_back_what_was_forgotten_of_its_origin(bench: Benc
     assert ("five attempts" in context_of(bench, number), "Retry-After" in context_of(bench, number)) == (False, True)
 
 
-def test_the_same_words_at_another_time_are_no_copy(bench: Bench) -> None:
+@pytest.mark.parametrize(("turns", "copies"), [(4, 4), (3, 3), (2, 0)])
+def test_three_turns_in_a_row_with_the_same_words_are_a_copy_whatever_their_times(
+    bench: Bench, turns: int, copies: int
+) -> None:
     bench.enable()
     bench.write()
-    bench.write(session=FORK, began=BEGAN + timedelta(days=1))
+    speaker = "user" if TALK[turns - 1][0] == "assistant" else "assistant"
+    more = (speaker, "Another way: we never retry at all, and tell the person what to do.")
+    bench.write((*TALK[:turns], more), session=FORK, began=BEGAN + timedelta(days=1))
     result = bench.run("a")
-    assert [item["left_out"] for item in result["items"]] == [{}, {}]
+    assert [item["left_out"].get("turn of another session", 0) for item in result["items"]] == [0, copies]
+
+
+def test_what_somebody_stored_during_a_session_gives_its_capture_the_title_and_is_not_said_twice(bench: Bench) -> None:
+    bench.enable()
+    bench.write()
+    note = {
+        "topic": "Retries of the uploader", "context": "The gateway recovers within a minute.",
+        "decisions": ["The uploader makes five attempts with full jitter, since the gateway recovers in a minute."],
+        "session_id": f"claude-code/{SESSION}", "importance": 0.8,
+    }  # fmt: skip
+    bench.run("a", ingest, summary=note)
+    bench.run("b")
+    stored = bench.stores.store.select(bench.stores.store.ids())
+    first, captured = sorted(stored.values(), key=lambda memory: memory.number)
+    assert captured.metadata.topic_id == first.metadata.topic_id == "retries-of-the-uploader"
+    assert captured.content is not None
+    assert captured.content.decisions == ()
+    assert (captured.metadata.importance or 1) < (first.metadata.importance or 0)
 
 
 def test_a_session_that_goes_on_after_it_was_forked_keeps_its_memory(bench: Bench) -> None:

@@ -71,7 +71,10 @@ def _preview_and_run(builder: CommandLineBuilder, verbs: Any) -> None:
 
 def _choice(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "files", nargs="*", metavar="FILE", help="exported conversations instead (Markdown, JSON), or folders; - for stdin"
+        "files",
+        nargs="*",
+        metavar="FILE",
+        help="exported conversations instead (Markdown, JSON), or folders; - for stdin",
     )
     parser.add_argument(
         "--tool", dest="tools", metavar="TOOL", choices=CAPTURE_TOOLS, action="append", help=f"only this tool: {_TOOLS}"

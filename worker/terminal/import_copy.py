@@ -15,8 +15,9 @@ from jobs.layout import Workspace
 def reachable(workspace: Workspace, args: str, job_id: str, number: int = 0) -> str:
     """The workspace-relative path of a file that the job can open: the file itself, or a new copy of it.
 
-    ``args`` is a path of this process, or ``-`` for standard input; ``number`` tells several files of a job apart. A file in the workspace is not copied. The
-    workspace's folders must exist. Raises JobError: ARGUMENT_INVALID when the file cannot be read or copied.
+    ``args`` is a path of this process, or ``-`` for standard input; ``number`` tells several files of a job apart. A
+    file in the workspace is not copied. The workspace's folders must exist. Raises JobError: ARGUMENT_INVALID when the
+    file cannot be read or copied.
     """
     if args != "-":
         path = Path(args).absolute()

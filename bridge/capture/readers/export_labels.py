@@ -30,8 +30,11 @@ FORMS: dict[Form, tuple[str, re.Pattern[str]]] = {
     "aider": ("#### a request (aider)", re.compile(r"####()()(?:\s(.*)|$)")),
     "terminal": ("❯ a request (Claude Code's terminal)", re.compile(r"([>❯])()\s(.*)$")),
 }  # fmt: skip
+_MARKDOWN: tuple[Form, ...] = ("emphasis", "heading", "bracket", "plain")
 _NAMES: dict[str, Speaker] = {
-    **dict.fromkeys(("user", "human", "you", "me", "prompt", "question", "person", "user input", "user request"), "user"),
+    **dict.fromkeys(
+        ("user", "human", "you", "me", "prompt", "question", "person", "user input", "user request"), "user"
+    ),
     **dict.fromkeys(
         (
             *("assistant", "ai", "claude", "claude code", "chatgpt", "gpt", "gpt-4", "gpt-5", "codex", "copilot"),
@@ -101,17 +104,20 @@ def labels_of(lines: Iterable[str]) -> Labels:
             fence = "" if fence else mark[1]
         if fence or mark:
             continue
-        for form in ("emphasis", "heading", "bracket", "plain"):
-            if found := _found(form, line):
-                names[form][found[0]] += 1
+        for form in _MARKDOWN:
+            if label := _found(form, line):
+                names[form][label[0]] += 1
                 break
-    heard = {form: Counter(_NAMES[name] for name in found.elements() if name in _NAMES) for form, found in names.items()}
+    heard = {
+        form: Counter(_NAMES[name] for name in found.elements() if name in _NAMES) for form, found in names.items()
+    }
     both = [form for form in FORMS if heard[form]["user"] and heard[form]["assistant"]]
     if both:
-        return Labels(max(both, key=lambda form: heard[form].total()))
-    for form, found in names.items():
-        if person := _person(found, heard[form]["assistant"]):
-            return Labels(form, person)
+        most = max(heard[each].total() for each in both)
+        return Labels(next(each for each in both if heard[each].total() == most))
+    for one, counted in names.items():
+        if person := _person(counted, heard[one]["assistant"]):
+            return Labels(one, person)
     return Labels(None, refused=_refusal({speaker for found in heard.values() for speaker in found}))
 
 
