@@ -121,7 +121,7 @@ def _context(others: Sequence[Beat], is_short: bool) -> list[tuple[str, str]]:
     """The other beats as lines with their places, those where something was done first in worth. One, if short."""
     lines: list[tuple[int, str, str]] = []
     left = _CONTEXT
-    for beat in sorted(others, key=lambda one: (one.done, sum(len(said.text) for said in one.answered)), reverse=True):
+    for beat in sorted(others, key=lambda one: one.done, reverse=True):
         asked = _request(beat)
         outcome = _outcome(beat, asked.text if asked else "", _LONG if is_short else _OUTCOME)
         first = asked or next(iter(beat.answered), None)

@@ -39,7 +39,7 @@ _TABLE: dict[Part, str] = {
         want_me should_i shall_i you_can you_could you_may you_might you_should this_should checking looking reading
         running
         wait next first then now_let now_i now_we now_for now_that now_update now_fix now_add now_remove now_replace
-        now_check now_write now_create now_run now_verify now_make now_the_test*
+        now_check now_write now_create now_run now_verify now_make now_the_test* now_here's
         ich_werde lass_mich soll_ich je_vais laissez-moi veux-tu voy_a vamos_a déjame vou vamos deixe-me vado_a
         lasciami
         сейчас давай* я_проверю я_сделаю 我将 我先 我会 我来 我准备 让我 接下来 需要我 まず これから それでは 먼저
@@ -114,7 +114,7 @@ _TABLE: dict[Part, str] = {
         c'est_fait terminé ajouté* supprimé* remplacé* modifié* corrigé* renommé* créé* mis_à_jour
         hecho listo añadid* agregad* eliminad* cambiad* actualizad* reemplazad* corregid* cread*
         feito adicionad* removid* alterad* atualizad* substituíd* corrigid* criad* fatto aggiunt* rimoss* modificat*
-        aggiornat* sostituit* corrett* creat*
+        aggiornat* sostituit* corrett* creato creata creati
         готово сделано добавлен* удал*н* изменен* обновлен* заменен* исправлен* создан* теперь
         已实现 已统一 已补充 已完成 已移除 已改 已添加 已更新 已删除 已修 已新增 完成了 改为 移除了
         しました 済み 完了 変更され 追加され 했습니다 되었습니다 완료""",
@@ -159,7 +159,11 @@ _PARTICIPLE = re.compile(
     r"|\b(?:is|are|was|were) (?:removed|added|updated|replaced|renamed|fixed)\b",
     re.IGNORECASE,
 )
-_NOT_NOW = re.compile(r"\b(?:right|for|should) now\b|\binstead of\b", re.IGNORECASE)
+# Expressions with a word of the table that mean something else.
+_OTHERWISE: dict[Part, re.Pattern[str]] = {
+    "done": re.compile(r"\b(?:right|for|should) now\b", re.IGNORECASE),
+    "wishes": re.compile(r"\binstead of\b", re.IGNORECASE),
+}
 # Words of which a request consists that names no subject: a greeting, consent, "continue".
 _EMPTY_WORDS = frozenset(
     "a again ahead all and are as been carry commit continue cool danke day do doing done everyone fine for from"
@@ -194,7 +198,7 @@ def begins(part: Part, text: str) -> bool:
 
 def says(part: Part, text: str) -> bool:
     """Whether such words stand anywhere in a text."""
-    known = _NOT_NOW.sub("", text)
+    known = _OTHERWISE[part].sub("", text) if part in _OTHERWISE else text
     return _pattern(part, at_start=False).search(known) is not None or (
         part == "done" and bool(_PARTICIPLE.search(text))
     )
