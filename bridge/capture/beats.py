@@ -145,11 +145,12 @@ def _add(found: list[Beat], beat: Beat, answer: str, before: str, tells_tools: b
     if last is None or beat.chosen:
         found.append(beat)
     elif last.offer and words.begins("accepts", request):
+        taken = f"{last.offer} {one_line(request)}"
         if last.done:
-            beat.taken = last.offer
+            beat.taken = taken
             found.append(beat)
         else:
-            last.taken = last.taken or last.offer
+            last.taken = last.taken or taken
             _go_on(last, beat)
     elif words.begins("continues", request) or (words.is_empty(request) and not words.begins("retracts", request)):
         if not last.done:

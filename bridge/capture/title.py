@@ -30,7 +30,8 @@ _COMMON = frozenset(
     stem(word)
     for word in "file files code line test change fix add use create update check like want make need run error issue"
     " new thing could would look read write work show give get set find see name value option also now sure done right"
-    " good first last next step please folder project implement review start continue help build try question fail function".split()
+    " good first last next step please folder project implement review start continue help build try question"
+    " fail function".split()
 )
 
 

@@ -167,7 +167,9 @@ def test_an_approval_takes_what_was_offered_and_goes_on_with_the_request_before(
         ("user", "yes please"),
         ("assistant", "Done. The code now uses the discard writer.*"),
     ).content.decisions
-    assert offered == (f"Want me to use the discard writer instead?{ARROW}The code now uses the discard writer.",)
+    assert offered == (
+        f"Want me to use the discard writer instead? yes please{ARROW}The code now uses the discard writer.",
+    )
     asked = of(
         ("user", "the alias names should not be accepted any more"),
         ("assistant", "Three files would change. May I apply the patch?"),
