@@ -17,6 +17,7 @@ from ..compaction.lexicon import stem
 from ..text.sections import newlines, one_line
 from ..text.terms import STOP_WORDS
 from . import words
+from .kept_turns import OPENING
 from .sentences import Sentence, of_turn, sentences
 from .session import Turn
 
@@ -27,7 +28,6 @@ _READS = re.compile(r".*(?:read|view|grep|glob|search|list|fetch|open|^ls$|cat$)
 _DIFF = re.compile(r"^\s*`{3,}diff\b", re.MULTILINE)
 _LONG = 140  # characters; a longer paragraph that speaks to nobody was written elsewhere
 _DOCUMENT = 800  # characters; a longer turn with headings or a list is a document
-_PREFIX = 120  # characters; so many equal ones at the beginning of several prompts are a product's, not the person's
 _STATEMENT = 160  # characters of a short turn
 _TALK = 400  # characters; in a longer turn, each paragraph is looked at
 _STRUCTURE = re.compile(r"^\s*(?:#{1,6} |[-*+] |\d{1,2}[.)] |\|)", re.MULTILINE)
@@ -194,9 +194,9 @@ def _withdraw_what_was_replaced(found: Sequence[Beat]) -> None:
 
 def _prefix(prompts: Sequence[str]) -> str:
     """What several prompts begin with word for word: a product wrote it. Empty if there is none."""
-    starts = [prompt for prompt in prompts if len(prompt) > _PREFIX]
+    starts = [prompt for prompt in prompts if len(prompt) > OPENING]
     for one, other in itertools.pairwise(starts):
-        if one[:_PREFIX] == other[:_PREFIX]:
+        if one[:OPENING] == other[:OPENING]:
             same = next(
                 (at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
             )

@@ -17,6 +17,7 @@ from ..privacy import redaction
 from .session import Findings, Turn
 
 _PRIVATE = re.compile(r"<private>.*?(?:</private>|\Z)", re.IGNORECASE | re.DOTALL)
+OPENING = 120  # characters; so many equal ones at the beginning of several prompts are a product's, no person's
 RUN = 3  # turns in a row with the same words are a copy, whatever their times
 _LEAST_RUN = 100  # characters of such turns
 PRIVATE = "private part"
@@ -91,6 +92,15 @@ def turn_digest(turn: Turn) -> str | None:
     return hashlib.sha256("\0".join((turn.at, turn.speaker, turn.text)).encode("utf-8", "surrogatepass")).hexdigest()[
         :12
     ]
+
+
+def opening_digest(turn: Turn) -> str | None:
+    """What sessions have in common that a product begins with the same words: ``o`` and 12 hex digits of the SHA-256 of
+    the first ones. None for a short prompt, since people begin alike too.
+    """
+    if turn.speaker != "user" or turn.part or len(turn.text) < OPENING:
+        return None
+    return "o" + hashlib.sha256(turn.text[:OPENING].encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 def run_digest(turns: Sequence[Turn]) -> str | None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from ..capture.beats import subject_words
 from ..capture.growth import split_known
-from ..capture.kept_turns import COPIED, RUN, TurnFilter, digest, run_digest, turn_digest
+from ..capture.kept_turns import COPIED, RUN, TurnFilter, digest, opening_digest, run_digest, turn_digest
 from ..capture.segment import Embed, Segment, SegmentSummary
 from ..capture.session import Findings, Transcript, Turn
 from ..capture.summary import ARROW
@@ -111,9 +111,10 @@ def segments_of(
 
 @dataclass(slots=True)
 class _Heard:
-    """A turn, and whether another session has it."""
+    """A turn, what of it is kept, and whether another session has it."""
 
     turn: Turn
+    kept: Turn
     is_copy: bool = False
 
 
@@ -126,7 +127,10 @@ def _own(turns: Iterator[Turn], capture: SessionCapture) -> Iterator[Turn]:
     waiting: deque[_Heard] = deque()
     row: deque[_Heard] = deque(maxlen=RUN)
     for turn in turns:
-        heard = _Heard(turn)
+        heard = _Heard(turn, turn)
+        opening = None if waiting or row else opening_digest(turn)
+        if opening is not None and not _is_own(opening, capture):  # a product's words; the question comes last
+            heard.kept = replace(turn, text=turn.text.rstrip().rpartition("\n")[2])
         waiting.append(heard)
         known_as = turn_digest(turn)
         if turn.text:
@@ -159,7 +163,7 @@ def _counted(heard: _Heard, capture: SessionCapture) -> Iterator[Turn]:
         capture.findings.left_out[COPIED] += 1
         return
     capture.read_turns += 1
-    yield heard.turn
+    yield heard.kept
 
 
 def _unless_cut_off(turns: Iterator[Turn], known: Sequence[CapturedSegment], capture: SessionCapture) -> Iterator[Turn]:

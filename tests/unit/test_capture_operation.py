@@ -219,6 +219,22 @@ def test_three_turns_in_a_row_with_the_same_words_are_a_copy_whatever_their_time
     assert [item["left_out"].get("turn of another session", 0) for item in result["items"]] == [0, copies]
 
 
+def test_the_words_that_several_sessions_begin_with_are_a_products_and_in_one_memory_at_most(bench: Bench) -> None:
+    bench.enable()
+    rules = (
+        "You must never write to the disk, and you should always answer in English, whatever language is asked in. " * 2
+    )
+    for number, (session, question) in enumerate(
+        ((SESSION, "Which port?"), (FORK, "Let's use the port 9090 instead."))
+    ):
+        talk = (("user", f"{rules}\n{question}"), ("assistant", f"Done. The server now uses the port {number}."))
+        bench.write(talk, session, began=BEGAN + timedelta(days=number))
+    bench.run("a")
+    texts = [context_of(bench, number) for number, _ in bench.memories()]
+    assert ["never write" in text for text in texts][1:] == [False]
+    assert "port 9090" in texts[1]
+
+
 def test_what_somebody_stored_during_a_session_gives_its_capture_the_title_and_is_not_said_twice(bench: Bench) -> None:
     bench.enable()
     bench.write()
