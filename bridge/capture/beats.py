@@ -11,14 +11,14 @@ import itertools
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from ..compaction.lexicon import stem
 from ..text.sections import newlines, one_line
 from ..text.terms import STOP_WORDS
 from . import words
 from .kept_turns import OPENING
-from .sentences import Sentence, of_turn, sentences
+from .sentences import Sentence, of_turn
 from .session import Turn
 
 _EDITS = re.compile(
@@ -38,6 +38,7 @@ _OPTION = re.compile(
 )
 _FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _MARK = re.compile(r"(?<![\w.-])([A-H]|[1-9])(?:\s?[–-]\s?([A-H]|[1-9]))?(?![\w-])")
+_AFTER_OFFER = 8  # sentences that may follow an offer in its turn
 _MARKED = 80  # characters; a longer turn is no answer to a choice
 _ALIKE = 0.6  # of the words of a request that a later one has too, which replaces it then
 _WORD = re.compile(r"[^\W_]+")
@@ -46,10 +47,10 @@ _SCRIPT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 
 @dataclass(slots=True)
 class Beat:
-    """``asked`` are the person's own sentences, ``answered`` the assistant's; ``request`` is the
-    whole turn, at ``place``. ``taken`` is the text of an option or of
-    an offer that the person took, ``offer`` what the answer offers. ``changed``: files were changed for it. ``done``:
-    that, or, where nothing is known of tools, the answer says so. ``short``: the turns of the person that are."""
+    """``asked`` are the person's own sentences, ``answered`` the assistant's; ``request`` is the whole turn, at
+    ``place``. ``taken`` is the text of the option or offer that the person took (``chosen``: an option), ``offer`` what
+    the answer offers. ``changed``: files were changed for it. ``done``: that, or, where nothing is known of tools, the
+    answer says so. ``short`` are the numbers of the person's short turns."""
 
     asked: list[Sentence]
     answered: list[Sentence]
@@ -62,7 +63,6 @@ class Beat:
     is_withdrawn: bool = False
     offer: str = ""
     short: frozenset[int] = frozenset()
-    files: dict[str, None] = field(default_factory=dict)
 
     def shares(self, other: Beat) -> bool:
         """Whether both ask about something in common."""
@@ -114,17 +114,12 @@ def _beat(spoken: Sequence[Turn], asked: list[int], answered: list[int], prefix:
     answers = [spoken[number] for number in answered]
     changed = any(_changes(turn) or (not tells_tools and _DIFF.search(turn.text)) for turn in answers)
     reported = not tells_tools and any(_reports(one) for one in said)
-    questions = [plain(one.text) for one in said if one.is_question]
-    files = dict.fromkeys(path for turn in answers if changed for path in turn.files)
-    offer = (
-        questions[-1] if questions and said[-1].order - 8 < max(one.order for one in said if one.is_question) else ""
-    )
+    questions = [one for one in said if one.is_question and one.remaining < _AFTER_OFFER]
+    offer = plain(questions[-1].text) if questions else ""
     short = frozenset(number for number in asked if len(spoken[number].text) <= _STATEMENT)
     request = "\n\n".join(spoken[number].text.removeprefix(prefix) for number in asked)
     place = spoken[asked[0]].place if asked else ""
-    return Beat(
-        own, said, request, place, changed=changed, done=changed or reported, offer=offer, files=files, short=short
-    )
+    return Beat(own, said, request, place, changed=changed, done=changed or reported, offer=offer, short=short)
 
 
 def _reports(sentence: Sentence) -> bool:
@@ -158,9 +153,7 @@ def _add(found: list[Beat], beat: Beat, answer: str, before: str, tells_tools: b
     elif words.begins("retracts", request) or (words.begins("disputes", request) and words.says("wishes", request)):
         last.is_withdrawn = not (words.is_empty(request) and last.offer and last.done)  # "no" to a further offer
         found.append(beat)
-    elif words.begins("disputes", request) or (
-        words.says("concedes", answer[:300]) and last.subject() & beat.subject()
-    ):
+    elif words.begins("disputes", request) or (words.says("concedes", answer[:300]) and last.shares(beat)):
         _go_on(last, beat)
     else:
         found.append(beat)
@@ -171,7 +164,6 @@ def _go_on(last: Beat, beat: Beat) -> None:
     last.answered = beat.answered
     last.changed, last.done = last.changed or beat.changed, last.done or beat.done
     last.offer = beat.offer
-    last.files.update(beat.files)
     last.short |= beat.short
 
 
@@ -183,9 +175,8 @@ def _withdraw_what_was_replaced(found: Sequence[Beat]) -> None:
             common = mine & later.subject()
             if later.done and len(common) > 1 and len(common) >= _ALIKE * len(mine):
                 earlier.is_withdrawn = True
-        following = found[place + 1] if place + 1 < len(found) else None
         asks = not earlier.done and not earlier.chosen and all(one.is_question for one in earlier.asked)
-        if asks and following is not None and following.changed and mine & following.subject():
+        if asks and any(later.changed and earlier.shares(later) for later in found[place + 1 : place + 2]):
             earlier.is_withdrawn = True
 
 
@@ -197,10 +188,9 @@ def _prefix(prompts: Sequence[str]) -> str:
     starts = [prompt for prompt in prompts if len(prompt) > OPENING]
     for one, other in itertools.pairwise(starts):
         if one[:OPENING] == other[:OPENING]:
-            same = next(
-                (at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
-            )
-            return one[: one.rfind("\n", 0, same) + 1] or one[:same]
+            alike = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
+            same = "".join(character for character, _ in alike)
+            return same[: same.rfind("\n") + 1] or same
     return ""
 
 
@@ -272,6 +262,3 @@ def told(beat: Beat, asked: frozenset[str], most: int) -> str:
 def plain(text: str) -> str:
     """A sentence without marks of emphasis."""
     return text.replace("**", "").strip("_* ")
-
-
-__all__ = ["Beat", "beats", "plain", "sentences", "subject_words", "told"]
