@@ -29,13 +29,13 @@ _BULLET = re.compile(r"^\s*(?:[-*+•–]|\(?\d{1,2}[.)]|\[[ xX]?\])\s+(?:\[[ xX
 # Lines that are no prose: headings, tables, rules, quotations, prompts of a shell, patches, traces, dated log lines.
 _NO_PROSE = re.compile(
     r"\s*(?:#{1,6}\s|\||[-=*_]{3,}\s*$|>|[$%❯»] |@@ |[+-]{2,3} \S|diff --git|index [0-9a-f]{6,}|\d+(?:→|:|\t)"
-    r"|Traceback \(|File \"[^\"]+\", line \d|at \S+[.(/<]\S* ?\(?|\.{3} \d+ more|Caused by:|goroutine \d|panic: "
+    r"|Traceback \(|File \"[^\"]+\", line \d|at \S+[.(/<]\S* ?\(?|at [\w.<>$ ]+ \(|\.{3} \d+ more|Caused by:|goroutine \d|panic: "
     r"|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d[.,\s]|\[\d\d/\d\d/|\^+\s*$"
     r"|\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE)\b[\]: ]"
     r"|time=|level=|//|/\*|API Error|\[Request interrupted|\[Image"
     r"|(?:import|from|def|class|return|const|let|var|function|public|private|fn|use|package|func|if|for|while)\b"
     r".*[;{:(]\s*$|</?\w[\w-]{0,60}(?:\s[^>]{0,300})?>\s*$|[\[{}\]()]+[,;]?\s*$|\"[\w-]+\":\s"
-    r"|(?:\"[^\"]*\",\s*)+(?:\"[^\"]*\")?\s*$)"
+    r"|\(?\S+:\d+:\d+\)?:?\s*$|(?:\"[^\"]*\",\s*)+(?:\"[^\"]*\")?\s*$)"
 )
 _PATCH_START = re.compile(r"\s*(?:diff --git |@@ -\d)")
 _PATCH_LINE = re.compile(r"[ \t+@\\-]|$|(?:diff|index|new file|deleted file|rename|similarity|Binary files)\b")

@@ -24,6 +24,7 @@ UNKNOWN = "Session"
 _CLAUSE = 45  # characters of a request that are compared
 _MOST_TERMS, _TERMS = 2, 30  # words before a request, and characters for them
 _HEADING = re.compile(r"^# (?:plan:? )?(\S.{8,200})$", re.MULTILINE | re.IGNORECASE)
+_MENTIONS = re.compile(r"^(?:@\S+ )+(?=\S)")  # files that a request begins with
 _TERM = re.compile(r"[^\W_]+(?:[-_.][^\W_]+)*")
 # Words of any talk about code: they name no subject.
 _COMMON = frozenset(
@@ -73,12 +74,13 @@ def shortened(text: str, most: int = MOST_CHARACTERS) -> str:
 
 def clause(request: str) -> str:
     """A request without words of courtesy, and without the full stop, which a title has not."""
-    text = words.without_courtesy(without_courtesy(plain(request)))
+    text = words.without_courtesy(without_courtesy(_MENTIONS.sub("", plain(request))))
     return text if text.endswith("..") else text.rstrip(".")
 
 
 def _terms(turns: Sequence[Turn], beats: Sequence[Beat], known: frozenset[str]) -> list[str]:
-    """What both the person and the assistant said most, and the request does not name. A branch's words count twice."""
+    """What both the person and the assistant said most, and the request does not name. The words of a branch count
+    threefold: so the person called the work."""
     branch = subject_words(" ".join({turn.branch.rpartition("/")[2] for turn in turns if turn.branch}))
     form: dict[str, str] = {}  # of each word, as it was said first
 
@@ -91,7 +93,7 @@ def _terms(turns: Sequence[Turn], beats: Sequence[Beat], known: frozenset[str]) 
 
     asked, answered = counted("asked"), counted("answered")
     worth = {
-        word: math.log1p(count) * math.log1p(answered[word]) * (2 if subject_words(form[word]) & branch else 1)
+        word: math.log1p(count) * math.log1p(answered[word]) * (3 if subject_words(form[word]) & branch else 1)
         for word, count in asked.items()
         if answered[word] and word not in _COMMON
     }
