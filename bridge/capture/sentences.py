@@ -29,7 +29,8 @@ _BULLET = re.compile(r"^\s*(?:[-*+•–]|\(?\d{1,2}[.)]|\[[ xX]?\])\s+(?:\[[ xX
 # Lines that are no prose: headings, tables, rules, quotations, prompts of a shell, patches, traces, dated log lines.
 _NO_PROSE = re.compile(
     r"\s*(?:#{1,6}\s|\||[-=*_]{3,}\s*$|>|[$%❯»] |@@ |[+-]{2,3} \S|diff --git|index [0-9a-f]{6,}|\d+(?:→|:|\t)"
-    r"|Traceback \(|File \"[^\"]+\", line \d|at \S+[.(/<]\S* ?\(?|at [\w.<>$ ]+ \(|\.{3} \d+ more|Caused by:|goroutine \d|panic: "
+    r"|Traceback \(|File \"[^\"]+\", line \d|at \S+[.(/<]\S* ?\(?|at [\w.<>$ ]+ \(|\.{3} \d+ more"
+    r"|Caused by:|goroutine \d|panic: "
     r"|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d[.,\s]|\[\d\d/\d\d/|\^+\s*$"
     r"|\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE)\b[\]: ]"
     r"|time=|level=|//|/\*|API Error|\[Request interrupted|\[Image"
