@@ -39,6 +39,7 @@ _OPTION = re.compile(
 _FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _MARK = re.compile(r"(?<![\w.-])([A-H]|[1-9])(?:\s?[–-]\s?([A-H]|[1-9]))?(?![\w-])")
 _AFTER_OFFER = 8  # sentences that may follow an offer in its turn
+_ALONE = re.compile(r"^\W*([^\W\d][\w ]{2,24}[.!。])(?:\s|$)", re.MULTILINE)
 _MARKED = 80  # characters; a longer turn is no answer to a choice
 _ALIKE = 0.6  # of the words of a request that a later one has too, which replaces it then
 _WORD = re.compile(r"[^\W_]+")
@@ -113,7 +114,8 @@ def _beat(spoken: Sequence[Turn], asked: list[int], answered: list[int], prefix:
     said = [one for number in answered for one in of_turn(spoken[number], number)]
     answers = [spoken[number] for number in answered]
     changed = any(_changes(turn) or (not tells_tools and _DIFF.search(turn.text)) for turn in answers)
-    reported = not tells_tools and any(_reports(one) for one in said)
+    alone = [found[1] for turn in answers for found in _ALONE.finditer(turn.text)]  # "Done." is no sentence
+    reported = not tells_tools and any(map(_reports, [*alone, *(one.text for one in said if not one.is_question)]))
     questions = [one for one in said if one.is_question and one.remaining < _AFTER_OFFER]
     offer = plain(questions[-1].text) if questions else ""
     short = frozenset(number for number in asked if len(spoken[number].text) <= _STATEMENT)
@@ -122,8 +124,8 @@ def _beat(spoken: Sequence[Turn], asked: list[int], answered: list[int], prefix:
     return Beat(own, said, request, place, changed=changed, done=changed or reported, offer=offer, short=short)
 
 
-def _reports(sentence: Sentence) -> bool:
-    return words.says("done", sentence.text) and not sentence.is_question and not words.begins("intends", sentence.text)
+def _reports(text: str) -> bool:
+    return words.says("done", text) and not words.begins("intends", text) and not text.endswith(("?", "？"))
 
 
 def _changes(turn: Turn) -> bool:
