@@ -27,12 +27,12 @@ _HEADING = re.compile(r"^# (?:plan:? )?(\S.{8,200})$", re.MULTILINE | re.IGNOREC
 _MENTIONS = re.compile(r"^(?:@\S+ )+(?=\S)")  # files that a request begins with
 _TERM = re.compile(r"[^\W_]+(?:[-_.][^\W_]+)*")
 # Words of any talk about code: they name no subject.
-_COMMON = frozenset(
+COMMON = frozenset(
     stem(word)
     for word in "file files code line test change fix add use create update check like want make need run error issue"
     " new thing could would look read write work show give get set find see name value option also now sure done right"
     " good first last next step please folder project implement review start continue help build try question"
-    " fail function".split()
+    " fail function let use done now".split()
 )
 
 
@@ -95,7 +95,7 @@ def _terms(turns: Sequence[Turn], beats: Sequence[Beat], known: frozenset[str]) 
     worth = {
         word: math.log1p(count) * math.log1p(answered[word]) * (3 if subject_words(form[word]) & branch else 1)
         for word, count in asked.items()
-        if answered[word] and word not in _COMMON
+        if answered[word] and word not in COMMON
     }
     found: list[str] = []
     for word in sorted(worth, key=worth.__getitem__, reverse=True):

@@ -19,7 +19,7 @@ from ..capture.kept_turns import COPIED, RUN, TurnFilter, digest, opening_digest
 from ..capture.segment import Embed, Segment, SegmentSummary
 from ..capture.session import Findings, Transcript, Turn
 from ..capture.summary import ARROW
-from ..capture.title import shortened
+from ..capture.title import COMMON, shortened
 from ..memory import Content, Memory, Metadata, slug
 from ..slices import SLICE_SECONDS
 from ..store.change import StatusChange
@@ -243,7 +243,7 @@ def _is_stated(decision: str, stated: frozenset[str]) -> bool:
 
 def _topic_id(content: Content, known: Metadata, store: Memories) -> str:
     """The title's topic id; with the session's beginning where a session about something else has the same title."""
-    topic_id, mine = slug(content.topic), _about(content) - subject_words(content.topic)
+    topic_id, mine = slug(content.topic), _about(content) - subject_words(content.topic) - COMMON
     for other in store.about(topic_id):
         if other.metadata.session_id != known.session_id and other.content and not mine & _about(other.content):
             return f"{topic_id[:100]}-{slug((known.session_id or '').rpartition('/')[2])[:12].rstrip('-')}"

@@ -504,3 +504,42 @@ def test_an_export_inside_the_workspace_is_captured_without_consent(bench: Bench
     result = bench.run("a", file="chat.md")
     assert (result["memories"], result["items"][0]["tool"]) == (1, "export")
     assert bench.fails("b", file="../elsewhere.md").code != ""
+
+
+SPEAKERS = {"user": "_**User**_", "assistant": "_**Assistant**_"}
+EXPORT = "\n\n".join(f"{SPEAKERS[who]}\n\n{text}" for who, text in TALK)
+
+
+def test_several_exports_are_one_job_and_a_copy_names_the_file_it_was_made_of(bench: Bench) -> None:
+    bench.workspace.imports.mkdir(parents=True)
+    (bench.workspace.imports / "job+1.jsonl").write_text(f"# Retries of the uploader\n\n{EXPORT}", "utf-8")
+    (bench.workspace.root / "chat.md").write_text(EXPORT.replace("uploader", "importer"), "utf-8")
+    source = "/home/ana/.specstory/2025-02-11_02-13-retries.md"
+    copy = {"path": ".cognee_memory/imports/job+1.jsonl", "source": source, "modified_at": "2026-01-01T00:00:00Z"}
+    result = bench.run("a", files=[copy, {"path": "chat.md"}])
+    assert [item["outcome"] for item in result["items"]] == ["captured", "captured"]
+    (told,) = (item for item in result["items"] if item["path"] == source)
+    (memory,) = told["memories"]
+    assert (memory["topic"], memory["created_at"]) == ("Retries of the uploader", "2025-02-11T02:13:00Z")
+    assert listing.memory(bench.workspace, str(memory["memory_number"]))["captured_from"]["path"] == source
+
+
+def test_an_export_without_labels_is_refused_with_the_reason_and_nothing_of_it_is_kept(bench: Bench) -> None:
+    (bench.workspace.root / "chat.md").write_text("We never store a token.\n\nThat is decided.", "utf-8")
+    result = bench.run("a", file="chat.md")
+    (item,) = result["items"]
+    assert (item["outcome"], item["memories"]) == ("failed", [])
+    assert item["reason"].startswith("Nothing was kept. No labels of speakers were found. These forms are read:")
+    (bench.workspace.root / "chat.md").write_text(EXPORT, "utf-8")
+    assert bench.run("b", file="chat.md")["captured"] == 1
+
+
+def test_two_sessions_about_other_things_under_one_title_have_topics_of_their_own(bench: Bench) -> None:
+    one = "_**User**_\n\nWe should log JSON lines\n\n_**Assistant**_\n\nDone. Logs are JSON lines now.\n"
+    two = "_**User**_\n\nLet's embed the Noto font\n\n_**Assistant**_\n\nDone. Invoices embed Noto now.\n"
+    for name, text in (("a.md", one), ("b.md", two)):
+        (bench.workspace.root / name).write_text(f"# Logs and fonts\n\n{text}", "utf-8")
+        bench.run(name[0], file=name)
+    topics = {line["topic_id"] for line in listing.memories(bench.workspace, 100)}
+    assert len(topics) == 2
+    assert "logs-and-fonts" in topics
