@@ -31,7 +31,7 @@ FORMS: dict[Form, tuple[str, re.Pattern[str]]] = {
     "terminal": ("❯ a request (Claude Code's terminal)", re.compile(r"([>❯])()\s(.*)$")),
 }  # fmt: skip
 _MARKDOWN: tuple[Form, ...] = ("emphasis", "heading", "bracket", "plain")
-_NAMES: dict[str, Speaker] = {
+SPEAKERS: dict[str, Speaker] = {
     **dict.fromkeys(
         ("user", "human", "you", "me", "prompt", "question", "person", "user input", "user request"), "user"
     ),
@@ -86,7 +86,7 @@ class Labels:
             return Label("user", text, moment_in(aside))
         if name in _OTHERS and self.form != "plain":
             return Label(None)
-        speaker = _NAMES.get(name)
+        speaker = SPEAKERS.get(name)
         return None if speaker is None else Label(speaker, text, moment_in(aside))
 
 
@@ -109,7 +109,7 @@ def labels_of(lines: Iterable[str]) -> Labels:
                 names[form][label[0]] += 1
                 break
     heard = {
-        form: Counter(_NAMES[name] for name in found.elements() if name in _NAMES) for form, found in names.items()
+        form: Counter(SPEAKERS[name] for name in found.elements() if name in SPEAKERS) for form, found in names.items()
     }
     both = [form for form in FORMS if heard[form]["user"] and heard[form]["assistant"]]
     if both:
@@ -132,7 +132,7 @@ def _found(form: Form, line: str) -> tuple[str, str, str] | None:
 def _person(names: Counter[str], answers: int) -> str:
     """The name that is none of the usual ones, and stands about as often as the assistant's, and first."""
     first = next(iter(names), "")
-    is_unusual = first not in _NAMES and first not in _OTHERS
+    is_unusual = first not in SPEAKERS and first not in _OTHERS
     return first if answers and is_unusual and answers <= 2 * names[first] <= 4 * answers else ""
 
 
