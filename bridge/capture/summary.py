@@ -11,12 +11,13 @@ from collections.abc import Sequence
 
 from ..memory import Content, TimeScope
 from ..text.sections import one_line
+from ..text.terms import STOP_WORDS
 from . import named, words
 from .beats import Beat, beats, plain, subject_words, told
 from .segment import Evidence, Segment, SegmentSummary
 from .sentences import Sentence
 from .session import Turn
-from .title import UNKNOWN, shortened, title
+from .title import COMMON, UNKNOWN, shortened, title
 
 ARROW = " → "
 _QUOTE, _OUTCOME = 150, 190  # characters of a line's two sides
@@ -71,7 +72,7 @@ def _decisions(beat: Beat) -> list[tuple[str, str, str]]:
     if beat.chosen:
         quote = f"{shortened(one_line(beat.request), _QUOTE)} ({shortened(beat.taken, _QUOTE)})"
         return [(quote, beat.place, _outcome(beat, quote))]
-    wanted = [one for one in beat.asked if _wishes(one)] or [one for one in beat.asked if _states(one, beat)]
+    wanted = [one for one in beat.asked if _wishes(one, beat)] or [one for one in beat.asked if _states(one, beat)]
     best = []
     for turn in dict.fromkeys(one.turn for one in wanted):
         mine = [one for one in wanted if one.turn == turn]
@@ -79,8 +80,9 @@ def _decisions(beat: Beat) -> list[tuple[str, str, str]]:
         best.append(max(mine, key=lambda one: (not one.is_question, len(about & subject_words(one.text)), one.order)))
     stated = [one for one in best if not one.is_question] or best[-1:]
     found = [(_quote(one, wanted), one.place, _outcome(beat, one.text)) for one in stated]
-    found = [each for each in found if each[2] or len(subject_words(each[0])) > _LEAST_ALONE]
-    if not found and beat.taken and not words.begins("upkeep", beat.taken) and (outcome := _outcome(beat, beat.taken)):
+    found = [each for each in found if each[2] or len(subject_words(each[0]) - COMMON) >= _LEAST_ALONE]
+    names_it = len(subject_words(beat.taken) - COMMON) > 1 and not words.begins("upkeep", beat.taken)
+    if not found and names_it and (outcome := _outcome(beat, beat.taken)):
         found.append((shortened(beat.taken, _QUOTE), beat.place, outcome))
     return found
 
@@ -99,22 +101,26 @@ def _outcome(beat: Beat, request: str, most: int = _OUTCOME) -> str:
     return shortened(told(beat, subject_words(request), most), most)
 
 
-def _wishes(one: Sentence) -> bool:
-    """Whether a sentence says how it should be."""
-    text = one.text
-    if words.is_empty(text) or words.begins("upkeep", text) or text.startswith("/"):
+def _wishes(one: Sentence, beat: Beat) -> bool:
+    """Whether a sentence says how it should be; a question does, if what came of it speaks of the same."""
+    text, about = one.text, subject_words(one.text)
+    if words.is_empty(text) or words.begins("upkeep", text) or text.startswith("/") or len(about) < 2:
         return False
-    return (words.says("wishes", text) or words.begins("orders", text)) and len(subject_words(text)) > 1
+    if one.is_question and len(about & subject_words(_outcome(beat, text))) < 2:
+        return False
+    return words.says("wishes", text) or words.begins("orders", text)
 
 
 def _states(one: Sentence, beat: Beat) -> bool:
-    """Whether a short turn says what is so, or asks "why not", and files were changed for it."""
+    """Whether files were changed for a short turn that asks "why not", or speaks a language without a table."""
     text = one.text
     if words.is_empty(text) or words.begins("upkeep", text) or one.turn not in beat.short:
         return False
-    is_demand = ("?" in text or "？" in text) is words.begins("retracts", text)
+    is_demand = ("?" in text or "？" in text) and words.begins("retracts", text)
+    is_english = len(STOP_WORDS.intersection(text.lower().split())) > 1
+    is_unknown = not is_english and not words.says("addresses", text)
     doubts = words.begins("disputes", text) or words.says("fails", text)
-    return beat.changed and is_demand and not doubts and len(subject_words(text)) > 2
+    return beat.changed and (is_demand or is_unknown) and not doubts and len(subject_words(text)) > 2
 
 
 def _context(others: Sequence[Beat], is_short: bool) -> list[tuple[str, str]]:

@@ -39,7 +39,7 @@ _TABLE: dict[Part, str] = {
         want_me should_i shall_i you_can you_could you_may you_might you_should this_should checking looking reading
         running
         wait next first then now_let now_i now_we now_for now_that now_update now_fix now_add now_remove now_replace
-        now_check now_write now_create now_run now_verify now_make now_the_test* now_here's
+        now_check now_write now_create now_run now_verify now_make now_the_test* now_here's i_now_have i've_now_got
         ich_werde lass_mich soll_ich je_vais laissez-moi veux-tu voy_a vamos_a déjame vou vamos deixe-me vado_a
         lasciami
         сейчас давай* я_проверю я_сделаю 我将 我先 我会 我来 我准备 让我 接下来 需要我 まず これから それでは 먼저
@@ -96,7 +96,8 @@ _TABLE: dict[Part, str] = {
         test commit push pull merge rebase open look read see find search list review verify debug investigate fix try
         continue resume proceed research do_some do_a do_the_research summarize describe analyze evaluate compare
         suggest
-        propose help address respond shift start_the start_a start_with restart install build deploy what how who
+        propose help address respond shift sort_this talk pause discuss write_up draft make_sure_you include_th*
+        start_the start_a start_with restart install build deploy what how who
         when where
         which is are does do_we do_you do_they did has have_we have_you for_example eg e.g.
         prüfe erklär* zeig* starte teste schau* lies suche behebe wie wer wann wo welche* zum_beispiel
@@ -134,9 +135,10 @@ _TABLE: dict[Part, str] = {
         报错 错误 失败 崩溃 エラー 失敗 動かな 오류 에러 실패""",
     # The person says how it should be.
     "wishes": """
-        let's should shouldn't must mustn't want prefer rather instead from_now_on going_forward as_a_rule for_now
+        let's should shouldn't must mustn't want prefer i'd_rather would_rather instead from_now_on going_forward
+        as_a_rule for_now
         i'd_like
-        i_would_like i_like sounds decided agreed don't_need don't_want don't_use do_not_use do_not_want no_need we'll
+        i_would_like i_like sounds decided agreed don't_need don't_want don't_use do_not_use do_not_want no_need
         sollte* muss müssen lieber stattdessen niemals ab_jetzt wir_nehmen nehmen_wir lass_uns entschieden beschlossen
         devrai* doit doivent il_faut plutôt_que jamais désormais on_garde on_prend on_utilise décidé
         debe deben debería* hay_que nunca en_vez_de vamos_a_usar usaremos decidido quiero deve deveria prefiro

@@ -111,7 +111,7 @@ def labels_of(lines: Iterable[str]) -> Labels:
     heard = {
         form: Counter(SPEAKERS[name] for name in found.elements() if name in SPEAKERS) for form, found in names.items()
     }
-    both = [form for form in FORMS if heard[form]["user"] and heard[form]["assistant"]]
+    both: list[Form] = [form for form in FORMS if heard[form]["user"] and heard[form]["assistant"]]
     if both:
         most = max(heard[each].total() for each in both)
         return Labels(next(each for each in both if heard[each].total() == most))
