@@ -1,7 +1,7 @@
 """A segment's summary without a language model, made of its beats.
 
 A *decision* is a pair: the person's words, and the sentence of the answer that says what came of it. The *context* has
-the other beats in the same form, asked → came out, the last ones first in worth; one line where nothing was decided.
+the other beats in the same form, asked → came out, in at most 120 tokens.
 *Open* is what the last turn asks. Every part stands in the transcript; one that is cut ends in ``…``.
 """
 
@@ -21,7 +21,6 @@ from .title import COMMON, UNKNOWN, shortened, title
 
 ARROW = " → "
 _QUOTE, _OUTCOME = 150, 190  # characters of a line's two sides
-_LONG = 320  # of the second one where the line is the only one
 _LEAST_ALONE = 3  # words of a request that is understood without what came of it
 _MOST_DECISIONS = 6
 _CONTEXT = 480  # characters; about 120 tokens
@@ -40,7 +39,7 @@ def summarise(segment: Segment) -> SegmentSummary:
     holding = [beat for beat in found if not beat.is_withdrawn]
     pairs = [(beat, pair) for beat in holding for pair in _decisions(beat)][-_MOST_DECISIONS:]
     others = [beat for beat in holding if all(beat is not decided for decided, _ in pairs)]
-    lines = _context(others, is_short=not pairs)
+    lines = _context(others)
     topic = title(spoken, found)
     opens = _open(spoken, found)
     decisions = tuple(_line(quote, outcome) for _, (quote, _, outcome) in pairs)
@@ -71,7 +70,7 @@ def _decisions(beat: Beat) -> list[tuple[str, str, str]]:
         return []
     if beat.chosen:
         quote = f"{shortened(one_line(beat.request), _QUOTE)} ({shortened(beat.taken, _QUOTE)})"
-        return [(quote, beat.place, _outcome(beat, quote))]
+        return [(quote, beat.place, _related(beat, quote))]
     wanted = [one for one in beat.asked if _wishes(one, beat)] or [one for one in beat.asked if _states(one, beat)]
     best = []
     for turn in dict.fromkeys(one.turn for one in wanted):
@@ -79,10 +78,10 @@ def _decisions(beat: Beat) -> list[tuple[str, str, str]]:
         about = subject_words(_outcome(beat, " ".join(one.text for one in mine)))
         best.append(max(mine, key=lambda one: (not one.is_question, len(about & subject_words(one.text)), one.order)))
     stated = [one for one in best if not one.is_question] or best[-1:]
-    found = [(_quote(one, wanted), one.place, _outcome(beat, one.text)) for one in stated]
+    found = [(_quote(one, wanted), one.place, _related(beat, one.text)) for one in stated]
     found = [each for each in found if each[2] or len(subject_words(each[0]) - COMMON) >= _LEAST_ALONE]
     names_it = len(subject_words(beat.taken) - COMMON) > 1 and not words.begins("upkeep", beat.taken)
-    if not found and names_it and (outcome := _outcome(beat, beat.taken)):
+    if not found and names_it and (outcome := _related(beat, beat.taken)):
         found.append((shortened(beat.taken, _QUOTE), beat.place, outcome))
     return found
 
@@ -97,8 +96,14 @@ def _quote(best: Sentence, wanted: Sequence[Sentence]) -> str:
     return shortened(plain(best.text), _QUOTE)
 
 
-def _outcome(beat: Beat, request: str, most: int = _OUTCOME) -> str:
-    return shortened(told(beat, subject_words(request), most), most)
+def _outcome(beat: Beat, request: str) -> str:
+    return shortened(told(beat, subject_words(request), _OUTCOME), _OUTCOME)
+
+
+def _related(beat: Beat, request: str) -> str:
+    """What came of a request, if that speaks of the same."""
+    outcome = _outcome(beat, request)
+    return "" if subject_words(request).isdisjoint(subject_words(outcome)) else outcome
 
 
 def _wishes(one: Sentence, beat: Beat) -> bool:
@@ -123,18 +128,16 @@ def _states(one: Sentence, beat: Beat) -> bool:
     return beat.changed and (is_demand or is_unknown) and not doubts and len(subject_words(text)) > 2
 
 
-def _context(others: Sequence[Beat], is_short: bool) -> list[tuple[str, str]]:
-    """The other beats as lines with their places, those where something was done first in worth. One, if short."""
+def _context(others: Sequence[Beat]) -> list[tuple[str, str]]:
+    """The other beats as lines with their places. Worth most are those that came to something, and the first ones."""
+    asked = [(beat, _request(beat)) for beat in others]
+    told_of = [(beat, one, _outcome(beat, one.text if one else "")) for beat, one in asked]
     lines: list[tuple[int, str, str]] = []
     left = _CONTEXT
-    for beat in sorted(others, key=lambda one: one.done, reverse=True):
-        asked = _request(beat)
-        outcome = _outcome(beat, asked.text if asked else "", _LONG if is_short else _OUTCOME)
-        first = asked or next(iter(beat.answered), None)
-        if first is None or not (asked or outcome) or (is_short and lines):
-            continue
-        text = _line(shortened(plain(asked.text), _QUOTE), outcome) if asked else outcome
-        if len(text) <= left:
+    for beat, one, outcome in sorted(told_of, key=lambda each: (bool(each[2]), each[0].done), reverse=True):
+        first = one or next(iter(beat.answered), None)
+        text = _line(shortened(plain(one.text), _QUOTE), outcome) if one else outcome
+        if first is not None and text and len(text) <= left:
             left -= len(text)
             lines.append((first.turn, text, first.place))
     return [(text, place) for _, text, place in sorted(lines)]

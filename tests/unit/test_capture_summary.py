@@ -250,16 +250,17 @@ def test_a_language_without_words_is_understood_by_the_shape() -> None:
     assert decision == "A feladatok sora SQLite legyen"
 
 
-def test_without_a_decision_there_is_one_line_and_what_is_open() -> None:
+def test_without_a_decision_there_are_a_few_lines_of_what_was_asked_and_came_out_and_what_is_open() -> None:
     content = of(
         ("user", "Why does the build fail on Windows?"),
         ("assistant", "The path separator of the build differs there. Which shell do you use?"),
         ("user", "What is the separator of the path on Linux?"),
-        ("assistant", "It is a slash. Should I use pathlib everywhere?"),
+        ("assistant", "It is a forward slash. Should I use pathlib everywhere?"),
     ).content
-    assert content.context.count("\n") == 0
-    assert content.context.startswith(("Why does", "What is"))
-    assert ARROW in content.context
+    assert content.context.split("\n") == [
+        f"Why does the build fail on Windows?{ARROW}The path separator of the build differs there.",
+        f"What is the separator of the path on Linux?{ARROW}It is a forward slash.",
+    ]
     assert content.open_questions == ("Should I use pathlib everywhere?",)
 
 
