@@ -156,10 +156,9 @@ def _open(spoken: Sequence[Turn], found: Sequence[Beat]) -> list[Sentence]:
     """The last question of the last turn, or the request that nobody answered."""
     if not spoken or not found:
         return []
-    said = found[-1].answered if spoken[-1].speaker != "user" else found[-1].asked
-    if spoken[-1].speaker == "user":
-        return [one for one in said if not words.is_empty(one.text)][-1:]
-    return [one for one in said if one.is_question][-1:]
+    last = [one for one in (*found[-1].asked, *found[-1].answered) if one.turn == len(spoken) - 1]
+    is_open = [one for one in last if one.is_question or (one.speaker == "user" and not words.is_empty(one.text))]
+    return is_open[-1:]
 
 
 def _importance(found: Sequence[Beat], decisions: int, has_subject: bool) -> float:
