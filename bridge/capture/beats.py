@@ -40,6 +40,7 @@ _FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE
 _MARK = re.compile(r"(?<![\w.-])([A-H]|[1-9])(?:\s?[–-]\s?([A-H]|[1-9]))?(?![\w-])")
 _AFTER_OFFER = 8  # sentences that may follow an offer in its turn
 _ALONE = re.compile(r"^\W*([^\W\d][\w ]{2,24}[.!。])(?:\s|$)", re.MULTILINE)
+_BRIEF = 40  # characters; a shorter report takes the next sentence along
 _MARKED = 80  # characters; a longer turn is no answer to a choice
 _ALIKE = 0.6  # of the words of a request that a later one has too, which replaces it then
 _WORD = re.compile(r"[^\W_]+")
@@ -253,7 +254,8 @@ def told(beat: Beat, asked: frozenset[str], most: int) -> str:
     text = plain(best.text)
     for one in beat.answered:
         if one.turn == best.turn and one.order > best.order:
-            if not text.endswith((":", "：")) and (len(text) > 40 or one.order != best.order + 1):
+            announces = text.endswith((":", "："))
+            if one.is_question or not (announces or (len(text) <= _BRIEF and one.order == best.order + 1)):
                 break
             text = f"{text} {plain(one.text)}"
             if len(text) > most // 2:
