@@ -240,7 +240,7 @@ class Cognify(Model):
         return self
 
 
-_CAPTURED = ("tools", "session", "transcript", "file", "since", "include", "exclude", "limit")
+_CAPTURED = ("tools", "session", "transcript", "file", "files", "since", "include", "exclude", "limit")
 
 
 class Migrate(Model):
@@ -388,6 +388,14 @@ else:
 Pattern = Annotated[str, Field(strict=True, min_length=1, max_length=1024)]
 
 
+class ExportedFile(Model):
+    """A file with an exported conversation."""
+
+    path: FilledText = Field(description="The file inside the workspace: the export itself, or a copy of it.")
+    source: FilledText | None = Field(default=None, description="The path of which it is a copy.")
+    modified_at: Timestamp | None = Field(default=None, description="When that file was changed last. ISO 8601.")
+
+
 class Capture(Model):
     """Captures sessions of other tools as memories, shows what a capture would keep, or undoes one."""
 
@@ -396,7 +404,12 @@ class Capture(Model):
             "not": {
                 "anyOf": [
                     {"allOf": [_has("undo"), {"anyOf": [_has(name) for name in _CAPTURED]}]},
-                    {"allOf": [_has("file"), {"anyOf": [_has("tools"), _has("session"), _has("transcript")]}]},
+                    {
+                        "allOf": [
+                            {"anyOf": [_has("file"), _has("files")]},
+                            {"anyOf": [_has("tools"), _has("session"), _has("transcript")]},
+                        ]
+                    },
                 ]
             }
         }
@@ -408,6 +421,9 @@ class Capture(Model):
     session: ShortText | None = Field(default=None, description="The id of one session, as its tool names it.")
     transcript: Pattern | None = Field(default=None, description="The path of one transcript of these tools.")
     file: FilledText | None = Field(default=None, description="An exported conversation: a file inside the workspace.")
+    files: Annotated[list[ExportedFile], Field(min_length=1, max_length=1000)] | None = Field(
+        default=None, description="Exported conversations, each in a file, or in a copy of a file from elsewhere."
+    )
     since: Timestamp | None = Field(default=None, description="Only transcripts that were changed since. ISO 8601.")
     include: Annotated[list[Pattern], Field(min_length=1)] | None = Field(
         default=None, description="Only sessions whose tool/id, path or title matches one of these patterns (* and ?)."
@@ -427,8 +443,8 @@ class Capture(Model):
     def _one_source(self) -> Capture:
         if self.undo is not None and any(getattr(self, name) is not None for name in _CAPTURED):
             raise ValueError("undo goes without a choice of sessions: it takes the whole capture back")
-        if self.file is not None and (self.tools or self.session or self.transcript):
-            raise ValueError("file goes without tools, session and transcript")
+        if (self.file or self.files) is not None and (self.tools or self.session or self.transcript):
+            raise ValueError("file and files go without tools, session and transcript")
         return self
 
 

@@ -7,7 +7,9 @@ It reads files of the user and computes; it stores nothing, and knows neither jo
 ``segment``: a part of a session about one subject, and the summary made of it, as values.
 ``sentences``: what was said as prose, without code and output.
 ``exchanges``, ``gaps``, ``boundaries``: where a session is cut into segments.
-``cues``, ``excerpt``, ``named``, ``summary``: a segment's summary without a language model.
+``words``: the words of ten languages by which a turn's part in the conversation is told.
+``beats``: what was asked, what was done for it, and how the person took it.
+``named``, ``title``, ``summary``: a segment's summary without a language model, made of beats.
 ``kept_turns``: which turns are kept, without private parts and secrets.
 ``ignored_files``: which files a memory must not name.
 ``growth``: which segments of a session that grew are unchanged.

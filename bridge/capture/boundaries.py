@@ -17,7 +17,7 @@ from datetime import datetime
 
 from jobs import clock
 
-from . import cues
+from . import words
 from .exchanges import Exchange, begins_exchange, prose
 from .gaps import Gaps, RememberedVectors
 from .segment import Cut, Embed, Segment
@@ -129,7 +129,7 @@ class _Held:
 
 def _hard_cut(turn: Turn, at: datetime | None, last_at: datetime | None, limits: Limits) -> Cut | None:
     """Why a subject certainly ends before a turn; None if it need not."""
-    if turn.marker is not None or (turn.speaker == "user" and cues.changes_subject(turn.text)):
+    if turn.marker is not None or (turn.speaker == "user" and words.changes_subject(turn.text)):
         return "marker"
     if at is not None and last_at is not None and (at - last_at).total_seconds() > limits.silence_hours * 3600:
         return "silence"

@@ -17,6 +17,9 @@ from ..privacy import redaction
 from .session import Findings, Turn
 
 _PRIVATE = re.compile(r"<private>.*?(?:</private>|\Z)", re.IGNORECASE | re.DOTALL)
+OPENING = 120  # characters; so many equal ones at the beginning of several prompts are a product's, no person's
+RUN = 3  # turns in a row with the same words are a copy, whatever their times
+_LEAST_RUN = 100  # characters of such turns
 PRIVATE = "private part"
 ELSEWHERE = "turn of another folder"
 IGNORED = "ignored file"
@@ -89,6 +92,25 @@ def turn_digest(turn: Turn) -> str | None:
     return hashlib.sha256("\0".join((turn.at, turn.speaker, turn.text)).encode("utf-8", "surrogatepass")).hexdigest()[
         :12
     ]
+
+
+def opening_digest(turn: Turn) -> str | None:
+    """What sessions have in common that a product begins with the same words: ``o`` and 12 hex digits of the SHA-256 of
+    the first ones. None for a short prompt, since people begin alike too.
+    """
+    if turn.speaker != "user" or turn.part or len(turn.text) < OPENING:
+        return None
+    return "o" + hashlib.sha256(turn.text[:OPENING].encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def run_digest(turns: Sequence[Turn]) -> str | None:
+    """What some turns in a row and a copy of them with other times have in common: ``w`` and 12 hex digits of the
+    SHA-256 of speakers and texts. None for too few words, since short turns recur.
+    """
+    if len(turns) < RUN or sum(len(turn.text) for turn in turns) < _LEAST_RUN:
+        return None
+    said = "\0".join(part for turn in turns for part in (turn.speaker, turn.text))
+    return "w" + hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 def _normal(path: Path | str) -> str:

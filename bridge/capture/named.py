@@ -10,7 +10,7 @@ from ..memory import References
 from ..text.references import classify
 from .session import Turn
 
-MOST = 20  # of each kind; the most frequent ones
+MOST = 8  # of each kind; the most frequent ones
 _FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 # In prose, only what is clearly a reference: a path with a slash and an ending, a known name in code marks, an issue.
 _NAMED = re.compile(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from ..text import passages
 from ..text.sections import newlines, one_line
-from . import cues
+from . import words
 from .session import Speaker, Turn
 
 MAX_CHARACTERS = 320  # of a sentence; a longer one is cut into parts, at a comma or a blank
@@ -29,12 +29,14 @@ _BULLET = re.compile(r"^\s*(?:[-*+•–]|\(?\d{1,2}[.)]|\[[ xX]?\])\s+(?:\[[ xX
 # Lines that are no prose: headings, tables, rules, quotations, prompts of a shell, patches, traces, dated log lines.
 _NO_PROSE = re.compile(
     r"\s*(?:#{1,6}\s|\||[-=*_]{3,}\s*$|>|[$%❯»] |@@ |[+-]{2,3} \S|diff --git|index [0-9a-f]{6,}|\d+(?:→|:|\t)"
-    r"|Traceback \(|File \"[^\"]+\", line \d|at \S+[.(/<]\S* ?\(?|\.{3} \d+ more|Caused by:|goroutine \d|panic: "
+    r"|Traceback \(|File \"[^\"]+\", line \d|at \S+[.(/<]\S* ?\(?|at [\w.<>$ ]+ \(|\.{3} \d+ more"
+    r"|Caused by:|goroutine \d|panic: "
     r"|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d[.,\s]|\[\d\d/\d\d/|\^+\s*$"
     r"|\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE)\b[\]: ]"
     r"|time=|level=|//|/\*|API Error|\[Request interrupted|\[Image"
     r"|(?:import|from|def|class|return|const|let|var|function|public|private|fn|use|package|func|if|for|while)\b"
-    r".*[;{:(]\s*$|</?\w[\w-]{0,60}(?:\s[^>]{0,300})?>\s*$|[\[{}\]()]+[,;]?\s*$|\"[\w-]+\":\s)"
+    r".*[;{:(]\s*$|</?\w[\w-]{0,60}(?:\s[^>]{0,300})?>\s*$|[\[{}\]()]+[,;]?\s*$|\"[\w-]+\":\s"
+    r"|\(?\S+:\d+:\d+\)?:?\s*$|(?:\"[^\"]*\",\s*)+(?:\"[^\"]*\")?\s*$)"
 )
 _PATCH_START = re.compile(r"\s*(?:diff --git |@@ -\d)")
 _PATCH_LINE = re.compile(r"[ \t+@\\-]|$|(?:diff|index|new file|deleted file|rename|similarity|Binary files)\b")
@@ -90,7 +92,7 @@ def sentences(text: str, *, joins: bool = False) -> Iterator[str]:
 
 def _is_fragment(part: str) -> bool:
     """Whether a sentence is too short to be understood alone, and yet says something."""
-    says = sum(map(str.isalnum, part)) >= _MIN_LETTERS and not cues.is_empty_request(part)
+    says = sum(map(str.isalnum, part)) >= _MIN_LETTERS and not words.is_empty(part)
     return len(part) < _ALONE and says and not _asks(part)
 
 

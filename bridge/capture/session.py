@@ -25,7 +25,8 @@ class Transcript:
 
     ``version`` changes whenever the session may have changed, such as size and time of the file. ``title`` is the
     tool's own name of the session, if it keeps one. ``size`` is in bytes; None where a database holds many sessions.
-    ``folder`` is where the session ran, for a tool whose transcripts do not say it.
+    ``folder`` is where the session ran, for a tool whose transcripts do not say it. ``source`` is the file of which
+    ``path`` is a copy.
     """
 
     tool: str
@@ -36,6 +37,12 @@ class Transcript:
     modified_at: str | None = None
     title: str | None = None
     folder: str | None = None
+    source: str | None = None
+
+    @property
+    def shown_path(self) -> str:
+        """Where a person finds it."""
+        return self.source or str(self.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +74,8 @@ class Findings:
     ``unknown`` counts records of a kind that the reader does not know, by kind. ``damaged`` counts records that cannot
     be read at all. ``unfinished`` is whether the last record is only half written: it is read the next time.
     ``left_out`` counts what was left out on purpose, by reason, such as ``tool output``. ``newer`` is the transcript's
-    format version, if it is newer than those the reader was tested with.
+    format version, if it is newer than those the reader was tested with. ``title`` is the conversation's own, where it
+    stands in the transcript. ``refused`` says why nothing can be read of it.
     """
 
     bytes_read: int = 0
@@ -76,3 +84,5 @@ class Findings:
     unfinished: bool = False
     left_out: Counter[str] = field(default_factory=Counter)
     newer: str | None = None
+    title: str | None = None
+    refused: str | None = None

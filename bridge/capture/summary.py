@@ -1,184 +1,174 @@
-"""A segment's summary without a language model: sentences that stand in the transcript, chosen by rules and embeddings.
+"""A segment's summary without a language model, made of its beats.
 
-The *topic* is the first request of the person that names a subject. The *context* is an ``excerpt`` of what both said.
-*Decisions* are sentences with the cue of a decision (``cues``) that the person said, or that the assistant said and the
-person did not reject; and what the assistant proposed and the person accepted. *Rationale*, *open questions* and *next
-steps* have cues of their own. Nothing is reworded; a sentence is on one line, and a topic that is cut ends in ``…``.
+A *decision* is a pair: the person's words, and the sentence of the answer that says what came of it. The *context* has
+the other beats in the same form, asked → came out, in at most 120 tokens.
+*Open* is what the last turn asks. Every part stands in the transcript; one that is cut ends in ``…``.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Sequence
-from typing import Literal
+from collections.abc import Sequence
 
 from ..memory import Content, TimeScope
-from ..text import passages
-from ..text.courtesy import without_courtesy
-from ..text.sections import shorten
-from . import cues, named
-from .excerpt import BUDGET, Excerpt, excerpt
-from .segment import Embed, Evidence, Segment, SegmentSummary
-from .sentences import Sentence, of_turn
+from ..text.sections import one_line
+from ..text.terms import STOP_WORDS
+from . import named, words
+from .beats import Beat, beats, plain, subject_words, told
+from .segment import Evidence, Segment, SegmentSummary
+from .sentences import Sentence
 from .session import Turn
+from .title import COMMON, UNKNOWN, shortened, title
 
-_Section = Literal["topic", "context", "decisions", "rationale", "open_questions", "next_steps"]
-
-TOPIC_CHARACTERS = 100
-_MOST = {"decisions": 12, "rationale": 5, "open_questions": 5, "next_steps": 5}
-_LEAST_WORDS = 3  # of an item; shorter ones do not say what they are about
-_NO_TOPIC = "Session"
-_GREETING = re.compile(
-    r"(?:(?:hey|hi|hello|hallo|salut|hola)\b[,! ]*)?"
-    r"(?:(?:can|could|would|will) (?:you|we) (?:please |kindly )?|please )?",
-    re.IGNORECASE,
-)
-_QUOTED = ('""', "''", "“”", "„“", "«»")
+ARROW = " → "
+_QUOTE, _OUTCOME = 150, 190  # characters of a line's two sides
+_LEAST_ALONE = 3  # words of a request that is understood without what came of it
+_MOST_DECISIONS = 6
+_CONTEXT = 480  # characters; about 120 tokens
 
 
-def summarise(segment: Segment, embed: Embed, budget: int = BUDGET) -> SegmentSummary:
-    """The summary of a segment; ``budget`` is the most characters of its context.
+def summarise(segment: Segment) -> SegmentSummary:
+    """The summary of a segment.
 
     ``importance``: a tenth for a segment without a request that names a subject; else three tenths, and a tenth for
-    each decision, up to three, for files that were touched, for a reason, and up to two for how much the person said.
-    ``confidence``: how well the context covers all that was said (the mean similarity of each sentence to the nearest
-    one in it), and three quarters of that where no request names a subject.
+    each decision, up to three, for files that were changed, and up to two for how much the person said.
+    ``confidence``: how sure its lines are: nine tenths where tools changed what a decision says, less where only words
+    say so, four tenths without a decision.
     """
     spoken = [turn for turn in segment.turns if not turn.part]
-    said = [sentence for number, turn in enumerate(spoken) for sentence in of_turn(turn, number)]
-    telling = [sentence for sentence in said if not cues.is_passing(sentence.text)] or said
-    topic = _topic(said)
-    items = _items(telling, spoken)
-    listed = {sentence for found in items.values() for sentence in found}
-    kept = excerpt([sentence for sentence in telling if sentence not in listed], embed, budget)
+    found = beats(segment.turns)
+    holding = [beat for beat in found if not beat.is_withdrawn]
+    pairs = [(beat, pair) for beat in holding for pair in _decisions(beat)][-_MOST_DECISIONS:]
+    others = [beat for beat in holding if all(beat is not decided for decided, _ in pairs)]
+    lines = _context(others)
+    topic = title(spoken, found)
+    opens = _open(spoken, found)
+    decisions = tuple(_line(quote, outcome) for _, (quote, _, outcome) in pairs)
+    context = "\n".join(text for text, _ in lines)
+    evidence = [Evidence("decisions", _line(quote, outcome), place) for _, (quote, place, outcome) in pairs]
+    evidence += [Evidence("context", text, place) for text, place in lines]
+    evidence += [Evidence("open_questions", one.text, one.place) for one in opens]
+    has_subject = topic != UNKNOWN
     return SegmentSummary(
         content=Content(
-            topic=_title(topic, kept),
-            context=_joined(kept.sentences) or (_title(topic, kept) if said else ""),
-            decisions=_texts(items["decisions"]),
-            rationale=_texts(items["rationale"]),
-            open_questions=_texts(items["open_questions"]),
-            next_steps=_texts(items["next_steps"]),
+            topic=topic,
+            context=context or (topic if has_subject and not decisions else ""),
+            decisions=decisions,
+            open_questions=tuple(plain(one.text) for one in opens),
             references=named.references(segment.turns),
             time_scope=_scope(spoken),
         ),
-        importance=_importance(segment.turns, said, topic, items),
-        confidence=round(kept.coverage * (1.0 if topic else 0.75), 3),
+        importance=_importance(found, len(pairs), has_subject),
+        confidence=0.4 if not pairs else 0.9 if all(beat.changed for beat, _ in pairs) else 0.7,
         method="rules",
-        evidence=_evidence(topic, kept, items),
+        evidence=tuple(evidence),
     )
 
 
-def _topic(said: Sequence[Sentence]) -> Sentence | None:
-    """The first sentence of the person that asks for something or says something; None if none names a subject."""
-    mine = [one for one in said if one.speaker == "user" and not cues.is_empty_request(one.text)]
-    long = [one for one in mine if len(one.text.split()) > _LEAST_WORDS and not cues.is_passing(one.text)]
-    return next(iter(long or mine), None)
+def _decisions(beat: Beat) -> list[tuple[str, str, str]]:
+    """What the person decided in a beat: the words, their place, and what came of them. One for each turn."""
+    if not beat.done:
+        return []
+    if beat.chosen:
+        quote = f"{shortened(one_line(beat.request), _QUOTE)} ({shortened(beat.taken, _QUOTE)})"
+        return [(quote, beat.place, _related(beat, quote))]
+    wanted = [one for one in beat.asked if _wishes(one, beat)] or [one for one in beat.asked if _states(one, beat)]
+    best = []
+    for turn in dict.fromkeys(one.turn for one in wanted):
+        mine = [one for one in wanted if one.turn == turn]
+        about = subject_words(_outcome(beat, " ".join(one.text for one in mine)))
+        best.append(max(mine, key=lambda one: (not one.is_question, len(about & subject_words(one.text)), one.order)))
+    stated = [one for one in best if not one.is_question] or best[-1:]
+    found = [(_quote(one, wanted), one.place, _related(beat, one.text)) for one in stated]
+    found = [each for each in found if each[2] or len(subject_words(each[0]) - COMMON) >= _LEAST_ALONE]
+    names_it = len(subject_words(beat.taken) - COMMON) > 1 and not words.begins("upkeep", beat.taken)
+    if not found and names_it and (outcome := _related(beat, beat.taken)):
+        found.append((shortened(beat.taken, _QUOTE), beat.place, outcome))
+    return found
 
 
-def _title(topic: Sentence | None, kept: Excerpt) -> str:
-    if topic is None:
-        return shorten(kept.sentences[0].text, TOPIC_CHARACTERS) if kept.sentences else _NO_TOPIC
-    return shorten(_bare(without_courtesy(next(iter(passages.sentences(topic.text))))), TOPIC_CHARACTERS)
+def _quote(best: Sentence, wanted: Sequence[Sentence]) -> str:
+    """The sentence, with the one before or after it that decides as well, where both are short."""
+    for other in wanted:
+        if other.turn == best.turn and abs(other.order - best.order) == 1:
+            both = (other.text, best.text) if other.order < best.order else (best.text, other.text)
+            joined = plain(" ".join(both))
+            return joined if len(joined) <= _QUOTE else shortened(plain(best.text), _QUOTE)
+    return shortened(plain(best.text), _QUOTE)
 
 
-def _bare(request: str) -> str:
-    """A request without a greeting, the quotation marks around it, and a full stop, which a title has not."""
-    rest = _GREETING.sub("", request, count=1)
-    request = rest if len(rest.split()) >= _LEAST_WORDS else request
-    if len(request) > 2 and request[0] + request[-1] in _QUOTED and request[0] not in request[1:-1]:
-        request = request[1:-1]
-    return request if request.endswith("..") else request.removesuffix(".")
+def _outcome(beat: Beat, request: str) -> str:
+    return shortened(told(beat, subject_words(request), _OUTCOME), _OUTCOME)
 
 
-def _items(said: Sequence[Sentence], spoken: Sequence[Turn]) -> dict[_Section, list[Sentence]]:
-    """The sentences of each list. A sentence is in one list only; a question is no decision."""
-    is_decision = _Decisions(spoken)
-    taken: set[str] = set()
-
-    def pick(section: _Section, matches: Callable[[Sentence], bool], last: bool = False) -> list[Sentence]:
-        found = []
-        for sentence in said:
-            key = sentence.text.lower()
-            if key not in taken and len(sentence.text.split()) >= _LEAST_WORDS and matches(sentence):
-                taken.add(key)
-                found.append(sentence)
-        return found[-_MOST[section] :] if last else _leading(found, _MOST[section])
-
-    decisions = pick("decisions", is_decision)
-    questions = pick("open_questions", lambda one: _is_open(one, len(spoken)), last=True)
-    steps = pick("next_steps", lambda one: not one.is_question and cues.is_next_step(one.text), last=True)
-    reasons = pick("rationale", lambda one: not one.is_question and cues.gives_reason(one.text))
-    return {"decisions": decisions, "rationale": reasons, "open_questions": questions, "next_steps": steps}
+def _related(beat: Beat, request: str) -> str:
+    """What came of a request, if that speaks of the same."""
+    outcome = _outcome(beat, request)
+    return "" if subject_words(request).isdisjoint(subject_words(outcome)) else outcome
 
 
-def _leading(found: list[Sentence], most: int) -> list[Sentence]:
-    """The first ones, the person's before the assistant's, in their order."""
-    ranked = sorted(found, key=lambda one: one.speaker != "user")[:most]
-    return sorted(ranked, key=lambda one: (one.turn, one.order))
+def _wishes(one: Sentence, beat: Beat) -> bool:
+    """Whether a sentence says how it should be; a question does, if what came of it speaks of the same."""
+    text, about = one.text, subject_words(one.text)
+    if words.is_empty(text) or words.begins("upkeep", text) or text.startswith("/") or len(about) < 2:
+        return False
+    if one.is_question and len(about & subject_words(_outcome(beat, text))) < 2:
+        return False
+    return words.says("wishes", text) or words.begins("orders", text)
 
 
-class _Decisions:
-    """Tells which sentences of a segment are decisions, by what they say and by the person's answer to them."""
-
-    def __init__(self, spoken: Sequence[Turn]) -> None:
-        answers = {
-            number - 1: turn.text
-            for number, turn in enumerate(spoken)
-            if number and turn.speaker == "user" and spoken[number - 1].speaker != "user"
-        }
-        self._rejected = {number for number, answer in answers.items() if cues.rejects(answer)}
-        self._accepted = {number for number, answer in answers.items() if cues.accepts(answer)}
-
-    def __call__(self, sentence: Sentence) -> bool:
-        if sentence.speaker == "user":
-            return cues.decides_as_person(sentence.text)
-        if sentence.turn in self._rejected:
-            return False
-        is_accepted = sentence.turn in self._accepted and cues.proposes(sentence.text)
-        return is_accepted or cues.decides_as_assistant(sentence.text)
+def _states(one: Sentence, beat: Beat) -> bool:
+    """Whether files were changed for a short turn that asks "why not", or speaks a language without a table."""
+    text = one.text
+    if words.is_empty(text) or words.begins("upkeep", text) or one.turn not in beat.short:
+        return False
+    is_demand = ("?" in text or "？" in text) and words.begins("retracts", text)
+    is_english = len(STOP_WORDS.intersection(text.lower().split())) > 1
+    is_unknown = not is_english and not words.says("addresses", text)
+    doubts = words.begins("disputes", text) or words.says("fails", text)
+    return beat.changed and (is_demand or is_unknown) and not doubts and len(subject_words(text)) > 2
 
 
-def _is_open(sentence: Sentence, turns: int) -> bool:
-    """Whether it says that something is open, or is a question in the last turn, which nobody answered."""
-    unanswered = sentence.is_question and sentence.turn == turns - 1
-    return cues.is_open(sentence.text) or unanswered
+def _context(others: Sequence[Beat]) -> list[tuple[str, str]]:
+    """The other beats as lines with their places. Worth most are those that came to something, and the first ones."""
+    asked = [(beat, _request(beat)) for beat in others]
+    told_of = [(beat, one, _outcome(beat, one.text if one else "")) for beat, one in asked]
+    lines: list[tuple[int, str, str]] = []
+    left = _CONTEXT
+    for beat, one, outcome in sorted(told_of, key=lambda each: (bool(each[2]), each[0].done), reverse=True):
+        first = one or next(iter(beat.answered), None)
+        text = _line(shortened(plain(one.text), _QUOTE), outcome) if one else outcome
+        if first is not None and text and len(text) <= left:
+            left -= len(text)
+            lines.append((first.turn, text, first.place))
+    return [(text, place) for _, text, place in sorted(lines)]
 
 
-def _importance(
-    turns: Sequence[Turn], said: Sequence[Sentence], topic: Sentence | None, items: dict[_Section, list[Sentence]]
-) -> float:
-    if topic is None:
+def _request(beat: Beat) -> Sentence | None:
+    mine = [one for one in beat.asked if not words.is_empty(one.text)]
+    return max(mine, key=lambda one: len(subject_words(one.text)), default=None)
+
+
+def _line(asked: str, outcome: str) -> str:
+    return f"{asked}{ARROW}{outcome}" if outcome else asked
+
+
+def _open(spoken: Sequence[Turn], found: Sequence[Beat]) -> list[Sentence]:
+    """The last question of the last turn, or the request that nobody answered."""
+    if not spoken or not found:
+        return []
+    last = [one for one in (*found[-1].asked, *found[-1].answered) if one.turn == len(spoken) - 1]
+    is_open = [one for one in last if one.is_question or (one.speaker == "user" and not words.is_empty(one.text))]
+    return is_open[-1:]
+
+
+def _importance(found: Sequence[Beat], decisions: int, has_subject: bool) -> float:
+    if not has_subject:
         return 0.1
-    tenths = 3 + min(3, len(items["decisions"])) + bool(items["rationale"]) + any(turn.files for turn in turns)
-    tenths += min(2, sum(len(one.text) for one in said if one.speaker == "user") // 400)
+    tenths = 3 + min(3, decisions) + any(beat.changed for beat in found)
+    tenths += min(2, sum(len(one.text) for beat in found for one in beat.asked) // 400)
     return tenths / 10
-
-
-def _joined(sentences: Iterable[Sentence]) -> str:
-    """The sentences one after another. One begins a line if it is of another turn, or if none ended before it."""
-    text = ""
-    last: int | None = None
-    for sentence in sentences:
-        goes_on = sentence.turn == last and text.rstrip("\"')*_`").endswith((".", "!", "?", "。", "！", "？"))
-        text += f"{' ' if goes_on else chr(10)}{sentence.text}"
-        last = sentence.turn
-    return text.strip()
-
-
-def _texts(sentences: Iterable[Sentence]) -> tuple[str, ...]:
-    return tuple(sentence.text for sentence in sentences)
 
 
 def _scope(spoken: Sequence[Turn]) -> TimeScope:
     times = [turn.at for turn in spoken if turn.at is not None]
     return TimeScope(start=times[0] if times else None, end=times[-1] if times else None, turn_count=len(spoken))
-
-
-def _evidence(topic: Sentence | None, kept: Excerpt, items: dict[_Section, list[Sentence]]) -> tuple[Evidence, ...]:
-    sections: list[tuple[_Section, Sequence[Sentence]]] = [
-        ("topic", [topic] if topic is not None else []),
-        ("context", kept.sentences),
-        *items.items(),
-    ]
-    return tuple(Evidence(name, one.text, one.place) for name, found in sections for one in found)

@@ -24,6 +24,7 @@ from jobs.lifecycle import Failed, Succeeded
 from ..capture import boundaries, consent, ignored_files, model_summary, summary
 from ..capture.kept_turns import TurnFilter
 from ..capture.readers import registry
+from ..capture.readers.export_dates import moment_in
 from ..capture.readers.reader import Home
 from ..capture.segment import Segment, SegmentSummary
 from ..capture.session import Transcript
@@ -149,8 +150,8 @@ class CaptureRun:
     def _wanted(self) -> Iterator[Transcript]:
         """The sessions that the job asks for. Raises JobError: CAPTURE_OFF, and as ``paths.open_inside``."""
         payload = self.task.payload
-        if payload.get("file"):
-            yield self._exported(payload["file"])
+        if files := [{"path": payload["file"]}] if payload.get("file") else payload.get("files"):
+            yield from map(self._exported, files)
             return
         home, root = Home.of_this_user(), self.stores.workspace.root
         enabled = consent.enabled_tools(self.stores.workspace, self.stores.settings.config_folder)
@@ -162,20 +163,26 @@ class CaptureRun:
         for tool in tools:
             yield from filter(self._is_wanted, registry.reader_of(tool).transcripts(home, root))
 
-    def _exported(self, name: str) -> Transcript:
+    def _exported(self, file: dict[str, Any]) -> Transcript:
         """The conversation in a file of the workspace, or in the copy of one from elsewhere, which is named by its
-        content, since the copy has another name each time. Raises as ``paths.open_inside``."""
+        content, since the copy has another name each time. It is of the time in the file's name, or of its last change.
+        Raises as ``paths.open_inside``."""
         workspace = self.stores.workspace
+        name, source = file["path"], file.get("source")
         path = workspace.root / PurePath(name)
+        modified = file.get("modified_at")
         if path.parent == workspace.imports:
-            with paths.open_inside(workspace.imports, path.name) as file:
-                name = file_digest(cast("BufferedReader", file), "sha256").hexdigest()[:16]
+            with paths.open_inside(workspace.imports, path.name) as copy:
+                name = file_digest(cast("BufferedReader", copy), "sha256").hexdigest()[:16]
         else:
             paths.open_inside(workspace.root, name).close()
+            modified = clock.iso(datetime.fromtimestamp(path.stat().st_mtime, tz=clock.now().tzinfo))
         status = path.stat()
         version = f"{status.st_size}-{status.st_mtime_ns}"
-        modified = clock.iso(datetime.fromtimestamp(status.st_mtime, tz=clock.now().tzinfo))
-        return Transcript(EXPORT, name, path, version, status.st_size, modified, Path(name).stem)
+        given = Path(source or name)
+        return Transcript(
+            EXPORT, name, path, version, status.st_size, moment_in(given.stem) or modified, given.stem, source=source
+        )
 
     def _is_wanted(self, transcript: Transcript) -> bool:
         payload = self.task.payload
@@ -290,7 +297,7 @@ class CaptureRun:
 
     def _summarise(self, segment: Segment) -> SegmentSummary:
         """By the rules; then by the language model, if the settings name one and have it capture."""
-        by_rules = summary.summarise(segment, self.stores.embedder.embed)
+        by_rules = summary.summarise(segment)
         if not self.stores.settings.capture_with_llm or not by_rules.content.topic:
             return by_rules
         self.model_calls += 1
@@ -361,6 +368,9 @@ def _set_outcome(item: Item, capture: SessionCapture) -> None:
     if capture.is_cut_off:
         item.outcome, item.reason = "unchanged", "The transcript has lost its end. What was captured of it stays."
         return
+    if capture.findings.refused:
+        item.outcome, item.reason = "failed", f"Nothing was kept. {capture.findings.refused}"
+        return
     if capture.superseded or any(made.is_new for made in capture.made):
         return
     if capture.forgotten_segments:
@@ -380,7 +390,7 @@ def _line(item: Item, texts_left: list[int]) -> CapturedSessionItem:
         "tool": transcript.tool,
         "session_id": transcript.session_id,
         "title": transcript.title,
-        "path": str(transcript.path),
+        "path": transcript.shown_path,
         "modified_at": transcript.modified_at,
         "outcome": item.outcome,
         "reason": item.reason,

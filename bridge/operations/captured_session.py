@@ -6,29 +6,34 @@ changed is a new memory that supersedes the former one.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from ..capture.beats import subject_words
 from ..capture.growth import split_known
-from ..capture.kept_turns import COPIED, TurnFilter, digest, turn_digest
+from ..capture.kept_turns import COPIED, RUN, TurnFilter, digest, opening_digest, run_digest, turn_digest
 from ..capture.segment import Embed, Segment, SegmentSummary
 from ..capture.session import Findings, Transcript, Turn
-from ..memory import Memory, Metadata, slug
+from ..capture.summary import ARROW
+from ..capture.title import COMMON, shortened
+from ..memory import Content, Memory, Metadata, slug
 from ..slices import SLICE_SECONDS
 from ..store.change import StatusChange
 from ..store.protocol import Memories
 from ..store.values import Addition, CapturedSegment, CapturedSession, CaptureSource
 from ..text.identity import content_id
-from ..text.sections import normalise
+from ..text.sections import normalise, one_line
 
 if TYPE_CHECKING:
     from ..capture.readers.reader import Reader
     from ..store.protocol import Store
 
+_SAME_SUBJECT = 3  # words that a note and a summary have in common
+_STATED = 0.6  # of a decision's words that stand in a note, which states it then
 _STORED_TOGETHER = 16  # at most so many memories in one transaction, and what is made in one slice
 
 Summarise = Callable[[Segment], SegmentSummary]
@@ -104,20 +109,61 @@ def segments_of(
         yield segment, CapturedSegment(len(segment.turns), digest(segment.turns), None)
 
 
+@dataclass(slots=True)
+class _Heard:
+    """A turn, what of it is kept, and whether another session has it."""
+
+    turn: Turn
+    kept: Turn
+    is_copy: bool = False
+
+
 def _own(turns: Iterator[Turn], capture: SessionCapture) -> Iterator[Turn]:
-    """The turns that no other session has, counted."""
+    """The turns that no other session has, counted: neither with the same time, nor in a row of the same words.
+
+    Turns wait here until what follows them has told whether they belong to such a row.
+    """
     session = capture.transcript.session_id
+    waiting: deque[_Heard] = deque()
+    row: deque[_Heard] = deque(maxlen=RUN)
     for turn in turns:
+        heard = _Heard(turn, turn)
+        opening = None if waiting or row else opening_digest(turn)
+        if opening is not None and not _is_own(opening, capture):  # a product's words; the question comes last
+            heard.kept = replace(turn, text=turn.text.rstrip().rpartition("\n")[2])
+        waiting.append(heard)
         known_as = turn_digest(turn)
         if turn.text:
             capture.new_turns.append(known_as is None or capture.known_turns.get(known_as) != session)
         if known_as is not None:
-            if capture.known_turns.setdefault(known_as, session) != session:
-                capture.findings.left_out[COPIED] += 1
-                continue
-            capture.turns.append(known_as)
-        capture.read_turns += 1
-        yield turn
+            heard.is_copy = not _is_own(known_as, capture)
+        if turn.text and not turn.part:
+            row.append(heard)
+            run = run_digest([each.turn for each in row])
+            if run is not None and not _is_own(run, capture):
+                for each in row:
+                    each.is_copy = True
+        while len(waiting) >= RUN and len(row) == RUN and waiting[0] is not row[1] and waiting[0] is not row[2]:
+            yield from _counted(waiting.popleft(), capture)
+    for heard in waiting:
+        yield from _counted(heard, capture)
+
+
+def _is_own(digest: str, capture: SessionCapture) -> bool:
+    """Whether no other session has what a digest stands for. Notes it as this session's then."""
+    session = capture.transcript.session_id
+    if capture.known_turns.setdefault(digest, session) != session:
+        return False
+    capture.turns.append(digest)
+    return True
+
+
+def _counted(heard: _Heard, capture: SessionCapture) -> Iterator[Turn]:
+    if heard.is_copy:
+        capture.findings.left_out[COPIED] += 1
+        return
+    capture.read_turns += 1
+    yield heard.kept
 
 
 def _unless_cut_off(turns: Iterator[Turn], known: Sequence[CapturedSegment], capture: SessionCapture) -> Iterator[Turn]:
@@ -141,14 +187,14 @@ def _spoken(segment: Segment) -> Sequence[Turn]:
     return [turn for turn in segment.turns if not turn.part] or segment.turns
 
 
-def memory_of(segment: Segment, summary: SegmentSummary, transcript: Transcript, workspace_id: str, now: str) -> Memory:
-    """The memory of a segment, without a number. Its age begins with the segment's last turn."""
+def memory_of(segment: Segment, summary: SegmentSummary, transcript: Transcript, store: Memories, now: str) -> Memory:
+    """The memory of a segment, without a number. Its age begins with the segment's last turn; it is unknown where
+    neither the turns nor the transcript tell a time."""
     content = normalise(summary.content)
     times = [turn.at for turn in _spoken(segment) if turn.at]
-    created = times[-1] if times else transcript.modified_at or now
+    created = times[-1] if times else transcript.modified_at
     plans = content.references.plans
     known = Metadata(
-        topic_id=slug(content.topic),
         session_id=f"{transcript.tool}/{transcript.session_id}"[:256],
         plan_id=plans[0][:256] if len(plans) == 1 else None,
         status="Active",
@@ -156,8 +202,57 @@ def memory_of(segment: Segment, summary: SegmentSummary, transcript: Transcript,
         updated_at=created,
         importance=summary.importance,
     )
+    known = replace(known, topic_id=_topic_id(content, known, store))
     memory = Memory("", 0, "summary", known, now, content)
-    return replace(memory, id=content_id(workspace_id, memory))
+    return replace(memory, id=content_id(store.workspace_id, memory))
+
+
+def _titled(summary: SegmentSummary, capture: SessionCapture, segment: Segment) -> SegmentSummary:
+    """The summary of a session's beginning under the title that the tool gave the session, if it is about that."""
+    given = capture.findings.title or (None if capture.transcript.tool == "export" else capture.transcript.title)
+    if not given or capture.unchanged + segment.index:
+        return summary
+    content = summary.content
+    said = subject_words(" ".join([content.topic, content.context, *content.decisions]))
+    if not subject_words(given) & said:
+        return summary
+    return replace(summary, content=replace(content, topic=shortened(one_line(given))))
+
+
+def _beside_notes(summary: SegmentSummary, notes: Sequence[Memory]) -> SegmentSummary:
+    """The summary beside what somebody stored during the session on the same subject: under its title, of less
+    importance, and without the decisions that it states already."""
+    content = summary.content
+    said = subject_words(" ".join([content.topic, content.context, *content.decisions]))
+    for note in notes:
+        if note.content is None or len(said & _about(note.content)) < _SAME_SUBJECT:
+            continue
+        stated = _about(note.content) | subject_words(note.content.topic)
+        new = [text for text in content.decisions if not _is_stated(text, stated)]
+        content = replace(content, topic=note.content.topic, decisions=tuple(new))
+        importance = min(summary.importance, (note.metadata.importance or 0.5) / 2)
+        evidence = tuple(each for each in summary.evidence if each.section != "decisions" or each.text in new)
+        summary = replace(summary, content=content, importance=importance, evidence=evidence)
+    return summary
+
+
+def _is_stated(decision: str, stated: frozenset[str]) -> bool:
+    """Whether most of a decision's words are among those of a note: of the request, or of what came of it."""
+    return any(len(about & stated) >= _STATED * len(about) > 0 for about in map(subject_words, decision.split(ARROW)))
+
+
+def _topic_id(content: Content, known: Metadata, store: Memories) -> str:
+    """The title's topic id; with the session's beginning where a session about something else has the same title."""
+    topic_id, mine = slug(content.topic), _about(content) - subject_words(content.topic) - COMMON
+    for other in store.about(topic_id):
+        if other.metadata.session_id != known.session_id and other.content and not mine & _about(other.content):
+            return f"{topic_id[:100]}-{slug((known.session_id or '').rpartition('/')[2])[:12].rstrip('-')}"
+    return topic_id
+
+
+def _about(content: Content) -> frozenset[str]:
+    """The words and files that tell what a memory is about."""
+    return subject_words(" ".join([content.context, *content.decisions])) | set(content.references.files)
 
 
 def made_of(
@@ -177,10 +272,12 @@ def made_of(
         capture.forgotten_segments += 1
         return None
     summary = tools.summarise(segment)
-    if not summary.content.topic or not summary.content.context:
+    if not summary.content.topic or not (summary.content.context or summary.content.decisions):
         capture.empty_segments += 1
         return None
-    memory = memory_of(segment, summary, capture.transcript, store.workspace_id, now)
+    notes = store.select(store.captures.notes_of(capture.transcript.tool, capture.transcript.session_id)).values()
+    summary = _beside_notes(_titled(summary, capture, segment), list(notes))
+    memory = memory_of(segment, summary, capture.transcript, store, now)
     twin = None if store.known(memory.id) else store.same_as(memory)
     if twin is not None:
         memory = replace(memory, id=twin)
@@ -258,7 +355,7 @@ def _store(
     replaced = superseded(former, done, store) if is_last else []
     unique = {each.memory.id: each for each in made if each.is_new}
     session = CapturedSession(
-        transcript.tool, transcript.session_id, str(transcript.path), transcript.version if is_last else "",
+        transcript.tool, transcript.session_id, transcript.shown_path, transcript.version if is_last else "",
         "kept", now, tuple(done) if is_last else (*done, *former[len(done) :]),
     )  # fmt: skip
     with store.change(now) as change:
@@ -295,6 +392,6 @@ def _source(made: Made, transcript: Transcript, job_id: str, now: str) -> Captur
         evidence.append((each.section, counts[each.section], each.place))
         counts[each.section] += 1
     return CaptureSource(
-        made.memory.id, transcript.tool, transcript.session_id, str(transcript.path), made.first_place, made.last_place,
-        made.summary.method, made.summary.confidence, tuple(evidence), now, job_id,
+        made.memory.id, transcript.tool, transcript.session_id, transcript.shown_path, made.first_place,
+        made.last_place, made.summary.method, made.summary.confidence, tuple(evidence), now, job_id,
     )  # fmt: skip

@@ -59,6 +59,14 @@ class CaptureReader:
         )
         return [memory_id for (memory_id,) in self._connection.execute(query, (tool, session_id))]
 
+    def notes_of(self, tool: str, session_id: str) -> list[str]:
+        """The ids of the memories that somebody stored during a session, by number; superseded ones are left out."""
+        query = (
+            "SELECT id FROM memories WHERE session_id IN (?, ?) AND status IS NOT 'Superseded'"
+            " AND id NOT IN (SELECT memory_id FROM captured_memories) ORDER BY number"
+        )
+        return [memory_id for (memory_id,) in self._connection.execute(query, (f"{tool}/{session_id}", session_id))]
+
 
 # --- writing, inside a transaction ---
 

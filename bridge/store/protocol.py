@@ -128,6 +128,9 @@ class Captures(Protocol):
     def memories_of(self, tool: str, session_id: str) -> list[str]:
         """The ids of all memories that were captured from a session and still exist, superseded ones included."""
 
+    def notes_of(self, tool: str, session_id: str) -> list[str]:
+        """The ids of the memories that somebody stored during a session, by number; superseded ones are left out."""
+
 
 class Memories(Protocol):
     """Reads memories. Hidden ones (originals, and withdrawn records) are left out, unless a method says otherwise."""

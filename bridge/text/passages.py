@@ -15,8 +15,9 @@ from .plain_summary import render_plain
 
 PassageKind = Literal["whole", "topic", "sentence", "decision", "detail"]
 
-# A stop and a blank before a possible start of a sentence (beyond ASCII: any character); or a CJK stop; or a newline.
-_SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]?(?:[A-Z0-9`]|[^\x00-\x7f]))|(?<=[。！？])|\n+")
+# A stop and a blank before a possible start of a sentence (beyond ASCII: any character but an arrow); or a CJK stop; or
+# a newline.
+_SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]?(?:[A-Z0-9`]|[^\x00-\x7f→]))|(?<=[。！？])|\n+")
 
 # An ordinary memory has a tenth of these. Only full-text search finds the text beyond them.
 MAX_PASSAGES = 200

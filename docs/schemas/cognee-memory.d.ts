@@ -625,6 +625,8 @@ export interface CapturePayload {
   transcript?: string | null;
   /** An exported conversation: a file inside the workspace. */
   file?: string | null;
+  /** Exported conversations, each in a file, or in a copy of a file from elsewhere. */
+  files?: ExportedFile[] | null;
   /** Only transcripts that were changed since. ISO 8601. */
   since?: string | null;
   /** Only sessions whose tool/id, path or title matches one of these patterns (* and ?). */
@@ -1299,6 +1301,16 @@ export interface ExportedFeedback {
   at: string;
   query?: string | null;
   note?: string | null;
+}
+
+/** A file with an exported conversation. */
+export interface ExportedFile {
+  /** The file inside the workspace: the export itself, or a copy of it. */
+  path: string;
+  /** The path of which it is a copy. */
+  source?: string | null;
+  /** When that file was changed last. ISO 8601. */
+  modified_at?: string | null;
 }
 
 /** What cognee found in a text, by a language model. */

@@ -86,6 +86,19 @@ def test_an_export_on_standard_input_is_captured(running: tuple[Place, Path, Rea
     assert list(place.workspace.imports.glob("*")) == [], "the copy is removed"
 
 
+def test_a_folder_of_exports_is_captured_with_its_names(
+    running: tuple[Place, Path, RealWorker], tmp_path: Path
+) -> None:
+    place, _, _ = running
+    for number in range(3):
+        lines = [f"## {who}\n\n{text} In file {number}." for who, text in TALK]
+        (tmp_path / f"talk-{number}.md").write_text("\n\n".join(lines), "utf-8")
+    result = place.json("capture", "run", str(tmp_path))["result"]
+    assert (result["sessions"], result["captured"]) == (3, 3)
+    assert {item["path"] for item in result["items"]} == {str(tmp_path / f"talk-{number}.md") for number in range(3)}
+    assert list(place.workspace.imports.glob("*")) == [], "the copies are removed"
+
+
 def test_a_capture_whose_process_is_killed_is_finished_once(running: tuple[Place, Path, RealWorker]) -> None:
     place, home, worker = running
     assert place.json("capture", "enable", "claude-code")["success"]

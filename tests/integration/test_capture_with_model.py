@@ -63,7 +63,7 @@ def running(
 
 
 def write(place: Place, number: int, talk: Sequence[tuple[str, str]] = TALK) -> str:
-    """A transcript of Claude Code. Returns the session's id."""
+    """A transcript of Claude Code, whose words no other session has. Returns the session's id."""
     encoded = "".join(c if c.isascii() and c.isalnum() else "-" for c in str(place.workspace.root))
     session = str(UUID(int=number, version=4))
     path = Path(place.environment["HOME"]) / ".claude" / "projects" / encoded / f"{session}.jsonl"
@@ -75,7 +75,7 @@ def write(place: Place, number: int, talk: Sequence[tuple[str, str]] = TALK) -> 
             "timestamp": f"2026-11-{number:02}T09:0{at}:00.000Z",
             "message": {"role": speaker, "id": f"m{at}", "content": [{"type": "text", "text": text}]},
         }
-        for at, (speaker, text) in enumerate(talk)
+        for at, (speaker, text) in enumerate((who, f"{what} This is session {number}.") for who, what in talk)
     ]  # fmt: skip
     path.write_text("".join(json.dumps(record) + "\n" for record in records), "utf-8")
     return session
@@ -143,7 +143,7 @@ def test_a_budget_that_is_used_up_leaves_the_rest_to_the_rules(
 ) -> None:
     place = place_of(tmp_path, model, model_cache, COGNEE_MEMORY_LLM_CALLS_PER_JOB="1")
     for number in (1, 2):
-        write(place, number, [(speaker, f"{text} This is session {number}.") for speaker, text in TALK])
+        write(place, number)
     with place.worker():
         result = place.json("capture", "run")["result"]
         methods = [source(place, each)["method"] for item in result["items"] for each in item["memories"]]

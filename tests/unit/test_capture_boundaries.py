@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from bridge.capture import cues
+from bridge.capture import words
 from bridge.capture.boundaries import DEFAULTS, Limits, segments
 from bridge.capture.segment import Segment
 from bridge.capture.session import Turn
@@ -207,7 +207,7 @@ def test_every_segment_has_a_turn_that_was_spoken(told: list[tuple[str, str, int
     ],
 )
 def test_a_person_can_say_that_the_subject_changes(text: str, is_other: bool) -> None:
-    assert cues.changes_subject(text) is is_other
+    assert words.changes_subject(text) is is_other
 
 
 def test_where_a_person_says_so_a_segment_ends_however_short_it_is() -> None:

@@ -11,6 +11,7 @@ from hypothesis import given, strategies
 from transcript_shelf import FIXTURES, lines_of, read
 
 from bridge.capture.readers import export_markdown, json_elements
+from bridge.capture.readers.export_labels import Labels, labels_of
 from bridge.capture.session import Findings
 
 
@@ -55,13 +56,110 @@ def test_markdown_with_a_heading_for_each_message_is_read() -> None:
     assert "SECRET" not in repr(turns)
 
 
-def test_markdown_with_names_in_bold_or_before_a_colon_is_read() -> None:
-    assert turns_of("bold.md") == [
-        "user: Which shell?",
-        "assistant: We use Bash.",
-        "user: and on Windows?",
-        "assistant: PowerShell.",
-    ]
+def labelled(person: str, assistant: str, *, inline: bool = False) -> str:
+    """The same four turns, with these labels; each on a line of its own, or before the text."""
+    end = " " if inline else "\n\n"
+    return "\n\n".join(f"{label}{end}{text}" for label, text in zip((person, assistant) * 2, FOUR, strict=True))
+
+
+FOUR = ("Which shell?", "We use Bash.", "We never use a pager.", "Then there is none.")
+READ = [f"{speaker}: {text}" for speaker, text in zip(("user", "assistant") * 2, FOUR, strict=True)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        labelled("## User", "## Assistant"),
+        labelled("### 👤 User", "### 🤖 Assistant"),
+        labelled("## Prompt:", "## Response:"),
+        labelled("### User Input", "### Planner Response"),
+        labelled("##### **You said:**", "###### **ChatGPT said:**"),
+        labelled("## Dean", "## Claude"),
+        labelled("**User:**", "**Assistant:**", inline=True),
+        labelled("**User**", "**Cursor**"),
+        labelled("**You said:**", "**ChatGPT said:**"),
+        labelled("***You said:***", "***ChatGPT said:***"),
+        labelled("_**User**_", "_**Assistant**_"),
+        labelled("_**User (2026-01-29 16:21:35Z)**_", "_**Agent (claude-opus-4-8 2026-01-29 16:21:40Z)**_"),
+        labelled("[USER]", "[ASSISTANT]"),
+        labelled("User:", "Assistant:", inline=True),
+        labelled("Human:", "Assistant:", inline=True),
+        labelled("ana-berg:", "GitHub Copilot:", inline=True),
+        "# aider chat started at 2025-07-15 14:53:34\n\n> aider v0.85\n\n#### Which shell?\n\nWe use Bash.\n\n"
+        "> Tokens: 2k\n\n#### We never use a pager.\n\nThen there is none.\n",
+    ],
+)  # fmt: skip
+def test_a_form_of_labels_is_read(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "talk.md"
+    path.write_text(text, "utf-8")
+    turns, findings = read("export", path)
+    assert lines_of(turns) == READ
+    assert findings.refused is None
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Which shell?\n\nWe use Bash.", "No labels of speakers were found. These forms are read: **User:**"),
+        ("## User\n\nWhich shell?\n\nWe use Bash.", "Labels of the person alone were found"),
+        ("## Notes\n\n## Claude\n\nWe use Bash.\n\n## Claude\n\nOr not.\n\n## Claude\n\nWell.", "the assistant alone"),
+    ],
+)  # fmt: skip
+def test_a_file_without_the_labels_of_both_is_refused_with_the_forms_that_are_read(
+    tmp_path: Path, text: str, said: str
+) -> None:
+    path = tmp_path / "talk.md"
+    path.write_text(text, "utf-8")
+    turns, findings = read("export", path)
+    assert turns == []
+    assert said in str(findings.refused)
+
+
+@pytest.mark.parametrize(
+    ("head", "at", "title"),
+    [
+        ("# Ports and hosts (2025-02-11 12:43:50)", "2025-02-11T12:43:50Z", "Ports and hosts"),
+        ("## SpecStory\n\n## Ports and hosts (25/02/2025, 04:05:56)", "2025-02-25T04:05:56Z", "Ports and hosts"),
+        ("# Ports\n\n**Created:** 8/13/2026, 4:51:45 PM", "2026-08-13T16:51:45Z", "Ports"),
+        ("_Exported on 2026/3/15 at GMT+8 16:50:31 from Cursor (2.6.19)_", "2026-03-15T00:00:00Z", None),
+        ("# 2026-01-23 17:24:15Z", "2026-01-23T17:24:15Z", None),
+        ("_Exported on 7/8/2025 from Cursor_", None, None),  # July or August
+    ],
+)
+def test_the_head_of_a_file_tells_title_and_date_unless_the_date_may_be_two(
+    tmp_path: Path, head: str, at: str | None, title: str | None
+) -> None:
+    path = tmp_path / "talk.md"
+    path.write_text(f"{head}\n\n{labelled('## User', '## Assistant')}", "utf-8")
+    turns, findings = read("export", path)
+    assert {turn.at for turn in turns} == {at}
+    assert findings.title == title
+
+
+def test_a_line_with_nothing_but_a_time_is_the_time_of_its_message(tmp_path: Path) -> None:
+    path = tmp_path / "talk.md"
+    path.write_text("## Prompt:\n8/13/2026, 4:51:45 PM\n\nWhich port?\n\n## Response:\n8080.\n", "utf-8")
+    turns, _ = read("export", path)
+    assert (turns[0].at, turns[0].text) == ("2026-08-13T16:51:45Z", "Which port?")
+
+
+def test_a_plan_that_aider_repeats_as_a_request_is_the_assistants(tmp_path: Path) -> None:
+    plan = ["1) Read the settings from one file.", "2) Delete the second reader.", "3) Test both platforms."]
+    path = tmp_path / "aider.md"
+    path.write_text(
+        "# aider chat started at 2025-07-15 14:53:34\n\n#### One settings file, please\n\n"
+        + "\n".join(plan) + "\n\n" + "\n".join(f"#### {line}" for line in plan) + "\n\nAll three are done.\n",
+        "utf-8",
+    )  # fmt: skip
+    turns, _ = read("export", path)
+    assert [turn.speaker for turn in turns] == ["user", "assistant"]
+
+
+def test_blocks_of_tools_and_thinking_are_left_out_of_markdown(tmp_path: Path) -> None:
+    tool = '<tool-use data-tool-name="Bash"><details>\n<summary>x</summary>\nSECRET\n</details></tool-use>'
+    path = tmp_path / "talk.md"
+    path.write_text(f"_**User**_\n\nWhich port?\n\n_**Agent**_\n\n<think>SECRET</think>\n{tool}\n8080.\n", "utf-8")
+    assert lines_of(read("export", path)[0]) == ["user: Which port?", "assistant: 8080."]
 
 
 def test_the_terminal_of_claude_code_is_read_without_outputs() -> None:
@@ -115,4 +213,6 @@ def test_an_element_above_the_limit_is_skipped_and_counted() -> None:
 def test_markdown_of_any_form_raises_nothing(text: str) -> None:
     from collections import Counter
 
-    list(export_markdown.said(enumerate(text.split("\n"), start=1), Counter(), is_terminal=True))
+    lines = text.split("\n")
+    for labels in (labels_of(lines), Labels("terminal"), Labels("aider")):
+        list(export_markdown.said(enumerate(lines, start=1), labels, Counter()))

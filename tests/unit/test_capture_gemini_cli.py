@@ -10,39 +10,6 @@ from transcript_shelf import SESSION, WORKSPACE, gemini_file, home_in, lines_of,
 
 from bridge.capture.readers import whole_json
 from bridge.capture.readers.gemini_cli import READER
-from bridge.capture.readers.reader import Home
-
-
-def test_a_session_is_read_as_what_the_person_and_the_assistant_said(tmp_path: Path) -> None:
-    gemini_file(tmp_path, "0.61.0-all-kinds.jsonl")
-    transcript = only_transcript("gemini-cli", tmp_path)
-    turns, findings = read("gemini-cli", transcript)
-    assert transcript.session_id == SESSION
-    assert lines_of(turns) == [
-        "user: Which cache do we use? @src/cache.py",
-        "assistant: I look first.\n\nWe use Redis, because it expires keys.",
-        "user: Rename it to store.py.",
-        "assistant: Renamed.",
-    ]
-    assert {turn.folder for turn in turns} == {"/home/ana/shop"}
-    assert (turns[1].at, turns[1].place) == ("2026-08-04T10:02:30Z", "line 5")
-    assert (turns[1].tools, turns[1].files) == ({"read_file": 1}, ("src/cache.py",))
-    assert turns[3].files == ("src/store.py",)
-    assert not findings.unknown
-
-
-def test_outputs_thoughts_notices_and_contents_of_files_are_left_out_and_counted(tmp_path: Path) -> None:
-    gemini_file(tmp_path, "0.61.0-all-kinds.jsonl")
-    turns, findings = read("gemini-cli", only_transcript("gemini-cli", tmp_path))
-    for hidden in ("SECRET", "FILE-CONTENT", "THOUGHT", "NOTICE", "session_context", "Wrong answer"):
-        assert hidden not in repr(turns)
-    assert findings.left_out == {
-        "text by the tool": 1,
-        "notice": 1,
-        "rewound turn": 2,
-        "tool output": 2,
-        "thinking": 1,
-    }
 
 
 def test_a_prompt_is_read_without_what_hooks_gave_to_the_model(tmp_path: Path) -> None:
@@ -83,14 +50,6 @@ def test_a_project_is_found_by_the_hash_of_its_path_as_older_versions_name_it(tm
     assert {turn.folder for turn in turns} == {str(WORKSPACE)}
 
 
-@pytest.mark.parametrize(
-    ("folder", "is_found"), [("/home/ana/shop/web", True), ("/home/ana/shopping", False), ("/home/ana", False)]
-)
-def test_only_sessions_of_the_folder_and_those_below_it_are_found(tmp_path: Path, folder: str, is_found: bool) -> None:
-    gemini_file(tmp_path, "0.61.0-all-kinds.jsonl", folder=folder)
-    assert bool(list(READER.transcripts(home_in(tmp_path), WORKSPACE))) is is_found
-
-
 def test_the_turns_of_a_sub_agent_have_its_id_as_their_part(tmp_path: Path) -> None:
     path = gemini_file(tmp_path, "0.61.0-compressed.jsonl")
     inner = path.parent / SESSION / "helper-1.jsonl"
@@ -120,10 +79,6 @@ def test_an_object_that_is_half_written_or_too_large_is_an_error_and_not_an_empt
     path.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(OSError, match="half written"):
         read("gemini-cli", transcript)
-
-
-def test_the_environment_moves_the_folder(tmp_path: Path) -> None:
-    assert READER.roots(Home(tmp_path, {"GEMINI_CLI_HOME": "/data"})) == [Path("/data/.gemini/tmp")]
 
 
 def test_links_are_not_followed(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from fake_embedder import FakeEmbedder
 from bridge import trust
 from bridge.capture import consent
 from bridge.graph.open_stores import Stores
-from bridge.operations import Task, capture, forget, migrate
+from bridge.operations import Task, capture, forget, ingest, migrate
 from bridge.search import listing
 from bridge.settings import USER_HOME, Settings, load
 from bridge.slices import Progress, ignore_progress
@@ -207,12 +207,51 @@ def test_a_fork_does_not_bring_back_what_was_forgotten_of_its_origin(bench: Benc
     assert ("five attempts" in context_of(bench, number), "Retry-After" in context_of(bench, number)) == (False, True)
 
 
-def test_the_same_words_at_another_time_are_no_copy(bench: Bench) -> None:
+@pytest.mark.parametrize(("turns", "copies"), [(4, 4), (3, 3), (2, 0)])
+def test_three_turns_in_a_row_with_the_same_words_are_a_copy_whatever_their_times(
+    bench: Bench, turns: int, copies: int
+) -> None:
     bench.enable()
     bench.write()
-    bench.write(session=FORK, began=BEGAN + timedelta(days=1))
+    speaker = "user" if TALK[turns - 1][0] == "assistant" else "assistant"
+    more = (speaker, "Another way: we never retry at all, and tell the person what to do.")
+    bench.write((*TALK[:turns], more), session=FORK, began=BEGAN + timedelta(days=1))
     result = bench.run("a")
-    assert [item["left_out"] for item in result["items"]] == [{}, {}]
+    assert [item["left_out"].get("turn of another session", 0) for item in result["items"]] == [0, copies]
+
+
+def test_the_words_that_several_sessions_begin_with_are_a_products_and_in_one_memory_at_most(bench: Bench) -> None:
+    bench.enable()
+    rules = (
+        "You must never write to the disk, and you should always answer in English, whatever language is asked in. " * 2
+    )
+    for number, (session, question) in enumerate(
+        ((SESSION, "Which port?"), (FORK, "Let's use the port 9090 instead."))
+    ):
+        talk = (("user", f"{rules}\n{question}"), ("assistant", f"Done. The server now uses the port {number}."))
+        bench.write(talk, session, began=BEGAN + timedelta(days=number))
+    bench.run("a")
+    texts = [context_of(bench, number) for number, _ in bench.memories()]
+    assert ["never write" in text for text in texts][1:] == [False]
+    assert "port 9090" in texts[1]
+
+
+def test_what_somebody_stored_during_a_session_gives_its_capture_the_title_and_is_not_said_twice(bench: Bench) -> None:
+    bench.enable()
+    bench.write()
+    note = {
+        "topic": "Retries of the uploader", "context": "The gateway recovers within a minute.",
+        "decisions": ["The uploader makes five attempts with full jitter, since the gateway recovers in a minute."],
+        "session_id": f"claude-code/{SESSION}", "importance": 0.8,
+    }  # fmt: skip
+    bench.run("a", ingest, summary=note)
+    bench.run("b")
+    stored = bench.stores.store.select(bench.stores.store.ids())
+    first, captured = sorted(stored.values(), key=lambda memory: memory.number)
+    assert captured.metadata.topic_id == first.metadata.topic_id == "retries-of-the-uploader"
+    assert captured.content is not None
+    assert captured.content.decisions == ()
+    assert (captured.metadata.importance or 1) < (first.metadata.importance or 0)
 
 
 def test_a_session_that_goes_on_after_it_was_forked_keeps_its_memory(bench: Bench) -> None:
@@ -468,3 +507,42 @@ def test_an_export_inside_the_workspace_is_captured_without_consent(bench: Bench
     result = bench.run("a", file="chat.md")
     assert (result["memories"], result["items"][0]["tool"]) == (1, "export")
     assert bench.fails("b", file="../elsewhere.md").code != ""
+
+
+SPEAKERS = {"user": "_**User**_", "assistant": "_**Assistant**_"}
+EXPORT = "\n\n".join(f"{SPEAKERS[who]}\n\n{text}" for who, text in TALK)
+
+
+def test_several_exports_are_one_job_and_a_copy_names_the_file_it_was_made_of(bench: Bench) -> None:
+    bench.workspace.imports.mkdir(parents=True)
+    (bench.workspace.imports / "job+1.jsonl").write_text(f"# Retries of the uploader\n\n{EXPORT}", "utf-8")
+    (bench.workspace.root / "chat.md").write_text(EXPORT.replace("uploader", "importer"), "utf-8")
+    source = "/home/ana/.specstory/2025-02-11_02-13-retries.md"
+    copy = {"path": ".cognee_memory/imports/job+1.jsonl", "source": source, "modified_at": "2026-01-01T00:00:00Z"}
+    result = bench.run("a", files=[copy, {"path": "chat.md"}])
+    assert [item["outcome"] for item in result["items"]] == ["captured", "captured"]
+    (told,) = (item for item in result["items"] if item["path"] == source)
+    (memory,) = told["memories"]
+    assert (memory["topic"], memory["created_at"]) == ("Retries of the uploader", "2025-02-11T02:13:00Z")
+    assert listing.memory(bench.workspace, str(memory["memory_number"]))["captured_from"]["path"] == source
+
+
+def test_an_export_without_labels_is_refused_with_the_reason_and_nothing_of_it_is_kept(bench: Bench) -> None:
+    (bench.workspace.root / "chat.md").write_text("We never store a token.\n\nThat is decided.", "utf-8")
+    result = bench.run("a", file="chat.md")
+    (item,) = result["items"]
+    assert (item["outcome"], item["memories"]) == ("failed", [])
+    assert item["reason"].startswith("Nothing was kept. No labels of speakers were found. These forms are read:")
+    (bench.workspace.root / "chat.md").write_text(EXPORT, "utf-8")
+    assert bench.run("b", file="chat.md")["captured"] == 1
+
+
+def test_two_sessions_about_other_things_under_one_title_have_topics_of_their_own(bench: Bench) -> None:
+    one = "_**User**_\n\nWe should log JSON lines\n\n_**Assistant**_\n\nDone. Logs are JSON lines now.\n"
+    two = "_**User**_\n\nLet's embed the Noto font\n\n_**Assistant**_\n\nDone. Invoices embed Noto now.\n"
+    for name, text in (("a.md", one), ("b.md", two)):
+        (bench.workspace.root / name).write_text(f"# Logs and fonts\n\n{text}", "utf-8")
+        bench.run(name[0], file=name)
+    topics = {line["topic_id"] for line in listing.memories(bench.workspace, 100)}
+    assert len(topics) == 2
+    assert "logs-and-fonts" in topics

@@ -1,4 +1,4 @@
-"""A segment's summary: every sentence stands in the transcript, in a budget, with decisions only by their cues."""
+"""A segment's summary, made of its beats: what was asked, what was done for it, and how the person took it."""
 
 from __future__ import annotations
 
@@ -9,174 +9,267 @@ from hypothesis import given, settings, strategies as st
 
 from bridge.capture.segment import Segment, SegmentSummary
 from bridge.capture.session import Turn
-from bridge.capture.summary import TOPIC_CHARACTERS, summarise
+from bridge.capture.summary import ARROW, summarise
+from bridge.capture.title import MOST_CHARACTERS
 from bridge.memory import References
-from tests.fake_embedder import FakeEmbedder
-
-EMBED = FakeEmbedder().embed
 
 _prose = st.lists(
     st.sampled_from(
         "let's use Postgres for the queue . we decided to keep the lock because retries are slow ! what about Windows ?"
-        " I went with SQLite rather than files . TODO: write the docs next , never log a token . e.g. src/app/main.py"
-        " #12 ok continue thanks \n\n - 1. ``` ```python > | --- # ## <private> </private> <system-reminder>"
-        " nicht wir nehmen das décidé 使用数据库。 Ich weiß … “quoted” a\tb".split(" ")
+        " Done . I've switched the queue to SQLite . TODO: write the docs next , never log a token . e.g. src/app/a.py"
+        " #12 ok continue thanks no, yes option A 1. Hmm \n\n - 1. ``` ```python > | --- # ## <private> </private>"
+        " <system-reminder> nicht wir nehmen das décidé 使用数据库。 Ich weiß … “quoted” a\tb".split(" ")
     )
     | st.text(max_size=6),
     max_size=60,
 ).map(" ".join)
 _segments = st.lists(
     st.builds(
-        Turn, st.sampled_from(["user", "assistant"]), _prose, st.just("line 1"), part=st.sampled_from(["", "", "x"])
+        Turn, st.sampled_from(["user", "assistant"]), _prose, st.just("line 1"), part=st.sampled_from(["", "", "x"]),
+        tools=st.sampled_from([{}, {"Edit": 1}, {"Read": 2}]),
     ),
     max_size=12,
-).map(lambda turns: Segment(0, tuple(turns)))
+).map(lambda turns: Segment(0, tuple(turns)))  # fmt: skip
 
 
-def of(*turns: tuple[str, str], **more: object) -> SegmentSummary:
-    """The summary of what a person (``user``) and an assistant said."""
+def of(*turns: tuple[str, str], edits: bool = True, **more: object) -> SegmentSummary:
+    """The summary of what a person (``user``) and an assistant said. ``edits``: each answer that ends in ``*`` changed
+    a file."""
     given = tuple(
-        Turn(speaker, text, f"line {number}", **more)  # type: ignore[arg-type]
+        Turn(
+            speaker,  # type: ignore[arg-type]
+            text.removesuffix("*"),
+            f"line {number}",
+            tools={"Edit" if text.endswith("*") else "Read": 1} if edits and speaker == "assistant" else {},
+            **more,  # type: ignore[arg-type]
+        )
         for number, (speaker, text) in enumerate(turns, 1)
     )
-    return summarise(Segment(0, given), EMBED)
+    return summarise(Segment(0, given))
 
 
 def plain(text: str) -> str:
-    return re.sub(r"\s+", " ", text)
-
-
-def sections(summary: SegmentSummary) -> list[str]:
-    content = summary.content
-    lists = (content.decisions, content.rationale, content.open_questions, content.next_steps)
-    return [*content.context.split("\n"), *(item for items in lists for item in items)]
+    return re.sub(r"\s+", " ", text.replace("**", ""))
 
 
 @settings(max_examples=300, deadline=None)
 @given(_segments)
-def test_every_sentence_of_a_summary_stands_in_the_transcript(segment: Segment) -> None:
-    spoken = [turn for turn in segment.turns if not turn.part]
-    # List items and quotations lose their marks, and lines of a paragraph are one line.
-    said = [plain(turn.text) for turn in spoken]
-    summary = summarise(segment, EMBED)
-    for evidence in summary.evidence:
-        words = evidence.text.split(" ")
-        assert any(_in_order(words, text) for text in said), evidence
-    for line in sections(summary):
-        if line != "Session":
-            assert _are_evidence(line, [evidence.text for evidence in summary.evidence]), line
-    topic = summary.content.topic.removesuffix("…")
-    assert summary.content.topic == "Session" or any(topic in evidence.text for evidence in summary.evidence)
+def test_every_part_of_a_line_stands_in_the_transcript(segment: Segment) -> None:
+    said = [plain(turn.text) for turn in segment.turns if not turn.part]
+    content = summarise(segment).content
+    for line in (*content.decisions, *content.open_questions, *content.context.split("\n")):
+        for word in re.split(rf"[\s()/…]+|{ARROW.strip()}", line):
+            assert word in ("", "Session") or any(word.strip("*_") in text for text in said), line
 
 
-def _in_order(words: list[str], text: str) -> bool:
-    """Whether all words are in the text, in this order."""
-    at = 0
-    for word in words:
-        at = text.find(word, at) + len(word)
-        if at < len(word):
-            return False
-    return True
-
-
-def _are_evidence(line: str, evidence: list[str]) -> bool:
-    """Whether a line is made of sentences that are evidence."""
-    for text in sorted(evidence, key=len, reverse=True):
-        line = line.replace(text, "")
-    return not line.strip()
-
-
-@settings(max_examples=100, deadline=None)
-@given(_segments, st.integers(30, 400))
-def test_the_context_keeps_its_budget_and_the_topic_its_length(segment: Segment, budget: int) -> None:
-    content = summarise(segment, EMBED, budget).content
-    longest = max((len(one.text) for one in summarise(segment, EMBED).evidence), default=0)
-    assert len(content.context) <= max(budget, 25, min(longest, 320))
-    assert 0 < len(content.topic) <= TOPIC_CHARACTERS
-
-
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(_segments)
-def test_the_same_segment_gives_the_same_summary_with_values_from_0_to_1(segment: Segment) -> None:
-    summary = summarise(segment, EMBED)
-    assert summary == summarise(segment, EMBED)
+def test_a_summary_is_short_the_same_each_time_and_its_values_are_from_0_to_1(segment: Segment) -> None:
+    summary = summarise(segment)
+    assert summary == summarise(segment)
+    assert 0 < len(summary.content.topic) <= MOST_CHARACTERS
+    assert len(summary.content.context) <= 540
     assert 0 <= summary.importance <= 1
     assert 0 <= summary.confidence <= 1
 
 
-def test_the_topic_is_the_first_request_that_names_a_subject() -> None:
-    summary = of(
-        ("user", "hi there"),
-        ("assistant", "Hello! How can I help?"),
-        ("user", "ok continue"),
-        ("user", "Could you please tell me why the sign-in fails on Windows?"),
+ASKED, DONE = "let's make the start command hidden", "Done. The start command is now hidden.*"
+
+
+def test_a_decision_is_the_persons_words_and_what_the_answer_says_was_done() -> None:
+    summary = of(("user", ASKED), ("assistant", f"Let me look. All tests pass. {DONE}"))
+    assert summary.content.decisions == (f"{ASKED}{ARROW}The start command is now hidden.",)
+    (evidence,) = (each for each in summary.evidence if each.section == "decisions")
+    assert evidence.place == "line 1"
+
+
+@pytest.mark.parametrize("answer", ["It could be hidden, or removed.", "Shall I hide the start command, then?"])
+def test_what_was_not_done_is_no_decision(answer: str) -> None:
+    assert of(("user", ASKED), ("assistant", answer)).content.decisions == ()
+
+
+def test_where_nothing_is_known_of_tools_the_answers_words_tell_that_it_was_done() -> None:
+    talk = ("user", ASKED), ("assistant", "I've hidden the start command.")
+    assert len(of(*talk, edits=False).content.decisions) == 1
+    assert of(("user", ASKED), ("assistant", "I'll hide it."), edits=False).content.decisions == ()
+
+
+@pytest.mark.parametrize(
+    "correction",
+    [
+        "thinking again: let's remove the start command completely",
+        "no, remove the start command completely",
+        "hmm, we should remove the start command completely",
+        "ok, but the start command should go completely",
+        "why can't we remove the start command completely?",
+        "Nein, wir sollten den Befehl start ganz entfernen",
+        "finalement, on garde une seule commande, sans start",
+        "не так, команду start нужно удалить совсем",
+        "不对，start 命令应该完全去除",
+    ],
+)
+def test_a_correction_withdraws_what_it_corrects_from_decisions_and_context(correction: str) -> None:
+    content = of(
+        ("user", ASKED),
+        ("assistant", DONE),
+        ("user", correction),
+        ("assistant", "Done. The start command has been removed.*"),
+    ).content
+    assert len(content.decisions) == 1
+    assert correction[:20] in content.decisions[0]
+    assert "hidden" not in repr((content.decisions, content.context))
+
+
+def test_a_later_wish_on_the_same_object_replaces_the_earlier_one() -> None:
+    content = of(
+        ("user", "Retention of the job logs should be 30 days"),
+        ("assistant", "Retention of job logs is now 30 days.*"),
+        ("user", "Also add an index on the date"),
+        ("assistant", "Added the index.*"),
+        ("user", "Retention of the job logs should be 90 days"),
+        ("assistant", "Retention of job logs is now 90 days.*"),
+    ).content
+    assert "30 days" not in repr(content.decisions)
+    assert "90 days" in repr(content.decisions)
+
+
+def test_what_was_said_of_a_state_that_the_next_request_changed_is_not_kept() -> None:
+    content = of(
+        ("user", "how are the checkpoints sorted?"),
+        ("assistant", "Checkpoints are sorted by CreatedAt."),
+        ("user", "I think we should sort checkpoints by commit"),
+        ("assistant", "Checkpoints are now sorted by their commit.*"),
+    ).content
+    assert "CreatedAt" not in repr(content)
+
+
+OFFER = (
+    "1. **Inline attribution** in each entry\n2. **A footer** that thanks all of them\n\nWhich of them do you prefer?"
+)
+
+
+@pytest.mark.parametrize("choice", ["2", "I like option 2", "a footer sounds good", "2. thanks"])
+def test_a_choice_takes_the_text_of_the_option_that_was_meant(choice: str) -> None:
+    (decision,) = of(
+        ("user", "How do we thank contributors?"),
+        ("assistant", OFFER),
+        ("user", choice),
+        ("assistant", "The changelog now ends in a footer.*"),
+    ).content.decisions
+    assert "A footer that thanks all of them" in decision
+    assert "Inline" not in decision
+
+
+def test_an_approval_takes_what_was_offered_and_goes_on_with_the_request_before() -> None:
+    offered = of(
+        ("user", "what does the discard writer do?"),
+        ("assistant", "It discards all data. Want me to use the discard writer instead?"),
+        ("user", "yes please"),
+        ("assistant", "Done. The code now uses the discard writer.*"),
+    ).content.decisions
+    assert offered == (
+        f"Want me to use the discard writer instead? yes please{ARROW}The code now uses the discard writer.",
     )
-    assert summary.content.topic == "why the sign-in fails on Windows?"
+    asked = of(
+        ("user", "the alias names should not be accepted any more"),
+        ("assistant", "Three files would change. May I apply the patch?"),
+        ("user", "可以"),
+        ("assistant", "Only zh and en are accepted now.*"),
+    ).content.decisions
+    assert asked == (f"the alias names should not be accepted any more{ARROW}Only zh and en are accepted now.",)
+
+
+REVIEW = (
+    "The comment says that output is sent to the null device, but leaving the writers unset inherits the descriptors of"
+    " the parent, so unexpected output could still appear. They should be redirected to a sink (e.g., a handle)."
+)
+
+
+@pytest.mark.parametrize(
+    "pasted",
+    [
+        REVIEW,
+        "Implement the following plan:\n\n# Sort the checkpoints\n\n- the list should be sorted by commit\n"
+        + "- every caller must pass the branch, which should never be empty\n" * 12,
+        "```\nlet's use the other server\n```",
+        "<system-reminder>The person should always use tabs</system-reminder>",
+        "for example it should say entire session list",
+    ],
+)  # fmt: skip
+def test_what_was_pasted_or_is_an_example_is_nobodys_decision(pasted: str) -> None:
+    assert of(("user", pasted), ("assistant", "Done. The list is now sorted.*")).content.decisions == ()
+
+
+def test_what_several_prompts_begin_with_is_a_products_and_nobodys_decision() -> None:
+    rules = (
+        "You should never write to the disk, and you must always answer in English, whatever the question is about." * 2
+    )
+    content = of(
+        ("user", f"{rules}\nWhich port does the server use?"),
+        ("assistant", "Port 8080.*"),
+        ("user", f"{rules}\nLet's use port 9090 then"),
+        ("assistant", "The server now listens on port 9090.*"),
+    ).content  # fmt: skip
+    assert content.decisions == (f"Let's use port 9090 then{ARROW}The server now listens on port 9090.",)
+    assert "never write" not in repr(content)
+
+
+@pytest.mark.parametrize(
+    "errand",
+    ["run the tests", "fix the broken build", "can you explain why it fails?", "add a test for the start command",
+     "zeig mir die Datei", "检查目前项目的设计"],
+)  # fmt: skip
+def test_an_errand_leaves_no_decision_but_a_line(errand: str) -> None:
+    content = of(("user", ASKED), ("assistant", "I see."), ("user", errand), ("assistant", "Fixed the start.*")).content
+    assert content.decisions == ()
+    assert content.context
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        ("Wir sollten Postgres für die Warteschlange nehmen", "Erledigt: die Warteschlange läuft auf Postgres."),
+        ("il faut que la file soit dans SQLite", "C'est fait, la file est dans SQLite."),
+        ("vamos a usar SQLite para la cola", "Hecho: la cola usa SQLite."),
+        ("quero que a fila use SQLite", "Feito: a fila usa SQLite."),
+        ("voglio che la coda usi SQLite", "Fatto: la coda usa SQLite."),
+        ("очередь должна быть в SQLite", "Готово: очередь теперь в SQLite."),
+        ("队列应该使用 SQLite 数据库", "已改为使用 SQLite 数据库作为队列。"),
+        ("キューはSQLiteにしてください", "キューをSQLiteに変更しました。"),
+        ("대기열은 SQLite로 해야 합니다", "대기열을 SQLite로 변경했습니다."),
+    ],
+)
+def test_a_decision_is_recognised_in_the_languages_of_the_table(asked: str, answer: str) -> None:
+    (decision,) = of(("user", asked), ("assistant", answer), edits=False).content.decisions
+    assert decision.startswith(asked)
+    assert answer[-8:] in decision
+
+
+def test_a_language_without_words_is_understood_by_the_shape() -> None:
+    (decision,) = of(("user", "A feladatok sora SQLite legyen"), ("assistant", "A sor SQLite.*")).content.decisions
+    assert decision == "A feladatok sora SQLite legyen"
+
+
+def test_without_a_decision_there_are_a_few_lines_of_what_was_asked_and_came_out_and_what_is_open() -> None:
+    content = of(
+        ("user", "Why does the build fail on Windows?"),
+        ("assistant", "The path separator of the build differs there. Which shell do you use?"),
+        ("user", "What is the separator of the path on Linux?"),
+        ("assistant", "It is a forward slash. Should I use pathlib everywhere?"),
+    ).content
+    assert content.context.split("\n") == [
+        f"Why does the build fail on Windows?{ARROW}The path separator of the build differs there.",
+        f"What is the separator of the path on Linux?{ARROW}It is a forward slash.",
+    ]
+    assert content.open_questions == ("Should I use pathlib everywhere?",)
+
+
+def test_a_request_that_nobody_answered_is_open() -> None:
+    assert of(("user", "Move the settings to one file.")).content.open_questions == ("Move the settings to one file.",)
 
 
 def test_a_segment_without_a_request_that_names_a_subject_is_of_little_importance() -> None:
-    assert of(("user", "continue"), ("assistant", "The tests pass on all platforms.")).importance == 0.1
-
-
-def test_what_the_person_decided_is_a_decision_and_what_was_only_considered_is_none() -> None:
-    summary = of(
-        ("user", "Which queue should we take? Maybe we could use Redis. Let's use SQLite for the queue."),
-        ("assistant", "If you want, we'll use WAL mode."),
-        ("user", "We decided to keep one writer because locks are slow."),
-    )
-    assert summary.content.decisions == (
-        "Let's use SQLite for the queue.",
-        "We decided to keep one writer because locks are slow.",
-    )
-
-
-@pytest.mark.parametrize(
-    ("said", "is_decided"),
-    [
-        ("We decided that a loan may be renewed twice.", True),
-        ("We have agreed to ask later whether readers want it.", True),
-        ("Agreed: we decided that either format is fine.", True),
-        ("Perhaps we decided that once.", False),
-        ("Have we decided that a loan may be renewed?", False),
-        ("We have not decided that yet, but it may be renewed.", False),
-    ],
-)
-def test_what_follows_decided_that_may_be_anything(said: str, is_decided: bool) -> None:
-    assert (said in of(("user", said), ("assistant", "Noted.")).content.decisions) is is_decided
-
-
-def test_what_the_person_rejected_is_no_decision() -> None:
-    told = ("assistant", "I chose a global lock because it is simple.")
-    question = ("user", "How do we protect the file?")
-    assert of(question, told, ("user", "No, that is too slow.")).content.decisions == ()
-    assert of(question, told, ("user", "Looks good to me.")).content.decisions == (told[1],)
-
-
-@pytest.mark.parametrize(
-    "decision",
-    [
-        "Wir nehmen Postgres für die Warteschlange.",
-        "On garde SQLite pour la file des tâches.",
-        "Vamos a usar SQLite para la cola de trabajos.",
-    ],
-)
-def test_common_forms_of_decisions_are_known_in_three_more_languages(decision: str) -> None:
-    assert of(("user", decision)).content.decisions == (decision,)
-
-
-def test_a_language_without_cues_still_gets_a_topic_and_a_context() -> None:
-    content = of(("user", "データベースの移行はなぜ失敗しますか？"), ("assistant", "列がないためです。")).content
-    assert content.topic == "データベースの移行はなぜ失敗しますか？"
-    assert "列がないためです。" in content.context
-
-
-def test_an_unanswered_question_is_open_and_a_step_for_later_is_next() -> None:
-    content = of(
-        ("user", "Move the settings to one file."),
-        ("assistant", "It is one file. We still need to write the migration. Should old files be deleted?"),
-    ).content
-    assert content.next_steps == ("We still need to write the migration.",)
-    assert content.open_questions == ("Should old files be deleted?",)
+    assert of(("user", "continue")).importance == 0.1
 
 
 def test_references_are_the_files_that_were_touched_or_named_branches_issues_and_plans() -> None:
@@ -188,7 +281,7 @@ def test_references_are_the_files_that_were_touched_or_named_branches_issues_and
         branch="feature/login",
         files=("/home/me/app/src/login.py",),
     )
-    assert summarise(Segment(0, (turn,)), EMBED).content.references == References(
+    assert summarise(Segment(0, (turn,))).content.references == References(
         files=("src/login.py", "setup.cfg", "src/app/main.py"),
         plans=("Plan 014",),
         branches=("feature/login",),
@@ -201,14 +294,14 @@ def test_a_side_chain_gives_files_but_no_sentence() -> None:
         Turn("user", "Why does the build fail on Linux?", "1"),
         Turn("assistant", "Let's use a hidden thing instead.", "2", part="agent", files=("a.py",)),
     )
-    content = summarise(Segment(0, turns), EMBED).content
+    content = summarise(Segment(0, turns)).content
     assert content.references.files == ("a.py",)
     assert "hidden" not in repr(content)
 
 
 def test_the_time_scope_has_the_bounds_and_the_number_of_turns() -> None:
     turns = tuple(Turn("user", "Why does it fail?", "1", f"2026-01-01T0{hour}:00:00Z") for hour in range(3))
-    scope = summarise(Segment(0, turns), EMBED).content.time_scope
+    scope = summarise(Segment(0, turns)).content.time_scope
     assert (scope.start, scope.end, scope.turn_count) == ("2026-01-01T00:00:00Z", "2026-01-01T02:00:00Z", 3)
 
 
@@ -217,34 +310,28 @@ def test_a_segment_without_prose_has_nothing_to_keep() -> None:
     assert (content.topic, content.context) == ("Session", "")
 
 
-def test_what_the_assistant_proposed_is_a_decision_once_the_person_accepts_it() -> None:
-    proposal = "I suggest revoking all other sessions of the user on a password change."
-    asked = ("user", "What happens with sessions on a password change?")
-    assert proposal in of(asked, ("assistant", proposal), ("user", "ok, do that")).content.decisions
-    for answer in ("no, keep them", "why would that help?", "ok, but only for admins"):
-        assert proposal not in of(asked, ("assistant", proposal), ("user", answer)).content.decisions
-    assert proposal not in of(asked, ("assistant", proposal)).content.decisions
-
-
-def test_a_plan_for_next_week_is_a_next_step_and_a_limit_is_a_decision() -> None:
-    said = of(
-        ("user", "Deliveries pile up on Mondays, look at the numbers."),
-        ("user", "limit concurrency per endpoint to 5 and total to 200"),
-        ("user", "next week we should look at an export for customers"),
-    ).content
-    assert said.decisions == ("limit concurrency per endpoint to 5 and total to 200",)
-    assert said.next_steps == ("next week we should look at an export for customers",)
-
-
 @pytest.mark.parametrize(
-    ("request_", "topic"),
+    ("requests", "topic"),
     [
-        ("hey can you look at why CI takes 38 minutes?", "look at why CI takes 38 minutes?"),
-        ('"How many sessions may one user have?"', "How many sessions may one user have?"),
-        ("We need to decide where to store sessions.", "We need to decide where to store sessions"),
-        ("Hi Anna", "Hi Anna"),
-        ("Say “hello” to “all” of them", "Say “hello” to “all” of them"),
+        (["hey can you look at why CI takes 38 minutes?"], "look at why CI takes 38 minutes?"),
+        (["We need to decide where to store sessions."], "We need to decide where to store sessions"),
+        (["データベースの移行はなぜ失敗しますか？"], "データベースの移行はなぜ失敗しますか？"),
+        (["Implement the following plan:\n\n# Fix: Walk the parent chain\n\nFirst, …"], "Fix: Walk the parent chain"),
+        (
+            ["The sign-in of the shop should remember the person on each of their devices for ninety days at most"],
+            "The sign-in of the shop should remember the person on each…",
+        ),
     ],
 )
-def test_a_topic_is_a_title_without_greeting_quotation_marks_and_full_stop(request_: str, topic: str) -> None:
-    assert of(("user", request_), ("assistant", "I looked at it.")).content.topic == topic
+def test_the_title_is_a_request_or_a_plans_heading_cut_at_a_word(requests: list[str], topic: str) -> None:
+    assert of(*(("user", request) for request in requests)).content.topic == topic
+
+
+def test_what_both_talk_about_stands_before_a_request_that_does_not_name_it() -> None:
+    content = of(
+        ("user", "are the checkpoints sorted?"),
+        ("assistant", "Yes, all checkpoints are."),
+        ("user", "we should sort by commit tree"),
+        ("assistant", "The checkpoints follow the commit tree now.*"),
+    ).content
+    assert content.topic == "checkpoints: sort by commit tree"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from transcript_shelf import SESSION, WORKSPACE, home_in, lines_of, only_transcript, read, vscode_file
+from transcript_shelf import WORKSPACE, home_in, lines_of, only_transcript, read, vscode_file
 
 from bridge.capture.readers.reader import Home
 from bridge.capture.readers.vscode_chat import READER
@@ -17,33 +17,6 @@ from bridge.capture.readers.vscode_folders import local_path, workspace_id
 @pytest.fixture
 def user(tmp_path: Path) -> Path:
     return tmp_path / ".config" / "Code" / "User"
-
-
-def test_a_log_of_changes_is_replayed_to_what_was_said(tmp_path: Path, user: Path) -> None:
-    vscode_file(user, "1.139.1-log.jsonl")
-    transcript = only_transcript("vscode", tmp_path)
-    turns, findings = read("vscode", transcript)
-    assert (transcript.session_id, transcript.title) == (SESSION, 'The cache of the "shop"')
-    assert lines_of(turns) == [
-        "user: Which cache do we use?",
-        "assistant: I look first.\n\nWe use `cache.py`, because it expires keys.",
-        "user: Rename it.",
-        "assistant: Renamed.",
-    ]
-    assert {turn.folder for turn in turns} == {"/home/ana/shop"}
-    assert (turns[0].at, turns[0].place) == ("2026-08-04T10:01:00Z", "request 1")
-    assert (turns[1].at, turns[1].tools) == ("2026-08-04T10:01:30Z", {"copilot_readFile": 1})
-    assert turns[3].files == ("/home/ana/shop/src/store.py", "/home/ana/shop/src/new.py")
-    assert not findings.unknown
-    assert not findings.damaged
-
-
-def test_outputs_thoughts_attachments_and_what_was_undone_are_left_out(tmp_path: Path, user: Path) -> None:
-    vscode_file(user, "1.139.1-log.jsonl")
-    turns, findings = read("vscode", only_transcript("vscode", tmp_path))
-    for hidden in ("SECRET", "THOUGHT", "ATTACHED", "FILE-CONTENT", "Wrong", "Undone"):
-        assert hidden not in repr(turns)
-    assert findings.left_out == {"tool output": 1, "thinking": 1, "rewound turn": 1}
 
 
 def test_a_flat_file_of_an_older_version_is_read(tmp_path: Path, user: Path) -> None:
@@ -115,14 +88,6 @@ def test_a_half_written_last_change_is_left_for_the_next_time(tmp_path: Path, us
     assert findings.unfinished
 
 
-def test_a_newer_format_is_reported_and_read(tmp_path: Path, user: Path) -> None:
-    vscode_file(user, "1.160.0-newer.jsonl")
-    turns, findings = read("vscode", only_transcript("vscode", tmp_path))
-    assert lines_of(turns) == ["user: A question", "assistant: An answer"]
-    assert findings.newer == "format 4"
-    assert findings.unknown == {"hologram": 1}
-
-
 @pytest.mark.parametrize(
     ("platform", "environment", "user"),
     [
@@ -166,14 +131,6 @@ def test_every_product_and_platform_has_its_folder(
 )
 def test_only_a_uri_of_this_machine_has_a_path(uri: Any, is_server: bool, path: str | None) -> None:
     assert local_path(uri, is_server) == path
-
-
-@pytest.mark.parametrize(
-    "folder", ["file:///home/ana/other", "file:///home/ana", "vscode-remote://wsl%2Bu/home/ana/shop"]
-)
-def test_sessions_of_other_folders_and_machines_are_not_found(tmp_path: Path, user: Path, folder: str) -> None:
-    vscode_file(user, "1.139.1-log.jsonl", folder=folder)
-    assert list(READER.transcripts(home_in(tmp_path), WORKSPACE)) == []
 
 
 def test_the_id_of_a_folder_opened_in_the_browser_is_the_one_that_vs_code_gives() -> None:

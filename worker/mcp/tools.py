@@ -148,8 +148,8 @@ _WAIT = {"wait_seconds": "wait_seconds"}
 _ANSWERS, _CALLS, _OWN = "bridge.interface.answer_shapes", "worker.calls.shapes", "worker.mcp.answer_shapes"
 _RELATED = only("memory_number", "dated_at", "statement")
 _HIT = only(
-    "memory_number", "memory_type", "topic", "topic_id", "status", "tags", "source_created_at", "created_at", "score", "fit",
-    "feedback", "replaced", "summary_text", standing=only("state", by=_RELATED, replaces=_RELATED),
+    "memory_number", "memory_type", "topic", "topic_id", "status", "tags", "source_created_at", "created_at", "score",
+    "fit", "feedback", "replaced", "summary_text", standing=only("state", by=_RELATED, replaces=_RELATED),
 )  # fmt: skip
 _LINE = only(
     "memory_number", "memory_type", "title", "topic_id", "status", "tags", "source_created_at", "created_at", "excerpt"

@@ -184,8 +184,8 @@ def _imported(workspace: Workspace, keep: RetentionLimits, is_live: Callable[[st
     return [
         path
         for path, at in _by_time(workspace.imports)
-        if not is_live(path.stem)
-        and ((now - at) / _DAY > keep.failed_days or _end_of(workspace.spool, path.stem) == "succeeded")
+        if not is_live(job_id := path.stem.partition("+")[0])
+        and ((now - at) / _DAY > keep.failed_days or _end_of(workspace.spool, job_id) == "succeeded")
     ]
 
 

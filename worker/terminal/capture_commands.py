@@ -100,7 +100,10 @@ def _preview_and_run(verbs: Subcommands) -> None:
 
 def _choice(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "file", nargs="?", metavar="FILE", help="an exported conversation instead (Markdown or JSON); - for stdin"
+        "files",
+        nargs="*",
+        metavar="FILE",
+        help="exported conversations instead (Markdown, JSON), or folders; - for stdin",
     )
     parser.add_argument(
         "--tool", dest="tools", metavar="TOOL", choices=CAPTURE_TOOLS, action="append", help=f"only this tool: {_TOOLS}"

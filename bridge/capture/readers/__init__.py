@@ -23,4 +23,5 @@
 ``vscode_log``, ``vscode_text``: its log of changes replayed, and its requests as words.
 ``exports``: the reader of exported conversations.
 ``export_json``, ``export_markdown``: their forms.
+``export_labels``, ``export_dates``: the labels of speakers, as one table; and times as people write them.
 """

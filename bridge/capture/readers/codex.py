@@ -86,6 +86,7 @@ class _Rollout:
         self._folder: str | None = None
         self._branch: str | None = None
         self._part = ""
+        self._began: str | None = None  # for versions that give no record a time of its own
         self._prompts = 0
         self._reply: Said | None = None  # the last message of the assistant
         self._is_first = True
@@ -128,7 +129,7 @@ class _Rollout:
     def _bare(self, number: int, record: dict[str, Any]) -> Iterator[Turn]:
         """A record of a version before 0.32: the session without a type, or an item."""
         if "type" in record:
-            yield from self._item(number, record, moment(record.get("timestamp")))
+            yield from self._item(number, record, moment(record.get("timestamp")) or self._began)
         elif "record_type" not in record and "id" in record:
             self._session(record)
         elif "record_type" not in record:
@@ -139,7 +140,7 @@ class _Rollout:
         if not self._is_first:
             return
         self._is_first = False
-        self._folder = _text(payload.get("cwd"))
+        self._folder, self._began = _text(payload.get("cwd")), moment(payload.get("timestamp"))
         git = payload.get("git")
         self._branch = _text(git.get("branch")) if isinstance(git, dict) else None
         source = payload.get("source")

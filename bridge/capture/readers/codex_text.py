@@ -28,7 +28,8 @@ _REQUEST = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 _CWD = re.compile(
-    r"\s*<environment_context>(?:(?!</?environment_context>).){0,200}?<cwd>([^<]{1,4000})</cwd>"
+    r"\s*<environment_context>(?:(?!</?environment_context>).){0,200}?"
+    r"(?:<cwd>([^<]{1,4000})</cwd>|\bCurrent working directory: ([^\n<]{1,4000}?)\s*(?:\n|(?=<)))"
     r"(?:(?!</?environment_context>).)*</environment_context>\s*",
     re.DOTALL,
 )
@@ -77,7 +78,7 @@ def folder_of(payload: dict[str, Any]) -> str | None:
     may quote one, and would move the session to another project.
     """
     found = next(filter(None, map(_CWD.fullmatch, _texts(payload))), None)
-    return found[1] if found else None
+    return found[1] or found[2] if found else None
 
 
 def touched_files(call: dict[str, Any]) -> tuple[str, ...]:

@@ -11,24 +11,14 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from ..session import Findings, Speaker
+from ..session import Findings
+from .export_labels import SPEAKERS
 from .turn_builder import Said, moment, strings
 
 TOOL_OUTPUT = "tool output"
 THINKING = "thinking"
 OWN_TEXT = "text by the tool"
 
-_SPEAKERS: dict[str, Speaker] = {
-    "user": "user",
-    "human": "user",
-    "assistant": "assistant",
-    "ai": "assistant",
-    "model": "assistant",
-    "bot": "assistant",
-    "chatgpt": "assistant",
-    "claude": "assistant",
-    "gemini": "assistant",
-}
 _OTHERS = frozenset({"system", "developer", "tool", "function"})
 _LISTS = ("chat_messages", "messages", "conversation", "history", "turns", "items")
 
@@ -55,7 +45,7 @@ def said_in(message: Any, place: str, findings: Findings) -> Iterator[Said]:
     if isinstance(inner, dict):
         message = {**message, **inner}
     role = _role(message)
-    speaker = _SPEAKERS.get(role)
+    speaker = SPEAKERS.get(role)
     if speaker is None:
         if role in _OTHERS:
             findings.left_out[OWN_TEXT if role in ("system", "developer") else TOOL_OUTPUT] += 1

@@ -1,8 +1,7 @@
-"""Conversations as Markdown or plain text, where each message begins with the name of who speaks.
+"""Conversations as Markdown or plain text, where each message begins with a label of who speaks (``export_labels``).
 
-A name counts in a heading, in bold at the beginning of a line, or before a colon. The signs of Claude Code's terminal
-count as well: ``>`` or ``❯`` before what the person wrote, ``⏺`` or ``●`` before what the assistant did, ``⎿`` before
-the output of a tool. A fenced block is not looked into.
+In Claude Code's terminal, ``⏺`` or ``●`` stands before what the assistant did, ``⎿`` before the output of a tool; in
+aider's, ``>`` before what the tool says. A fenced block is not looked into.
 """
 
 from __future__ import annotations
@@ -10,101 +9,135 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 
 from ..session import Speaker
-from .turn_builder import Said, moment
-
-# Who speaks (None: left out), the text in the line itself, the time, and the tools called.
-_Start = tuple[Speaker | None, str, str | None, tuple[str, ...]]
-
-_NAMES: dict[str, Speaker] = {
-    **dict.fromkeys(("user", "human", "you", "me", "prompt", "question", "person"), "user"),
-    **dict.fromkeys(
-        (
-            *("assistant", "ai", "claude", "claude code", "chatgpt", "gpt", "gpt-4", "gpt-5", "codex", "copilot"),
-            *("github copilot", "gemini", "cursor", "model", "bot", "agent", "response", "answer"),
-        ),
-        "assistant",
-    ),
-}
-_OTHERS = frozenset({"system", "tool", "tool result", "tool output", "tool use", "thinking", "tool exchange"})
-_NAME = r"([A-Za-z][A-Za-z0-9 .-]{0,24}?)"
-_ASIDE = r"(?:\s*[*_]*\s*[(\[]([^)\]\n]{0,80})[)\]][*_]*)?"
-_MARK = r"[^\w\s#*_<>&`|(\[-]{0,4}\s*"  # emoji that exports put before a name
-_HEADING = re.compile(rf"#{{1,6}}\s+{_MARK}[*_]*{_NAME}[*_]*{_ASIDE}\s*:?[*_]*\s*$")
-_BOLD = re.compile(rf"{_MARK}(?:\*\*|__){_NAME}{_ASIDE}\s*(?::(?:\*\*|__)|(?:\*\*|__)\s*:|(?:\*\*|__)\s*$)\s*(.*)$")
-_PLAIN = re.compile(rf"{_NAME}:(?:\s+(.*))?$")
-_PLAIN_NAMES = frozenset({"user", "human", "assistant", "claude", "chatgpt", "ai", "you"})
-_FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})")
-_TERMINAL = re.compile(r"(?:([>❯])|([⏺●])|\s*(⎿))\s(.*)$")
-_TERMINAL_SIGNS = re.compile(r"^(?:[⏺●]|\s{1,4}⎿)\s", re.MULTILINE)
-_CALL = re.compile(r"([A-Z]\w{1,40})\((.*)\)?$")
-_RULE = re.compile(r"(?:^\s*(?:-{3,}|\*{3,}|_{3,})\s*)+\Z", re.MULTILINE)  # the line between two messages
-_DETAILS = re.compile(r"</?details>", re.IGNORECASE)
+from .export_dates import moment_in
+from .export_labels import Label, Labels
+from .turn_builder import Said
 
 TOOL_OUTPUT = "tool output"
 
+_FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})")
+_TERMINAL = re.compile(r"(?:([⏺●])|\s*(⎿))\s(.*)$")
+_CALL = re.compile(r"([A-Z]\w{1,40})\((.*)\)?$")
+_RULE = re.compile(r"(?:^\s*(?:-{3,}|\*{3,}|_{3,})\s*)+\Z", re.MULTILINE)  # the line between two messages
+_DETAILS = re.compile(r"</?details>", re.IGNORECASE)
+_BLOCK = re.compile(r"<(tool-use|think|thinking)\b[^>]{0,300}>.*?(?:</\1>|\Z)", re.DOTALL)
+_HEADING = re.compile(r"#{1,3}\s+(.{4,200}?)\s*(?:\([^()]*\d[^()]*\))?\s*$")
+_NO_TITLE = re.compile(r"specstory|aider chat|conversation|chat|export|[\d\W]+Z?$", re.IGNORECASE)
+_LEAST_REPEATED = 3  # lines of a request that stand in the answer before it, so that it is the answer's
+_HEAD = 40  # lines before the first label that may name title and date
 
-def is_terminal(text: str) -> bool:
-    """Whether the beginning of a file is from the terminal of Claude Code."""
-    return _TERMINAL_SIGNS.search(text) is not None
+
+@dataclass(slots=True)
+class Head:
+    """What stands before the first label: a title, and when the conversation was."""
+
+    title: str | None = None
+    at: str | None = None
+
+    def read(self, line: str) -> None:
+        """Take what a line says."""
+        self.at = self.at or moment_in(line)
+        heading = _HEADING.match(line)
+        if heading and self.title is None and not _NO_TITLE.match(heading[1]):
+            self.title = heading[1]
 
 
-def said(lines: Iterable[tuple[int, str]], left_out: Counter[str], is_terminal: bool = False) -> Iterator[Said]:
-    """What each message says. What is before the first name is left out."""
-    speaker: Speaker | None = None
-    body: list[str] = []
-    place, at = "", None
+@dataclass(slots=True)
+class _Message:
+    speaker: Speaker | None
+    place: str
+    at: str | None
+    body: list[str] = field(default_factory=list)
     tools: tuple[str, ...] = ()
+
+
+def said(
+    lines: Iterable[tuple[int, str]], labels: Labels, left_out: Counter[str], head: Head | None = None
+) -> Iterator[Said]:
+    """What each message says. What is before the first label is left out, but for title and date."""
+    head = head or Head()
+    answer = ""
+    for message in _messages(lines, labels, left_out, head):
+        text = _without_details(_BLOCK.sub("", "\n".join(message.body)))
+        at = message.at or head.at
+        if message.speaker == "user" and (own := _own_time(text)) is not None:
+            at, text = own
+        if message.speaker == "user" and _repeats(text, answer):
+            message = replace(message, speaker="assistant")
+        if message.speaker is not None:
+            yield Said(message.speaker, text, message.place, at, tools=message.tools)
+        answer = text if message.speaker == "assistant" else answer
+
+
+def _messages(
+    lines: Iterable[tuple[int, str]], labels: Labels, left_out: Counter[str], head: Head
+) -> Iterator[_Message]:
+    message: _Message | None = None
     fence = ""
     for number, line in lines:
         mark = _FENCE.match(line)
         if mark and (not fence or mark[1].startswith(fence)):
             fence = "" if fence else mark[1]
-        start = None if fence or mark else _start(line)
-        if start is None and not fence and is_terminal:
-            start = _terminal_start(line, left_out)
-        if start is None:
-            body.append(line[2:] if is_terminal and line.startswith("  ") else line)
+        tools: tuple[str, ...] = ()
+        label = None if fence or mark else labels.read(line)
+        if label is None and not fence and labels.form == "terminal":
+            label, tools = _of_terminal(line, left_out)
+        elif label is None and not fence and labels.form == "aider":
+            if line.startswith("# aider chat started at"):
+                head.at = moment_in(line)
+                continue
+            label = _of_aider(line, message, left_out)
+        elif label is not None and labels.form == "aider" and message is not None and message.speaker == "user":
+            message.body.append(label.text)
             continue
-        if speaker is not None:
-            yield Said(speaker, _without_details("\n".join(body)), place, at, tools=tools)
-        speaker, first, at, tools = start
-        body, place = [first], f"line {number}"
-    if speaker is not None:
-        yield Said(speaker, _without_details("\n".join(body)), place, at, tools=tools)
+        if label is None and message is None:
+            if number <= _HEAD:
+                head.read(line)
+        elif label is None and message is not None:
+            message.body.append(line[2:] if labels.form == "terminal" and line.startswith("  ") else line)
+        elif label is not None:
+            if message is not None:
+                yield message
+            message = _Message(label.speaker, f"line {number}", label.at, [label.text], tools)
+    if message is not None:
+        yield message
 
 
-def _start(line: str) -> _Start | None:
-    """The message that begins in this line; None if none does."""
-    heading = _HEADING.match(line)
-    bold = None if heading else _BOLD.match(line)
-    plain = None if heading or bold else _PLAIN.match(line)
-    found = heading or bold or plain
-    if found is None:
-        return None
-    name = found[1].strip().lower()
-    if plain and name not in _PLAIN_NAMES:
-        return None
-    if name not in _NAMES and name not in _OTHERS:
-        return None
-    aside = None if plain else found[2]
-    rest = (bold[3] if bold else plain[2] if plain else "") or ""
-    return _NAMES.get(name), rest, moment(aside.strip()) if aside else None, ()
-
-
-def _terminal_start(line: str, left_out: Counter[str]) -> _Start | None:
-    """The same for the lines of Claude Code's terminal."""
+def _of_terminal(line: str, left_out: Counter[str]) -> tuple[Label | None, tuple[str, ...]]:
+    """The message that begins in a line of Claude Code's terminal, and the tools that it calls."""
     found = _TERMINAL.match(line)
     if found is None:
-        return None
-    if found[1]:
-        return "user", found[4], None, ()
-    if found[3]:
+        return None, ()
+    if found[2]:
         left_out[TOOL_OUTPUT] += 1
-        return None, "", None, ()
-    call = _CALL.match(found[4])
-    return ("assistant", "", None, (call[1],)) if call else ("assistant", found[4], None, ())
+        return Label(None), ()
+    call = _CALL.match(found[3])
+    return (Label("assistant"), (call[1],)) if call else (Label("assistant", found[3]), ())
+
+
+def _of_aider(line: str, message: _Message | None, left_out: Counter[str]) -> Label | None:
+    """The message that begins in a line of aider's log: what is not marked is the assistant's."""
+    speaker = message.speaker if message else "user"
+    if line.startswith(">"):
+        left_out[TOOL_OUTPUT] += 1
+        return Label(None) if message is None or speaker is not None else None
+    return Label("assistant", line) if line.strip() and message is not None and speaker != "assistant" else None
+
+
+def _own_time(text: str) -> tuple[str, str] | None:
+    """The time in the first line of a message that has nothing else, and the rest of the message."""
+    first, _, rest = text.partition("\n")
+    at = moment_in(first) if len(first) < 40 and not re.search(r"[^\W\d]{3,}", first) else None
+    return None if at is None else (at, rest.strip())
+
+
+def _repeats(text: str, answer: str) -> bool:
+    """Whether a request is what the assistant said before: aider has a plan carried out by repeating it."""
+    lines = [line.strip() for line in text.splitlines() if len(line.strip()) > 10]
+    return len(lines) >= _LEAST_REPEATED and 2 * sum(line in answer for line in lines) > len(lines)
 
 
 def _without_details(text: str) -> str:

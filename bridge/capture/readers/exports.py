@@ -6,16 +6,19 @@ which each of them begins with the marker "cleared". It has no folder, so a pers
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from ..session import Findings, Transcript, Turn
 from . import export_json, export_markdown, json_elements, json_lines, transcript_file
+from .export_labels import Labels, labels_of
 from .reader import Home
 from .turn_builder import Said, TurnBuilder
 
 _PEEK = 64 * 1024
+_BRACKET = re.compile(rb"\[[A-Za-z][A-Za-z ]{1,20}\]\s")  # a label of a speaker, no array
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -53,7 +56,7 @@ def _conversations(file: BinaryIO, findings: Findings) -> Iterator[Iterator[Said
     start = start[skipped:]
     first = start.lstrip()[:1]
     offset = skipped + len(start) - len(start.lstrip())
-    if first == b"[":
+    if first == b"[" and not _BRACKET.match(start.lstrip()):
         file.seek(offset + 1)
         yield from _of_elements(json_elements.elements(file, findings), findings)
     elif first == b"{" and _is_json_lines(file, offset):
@@ -64,8 +67,17 @@ def _conversations(file: BinaryIO, findings: Findings) -> Iterator[Iterator[Said
         yield from _of_object(file, findings)
     else:
         file.seek(skipped)
-        is_terminal = export_markdown.is_terminal(start.decode("utf-8", "replace"))
-        yield export_markdown.said(_texts(file, findings), findings.left_out, is_terminal)
+        labels = labels_of(line for _, line in _texts(file, Findings()))
+        findings.refused = labels.refused
+        file.seek(skipped)
+        yield _of_text(file, labels, findings)
+
+
+def _of_text(file: BinaryIO, labels: Labels, findings: Findings) -> Iterator[Said]:
+    head = export_markdown.Head()
+    for said in export_markdown.said(_texts(file, findings), labels, findings.left_out, head):
+        findings.title = head.title
+        yield said
 
 
 def _of_elements(elements: Iterator[Any], findings: Findings) -> Iterator[Iterator[Said]]:

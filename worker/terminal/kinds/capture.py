@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from bridge import trust
+from jobs import clock
+from jobs.errors import JobError
 from jobs.ids import new_job_id
+from jobs.layout import Workspace
 
 from ...wording import counted
 from .. import import_copy
 from ..job_commands import submit_job, without_none
 from ..output import Envelope, notes, say, table
 from ..process_commands import workspace_and_settings
+
+_ENDINGS = (".md", ".markdown", ".txt", ".json", ".jsonl")  # of exports in a folder
 
 
 def run(args: argparse.Namespace) -> Envelope:
@@ -41,7 +49,7 @@ def _submit(args: argparse.Namespace, more: dict[str, Any]) -> Envelope:
     trust.adopt(workspace, settings.config_folder)  # creates the workspace's folders, which a copied file needs
     job_id = new_job_id()
     payload = {
-        "file": None if args.file is None else import_copy.reachable(workspace, args.file, job_id),
+        "files": [_file(workspace, name, job_id, number) for number, name in enumerate(_named(args.files))] or None,
         "tools": args.tools,
         "session": args.session,
         "since": args.since,
@@ -54,6 +62,27 @@ def _submit(args: argparse.Namespace, more: dict[str, Any]) -> Envelope:
     if answer.get("state") == "succeeded":
         import_copy.discard(workspace, job_id)
     return answer
+
+
+def _named(given: Sequence[str]) -> Iterator[str]:
+    """The files that were named, and those in folders that were named. Raises JobError: ARGUMENT_INVALID."""
+    for name in given:
+        found = sorted(path for path in Path(name).rglob("*") if path.suffix in _ENDINGS and path.is_file())
+        if not Path(name).is_dir():
+            yield name
+        elif not found:
+            raise JobError("ARGUMENT_INVALID", f"{name} has no file that ends in {', '.join(_ENDINGS)}.")
+        yield from map(str, found)
+
+
+def _file(workspace: Workspace, name: str, job_id: str, number: int) -> dict[str, str | None]:
+    """A file as the job takes it: where it can be opened, and, of a copy, where it came from."""
+    path = import_copy.reachable(workspace, name, job_id, number)
+    is_copy = (workspace.root / path).parent == workspace.imports
+    if not is_copy or name == "-":
+        return {"path": path}
+    changed = datetime.fromtimestamp(Path(name).stat().st_mtime, UTC)
+    return {"path": path, "source": str(Path(name).absolute()), "modified_at": clock.iso(changed)}
 
 
 def show(answer: Envelope) -> None:

@@ -1,0 +1,268 @@
+"""Beats: what the person asked, what was done for it, and how the person took it.
+
+A beat is made of one exchange or several: "yes", "continue" and an answer to the assistant's question go on with the
+one before. A beat is *withdrawn* where the person corrects it, or asks later for something else on the same subject.
+What it said is in no summary then. Whether something was done is told by what the tools changed, and by words.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from ..compaction.lexicon import stem
+from ..text.sections import newlines, one_line
+from ..text.terms import STOP_WORDS
+from . import words
+from .kept_turns import OPENING
+from .sentences import Sentence, of_turn
+from .session import Turn
+
+_EDITS = re.compile(
+    r"(?!.*(?:todo|task|issue))(?:.*(?:edit|write|patch|replace|create|insert|rename|delete))", re.IGNORECASE
+)
+_READS = re.compile(r".*(?:read|view|grep|glob|search|list|fetch|open|^ls$|cat$)", re.IGNORECASE)
+_DIFF = re.compile(r"^\s*`{3,}diff\b", re.MULTILINE)
+_LONG = 140  # characters; a longer paragraph that speaks to nobody was written elsewhere
+_DOCUMENT = 800  # characters; a longer turn with headings or a list is a document
+_STATEMENT = 160  # characters of a short turn
+_TALK = 400  # characters; in a longer turn, each paragraph is looked at
+_STRUCTURE = re.compile(r"^\s*(?:#{1,6} |[-*+] |\d{1,2}[.)] |\|)", re.MULTILINE)
+_MOST_STRUCTURE = 3  # such lines in what a person writes
+_PASTED = re.compile(r"\bline \d+|\b[\w/-]+\.\w{1,5}:\d+|^\W*Consider\b|\((?:e\.g\.|i\.e\.)", re.MULTILINE)
+_OPTION = re.compile(
+    r"^[\s>*_#-]*(?:[^\W\d]{2,12}\s+)?\(?([A-H]|[1-9])(?:[.)]|\s?[:：—–-])[*_\s]+(\S.*)$", re.MULTILINE
+)
+_FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_MARK = re.compile(r"(?<![\w.-])([A-H]|[1-9])(?:\s?[–-]\s?([A-H]|[1-9]))?(?![\w-])")
+_AFTER_OFFER = 8  # sentences that may follow an offer in its turn
+_ALONE = re.compile(r"^\W*([^\W\d][\w ]{2,24}[.!。])(?:\s|$)", re.MULTILINE)
+_BRIEF = 40  # characters; a shorter report takes the next sentence along
+_MARKED = 80  # characters; a longer turn is no answer to a choice
+_ALIKE = 0.6  # of the words of a request that a later one has too, which replaces it then
+_WORD = re.compile(r"[^\W_]+")
+_SCRIPT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+
+
+@dataclass(slots=True)
+class Beat:
+    """``asked`` are the person's own sentences, ``answered`` the assistant's; ``request`` is the whole turn, at
+    ``place``. ``taken`` is the text of the option or offer that the person took (``chosen``: an option), ``offer`` what
+    the answer offers. ``changed``: files were changed for it. ``done``: that, or, where nothing is known of tools, the
+    answer says so. ``short`` are the numbers of the person's short turns."""
+
+    asked: list[Sentence]
+    answered: list[Sentence]
+    request: str = ""
+    place: str = ""
+    taken: str = ""
+    chosen: bool = False
+    changed: bool = False
+    done: bool = False
+    is_withdrawn: bool = False
+    offer: str = ""
+    short: frozenset[int] = frozenset()
+
+    def shares(self, other: Beat) -> bool:
+        """Whether both ask about something in common."""
+        return not self.subject().isdisjoint(other.subject())
+
+    def subject(self) -> frozenset[str]:
+        """The words of what was asked."""
+        return subject_words(" ".join([*(one.text for one in self.asked), self.taken]))
+
+
+def beats(turns: Sequence[Turn]) -> list[Beat]:
+    """The beats of a segment, in order. Turns of side chains count by the files that they changed."""
+    spoken = [turn for turn in turns if not turn.part]
+    tells_tools = any(turn.tools for turn in turns)
+    prefix = _prefix([turn.text for turn in spoken if turn.speaker == "user"])
+    found: list[Beat] = []
+    before = ""  # the assistant's last words
+    for asked, answered in _exchanges(spoken):
+        beat = _beat(spoken, asked, answered, prefix, tells_tools)
+        answer = "\n\n".join(spoken[number].text for number in answered)
+        _add(found, beat, answer, before, tells_tools)
+        before = answer or before
+    _withdraw_what_was_replaced(found)
+    return found
+
+
+def subject_words(text: str) -> frozenset[str]:
+    """The words that say what a text is about, each in one form; pairs of characters in scripts without blanks."""
+    found = {stem(word.lower()) for word in _WORD.findall(text) if len(word) > 2 and word.lower() not in STOP_WORDS}
+    pairs = {run[at : at + 2] for run in _SCRIPT.findall(text) for at in range(len(run) - 1)}
+    return frozenset(found | pairs)
+
+
+def _exchanges(spoken: Sequence[Turn]) -> Iterable[tuple[list[int], list[int]]]:
+    asked: list[int] = []
+    answered: list[int] = []
+    for number, turn in enumerate(spoken):
+        if turn.speaker == "user" and answered:
+            yield asked, answered
+            asked, answered = [], []
+        (asked if turn.speaker == "user" else answered).append(number)
+    if asked or answered:
+        yield asked, answered
+
+
+def _beat(spoken: Sequence[Turn], asked: list[int], answered: list[int], prefix: str, tells_tools: bool) -> Beat:
+    own = [one for number in asked for one in of_turn(_own(spoken[number], prefix), number)]
+    said = [one for number in answered for one in of_turn(spoken[number], number)]
+    answers = [spoken[number] for number in answered]
+    changed = any(_changes(turn) or (not tells_tools and _DIFF.search(turn.text)) for turn in answers)
+    alone = [found[1] for turn in answers for found in _ALONE.finditer(turn.text)]  # "Done." is no sentence
+    reported = not tells_tools and any(map(_reports, [*alone, *(one.text for one in said if not one.is_question)]))
+    questions = [one for one in said if one.is_question and one.remaining < _AFTER_OFFER]
+    offer = plain(questions[-1].text) if questions else ""
+    short = frozenset(number for number in asked if len(spoken[number].text) <= _STATEMENT)
+    request = "\n\n".join(spoken[number].text.removeprefix(prefix) for number in asked)
+    place = spoken[asked[0]].place if asked else ""
+    return Beat(own, said, request, place, changed=changed, done=changed or reported, offer=offer, short=short)
+
+
+def _reports(text: str) -> bool:
+    return words.says("done", text) and not words.begins("intends", text) and not text.endswith(("?", "？"))
+
+
+def _changes(turn: Turn) -> bool:
+    """Whether its tools changed files: by the names of the tools, or files that no tool only read."""
+    return any(map(_EDITS.match, turn.tools)) or bool(turn.files and not any(map(_READS.match, turn.tools)))
+
+
+def _add(found: list[Beat], beat: Beat, answer: str, before: str, tells_tools: bool) -> None:
+    """Append the beat, or go on with the last one. Withdraws the last one where this one corrects it."""
+    last, request = found[-1] if found else None, beat.request
+    beat.taken = _taken_option(request, before) if last is not None and last.offer else ""
+    beat.chosen = bool(beat.taken)
+    beat.done = beat.done or (beat.chosen and not tells_tools)
+    if last is None or beat.chosen:
+        found.append(beat)
+    elif last.offer and words.begins("accepts", request):
+        taken = f"{last.offer} {one_line(request)}"
+        if last.done:
+            beat.taken = taken
+            found.append(beat)
+        else:
+            last.taken = last.taken or taken
+            _go_on(last, beat)
+    elif words.begins("continues", request) or (words.is_empty(request) and not words.begins("retracts", request)):
+        if not last.done:
+            _go_on(last, beat)
+    elif words.begins("retracts", request) or (words.begins("disputes", request) and words.says("wishes", request)):
+        last.is_withdrawn = not (words.is_empty(request) and last.offer and last.done)  # "no" to a further offer
+        found.append(beat)
+    elif words.begins("disputes", request) or (words.says("concedes", answer[:300]) and last.shares(beat)):
+        _go_on(last, beat)
+    else:
+        found.append(beat)
+
+
+def _go_on(last: Beat, beat: Beat) -> None:
+    last.asked += [one for one in beat.asked if not words.is_empty(one.text)]
+    last.answered = beat.answered
+    last.changed, last.done = last.changed or beat.changed, last.done or beat.done
+    last.offer = beat.offer
+    last.short |= beat.short
+
+
+def _withdraw_what_was_replaced(found: Sequence[Beat]) -> None:
+    """A later request on the same subject replaces an earlier one; a change ends what was said of the state before."""
+    for place, earlier in enumerate(found):
+        mine = earlier.subject()
+        for later in found[place + 1 :]:
+            common = mine & later.subject()
+            if later.done and len(common) > 1 and len(common) >= _ALIKE * len(mine):
+                earlier.is_withdrawn = True
+        asks = not earlier.done and not earlier.chosen and all(one.is_question for one in earlier.asked)
+        if asks and any(later.changed and earlier.shares(later) for later in found[place + 1 : place + 2]):
+            earlier.is_withdrawn = True
+
+
+# --- whose words ---
+
+
+def _prefix(prompts: Sequence[str]) -> str:
+    """What several prompts begin with word for word: a product wrote it. Empty if there is none."""
+    starts = [prompt for prompt in prompts if len(prompt) > OPENING]
+    for one, other in itertools.pairwise(starts):
+        if one[:OPENING] == other[:OPENING]:
+            alike = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
+            same = "".join(character for character, _ in alike)
+            return same[: same.rfind("\n") + 1] or same
+    return ""
+
+
+def _own(turn: Turn, prefix: str) -> Turn:
+    """A turn of the person without what was pasted into it."""
+    parts = re.split(r"\n\s*\n", newlines(turn.text.removeprefix(prefix)).strip())
+    if len(turn.text) > _DOCUMENT and len(_STRUCTURE.findall(turn.text)) > _MOST_STRUCTURE:
+        parts = [part for part in parts[:1] if not _STRUCTURE.search(part)]
+    most = _LONG if len(turn.text) <= _TALK else 0
+    return replace(turn, text="\n\n".join(part for part in parts if len(part) <= most or not _is_paste(part)))
+
+
+def _is_paste(part: str) -> bool:
+    """Whether a paragraph was written elsewhere: full of places, or without a word to anybody."""
+    return bool(_PASTED.search(part)) or not words.says("addresses", part)
+
+
+def _taken_option(request: str, before: str) -> str:
+    """The text of the options of the answer before that a short request names by their mark, or by their own words."""
+    if len(request) > _MARKED or not request.strip():
+        return ""
+    said = _FENCED.sub("", before)
+    options = {found[1]: plain(one_line(found[2])) for found in _OPTION.finditer(said)}
+    if len(options) < 2:
+        return ""
+    named = set[str]()
+    for first, last in _MARK.findall(request):
+        named |= {name for name in options if first <= name <= (last or first)}
+    if named:
+        return " / ".join(text for name, text in options.items() if name in named)
+    if request.rstrip().endswith("?"):
+        return ""
+    asked = subject_words(request)
+    alike = [text for text in options.values() if asked & subject_words(text)]
+    return alike[0] if len(alike) == 1 else ""
+
+
+def told(beat: Beat, asked: frozenset[str], most: int) -> str:
+    """What came out for a request with these words: the sentence of the answer that reports it best; empty if none
+    does."""
+    said = [one for one in beat.answered if not one.is_question and not words.begins("intends", one.text)]
+    said = [one for one in said if len(subject_words(one.text)) > 1]
+    reports = [one for one in said if words.says("done", one.text)]
+    if beat.done and not reports:
+        reports = [one for one in said if words.says("concedes", one.text) and asked & subject_words(one.text)]
+    candidates = reports if beat.done else said
+    if not candidates:
+        return ""
+    count = len(candidates)
+
+    def worth(place: int) -> float:
+        text = candidates[place].text
+        common = len(asked & subject_words(text)) / math.sqrt(2 + len(asked))
+        late = place / count * (0.4 if beat.done else -0.4)
+        return common + late - (len(text) < 30) * 0.5
+
+    best = candidates[max(range(count), key=worth)]
+    text = plain(best.text)
+    for one in beat.answered:
+        if one.turn == best.turn and one.order > best.order:
+            announces = text.endswith((":", "："))
+            if one.is_question or not (announces or (len(text) <= _BRIEF and one.order == best.order + 1)):
+                break
+            text = f"{text} {plain(one.text)}"
+            if len(text) > most // 2:
+                break
+    return text
+
+
+def plain(text: str) -> str:
+    """A sentence without marks of emphasis."""
+    return text.replace("**", "").strip("_* ")

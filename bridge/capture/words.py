@@ -1,0 +1,240 @@
+"""The words by which a turn's part in a conversation is told, in ten languages: one table.
+
+A beat's shape (who spoke, what was changed, what came next) needs no language. These words say the rest: that something
+was done, is only intended, was wrong, is accepted. What is missing here makes a summary shorter, not wrong.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Literal
+
+Part = Literal[
+    "courtesy", "intends", "retracts", "disputes", "accepts", "continues", "orders", "upkeep", "done", "concedes",
+    "fails", "wishes", "addresses",
+]  # fmt: skip
+
+# English first, then German, French, Spanish, Portuguese and Italian, then Russian, Chinese, Japanese and Korean. In a
+# word, ``_`` is a blank, ``*`` stands for more letters, and an apostrophe may be missing.
+_TABLE: dict[Part, str] = {
+    # Words before a request that say nothing of it.
+    "courtesy": """
+        hey hi hello no, ok okay oh ah yes yeah yep so and now then also alright right great good nice cool perfect
+        thanks
+        please well finally however sure but hmm sorry thinking_again can_you could_you would_you will_you can_we
+        could_we
+        i'd_like_you_to i'd_like_it_to i'd_like_us_to i'd_like_to i'd_like i_would_like_it_to i_would_like_to
+        i_want_you_to
+        i_want_to i_want i_also_want i_do_also_want i_do_want to let's i_think we_should want_me_to
+        would_you_like_me_to
+        should_i shall_i do_you_want_me_to
+        hallo gut ja bitte kannst_du könntest_du ich_möchte ich_will soll_ich salut bien oui bon peux-tu pourrais-tu
+        je_voudrais je_veux hola vale sí puedes podrías quiero sim você_pode quero certo puoi vorrei
+        хорошо да можешь я_хочу 好的 好 请 帮我 我想 需要我 はい 네""",
+    # The assistant tells what it is about to do, or what may be done.
+    "intends": """
+        let_me let's let_us i'll i_will i'm_going_to i_need_to i_should i_can i_see here's here_are would_you
+        do_you_want
+        want_me should_i shall_i you_can you_could you_may you_might you_should this_should checking looking reading
+        running
+        wait next first then now_let now_i now_we now_for now_that now_update now_fix now_add now_remove now_replace
+        now_check now_write now_create now_run now_verify now_make now_the_test* now_here's i_now_have i've_now_got
+        ich_werde lass_mich soll_ich je_vais laissez-moi veux-tu voy_a vamos_a déjame vou vamos deixe-me vado_a
+        lasciami
+        сейчас давай* я_проверю я_сделаю 我将 我先 我会 我来 我准备 让我 接下来 需要我 まず これから それでは 먼저
+        이제 제가""",
+    # The person takes back what was asked or done before.
+    "retracts": """
+        ok_but ok,_but okay,_but well,_but sure_but sure,_but yes,_but yeah,_but no hmm_no hmm,_no nope nah wait
+        actually
+        instead revert undo stop wrong thinking_again on_second_thought* never_mind nevermind forget_it forget_that
+        scratch_that i_disagree i_don't_like i_don't_agree i_changed_my_mind why_can't why_don't why_not
+        nein doch_nicht falsch stopp ja,_aber warum_nicht lieber non pas_ça faux attends oui,_mais finalement plutôt
+        espera
+        sí,_pero mejor en_realidad não sim,_mas na_verdade aspetta sì,_ma anzi in_realtà
+        нет не_так неверно стоп да,_но лучше 不对 不是 不要 不行 错了 为什么不 いや いいえ 違 待って やっぱり 아니
+        틀렸 잠깐""",
+    # The person doubts the answer before, but not what was asked.
+    "disputes": """
+        hmm hm hmmm um uhm huh sorry but that's_not that's_wrong this_is_not this_is_wrong it's_not it's_still
+        it_is_still
+        not_quite not_what not_like why_did why_would why_are why_is you_didn't you_shouldn't you_misunderstood
+        you_forgot
+        it_didn't it_doesn't it_still it_named it_only one_issue one_problem still
+        aber warum_hast moment mais en_fait pero mas errado ma sbagliato но подожди 等等 等下 但是 为什么 でも なぜ
+        하지만 왜""",
+    # The person takes what the assistant offered.
+    "accepts": """
+        ok okay yes yeah yep yup sure agreed sounds_good sounds_great sounds_fine perfect great good nice fine
+        makes_sense
+        lgtm go_ahead go_for_it do_it do_that do_this please_do exactly correct
+        ja gut einverstanden genau passt oui d'accord vas-y parfait sí vale de_acuerdo adelante sim certo pode sì
+        va_bene
+        да хорошо согласен давай отлично 可以 好 行 是的 对 没问题 同意 嗯 はい うん お願い いい 了解 네 예 응 좋
+        그래""",
+    # The person wants the assistant to go on.
+    "continues": """
+        continue sorry,_continue ok_continue please_continue carry_on go_on proceed resume keep_going retry try_again
+        weiter mach_weiter continuez continúa sigue continua prosegui продолжай дальше 继续 请继续 続け 계속""",
+    # The person orders a change.
+    "orders": """
+        also_add use only make remove delete drop keep leave rename replace put add never always change move switch
+        set
+        extract split store hide limit raise lower convert avoid default go_with stick_with stick_to don't do_not
+        nutze nimm entferne lösche behalte ersetze füge ändere verschiebe nur immer utilise enlève supprime garde
+        remplace
+        ajoute déplace usa quita borra mantén reemplaza añade agrega cambia mueve siempre remova mantenha substitua
+        adicione
+        mude rimuovi elimina tieni sostituisci aggiungi sposta
+        используй убери удали оставь переименуй замени добавь измени 用 使用 删除 去掉 保留 改 替换 添加 增加 补充 只
+        使って 削除 残し 変更 追加 사용 삭제 유지 변경 추가""",
+    # Work that leaves nothing to know: looking, running, explaining, repairing, committing; and examples.
+    "upkeep": """
+        add_a_test add_tests add_some_tests write_a_test write_tests update_the_tests check explain show tell give
+        run rerun
+        test commit push pull merge rebase open look read see find search list review verify debug investigate fix try
+        continue resume proceed research do_some do_a do_the_research summarize describe analyze evaluate compare
+        suggest
+        propose help address respond shift sort_this talk pause discuss write_up draft make_sure_you include_th*
+        start_the start_a start_with restart install build deploy what how who
+        when where
+        which is are does do_we do_you do_they did has have_we have_you for_example eg e.g.
+        prüfe erklär* zeig* starte teste schau* lies suche behebe wie wer wann wo welche* zum_beispiel
+        vérifie* explique* montre* lance regarde lis cherche corrige quel* comment qui quand où par_exemple
+        verifica revisa explica muestra ejecuta prueba busca arregla qué cómo quién cuándo dónde por_ejemplo
+        verifique explique mostre execute procure corrija o_que quem quando onde controlla spiega mostra esegui cerca
+        correggi cosa chi dove per_esempio проверь объясни покажи запусти посмотри найди исправь что как кто когда где
+        检查 解释 查看 运行 测试 看看 看一下 阅读 搜索 修复 提交 什么 怎么 如何 为什么 还有 例如 比如
+        確認 説明 見せ 実行 テスト 調べ 直して 何 どう 例えば 확인 설명 보여 실행 테스트 찾아 고쳐 무엇 어떻게""",
+    # The assistant reports what was done, or what holds from now on. English participles are in ``_PARTICIPLE``.
+    "done": """
+        now no_longer fix_is_in
+        erledigt fertig umgestellt geändert entfernt hinzugefügt ersetzt angepasst eingebaut behoben umbenannt
+        aktualisiert
+        c'est_fait terminé ajouté* supprimé* remplacé* modifié* corrigé* renommé* créé* mis_à_jour
+        hecho listo añadid* agregad* eliminad* cambiad* actualizad* reemplazad* corregid* cread*
+        feito adicionad* removid* alterad* atualizad* substituíd* corrigid* criad* fatto aggiunt* rimoss* modificat*
+        aggiornat* sostituit* corrett* creato creata creati
+        готово сделано добавлен* удал*н* изменен* обновлен* заменен* исправлен* создан* теперь
+        已实现 已统一 已补充 已完成 已移除 已改 已添加 已更新 已删除 已修 已新增 完成了 改为 移除了
+        しました 済み 完了 変更され 追加され 했습니다 되었습니다 완료""",
+    # The assistant says that it was wrong, or that the person has a point.
+    "concedes": """
+        you're_right you_are_right you're_absolutely_right you_are_absolutely_right you're_correct you_are_correct
+        my_apologies my_mistake i_apologize i_missed i_misread i_misunderstood good_point good_catch revert_my
+        du_hast_recht mein_fehler vous_avez_raison tu_as_raison désolé tienes_razón lo_siento você_tem_razão desculpe
+        hai_ragione ha_ragione вы_правы ты_прав моя_ошибка 你说得对 您说得对 抱歉 その通り 申し訳 맞습니다 죄송""",
+    # Something does not work: what follows is a repair, not a choice.
+    "fails": """
+        fail fails failed failing failure* error errors exception crash* broke broken bug bugs issue issues
+        not_working
+        doesn't_work does_not_work won't traceback
+        fehler* kaputt geht_nicht funktioniert_nicht erreur* échoue* plante* fallo falla no_funciona erro erros falha
+        não_funciona errore fallisce non_funziona ошибк* падает не_работает
+        报错 错误 失败 崩溃 エラー 失敗 動かな 오류 에러 실패""",
+    # The person says how it should be.
+    "wishes": """
+        let's should shouldn't must mustn't want prefer i'd_rather would_rather instead from_now_on going_forward
+        as_a_rule for_now
+        i'd_like
+        i_would_like i_like sounds decided agreed don't_need don't_want don't_use do_not_use do_not_want no_need
+        sollte* muss müssen lieber stattdessen niemals ab_jetzt wir_nehmen nehmen_wir lass_uns entschieden beschlossen
+        devrai* doit doivent il_faut plutôt_que jamais désormais on_garde on_prend on_utilise décidé
+        debe deben debería* hay_que nunca en_vez_de vamos_a_usar usaremos decidido quiero deve deveria prefiro
+        em_vez_de
+        vamos_usar decidimos quero dovrebbe devono invece d'ora_in_poi usiamo deciso voglio
+        должн* нужно надо лучше вместо никогда решили хочу 应该 应当 必须 不要 不用 没有必要 改成 改为 统一 直接 换成
+        去除 删除
+        べき てほしい にして ではなく 必ず 常に 해야 하지_마 대신 항상 바꿔""",
+    # Somebody speaks to somebody. A long text without such words was written elsewhere.
+    "addresses": """
+        i i'm i've i'd i'll we we're we've you your my our us me let's please can could
+        ich wir du mir uns bitte kannst je j'ai nous on tu vous yo nosotros me nos puedes eu nós você io noi mi ci
+        puoi
+        я мы ты вы мне нам 我 你 您 们 请 吗 吧 私 僕 ください ましょう です 저 나 우리 세요 까요""",
+}
+_PARTICIPLE = re.compile(
+    r"^\W*(?:all )?done\b|^\W*(?!need|indeed|based|interest|suppose|unrelated|shared|expected)[a-z]{2,}ed\b"
+    r"|\bi(?:['’]ve| have) (?:\w+ly |also )*(?!found|identified|noticed|checked|seen|read|reviewed|looked|got)"
+    r"\w+(?:ed|en|t|e|d)\b|\b(?:has|have) (?:all )?been (?:\w+ly )?\w+ed\b"
+    r"|\b(?:is|are|was|were) (?:removed|added|updated|replaced|renamed|fixed)\b",
+    re.IGNORECASE,
+)
+# Expressions with a word of the table that mean something else.
+_OTHERWISE: dict[Part, re.Pattern[str]] = {
+    "done": re.compile(r"\b(?:right|for|should) now\b", re.IGNORECASE),
+    "wishes": re.compile(r"\binstead of\b", re.IGNORECASE),
+}
+# Words of which a request consists that names no subject: a greeting, consent, "continue".
+_EMPTY_WORDS = frozenset(
+    "a again ahead all and are as been carry commit continue cool danke day do doing done everyone fine for from"
+    " go good gracias great have hallo hello hey hi hola how i is it ja k keep going left off lgtm like long looks me"
+    " merci merge morning afternoon evening moin nein next nice no non nope now ok okay on oui please perfect proceed"
+    " push resume retry right salut see si sí so sounds sorry stop sure test thank thanks that the then there this thx"
+    " time to today try up wait weiter well what what's whats where with y yeah yep yes yo you your sigue continuez"
+    " continúa можно да хорошо продолжай дальше 可以 好 好的 继续 开始 开始实施 是的 对 嗯 谢谢 はい お願い"
+    " お願いします 続けて 네 좋아요 계속".split()
+)
+# A turn of the person that begins so is about something else than the one before.
+_OTHER_SUBJECT = re.compile(
+    r"\W*(?:(?:ok(?:ay)?|so|now|alright|right|great|good|perfect|thanks|cool|done)[,.! ]+){0,3}"
+    r"(?:(?:this is )?(?:completely |totally )?unrelated\b"
+    r"|(?:a |on a |one )?(?:completely |totally )?(?:different|another|new|separate|other|next)"
+    r" (?:topic|subject|question|task|issue|thing|matter)(?: now)?\s*[:,.–—-]"
+    r"|(?:now )?(?:for |to )?something (?:else|(?:completely |totally )?different)\b"
+    r"|(?:switching|changing) (?:gears|topics?|subjects?|the (?:topic|subject)|to (?:a|another|the next)\b)"
+    r"|let['’]?s (?:switch (?:gears|topics?|to (?:another|a different))|move on to|change the (?:topic|subject))\b"
+    r"|(?:ein )?(?:anderes|neues) thema\b|(?:jetzt )?(?:zu )?etwas (?:ganz )?anderes\b|autre (?:sujet|chose)\b"
+    r"|changement de sujet\b|otro tema\b|otra cosa\b|换个话题|另一个问题|別の(?:話|質問|件))",
+    re.IGNORECASE,
+)
+_LEAST_REST = 8  # characters
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+
+
+def begins(part: Part, text: str) -> bool:
+    """Whether a text begins with such words; what the person wants done may have words of courtesy before it."""
+    return _pattern(part, at_start=True).match(_requested(text) if part in ("orders", "upkeep") else text) is not None
+
+
+def says(part: Part, text: str) -> bool:
+    """Whether such words stand anywhere in a text."""
+    known = _OTHERWISE[part].sub("", text) if part in _OTHERWISE else text
+    return _pattern(part, at_start=False).search(known) is not None or (
+        part == "done" and bool(_PARTICIPLE.search(text))
+    )
+
+
+def is_empty(text: str) -> bool:
+    """Whether what a person says names no subject: a greeting, "continue", "yes"."""
+    return all(word.lower().replace("’", "'") in _EMPTY_WORDS for word in _WORD.findall(text))
+
+
+def changes_subject(text: str) -> bool:
+    """Whether a turn of the person says that it is about something else than the one before."""
+    return bool(_OTHER_SUBJECT.match(text))
+
+
+def without_courtesy(text: str) -> str:
+    """A request without "ok, can you please" and the like before it; itself if hardly anything would remain."""
+    rest = _requested(text)
+    return rest if len(rest) > _LEAST_REST else text
+
+
+def _requested(text: str) -> str:
+    while (found := _pattern("courtesy", at_start=True).match(text)) and found.end() < len(text):
+        text = text[found.end() :].lstrip(" ,.:!")
+    return text
+
+
+@cache
+def _pattern(part: Part, *, at_start: bool) -> re.Pattern[str]:
+    words = sorted(_TABLE[part].split(), key=len, reverse=True)
+    return re.compile(rf"{chr(92)}W*" * at_start + f"(?:{'|'.join(map(_expression, words))})", re.IGNORECASE)
+
+
+def _expression(word: str) -> str:
+    """The expression of a word in the table. Scripts without blanks have no ends of words."""
+    text = re.escape(word).replace("_", " ").replace(r"\*", r"\w*").replace("'", "['’]?")
+    return text if word > "\u2e80" else rf"(?<!\w){text}(?!\w)"
