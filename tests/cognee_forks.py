@@ -307,10 +307,12 @@ def query(stores: Any, text: str, values: dict[str, Any]) -> list[Any]:
 
 def what_is_there(stores: Any) -> dict[str, Any]:
     """Every node as type, name and id; every edge as the ids of its ends and its name; nodes' vectors by table."""
-    from bridge.graph import cognee_process, cognee_store, lance
+    from cognee.infrastructure.databases.vector import get_vector_engine_async
+
+    from bridge.graph import cognee_process, lance
 
     async def vectors() -> dict[str, list[str]]:
-        engine = await cognee_store.get_vector_engine_async()
+        engine = await get_vector_engine_async()
         found = {name: sorted(await lance.row_ids(engine, name)) for name in await lance.table_names(engine)}
         return {name: ids for name, ids in found.items() if ids and not name.startswith("EdgeType")}
 

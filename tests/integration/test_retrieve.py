@@ -28,7 +28,7 @@ SCRIPT = str(PROJECT / "bridge" / "retrieve.py")
 
 METADATA_FIELDS = {
     "memory_id", "memory_number", "memory_type", "topic", "topic_id", "plan_id", "session_id", "status",
-    "source_created_at", "created_at", "updated_at", "importance",
+    "source_created_at", "created_at", "updated_at", "importance", "tags",
 }  # fmt: skip
 SCORE_FIELDS = {
     "score", "final_score", "relevance_score", "semantic_score", "vector_score", "lexical_score",
@@ -137,7 +137,7 @@ def test_a_legacy_hit_has_its_text_and_null_metadata(place: Place) -> None:
     hit = hits["legacy-1"]
     assert (hit["memory_type"], hit["importance"]) == ("legacy", 0.25)
     assert hit["text"].startswith("User asked: ")
-    for name in METADATA_FIELDS - {"memory_id", "memory_number", "memory_type", "importance"}:
+    for name in METADATA_FIELDS - {"memory_id", "memory_number", "memory_type", "importance", "tags"}:
         assert hit[name] is None, name
 
 
@@ -302,7 +302,10 @@ def test_a_store_whose_model_is_not_on_this_machine_is_refused_with_the_remedy(o
 def test_a_chosen_model_that_is_missing_is_a_clear_error_with_the_remedy(of_full_weights: Place) -> None:
     of_full_weights.environment["EMBEDDING_MODEL"] = ENGLISH_FULL.model
     found = script(of_full_weights, str(of_full_weights.workspace.root), "session")
-    assert (found["error_code"], found["remediation"]) == ("MODEL_MISSING", "Run: cognee-memory setup.")
+    assert (found["error_code"], found["remediation"]) == (
+        "MODEL_MISSING",
+        "Fetch it: cognee-memory model use english-full.",
+    )
 
 
 def test_a_damaged_store_is_an_answer_and_no_traceback(tmp_path: Path, model_cache: Path) -> None:
