@@ -54,7 +54,7 @@ def as_payload(memory: Memory) -> dict[str, Any]:
 
 def labels_of(metadata: Metadata) -> Labels:
     """The metadata as JSON. An empty text, as an earlier version's store has it, is an unknown value."""
-    values = {name: None if (value := getattr(metadata, name)) == "" else value for name in LABELS}
+    values: dict[str, Any] = {name: None if (it := getattr(metadata, name)) == "" else it for name in LABELS}
     return cast("Labels", values | {name: list(values[name]) for name in LISTS})
 
 
