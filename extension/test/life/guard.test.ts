@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { Changes } from "../../src/core/changes";
 import { describe as text } from "../../src/core/error";
 import { heartbeatFile } from "../../src/core/layout";
 import { Memory } from "../../src/core/memory";
@@ -14,6 +15,7 @@ const GONE = 2 ** 30;
 const folder = mkdtempSync(join(tmpdir(), "guard-"));
 const events = new EventEmitter<Uri>();
 let guard: Guard;
+let changes: Changes;
 let woken: number;
 let told: string[];
 
@@ -43,10 +45,12 @@ beforeEach(() => {
   } as never);
   [woken, told] = [0, []];
   const memory = new Memory(folder, () => Promise.reject(new Error("not used")));
+  const folders = () => [{ uri: Uri.file(folder) }] as never[];
+  changes = new Changes(folders);
   const services = {
-    context: { subscriptions: [] },
     log: { warn: () => undefined },
-    folders: () => [{ uri: Uri.file(folder) }],
+    folders,
+    changes,
     memoryOf: () => memory,
   } as unknown as Services;
   guard = new Guard(
@@ -59,6 +63,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   guard.dispose();
+  changes.dispose();
   vi.useRealTimers();
   vi.restoreAllMocks();
   rmSync(folder, { recursive: true });

@@ -31,6 +31,7 @@ const memory = (changes: Partial<MemoryText> = {}): MemoryText =>
     topic_id: "loan-periods",
     session_id: "2026-11-12-session-1",
     plan_id: null,
+    tags: [],
     source_created_at: null,
     created_at: "2026-11-12T09:00:00Z",
     summary_text: FORM,
