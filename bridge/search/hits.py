@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from ..interface.answer_shapes import AnyHit, RetrievalHit
+    from ..memory_shapes import Labels
     from .ranking import Factors
 
     Packed = tuple[Memory, Factors, str, int]
@@ -38,6 +39,11 @@ _MOST_CHARACTERS_A_TOKEN = 64
 CountTokens = Callable[[str], int]
 
 
+def _known(labels: Labels) -> Labels:
+    """The properties, null where an earlier version stored an empty text."""
+    return cast("Labels", {name: None if value == "" else value for name, value in labels.items()})
+
+
 def summary_text(memory: Memory) -> str:
     """The text to show. It is rendered from the present fields, since a stored text would show an old status."""
     if memory.content is None:
@@ -59,7 +65,7 @@ def hit(memory: Memory, scored: Factors, text: str, tokens: int) -> RetrievalHit
         **scored.reported(),
         "tokens": tokens,
         "topic": (memory.content.topic or None) if memory.content else None,
-        **labels_of(m),
+        **_known(labels_of(m)),
     }
     shown = cast("RetrievalHit", always)
     if memory.content is not None:

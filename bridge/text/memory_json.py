@@ -53,8 +53,8 @@ def as_payload(memory: Memory) -> dict[str, Any]:
 
 
 def labels_of(metadata: Metadata) -> Labels:
-    """The metadata as JSON. An empty text, as an earlier version's store has it, is an unknown value."""
-    values: dict[str, Any] = {name: None if (it := getattr(metadata, name)) == "" else it for name in LABELS}
+    """The metadata as JSON."""
+    values = {name: getattr(metadata, name) for name in LABELS}
     return cast("Labels", values | {name: list(values[name]) for name in LISTS})
 
 
