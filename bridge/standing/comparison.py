@@ -20,7 +20,7 @@ from .statements import digest, statements
 NEAREST = 5  # statements that each new one is compared with
 SAME_TOPIC_NEARER = 0.15  # in cosine
 TOPICS_ALIKE = 0.5  # the cosine of two topics; "Keep 4 entries" says nothing of a matter with another name
-NEARLY_THE_SAME = 0.8  # the cosine of two statements of such topics
+SAME_OF_TWO_TOPICS = 0.8  # the cosine of two statements of such topics
 _TOGETHER = 64  # memories for which the other statements are read once
 _TOPIC = 1  # the passage of the topic
 
@@ -101,5 +101,5 @@ def _may_be_same_matter(rows: Vectors, one: _Statement, other: _Statement) -> bo
     """Whether two statements may contradict each other whatever was asked."""
     topics = rows[[one[2] - one[1] + _TOPIC, other[2] - other[1] + _TOPIC]]
     return _is_same_topic(one, other) or (
-        float(rows[one[2]] @ rows[other[2]]) >= NEARLY_THE_SAME and float(topics[0] @ topics[1]) >= TOPICS_ALIKE
+        float(rows[one[2]] @ rows[other[2]]) >= SAME_OF_TWO_TOPICS and float(topics[0] @ topics[1]) >= TOPICS_ALIKE
     )

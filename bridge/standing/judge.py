@@ -18,7 +18,7 @@ IDENTITY = "judge-4"
 """Changes with the rules and the weights: then all memories are compared again."""
 
 CERTAIN_KINDS = ("value", "negation")
-NEARLY_THE_SAME = 0.7  # cosine
+SAME_SUBJECT = 0.7  # the cosine from which an amount or a negation is certain
 _AT_MOST_DISPUTED, _AT_MOST_POSSIBLE = REPLACED - 0.01, DISPUTED - 0.01
 
 
@@ -41,5 +41,5 @@ def _probability(pair: tuple[str, str], vectors: Vectors) -> float:
     if not conflicts:
         return 0.0
     found = conflicts[0].found
-    is_certain = found.kind in CERTAIN_KINDS and float(vectors[0] @ vectors[1]) >= NEARLY_THE_SAME
+    is_certain = found.kind in CERTAIN_KINDS and float(vectors[0] @ vectors[1]) >= SAME_SUBJECT
     return round(found.confidence if is_certain else min(found.confidence, _AT_MOST_DISPUTED), 2)

@@ -59,7 +59,7 @@ def _replaced(
     from bridge.search.query_client import embed
     from bridge.search.standings import DISPUTED
     from bridge.standing import judge
-    from bridge.standing.comparison import NEARLY_THE_SAME, TOPICS_ALIKE
+    from bridge.standing.comparison import SAME_OF_TWO_TOPICS, TOPICS_ALIKE
 
     said = list(summary.get("decisions") or ())[:_MOST_DECISIONS]
     if not said or not passages:
@@ -78,7 +78,7 @@ def _replaced(
         (each, new)
         for each in passages
         for new in said
-        if is_same or (is_alike and cosine(each, new) >= NEARLY_THE_SAME)
+        if is_same or (is_alike and cosine(each, new) >= SAME_OF_TWO_TOPICS)
     ]
     found = judge.by_rules(pairs, lambda texts: vectors[[row[text] for text in texts]])
     return list(dict.fromkeys(each for (each, _), sure in zip(pairs, found, strict=True) if sure >= DISPUTED))
