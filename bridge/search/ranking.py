@@ -89,8 +89,8 @@ CLEARLY_BETTER = 1.1
 
 # A question that names a time: what a memory far from it keeps of its score, and the half-life of the days between,
 # which is as long as the period itself within these limits.
-PERIOD_FLOOR = 0.7
-PERIOD_HALF_LIVES = (1.0, 30.0)
+PERIOD_FLOOR = 0.5
+PERIOD_HALF_LIVES = (1.0, 10.0)
 # The newest or oldest memory is looked for among those with this share of the best relevance.
 FIT_SHARE = 0.8
 
