@@ -33,7 +33,6 @@ from ..privacy import redaction
 from ..search.hits import summary_text
 from ..slices import Slices
 from ..store.change import StatusChange
-from ..store.protocol import Memories
 from ..store.values import AppliedJob, CapturedSegment, CapturedSession
 from ..transfer import receipts
 from . import Outcomes, Progress, Task, captured_session
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
     from io import BufferedReader
 
     from ..interface.result_shapes import Captured, CapturedMemory, CapturedSessionItem, KeptMemory, UndoneCapture
+    from ..store.memories import Memories
 
 Outcome = Literal["captured", "unchanged", "withdrawn", "forgotten", "empty", "failed"]
 

@@ -23,14 +23,14 @@ from ..capture.title import COMMON, shortened
 from ..memory import Content, Memory, Metadata, slug
 from ..slices import SLICE_SECONDS
 from ..store.change import StatusChange
-from ..store.protocol import Memories
 from ..store.values import Addition, CapturedSegment, CapturedSession, CaptureSource
 from ..text.identity import content_id
 from ..text.sections import normalise, one_line
 
 if TYPE_CHECKING:
     from ..capture.readers.reader import Reader
-    from ..store.protocol import Store
+    from ..store.memories import Memories
+    from ..store.store import Store
 
 _SAME_SUBJECT = 3  # words that a note and a summary have in common
 _STATED = 0.6  # of a decision's words that stand in a note, which states it then

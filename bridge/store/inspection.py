@@ -18,8 +18,8 @@ from jobs.layout import Workspace
 
 from ..text.terms import INDEX_FORMAT as WORDS_FORMAT
 from . import database, migrations, outbox, vector_files
+from .catalogue import WINDOW_STEP
 from .full_text import table_in_force
-from .protocol_reading import WINDOW_STEP
 
 _PARTS: dict[vector_files.Part, str] = {"passages": "vector_rows", "wholes": "whole_rows"}
 

@@ -19,7 +19,7 @@ from .forgettings import ForgettingReader
 from .values import AppliedJob, Feedback, Known, KnownPair, PairVerdict
 
 
-class SqliteMemories:
+class Memories:
     """Reads through one connection. Hidden memories are left out, unless a method says otherwise."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -209,14 +209,14 @@ class SqliteMemories:
 
 
 @contextmanager
-def open_memories(workspace: Workspace) -> Iterator[SqliteMemories]:
+def open_memories(workspace: Workspace) -> Iterator[Memories]:
     """A reader for the block, beside the writer. It has no memories if the store does not exist yet.
 
     Raises JobError: STORE_NEWER, STORE_UNREADABLE, STORE_BUSY.
     """
     with database.read_connection(workspace) as connection:
         if connection is not None:
-            yield SqliteMemories(connection)
+            yield Memories(connection)
             return
     with database.nothing_stored() as connection:
-        yield SqliteMemories(connection)
+        yield Memories(connection)
