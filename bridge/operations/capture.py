@@ -26,8 +26,7 @@ from ..capture.kept_turns import TurnFilter
 from ..capture.readers import registry
 from ..capture.readers.export_dates import moment_in
 from ..capture.readers.reader import Home
-from ..capture.segment import Segment, SegmentSummary
-from ..capture.session import Transcript
+from ..capture.session import Segment, SegmentSummary, Transcript
 from ..graph.open_stores import Stores
 from ..privacy import redaction
 from ..search.hits import summary_text

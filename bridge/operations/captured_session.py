@@ -14,10 +14,8 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from ..capture.beats import subject_words
-from ..capture.growth import split_known
-from ..capture.kept_turns import COPIED, RUN, TurnFilter, digest, opening_digest, run_digest, turn_digest
-from ..capture.segment import Embed, Segment, SegmentSummary
-from ..capture.session import Findings, Transcript, Turn
+from ..capture.kept_turns import COPIED, RUN, TurnFilter, digest, opening_digest, run_digest, split_known, turn_digest
+from ..capture.session import Embed, Findings, Segment, SegmentSummary, Transcript, Turn
 from ..capture.summary import ARROW
 from ..capture.title import COMMON, shortened
 from ..memory import Content, Memory, Metadata, slug

@@ -11,11 +11,10 @@ both, and the exceptions. In reading order:
 ``history_digests``: the history of compactions without texts.
 ``similar_ids``: similar ids for a topic or memory that does not exist.
 ``store``: the store over memory.db, with its one writer.
-``change_writer``: a change as SQL.
-``memories``: memories read by id, number or topic.
+``change_writer``: a change as SQL, with the numbers of new memories.
+``memories``: memories read by id, number or topic; the numbers that are taken, and the jobs whose effects are
+committed.
 ``rows``: a memory as a row of memory.db, and back.
-``numbering``: the numbers of memories.
-``applied_jobs``: the jobs whose effects are committed.
 ``outbox``: the pending deliveries to the graph, and the state in which the graph was left.
 ``compaction_history``: the history of compactions and restores.
 ``extractions``: the nodes and edges that cognee extracted from memories.
@@ -40,8 +39,7 @@ both, and the exceptions. In reading order:
 ``memory_lists``: lists of memories and topics.
 ``export_rows``: the rows of an export.
 ``sizes``: counts and bytes for monitoring.
-``inspection``: a quick inspection of memory.db and its indexes.
+``inspection``: a quick inspection of memory.db and its indexes, and a summary for a support archive.
 ``audit``: a full check of memory.db and its indexes.
 ``expected_graph``: what the graph must hold, for comparison with it.
-``database_summary``: schema and row counts for a support archive.
 """

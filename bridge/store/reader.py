@@ -129,10 +129,10 @@ class StoreReader:
 
     def is_applied(self, job: AppliedJob) -> bool:
         """Whether the job's effect is committed; False without a store."""
-        from . import applied_jobs
+        from .memories import Memories
 
         with database.read_connection(self._workspace) as connection:
-            return connection is not None and applied_jobs.is_recorded(connection, job)
+            return connection is not None and Memories(connection).is_applied(job)
 
     def sizes(self, now: datetime) -> Sizes:
         """Counts, and sizes of files, for monitoring; zeros without a store. The usage is that of the UTC day."""

@@ -30,7 +30,7 @@ from ..embedding.embedder import Embedder, Vectors
 from ..memory import Memory, Status
 from ..slices import Progress, Slices, ignore_progress
 from ..text.passages import passages
-from . import applied_jobs, database, forgettings, full_text, quarantine, vector_files
+from . import database, forgettings, full_text, quarantine, vector_files
 from .change import Change, StatusChange
 from .change_writer import ChangeWriter
 from .embedding_cache import EmbeddingCache
@@ -220,7 +220,8 @@ class Store(Memories):
             self._before_writing()
             self._writer.write(change)
             yield
-            applied_jobs.record(self._connection, change.applied, change.at)
+            effects = [(job.job_id, job.job_sha256, change.at) for job in change.applied]
+            self._connection.executemany("INSERT OR IGNORE INTO effects VALUES (?, ?, ?)", effects)
             self._before_commit(change)
 
     def _before_writing(self) -> None:
@@ -405,4 +406,5 @@ class Store(Memories):
 
     def drop_effects_before(self, at: str) -> int:
         """Delete the records of jobs applied before then. Returns how many."""
-        return applied_jobs.drop_before(self._connection, at)
+        with database.transaction(self._connection):
+            return self._connection.execute("DELETE FROM effects WHERE at < ?", (at,)).rowcount

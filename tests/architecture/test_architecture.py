@@ -88,7 +88,7 @@ STORE_EXCEPTIONS = {
     ("bridge.operations.check", "expected_graph"): "the same, for the graph",
     ("worker.doctor.stores", "inspection"): "the doctor looks at memory.db, whatever its state",
     ("worker.doctor.stores", "migrations"): "the same: its format",
-    ("worker.doctor.bundle", "database_summary"): "the support archive has memory.db's schema and counts",
+    ("worker.doctor.bundle", "inspection"): "the support archive has memory.db's schema and counts",
     ("bridge.transfer.export", "export_rows"): "which tables an export has",
     ("bridge.graph.graph_files", "quarantine"): "moves files of any kind aside",
     ("worker.gateway.app", "team.row_checks"): "a row that no copy could apply is refused",

@@ -27,8 +27,8 @@ from ..migrations import FORMAT
 from ..store import Prepare, Store
 from ..values import Arrivals
 from . import position, replica
-from .incoming_rows import IncomingRows
 from .recorder import Recorder
+from .replica import IncomingRows
 from .tables import MEMORIES, TOMBSTONES
 
 log = logging.getLogger(__name__)
