@@ -26,7 +26,7 @@ from bridge.operations import Task
 from bridge.operations.ingest import prepare
 from bridge.search.reader import Reader
 from bridge.standing import comparison
-from bridge.store.sqlite_store import SqliteStore
+from bridge.store.store import Store
 from jobs import clock
 from jobs.layout import Workspace
 from jobs.parse import parse_job
@@ -154,7 +154,7 @@ class Shelf:
         self._ids: dict[str, str] = {}
         self._embedder = embedder
         self._reader = Reader(self._workspace, EmbeddingConfig(cache_dir=root), lambda _: embedder)
-        store = SqliteStore(self._workspace, embedder)
+        store = Store(self._workspace, embedder)
         try:
             found = []
             for place, row in enumerate(memories):
@@ -172,7 +172,7 @@ class Shelf:
 
     def compare(self) -> None:
         """Find what holds, as the worker does in an idle moment."""
-        store = SqliteStore(self._workspace, self._embedder)
+        store = Store(self._workspace, self._embedder)
         try:
             while comparison.compare_some(store):
                 pass

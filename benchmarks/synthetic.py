@@ -23,7 +23,7 @@ from bridge.memory import Memory
 from bridge.operations import Task
 from bridge.operations.ingest import prepare
 from bridge.settings import load
-from bridge.store.sqlite_store import SqliteStore
+from bridge.store.store import Store
 from bridge.text.passages import passages
 from jobs import clock
 from jobs.layout import Workspace
@@ -176,7 +176,7 @@ def batches(embedder: Turned, workspace_id: str, start: int, end: int) -> Iterat
 def fill(workspace: Workspace, count: int) -> None:
     """Bring the store to ``count`` memories; what it has stays."""
     embedder = Turned(load().embedding)
-    store = SqliteStore(workspace, embedder)
+    store = Store(workspace, embedder)
     try:
         for memories in batches(embedder, store.workspace_id, store.count(), count):
             store.add([(memory, None) for memory in memories], clock.iso(clock.now()))

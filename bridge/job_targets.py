@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths, Workspace
@@ -18,8 +18,10 @@ from jobs.states import ENDS
 
 from .store import similar_ids
 from .store.opening import reader_of
-from .store.protocol_reading import MemoryLists, TopicRow
 from .team import copy_age
+
+if TYPE_CHECKING:
+    from .store.memory_lists import MemoryLists, TopicRow
 
 _UUID = re.compile(r"[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 _NOT_SUBMITTED = " No job was submitted."
@@ -117,7 +119,7 @@ def _forget(workspace: Workspace, lists: MemoryLists | None, payload: Payload) -
     """A forgotten memory may be forgotten again, so a UUID that is not in the store is left to the job."""
     topic_id, session = payload.get("topic_id"), payload.get("session")
     if session is not None:
-        captured = [f"{each.tool}/{each.session_id}" for each in lists.captured_sessions()] if lists else []
+        captured = [f"{each.tool}/{each.session_id}" for each in lists.captures.sessions()] if lists else []
         missing = f"Nothing was captured from {session!r}.{_NOT_SUBMITTED}"
         return None if session in captured else JobError("SESSION_NOT_FOUND", missing)
     if topic_id is not None:

@@ -16,7 +16,7 @@ from bridge.embedding.embedder import Embedder
 from bridge.memory import Content, Memory, Metadata
 from bridge.search.reader import Verb
 from bridge.settings import Settings
-from bridge.store.sqlite_store import SqliteStore
+from bridge.store.store import Store
 from jobs.layout import Workspace
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -32,7 +32,7 @@ def summary(memory_id: str, context: str, status: str = "Active", **other: Any) 
     return Memory(memory_id, 0, "summary", known, STORED, content)
 
 
-def add_decisions(store: SqliteStore, memory_id: str, decisions: Sequence[str], day: int = 1, **other: Any) -> Memory:
+def add_decisions(store: Store, memory_id: str, decisions: Sequence[str], day: int = 1, **other: Any) -> Memory:
     """Store a summary of that day of October with these decisions; further arguments are fields of its metadata."""
     date = f"2026-10-{day:02d}T12:00:00Z"
     known = Metadata(**{"status": "Active", "created_at": date, **other})
@@ -58,7 +58,7 @@ class Shelf:
 
     def add(self, *memories: Memory) -> Shelf:
         self.workspace.memory.mkdir(mode=0o700, exist_ok=True)
-        store = SqliteStore(self.workspace, self.embedder)
+        store = Store(self.workspace, self.embedder)
         store.add([(memory, None) for memory in memories], STORED)
         store.close()
         return self

@@ -2,17 +2,15 @@
 
 It reads files of the user and computes; it stores nothing, and knows neither jobs nor cognee. In reading order:
 
-``session``: a session's turns, and what a reader reports besides, as values.
+``session``: a session's turns, what a reader reports besides, segments and their summaries, as values.
 ``readers``: one reader for each tool's transcripts, behind one interface.
-``segment``: a part of a session about one subject, and the summary made of it, as values.
 ``sentences``: what was said as prose, without code and output.
-``exchanges``, ``gaps``, ``boundaries``: where a session is cut into segments.
+``exchanges``, ``boundaries``: where a session is cut into segments.
 ``words``: the words of ten languages by which a turn's part in the conversation is told.
 ``beats``: what was asked, what was done for it, and how the person took it.
-``named``, ``title``, ``summary``: a segment's summary without a language model, made of beats.
-``kept_turns``: which turns are kept, without private parts and secrets.
+``title``, ``summary``: a segment's summary without a language model, made of beats.
+``kept_turns``: which turns are kept, without private parts and secrets; which of a grown session are unchanged.
 ``ignored_files``: which files a memory must not name.
-``growth``: which segments of a session that grew are unchanged.
 ``consent``: the tools from which a workspace may capture.
 ``model_summary``: a segment's summary by a language model, as far as the transcript supports it.
 """

@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, islice
 from pathlib import Path
 
 from ..privacy import redaction
@@ -135,3 +136,17 @@ def _relative(path: str, roots: set[str]) -> str | None:
         if _is_inside(normal, {root}) and os.path.normcase(normal) != root:
             return normal[len(root.rstrip(os.sep)) + 1 :].replace(os.sep, "/")
     return None
+
+
+def split_known(turns: Iterable[Turn], known: Sequence[tuple[int, str]]) -> tuple[int, Iterator[Turn]]:
+    """How many of the known segments are unchanged, and the turns after them.
+
+    ``known`` has the number of turns and the digest of each segment that was captured before. The last one is never
+    among the unchanged: it may go on. So at most one segment's turns are held in memory.
+    """
+    rest = iter(turns)
+    for index, (count, known_digest) in enumerate(known[:-1]):
+        part = list(islice(rest, count))
+        if len(part) < count or digest(part) != known_digest:
+            return index, chain(part, rest)
+    return max(0, len(known) - 1), rest

@@ -14,8 +14,7 @@ from dataclasses import replace
 from pydantic import BaseModel
 
 from ..text.sections import one_line
-from .segment import Evidence, Section, Segment, SegmentSummary
-from .session import Turn
+from .session import Evidence, Section, Segment, SegmentSummary, Turn
 
 MAX_CHARACTERS = 24_000  # of a segment, that the model reads: about 6,000 tokens
 _MAX_ITEMS = 12  # of one section

@@ -1,4 +1,5 @@
-"""A session as values: a conversation of a person and an assistant in one tool, as its transcript tells it.
+"""A session as values: a conversation of a person and an assistant in one tool, as its transcript tells it; and its
+segments, parts about one subject, each with its summary.
 
 A turn holds what was said, and of tool calls only counts and the paths of touched files: no tool output and no file
 contents. Times are ISO 8601 text in UTC with ``Z``.
@@ -7,10 +8,15 @@ contents. Times are ISO 8601 text in UTC with ``Z``.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+from ..memory import Content
+
+if TYPE_CHECKING:
+    from ..embedding.embedder import Vectors
 
 Speaker = Literal["user", "assistant"]
 
@@ -86,3 +92,47 @@ class Findings:
     newer: str | None = None
     title: str | None = None
     refused: str | None = None
+
+
+# Vectors of the texts, shape (n, dimensions), each of length 1.
+Embed = Callable[[Sequence[str]], "Vectors"]
+
+Section = Literal["topic", "context", "decisions", "rationale", "open_questions", "next_steps"]
+
+# Why a segment begins where it does.
+Cut = Literal["start", "silence", "subject", "marker", "size"]
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Turns that belong together, in order, and why the segment begins there. ``index`` counts from 0 in its
+    session."""
+
+    index: int
+    turns: tuple[Turn, ...]
+    cut: Cut = "start"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A sentence of a summary, and the place in the transcript where it stands."""
+
+    section: Section
+    text: str
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentSummary:
+    """A segment's summary in the fields of the template.
+
+    ``importance`` and ``confidence`` are 0 to 1: how much the segment holds that is worth recalling, and how sure the
+    choice of its sentences is. ``method`` is how it was made. ``evidence`` has each sentence with its place; a sentence
+    that a model wrote has the place of the turn that supports it.
+    """
+
+    content: Content
+    importance: float
+    confidence: float
+    method: Literal["rules", "model"]
+    evidence: tuple[Evidence, ...] = ()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from jobs import clock
 from jobs.errors import JobError
@@ -15,8 +16,10 @@ from ..compaction import previews, record_draft
 from ..compaction.contradictions import date_of
 from ..memory import Content, Memory, Status
 from ..store import history_digests, similar_ids
-from ..store.protocol import Memories
 from ..store.values import Addition, AppliedJob, Compaction, KnownPair, Source
+
+if TYPE_CHECKING:
+    from ..store.memories import Memories
 
 Naming = Callable[[str, Content], str]  # topic id and content -> the id of that decision record
 

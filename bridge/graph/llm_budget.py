@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
+from typing import TYPE_CHECKING
 
 from jobs.errors import JobError
 
 from ..settings import Settings, variable
-from ..store.protocol import LlmUsage
 from ..store.values import Call, Spent, day_of
+
+if TYPE_CHECKING:
+    from ..store.llm_usage import LlmUsage
 
 _HOUR = 3600
 

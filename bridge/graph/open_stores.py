@@ -29,13 +29,14 @@ from ..memory import Memory
 from ..settings import Settings
 from ..slices import Progress, Slices, ignore_progress
 from ..store import opening, values
-from ..store.protocol import Memories, Store
 from ..team import membership
 from . import earlier_stores, graph_files, installed, llm
 from .llm_budget import Meter
 from .outbox_relay import OutboxRelay
 
 if TYPE_CHECKING:
+    from ..store.memories import Memories
+    from ..store.store import Store
     from ..team.membership import Membership
     from ..team.protocol import Team
     from .cognee_audit import GraphComparison

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from jobs import steps
 from jobs.errors import JobError
@@ -18,8 +18,10 @@ from ..embedding.embedder import is_text_rejected
 from ..memory import Memory
 from ..slices import AdaptiveBatch, Progress, Slices
 from ..store import values
-from ..store.protocol import Store
 from ..store.values import Extraction, OutboxEntry
+
+if TYPE_CHECKING:
+    from ..store.store import Store
 
 log = logging.getLogger(__name__)
 

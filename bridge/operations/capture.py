@@ -26,14 +26,12 @@ from ..capture.kept_turns import TurnFilter
 from ..capture.readers import registry
 from ..capture.readers.export_dates import moment_in
 from ..capture.readers.reader import Home
-from ..capture.segment import Segment, SegmentSummary
-from ..capture.session import Transcript
+from ..capture.session import Segment, SegmentSummary, Transcript
 from ..graph.open_stores import Stores
 from ..privacy import redaction
 from ..search.hits import summary_text
 from ..slices import Slices
 from ..store.change import StatusChange
-from ..store.protocol import Memories
 from ..store.values import AppliedJob, CapturedSegment, CapturedSession
 from ..transfer import receipts
 from . import Outcomes, Progress, Task, captured_session
@@ -43,6 +41,7 @@ if TYPE_CHECKING:
     from io import BufferedReader
 
     from ..interface.result_shapes import Captured, CapturedMemory, CapturedSessionItem, KeptMemory, UndoneCapture
+    from ..store.memories import Memories
 
 Outcome = Literal["captured", "unchanged", "withdrawn", "forgotten", "empty", "failed"]
 

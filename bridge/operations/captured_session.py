@@ -14,23 +14,21 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from ..capture.beats import subject_words
-from ..capture.growth import split_known
-from ..capture.kept_turns import COPIED, RUN, TurnFilter, digest, opening_digest, run_digest, turn_digest
-from ..capture.segment import Embed, Segment, SegmentSummary
-from ..capture.session import Findings, Transcript, Turn
+from ..capture.kept_turns import COPIED, RUN, TurnFilter, digest, opening_digest, run_digest, split_known, turn_digest
+from ..capture.session import Embed, Findings, Segment, SegmentSummary, Transcript, Turn
 from ..capture.summary import ARROW
 from ..capture.title import COMMON, shortened
 from ..memory import Content, Memory, Metadata, slug
 from ..slices import SLICE_SECONDS
 from ..store.change import StatusChange
-from ..store.protocol import Memories
 from ..store.values import Addition, CapturedSegment, CapturedSession, CaptureSource
 from ..text.identity import content_id
 from ..text.sections import normalise, one_line
 
 if TYPE_CHECKING:
     from ..capture.readers.reader import Reader
-    from ..store.protocol import Store
+    from ..store.memories import Memories
+    from ..store.store import Store
 
 _SAME_SUBJECT = 3  # words that a note and a summary have in common
 _STATED = 0.6  # of a decision's words that stand in a note, which states it then

@@ -31,13 +31,13 @@ from ..slices import Slices
 from ..standing import comparison
 from ..store import history_digests, similar_ids
 from ..store.change import StatusChange
-from ..store.protocol import Store
 from ..store.values import Addition, AppliedJob, Compaction, KnownPair, PairVerdict, Source
 from ..text.identity import memory_id
 from . import Outcomes, Progress, Task
 
 if TYPE_CHECKING:
     from ..interface.result_shapes import AppliedCompaction, CompactedMemory, CompactionPreview
+    from ..store.store import Store
 
 _MOST_BYTES = RECORD_LIMIT - 1024 * 1024  # of a result: the job's record has other fields besides
 _MOST_NAMED = 5  # memories in a message

@@ -29,7 +29,6 @@ from ..graph import earlier_stores, graph_files
 from ..graph.open_stores import Stores
 from ..memory import Content, Memory, Metadata
 from ..store.change import StatusChange
-from ..store.protocol import Memories
 from ..store.values import AppliedJob, CapturedSession, Plan
 from ..text.identity import content_id, memory_id
 from ..text.passages import passages, whole_text
@@ -38,6 +37,7 @@ from .ingest import prepare
 
 if TYPE_CHECKING:
     from ..interface.result_shapes import ForgetResult
+    from ..store.memories import Memories
 
 _OUT_OF_REACH = "Out of reach: what was exported, and any backup or version history of the workspace."
 

@@ -27,7 +27,6 @@ from ..privacy import redaction
 from ..search import listing
 from ..slices import AdaptiveBatch, Slices
 from ..store import values
-from ..store.protocol import Memories
 from ..store.values import Addition, AppliedJob
 from ..transfer import receipts
 from ..transfer.migration import Converted, Skipped, convert
@@ -36,6 +35,7 @@ from .rejected_texts import store_together
 
 if TYPE_CHECKING:
     from ..interface.result_shapes import KeptMemory, MigratedItem, Migration, UndoneMigration
+    from ..store.memories import Memories
 
 Outcome = Literal["migrated", "already_migrated", "forgotten", "failed", "skipped"]
 

@@ -19,13 +19,13 @@ from ..compaction import previews
 from ..graph.open_stores import Stores
 from ..memory import Memory, Status
 from ..store.change import StatusChange
-from ..store.protocol import Store
 from ..store.similar_ids import nearest
 from ..store.values import AppliedJob, Compaction, KeptBecause, Restored, Skipped, Source
 from . import Outcomes, Progress, Task
 
 if TYPE_CHECKING:
     from ..interface.result_shapes import RestoreResult
+    from ..store.store import Store
 
 
 def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:

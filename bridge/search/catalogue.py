@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..store.protocol_reading import STATUSES, Votes
+from ..store.catalogue import STATUSES, Votes
 
 if TYPE_CHECKING:
-    from ..store.protocol_reading import CatalogueRow, StoreSnapshot
+    from ..store.catalogue import CatalogueRow
+    from ..store.reader import StoreSnapshot
     from .ranking import Period, VoteColumns
 
 _SHOWN = ("DecisionRecord", "Active", None)

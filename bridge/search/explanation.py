@@ -18,7 +18,7 @@ from jobs.layout import Workspace
 from ..embedding.embedder import Embedder
 from ..interface import envelope
 from ..memory import Memory, MemoryKind
-from ..store.protocol_reading import Votes
+from ..store.catalogue import Votes
 from . import context, standing_effects
 from .explain_request import ExplainRequest, listed, problem, problem_of, wanted_ids
 from .listing import title

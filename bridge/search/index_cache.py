@@ -16,7 +16,7 @@ import numpy as np
 from ..background import Background
 from ..embedding.embedder import Vectors
 from ..store import vector_files
-from ..store.protocol_reading import AddedAbove
+from ..store.catalogue import AddedAbove
 from . import catalogue, standings
 from .catalogue import Catalogue
 from .known_memories import KnownMemories
@@ -24,7 +24,8 @@ from .lexical import KnownWords
 from .standings import Standings
 
 if TYPE_CHECKING:
-    from ..store.protocol_reading import Position, StoreSnapshot
+    from ..store.catalogue import Position
+    from ..store.reader import StoreSnapshot
     from .coarse_vectors import CoarseRows
 
 

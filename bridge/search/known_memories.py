@@ -13,7 +13,7 @@ from .bounded_cache import BoundedCache
 from .hits import CountTokens, summary_text
 
 if TYPE_CHECKING:
-    from ..store.protocol_reading import StoreSnapshot
+    from ..store.reader import StoreSnapshot
 
 # A memory as an object, with its text, beside the characters of its body.
 _OBJECT_BYTES, _BYTES_A_CHARACTER = 4_000, 4

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..store.protocol_reading import WINDOW_STEP
+from ..store.catalogue import WINDOW_STEP
 from ..text.terms import Term
 from .bounded_cache import BoundedCache
 from .ranking import Scores, bm25_norm, inverse_document_frequency, lexical_scores, rarity, tells_apart
 
 if TYPE_CHECKING:
-    from ..store.protocol_reading import StoreSnapshot
+    from ..store.reader import StoreSnapshot
 
 _TOPIC_WEIGHT, _BODY_WEIGHT = 1.0, 1.0
 # Windows are equally long, so their length says nothing. BM25 divides by k1 * (1 - b + b * length / average): with this

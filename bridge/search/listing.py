@@ -14,8 +14,8 @@ from jobs.layout import Workspace
 
 from ..memory import Memory
 from ..store import similar_ids
+from ..store.catalogue import STATUSES
 from ..store.opening import reader_of
-from ..store.protocol_reading import STATUSES
 from ..text.gist import gist
 from ..text.memory_json import labels_of
 from . import rests, review
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         SessionLine,
         Topic,
     )
-    from ..store.protocol_reading import MemoryLists
+    from ..store.memory_lists import MemoryLists
     from ..store.values import CaptureSource, Compaction, Feedback
 
 TOPIC_WORTH_COMPACTING = 5
@@ -101,7 +101,7 @@ def memory(workspace: Workspace, wanted: str) -> MemoryText:
     number = _number(wanted)
     with reader_of(workspace).lists() as lists:
         entry = None if lists is None else lists.entry(wanted if number is None else number)
-        source = None if lists is None or entry is None else lists.capture_source(entry.memory.id)
+        source = None if lists is None or entry is None else lists.captures.source(entry.memory.id)
         given = [] if lists is None or entry is None else lists.feedback(entry.memory.id)
         resting = [] if lists is None or entry is None else _rests_on(entry.memory, lists)
     if entry is None:
@@ -239,8 +239,8 @@ def _past(made: Compaction, number: int | None, numbers: Mapping[str, int]) -> P
 def captured_sessions(workspace: Workspace) -> list[SessionLine]:
     """The captured sessions, the last captured first, with the memories that still exist."""
     with reader_of(workspace).lists() as lists:
-        found = [] if lists is None else lists.captured_sessions()
-        ids = {} if lists is None else {each: lists.captured_memories(each.tool, each.session_id) for each in found}
+        found = [] if lists is None else lists.captures.sessions()
+        ids = {} if lists is None else {each: lists.captures.memories_of(each.tool, each.session_id) for each in found}
     return [
         {
             "tool": each.tool,

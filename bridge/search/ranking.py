@@ -36,7 +36,7 @@ from jobs import clock
 
 from ..argument_table import RankingMode
 from ..memory import Memory
-from ..store.protocol_reading import STATUSES, Votes
+from ..store.catalogue import STATUSES, Votes
 
 if TYPE_CHECKING:
     from ..interface.answer_shapes import ReportedScore, ScoreComponents, ScoreWeights

@@ -20,7 +20,7 @@ from . import standings
 if TYPE_CHECKING:
     from ..memory import Memory
     from ..memory_shapes import RestsOn
-    from ..store.protocol_reading import Replacement
+    from ..store.catalogue import Replacement
 
 _WORD = re.compile(r"[^\W_](?:[\w./+#'-]*[\w+#])?")
 _TURNED_AWAY = re.compile(

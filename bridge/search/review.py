@@ -18,7 +18,8 @@ from .standings import DISPUTED, REPLACED, words
 
 if TYPE_CHECKING:
     from ..memory_shapes import ReviewedPair, ReviewedStatement
-    from ..store.protocol_reading import MemoryLists, Replacement
+    from ..store.catalogue import Replacement
+    from ..store.memory_lists import MemoryLists
 
 
 def pairs(workspace: Workspace, *, all_of_them: bool = False) -> list[ReviewedPair]:

@@ -19,8 +19,8 @@ from jobs.layout import Workspace
 from ..embedding.embedder import Vector, Vectors
 from ..memory import Memory
 from ..store import similar_ids, vector_files
+from ..store.catalogue import FullTextDamaged
 from ..store.opening import reader_of
-from ..store.protocol_reading import FullTextDamaged
 from ..team import last_try
 from ..text.terms import Term, query_terms
 from . import lexical
@@ -40,7 +40,8 @@ from .ranking import (
 )
 
 if TYPE_CHECKING:
-    from ..store.protocol_reading import StoreReader, StoreSnapshot, Votes
+    from ..store.catalogue import Votes
+    from ..store.reader import StoreReader, StoreSnapshot
     from .standings import Standings
 
 # With more passages than this, the search has two stages: whole texts and words choose the candidates, and only the

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ..store.protocol_reading import StoreSnapshot
+    from ..store.reader import StoreSnapshot
     from ..text.terms import Term
 
 LETTERS = range(5, 25)  # of a word that is corrected; a shorter one is near to too many

@@ -16,7 +16,7 @@ from ..text.passages import decisions, passages
 
 if TYPE_CHECKING:
     from ..memory import Memory
-    from ..store.protocol_reading import Replacement
+    from ..store.catalogue import Replacement
 
 REPLACED = 0.85
 """From this probability on, the newer statement replaces the older one."""

@@ -8,14 +8,17 @@ store; what grows is one multiplication with the vectors. Which of two is the ne
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..embedding.embedder import Vectors
 from ..search.standings import DISPUTED, POSSIBLE, REPLACED
-from ..store.protocol import Store
 from . import judge
 from .statements import digest, statements
+
+if TYPE_CHECKING:
+    from ..store.store import Store
 
 NEAREST = 5  # statements that each new one is compared with
 SAME_TOPIC_NEARER = 0.15  # in cosine

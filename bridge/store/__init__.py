@@ -1,22 +1,20 @@
 """The memory store: ``memory.db``, which is the source of truth, with its full-text index and its vector files.
 
 No other package uses SQL for memories. It must not know cognee, ranking or operations. Other packages use the
-interface of a store: the modules down to ``opening``, ``vector_files``, ``history_digests`` and ``similar_ids``. The
-architecture test names the exceptions. In reading order:
+modules down to ``similar_ids``, and those that hold a connection for their types alone; the architecture test lists
+both, and the exceptions. In reading order:
 
-``protocol``: the interface of a store, as operations and the graph use it.
-``protocol_reading``: the interface of a store's readers, and the values that they return.
-``values``: the values that the interface takes and returns.
+``values``: the values that the store takes and returns.
+``catalogue``: what a snapshot knows of each memory besides its text.
 ``change``: a change of memories as a value, which one transaction commits.
-``opening``: opens the store and its readers; it alone chooses the kind of store.
+``opening``: opens the store and its readers, for whom it loads no more than they need.
 ``history_digests``: the history of compactions without texts.
 ``similar_ids``: similar ids for a topic or memory that does not exist.
-``sqlite_store``: the store over memory.db, with its one writer.
-``change_writer``: a change as SQL.
-``memories``: memories read by id, number or topic.
+``store``: the store over memory.db, with its one writer.
+``change_writer``: a change as SQL, with the numbers of new memories.
+``memories``: memories read by id, number or topic; the numbers that are taken, and the jobs whose effects are
+committed.
 ``rows``: a memory as a row of memory.db, and back.
-``numbering``: the numbers of memories.
-``applied_jobs``: the jobs whose effects are committed.
 ``outbox``: the pending deliveries to the graph, and the state in which the graph was left.
 ``compaction_history``: the history of compactions and restores.
 ``extractions``: the nodes and edges that cognee extracted from memories.
@@ -30,19 +28,18 @@ architecture test names the exceptions. In reading order:
 ``word_index``: the full-text index, as the writer fills, checks and rebuilds it.
 ``full_text``: the full-text index's table, and the errors that mean damage.
 ``vector_index``: the generations of the vector files, their committed rows and checksums.
-``vector_files``: the vector files themselves, which every store writes.
+``vector_files``: the vector files themselves.
 ``database``: connections to memory.db, transactions, and SQLite's errors as error codes.
 ``migrations``: the tables of memory.db, and upgrades from older formats.
 ``team``: memory.db as a copy of what a team's database holds.
 ``mounts``: whether the workspace's file system is safe for SQLite and reports file events.
 ``trial``: a copy with the vectors of another model.
 ``quarantine``: damaged files moved out of the way.
-``sqlite_reader``: the reader of memory.db, and snapshots for queries.
+``reader``: the reader of memory.db, and snapshots for queries.
 ``memory_lists``: lists of memories and topics.
 ``export_rows``: the rows of an export.
 ``sizes``: counts and bytes for monitoring.
-``inspection``: a quick inspection of memory.db and its indexes.
+``inspection``: a quick inspection of memory.db and its indexes, and a summary for a support archive.
 ``audit``: a full check of memory.db and its indexes.
 ``expected_graph``: what the graph must hold, for comparison with it.
-``database_summary``: schema and row counts for a support archive.
 """

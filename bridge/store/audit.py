@@ -23,8 +23,8 @@ from ..memory import Memory, MemoryKind, Status
 from ..slices import Slices
 from ..text.passages import passages
 from . import database, full_text as words, migrations, rows, vector_files as vectors
+from .catalogue import WINDOW_STEP
 from .expected_graph import ExpectedGraph
-from .protocol_reading import WINDOW_STEP
 from .values import Action
 
 _TOGETHER = 100  # memories between two pauses

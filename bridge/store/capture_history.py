@@ -43,7 +43,7 @@ class CaptureReader:
         return None if row is None else _source(row)
 
     def turns(self, tool: str) -> dict[str, str]:
-        """Digest -> session id, of the turns of all captured sessions of the tool."""
+        """Digest -> session id, of the turns of all captured sessions of the tool, forgotten ones included."""
         query = "SELECT session_id, digests FROM captured_turns WHERE tool = ?"
         return {
             digest: session_id

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from ..memory import Memory
-from . import capture_history, compaction_history, extractions, feedback, forgettings, numbering, rows, verdicts
+from . import capture_history, compaction_history, extractions, feedback, forgettings, rows, verdicts
 from .change import Change, StatusChange
+from .memories import last_number
 from .outbox import Outbox
 from .values import Addition
 from .vector_index import Extents
@@ -122,7 +123,7 @@ class ChangeWriter:
         added = []
         for addition, size in zip(additions, sizes, strict=True):
             former = self._make_room(addition.memory.id)
-            number = former or numbering.take(self._connection, addition.memory.number)
+            number = former or self._take_number(addition.memory.number)
             numbered = replace(addition.memory, number=number)
             rows.insert(self._connection, replace(addition, memory=numbered), rows.Place(row, size, whole_row))
             if not addition.hidden:
@@ -132,6 +133,25 @@ class ChangeWriter:
             row += size
             added.append(numbered)
         return added
+
+    def _take_number(self, wanted: int) -> int:
+        """The wanted number if no memory ever had it, else the next one. Numbers that a wanted one skips stay free."""
+        highest = last_number(self._connection)
+        if wanted > highest:
+            if wanted > highest + 1:
+                self._connection.execute("INSERT INTO numbers_skipped VALUES (?, ?)", (highest + 1, wanted - 1))
+            return wanted
+        return wanted if wanted > 0 and self._was_skipped(wanted) else highest + 1
+
+    def _was_skipped(self, number: int) -> bool:
+        """Whether the number was skipped before; if so, it counts as used from now on."""
+        query = "DELETE FROM numbers_skipped WHERE first <= ? AND last >= ? RETURNING first, last"
+        (row,) = self._connection.execute(query, (number, number)).fetchall() or [None]
+        if row is None:
+            return False
+        rest = [part for part in ((row[0], number - 1), (number + 1, row[1])) if part[0] <= part[1]]
+        self._connection.executemany("INSERT INTO numbers_skipped VALUES (?, ?)", rest)
+        return True
 
     def _make_room(self, memory_id: str) -> int | None:
         """Delete a hidden memory of this id. Returns its number for the new one, or None."""

@@ -1,4 +1,4 @@
-"""The rows of an export: all memories of memory.db, and the rows of the other exported tables."""
+"""The rows of an export: all memories of memory.db, and the rows of the other exported tables, in constant memory."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ TABLES: Mapping[str, tuple[str, tuple[str, ...]]] = {
 _OWN = ("seq",)  # columns without a meaning in another store
 
 
-class SqliteExportRows:
-    """Rows of an export, in a read transaction. See ``protocol_reading.ExportRows``."""
+class ExportRows:
+    """The rows of one state of the store."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection

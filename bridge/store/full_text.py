@@ -7,7 +7,7 @@ import sqlite3
 from typing import TYPE_CHECKING
 
 from . import database
-from .protocol_reading import WINDOW_STEP
+from .catalogue import WINDOW_STEP
 
 if TYPE_CHECKING:
     from ..memory import Memory

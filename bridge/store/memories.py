@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from jobs import clock
 from jobs.layout import Workspace
 
-from ..memory import Memory
-from . import applied_jobs, database, feedback, numbering, replacements, rows, verdicts
+from ..memory import MAX_KEPT, Memory
+from . import database, feedback, replacements, rows, verdicts
 from .capture_history import CaptureReader
 from .compaction_history import CompactionReader
 from .extractions import ExtractionReader
@@ -19,7 +19,7 @@ from .forgettings import ForgettingReader
 from .values import AppliedJob, Feedback, Known, KnownPair, PairVerdict
 
 
-class SqliteMemories:
+class Memories:
     """Reads through one connection. Hidden memories are left out, unless a method says otherwise."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -38,7 +38,8 @@ class SqliteMemories:
 
     def is_applied(self, job: AppliedJob) -> bool:
         """Whether the job's effect is committed."""
-        return applied_jobs.is_recorded(self._connection, job)
+        query = "SELECT 1 FROM effects WHERE job_id = ? AND job_sha256 = ?"
+        return self._connection.execute(query, (job.job_id, job.job_sha256)).fetchone() is not None
 
     # --- by id; hidden ones included ---
 
@@ -201,22 +202,30 @@ class SqliteMemories:
 
     def is_free(self, number: int) -> bool:
         """Whether no memory ever had the number, so that a new one can get it."""
-        return numbering.is_free(self._connection, number)
+        query = "SELECT 1 FROM numbers_skipped WHERE first <= ? AND last >= ?"
+        was_skipped = self._connection.execute(query, (number, number)).fetchone() is not None
+        return number <= MAX_KEPT and (was_skipped or number > self.last_number())
 
     def last_number(self) -> int:
         """The highest number ever used; 0 before the first."""
-        return numbering.last(self._connection)
+        return last_number(self._connection)
+
+
+def last_number(connection: sqlite3.Connection) -> int:
+    """As ``Memories.last_number``."""
+    row = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'memories'").fetchone()
+    return 0 if row is None else int(row[0])
 
 
 @contextmanager
-def open_memories(workspace: Workspace) -> Iterator[SqliteMemories]:
+def open_memories(workspace: Workspace) -> Iterator[Memories]:
     """A reader for the block, beside the writer. It has no memories if the store does not exist yet.
 
     Raises JobError: STORE_NEWER, STORE_UNREADABLE, STORE_BUSY.
     """
     with database.read_connection(workspace) as connection:
         if connection is not None:
-            yield SqliteMemories(connection)
+            yield Memories(connection)
             return
     with database.nothing_stored() as connection:
-        yield SqliteMemories(connection)
+        yield Memories(connection)

@@ -5,22 +5,50 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..memory import Memory
 from . import compaction_history, feedback, outbox, replacements, rows
 from .capture_history import CaptureReader
-from .protocol_reading import Entry, Replacement, TopicRow
-from .values import CapturedSession, CaptureSource, Compaction, Feedback, GraphLag
+from .catalogue import Replacement
+from .values import Compaction, Feedback, GraphLag
 
 _HIGHEST = 2**63 - 1
 
 
-class SqliteLists:
-    """Lists, in a read transaction. See ``protocol_reading.MemoryLists``."""
+class Entry(NamedTuple):
+    """A memory, whether it is hidden, the id of its original, and the ids of its conversions, by number."""
+
+    memory: Memory
+    hidden: bool
+    migrated_from: str | None
+    migrated_to: tuple[str, ...]
+
+
+class TopicRow(NamedTuple):
+    """A topic's counts. ``memories`` counts all visible ones.
+
+    ``characters`` (of JSON text) and the times cover only what a compaction would merge: active summaries and the
+    record in force. A time is None if no such memory has one.
+    """
+
+    topic_id: str
+    memories: int
+    active: int
+    decision_records: int
+    drafts: int
+    superseded: int
+    characters: int
+    oldest: str | None
+    newest: str | None
+
+
+class MemoryLists:
+    """Lists of one state of the store. Hidden memories are left out unless a method says otherwise."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
+        self.captures = CaptureReader(connection)
 
     def page(
         self,
@@ -29,7 +57,7 @@ class SqliteLists:
         before: int | None = None,
         **labels: Any,
     ) -> list[Memory]:
-        """At most ``limit`` visible memories with these labels and numbers below ``before``, the highest first."""
+        """At most ``limit`` memories with these labels and numbers below ``before``, the highest number first."""
         where, given = rows.having(labels)
         chosen = f"WHERE hidden = 0 AND {where} AND number < ? ORDER BY number DESC LIMIT ?"
         query = f"SELECT {rows.COLUMNS} FROM memories {chosen}"  # noqa: S608 - constants
@@ -56,16 +84,16 @@ class SqliteLists:
         return Entry(memory, bool(hidden), migrated_from, tuple(str(each) for (each,) in conversions))
 
     def feedback(self, memory_id: str) -> list[Feedback]:
-        """The feedback on a memory that was not withdrawn, the latest first."""
+        """The feedback on a memory, hidden or not, that was not withdrawn; the latest first."""
         return feedback.of_memory(self._connection, memory_id)
 
     def replacements(self) -> list[Replacement]:
-        """The statements that newer ones may replace, of visible memories."""
+        """As ``StoreSnapshot.replacements``."""
         return replacements.found(self._connection)
 
     def related(self, memory_ids: Sequence[str], topic_id: str | None) -> list[Memory]:
         """These memories and those of the topic, with originals and conversions, hidden ones included, by rising
-        number.
+        number. Unknown ids are left out.
         """
         named = (
             "WITH RECURSIVE named(id) AS ("
@@ -94,25 +122,15 @@ class SqliteLists:
         ]
 
     def kinds(self) -> dict[str, int]:
-        """Kind -> number of visible memories."""
+        """How many memories there are of each kind. A kind without memories has no entry."""
         query = "SELECT kind, count(*) FROM memories WHERE hidden = 0 GROUP BY kind"
         return dict(self._connection.execute(query).fetchall())
 
     def history(self, limit: int, topic_id: str | None = None) -> list[tuple[Compaction, int | None]]:
-        """The last ``limit`` compactions, the newest first, each with its record's number or None."""
+        """The last ``limit`` compactions of a topic or of all, the newest first, each with its record's number; None if
+        there is no such memory any more.
+        """
         return compaction_history.newest(self._connection, limit, topic_id)
-
-    def captured_sessions(self) -> list[CapturedSession]:
-        """What was captured from the sessions of other tools, the last captured first."""
-        return CaptureReader(self._connection).sessions()
-
-    def captured_memories(self, tool: str, session_id: str) -> list[str]:
-        """The ids of the memories that were captured from a session and still exist."""
-        return CaptureReader(self._connection).memories_of(tool, session_id)
-
-    def capture_source(self, memory_id: str) -> CaptureSource | None:
-        """Where a captured memory comes from; None for any other memory."""
-        return CaptureReader(self._connection).source(memory_id)
 
     def graph_lag(self) -> GraphLag:
         """What the knowledge graph lacks."""

@@ -1,4 +1,4 @@
-"""Opens the store: the only module that chooses its kind, which is the one over memory.db.
+"""Opens the store and its readers.
 
 Importing it loads the reader of queries; the writer and everything else load when they are opened.
 """
@@ -14,15 +14,16 @@ from jobs.layout import Workspace
 
 from ..embedding import local_models
 from .database import failing_clearly as failing_clearly
-from .sqlite_reader import SqliteReader
+from .reader import StoreReader
 
 if TYPE_CHECKING:
     from ..embedding.config import EmbeddingConfig
     from ..embedding.embedder import Embedder
     from ..team.membership import Membership
     from ..team.protocol import Team
-    from .protocol import Memories, Store
-    from .protocol_reading import StoreReader
+    from .memories import Memories
+    from .reader import StoreReader
+    from .store import Store
     from .team.position import CopyState
 
 
@@ -62,9 +63,9 @@ def open_store(
             may_share=membership.shares,
             name=membership.name,
         )
-    from .sqlite_store import SqliteStore  # imported here: only the child process writes
+    from .store import Store  # imported here: only the child process writes
 
-    return SqliteStore(workspace, embedder, new_model=new_model)
+    return Store(workspace, embedder, new_model=new_model)
 
 
 def trial_copy(workspace: Workspace, folder: Path, embedder: Embedder) -> Workspace | None:
@@ -151,7 +152,7 @@ def open_memories(workspace: Workspace) -> AbstractContextManager[Memories]:
 
 def reader_of(workspace: Workspace, *, stays: bool = False) -> StoreReader:
     """The reader of the workspace's store. ``stays``: for a process of many questions, which keeps it."""
-    return SqliteReader(workspace, stays=stays)
+    return StoreReader(workspace, stays=stays)
 
 
 def forgive_opening(workspace: Workspace) -> None:

@@ -12,7 +12,7 @@ from sqlite3 import Connection
 from typing import TYPE_CHECKING
 
 from . import database, verdicts
-from .protocol_reading import Replacement
+from .catalogue import Replacement
 
 if TYPE_CHECKING:
     from .values import KnownPair

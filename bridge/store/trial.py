@@ -9,7 +9,7 @@ from jobs.layout import Workspace
 
 from ..embedding.embedder import Embedder
 from . import database
-from .sqlite_store import SqliteStore
+from .store import Store
 
 
 def copied(workspace: Workspace, folder: Path, embedder: Embedder) -> Workspace | None:
@@ -22,7 +22,7 @@ def copied(workspace: Workspace, folder: Path, embedder: Embedder) -> Workspace 
         connection.execute("VACUUM INTO ?", (str(trial.memory_db),))
     with closing(database.open_for_writing(trial)) as connection, database.transaction(connection):
         database.set_meta(connection, "embedder", "none")  # the copy has no vectors of any model
-    store = SqliteStore(trial, embedder, new_model=True)
+    store = Store(trial, embedder, new_model=True)
     try:
         store.rebuild_vectors()
     finally:

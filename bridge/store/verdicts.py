@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from sqlite3 import Connection
 from typing import TYPE_CHECKING, NamedTuple
 
-from .protocol_reading import Replacement, Said
+from .catalogue import Replacement, Said
 
 if TYPE_CHECKING:
     from .values import KnownPair, PairVerdict

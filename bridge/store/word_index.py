@@ -13,8 +13,8 @@ from ..memory import Memory
 from ..slices import Slices
 from ..text.terms import INDEX_FORMAT
 from . import database, migrations
+from .catalogue import WINDOW_STEP
 from .full_text import FIRST_TABLE, is_damage, is_table, rows_of, table_in_force
-from .protocol_reading import WINDOW_STEP
 
 # (number, limit) -> at most ``limit`` memories with a higher number, in order.
 MemoriesAfter = Callable[[int, int], Sequence[Memory]]

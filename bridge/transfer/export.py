@@ -16,8 +16,8 @@ from jobs.layout import Workspace
 
 from ..memory import GIVEN
 from ..store import similar_ids
+from ..store.export_rows import TABLES, ExportRows
 from ..store.opening import reader_of
-from ..store.protocol_reading import EXPORTED_TYPES, ExportRows
 from ..store.values import Addition
 from ..text.memory_json import as_payload
 
@@ -46,7 +46,7 @@ def write(
         if topics is not None:
             only = _of_topics(rows, topics)
         if rows is None:  # nothing was ever stored
-            counts = dict.fromkeys(("memory", *EXPORTED_TYPES), 0)
+            counts = dict.fromkeys(("memory", *TABLES), 0)
             put(checksum.with_line(_header(counts, None, program, now)))
         else:
             counts = rows.counts() if only is None else _counts(rows, only)
@@ -54,7 +54,7 @@ def write(
             for addition in rows.additions():
                 if only is None or addition.memory.id in only:
                     put(checksum.with_line(line_of(addition)))
-            for kind in EXPORTED_TYPES:
+            for kind in TABLES:
                 for row in _rows(rows, kind, only):
                     put(checksum.with_line({"type": kind, **row}))
     put(_encoded({"type": "end", "lines": checksum.lines, "sha256": checksum.hexdigest()}))
@@ -83,7 +83,7 @@ def _rows(rows: ExportRows, kind: str, only: Collection[str] | None) -> Iterator
 
 
 def _counts(rows: ExportRows, only: Collection[str]) -> dict[str, int]:
-    return {"memory": len(only)} | {kind: sum(1 for _ in _rows(rows, kind, only)) for kind in EXPORTED_TYPES}
+    return {"memory": len(only)} | {kind: sum(1 for _ in _rows(rows, kind, only)) for kind in TABLES}
 
 
 class Checksum:

@@ -70,24 +70,26 @@ SQLITE = {
     "worker/doctor/queue.py": "Huey's database: looked at",
     "worker/doctor/installation.py": "the version of SQLite, and what it was built with",
 }
-# What other packages may import of bridge/store, whatever the kind of store.
+# What other packages may import of bridge/store.
 STORE_INTERFACE = {
-    "protocol": "what operations and the graph use",
-    "protocol_reading": "what queries, lists and exports use",
+    "opening": "opens the store and its readers",
+    "values": "the values that they take and return",
+    "catalogue": "the values of the query path",
     "change": "a change of memories as a value",
-    "values": "the values that the two name",
     "history_digests": "the history without texts",
     "similar_ids": "errors about ids that do not exist",
-    "vector_files": "the vector files, which every store writes",
-    "opening": "chooses the store",
+    "vector_files": "the vector files, which queries map",
 }
+# What holds a connection: others get it from ``opening``, and name its type.
+STORE_TYPES = {"store", "memories", "reader", "memory_lists", "llm_usage"}
 # Imports of what belongs to SQLite or to this machine, each with its reason: (importer, module of bridge/store).
 STORE_EXCEPTIONS = {
     ("bridge.operations.check", "audit"): "the job check reads memory.db with SQLite's own checks",
     ("bridge.operations.check", "expected_graph"): "the same, for the graph",
     ("worker.doctor.stores", "inspection"): "the doctor looks at memory.db, whatever its state",
     ("worker.doctor.stores", "migrations"): "the same: its format",
-    ("worker.doctor.bundle", "database_summary"): "the support archive has memory.db's schema and counts",
+    ("worker.doctor.bundle", "inspection"): "the support archive has memory.db's schema and counts",
+    ("bridge.transfer.export", "export_rows"): "which tables an export has",
     ("bridge.graph.graph_files", "quarantine"): "moves files of any kind aside",
     ("worker.gateway.app", "team.row_checks"): "a row that no copy could apply is refused",
     ("worker.app", "mounts"): "whether the file system reports file events",
@@ -140,11 +142,16 @@ def tree_of(path: Path) -> ast.Module:
 
 
 @cache
-def imported(path: Path) -> set[str]:
-    """Full names of all that a module imports, inside functions and under TYPE_CHECKING too."""
+def imported(path: Path, *, types: bool = True) -> set[str]:
+    """Full names of all that a module imports, inside functions too, and with ``types`` under TYPE_CHECKING."""
     package = path.relative_to(ROOT).with_suffix("").parts[:-1]
+    nodes = list(ast.walk(tree_of(path)))
+    guards = [node for node in nodes if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+    skipped = set() if types else {id(each) for guard in guards for each in ast.walk(guard)}
     found: set[str] = set()
-    for node in ast.walk(tree_of(path)):
+    for node in nodes:
+        if id(node) in skipped:
+            continue
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -393,8 +400,7 @@ def test_sqlite3_is_imported_in_bridge_store_only() -> None:
     assert homes == SQLITE.keys(), "an exception is not needed any more"
 
 
-def test_other_packages_see_a_store_through_its_interface_alone() -> None:
-    """So another store replaces ``opening``'s choice, and nothing outside ``bridge/store``."""
+def test_other_packages_import_of_the_store_what_is_listed() -> None:
     outside = {name: others for name, others in arrows().items() if not name.startswith("bridge.store")}
     taken = {
         (importer, other.removeprefix("bridge.store."))
@@ -402,12 +408,20 @@ def test_other_packages_see_a_store_through_its_interface_alone() -> None:
         for other in others
         if other.startswith("bridge.store.")
     }
-    bound = {(importer, other) for importer, other in taken if other not in STORE_INTERFACE}
-    assert bound == STORE_EXCEPTIONS.keys()
-    assert {other for _, other in taken} >= STORE_INTERFACE.keys(), "a module is not used outside any more"
+    listed = STORE_INTERFACE.keys() | STORE_TYPES
+    assert {(importer, other) for importer, other in taken if other not in listed} == STORE_EXCEPTIONS.keys()
+    assert {other for _, other in taken} >= listed, "a module is not used outside any more"
 
 
-def test_the_interface_of_a_store_loads_no_store() -> None:
+def test_other_packages_import_what_holds_a_connection_for_its_type_alone() -> None:
+    """So importing them loads no store, and ``opening`` alone says what a reader loads."""
+    held = {f"bridge.store.{name}" for name in STORE_TYPES}
+    for path in MODULES:
+        if not name_of(path).startswith("bridge/store/"):
+            assert {name.rpartition(".")[0] for name in imported(path, types=False)} & held == set(), name_of(path)
+
+
+def test_the_values_of_the_store_load_no_database() -> None:
     modules = [f"bridge.store.{name}" for name in STORE_INTERFACE if name not in ("opening", "vector_files")]
     code = f"import sys, {', '.join(modules)}; print([name for name in sys.modules if 'sqlite' in name])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)

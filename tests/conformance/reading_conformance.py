@@ -13,16 +13,8 @@ from typing import Any, Protocol, assert_never
 import pytest
 
 from bridge.memory import Content, Memory, Metadata, Status
-from bridge.store.protocol_reading import (
-    STATUSES,
-    WINDOW_STEP,
-    AddedAbove,
-    CatalogueRow,
-    Changes,
-    FullTextDamaged,
-    StoreReader,
-    StoreSnapshot,
-)
+from bridge.store.catalogue import STATUSES, WINDOW_STEP, AddedAbove, CatalogueRow, Changes, FullTextDamaged
+from bridge.store.reader import StoreReader, StoreSnapshot
 from bridge.store.values import AppliedJob, Compaction, Feedback, GraphLag, Sizes, Spent
 from bridge.text.terms import query_terms
 from jobs import clock

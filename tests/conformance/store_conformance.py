@@ -1,4 +1,4 @@
-"""What every store of memories has to do: the promises of ``bridge.store.protocol``, each as a test.
+"""What every store of memories has to do: each promise as a test.
 
 A store is tested by a subclass of ``StoreConformance`` that overrides ``open_store``. A promise takes a ``Place``
 alone, so that ``test_the_suite_finds_the_fault_of_a_broken_store`` can test broken stores as well.
@@ -17,7 +17,7 @@ from fake_embedder import FakeEmbedder
 
 from bridge.memory import Content, Memory, Metadata, References
 from bridge.store.change import StatusChange
-from bridge.store.protocol import Store
+from bridge.store.store import Store
 from bridge.store.values import (
     Addition,
     AppliedJob,

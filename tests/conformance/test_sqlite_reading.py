@@ -16,11 +16,11 @@ from reading_conformance import STORED, ReadingConformance, Written
 
 from bridge.memory import Memory, Status
 from bridge.store import database, migrations
+from bridge.store.catalogue import AddedAbove, Changes, Position
 from bridge.store.full_text import table_in_force
 from bridge.store.opening import reader_of
-from bridge.store.protocol_reading import AddedAbove, Changes, Position, StoreReader, StoreSnapshot
-from bridge.store.sqlite_reader import SqliteReader, SqliteSnapshot
-from bridge.store.sqlite_store import SqliteStore
+from bridge.store.reader import StoreReader, StoreSnapshot
+from bridge.store.store import Store
 from bridge.store.values import Addition, AppliedJob, Compaction, Feedback, Sizes, Spent
 from jobs.layout import Workspace
 
@@ -36,9 +36,9 @@ class WrittenSqlite:
         return reader_of(self.workspace)
 
     @contextmanager
-    def _store(self) -> Iterator[SqliteStore]:
+    def _store(self) -> Iterator[Store]:
         self.workspace.memory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with closing(SqliteStore(self.workspace, FakeEmbedder())) as store:
+        with closing(Store(self.workspace, FakeEmbedder())) as store:
             yield store
 
     def _sql(self, *statements: str) -> None:
@@ -134,7 +134,7 @@ def test_a_database_of_an_older_format_is_read_whole_each_time(tmp_path: Path, m
 # --- readers that break a promise ---
 
 
-class _ByLastNumberAlone(SqliteSnapshot):
+class _ByLastNumberAlone(StoreSnapshot):
     """Takes whatever happened for an addition, as a counter of rows would."""
 
     def changes_since(self, position: Position) -> Changes:
@@ -142,7 +142,7 @@ class _ByLastNumberAlone(SqliteSnapshot):
         return "nothing" if position == self.position else AddedAbove(last)
 
 
-class _WithoutTransaction(SqliteSnapshot):
+class _WithoutTransaction(StoreSnapshot):
     """Reads what is there at each moment."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -151,7 +151,7 @@ class _WithoutTransaction(SqliteSnapshot):
 
 
 class _Broken(WrittenSqlite):
-    def __init__(self, folder: Path, snapshot: type[SqliteSnapshot]) -> None:
+    def __init__(self, folder: Path, snapshot: type[StoreSnapshot]) -> None:
         super().__init__(folder)
         self._snapshot = snapshot
 
@@ -159,8 +159,8 @@ class _Broken(WrittenSqlite):
         return _BrokenReader(self.workspace, self._snapshot)
 
 
-class _BrokenReader(SqliteReader):
-    def __init__(self, workspace: Workspace, snapshot: type[SqliteSnapshot]) -> None:
+class _BrokenReader(StoreReader):
+    def __init__(self, workspace: Workspace, snapshot: type[StoreSnapshot]) -> None:
         super().__init__(workspace)
         self._of = workspace
         self._broken = snapshot
@@ -190,7 +190,7 @@ def test_the_suite_notices_a_reader_without_a_transaction(tmp_path: Path) -> Non
         )
 
 
-class _Forgetful(SqliteReader):
+class _Forgetful(StoreReader):
     """Answers what the worker asks as if there were no store."""
 
     def is_applied(self, job: AppliedJob) -> bool:

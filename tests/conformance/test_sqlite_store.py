@@ -14,7 +14,7 @@ from store_conformance import Place, StoreConformance
 
 from bridge.memory import Memory
 from bridge.store.change import Change
-from bridge.store.sqlite_store import SqliteStore
+from bridge.store.store import Store
 from bridge.store.values import AppliedJob
 from jobs.layout import Workspace
 
@@ -26,21 +26,21 @@ def place_of(folder: Path) -> Workspace:
 
 
 class TestSqliteStore(StoreConformance):
-    def open_store(self, folder: Path, embedder: FakeEmbedder) -> SqliteStore:
-        return SqliteStore(place_of(folder), embedder)
+    def open_store(self, folder: Path, embedder: FakeEmbedder) -> Store:
+        return Store(place_of(folder), embedder)
 
 
 # --- the suite bites ---
 
 
-class RecordsNoJob(SqliteStore):
+class RecordsNoJob(Store):
     @contextmanager
     def change(self, now: str, applied: Sequence[AppliedJob] = ()) -> Iterator[Change]:
         with super().change(now) as change:
             yield change
 
 
-class CommitsInTwoHalves(SqliteStore):
+class CommitsInTwoHalves(Store):
     def _commit(self, change: Change) -> None:
         super()._commit(replace(change, additions=[]))
         only_additions = Change(change.at, additions=change.additions)
@@ -48,7 +48,7 @@ class CommitsInTwoHalves(SqliteStore):
         change.added = only_additions.added
 
 
-class CommitsWhateverHappens(SqliteStore):
+class CommitsWhateverHappens(Store):
     @contextmanager
     def change(self, now: str, applied: Sequence[AppliedJob] = ()) -> Iterator[Change]:
         change = Change(now, tuple(applied))
@@ -58,36 +58,36 @@ class CommitsWhateverHappens(SqliteStore):
             self._commit(change)
 
 
-class GivesNumbersAgain(SqliteStore):
+class GivesNumbersAgain(Store):
     def _commit(self, change: Change) -> None:
         super()._commit(change)
         highest = "coalesce((SELECT max(number) FROM memories), 0)"
         self._connection.execute(f"UPDATE sqlite_sequence SET seq = {highest} WHERE name = 'memories'")
 
 
-class LeavesGaps(SqliteStore):
+class LeavesGaps(Store):
     def _commit(self, change: Change) -> None:
         super()._commit(change)
         self._connection.execute("UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'memories'")
 
 
-class TellsTheGraphNoStatus(SqliteStore):
+class TellsTheGraphNoStatus(Store):
     def _commit(self, change: Change) -> None:
         super()._commit(change)
         self._connection.execute("DELETE FROM outbox WHERE action = 'status'")
 
 
-class LastWriterWins(SqliteStore):
+class LastWriterWins(Store):
     def _is_past(self, last: str, asked_at: str, applied: AppliedJob | None) -> bool:
         return False
 
 
-class ForgetsWhichJobSetAStatus(SqliteStore):
+class ForgetsWhichJobSetAStatus(Store):
     def _is_past(self, last: str, asked_at: str, applied: AppliedJob | None) -> bool:
         return super()._is_past(last, asked_at, applied) and last != asked_at
 
 
-class KeepsEveryFeedbackThatCame(SqliteStore):
+class KeepsEveryFeedbackThatCame(Store):
     def _commit(self, change: Change) -> None:
         for given in change.feedback:
             self._connection.execute(
@@ -96,81 +96,81 @@ class KeepsEveryFeedbackThatCame(SqliteStore):
         super()._commit(change)
 
 
-class KeepsTheWordsOfFeedback(SqliteStore):
+class KeepsTheWordsOfFeedback(Store):
     def _commit(self, change: Change) -> None:
         change.feedback_to_clear.clear()
         super()._commit(change)
 
 
-class KeepsFeedbackThatIsDropped(SqliteStore):
+class KeepsFeedbackThatIsDropped(Store):
     def _commit(self, change: Change) -> None:
         change.feedback_to_drop.clear()
         super()._commit(change)
 
 
-class KeepsFeedbackOfNothing(SqliteStore):
+class KeepsFeedbackOfNothing(Store):
     def __init__(self, workspace: Workspace, embedder: FakeEmbedder) -> None:
         super().__init__(workspace, embedder)
         self._connection.execute("DROP TRIGGER memories_feedback")
 
 
-class KeepsEveryVerdictThatCame(SqliteStore):
+class KeepsEveryVerdictThatCame(Store):
     def _commit(self, change: Change) -> None:
         if change.verdicts:
             self._connection.execute("DELETE FROM verdicts")
         super()._commit(change)
 
 
-class KeepsVerdictsOnNothing(SqliteStore):
+class KeepsVerdictsOnNothing(Store):
     def __init__(self, workspace: Workspace, embedder: FakeEmbedder) -> None:
         super().__init__(workspace, embedder)
         self._connection.execute("DROP TRIGGER memories_verdicts")
 
 
-class FindsWhatIsHidden(SqliteStore):
+class FindsWhatIsHidden(Store):
     def ids(self) -> list[str]:
         return self.all_ids()
 
 
-class GivesAReturningMemoryANewNumber(SqliteStore):
+class GivesAReturningMemoryANewNumber(Store):
     def _commit(self, change: Change) -> None:
         for addition in change.additions:
             self._connection.execute("DELETE FROM memories WHERE id = ? AND hidden", (addition.memory.id,))
         super()._commit(change)
 
 
-class LeavesNoTombstone(SqliteStore):
+class LeavesNoTombstone(Store):
     def _commit(self, change: Change) -> None:
         change.tombstones.clear()
         super()._commit(change)
 
 
-class LosesTheOutboxWhenClosed(SqliteStore):
+class LosesTheOutboxWhenClosed(Store):
     def close(self) -> None:
         self._connection.execute("DELETE FROM outbox")
         super().close()
 
 
-class DeliversInReverse(SqliteStore):
+class DeliversInReverse(Store):
     def __init__(self, workspace: Workspace, embedder: FakeEmbedder) -> None:
         super().__init__(workspace, embedder)
         pending = self.outbox.pending
         self.outbox.pending = lambda *args, **more: pending(*args, **more)[::-1]  # type: ignore[method-assign]
 
 
-class LetsASecondWriterIn(SqliteStore):
+class LetsASecondWriterIn(Store):
     def __init__(self, workspace: Workspace, embedder: FakeEmbedder) -> None:
         super().__init__(workspace, embedder)
         self._lock.release()
 
 
-class ChangesItsId(SqliteStore):
+class ChangesItsId(Store):
     @property
     def workspace_id(self) -> str:
         return str(uuid4())
 
 
-class DropsTheRecordAlone(SqliteStore):
+class DropsTheRecordAlone(Store):
     """A compaction is committed without its history."""
 
     def _commit(self, change: Change) -> None:
@@ -178,13 +178,13 @@ class DropsTheRecordAlone(SqliteStore):
         super()._commit(change)
 
 
-class NeverFinishesAForgetting(SqliteStore):
+class NeverFinishesAForgetting(Store):
     def _commit(self, change: Change) -> None:
         change.finishes_forgettings = False
         super()._commit(change)
 
 
-class KeepsTheSourceOfADroppedMemory(SqliteStore):
+class KeepsTheSourceOfADroppedMemory(Store):
     def _commit(self, change: Change) -> None:
         sources = [source for each in change.dropped if (source := self.captures.source(each)) is not None]
         super()._commit(change)
@@ -193,17 +193,17 @@ class KeepsTheSourceOfADroppedMemory(SqliteStore):
                 again.capture_sources += sources
 
 
-class IsNeverInPlace(SqliteStore):
+class IsNeverInPlace(Store):
     def is_in_place(self) -> bool:
         return False
 
 
-class EmbedsAgain(SqliteStore):
+class EmbedsAgain(Store):
     def embed(self, texts: Sequence[str]):  # type: ignore[no-untyped-def]
         return self._embedder.embed(texts)
 
 
-class LosesALabel(SqliteStore):
+class LosesALabel(Store):
     def get(self, memory_id: str) -> Memory | None:
         found = super().get(memory_id)
         return None if found is None else replace(found, metadata=replace(found.metadata, importance=None))
@@ -241,7 +241,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("broken", FAULTS, ids=lambda broken: broken.__name__)
-def test_the_suite_finds_the_fault_of_a_broken_store(tmp_path: Path, broken: type[SqliteStore]) -> None:
+def test_the_suite_finds_the_fault_of_a_broken_store(tmp_path: Path, broken: type[Store]) -> None:
     place = Place(tmp_path, lambda folder, embedder: broken(place_of(folder), embedder))
     promise = getattr(StoreConformance(), f"test_{FAULTS[broken]}")
     try:

@@ -21,7 +21,7 @@ from bridge.memory import Content, Memory, Metadata
 from bridge.operations import Task
 from bridge.operations.ingest import prepare
 from bridge.settings import load
-from bridge.store.sqlite_store import SqliteStore
+from bridge.store.store import Store
 from jobs import client, clock, lifecycle, spool, steps
 from jobs.errors import JobError
 from jobs.model import Record, encode
@@ -180,7 +180,7 @@ def test_after_a_kill_beside_a_previews_step_it_is_shown_and_kept_once(
 ) -> None:
     place = Place(tmp_path, COGNEE_MEMORY_CACHE_DIR=str(model_cache))
     trust.adopt(place.workspace, place.config)
-    store = SqliteStore(place.workspace, create(load(environment=place.environment).embedding))
+    store = Store(place.workspace, create(load(environment=place.environment).embedding))
     at = "2026-11-20T12:00:00Z"
     known = Metadata(topic_id="t", status="Active", created_at=at)
     store.add([(Memory(c, 0, "summary", known, at, Content("T", f"{c}.", (c,))), None) for c in "ab"], at)
@@ -220,7 +220,7 @@ def test_after_a_kill_beside_a_forgettings_step_no_byte_stays_and_it_ends_once(
 def remember_without_a_graph(place: Place, payloads: list[dict[str, Any]]) -> list[str]:
     """Store what jobs would, as the worker's child does. Returns the ids."""
     trust.adopt(place.workspace, place.config)
-    store = SqliteStore(place.workspace, create(load(environment=place.environment).embedding))
+    store = Store(place.workspace, create(load(environment=place.environment).embedding))
     tasks = [Task("before", "0" * 64, payload, None, "2026-11-20T12:00:00Z") for payload in payloads]
     memories = [prepare(task, store.workspace_id, task.accepted_at).memory for task in tasks]
     store.add([(memory, None) for memory in memories], "2026-11-20T12:00:00Z")

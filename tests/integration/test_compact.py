@@ -19,7 +19,7 @@ from bridge.compaction.contradictions import conflict_id
 from bridge.embedding.factory import create
 from bridge.memory import Content, Memory, Metadata
 from bridge.settings import load
-from bridge.store.sqlite_store import SqliteStore
+from bridge.store.store import Store
 from jobs.model import Record
 
 DECISIONS = (
@@ -46,7 +46,7 @@ def id_of(number: int) -> str:
 def remember(place: Place) -> list[str]:
     """Store a topic's summaries, and one of another topic, as the worker's child does. Returns the topic's ids."""
     trust.adopt(place.workspace, place.config)
-    store = SqliteStore(place.workspace, create(load(environment=place.environment).embedding))
+    store = Store(place.workspace, create(load(environment=place.environment).embedding))
     for number, decisions in enumerate(DECISIONS, 1):
         at = f"2026-10-{number:02d}T09:00:00Z"
         known = Metadata(topic_id=TOPIC, status="Active", created_at=at, updated_at=at)

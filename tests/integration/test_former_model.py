@@ -14,7 +14,7 @@ from bridge.embedding.factory import create
 from bridge.embedding.local_models import ENGLISH_FULL
 from bridge.operations import Task
 from bridge.operations.ingest import prepare
-from bridge.store.sqlite_store import SqliteStore
+from bridge.store.store import Store
 from jobs import clock
 
 
@@ -22,7 +22,7 @@ def made_by_an_earlier_version(place: Place, full_weights: Path, texts: list[str
     """Fills the workspace with memories as version 0.4.0 stored them."""
     former = create(ENGLISH_FULL.config(EmbeddingConfig(cache_dir=full_weights.parent)))
     now = clock.iso(clock.now())
-    store = SqliteStore(place.workspace, former)
+    store = Store(place.workspace, former)
     try:
         tasks = [
             Task(f"old-{n}", "", {"summary_text": text, "topic_id": f"t{n}"}, None, now) for n, text in enumerate(texts)

@@ -15,7 +15,7 @@ from bridge import trust
 from bridge.embedding.factory import create
 from bridge.memory import Content, Memory, Metadata
 from bridge.settings import load
-from bridge.store.sqlite_store import SqliteStore
+from bridge.store.store import Store
 from bridge.store.values import Addition
 
 pytestmark = pytest.mark.cognee
@@ -31,7 +31,7 @@ def an_id(number: int) -> str:
 def remember(place: Place) -> None:
     """A store as a worker leaves it, without a graph: thirty summaries, two of them merged, and a hidden text."""
     trust.adopt(place.workspace, place.config)
-    store = SqliteStore(place.workspace, create(load(environment=place.environment).embedding))
+    store = Store(place.workspace, create(load(environment=place.environment).embedding))
     additions = []
     for number in range(1, 31):
         status = "Superseded" if number < 3 else "Active"

@@ -21,7 +21,7 @@ from bridge.embedding.local_models import ENGLISH, ENGLISH_FULL
 from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata, References
 from bridge.settings import load
-from bridge.store.sqlite_store import SqliteStore
+from bridge.store.store import Store
 
 NOW = "2026-11-20T12:00:00Z"
 SCRIPT = str(PROJECT / "bridge" / "retrieve.py")
@@ -76,7 +76,7 @@ def place(model_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Place:
     place = Place(tmp_path_factory.mktemp("retrieve"), COGNEE_MEMORY_CACHE_DIR=str(model_cache))
     trust.adopt(place.workspace, place.config)
     stores = Stores(place.workspace, load(environment=place.environment))
-    store: SqliteStore = stores.store
+    store: Store = stores.store
     store.add([(memory, None) for memory in memories()], NOW)
     store.close()
     return place
@@ -285,7 +285,7 @@ def of_full_weights(tmp_path: Path) -> Place:
     trust.adopt(place.workspace, place.config)
     embedder = FakeEmbedder(ENGLISH_FULL.dimensions)
     embedder.identity = ENGLISH_FULL.identity
-    store = SqliteStore(place.workspace, embedder)
+    store = Store(place.workspace, embedder)
     store.add([(memory, None) for memory in memories()], NOW)
     store.close()
     return place

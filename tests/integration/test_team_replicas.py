@@ -25,7 +25,7 @@ from bridge.operations import follow
 from bridge.search.reader import Reader
 from bridge.slices import Slices
 from bridge.store.change import Change, StatusChange
-from bridge.store.sqlite_store import SqliteStore
+from bridge.store.store import Store
 from bridge.store.team import replica, tables
 from bridge.store.team.position import CopyState, copy_state
 from bridge.store.team.team_store import TeamStore
@@ -81,7 +81,7 @@ class Machines:
     def __init__(self, folder: Path, server: Server) -> None:
         self.server = server
         self.alone_at = place_of(folder / "alone")
-        self.alone = SqliteStore(self.alone_at, FakeEmbedder())
+        self.alone = Store(self.alone_at, FakeEmbedder())
         self.places = [place_of(folder / "first")]
         self.workspace_id = str(uuid4())
         self.stores = [
@@ -114,7 +114,7 @@ def machines(tmp_path: Path, server: Server) -> Iterator[Machines]:
     machines.close()
 
 
-def shared_rows(store: SqliteStore) -> dict[str, list[tuple[Any, ...]]]:
+def shared_rows(store: Store) -> dict[str, list[tuple[Any, ...]]]:
     """All shared rows, and the numbers given."""
     found = {}
     for table in tables.TABLES:
@@ -142,7 +142,7 @@ class Script:
         self.dice = random.Random(seed)
         self.count = 0
 
-    def step(self, store: SqliteStore) -> Callable[[Change], None]:
+    def step(self, store: Store) -> Callable[[Change], None]:
         ids = store.all_ids()
         kinds = [self.add] * 3
         if ids:
@@ -166,7 +166,7 @@ class Script:
     def new_id(self) -> str:
         return f"00000000-0000-4000-8000-{self.dice.getrandbits(48):012x}"
 
-    def add(self, ids: list[str], store: SqliteStore) -> Callable[[Change], None]:
+    def add(self, ids: list[str], store: Store) -> Callable[[Change], None]:
         new = [Addition(self.memory(), "job") for _ in range(self.dice.randint(1, 3))]
         if self.dice.random() < 0.2:
             new.append(Addition(self.memory(number=store.last_number() + 4), "job"))
@@ -174,28 +174,28 @@ class Script:
             new.append(Addition(self.memory(), "job", hidden=True))
         return lambda change: change.add(new)
 
-    def status(self, ids: list[str], store: SqliteStore) -> Callable[[Change], None]:
+    def status(self, ids: list[str], store: Store) -> Callable[[Change], None]:
         summaries = [one for one in self.some(ids) if store.select([one])[one].kind == "summary"]
         new = [StatusChange(one, self.dice.choice(["Active", "Superseded"]), self.at()) for one in summaries]
         return lambda change: change.set_statuses(new)
 
-    def drop(self, ids: list[str], store: SqliteStore) -> Callable[[Change], None]:
+    def drop(self, ids: list[str], store: Store) -> Callable[[Change], None]:
         chosen = self.some(ids)
         return lambda change: change.drop(chosen)
 
-    def hide(self, ids: list[str], store: SqliteStore) -> Callable[[Change], None]:
+    def hide(self, ids: list[str], store: Store) -> Callable[[Change], None]:
         visible = [one for one in ids if not store.is_hidden(one)][:1]
         return lambda change: [change.hide(one) for one in visible] and None
 
-    def bring_back(self, ids: list[str], store: SqliteStore) -> Callable[[Change], None]:
+    def bring_back(self, ids: list[str], store: Store) -> Callable[[Change], None]:
         hidden = [Addition(self.memory(one), "job") for one in ids if store.is_hidden(one)][:1]
         return lambda change: change.add(hidden)
 
-    def feedback(self, ids: list[str], store: SqliteStore) -> Callable[[Change], None]:
+    def feedback(self, ids: list[str], store: Store) -> Callable[[Change], None]:
         given = [Feedback(one, "someone", "helpful", self.at(), "why?", "It held.") for one in self.some(ids)]
         return lambda change: [change.give_feedback(one) for one in given] and None
 
-    def compact(self, ids: list[str], store: SqliteStore) -> Callable[[Change], None]:
+    def compact(self, ids: list[str], store: Store) -> Callable[[Change], None]:
         chosen = store.select([one for one in self.some(ids) if not store.is_hidden(one)])
         sources = [one for one, memory in chosen.items() if memory.kind == "summary"]
         record = Memory(
@@ -214,7 +214,7 @@ class Script:
 
         return compacted
 
-    def extract(self, ids: list[str], store: SqliteStore) -> Callable[[Change], None]:
+    def extract(self, ids: list[str], store: Store) -> Callable[[Change], None]:
         chosen = self.some(ids)
         return lambda change: (
             [
@@ -226,7 +226,7 @@ class Script:
             and None
         )
 
-    def capture(self, ids: list[str], store: SqliteStore) -> Callable[[Change], None]:
+    def capture(self, ids: list[str], store: Store) -> Callable[[Change], None]:
         session = CapturedSession("codex", self.dice.choice("abc"), "/p", "v", "captured", self.at())
         source = CaptureSource(ids[0], "codex", session.session_id, "/p", "1", "2", "rules", 0.3, (), self.at(), "job")
 
@@ -236,7 +236,7 @@ class Script:
 
         return captured
 
-    def forget(self, ids: list[str], store: SqliteStore) -> Callable[[Change], None]:
+    def forget(self, ids: list[str], store: Store) -> Callable[[Change], None]:
         chosen, at = self.some(ids), self.at()
         job = AppliedJob(f"forget-{self.count}", "c" * 64)
 
@@ -429,7 +429,7 @@ def follow_with(store: TeamStore, place: Workspace) -> int:
 def test_a_workspace_with_memories_does_not_join_by_itself(tmp_path: Path, server: Server) -> None:
     place = place_of(tmp_path / "own")
     with ExitStack() as stack:
-        own = SqliteStore(place, FakeEmbedder())
+        own = Store(place, FakeEmbedder())
         stack.callback(own.close)
         own.add([(Script(1).memory(), None)], "2026-11-20T12:00:00Z")
     with pytest.raises(JobError) as caught:

@@ -23,7 +23,7 @@ from postgres import database
 from bridge import trust
 from bridge.embedding.factory import create
 from bridge.settings import load
-from bridge.store.sqlite_store import SqliteStore
+from bridge.store.store import Store
 from jobs import clock
 from jobs.kinds import KIND_NAMES
 
@@ -170,7 +170,7 @@ def is_behind(place: Place) -> bool:
 
 def with_id(place: Place, workspace_id: str) -> None:
     """An empty memory.db with this id, from which its memories' ids are derived."""
-    store = SqliteStore(place.workspace, create(load(environment=place.environment).embedding))
+    store = Store(place.workspace, create(load(environment=place.environment).embedding))
     with store._connection as connection:
         connection.execute("UPDATE meta SET value = ? WHERE key = 'workspace_id'", (workspace_id,))
     store.close()

@@ -329,7 +329,7 @@ def test_an_idle_worker_holds_neither_cognee_nor_a_model(running: tuple[Place, R
     assert "worker.app" in loaded, done.stderr
     for part in (
         *("cognee", "numpy", "redis", "psycopg", "pydantic"),
-        *("bridge.store.sqlite_store", "bridge.compaction", "bridge.search", "bridge.operations"),
+        *("bridge.store.store", "bridge.compaction", "bridge.search", "bridge.operations"),
     ):
         assert not [name for name in loaded if name == part or name.startswith(f"{part}.")]
 

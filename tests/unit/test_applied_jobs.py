@@ -19,7 +19,7 @@ from bridge.memory import Content, Memory, Metadata
 from bridge.settings import Settings
 from bridge.store import database
 from bridge.store.opening import reader_of
-from bridge.store.sqlite_store import SqliteStore
+from bridge.store.store import Store
 from bridge.store.values import AppliedJob
 from jobs import clock, steps
 from jobs.errors import JobError
@@ -34,8 +34,8 @@ def is_applied(workspace: Workspace, job_id: str, sha256: str) -> bool:
 
 
 @pytest.fixture
-def store(workspace: Workspace) -> Iterator[SqliteStore]:
-    store = SqliteStore(workspace, FakeEmbedder())
+def store(workspace: Workspace) -> Iterator[Store]:
+    store = Store(workspace, FakeEmbedder())
     yield store
     store.close()
 
@@ -50,7 +50,7 @@ def test_without_a_store_no_effect_stands(workspace: Workspace) -> None:
 
 
 def test_an_effect_stands_once_its_memory_is_committed_and_for_its_digest_only(
-    workspace: Workspace, store: SqliteStore
+    workspace: Workspace, store: Store
 ) -> None:
     assert not is_applied(workspace, "a", "digest")
     store.add([(summary("m"), "a")], NOW, [AppliedJob("a", "digest")])
@@ -59,14 +59,14 @@ def test_an_effect_stands_once_its_memory_is_committed_and_for_its_digest_only(
     assert not is_applied(workspace, "b", "digest")
 
 
-def test_an_addition_that_is_aborted_leaves_no_effect(workspace: Workspace, store: SqliteStore) -> None:
+def test_an_addition_that_is_aborted_leaves_no_effect(workspace: Workspace, store: Store) -> None:
     store.add([(summary("m"), None)], NOW)
     with pytest.raises(sqlite3.IntegrityError):
         store.add([(summary("new"), "a"), (summary("m"), "a")], NOW, [AppliedJob("a", "digest")])
     assert not is_applied(workspace, "a", "digest")
 
 
-def test_a_change_of_status_is_an_effect_and_one_that_is_past_is_none(workspace: Workspace, store: SqliteStore) -> None:
+def test_a_change_of_status_is_an_effect_and_one_that_is_past_is_none(workspace: Workspace, store: Store) -> None:
     store.add([(summary("m"), None)], NOW)
     store.set_status("m", "Draft", LATER, LATER, AppliedJob("a", "digest"))
     store.set_status("m", "Active", NOW, LATER, AppliedJob("b", "digest"))
@@ -74,7 +74,7 @@ def test_a_change_of_status_is_an_effect_and_one_that_is_past_is_none(workspace:
     assert not is_applied(workspace, "b", "digest")
 
 
-def test_a_later_request_counts_though_it_was_made_before_the_earlier_one_was_carried_out(store: SqliteStore) -> None:
+def test_a_later_request_counts_though_it_was_made_before_the_earlier_one_was_carried_out(store: Store) -> None:
     store.add([(summary("m"), None)], NOW)
     done = "2026-11-20T14:00:00Z"
     store.set_status("m", "Draft", NOW, done, AppliedJob("a", "digest"))
@@ -82,7 +82,7 @@ def test_a_later_request_counts_though_it_was_made_before_the_earlier_one_was_ca
     assert store.set_status("m", "Draft", NOW, done, AppliedJob("a", "digest")).metadata.status == "Superseded"
 
 
-def test_of_two_requests_of_one_moment_the_second_counts_and_the_first_is_not_repeated(store: SqliteStore) -> None:
+def test_of_two_requests_of_one_moment_the_second_counts_and_the_first_is_not_repeated(store: Store) -> None:
     """Jobs that are taken in together are accepted at the same time."""
     store.add([(summary("m"), None)], NOW)
     store.set_status("m", "Draft", LATER, LATER, AppliedJob("a", "digest"))
@@ -92,7 +92,7 @@ def test_of_two_requests_of_one_moment_the_second_counts_and_the_first_is_not_re
 
 @pytest.mark.parametrize(("point", "is_there"), [("before", False), ("after", True)])
 def test_the_step_lies_around_the_commit(
-    workspace: Workspace, store: SqliteStore, monkeypatch: pytest.MonkeyPatch, point: str, is_there: bool
+    workspace: Workspace, store: Store, monkeypatch: pytest.MonkeyPatch, point: str, is_there: bool
 ) -> None:
     seen: list[bool] = []
 
@@ -105,7 +105,7 @@ def test_the_step_lies_around_the_commit(
     assert seen == [is_there]
 
 
-def test_a_commit_is_a_critical_section(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_commit_is_a_critical_section(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     entered: list[str] = []
     monkeypatch.setattr(critical, "_entered", lambda: entered.append("in"))
     monkeypatch.setattr(critical, "_left", lambda: entered.append("out"))
@@ -115,7 +115,7 @@ def test_a_commit_is_a_critical_section(store: SqliteStore, monkeypatch: pytest.
     assert entered == ["in", "out"] * 3
 
 
-def test_effects_are_forgotten_after_their_time(workspace: Workspace, store: SqliteStore) -> None:
+def test_effects_are_forgotten_after_their_time(workspace: Workspace, store: Store) -> None:
     store.add([(summary("old"), "a")], NOW, [AppliedJob("a", "digest")])
     store.add([(summary("new"), "b")], LATER, [AppliedJob("b", "digest")])
     assert store.drop_effects_before(LATER) == 1
@@ -123,7 +123,7 @@ def test_effects_are_forgotten_after_their_time(workspace: Workspace, store: Sql
     assert is_applied(workspace, "b", "digest")
 
 
-def test_maintenance_keeps_effects_for_90_days(workspace: Workspace, store: SqliteStore) -> None:
+def test_maintenance_keeps_effects_for_90_days(workspace: Workspace, store: Store) -> None:
     store.add([(summary("m"), "a")], NOW, [AppliedJob("a", "digest")])
     store.maintain(clock.parse(NOW) + timedelta(days=89))
     assert is_applied(workspace, "a", "digest")
@@ -131,7 +131,7 @@ def test_maintenance_keeps_effects_for_90_days(workspace: Workspace, store: Sqli
     assert not is_applied(workspace, "a", "digest")
 
 
-def test_maintenance_empties_the_log_and_waits_for_no_reader(workspace: Workspace, store: SqliteStore) -> None:
+def test_maintenance_empties_the_log_and_waits_for_no_reader(workspace: Workspace, store: Store) -> None:
     log = workspace.memory_db.with_name(workspace.memory_db.name + "-wal")
     store.add([(summary("m"), "a")], NOW)
     assert log.stat().st_size > 0
@@ -165,7 +165,7 @@ def as_in_the_first_format(workspace: Workspace) -> None:
 
 
 def test_a_store_of_the_first_format_is_backed_up_migrated_and_whole(workspace: Workspace) -> None:
-    store = SqliteStore(workspace, FakeEmbedder())
+    store = Store(workspace, FakeEmbedder())
     store.add([(summary("m"), "a")], NOW)
     store.close()
     as_in_the_first_format(workspace)
@@ -173,7 +173,7 @@ def test_a_store_of_the_first_format_is_backed_up_migrated_and_whole(workspace: 
     assert not is_applied(workspace, "a", "digest"), "a reader may come before the first writer"
     everything = Settings(relevance_floor=0.0)
     before = answer_to(workspace, FakeEmbedder(), clock.parse(NOW), everything, query="anything")
-    store = SqliteStore(workspace, FakeEmbedder())
+    store = Store(workspace, FakeEmbedder())
     assert store.get("m") is not None
     assert before["result_count"] == 1
     assert answer_to(workspace, FakeEmbedder(), clock.parse(NOW), everything, query="anything") == before
@@ -184,11 +184,11 @@ def test_a_store_of_the_first_format_is_backed_up_migrated_and_whole(workspace: 
     with closing(sqlite3.connect(backup)) as connection:
         assert connection.execute("PRAGMA user_version").fetchone() == (1,)
         assert connection.execute("SELECT id FROM memories").fetchall() == [("m",)]
-    SqliteStore(workspace, FakeEmbedder()).close()  # the checksum that the first opening has noted holds
+    Store(workspace, FakeEmbedder()).close()  # the checksum that the first opening has noted holds
 
 
 def test_a_backup_that_the_disk_refuses_leaves_no_part_and_no_migration(workspace: Workspace) -> None:
-    store = SqliteStore(workspace, FakeEmbedder())
+    store = Store(workspace, FakeEmbedder())
     store.add([(summary(f"m{number}"), "a") for number in range(300)], NOW)
     store.close()
     as_in_the_first_format(workspace)
@@ -196,13 +196,13 @@ def test_a_backup_that_the_disk_refuses_leaves_no_part_and_no_migration(workspac
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, limits[1]))  # beyond, a write fails as on a full disk
     try:
         with pytest.raises(JobError):
-            SqliteStore(workspace, FakeEmbedder())
+            Store(workspace, FakeEmbedder())
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert list(workspace.memory.glob("*format*")) == []
     with closing(sqlite3.connect(workspace.memory_db)) as connection:
         assert connection.execute("PRAGMA user_version").fetchone() == (1,)
-    SqliteStore(workspace, FakeEmbedder()).close()
+    Store(workspace, FakeEmbedder()).close()
     (backup,) = workspace.memory.glob("*format*")
     assert backup.stat().st_mode & 0o777 == 0o600
     with closing(sqlite3.connect(backup)) as connection:

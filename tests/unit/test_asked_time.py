@@ -15,7 +15,7 @@ from questions import answer_to
 
 from bridge.memory import Content, Memory, Metadata
 from bridge.settings import Settings
-from bridge.store.sqlite_store import SqliteStore
+from bridge.store.store import Store
 from jobs import clock
 from jobs.layout import Workspace
 from worker.terminal.hits import time_read
@@ -35,7 +35,7 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     time.tzset()
     found = Workspace(tmp_path)
     found.memory.mkdir(mode=0o700)
-    store = SqliteStore(found, FakeEmbedder(dimensions=64))
+    store = Store(found, FakeEmbedder(dimensions=64))
     store.add(
         [
             (dated("march", "Retries of the uploader are three.", "2026-03-10T10:00:00Z"), None),

@@ -10,8 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 from bridge.capture import words
 from bridge.capture.boundaries import DEFAULTS, Limits, segments
-from bridge.capture.segment import Segment
-from bridge.capture.session import Turn
+from bridge.capture.session import Segment, Turn
 from tests.fake_embedder import FakeEmbedder
 
 EMBED = FakeEmbedder().embed

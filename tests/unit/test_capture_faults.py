@@ -15,7 +15,7 @@ from test_capture_operation import MORE, TALK, Bench
 from bridge.capture.readers import claude_code, json_lines, transcript_file
 from bridge.operations import Task, capture
 from bridge.settings import USER_HOME
-from bridge.store.sqlite_store import SqliteStore
+from bridge.store.store import Store
 from jobs.errors import JobError
 from jobs.lifecycle import Succeeded
 
@@ -157,16 +157,16 @@ def test_a_disk_that_is_full_in_the_middle_loses_and_doubles_nothing(
 ) -> None:
     for number in range(6):
         bench.write([(who, f"{text} Number {number}.") for who, text in TALK], session=f"s{number}")
-    change, writes = SqliteStore.change, [0]
+    change, writes = Store.change, [0]
 
-    def full(store: SqliteStore, *rest: Any) -> Any:
+    def full(store: Store, *rest: Any) -> Any:
         writes[0] += 1
         if writes[0] > 3:
             raise JobError("DISK_FULL", os.strerror(errno.ENOSPC))
         return change(store, *rest)
 
     with monkeypatch.context() as patched:
-        patched.setattr(SqliteStore, "change", full)
+        patched.setattr(Store, "change", full)
         assert bench.fails("a").code == "DISK_FULL"
     stored = len(bench.memories())
     assert stored == 3

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from transcript_shelf import SESSION, WORKSPACE, gemini_file, home_in, lines_of, only_transcript, read
 
-from bridge.capture.readers import whole_json
 from bridge.capture.readers.gemini_cli import READER
+from bridge.capture.readers.json_lines import read_object
+from bridge.capture.session import Findings
 
 
 def test_a_prompt_is_read_without_what_hooks_gave_to_the_model(tmp_path: Path) -> None:
@@ -69,12 +70,11 @@ def test_unknown_and_damaged_records_are_counted_and_skipped(tmp_path: Path) -> 
     assert (findings.damaged, findings.unfinished) == (1, True)
 
 
-def test_an_object_that_is_half_written_or_too_large_is_an_error_and_not_an_empty_session(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_object_that_is_half_written_or_too_large_is_an_error_and_not_an_empty_session(tmp_path: Path) -> None:
     path = gemini_file(tmp_path, "0.20.0-whole.json")
     transcript = only_transcript("gemini-cli", tmp_path)
-    monkeypatch.setattr(whole_json, "LIMIT", 10)
+    with path.open("rb") as file, pytest.raises(OSError, match="the limit is 10"):
+        read_object(file, Findings(), 10)
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(OSError, match="half written"):

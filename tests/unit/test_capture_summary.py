@@ -7,8 +7,7 @@ import re
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from bridge.capture.segment import Segment, SegmentSummary
-from bridge.capture.session import Turn
+from bridge.capture.session import Segment, SegmentSummary, Turn
 from bridge.capture.summary import ARROW, summarise
 from bridge.capture.title import MOST_CHARACTERS
 from bridge.memory import References

@@ -20,7 +20,7 @@ from bridge.search.coarse_vectors import CoarseRows, copied, refined_cosines
 from bridge.search.estimate import exact_top
 from bridge.search.index_cache import CoarseCopy
 from bridge.search.reader import Reader
-from bridge.store.sqlite_store import SqliteStore
+from bridge.store.store import Store
 from jobs.layout import Workspace
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -125,7 +125,7 @@ def test_answers_are_the_same_bytes_with_and_without_the_copy(
     monkeypatch.setattr(search, "FIRST_STAGE", 20)
     workspace, embedder = Workspace(tmp_path), FakeEmbedder(dimensions=64)
     workspace.memory.mkdir(mode=0o700)
-    store = SqliteStore(workspace, embedder)
+    store = Store(workspace, embedder)
     store.add([(memory(number), None) for number in range(120)], STORED)
     store.close()
     warm = Reader(workspace, EmbeddingConfig(cache_dir=Path()), lambda _: embedder)

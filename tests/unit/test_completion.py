@@ -14,7 +14,7 @@ from harness import PATIENCE, PROJECT, Place
 
 from bridge import trust
 from bridge.memory import Content, Memory, Metadata
-from bridge.store.sqlite_store import SqliteStore
+from bridge.store.store import Store
 from jobs import spool
 from jobs.errors import JobError
 from jobs.model import Record
@@ -95,7 +95,7 @@ def test_a_topic_is_offered_with_its_title(place: Place, monkeypatch: pytest.Mon
     monkeypatch.setenv("COGNEE_MEMORY_CONFIG_DIR", str(place.config))
     now = "2026-11-20T12:00:00Z"
     metadata = Metadata(topic_id="topic-263200d7", status="Active", created_at=now, updated_at=now)
-    store = SqliteStore(place.workspace, FakeEmbedder())
+    store = Store(place.workspace, FakeEmbedder())
     store.add([(Memory("a", 0, "summary", metadata, now, Content("发票号", "Context")), None)], now)
     store.close()
     given = argparse.Namespace(workspace=str(place.workspace.root))

@@ -14,7 +14,7 @@ from harness import Place, is_running
 from bridge.embedding.config import EmbeddingConfig
 from bridge.memory import Content, Memory, Metadata
 from bridge.search.reader import Reader
-from bridge.store.sqlite_store import SqliteStore
+from bridge.store.store import Store
 from jobs import clock
 from jobs.errors import JobError
 from worker.terminal import demo
@@ -45,7 +45,7 @@ def test_of_a_record_the_demo_shows_the_decision_that_holds_now(tmp_path: Path) 
     later = "[Later] One push holds 100 events. supersedes One push holds 200 events."
     decisions = ("[Earlier] One push holds 200 events.", "Devices sync hourly.", later)
     metadata = Metadata(topic_id="sync", status="Active", created_at=now, updated_at=now)
-    store = SqliteStore(place.workspace, FakeEmbedder())
+    store = Store(place.workspace, FakeEmbedder())
     store.add([(Memory("a", 0, "summary", metadata, now, Content("Sync", "Sizes.", decisions)), None)], now)
     store.close()
     reader = Reader(place.workspace, EmbeddingConfig(cache_dir=tmp_path), lambda _: FakeEmbedder())

@@ -19,7 +19,7 @@ from bridge.search import listing
 from bridge.settings import Settings
 from bridge.slices import ignore_progress
 from bridge.store import migrations
-from bridge.store.sqlite_store import SqliteStore
+from bridge.store.store import Store
 from jobs import clock
 from jobs.layout import Workspace
 from jobs.lifecycle import Failed, Succeeded
@@ -220,7 +220,7 @@ def test_a_store_of_the_former_format_gets_its_table_and_answers_before_that(tmp
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:before])
         patch.setattr(migrations, "FORMAT", before)
-        store = SqliteStore(workspace, FakeEmbedder())
+        store = Store(workspace, FakeEmbedder())
         store.add([(memory(A, "The queue is a lock."), None)], AT)
         store.close()
     assert listing.memory(workspace, A)["feedback"] == {"helpful": 0, "wrong": 0, "given": []}

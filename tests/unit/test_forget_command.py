@@ -12,7 +12,7 @@ from fake_embedder import FakeEmbedder
 from shelf import STORED, Shelf, legacy, summary
 
 from bridge import trust
-from bridge.store.sqlite_store import SqliteStore
+from bridge.store.store import Store
 from bridge.store.values import Addition
 from jobs import spool
 from jobs.errors import JobError
@@ -91,7 +91,7 @@ def test_without_a_yes_the_error_is_not_confirmed(workspace: Workspace) -> None:
 def test_a_person_sees_the_title_of_a_linked_original_too(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with closing(SqliteStore(workspace, FakeEmbedder(dimensions=64))) as store, store.change(STORED) as change:
+    with closing(Store(workspace, FakeEmbedder(dimensions=64))) as store, store.change(STORED) as change:
         change.add(
             [
                 Addition(legacy("old", "What it was before."), hidden=True),

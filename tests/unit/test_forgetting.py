@@ -768,11 +768,11 @@ def test_after_a_stop_anywhere_the_next_attempt_ends_it(
 
     from bridge.forgetting import leftovers
     from bridge.store import forgettings
-    from bridge.store.sqlite_store import SqliteStore
+    from bridge.store.store import Store
 
     places = {
         "commit": (forgettings, "begin"), "graph": (WithFakeGraph, "scrub_graph"), "files": (leftovers, "remove"),
-        "store": (SqliteStore, "scrub"), "done": (forgettings, "finish_all"),
+        "store": (Store, "scrub"), "done": (forgettings, "finish_all"),
     }  # fmt: skip
     with monkeypatch.context() as patched:
         patched.setattr(*places[point], stop)

@@ -21,7 +21,7 @@ from hypothesis import given, strategies as st
 from bridge import trust
 from bridge.capture import consent
 from bridge.settings import USER_HOME, load
-from bridge.store.sqlite_store import SqliteStore
+from bridge.store.store import Store
 from jobs.errors import JobError
 from jobs.kinds import CAPTURE_TOOLS
 from jobs.layout import Workspace
@@ -386,7 +386,7 @@ def test_a_workspace_that_every_command_refuses_is_neither_read_nor_written(
 
 def test_a_store_that_never_answers_holds_up_no_session(bench: Bench) -> None:
     """A view without an end, in the place of the memories."""
-    SqliteStore(bench.workspace, FakeEmbedder()).close()
+    Store(bench.workspace, FakeEmbedder()).close()
     with closing(sqlite3.connect(bench.workspace.memory_db)) as connection, connection:
         endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n"
         connection.execute("ALTER TABLE memories RENAME TO kept")

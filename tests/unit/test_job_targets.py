@@ -13,7 +13,7 @@ from bridge import job_targets, trust
 from bridge.compaction import previews
 from bridge.compaction.record_draft import draft
 from bridge.settings import load
-from bridge.store.sqlite_store import SqliteStore
+from bridge.store.store import Store
 from jobs import client
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -119,7 +119,7 @@ def test_an_empty_store_has_no_topic(tmp_path: Path) -> None:
 
 
 def test_a_preview_is_of_one_topic(workspace: Workspace) -> None:
-    store = SqliteStore(workspace, FakeEmbedder(dimensions=64))
+    store = Store(workspace, FakeEmbedder(dimensions=64))
     preview = previews.preview_of(draft(store.about("loan-periods"), store.embed), "loan-periods")
     store.close()
     digest = previews.store(workspace, preview, NOW)

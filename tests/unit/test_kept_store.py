@@ -14,8 +14,8 @@ from fake_embedder import FakeEmbedder
 from bridge.memory import Content, Memory, Metadata
 from bridge.store import migrations
 from bridge.store.opening import reader_of
-from bridge.store.protocol_reading import StoreReader
-from bridge.store.sqlite_store import SqliteStore
+from bridge.store.reader import StoreReader
+from bridge.store.store import Store
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
@@ -31,7 +31,7 @@ def workspace(tmp_path: Path) -> Workspace:
 
 
 def add(workspace: Workspace, memory_id: str) -> None:
-    store = SqliteStore(workspace, FakeEmbedder(dimensions=64))
+    store = Store(workspace, FakeEmbedder(dimensions=64))
     known = Metadata(status="Active", topic_id=memory_id, created_at=STORED)
     store.add([(Memory(memory_id, 0, "summary", known, STORED, Content("Topic", f"Of {memory_id}.")), None)], STORED)
     store.close()

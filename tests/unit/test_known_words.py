@@ -18,7 +18,7 @@ from bridge.search.lexical import Column, _summed
 from bridge.search.reader import Reader
 from bridge.store.change import StatusChange
 from bridge.store.opening import reader_of
-from bridge.store.sqlite_store import SqliteStore
+from bridge.store.store import Store
 from bridge.text.terms import query_terms
 from jobs.layout import Workspace
 
@@ -39,7 +39,7 @@ def workspace(tmp_path: Path) -> Workspace:
 
 
 def add(workspace: Workspace, *memories: Memory) -> None:
-    store = SqliteStore(workspace, FakeEmbedder(dimensions=64))
+    store = Store(workspace, FakeEmbedder(dimensions=64))
     store.add([(each, None) for each in memories], STORED)
     store.close()
 
@@ -83,7 +83,7 @@ def test_an_answer_follows_additions_and_changes_of_status(workspace: Workspace)
     add(workspace, memory(7, "The token is renewed three times."))
     assert ask(warm, "renewed token") == ask(reader(workspace), "renewed token")
     assert ask(warm, "renewed token")["result_count"] == 4
-    store = SqliteStore(workspace, FakeEmbedder(dimensions=64))
+    store = Store(workspace, FakeEmbedder(dimensions=64))
     with store.change(STORED) as change:
         change.set_statuses([StatusChange("m0", "Superseded", STORED)])
     store.close()
@@ -100,7 +100,7 @@ def test_answers_about_a_long_memory_are_the_same_warm_cold_and_after_a_rebuild(
     before = ask(warm, "badger token")
     assert before == ask(reader(workspace), "badger token")
     assert before["results"][0]["memory_id"] == "m7"
-    with closing(SqliteStore(workspace, FakeEmbedder(dimensions=64))) as store:
+    with closing(Store(workspace, FakeEmbedder(dimensions=64))) as store:
         store.rebuild_words()
     assert ask(warm, "badger token") == ask(reader(workspace), "badger token") == before
 

@@ -14,7 +14,7 @@ from fake_embedder import FakeEmbedder
 from bridge.memory import Content, Memory, Metadata
 from bridge.search import listing
 from bridge.store import database, migrations
-from bridge.store.sqlite_store import SqliteStore
+from bridge.store.store import Store
 from bridge.store.values import Addition
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -31,7 +31,7 @@ def summary(memory_id: str, topic_id: str, status: str = "Active") -> Memory:
 def workspace(tmp_path: Path) -> Workspace:
     workspace = Workspace(tmp_path)
     workspace.memory.mkdir(mode=0o700)
-    store = SqliteStore(workspace, FakeEmbedder())
+    store = Store(workspace, FakeEmbedder())
     store.add(
         [
             *((summary(f"a{number}", "full"), None) for number in range(5)),
@@ -87,7 +87,7 @@ def test_topics_come_by_their_active_memories_and_five_are_worth_compacting(work
 
 
 def test_a_topic_is_named_by_its_id_or_by_the_exact_title_of_its_newest_memory(workspace: Workspace) -> None:
-    store = SqliteStore(workspace, FakeEmbedder())
+    store = Store(workspace, FakeEmbedder())
 
     def titled(memory_id: str, topic_id: str, title: str) -> Memory:
         return replace(summary(memory_id, topic_id), content=Content(title, "Context"))
@@ -110,7 +110,7 @@ def test_a_topic_is_named_by_its_id_or_by_the_exact_title_of_its_newest_memory(w
 
 
 def test_titles_are_of_what_is_named_and_of_what_goes_along(workspace: Workspace) -> None:
-    store = SqliteStore(workspace, FakeEmbedder())
+    store = Store(workspace, FakeEmbedder())
     original = Addition(Memory("o", 0, "legacy", Metadata(), NOW, text="Original"), hidden=True)
     made = [Addition(summary(name, "made"), migrated_from="o") for name in ("m1", "m2")]
     with store.change(NOW) as change:
@@ -172,7 +172,7 @@ def test_the_most_recent_memories_are_those_with_the_latest_dates(tmp_path: Path
     workspace = Workspace(tmp_path)
     assert listing.recent(workspace, 9) == ([], 0)
     workspace.memory.mkdir(mode=0o700)
-    store = SqliteStore(workspace, FakeEmbedder())
+    store = Store(workspace, FakeEmbedder())
     memories = [
         dated("new", "2026-11-19T12:00:00Z"),
         dated("replaced", "2026-11-18T12:00:00Z", "Superseded"),

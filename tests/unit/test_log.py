@@ -129,7 +129,7 @@ def test_a_line_of_the_child_arrives_as_it_was_said(path: Path) -> None:
     handler = logging.StreamHandler(said)
     handler.setFormatter(log_lines.JsonLines())
     record = logging.makeLogRecord(
-        {"name": "bridge.store.sqlite_store", "levelno": logging.ERROR, "levelname": "ERROR", "msg": "ü"}
+        {"name": "bridge.store.store", "levelno": logging.ERROR, "levelname": "ERROR", "msg": "ü"}
     )
     record.process = 4711
     with log_lines.log_context(job_id="a-job", correlation_id="from-afar", kind="ingest"):
@@ -140,7 +140,7 @@ def test_a_line_of_the_child_arrives_as_it_was_said(path: Path) -> None:
     first, *others = lines(path)
     del first["at"]
     assert first == {
-        "level": "ERROR", "logger": "child.bridge.store.sqlite_store", "message": "ü", "pid": 4711,
+        "level": "ERROR", "logger": "child.bridge.store.store", "message": "ü", "pid": 4711,
         "job_id": "a-job", "correlation_id": "from-afar", "kind": "ingest",
     }  # fmt: skip
     messages = ["what a library prints", '{"level": "odd"}', '{"level": 1', "[" * 2000]

@@ -19,9 +19,9 @@ from bridge.embedding.embedder import Vectors
 from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata, References, TimeScope
 from bridge.settings import Settings
-from bridge.store import database, migrations, sqlite_store as store_module, vector_files
+from bridge.store import database, migrations, store as store_module, vector_files
 from bridge.store.full_text import table_in_force
-from bridge.store.sqlite_store import SqliteStore
+from bridge.store.store import Store
 from bridge.text.passages import passages
 from jobs.errors import JobError, Reaction
 from jobs.layout import Workspace
@@ -35,8 +35,8 @@ def embedder() -> FakeEmbedder:
 
 
 @contextmanager
-def opened(workspace: Workspace, embedder: FakeEmbedder, **options: Any) -> Iterator[SqliteStore]:
-    store = SqliteStore(workspace, embedder, **options)
+def opened(workspace: Workspace, embedder: FakeEmbedder, **options: Any) -> Iterator[Store]:
+    store = Store(workspace, embedder, **options)
     try:
         yield store
     finally:
@@ -53,7 +53,7 @@ def legacy(memory_id: str, text: str = "User asked: a\n\nAssistant answered: b")
     return Memory(memory_id, 0, "legacy", Metadata(importance=0.5), NOW, text=text)
 
 
-def add(store: SqliteStore, *memories: Memory) -> list[Memory]:
+def add(store: Store, *memories: Memory) -> list[Memory]:
     return store.add([(memory, f"job of {memory.id}") for memory in memories], NOW)
 
 
@@ -206,9 +206,9 @@ sys.path[:0] = sys.argv[2:]
 from pathlib import Path
 from fake_embedder import FakeEmbedder
 from jobs.layout import Workspace
-from bridge.store.sqlite_store import SqliteStore
+from bridge.store.store import Store
 from bridge.memory import Memory, Metadata
-store = SqliteStore(Workspace(Path(sys.argv[1])), FakeEmbedder())
+store = Store(Workspace(Path(sys.argv[1])), FakeEmbedder())
 store.outbox.enqueue = lambda *_: os._exit(9)
 store.add([(Memory("lost", 0, "legacy", Metadata(), "2026-11-20T12:00:00Z", text="gone"), None)], "")
 """
@@ -519,7 +519,7 @@ def test_an_empty_store_can_be_rebuilt(workspace: Workspace, embedder: FakeEmbed
 
 def test_a_second_writer_is_told_that_the_store_is_busy(workspace: Workspace, embedder: FakeEmbedder) -> None:
     with opened(workspace, embedder), pytest.raises(JobError, match="STORE_BUSY"):
-        SqliteStore(workspace, embedder)
+        Store(workspace, embedder)
     with opened(workspace, embedder):
         pass  # free again
 
@@ -529,7 +529,7 @@ def test_a_store_of_another_model_is_refused_unchanged(workspace: Workspace, emb
         add(store, summary("a"))
         before = everything(workspace)
     with pytest.raises(JobError) as caught:
-        SqliteStore(workspace, FakeEmbedder(name="other"))
+        Store(workspace, FakeEmbedder(name="other"))
     assert caught.value.code == "EMBEDDER_MISMATCH"
     assert "fake/16" in caught.value.message
     assert "other/16" in caught.value.message
@@ -580,7 +580,7 @@ def test_a_store_of_a_newer_program_is_refused_unchanged(workspace: Workspace, e
         connection.execute(f"PRAGMA user_version = {migrations.FORMAT + 1}")
     before = workspace.memory_db.read_bytes()
     with pytest.raises(JobError, match="STORE_NEWER"):
-        SqliteStore(workspace, embedder)
+        Store(workspace, embedder)
     with pytest.raises(JobError, match="STORE_NEWER"):
         database.open_for_reading(workspace)
     assert workspace.memory_db.read_bytes() == before
@@ -613,7 +613,7 @@ def test_a_file_that_is_no_database_is_said_to_be_unreadable(
 ) -> None:
     workspace.memory_db.write_bytes(content)
     with pytest.raises(JobError, match="STORE_UNREADABLE"):
-        SqliteStore(workspace, embedder)
+        Store(workspace, embedder)
     with pytest.raises(JobError, match="STORE_UNREADABLE"):
         database.open_for_reading(workspace)
     assert workspace.memory_db.read_bytes() == content

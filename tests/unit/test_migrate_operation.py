@@ -25,7 +25,7 @@ from bridge.settings import Settings
 from bridge.slices import Progress, ignore_progress
 from bridge.store import database, values
 from bridge.store.opening import reader_of
-from bridge.store.sqlite_store import SqliteStore
+from bridge.store.store import Store
 from bridge.store.values import Addition, AppliedJob
 from jobs import steps
 from jobs.errors import JobError
@@ -96,7 +96,7 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
 COUNTS = ("found", "migrated", "already_migrated", "forgotten", "failed", "skipped", "remaining")
 
 
-def add(store: SqliteStore, *additions: Addition) -> None:
+def add(store: Store, *additions: Addition) -> None:
     with store.change(AT) as change:
         change.add(additions)
 

@@ -19,7 +19,7 @@ from bridge.embedding.local_models import ENGLISH, MULTILINGUAL
 from bridge.search.model_comparison import FOLDER_PREFIX
 from bridge.search.reader import Reader
 from bridge.settings import load
-from bridge.store.sqlite_store import SqliteStore
+from bridge.store.store import Store
 from bridge.store.values import Addition, Feedback
 from jobs.layout import Workspace
 from worker.cli import main
@@ -122,7 +122,7 @@ def test_models_and_a_reranker_are_compared_by_the_memories_that_helped_with_a_q
     run(workspace, capfd, "add", str(hub_model.make(tmp_path, "toy")))
     texts = ["We keep backups for thirty days.", "The keeper of the lighthouse counts ships.", "Cook lentils for soup."]
     memories = [summary(f"id-{number}", text) for number, text in enumerate(texts)]
-    store = SqliteStore(workspace, create(load().embedding))
+    store = Store(workspace, create(load().embedding))
     with store.change("2026-11-20T12:00:00Z") as change:
         change.add(Addition(memory, "job") for memory in memories)
     with store.change("2026-11-20T12:00:00Z") as change:

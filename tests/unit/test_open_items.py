@@ -13,7 +13,7 @@ from bridge.embedding.embedder import Embedder
 from bridge.embedding.factory import create
 from bridge.memory import Content, Memory, Metadata
 from bridge.search.open_items import open_items
-from bridge.store.sqlite_store import SqliteStore
+from bridge.store.store import Store
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
@@ -36,7 +36,7 @@ def memory(day: int, topic: str = "logs", status: Any = "Active", kind: Any = "s
 def left(tmp_path: Path, embedder: Embedder, *memories: Memory, topic_id: str | None = None) -> list[str]:
     workspace = Workspace(tmp_path)
     workspace.memory.mkdir(mode=0o700)
-    with closing(SqliteStore(workspace, embedder)) as store:
+    with closing(Store(workspace, embedder)) as store:
         store.add([(each, None) for each in memories], STORED)
     return [f"{item['memory_number']} {item['text']}" for item in open_items(workspace, topic_id)]
 

@@ -48,7 +48,7 @@ from bridge.search.ranking import (
     vector_score,
     vector_scores,
 )
-from bridge.store.protocol_reading import STATUSES, Votes
+from bridge.store.catalogue import STATUSES, Votes
 from bridge.store.rows import dated
 from jobs import clock
 

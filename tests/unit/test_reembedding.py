@@ -17,7 +17,7 @@ from bridge import trust
 from bridge.embedding.local_model import LocalModel
 from bridge.embedding.local_models import ENGLISH, MULTILINGUAL
 from bridge.settings import load
-from bridge.store.sqlite_store import SqliteStore
+from bridge.store.store import Store
 from jobs import spool
 from jobs.layout import Workspace
 from worker.inbox.reembedding import Reembedding
@@ -48,7 +48,7 @@ def adopted(workspace: Workspace) -> None:
 def store_of(workspace: Workspace, identity: str) -> None:
     embedder = FakeEmbedder(384)
     embedder.identity = identity
-    SqliteStore(workspace, embedder).close()
+    Store(workspace, embedder).close()
 
 
 def watch(workspace: Workspace, model: LocalModel | None, ledger: Ledger | None = None) -> Reembedding:

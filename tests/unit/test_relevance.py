@@ -31,7 +31,7 @@ from bridge.store import database
 from bridge.store.audit import open_audit
 from bridge.store.full_text import table_in_force
 from bridge.store.inspection import store_status
-from bridge.store.sqlite_store import SqliteStore
+from bridge.store.store import Store
 from bridge.text.terms import INDEX_FORMAT
 from jobs import clock
 from jobs.layout import Workspace
@@ -54,7 +54,7 @@ def embedder(model_cache: Path) -> Embedder:
 def fill(root: Path, payloads: Sequence[Payload], embedder: Embedder) -> Workspace:
     workspace = Workspace(root)
     workspace.memory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with closing(SqliteStore(workspace, embedder)) as store:
+    with closing(Store(workspace, embedder)) as store:
         tasks = [Task(f"job-{number}", "", payload, None, TODAY) for number, payload in enumerate(payloads)]
         store.add([(prepare(task, store.workspace_id, TODAY).memory, task.job_id) for task in tasks], TODAY)
     return workspace
@@ -191,7 +191,7 @@ def test_the_index_of_a_long_memory_is_sound_and_goes_whole(tmp_path: Path) -> N
     with open_audit(workspace) as audit:
         assert audit is not None
         assert list(audit.memories(Slices(ignore_progress, "", 0), None)) == []
-    with closing(SqliteStore(workspace, FLAT)) as store:
+    with closing(Store(workspace, FLAT)) as store:
         assert store._words.is_sound(closely=True)
         assert store._words.is_sound(closely=False)
         with store.change(TODAY) as change:
@@ -292,7 +292,7 @@ def test_an_index_of_an_older_form_is_made_anew_once_by_the_writer(tmp_path: Pat
     assert [hit["summary_text"] for hit in ask("迁移", relevance_floor=0.1)] == []
     tables = []
     for _ in range(2):
-        SqliteStore(workspace, embedder).close()
+        Store(workspace, embedder).close()
         with closing(sqlite3.connect(workspace.memory_db)) as connection:
             assert database.meta(connection, "words_format") == str(INDEX_FORMAT)
             tables.append(table_in_force(connection))
@@ -306,7 +306,7 @@ def test_an_index_of_version_0_4_0_is_made_anew_and_is_then_sound(tmp_path: Path
     with closing(sqlite3.connect(workspace.memory_db)) as connection, connection:
         connection.execute("UPDATE words SET body = 'fixed by #41-'")  # as format 3 had it
         database.set_meta(connection, "words_format", "3")
-    SqliteStore(workspace, embedder).close()
+    Store(workspace, embedder).close()
     with open_audit(workspace) as audit:
         assert audit is not None
         assert list(audit.memories(Slices(ignore_progress, "", 0), None)) == []
@@ -315,7 +315,7 @@ def test_an_index_of_version_0_4_0_is_made_anew_and_is_then_sound(tmp_path: Path
 
 def test_a_new_store_needs_no_second_index(tmp_path: Path) -> None:
     workspace = fill(tmp_path, [text("One thing."), text("Another.")], FakeEmbedder())
-    SqliteStore(workspace, FakeEmbedder()).close()
+    Store(workspace, FakeEmbedder()).close()
     with closing(sqlite3.connect(workspace.memory_db)) as connection:
         assert table_in_force(connection) == "words"
 

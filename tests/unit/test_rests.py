@@ -11,7 +11,7 @@ import pytest
 
 from bridge.memory import Content, Memory, Metadata
 from bridge.search.rests import of_memory, rests
-from bridge.store.protocol_reading import Replacement
+from bridge.store.catalogue import Replacement
 from bridge.text.passages import decisions
 
 CASES = Path(__file__).resolve().parents[1] / "data" / "rests.jsonl"

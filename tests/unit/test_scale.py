@@ -28,10 +28,10 @@ from bridge.search.retrieval import rank, score
 from bridge.search.snapshot import open_snapshot
 from bridge.settings import Settings
 from bridge.store import vector_files
+from bridge.store.catalogue import STATUSES as STATUS_CODES
 from bridge.store.opening import reader_of
-from bridge.store.protocol_reading import STATUSES as STATUS_CODES
 from bridge.store.rows import dated
-from bridge.store.sqlite_store import SqliteStore
+from bridge.store.store import Store
 from bridge.store.values import Feedback
 from jobs import clock
 from jobs.layout import Workspace
@@ -59,7 +59,7 @@ def memories(count: int, seed: int = 1, start: int = 0) -> list[Memory]:
 
 
 def add(workspace: Workspace, *found: Memory) -> None:
-    store = SqliteStore(workspace, FakeEmbedder())
+    store = Store(workspace, FakeEmbedder())
     store.add([(memory, None) for memory in found], STORED)
     store.close()
 
@@ -67,7 +67,7 @@ def add(workspace: Workspace, *found: Memory) -> None:
 def rate(workspace: Workspace, *found: Memory, seed: int = 2) -> None:
     """Give up to six votes to each memory."""
     dice = random.Random(seed)
-    store = SqliteStore(workspace, FakeEmbedder())
+    store = Store(workspace, FakeEmbedder())
     with store.change(STORED) as change:
         for memory in found:
             for voter in range(dice.randrange(7)):
@@ -156,7 +156,7 @@ def test_a_reader_that_lives_on_gives_what_a_new_one_gives_whatever_happens_to_t
     same()
     add(workspace, *memories(20, seed=2, start=60))
     same()
-    store = SqliteStore(workspace, FakeEmbedder())
+    store = Store(workspace, FakeEmbedder())
     changed = next(m for m in memories(60) if m.kind == "summary" and m.metadata.status == "Active")
     store.set_status(changed.id, "Superseded", STORED, STORED)
     same()
@@ -367,7 +367,7 @@ def test_a_backup_that_is_restored_and_written_on_is_read_anew(workspace: Worksp
         shutil.copytree(backup, workspace.memory)
 
     def set_status(memory_id: str) -> None:
-        with closing(SqliteStore(workspace, FakeEmbedder())) as store:
+        with closing(Store(workspace, FakeEmbedder())) as store:
             store.set_status(memory_id, "Superseded", STORED, STORED)
 
     of_one_topic = [m for m in memories(40) if m.kind == "summary" and m.metadata.status == "Active"]

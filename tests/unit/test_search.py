@@ -26,7 +26,7 @@ from bridge.search.retrieval import rank
 from bridge.search.snapshot import Snapshot, open_snapshot
 from bridge.settings import Settings
 from bridge.store.full_text import table_in_force
-from bridge.store.sqlite_store import SqliteStore
+from bridge.store.store import Store
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
@@ -58,13 +58,13 @@ class Shelf:
         self.embedder = FakeEmbedder(dimensions=64)
 
     def add(self, *memories: Memory) -> Shelf:
-        store = SqliteStore(self.workspace, self.embedder)
+        store = Store(self.workspace, self.embedder)
         store.add([(memory, None) for memory in memories], STORED)
         store.close()
         return self
 
     def rebuild(self) -> Shelf:
-        store = SqliteStore(self.workspace, self.embedder)
+        store = Store(self.workspace, self.embedder)
         store.rebuild_vectors()
         store.rebuild_words()
         store.close()

@@ -12,7 +12,7 @@ from bridge.memory import Content, Memory, Metadata
 from bridge.store import database, migrations
 from bridge.store.opening import reader_of
 from bridge.store.sizes import BY_STATUS
-from bridge.store.sqlite_store import SqliteStore
+from bridge.store.store import Store
 from bridge.store.values import Sizes, Spent
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -22,7 +22,7 @@ STORED = "2026-11-20T12:00:00Z"
 
 
 def test_memories_are_counted_by_kind_and_status_with_what_they_take(workspace: Workspace) -> None:
-    store = SqliteStore(workspace, FakeEmbedder())
+    store = Store(workspace, FakeEmbedder())
     for number, status in enumerate(("Active", "Active", "Superseded")):
         about = Metadata(topic_id=f"topic-{number % 2}", status=status)  # type: ignore[arg-type]
         store.add([(Memory(f"s{number}", 0, "summary", about, STORED, Content("Topic", "Told.")), None)], STORED)

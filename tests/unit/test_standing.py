@@ -31,9 +31,9 @@ from bridge.settings import Settings
 from bridge.slices import ignore_progress as ignore
 from bridge.standing import comparison, cross_encoder, judge
 from bridge.standing.statements import digest, statements
+from bridge.store.catalogue import Replacement, Said
 from bridge.store.opening import reader_of
-from bridge.store.protocol_reading import Replacement, Said
-from bridge.store.sqlite_store import SqliteStore
+from bridge.store.store import Store
 from bridge.store.verdicts import OfPair, settled
 from bridge.transfer import export
 from jobs import clock
@@ -78,8 +78,8 @@ class Place:
         self.workspace.memory.mkdir(mode=0o700)
         self.embedder = FakeEmbedder(dimensions=64)
 
-    def store(self) -> SqliteStore:
-        return SqliteStore(self.workspace, self.embedder)
+    def store(self) -> Store:
+        return Store(self.workspace, self.embedder)
 
     def add(self, *memories: Memory) -> None:
         with closing(self.store()) as store:

@@ -12,7 +12,7 @@ import pytest
 from fake_embedder import FakeEmbedder
 
 from bridge.memory import Content, Memory, Metadata
-from bridge.store.sqlite_store import SqliteStore
+from bridge.store.store import Store
 from bridge.store.team.recorder import Recorder
 from bridge.store.team.row_checks import RowChecks
 from bridge.store.team.tables import SEQUENCES, TABLES, key_text
@@ -52,7 +52,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> list[SharedRow]:
     """A row of each kind, as the store writes it."""
     workspace = Workspace(tmp_path_factory.mktemp("store"))
     workspace.memory.mkdir(mode=0o700)
-    store = SqliteStore(workspace, FakeEmbedder(DIMENSIONS))
+    store = Store(workspace, FakeEmbedder(DIMENSIONS))
     labels = Metadata("queue", "a session", "plan-014", "Active", AT, AT, AT, 0.5)
     said = Memory(ONE, 0, "summary", labels, AT, Content("The queue – 状态", "It is\x01 a spool.", ("Use a spool.",)))
     raw = Memory(TWO, 7, "legacy", Metadata(created_at="some day in May"), LATER, text="User asked: why?")

@@ -13,7 +13,7 @@ from bridge.memory import Content, Memory, Metadata
 from bridge.search import waiting_jobs
 from bridge.search.reader import Reader
 from bridge.settings import Settings
-from bridge.store.sqlite_store import SqliteStore
+from bridge.store.store import Store
 from bridge.store.values import AppliedJob
 from jobs import client, lifecycle, spool
 from jobs.errors import JobError
@@ -51,7 +51,7 @@ def store(workspace: Workspace, *jobs: str) -> None:
     memory = Memory("m", 0, "summary", Metadata(status="Active", topic_id="birds"), STORED, Content("Birds", "A crow."))
     digests = {job: spool.read_record(workspace.spool, job) for job in jobs}
     applied = [AppliedJob(job, record.job_sha256 or "") for job, record in digests.items() if record is not None]
-    open_store = SqliteStore(workspace, FakeEmbedder(dimensions=64))
+    open_store = Store(workspace, FakeEmbedder(dimensions=64))
     open_store.add([(memory, None)], STORED, applied)
     open_store.close()
 

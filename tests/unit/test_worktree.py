@@ -13,7 +13,7 @@ from harness import Place
 
 from bridge import trust
 from bridge.memory import Content, Memory, Metadata
-from bridge.store.sqlite_store import SqliteStore
+from bridge.store.store import Store
 from jobs.layout import Workspace
 from jobs.worktree import main_checkout
 from worker.mcp.server import server_of
@@ -49,7 +49,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
     repository(place.workspace.root / "made").rename(tmp_path / "made")
     (tmp_path / "made" / ".git").rename(place.workspace.root / ".git")
     monkeypatch.setenv("COGNEE_MEMORY_CONFIG_DIR", str(place.config))
-    store = SqliteStore(place.workspace, FakeEmbedder())
+    store = Store(place.workspace, FakeEmbedder())
     metadata = Metadata(topic_id="loans", status="Active", created_at=NOW, updated_at=NOW)
     store.add([(Memory("a", 0, "summary", metadata, NOW, Content("Loans", "How long?")), None)], NOW)
     store.close()

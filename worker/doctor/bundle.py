@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bridge.settings import Settings, table
-from bridge.store.database_summary import database_summary
+from bridge.store.inspection import database_summary
 from jobs import clock, files, spool
 from jobs.diagnostics import DIAGNOSTICS
 from jobs.errors import JobError

@@ -3,11 +3,9 @@
 ``reader``: the interface of a reader, and the folders in which it looks.
 ``registry``: the reader of each tool.
 ``transcript_file``: the file of a transcript, found and opened safely.
-``json_lines``, ``json_elements``: JSON records one after another, in constant memory.
-``whole_json``: one JSON object, up to a limit.
+``json_lines``, ``json_elements``: JSON records one after another, in constant memory; one that is the whole file.
 ``foreign_database``: the SQLite database of another tool, opened safely.
-``turn_builder``: joins records to turns.
-``versions``: versions of tools, compared.
+``turn_builder``: joins records to turns; versions of tools, compared.
 ``claude_code``: the reader of Claude Code's transcripts.
 ``claude_code_heads``, ``claude_code_chain``, ``claude_code_text``: its records: unparsed, in their order, as words.
 ``codex``: the reader of Codex's transcripts.

@@ -19,8 +19,7 @@ from . import claude_code_text, json_lines, transcript_file
 from .claude_code_chain import Chain, SideChains, is_linked, rewound_nodes
 from .claude_code_heads import Head, head_of
 from .reader import Home
-from .turn_builder import Said, TurnBuilder, moment
-from .versions import is_newer
+from .turn_builder import Said, TurnBuilder, is_newer, moment
 
 TESTED = "2.1.330"
 REWOUND = "rewound turn"

@@ -14,8 +14,7 @@ from typing import Any
 from ..session import Findings, Transcript, Turn
 from . import codex_text, json_lines, transcript_file
 from .reader import Home
-from .turn_builder import Said, TurnBuilder, moment
-from .versions import is_newer
+from .turn_builder import Said, TurnBuilder, is_newer, moment
 
 TESTED = "0.169.0"
 REWOUND = "rewound turn"

@@ -18,9 +18,9 @@ from typing import Any, BinaryIO
 
 from ..session import Findings, Transcript, Turn
 from . import gemini_cli_text, json_lines, transcript_file
+from .json_lines import read_object
 from .reader import Home
 from .turn_builder import TurnBuilder
-from .whole_json import read_object
 
 _PEEK = 4 * 1024
 _SESSION = re.compile(rb'"sessionId":\s*"([\w-]{1,100})"')

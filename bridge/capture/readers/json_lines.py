@@ -1,4 +1,4 @@
-"""JSON Lines read in constant memory, whatever is in the file: one JSON object on each line.
+"""JSON objects of a transcript: one on each line, read in constant memory, or one that is the whole file.
 
 A line above the limit is skipped and counted, and so is one that is no JSON object. A last line without its end is
 left: its writer is still at it. What is appended after the reading began is left for the next time, too.
@@ -6,6 +6,7 @@ left: its writer is still at it. What is appended after the reading began is lef
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from typing import Any, BinaryIO
 from ..session import Findings
 
 LIMIT = 16 * 2**20  # bytes of a line; the largest ones are images and outputs of tools
+WHOLE_LIMIT = 64 * 2**20  # bytes of a file that is one object
 
 OVERSIZED = "record above the size limit"
 NOT_UTF8 = "record with bytes that are not UTF-8, which were replaced"
@@ -86,4 +88,18 @@ def _whole(value: Any) -> Any:
         return [_whole(item) for item in value]
     if isinstance(value, dict):
         return {_whole(key): _whole(item) for key, item in value.items()}
+    return value
+
+
+def read_object(file: BinaryIO, findings: Findings, limit: int = WHOLE_LIMIT) -> dict[str, Any]:
+    """The object in the file. Raises OSError if the file is larger than the limit, or is no such object: it may be
+    half written, and must not look like a session in which nothing was said."""
+    size = os.fstat(file.fileno()).st_size
+    if size > limit:
+        raise OSError(errno.EFBIG, f"not read: it has {size:,} bytes, and the limit is {limit:,}", file.name)
+    data = file.read(limit + 1)
+    findings.bytes_read += len(data)
+    value = parsed(data, findings)
+    if not isinstance(value, dict):
+        raise OSError(errno.EIO, "not read: it is damaged, or only half written", file.name)
     return value

@@ -17,10 +17,9 @@ from typing import Any
 from ..session import Findings, Transcript, Turn
 from . import foreign_database, json_lines, opencode_text, transcript_file
 from .foreign_database import MAX_VALUE, ForeignDatabase
+from .json_lines import read_object
 from .reader import Home
-from .turn_builder import TurnBuilder, moment
-from .versions import is_newer
-from .whole_json import read_object
+from .turn_builder import TurnBuilder, is_newer, moment
 
 TESTED = "1.18.33"
 

@@ -15,11 +15,11 @@ from typing import Any
 
 from ..session import Findings, Transcript, Turn
 from . import json_lines, transcript_file, vscode_text
+from .json_lines import read_object
 from .reader import Home
 from .turn_builder import TurnBuilder
 from .vscode_folders import UserFolder, desktop_folders, storages
 from .vscode_log import reduced_session, replay
-from .whole_json import read_object
 
 TESTED = 3  # the format's version, as VS Code 1.90 to 1.139 write it
 

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 from ..session import Findings
 from . import json_lines
-from .whole_json import LIMIT
+from .json_lines import WHOLE_LIMIT
 
 _INITIAL, _SET, _PUSH, _DELETE = range(4)
 
@@ -41,7 +41,7 @@ def replay(file: BinaryIO, findings: Findings) -> dict[str, Any]:
     session: dict[str, Any] | None = None
     is_damaged = False
     oversized = 0
-    for _, line in json_lines.lines(file, findings, LIMIT):
+    for _, line in json_lines.lines(file, findings, WHOLE_LIMIT):
         if oversized != findings.left_out[json_lines.OVERSIZED]:
             oversized, is_damaged = findings.left_out[json_lines.OVERSIZED], True
         record = json_lines.record(line, findings)

@@ -7,10 +7,9 @@ row stays as a row without a value. So the feed needs no history: a new replica 
 ``tables``: which tables of memory.db are replicated.
 ``recorder``: notes which of their rows a transaction changes.
 ``position``: up to which change of the team memory.db has its rows.
-``incoming_rows``: the rows that a copy lacks, in a file while they are applied.
 ``row_forms``: what every copy requires of a row.
 ``row_checks``: checks rows of another machine, before all others get them.
-``replica``: applies rows to memory.db.
+``replica``: applies rows to memory.db; in a file while they are applied.
 ``set_aside``: the rows that this copy could not apply.
 ``team_store``: the store: it applies what it lacks, and commits each change in Postgres before in memory.db.
 

@@ -24,18 +24,17 @@ from ...team.rows import Author, Described, FeedRow, Position, Registered, requi
 from .. import compaction_history, database, vector_files
 from ..change import Change
 from ..migrations import FORMAT
-from ..protocol import Prepare
-from ..sqlite_store import SqliteStore
+from ..store import Prepare, Store
 from ..values import Arrivals
 from . import position, replica
-from .incoming_rows import IncomingRows
 from .recorder import Recorder
+from .replica import IncomingRows
 from .tables import MEMORIES, TOMBSTONES
 
 log = logging.getLogger(__name__)
 
 
-class TeamStore(SqliteStore):
+class TeamStore(Store):
     """The open store. Its readers are those of memory.db."""
 
     def __init__(
@@ -56,7 +55,7 @@ class TeamStore(SqliteStore):
         ``may_share``, a memory.db with this id, or without memories, is made known to the team if it is not yet: all
         its memories are shared in one transaction, as ``name`` or by the folder's.
 
-        Raises JobError: as ``SqliteStore`` and ``Team``, and TEAM_NOT_SHARED for a workspace that the team
+        Raises JobError: as ``Store`` and ``Team``, and TEAM_NOT_SHARED for a workspace that the team
         does not know, and for a memory.db with memories of its own.
         """
         super().__init__(workspace, embedder)

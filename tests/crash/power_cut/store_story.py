@@ -19,7 +19,7 @@ from harness import PATIENCE, PROJECT
 from bridge.memory import Content, Memory, Metadata
 from bridge.search.catalogue import Filters
 from bridge.search.snapshot import open_snapshot
-from bridge.store.sqlite_store import SqliteStore
+from bridge.store.store import Store
 from bridge.text.passages import passages
 from jobs.layout import Workspace
 
@@ -150,14 +150,14 @@ def check(base: Path, cut: int, promises: Promises) -> None:
         assert promises.done[0] >= cut, "the store's folder is gone"
         return
     embedder = FakeEmbedder()
-    with closing(SqliteStore(workspace, embedder)) as store:
+    with closing(Store(workspace, embedder)) as store:
         if promises.done[0] < cut:
             assert store.workspace_id == promises.workspace_id
         found = _found(workspace)
         assert found in promises.at(cut), f"{found} is none of {promises.at(cut)}"
         _check_memories(store, workspace, found)
         store.add([(memory("afterwards"), None)], NOW)
-    with closing(SqliteStore(workspace, embedder)) as store:
+    with closing(Store(workspace, embedder)) as store:
         found = found.after("add", "afterwards")
         assert _found(workspace) == found, "the first write after the cut"
         _check_memories(store, workspace, found)
@@ -172,7 +172,7 @@ def _found(workspace: Workspace) -> Expected:
     return Expected({name: (number, status) for name, number, status in memories}, owed, graph is not None)
 
 
-def _check_memories(store: SqliteStore, workspace: Workspace, found: Expected) -> None:
+def _check_memories(store: Store, workspace: Workspace, found: Expected) -> None:
     """Each memory's text, vectors and words."""
     if not found.memories:
         return

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from fake_embedder import FakeEmbedder
 
-from bridge.store.sqlite_store import SqliteStore
+from bridge.store.store import Store
 from jobs import files
 from jobs.layout import Workspace
 from power_cut.recording import mark
@@ -19,11 +19,11 @@ from power_cut.store_story import NOW, STORY, memory
 def main() -> None:
     workspace = Workspace(Path(sys.argv[1]))
     files.make_folder(workspace.memory)
-    store: SqliteStore | None = None
+    store: Store | None = None
     for number, (what, *names) in enumerate(STORY):
         mark(f"begin {number}")
         if what == "open":
-            store = SqliteStore(workspace, FakeEmbedder())
+            store = Store(workspace, FakeEmbedder())
             mark(f"done {number} {store.workspace_id}")
             continue
         assert store is not None

@@ -1,4 +1,8 @@
-"""The reader of memory.db, and its snapshot, which is one read transaction."""
+"""The reader of memory.db, and its snapshot, which is one read transaction.
+
+Times are ISO 8601 text in UTC unless a unit is named. Any method may raise STORE_BUSY or STORE_UNREADABLE, as a
+JobError.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +21,7 @@ from jobs.layout import Workspace
 from ..memory import Memory
 from ..team import copy_age, last_try
 from . import database, feedback, full_text, migrations, replacements, rows
-from .database import failing_clearly
-from .protocol_reading import (
+from .catalogue import (
     STATUSES,
     WINDOW_STEP,
     AddedAbove,
@@ -30,12 +33,14 @@ from .protocol_reading import (
     VectorState,
     Votes,
 )
+from .database import failing_clearly
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from ..text.terms import Term
-    from .protocol_reading import ExportRows, MemoryLists, StoreSnapshot
+    from .export_rows import ExportRows
+    from .memory_lists import MemoryLists
     from .values import AppliedJob, Sizes
 
 _T = TypeVar("_T")
@@ -57,8 +62,9 @@ _AT_ONCE = 500  # numbers in one query
 _SPELLING_WINDOWS = 20  # in which the spellings of a stem are looked for
 
 
-class SqliteReader:
-    """Opens a new connection for each read. See ``protocol_reading.StoreReader``.
+class StoreReader:
+    """Reads the store of one workspace, from any process, beside the writer, by a new connection for each read. It
+    changes nothing. Every method raises STORE_NEWER if a later program wrote the store.
 
     ``stays``: for a process of many questions, which keeps the connections of its snapshots open between them. A kept
     one is used again only while memory.db and its log are the same files, and the database itself was not written: one
@@ -81,10 +87,10 @@ class SqliteReader:
             return None
         try:
             if seen is None:
-                return SqliteSnapshot(connection)
+                return StoreSnapshot(connection)
             with failing_clearly():
                 migrations.format_of(connection, self._workspace.memory_db)  # a later program may have upgraded it
-            return SqliteSnapshot(connection, lambda: self._idle.append((seen, connection)))
+            return StoreSnapshot(connection, lambda: self._idle.append((seen, connection)))
         except BaseException:
             connection.close()
             raise
@@ -102,17 +108,17 @@ class SqliteReader:
 
     def lists(self) -> AbstractContextManager[MemoryLists | None]:
         """Lists of the present state, for the block; None if the store does not exist yet."""
-        from .memory_lists import SqliteLists  # imported here: a query does not need it
+        from .memory_lists import MemoryLists  # imported here: a query does not need it
 
         self._require_copy()
-        return self._state(SqliteLists)
+        return self._state(MemoryLists)
 
     def export(self) -> AbstractContextManager[ExportRows | None]:
         """The rows of an export, for the block; None if the store does not exist yet."""
-        from .export_rows import SqliteExportRows
+        from .export_rows import ExportRows
 
         self._require_copy()
-        return self._state(SqliteExportRows)
+        return self._state(ExportRows)
 
     def _require_copy(self) -> None:
         """Raises JobError: TEAM_NO_COPY where a team's workspace is too large for this machine: what is not here must
@@ -122,20 +128,20 @@ class SqliteReader:
             raise JobError("TEAM_NO_COPY")
 
     def is_applied(self, job: AppliedJob) -> bool:
-        """Whether the job's effect is committed."""
-        from . import applied_jobs
+        """Whether the job's effect is committed; False without a store."""
+        from .memories import Memories
 
         with database.read_connection(self._workspace) as connection:
-            return connection is not None and applied_jobs.is_recorded(connection, job)
+            return connection is not None and Memories(connection).is_applied(job)
 
     def sizes(self, now: datetime) -> Sizes:
-        """Counts, and sizes of files, for monitoring; zeros without a store."""
+        """Counts, and sizes of files, for monitoring; zeros without a store. The usage is that of the UTC day."""
         from .sizes import sizes
 
         return sizes(self._workspace, now)
 
     def require_readable(self) -> None:
-        """Raises JobError: STORE_NEWER, STORE_UNREADABLE or STORE_BUSY if the store cannot be read now."""
+        """Raises the JobError that prevents reading now. A store that does not exist yet is readable: it is empty."""
         with database.read_connection(self._workspace) as connection:
             if connection is not None:
                 connection.execute("SELECT 1 FROM memories LIMIT 1").fetchone()
@@ -150,8 +156,10 @@ class SqliteReader:
                 yield make(connection)
 
 
-class SqliteSnapshot:
-    """A read transaction on its own connection. See ``protocol_reading.StoreSnapshot``."""
+class StoreSnapshot:
+    """One state of the store, unaffected by later commits. It must not be shared among threads, and is closed so that
+    the writer can free its space.
+    """
 
     @failing_clearly()
     def __init__(self, connection: sqlite3.Connection, keep: Callable[[], None] | None = None) -> None:
@@ -191,7 +199,9 @@ class SqliteSnapshot:
 
     @failing_clearly()
     def changes_since(self, position: Position) -> Changes:
-        """What changed in the catalogue between that position and this snapshot."""
+        """What changed in the catalogue between that position and this snapshot. A position of another store, or of a
+        later state than this one, gives ``everything``.
+        """
         if position == self.position:
             return "nothing"
         now = json.loads(self.position)
@@ -220,12 +230,14 @@ class SqliteSnapshot:
 
     @failing_clearly()
     def votes(self, after: int = 0) -> Sequence[tuple[int, Votes]]:
-        """Number and feedback of the visible memories that have any and a number above ``after``, by rising number."""
+        """Number and feedback of the visible memories that have any and a number above ``after``, by rising number.
+        It is a part of the catalogue: a change of it is a change of that.
+        """
         return [(number, Votes(*counts)) for number, *counts in feedback.votes(self._connection, after)]
 
     @failing_clearly()
     def replacements(self) -> list[Replacement]:
-        """The statements that newer ones may replace, of visible memories."""
+        """The statements that newer ones may replace, of visible memories. They are a part of the catalogue."""
         return replacements.found(self._connection)
 
     @failing_clearly()
@@ -235,7 +247,10 @@ class SqliteSnapshot:
 
     @failing_clearly()
     def numbers(self, **labels: Any) -> list[int]:
-        """The numbers of the memories with these labels, in no order."""
+        """The numbers of the memories with these labels, in no order; hidden ones may be included.
+
+        Plan ids are compared as ``memory.plan_key`` returns them.
+        """
         where, given = rows.having(labels)
         query = f"SELECT number FROM memories WHERE {where}"  # noqa: S608 - our own columns
         return [number for (number,) in self._connection.execute(query, given)]
@@ -280,7 +295,11 @@ class SqliteSnapshot:
     def bm25(
         self, terms: Sequence[Term], weights: tuple[float, float], of_long: float = 1.0
     ) -> list[tuple[int, float]]:
-        """Window and BM25 (higher is better) of each window with a term, by rising window. Raises FullTextDamaged."""
+        """Window and BM25 (higher is better, k1 = 1.2, b = 0.75) of each window with a term, by rising window.
+
+        The statistics are those of windows. ``weights``: how often a word of the topic and of the body counts.
+        ``of_long``: how many times as often in a window of a long memory. Raises FullTextDamaged.
+        """
         given: tuple[float, ...] = weights
         marks = "?, ?"
         if self.more_windows():

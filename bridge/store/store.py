@@ -1,7 +1,9 @@
-"""The store over memory.db, with its one writer. Only the child process opens it.
+"""The store of memories, memory.db, with its one writer. Only the child process opens it; others name its type.
 
 One transaction commits a change: it makes memories visible, records the applied jobs, and enqueues the deliveries to
-the knowledge graph.
+the knowledge graph. Texts are embedded before it, so it holds its lock only briefly. Times are ISO 8601 text in UTC.
+Any method may raise STORE_BUSY, STORE_UNREADABLE or DISK_FULL, as a JobError or as an error that
+``database.failing_clearly`` translates.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ import contextlib
 import logging
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -28,20 +30,21 @@ from ..embedding.embedder import Embedder, Vectors
 from ..memory import Memory, Status
 from ..slices import Progress, Slices, ignore_progress
 from ..text.passages import passages
-from . import applied_jobs, database, forgettings, full_text, quarantine, vector_files
+from . import database, forgettings, full_text, quarantine, vector_files
 from .change import Change, StatusChange
 from .change_writer import ChangeWriter
 from .embedding_cache import EmbeddingCache
 from .llm_usage import LlmUsage
-from .memories import SqliteMemories
+from .memories import Memories
 from .outbox import Outbox
-from .protocol import Prepare
 from .replacements import Replacements
-from .values import Addition, AppliedJob, Feedback
+from .values import Addition, AppliedJob, Arrivals, Feedback
 from .vector_index import VectorIndex
 from .word_index import WordIndex
 
 log = logging.getLogger(__name__)
+
+Prepare = Callable[[Arrivals], Change | None]
 
 _CHECKED_QUICKLY = 5_000  # memories whose words and vector checksums are verified in half a second
 _READERS_PATIENCE_SECONDS = 5.0
@@ -49,7 +52,7 @@ _EFFECTS_KEPT = timedelta(days=90)  # longer than any job record that can still 
 _USAGE_KEPT = timedelta(days=90)
 
 
-class SqliteStore(SqliteMemories):
+class Store(Memories):
     """The open store. It holds a kernel lock, so that a leftover process cannot write at the same time."""
 
     def __init__(self, workspace: Workspace, embedder: Embedder, *, new_model: bool = False) -> None:
@@ -166,8 +169,12 @@ class SqliteStore(SqliteMemories):
     def change(self, now: str, applied: Sequence[AppliedJob] = ()) -> Iterator[Change]:
         """Collect a change, and commit it on leaving the block: all of it, with its applied jobs, or nothing.
 
-        An exception in the block discards the change. Texts are embedded, and their vectors are synced to the vector
-        files, before the transaction begins. Raises JobError: EMBEDDER_MISMATCH; and what the embedder raises.
+        An exception in the block discards the change. Reads in the block do not see it yet. Texts are embedded, and
+        their vectors are synced to the vector files, before the transaction begins.
+
+        An added memory with a number gets that number unless a memory ever had it; otherwise, or with the number 0, it
+        gets the next one. No number is used twice. Every memory that is added, hidden, dropped or gets another status
+        has an entry in the outbox. Raises JobError: EMBEDDER_MISMATCH; and what the embedder raises.
         """
         change = Change(now, tuple(applied))
         yield change
@@ -213,7 +220,8 @@ class SqliteStore(SqliteMemories):
             self._before_writing()
             self._writer.write(change)
             yield
-            applied_jobs.record(self._connection, change.applied, change.at)
+            effects = [(job.job_id, job.job_sha256, change.at) for job in change.applied]
+            self._connection.executemany("INSERT OR IGNORE INTO effects VALUES (?, ?, ?)", effects)
             self._before_commit(change)
 
     def _before_writing(self) -> None:
@@ -327,23 +335,33 @@ class SqliteStore(SqliteMemories):
         with self._rebuilding():
             return self._words.rebuild(self.after, Slices(progress, "making the full-text index", self.count()))
 
-    # --- a team, which this store is not part of ---
+    # --- a team: ``TeamStore`` overrides these ---
 
     def catch_up(self, prepare: Prepare = lambda arrivals: None) -> int:
-        """Nothing: nobody else writes."""
+        """In a team, apply what other machines changed. Returns the number of rows; 0 without a team.
+
+        Before, ``prepare`` learns what that does to the memories here; its change, of what each machine has of its own,
+        is committed together with theirs. If it raises, nothing is applied.
+
+        Raises JobError: TEAM_UNREACHABLE, TEAM_REFUSED, TEAM_NEWER, TEAM_UNUSABLE, TEAM_NOT_SHARED.
+        """
         return 0
 
     def change_here(self, now: str) -> AbstractContextManager[Change]:
-        """As ``change``: everything is this machine's own."""
+        """As ``change``, of what each machine of a team has of its own: begun forgettings, embeddings, deliveries."""
         return self.change(now)
 
     def use_lease(self, number: int | None) -> None:
-        """Nothing: the lock beside memory.db keeps others out."""
+        """In a team, commit under the lease of this number from now on: a later lease refuses the change. Without one,
+        the lock beside memory.db keeps others out.
+        """
 
     # --- upkeep ---
 
     def is_in_place(self) -> bool:
-        """Whether memory.db and the lock beside it are still the files that this store has open."""
+        """Whether memory.db and the lock beside it are still the files that this store has open. False after these were
+        removed, replaced or moved: then what is written here is lost. Cheap. Raises nothing.
+        """
         is_same = self._identity is not None and files.identity(self._workspace.memory_db) == self._identity
         return is_same and self._lock.is_in_place()
 
@@ -388,4 +406,5 @@ class SqliteStore(SqliteMemories):
 
     def drop_effects_before(self, at: str) -> int:
         """Delete the records of jobs applied before then. Returns how many."""
-        return applied_jobs.drop_before(self._connection, at)
+        with database.transaction(self._connection):
+            return self._connection.execute("DELETE FROM effects WHERE at < ?", (at,)).rowcount
