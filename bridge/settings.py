@@ -174,6 +174,9 @@ class Settings:
     store: str | None = _setting(
         None, "Address of the team's database, postgresql://…, for the workspaces that belong to a team.", secret=True
     )
+    pool_store: str | None = _setting(
+        None, "Address of the team's database for the workers of a service, where store is its gateway's.", secret=True
+    )
 
     team: str | None = _setting(None, "Address of the team's gateway, https://…, instead of store.")
     team_token: str | None = _setting(None, "This machine's token for the team's gateway.", secret=True)
