@@ -156,9 +156,9 @@ class SqliteStore(SqliteMemories):
         return self._embeddings.embed(texts)
 
     def _require_own_model(self) -> None:
-        """Raises JobError: EMBEDDER_MISMATCH, since one file must not hold vectors of two models."""
+        """Raises JobError: EMBEDDER_CHANGING, since one file must not hold vectors of two models."""
         if self.model_changed:
-            raise JobError("EMBEDDER_MISMATCH", "The store waits for its rebuild with another embedding model.")
+            raise JobError("EMBEDDER_CHANGING")
 
     # --- writing ---
 
@@ -167,7 +167,7 @@ class SqliteStore(SqliteMemories):
         """Collect a change, and commit it on leaving the block: all of it, with its applied jobs, or nothing.
 
         An exception in the block discards the change. Texts are embedded, and their vectors are synced to the vector
-        files, before the transaction begins. Raises JobError: EMBEDDER_MISMATCH; and what the embedder raises.
+        files, before the transaction begins. Raises JobError: EMBEDDER_CHANGING; and what the embedder raises.
         """
         change = Change(now, tuple(applied))
         yield change
