@@ -286,8 +286,13 @@ ERRORS: dict[str, ErrorKind] = _table(
         "Join a workspace that you may see, in a folder without memories: cognee-memory team list.", http=404,
     ),
     ErrorKind(
-        "EMBEDDER_MISMATCH", _W, "The store was created with an embedding model other than the configured one.",
-        "Configure the former model again, or embed all texts again: cognee-memory rebuild --what index.", http=409,
+        "EMBEDDER_MISMATCH", _G, "The store was created with an embedding model other than the configured one.",
+        "Configure the former model again and restart the worker; or embed all texts again: cognee-memory rebuild"
+        " --what index. What failed meanwhile can run again: cognee-memory jobs causes.", http=409,
+    ),
+    ErrorKind(
+        "EMBEDDER_CHANGING", _W, "All texts are being embedded with another model, and the earlier one is not here.",
+        "No action needed: what waits goes on when that has ended. How far it is: cognee-memory model status.",
     ),
     ErrorKind(
         "MODEL_MISSING", _G, "The embedding model that was chosen is not on this machine. The default one always is.",

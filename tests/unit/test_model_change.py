@@ -22,7 +22,7 @@ from bridge.operations import Task, rebuild
 from bridge.search.reader import Reader
 from bridge.settings import Settings
 from bridge.store import opening
-from jobs.errors import JobError
+from jobs.errors import ERRORS, JobError, Reaction
 from jobs.layout import Workspace
 from jobs.lifecycle import Succeeded
 
@@ -92,12 +92,32 @@ def test_questions_are_answered_by_the_earlier_model_with_a_warning(old: Workspa
     assert NEW.identity in now["warnings"][0]
 
 
-def test_without_the_earlier_model_the_error_names_both_and_the_remedy(old: Workspace, models: Models) -> None:
+def test_without_the_earlier_model_the_error_names_both_and_the_remedy(
+    old: Workspace, models: Models, monkeypatch: pytest.MonkeyPatch
+) -> None:
     models.missing.add(OLD.identity)
+    monkeypatch.setattr(LocalModel, "is_installed", lambda *_: False)
     answer = ask(old, models, NEW, "apples")
     assert (answer["success"], answer["error_code"]) == (False, "EMBEDDER_MISMATCH")
     with Stores(old, settings(NEW)) as stores, pytest.raises(JobError, match="EMBEDDER_MISMATCH"):
         _ = stores.store
+    with pytest.raises(JobError, match="EMBEDDER_MISMATCH"):  # at the first command
+        opening.require_model(old, config(NEW, old.root))
+
+
+def test_without_the_earlier_model_jobs_wait_for_a_rebuild_that_a_worker_starts_by_itself(
+    old: Workspace, models: Models, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    models.missing.add(OLD.identity)
+    monkeypatch.setattr(LocalModel, "is_installed", lambda model, _: model.name == "new")
+    opening.require_model(old, config(NEW, old.root))
+    assert ask(old, models, NEW, "apples")["error_code"] == "EMBEDDER_CHANGING"
+    assert ERRORS["EMBEDDER_CHANGING"].reaction is Reaction.WAIT
+    with Stores(old, settings(NEW)) as stores:
+        with pytest.raises(JobError, match="EMBEDDER_CHANGING"):
+            _ = stores.store
+        stores.rebuild_vectors()
+        stores.store.add([(memory("b", "bees make honey"), "job-b")], NOW)
 
 
 def test_the_earlier_model_answers_even_if_the_new_one_is_not_installed_yet(old: Workspace, models: Models) -> None:
