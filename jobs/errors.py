@@ -6,9 +6,8 @@ that met the error; the remediation tells a person what to do next.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from . import schema
@@ -24,8 +23,7 @@ class Reaction(Enum):
     GIVE_UP = "give up"  # trying again cannot help: end the job as failed
 
 
-@dataclass(frozen=True)
-class ErrorKind:
+class ErrorKind(NamedTuple):
     """A row of the table: the code, the worker's reaction, the cause, and what a person can do."""
 
     code: str
