@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from jobs import files, plain_files
+from jobs import files, plain_files, state_file
 from jobs.errors import JobError
 from jobs.layout import Workspace, find_workspace
 
@@ -390,12 +390,9 @@ def _listed(config_folder: Path, owner: str | None) -> bool | None:
     """The ``trusted`` value of the id's entry in the user's list: None without an entry, False for a damaged one."""
     if owner is None:
         return None
-    try:
-        return bool(json.loads(_list_entry(config_folder, owner).read_bytes())["trusted"])
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError, KeyError, TypeError):
-        return False
+    return state_file.read(
+        _list_entry(config_folder, owner), lambda entry: bool(entry["trusted"]), absent=None, damaged=False
+    )
 
 
 def _write_list_entry(config_folder: Path, owner: str, workspace: Workspace, trusted: bool) -> None:

@@ -21,6 +21,7 @@ the memory, nor which process runs it. In reading order:
 ``lifecycle``: the state machine, and the pure step from one record to the next.
 ``steps``: the durable steps in order, what a crash leaves at each, and the fault points of the tests.
 ``plain_files``: plain files and folders of this user, recognised and read.
+``state_file``: the small JSON files of a process, read by one rule.
 ``files``: atomic, durable and private changes of files and folders on all platforms.
 ``batch``: several files replaced together with few syncs.
 ``paths``: files that a job names, opened only inside the workspace.

@@ -5,11 +5,9 @@ Whether a worker runs is decided by its lock (``launch.is_alive``), never by thi
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
-from . import plain_files
-from .errors import JobError
+from . import state_file
 from .layout import SpoolPaths
 
 if TYPE_CHECKING:
@@ -18,16 +16,11 @@ if TYPE_CHECKING:
     from .schema import Heartbeat
 
 STALE_SECONDS = 30.0  # older than this, it does not describe the worker: it is written every ten seconds at least
-_MOST_BYTES = 1024 * 1024
 
 
 def read(paths: SpoolPaths) -> Heartbeat | None:
     """Its fields; None without a readable one. A second hard link is allowed: backups make them."""
-    try:
-        content: Any = json.loads(plain_files.read_own(paths.heartbeat, _MOST_BYTES))
-    except (OSError, ValueError, RecursionError, JobError):
-        return None
-    return cast("Heartbeat", content) if isinstance(content, dict) else None
+    return cast("Heartbeat | None", state_file.read(paths.heartbeat, state_file.an_object, absent=None, damaged=None))
 
 
 def age_seconds(heartbeat: Heartbeat | None, now: datetime) -> float | None:

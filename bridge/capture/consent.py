@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
-from jobs import clock, files
+from jobs import clock, files, state_file
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
@@ -19,27 +20,19 @@ from .. import trust
 
 def enabled_tools(workspace: Workspace, config_folder: Path) -> frozenset[str]:
     """The names of the enabled tools; none in a workspace that is not this user's."""
+    none = frozenset[str]()
     path = _path(workspace, config_folder)
-    if path is None:
-        return frozenset()
-    try:
-        entry = json.loads(path.read_bytes())
-        if entry["folder"] != identity(workspace):
-            return frozenset()
-        return frozenset(tool for tool in entry["tools"] if isinstance(tool, str))
-    except (OSError, ValueError, KeyError, TypeError):
-        return frozenset()
+
+    def of_this_folder(entry: Any) -> frozenset[str]:
+        return _tools(entry) if entry["folder"] == identity(workspace) else none
+
+    return none if path is None else state_file.read(path, of_this_folder, absent=none, damaged=none)
 
 
 def is_damaged(workspace: Workspace, config_folder: Path) -> bool:
     """Whether there is a list that cannot be read, so that nothing is enabled."""
     path = _path(workspace, config_folder)
-    try:
-        return path is not None and not isinstance(json.loads(path.read_bytes())["tools"], list)
-    except FileNotFoundError:
-        return False
-    except (OSError, ValueError, KeyError, TypeError):
-        return True
+    return path is not None and state_file.read(path, _tools, absent=(), damaged=None) is None
 
 
 def set_enabled(workspace: Workspace, config_folder: Path, tool: str, enabled: bool) -> frozenset[str]:
@@ -70,6 +63,12 @@ def identity(workspace: Workspace) -> list[int]:
     """The inodes of the workspace's folder and of its job folder, which a copy does not share. The device is left out,
     since its number may change when the machine starts. Raises OSError."""
     return [folder.stat().st_ino for folder in (workspace.root, workspace.spool.root)]
+
+
+def _tools(entry: Any) -> frozenset[str]:
+    if not isinstance(entry["tools"], list):
+        raise TypeError("not a list of tools")
+    return frozenset(tool for tool in entry["tools"] if isinstance(tool, str))
 
 
 def _path(workspace: Workspace, config_folder: Path) -> Path | None:

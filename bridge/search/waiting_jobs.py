@@ -5,13 +5,12 @@ It reads the job folder, so it is right without a worker too. Light to import, a
 
 from __future__ import annotations
 
-import json
 import os
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from jobs import plain_files
+from jobs import state_file
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths, Workspace
 
@@ -87,8 +86,4 @@ def _is_stored(workspace: Workspace, job_id: str) -> bool:
 
 
 def _read(path: Path) -> dict[str, Any] | None:
-    try:
-        value = json.loads(plain_files.read_own(path, _MOST_BYTES))
-    except (OSError, JobError, ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
+    return state_file.read(path, state_file.an_object, absent=None, damaged=None, limit=_MOST_BYTES)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from jobs import clock, files
+from jobs import clock, files, state_file
 from jobs.layout import Workspace
 
 
@@ -45,10 +45,7 @@ def note_none(workspace: Workspace) -> None:
 
 def is_none(workspace: Workspace) -> bool:
     """Whether there is no copy here, as ``note_none`` says."""
-    try:
-        return "copy" in json.loads(workspace.team_copy.read_bytes())
-    except (OSError, ValueError, TypeError):
-        return False
+    return state_file.read(workspace.team_copy, lambda entry: "copy" in entry, absent=False, damaged=False)
 
 
 def forget(workspace: Workspace) -> None:
@@ -58,15 +55,13 @@ def forget(workspace: Workspace) -> None:
 
 def read(workspace: Workspace) -> CopyAge | None:
     """What was noted of the copy; None without a team, and where there is no copy."""
-    try:
-        entry = json.loads(workspace.team_copy.read_bytes())
-        if "copy" in entry:
-            return None
-        at, until = clock.parse(entry["current_at"]), clock.parse(entry["answers_until"])
-    except FileNotFoundError:
+    return state_file.read(workspace.team_copy, _copy_age, absent=None, damaged=CopyAge(None, None, None, ""))
+
+
+def _copy_age(entry: Any) -> CopyAge | None:
+    if "copy" in entry:
         return None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return CopyAge(None, None, None, "")
+    at, until = clock.parse(entry["current_at"]), clock.parse(entry["answers_until"])
     seq, change = entry.get("seq"), entry.get("change")  # an earlier version noted none
     is_known = type(seq) is int and isinstance(change, str)
     return CopyAge(at, until, seq if is_known else None, change if is_known else "")

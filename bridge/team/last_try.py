@@ -10,7 +10,7 @@ import json
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from jobs import clock, files
+from jobs import clock, files, state_file
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
@@ -87,13 +87,13 @@ def require_let_in(workspace: Workspace, now: datetime) -> None:
 
 def _read(workspace: Workspace) -> dict[str, Any]:
     """What was noted; empty if nothing was. What cannot be read is written again by the worker."""
-    try:
-        found = json.loads(workspace.team_problem.read_bytes())
-        if found["error"] is not None:
-            found["error"] = {name: found["error"][name] for name in ("code", "message", "remediation", "retryable")}
-        for name in ("refused_at", "answers_until"):
-            if found[name] is not None:
-                clock.parse(found[name])
-        return {name: found[name] for name in ("error", "refused_at", "answers_until")}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return {}
+    return state_file.read(workspace.team_problem, _noted, absent={}, damaged={})
+
+
+def _noted(found: Any) -> dict[str, Any]:
+    if found["error"] is not None:
+        found["error"] = {name: found["error"][name] for name in ("code", "message", "remediation", "retryable")}
+    for name in ("refused_at", "answers_until"):
+        if found[name] is not None:
+            clock.parse(found[name])
+    return {name: found[name] for name in ("error", "refused_at", "answers_until")}

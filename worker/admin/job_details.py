@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from bridge.text.template import Enriched, Plain, parse
-from jobs import client, heartbeat, launch, plain_files, spool
+from jobs import client, heartbeat, launch, spool, state_file
 from jobs.errors import JobError, advice
 from jobs.layout import SpoolPaths, Workspace
 from jobs.model import Record
@@ -65,11 +64,8 @@ def damaged(job_id: str) -> JobError:
 def kept_copy(spool_paths: SpoolPaths, job_id: str) -> dict[str, Any] | None:
     """The content of the worker's copy of a job file; None if it was removed or is damaged."""
     for path in (spool_paths.copy(job_id), spool_paths.ended_copy(job_id)):
-        try:
-            job = json.loads(plain_files.read_own(path, spool.RECORD_LIMIT))
-        except (OSError, ValueError, RecursionError, JobError):
-            continue
-        if isinstance(job, dict) and isinstance(job.get("payload"), dict):
+        job = state_file.read(path, state_file.an_object, absent=None, damaged=None, limit=spool.RECORD_LIMIT)
+        if job is not None and isinstance(job.get("payload"), dict):
             return job
     return None
 

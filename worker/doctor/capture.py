@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from pathlib import Path
 
 from bridge.capture import consent
 from bridge.settings import Settings
-from jobs import clock
+from jobs import clock, state_file
 from jobs.finding import Finding, finding
 from jobs.layout import Workspace
 
@@ -68,10 +67,10 @@ def hooks(state: CaptureState) -> Iterator[Finding]:
 def _changed_files(config_folder: Path) -> Iterator[Path]:
     """The files of other tools in which hooks were installed."""
     for kept in sorted((config_folder / "hooks").glob("*.json")):
-        try:
-            yield Path(json.loads(kept.read_bytes())["path"])
-        except (OSError, ValueError, KeyError, TypeError):
-            continue
+        limit = 2 * _MOST_BYTES  # it keeps the file as it was
+        path = state_file.read(kept, lambda record: Path(record["path"]), absent=None, damaged=None, limit=limit)
+        if path is not None:
+            yield path
 
 
 def _is_broken(path: Path) -> bool:

@@ -6,7 +6,6 @@ its own in memory.
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from bisect import bisect_left
@@ -16,8 +15,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypedDict, cast
 
-from jobs import clock, files, plain_files
-from jobs.errors import JobError
+from jobs import clock, files, state_file
 from jobs.layout import SpoolPaths
 from jobs.model import Record, encode
 
@@ -151,10 +149,5 @@ class CountersFile:
 
 def read(paths: SpoolPaths) -> Counted | None:
     """The worker's counters from its file; empty without a file, None if it cannot be read."""
-    try:
-        counted: Any = json.loads(plain_files.read_own(paths.counters, 4 * 1024 * 1024))
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError, JobError):
-        return None
-    return cast("Counted", counted) if isinstance(counted, dict) else None
+    counted = state_file.read(paths.counters, state_file.an_object, absent={}, damaged=None, limit=4 * 1024 * 1024)
+    return cast("Counted | None", counted)

@@ -6,12 +6,10 @@ survive a kill of the worker, but after a power cut no death is counted anyway.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from typing import Any
 
-from jobs import files, plain_files
-from jobs.errors import JobError
+from jobs import files, state_file
 from jobs.layout import SpoolPaths
 from jobs.model import Record, encode
 
@@ -47,8 +45,9 @@ class ExecutingJobs:
 def read_executing(paths: SpoolPaths) -> dict[str, tuple[int, int]]:
     """Job id -> ticket (generation and attempt) of the jobs whose operation ran when the worker ended. Empty if the
     file is missing or cannot be read, so that no death is counted in doubt."""
-    try:
-        tickets: Any = json.loads(plain_files.read_own(paths.executing, _MOST_BYTES))["tickets"]
-        return {str(job_id): (int(generation), int(attempt)) for job_id, (generation, attempt) in tickets.items()}
-    except (OSError, JobError, ValueError, LookupError, TypeError, AttributeError):
-        return {}
+    return state_file.read(paths.executing, _tickets, absent={}, damaged={}, limit=_MOST_BYTES)
+
+
+def _tickets(content: Any) -> dict[str, tuple[int, int]]:
+    found = content["tickets"].items()
+    return {str(job_id): (int(generation), int(attempt)) for job_id, (generation, attempt) in found}
