@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from fake_embedder import FakeEmbedder
+from job_copies import task
 
 from bridge.embedding import factory, local_models
 from bridge.embedding.config import EmbeddingConfig
@@ -18,7 +19,7 @@ from bridge.embedding.local_models import ENGLISH, MULTILINGUAL
 from bridge.graph import open_stores
 from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata
-from bridge.operations import Task, rebuild
+from bridge.operations import rebuild
 from bridge.search.reader import Reader
 from bridge.settings import Settings
 from bridge.store import opening
@@ -183,7 +184,7 @@ def test_a_rebuild_with_another_model_makes_no_graph_where_none_is(
 ) -> None:
     monkeypatch.setattr(Stores, "rebuild_graph", lambda *_: pytest.fail("a graph is made"))
     with Stores(old, settings(NEW)) as stores:
-        (outcome,) = rebuild.run([Task("job", "", {"what": what}, None, NOW)], stores, AS_OF, lambda _: None).values()
+        (outcome,) = rebuild.run([task("rebuild", {"what": what}, at=NOW)], stores, AS_OF, lambda _: None).values()
     assert isinstance(outcome, Succeeded)
     assert outcome.result["what"] == "index"
     assert opening.embedder_of(old) == NEW.identity
