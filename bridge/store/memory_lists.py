@@ -63,6 +63,10 @@ class SqliteLists:
         """The statements that newer ones may replace, of visible memories."""
         return replacements.found(self._connection)
 
+    def unsaid(self) -> list[Replacement]:
+        """The pairs on which nobody was asked yet, the most probable first."""
+        return replacements.unsaid(self._connection)
+
     def related(self, memory_ids: Sequence[str], topic_id: str | None) -> list[Memory]:
         """These memories and those of the topic, with originals and conversions, hidden ones included, by rising
         number.

@@ -20,6 +20,7 @@ from ..embedding.embedder import Embedder, Vectors
 from ..memory import Memory, Status
 from ..slices import Progress, ignore_progress
 from .change import Change
+from .protocol_reading import Replacement
 from .values import (
     AppliedJob,
     Arrivals,
@@ -344,6 +345,9 @@ class Replacements(Protocol):
 
     def uncompared(self, limit: int) -> list[int]:
         """The numbers of visible memories that were not compared yet, the lowest first, at most ``limit``."""
+
+    def unsaid(self) -> list[Replacement]:
+        """The pairs on which nobody was asked yet, the most probable first."""
 
     def statements(self) -> list[tuple[int, int, int, str | None, float]]:
         """Number, passage, row in the vector file, topic and date (seconds since 1970) of all visible statements."""

@@ -229,6 +229,9 @@ class MemoryLists(Protocol):
     def replacements(self) -> list[Replacement]:
         """As ``StoreSnapshot.replacements``."""
 
+    def unsaid(self) -> list[Replacement]:
+        """Of ``replacements``, the pairs on which nobody was asked yet, the most probable first."""
+
     def related(self, memory_ids: Sequence[str], topic_id: str | None) -> list[Memory]:
         """These memories and those of the topic, with their originals and conversions, hidden ones included.
 
