@@ -221,6 +221,9 @@ class Settings:
     capture_with_llm: bool = _setting(
         False, "Whether the language model summarises captured sessions. It may cost money: look at a preview first."
     )
+    review_with_llm: bool = _setting(
+        True, "Whether a configured language model is asked in the background which of two disputed decisions holds."
+    )
     rerank_model: str | None = _setting(
         None,
         "A model that judges the first hits again: a cross-encoder's folder, or its name at the endpoint. Unset: off.",
