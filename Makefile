@@ -42,7 +42,7 @@ $(STAMP): requirements-dev.lock pyproject.toml | $(BIN)/uv
 CORE_LOCK = $(if $(wildcard $(VENV)/lib/python3*/site-packages/cognee),requirements.lock,requirements-core.lock)
 
 $(CORE_STAMP): requirements-core.lock pyproject.toml | $(BIN)/uv
-	@echo "Installing the core: downloads 70 MB. Only the first time."
+	@echo "Installing the core: downloads 62 MB. Only the first time."
 	$(call INSTALL,$(CORE_LOCK))
 	@touch $@
 

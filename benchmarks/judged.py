@@ -22,7 +22,7 @@ from bridge.argument_table import DEFAULT_PRESET
 from bridge.embedding.config import EmbeddingConfig
 from bridge.embedding.embedder import Embedder
 from bridge.embedding.factory import create
-from bridge.operations import Task
+from bridge.operations import task_of
 from bridge.operations.ingest import prepare
 from bridge.search.reader import Reader
 from bridge.standing import comparison
@@ -161,10 +161,9 @@ class Shelf:
                 name = f"judged-{place}"
                 job = {"schema_version": 1, "job_id": name, "kind": "ingest", "payload": payload(row, when(row))}
                 parsed = parse_job(name, json.dumps(job).encode())
-                task = Task(parsed.job_id, "", parsed.payload, None, clock.iso(DAY))
-                memory = prepare(task, store.workspace_id, clock.iso(DAY)).memory
+                memory = prepare(task_of(parsed, clock.iso(DAY)), store.workspace_id, clock.iso(DAY)).memory
                 if memory.id not in self._ids:  # the same content again is the same memory
-                    found.append((memory, task.job_id))
+                    found.append((memory, name))
                     self._ids[memory.id] = row["id"]
             store.add(found, clock.iso(DAY))
         finally:

@@ -27,6 +27,7 @@ from bridge.store.store import Store
 from bridge.text.passages import passages
 from jobs import clock
 from jobs.layout import Workspace
+from jobs.payloads import Ingest
 
 from . import corpus
 
@@ -158,7 +159,10 @@ def texts_of(memory: Memory) -> list[str]:
 def prepared(payloads: Iterable[dict[str, Any]], workspace_id: str) -> list[Memory]:
     """The memories that the ingest operation makes of payloads."""
     now = clock.iso(clock.now())
-    return [prepare(Task("made", "", payload, None, now), workspace_id, now).memory for payload in payloads]
+    return [
+        prepare(Task("made", "", Ingest.model_validate(payload), None, now), workspace_id, now).memory
+        for payload in payloads
+    ]
 
 
 def _memories(turn: int, workspace_id: str = "0" * 32) -> list[Memory]:

@@ -33,6 +33,9 @@ MAX_QUERY_CHARS = 100_000
 MAX_IDS = 200
 """The most ids that ``explain`` takes."""
 
+RETRIEVE_POSITIONS = ("workspace", "query", "max_results", "max_tokens", "half_life_days", "include_superseded")
+"""The positional arguments of ``bridge/retrieve.py``, in their order."""
+
 _ANY = (float("-inf"), float("inf"))
 
 

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 from jobs.errors import JobError
 
+from .argument_table import ARGUMENTS, RETRIEVE_POSITIONS
 from .interface import envelope
-from .interface.arguments import retrieve_arguments
 from .search.query_client import ask_for
 
 if TYPE_CHECKING:
@@ -34,11 +34,24 @@ def respond(path: str | None, arguments: dict[str, Any]) -> RetrievalResponse:
     return answer
 
 
+def arguments_of(argv: Sequence[str]) -> tuple[str | None, dict[str, Any]]:
+    """The workspace's path and the raw arguments. Raises JobError: ARGUMENT_INVALID.
+
+    Arguments by position alone need no parser, which takes half as long as Python's start.
+    """
+    if len(argv) > len(RETRIEVE_POSITIONS) or any(argument.startswith("-") for argument in argv):
+        from .interface.arguments import retrieve_arguments
+
+        return retrieve_arguments(list(argv))
+    given = dict(zip(RETRIEVE_POSITIONS, argv, strict=False))
+    return given.get("workspace"), {name: given.get(name) for name in ARGUMENTS}
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """The script: one JSON object on stdout; exit status 0, 1 (failed) or 2 (wrong usage)."""
     answer: Response
     try:
-        path, arguments = retrieve_arguments(sys.argv[1:] if argv is None else list(argv))
+        path, arguments = arguments_of(sys.argv[1:] if argv is None else argv)
         envelope.claim_stdout()
     except JobError as error:
         from .search.reader import failure

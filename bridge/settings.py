@@ -12,7 +12,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args, get_type_hints
 
 from jobs.errors import JobError
 from jobs.layout import expand_home
@@ -174,6 +174,9 @@ class Settings:
     store: str | None = _setting(
         None, "Address of the team's database, postgresql://…, for the workspaces that belong to a team.", secret=True
     )
+    pool_store: str | None = _setting(
+        None, "Address of the team's database for the workers of a service, where store is its gateway's.", secret=True
+    )
 
     team: str | None = _setting(None, "Address of the team's gateway, https://…, instead of store.")
     team_token: str | None = _setting(None, "This machine's token for the team's gateway.", secret=True)
@@ -317,8 +320,7 @@ def _user_folder(kind: Literal["config", "cache"]) -> Path:
     return found(APP, appauthor=False)
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """One line of the settings table. A secret's value is never in it."""
 
     name: str

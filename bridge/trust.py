@@ -15,9 +15,8 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jobs import files, plain_files, state_file
 from jobs.errors import JobError
@@ -32,8 +31,7 @@ if TYPE_CHECKING:
 _TEMPORARY_FILE = re.compile(r"\.(\.gitignore|\.owner|earlier-files\.json)\.[0-9a-f]+\.tmp")
 
 
-@dataclass(frozen=True)
-class TrustState:
+class TrustState(NamedTuple):
     """The trust in a workspace.
 
     ``owner`` is the id in its markers, if the user's list has it. ``trusted`` is whether the list says that the user

@@ -6,9 +6,8 @@ that met the error; the remediation tells a person what to do next.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from . import schema
@@ -24,8 +23,7 @@ class Reaction(Enum):
     GIVE_UP = "give up"  # trying again cannot help: end the job as failed
 
 
-@dataclass(frozen=True)
-class ErrorKind:
+class ErrorKind(NamedTuple):
     """A row of the table: the code, the worker's reaction, the cause, and what a person can do."""
 
     code: str
@@ -286,8 +284,13 @@ ERRORS: dict[str, ErrorKind] = _table(
         "Join a workspace that you may see, in a folder without memories: cognee-memory team list.", http=404,
     ),
     ErrorKind(
-        "EMBEDDER_MISMATCH", _W, "The store was created with an embedding model other than the configured one.",
-        "Configure the former model again, or embed all texts again: cognee-memory rebuild --what index.", http=409,
+        "EMBEDDER_MISMATCH", _G, "The store was created with an embedding model other than the configured one.",
+        "Configure the former model again and restart the worker; or embed all texts again: cognee-memory rebuild"
+        " --what index. What failed meanwhile can run again: cognee-memory jobs causes.", http=409,
+    ),
+    ErrorKind(
+        "EMBEDDER_CHANGING", _W, "All texts are being embedded with another model, and the earlier one is not here.",
+        "No action needed: what waits goes on when that has ended. How far it is: cognee-memory model status.",
     ),
     ErrorKind(
         "MODEL_MISSING", _G, "The embedding model that was chosen is not on this machine. The default one always is.",

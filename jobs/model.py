@@ -19,13 +19,14 @@ from .states import ENDS, AttemptOutcome, State
 
 if TYPE_CHECKING:
     from . import schema
+    from .payloads import Model
 
 SCHEMA_VERSION: Literal[1] = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """An accepted request. ``payload`` is validated by the model of its kind and has snake_case names.
+    """An accepted request. ``payload`` is the model of its kind.
 
     ``sent`` is the payload as the client wrote it; the digest is computed from it, and the worker's copy stores it. If
     secrets were removed from both, ``redactions`` counts them by kind of secret, and ``sha256`` is still the digest of
@@ -34,7 +35,7 @@ class Job:
 
     job_id: str
     kind: Kind
-    payload: dict[str, Any]
+    payload: Model
     sent: dict[str, Any]
     sha256: str
     submitted_at: str | None = None

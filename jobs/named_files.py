@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from .errors import JobError
-from .kinds import FILES
-from .model import Job
+from .kinds import FILES, Kind
 
 
-def named_in(job: Job) -> list[str]:
-    """The paths; empty for a job that any machine of a team may run, or that only its own machine runs."""
-    return [path for name in FILES.get(job.kind, ()) for path in job.payload.get(name) or ()]
+def named_in(kind: Kind, sent: Mapping[str, Any]) -> list[str]:
+    """The paths in a valid payload as it was sent; empty for a job that any machine of a team may run, or that only its
+    own machine runs."""
+    return [path for name in FILES.get(kind, ()) for path in sent.get(name) or ()]
 
 
-def require_none(job: Job) -> None:
-    """Raises JobError: ARGUMENT_INVALID for a job that names such files."""
-    if named_in(job):
+def require_none(kind: Kind, sent: Mapping[str, Any]) -> None:
+    """Raises JobError: ARGUMENT_INVALID for a payload, which need not be valid, that names such files."""
+    if any(sent.get(name) for name in FILES.get(kind, ())):
         message = (
             "A job of a team may not name files: they would be read on the machine that runs it. Nothing was read."
         )

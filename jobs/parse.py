@@ -12,13 +12,16 @@ import math
 import re
 from collections import Counter
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .errors import JobError
 from .ids import is_job_id
 from .kinds import BY_NAME, KIND_NAMES, TEST_ONLY, Kind
 from .model import SCHEMA_VERSION, Job, job_digest
 from .spelling import did_you_mean
+
+if TYPE_CHECKING:
+    from .payloads import JobFile, Model
 
 MAX_DEPTH = 32
 _LARGEST = 2**63 - 1
@@ -130,7 +133,7 @@ def parse_job(name: str, data: bytes, *, max_attempts: int = 4, test_jobs: bool 
 
     Raises JobError: JSON_INVALID, SCHEMA_VERSION_UNSUPPORTED, KIND_UNKNOWN or JOB_INVALID.
     """
-    return _job(name, read_json(data), max_attempts, test_jobs)
+    return _job(_envelope(name, read_json(data), test_jobs=test_jobs), max_attempts)
 
 
 def parse_copy(name: str, data: bytes) -> Job:
@@ -138,9 +141,8 @@ def parse_copy(name: str, data: bytes) -> Job:
 
     Raises as ``parse_job``.
     """
-    value = read_json(data)
-    redaction = {n: value.pop(n) for n in ("job_sha256", "redactions") if n in value} if isinstance(value, dict) else {}
-    job = _job(name, value, max_attempts=4, test_jobs=True)
+    value, redaction = _read_copy(data)
+    job = _job(_envelope(name, value, test_jobs=True), max_attempts=4)
     if not redaction:
         return job
     sha256, counts = redaction.get("job_sha256"), redaction.get("redactions")
@@ -150,23 +152,36 @@ def parse_copy(name: str, data: bytes) -> Job:
     return replace(job, sha256=str(sha256), redactions=counts)
 
 
+def copy_envelope(name: str, data: bytes) -> JobFile:
+    """The worker's copy of a job, whose payload is not looked into. Raises as ``parse_job``."""
+    return _envelope(name, _read_copy(data)[0], test_jobs=True)
+
+
+def _read_copy(data: bytes) -> tuple[Any, dict[str, Any]]:
+    """The fields of a job file in a copy, and those that it has besides."""
+    value = read_json(data)
+    redaction = {n: value.pop(n) for n in ("job_sha256", "redactions") if n in value} if isinstance(value, dict) else {}
+    return value, redaction
+
+
 def with_redactions(job: Job, sent: dict[str, Any], redactions: dict[str, int]) -> Job:
-    """The same job, id and digest, with a redacted payload and the count of redactions by kind of secret.
+    """The same job, id and digest, with a redacted payload; ``redactions``: how many more, by kind of secret.
 
     Raises JobError: JOB_INVALID when the redacted payload no longer fits its model.
     """
-    return replace(job, payload=payload_of(job.kind, sent), sent=sent, redactions=redactions)
+    total = Counter(job.redactions) + Counter(redactions)
+    return replace(job, payload=payload_of(job.kind, sent), sent=sent, redactions=dict(total))
 
 
-def payload_of(kind: Kind, sent: dict[str, Any]) -> dict[str, Any]:
-    """A payload as sent, validated, with snake_case names. Raises JobError: JOB_INVALID."""
+def payload_of(kind: Kind, sent: dict[str, Any]) -> Model:
+    """A payload as sent, as the model of its kind. Raises JobError: JOB_INVALID."""
     from .check import check
     from .payloads import PAYLOADS
 
-    return check(PAYLOADS[kind], sent, "payload").model_dump(exclude_none=True)
+    return check(PAYLOADS[kind], sent, "payload")
 
 
-def _job(name: str, value: Any, max_attempts: int, test_jobs: bool) -> Job:
+def _envelope(name: str, value: Any, *, test_jobs: bool) -> JobFile:
     if not isinstance(value, dict):
         raise JobError("JOB_INVALID", "The file holds JSON, but not an object.")
     version = value.get("schema_version", value.get("schemaVersion"))
@@ -183,6 +198,10 @@ def _job(name: str, value: Any, max_attempts: int, test_jobs: bool) -> Job:
     assert isinstance(file, JobFile)
     if file.job_id != name or not is_job_id(name):
         raise JobError("JOB_INVALID", f"The field job_id is {file.job_id!r}, but the file is named {name!r}.")
+    return file
+
+
+def _job(file: JobFile, max_attempts: int) -> Job:
     payload = payload_of(file.kind, file.payload)
     return Job(
         job_id=file.job_id,
@@ -201,9 +220,9 @@ def _job(name: str, value: Any, max_attempts: int, test_jobs: bool) -> Job:
     )
 
 
-def default_priority(kind: Kind, payload: dict[str, Any]) -> int:
+def default_priority(kind: Kind, payload: Model) -> int:
     """The priority of a job that names none. Higher runs first."""
     found = BY_NAME[kind]
-    if found.preview_priority is not None and payload.get("preview"):
+    if found.preview_priority is not None and getattr(payload, "preview", False):
         return found.preview_priority
     return found.priority

@@ -139,12 +139,21 @@ class TimeScope(Model):
     turn_count: Annotated[StrictInt, Field(ge=0)] | None = None
 
 
-class Summary(Model):
+class GivenLabels(Model):
+    """The properties that are given beside a summary's text, or in a structured summary."""
+
+    topic_id: TopicId | None = None
+    session_id: ShortText | None = None
+    plan_id: ShortText | None = None
+    status: IngestStatus | None = None
+    tags: Tags | None = None
+
+
+class Summary(GivenLabels):
     """A structured summary of a conversation."""
 
     topic: FilledText
     context: FilledText
-    topic_id: TopicId | None = None
     decisions: list[Text] | None = None
     rationale: list[Text] | None = None
     open_questions: list[Text] | None = None
@@ -155,14 +164,10 @@ class Summary(Model):
     references_branches: list[Text] | None = None
     references_issues: list[Text] | None = None
     time_scope: Text | TimeScope | None = None
-    session_id: ShortText | None = None
-    plan_id: ShortText | None = None
-    status: IngestStatus | None = None
     created_at: OptionalTimestamp = None
     updated_at: OptionalTimestamp = None
     source_created_at: OptionalTimestamp = None
     importance: Importance | None = None
-    tags: Tags | None = None
 
 
 class Conversation(Model):
@@ -174,10 +179,7 @@ class Conversation(Model):
     importance: Importance | None = None
 
 
-_LABELS = ("topic_id", "session_id", "plan_id", "status", "tags")
-
-
-class Ingest(Model):
+class Ingest(GivenLabels):
     """Exactly one of ``summary``, ``summary_text`` and ``conversation``.
 
     The other fields are allowed with ``summary_text`` only, and override what the text says.
@@ -186,7 +188,7 @@ class Ingest(Model):
     model_config = ConfigDict(
         json_schema_extra={
             "oneOf": [_has("summary"), _has("summary_text"), _has("conversation")],
-            "if": {"anyOf": [_has(name) for name in _LABELS]},
+            "if": {"anyOf": [_has(name) for name in GivenLabels.model_fields]},
             "then": _has("summary_text"),
         }
     )
@@ -196,18 +198,13 @@ class Ingest(Model):
         default=None, description="A summary as text: the enriched template, a plain summary, or any words."
     )
     conversation: Conversation | None = None
-    topic_id: TopicId | None = None
-    session_id: ShortText | None = None
-    plan_id: ShortText | None = None
-    status: IngestStatus | None = None
-    tags: Tags | None = None
 
     @model_validator(mode="after")
     def _one_source(self) -> Ingest:
         sources = [name for name in ("summary", "summary_text", "conversation") if getattr(self, name) is not None]
         if len(sources) != 1:
             raise ValueError("exactly one of summary, summary_text and conversation must be given")
-        overrides = [n for n in _LABELS if getattr(self, n) is not None]
+        overrides = [n for n in GivenLabels.model_fields if getattr(self, n) is not None]
         if overrides and sources != ["summary_text"]:
             raise ValueError(f"{overrides[0]!r} goes beside summary_text only")
         return self

@@ -20,11 +20,11 @@ from types import TracebackType
 from typing import Any
 
 from harness import PATIENCE, Place, until
+from job_copies import copy_of
 
 from bridge import trust
 from bridge.graph.cognee_env import cognee_environment
 from bridge.settings import load
-from jobs.parse import parse_job
 
 TESTS = Path(__file__).resolve().parent
 
@@ -174,14 +174,8 @@ def summary(topic: str, **fields: Any) -> dict[str, Any]:
 
 
 def task(job_id: str, kind: str, payload: dict[str, Any]) -> dict[str, Any]:
-    """A job as the runner would hand it over, after the checks at the door."""
-    job = parse_job(
-        job_id, json.dumps({"schema_version": 1, "job_id": job_id, "kind": kind, "payload": payload}).encode()
-    )
-    return {
-        "job_id": job_id, "sha256": job.sha256, "payload": job.payload, "submitted_at": "2026-11-01T10:00:00Z",
-        "accepted_at": "2026-11-01T10:00:01Z",
-    }  # fmt: skip
+    """A job as the runner would hand it over."""
+    return dict(copy_of(kind, payload, job_id, at="2026-11-01T10:00:01Z", submitted_at="2026-11-01T10:00:00Z"))
 
 
 # --- the process ---
@@ -208,7 +202,7 @@ def serve(connection: socket.socket) -> None:
     from fake_embedder import FakeEmbedder
 
     from bridge.graph.open_stores import Stores
-    from bridge.operations import Task, run
+    from bridge.operations import run
     from jobs import clock
     from jobs.layout import Workspace
     from worker.child.protocol import encode
@@ -220,7 +214,7 @@ def serve(connection: socket.socket) -> None:
         match what:
             case "run":
                 kind, tasks = arguments
-                outcomes = run(kind, [Task(**given) for given in tasks], stores, clock.now(), lambda _: None)
+                outcomes = run(kind, tasks, stores, clock.now(), lambda _: None)
                 if kind in ("ingest", "set_status", "compact", "restore", "migrate", "import"):
                     stores.deliver_all()  # as the next job that needs the graph would
                 return {job_id: encode(outcome) for job_id, outcome in outcomes.items()}

@@ -76,7 +76,8 @@ class Hosted:
                     sys.executable, "-m", "worker.cli", "serve", "--port", str(self.port),
                     "--workspace", str(place.workspace.root), *options,
                 ],
-                env=place.environment | {"COGNEE_MEMORY_STORE": store + "?sslmode=disable"},
+                env=place.environment
+                | {"COGNEE_MEMORY_STORE": store + "?sslmode=disable", "COGNEE_MEMORY_POOL_STORE": self.dsn},
                 stdout=log, stderr=log,
             )  # fmt: skip
         until(self._answers, "the gateway answers")
@@ -89,10 +90,11 @@ class Hosted:
         except httpx.HTTPError:
             return False
 
-    def stop(self) -> None:
+    def stop(self) -> int:
+        """Ask it to end, and wait. Returns its exit status."""
         assert self._process is not None
         self._process.send_signal(signal.SIGTERM)
-        self._process.wait(60)
+        return self._process.wait(60)
 
     def token(self, person: str, *groups: str) -> str:
         """A token of a person, who is made."""

@@ -10,12 +10,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from job_copies import copy_of
+
 sys.path.insert(1, str(Path(__file__).resolve().parent.parent))
 
 from fake_graph import WithFakeGraph
 
 from bridge.memory import Content, Memory, Metadata
-from bridge.operations import Task, run
+from bridge.operations import run
 from bridge.search import listing
 from bridge.slices import ignore_progress
 from jobs import clock, steps
@@ -30,9 +32,9 @@ OF = {"compact": ("preview.write", "vectors.append", *OF_BOTH), "restore": OF_BO
 def outcome(workspace: Workspace, kind: str, payload: dict[str, Any], fault: str | None = None) -> Any:
     with WithFakeGraph(workspace) as stores:
         steps.arm(fault)
-        found = run(kind, [Task(kind, f"digest of {kind}", payload, AT, AT)], stores, clock.parse(AT), ignore_progress)[
-            kind
-        ]
+        found = run(
+            kind, [copy_of(kind, payload, kind, at=AT, submitted_at=AT)], stores, clock.parse(AT), ignore_progress
+        )[kind]
         stores.deliver_all()
         owed = stores.store.outbox.count()
     assert owed == 0

@@ -15,7 +15,7 @@ from typing import Any, cast
 from bridge.graph.open_stores import Stores
 from bridge.interface.result_shapes import IngestResult
 from bridge.memory import Memory
-from bridge.operations import Task, ingest
+from bridge.operations import ingest, task_of
 from bridge.settings import Settings
 from jobs import client, clock, lifecycle, plain_files, spool
 from jobs.errors import JobError
@@ -124,8 +124,7 @@ def _refusal() -> JobError:
 
 def _ingested(job: Job) -> IngestResult:
     """The result of an ingest job whose memory is the workspace's 42nd."""
-    task = Task(job.job_id, job.sha256, job.payload, job.submitted_at, clock.iso(NOON))
-    prepared = ingest.prepare(task, WORKSPACE_ID, clock.iso(NOON))
+    prepared = ingest.prepare(task_of(job, clock.iso(NOON)), WORKSPACE_ID, clock.iso(NOON))
     numbered = SimpleNamespace(get=lambda _: _numbered(prepared.memory, 42))
     stores = cast(Stores, SimpleNamespace(store=numbered, settings=Settings()))
     return ingest._result(prepared, stores, False, {"store": 21, "graph": 384, "jobs_together": 1})

@@ -105,6 +105,17 @@ OTHER_NAMES = {
     "show": "memories show",
     "delete": "forget",
 }
+# The subcommands, so that a wrong command is answered with what is near it without the modules of all commands.
+VERBS = {
+    "model": "list use add compare status",
+    "settings": "set",
+    "worker": "run start stop restart status logs",
+    "capture": "preview run enable disable install uninstall status list forget undo",
+    "memories": "list open show set-status",
+    "jobs": "list causes show watch wait cancel retry dismiss pause resume drain prune",
+    "team": "share join leave status dismiss database person persons remove-person member remove-member token tokens"
+    " revoke give list",
+}
 _COMMANDS = {name: command for group in GROUPS.values() for name, command in group.items()}
 _OF_THE_MEMORY = {*REMEMBER, *RECALL, *LOOK, *TIDY, "status"} - {"mcp"}  # mcp has it in its instructions
 # These must be fast, so the process ends without Python's finalisation.
@@ -136,12 +147,22 @@ def _names() -> argparse.ArgumentParser:
     return making.top
 
 
+def _near_names() -> argparse.ArgumentParser:
+    """A parser that says of an unknown command what is near: a command, what other programs call it, a subcommand."""
+    making = CommandLineBuilder({})
+    for name in (*OTHER_NAMES, *_COMMANDS):
+        verbs = making.commands.add_parser(name).add_subparsers()
+        for verb in VERBS.get(name, "").split():
+            verbs.add_parser(verb)
+    return making.top
+
+
 def _parser_for(words: Sequence[str]) -> argparse.ArgumentParser:
-    """The parser that these arguments need. Only of an unknown command all others are made, to name what is near."""
+    """The parser that these arguments need: of one command, or of names alone."""
     named = next((word for word in words if not word.startswith("-")), None)
     if named is None:
         return _names()
-    return parser(named if named in _COMMANDS else None)
+    return parser(named) if named in _COMMANDS else _near_names()
 
 
 def _overview() -> str:
@@ -213,8 +234,9 @@ def _main(argv: Sequence[str] | None) -> int:
         _complete()
     if arguments[:1] == ["help"]:
         arguments = [*arguments[1:], "--help"]
-    if arguments and arguments[0] in OTHER_NAMES:
-        arguments[:1] = OTHER_NAMES[arguments[0]].split()
+    named = next((place for place, word in enumerate(arguments) if not word.startswith("-")), None)
+    if named is not None and arguments[named] in OTHER_NAMES:
+        arguments[named : named + 1] = OTHER_NAMES[arguments[named]].split()
     as_json = "--json" in arguments
     given = argparse.Namespace(command=None, verb=None)
     note = None

@@ -114,6 +114,15 @@ def config_of(identity: str | None, base: EmbeddingConfig) -> EmbeddingConfig | 
     return None if model is None else model.config(base)
 
 
+def changes_by_itself(recorded: str | None, config: EmbeddingConfig) -> bool:
+    """Whether a worker embeds a store of the model ``recorded`` with the configured one by itself: both are local, and
+    this one is here. A model behind an endpoint may cost money, so a person starts that."""
+    wanted = known(config.identity, config.cache_dir)
+    if wanted is None or recorded == config.identity or known(recorded, config.cache_dir) is None:
+        return False
+    return wanted.is_installed(config.cache_dir)
+
+
 def verify(config: EmbeddingConfig) -> None:
     """Verify the checksums of the local model that is configured. Raises JobError as ``chosen`` and ``find``."""
     model = chosen(config)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -91,7 +91,7 @@ def _calibrated(
         "text_prefix": published.text_prefix,
         "query_prefix": published.query_prefix,
         "token_limit": published.token_limit,
-        "files": [asdict(file) for file in copied],
+        "files": [file._asdict() for file in copied],
     }
     about: dict[str, Any] = {"languages": "see its page", "licence": published.licence, "query_ms": 0}
 
@@ -103,7 +103,7 @@ def _calibrated(
     default = create(ENGLISH.config(EmbeddingConfig(cache_dir=staging)), bulk=True)
     rows, row["removed"] = calibration.measure(embedder(threads=processors()), default, pairs)
     np.save(staging / CENTRE, rows, allow_pickle=False)
-    row["files"].append(asdict(File(CENTRE, (staging / CENTRE).stat().st_size, digest(staging / CENTRE))))
+    row["files"].append(File(CENTRE, (staging / CENTRE).stat().st_size, digest(staging / CENTRE))._asdict())
     model = added_models.row_of(name, row, about)
     description = json.dumps({"name": name, "row": row, "about": about}, indent=1)
     files.write_new(staging / DESCRIPTION, description.encode())

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from jobs.errors import JobError
 
@@ -16,8 +17,7 @@ MARKER = "verified"
 _CHUNK = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class File:
+class File(NamedTuple):
     """The exact identity of a file. ``name``: its path in the model's folder; ``size`` in bytes, ``sha256`` in hex."""
 
     name: str
@@ -32,8 +32,7 @@ class File:
             return False
 
 
-@dataclass(frozen=True, slots=True)
-class Build:
+class Build(NamedTuple):
     """A package's wheel for one platform. ``files``: those of the model that are of this platform alone."""
 
     wheel: File

@@ -24,7 +24,7 @@ from .. import trust
 from ..embedding.config import EmbeddingConfig
 from ..embedding.embedder import Embedder
 from ..embedding.factory import create, earlier
-from ..embedding.local_models import config_of
+from ..embedding.local_models import changes_by_itself, config_of
 from ..memory import Memory
 from ..settings import Settings
 from ..slices import Progress, Slices, ignore_progress
@@ -207,11 +207,11 @@ class Stores:
     def open_store(self, *, new_model: bool = False) -> Store:
         """The memory store, opened if necessary; ``new_model`` for the rebuild with a new embedding model.
 
-        Raises JobError: STORE_BUSY, STORE_NEWER, STORE_UNREADABLE, EMBEDDER_MISMATCH, MODEL_MISSING.
+        Raises JobError: STORE_BUSY, STORE_NEWER, STORE_UNREADABLE, EMBEDDER_MISMATCH, EMBEDDER_CHANGING, MODEL_MISSING.
         """
         if self._store is not None and self._store.model_changed and not new_model:
             if self._store.is_rebuilding:  # this job runs in a pause of the rebuild
-                raise JobError("EMBEDDER_MISMATCH", "The store is being rebuilt with another embedding model.")
+                raise JobError("EMBEDDER_CHANGING")
             self._store.close()  # a rebuild was interrupted: the store still has the vectors of the former model
             self._store = None
         if self._store is None:
@@ -228,10 +228,15 @@ class Stores:
                     self._store.use_lease(self._lease)
                     break
                 except JobError as error:
+                    if error.code == "EMBEDDER_MISMATCH" and self._changes_by_itself():
+                        raise JobError("EMBEDDER_CHANGING", error.message) from None
                     if error.code != "STORE_BUSY" or time.monotonic() > deadline:
                         raise
                     time.sleep(0.1)
         return self._store
+
+    def _changes_by_itself(self) -> bool:
+        return changes_by_itself(opening.embedder_of(self._workspace), self._settings.embedding)
 
     def _forget_other_embedder(self) -> None:
         """Drop the loaded embedder if the store has another one by now, such as after files were replaced."""

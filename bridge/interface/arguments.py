@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 from jobs.errors import JobError
 from jobs.spelling import nearest
 
-from ..argument_table import ARGUMENTS, EXPLAIN_ARGUMENTS
+from ..argument_table import ARGUMENTS, EXPLAIN_ARGUMENTS, RETRIEVE_POSITIONS
 from ..memory import FILTERS, LABELS, LISTS
 
 EVERYWHERE = "options of every command"
@@ -234,8 +234,7 @@ def retrieve_arguments(argv: list[str]) -> tuple[str | None, dict[str, Any]]:
         metavar="WORKSPACE QUERY [MAX_RESULTS [MAX_TOKENS [HALF_LIFE_DAYS [INCLUDE_SUPERSEDED]]]]",
         help="the same arguments by position",
     )
-    names = ("workspace", "query", "max_results", "max_tokens", "half_life_days", "include_superseded")
-    parsed = _parse(parser, argv, names)
+    parsed = _parse(parser, argv, RETRIEVE_POSITIONS)
     return parsed.workspace, question_values(parsed)
 
 

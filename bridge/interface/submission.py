@@ -45,7 +45,8 @@ def submit(
     """Drop a job, then start a worker unless one runs. In this order no job is left without a worker.
 
     Returns the envelope with the job's id; with ``wait``, an ``EndedSubmission``. While it waits, ``on_record`` is
-    called with each record that was read (default: ``WaitNotices``).
+    called with each record that was read (default: ``WaitNotices``). The job of a preview leaves the list of jobs with
+    its answer.
 
     Raises JobError: ARGUMENT_INVALID when the payload or the correlation id is invalid; as ``opening.require_model``
     for a kind that stores memories; with ``wait``, JOB_ID_CONFLICT
@@ -89,6 +90,9 @@ def submit(
             details={"job_id": record.job_id},
         )
     require_success(record)
+    if payload.get("preview") or payload.get("dry_run"):  # it changed nothing: its answer is all that anybody asked for
+        dismissal = workspace.spool.dismiss(record.job_id), record.generation
+        client.request_jobs(workspace.spool, {record.job_id: dismissal})
     ended: EndedSubmission = {
         **submission,
         "state": record.state,

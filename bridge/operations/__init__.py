@@ -29,20 +29,21 @@ This module has what the operations share, and ``run``, which calls them and red
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar
 
 from jobs.errors import JobError
 from jobs.kinds import BY_NAME, Kind
 from jobs.lifecycle import Failed, Succeeded
+from jobs.parse import parse_copy
 
 from ..privacy import redaction
 
 if TYPE_CHECKING:
+    from jobs.model import Job
     from jobs.schema import Redactions
 
     from ..graph.open_stores import Stores
@@ -53,9 +54,21 @@ Outcomes = Mapping[str, Succeeded | Failed]
 Progress = Callable[[dict[str, Any]], None]
 
 
+P = TypeVar("P")
+
+
+class JobCopy(TypedDict):
+    """A job as the worker sends it: its copy, unchanged, and what its record says."""
+
+    job_id: str
+    copy: str
+    accepted_at: str
+    correlation_id: str | None
+
+
 @dataclass(frozen=True, slots=True)
-class Task:
-    """A job as an operation sees it.
+class Task(Generic[P]):
+    """A job as an operation sees it. ``payload`` is the model of its kind in ``jobs.payloads``.
 
     ``sha256`` is the job's digest: with the job's id, it identifies the applied job in memory.db. ``redactions`` counts
     the secrets that were removed from the payload when the job was accepted, by kind.
@@ -63,10 +76,9 @@ class Task:
 
     job_id: str
     sha256: str
-    payload: dict[str, Any]
+    payload: P
     submitted_at: str | None
     accepted_at: str
-    correlation_id: str | None = None
     redactions: dict[str, int] = field(default_factory=dict)
 
     @property
@@ -75,7 +87,7 @@ class Task:
         return self.submitted_at or self.accepted_at
 
 
-Operation = Callable[[Sequence[Task], "Stores", datetime, Progress], Outcomes]
+Operation = Callable[[Sequence[Task[Any]], "Stores", datetime, Progress], Outcomes]
 
 
 def operation(kind: Kind) -> Operation:
@@ -87,20 +99,32 @@ def operation(kind: Kind) -> Operation:
     return function
 
 
-def run(kind: Kind, tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
-    """Run jobs of one kind together. Returns the outcome of each job by job id, without secrets in its errors.
+def run(kind: Kind, copies: Sequence[JobCopy], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
+    """Run jobs of one kind together. Returns the outcome of each job by job id, without secrets in its errors. A copy
+    that does not fit its model fails its own job.
 
     Raises JobError when no job could be tried.
     """
-    if BY_NAME[kind].holds_text and stores.settings.redact_secrets:
-        tasks = [_redacted(task) for task in tasks]
-    outcomes = operation(kind)(tasks, stores, now, progress)
+    outcomes: dict[str, Succeeded | Failed] = {}
+    tasks = []
+    for each in copies:
+        try:
+            tasks.append(_task(each, redacts=BY_NAME[kind].holds_text and stores.settings.redact_secrets))
+        except JobError as error:
+            outcomes[each["job_id"]] = Failed(error)
+    if tasks:
+        outcomes |= operation(kind)(tasks, stores, now, progress)
     if not stores.settings.redact_secrets:
         return outcomes
     return {job_id: _quoting_none(outcome) for job_id, outcome in outcomes.items()}
 
 
-def require_visible(memory_id: str, task: Task, stores: Stores) -> None:
+def task_of(job: Job, accepted_at: str) -> Task[Any]:
+    """The task of a job."""
+    return Task(job.job_id, job.sha256, job.payload, job.submitted_at, accepted_at, job.redactions)
+
+
+def require_visible(memory_id: str, task: Task[Any], stores: Stores) -> None:
     """Raises JobError: MEMORY_FORGOTTEN, MEMORY_NOT_FOUND with similar ids, ARGUMENT_INVALID for a hidden memory."""
     from ..store import similar_ids
 
@@ -120,12 +144,11 @@ def redactions(stores: Stores, *counts: Mapping[str, int]) -> Redactions | None:
     return redaction.total(*counts) if stores.settings.redact_secrets else None
 
 
-def _redacted(task: Task) -> Task:
-    """The task without secrets. Intake redacts too, but the job may have been accepted by an earlier version, or while
-    redaction was switched off.
-    """
-    payload, counts = redaction.redact_value(task.payload)
-    return replace(task, payload=payload, redactions=Counter(task.redactions) + Counter(counts)) if counts else task
+def _task(given: JobCopy, *, redacts: bool) -> Task[Any]:
+    """The task of a copy. Intake redacts too, but the job may have been accepted by an earlier version, or while
+    redaction was switched off. Raises as ``parse_copy``."""
+    job = parse_copy(given["job_id"], given["copy"].encode())
+    return task_of(redaction.without_secrets(job) if redacts else job, given["accepted_at"])
 
 
 def _quoting_none(outcome: Succeeded | Failed) -> Succeeded | Failed:

@@ -20,13 +20,15 @@ from ..search import listing
 from . import Outcomes, Progress, Task
 
 if TYPE_CHECKING:
+    from jobs.payloads import Ask
+
     from ..graph.cognee_search import Answer
     from ..interface.result_shapes import AskResult, RestsOn
 
 _DEFAULT_TOP_K = 10
 
 
-def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
+def run(tasks: Sequence[Task[Ask]], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
     """Answer each job's question.
 
     The payload has ``question`` and ``top_k`` (1 to 100, default 10). The result has the answer (None without a
@@ -37,8 +39,8 @@ def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress
     return {task.job_id: _one(task, stores, progress) for task in tasks}
 
 
-def _one(task: Task, stores: Stores, progress: Progress) -> Succeeded | Failed:
-    question, top_k = task.payload["question"], task.payload.get("top_k") or _DEFAULT_TOP_K
+def _one(task: Task[Ask], stores: Stores, progress: Progress) -> Succeeded | Failed:
+    question, top_k = task.payload.question, task.payload.top_k or _DEFAULT_TOP_K
     try:
         stores.deliver_all(progress)
         _deliver_deletions(stores)
@@ -82,7 +84,7 @@ def _deliver_deletions(stores: Stores) -> None:
         raise error
 
 
-def _answer(task: Task, question: str, top_k: int, stores: Stores) -> tuple[Answer, list[str]]:
+def _answer(task: Task[Ask], question: str, top_k: int, stores: Stores) -> tuple[Answer, list[str]]:
     """The answer and its warnings. When the language model fails, the answer is the context alone."""
     try:
         return stores.graph.ask(question, top_k, stores.meter(task.job_id)), []

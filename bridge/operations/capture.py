@@ -20,6 +20,7 @@ from jobs import clock, paths
 from jobs.errors import JobError
 from jobs.kinds import CAPTURE_TOOLS
 from jobs.lifecycle import Failed, Succeeded
+from jobs.payloads import Capture, ExportedFile
 
 from ..capture import boundaries, consent, ignored_files, model_summary, summary
 from ..capture.kept_turns import TurnFilter
@@ -51,7 +52,7 @@ EXPORT = "export"  # the tool of a file that a person named
 _READING = "reading sessions"
 
 
-def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
+def run(tasks: Sequence[Task[Capture]], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
     """Run each job's capture, preview or undo.
 
     The payload names ``tools`` (default: the enabled ones), one ``session`` or ``transcript`` of theirs, or a ``file``
@@ -65,10 +66,10 @@ def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress
     return {task.job_id: _one(task, stores, clock.iso(now), progress) for task in tasks}
 
 
-def _one(task: Task, stores: Stores, now: str, progress: Progress) -> Succeeded | Failed:
+def _one(task: Task[Capture], stores: Stores, now: str, progress: Progress) -> Succeeded | Failed:
     try:
-        if task.payload.get("undo"):
-            return Succeeded(_undo(task, stores, now, progress))
+        if task.payload.undo:
+            return Succeeded(_undo(task, task.payload.undo, stores, now, progress))
         return Succeeded(CaptureRun(task, stores, now, progress).run())
     except JobError as error:
         return Failed(error)
@@ -88,7 +89,7 @@ class Item:
 class CaptureRun:
     """One capture in progress."""
 
-    task: Task
+    task: Task[Capture]
     stores: Stores
     now: str
     progress: Progress
@@ -104,7 +105,7 @@ class CaptureRun:
     @property
     def is_preview(self) -> bool:
         """Whether nothing is to be changed."""
-        return bool(self.task.payload.get("dry_run"))
+        return bool(self.task.payload.dry_run)
 
     def run(self) -> Captured:
         """Capture, or preview it. Returns the result."""
@@ -119,7 +120,7 @@ class CaptureRun:
             if self.task.job_id in receipts.ids(self.stores.workspace):
                 self.noted_before = receipts.load(self.stores.workspace, self.task.job_id)["items"]
             self._write_receipt(None)
-        limit = self.task.payload.get("limit")
+        limit = self.task.payload.limit
         slices = Slices(self.progress, _READING, self.total)
         worked = 0
         for transcript in found:
@@ -149,12 +150,12 @@ class CaptureRun:
     def _wanted(self) -> Iterator[Transcript]:
         """The sessions that the job asks for. Raises JobError: CAPTURE_OFF, and as ``paths.open_inside``."""
         payload = self.task.payload
-        if files := [{"path": payload["file"]}] if payload.get("file") else payload.get("files"):
+        if files := [ExportedFile(path=payload.file)] if payload.file else payload.files:
             yield from map(self._exported, files)
             return
         home, root = Home.of_this_user(), self.stores.workspace.root
         enabled = consent.enabled_tools(self.stores.workspace, self.stores.settings.config_folder)
-        tools = payload.get("tools") or (CAPTURE_TOOLS if self.is_preview and not enabled else sorted(enabled))
+        tools = payload.tools or (CAPTURE_TOOLS if self.is_preview and not enabled else sorted(enabled))
         off = [tool for tool in tools if tool not in enabled]
         if not self.is_preview and (off or not tools):
             which = f"Capture from {off[0]}" if off else "Capture"
@@ -162,14 +163,14 @@ class CaptureRun:
         for tool in tools:
             yield from filter(self._is_wanted, registry.reader_of(tool).transcripts(home, root))
 
-    def _exported(self, file: dict[str, Any]) -> Transcript:
+    def _exported(self, file: ExportedFile) -> Transcript:
         """The conversation in a file of the workspace, or in the copy of one from elsewhere, which is named by its
         content, since the copy has another name each time. It is of the time in the file's name, or of its last change.
         Raises as ``paths.open_inside``."""
         workspace = self.stores.workspace
-        name, source = file["path"], file.get("source")
+        name, source = file.path, file.source
         path = workspace.root / PurePath(name)
-        modified = file.get("modified_at")
+        modified = file.modified_at
         if path.parent == workspace.imports:
             with paths.open_inside(workspace.imports, path.name) as copy:
                 name = file_digest(cast("BufferedReader", copy), "sha256").hexdigest()[:16]
@@ -185,11 +186,11 @@ class CaptureRun:
 
     def _is_wanted(self, transcript: Transcript) -> bool:
         payload = self.task.payload
-        if payload.get("session") not in (None, transcript.session_id):
+        if payload.session not in (None, transcript.session_id):
             return False
-        if payload.get("transcript") and Path(payload["transcript"]).resolve() != transcript.path.resolve():
+        if payload.transcript and Path(payload.transcript).resolve() != transcript.path.resolve():
             return False
-        since, modified = payload.get("since"), transcript.modified_at
+        since, modified = payload.since, transcript.modified_at
         if since and modified and clock.parse(modified) < clock.parse(since):
             return False
         names = [f"{transcript.tool}/{transcript.session_id}", str(transcript.path), transcript.title or ""]
@@ -197,7 +198,7 @@ class CaptureRun:
         def matches(patterns: Sequence[str]) -> bool:
             return any(fnmatchcase(name, pattern) for name in names for pattern in patterns)
 
-        include, exclude = payload.get("include"), payload.get("exclude")
+        include, exclude = payload.include, payload.exclude
         return not (include and not matches(include)) and not (exclude and matches(exclude))
 
     # --- one session ---
@@ -226,7 +227,7 @@ class CaptureRun:
         former = store.captures.session(transcript.tool, transcript.session_id)
         if former is not None and former.state == "forgotten":
             item.outcome, item.reason = "forgotten", "It was forgotten, and stays so."
-        elif former is not None and former.state == "withdrawn" and not self.task.payload.get("again"):
+        elif former is not None and former.state == "withdrawn" and not self.task.payload.again:
             item.outcome, item.reason = "withdrawn", "Its capture was undone. To capture it again: --again."
         elif former is not None and former.state == "kept" and former.version == transcript.version:
             item.outcome = "unchanged"
@@ -449,13 +450,13 @@ def _noted(item: Item) -> dict[str, Any]:
 # --- undoing ---
 
 
-def _undo(task: Task, stores: Stores, now: str, progress: Progress) -> UndoneCapture:
+def _undo(task: Task[Capture], receipt_id: str, stores: Stores, now: str, progress: Progress) -> UndoneCapture:
     """Remove the memories that a capture added, except those that changed since, and give what they superseded its
     status back. Idempotent. The sessions are then captured again only on request.
 
     Raises JobError: RECEIPT_NOT_FOUND.
     """
-    receipt = receipts.load(stores.workspace, task.payload["undo"])
+    receipt = receipts.load(stores.workspace, receipt_id)
     if receipt.get("made_by") != "capture":
         raise JobError("RECEIPT_NOT_FOUND", f"The receipt {receipt['receipt']!r} is of a migration.",
                        remediation=f"Undo it: cognee-memory migrate --undo {receipt['receipt']}.")  # fmt: skip

@@ -28,13 +28,14 @@ from . import Outcomes, Progress, Task
 
 if TYPE_CHECKING:
     from jobs.diagnostics import Group
+    from jobs.payloads import EmptyPayload
 
     from ..interface.result_shapes import CheckResult
 
 log = logging.getLogger(__name__)
 
 
-def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
+def run(tasks: Sequence[Task[EmptyPayload]], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
     """Verify all stores for each job.
 
     The payload is empty. The result has the findings, whether none of them is an error (``ok``), how many memories

@@ -29,6 +29,8 @@ from . import Outcomes, Progress, Task, ingest, redactions, require_visible
 from .rejected_texts import store_together
 
 if TYPE_CHECKING:
+    from jobs.payloads import Cognify
+
     from ..interface.result_shapes import CognifyResult, LookedInto, NotLookedInto
 
 _CALLS_PER_CHUNK = 2  # one for the graph, one for the summary
@@ -59,7 +61,7 @@ class _Work:
         self.failures.append({"memory_id": memory_id, "source": source, "code": error.code, "message": error.message})
 
 
-def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
+def run(tasks: Sequence[Task[Cognify]], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
     """Store the texts of each job and extract from them.
 
     The payload has one of ``texts``, ``paths`` (files of the workspace) and ``memory_ids``; with none of them, the job
@@ -74,7 +76,7 @@ def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress
     return {task.job_id: _one(task, stores, now, progress) for task in tasks}
 
 
-def _one(task: Task, stores: Stores, now: datetime, progress: Progress) -> Succeeded | Failed:
+def _one(task: Task[Cognify], stores: Stores, now: datetime, progress: Progress) -> Succeeded | Failed:
     try:
         work = _work(task, stores, now)
     except JobError as error:
@@ -99,23 +101,23 @@ def _one(task: Task, stores: Stores, now: datetime, progress: Progress) -> Succe
 # --- what is to be looked into ---
 
 
-def _work(task: Task, stores: Stores, now: datetime) -> _Work:
+def _work(task: Task[Cognify], stores: Stores, now: datetime) -> _Work:
     """The job's memories, with its texts and files stored as memories.
 
     Raises JobError: MEMORY_NOT_FOUND, MEMORY_FORGOTTEN or ARGUMENT_INVALID for memory ids that do not name a visible
     memory, or for paths in a team; LLM_NOT_CONFIGURED or LLM_CONFIG where the payload names nothing.
     """
     payload, work = task.payload, _Work()
-    if payload.get("memory_ids"):
-        for memory_id in payload["memory_ids"]:
+    if payload.memory_ids:
+        for memory_id in payload.memory_ids:
             require_visible(memory_id, task, stores)
             work.want(memory_id, None)
-    elif payload.get("texts"):
-        _store([(text, None) for text in payload["texts"]], work, task, stores, now)
-    elif payload.get("paths") and stores.is_in_team:
+    elif payload.texts:
+        _store([(text, None) for text in payload.texts], work, task, stores, now)
+    elif payload.paths and stores.is_in_team:
         raise JobError("ARGUMENT_INVALID", "A job of a team may not name files of the machine that runs it.")
-    elif payload.get("paths"):
-        _store(_read(payload["paths"], work, stores), work, task, stores, now)
+    elif payload.paths:
+        _store(_read(payload.paths, work, stores), work, task, stores, now)
     else:
         installed.require()
         llm.require(stores.settings)
@@ -143,7 +145,9 @@ def _read(wanted: Sequence[str], work: _Work, stores: Stores) -> list[tuple[str,
     return texts
 
 
-def _store(texts: Sequence[tuple[str, str | None]], work: _Work, task: Task, stores: Stores, now: datetime) -> None:
+def _store(
+    texts: Sequence[tuple[str, str | None]], work: _Work, task: Task[Cognify], stores: Stores, now: datetime
+) -> None:
     """Store the texts as memories, so that retrieval finds them even if the extraction fails."""
     store, at = stores.store, clock.iso(now)
     new: dict[str, Memory] = {}
@@ -174,7 +178,7 @@ def _store(texts: Sequence[tuple[str, str | None]], work: _Work, task: Task, sto
 
 
 def _look_into_all(
-    task: Task, memory_ids: Sequence[str], work: _Work, stores: Stores, now: datetime, progress: Progress
+    task: Task[Cognify], memory_ids: Sequence[str], work: _Work, stores: Stores, now: datetime, progress: Progress
 ) -> None:
     """Extract from each memory. Errors that one text may cause are collected, and the other texts still run.
 
@@ -206,7 +210,9 @@ def _look_into_all(
         raise JobError(first.code, first.message, remediation=first.remediation, details=details)
 
 
-def _look_into(task: Task, memory_id: str, stores: Stores, now: datetime, slices: Slices, progress: Progress) -> None:
+def _look_into(
+    task: Task[Cognify], memory_id: str, stores: Stores, now: datetime, slices: Slices, progress: Progress
+) -> None:
     """Extract from one memory and commit what was found."""
     memory = _visible(memory_id, stores)
     text = text_of(memory)
@@ -223,7 +229,7 @@ def _look_into(task: Task, memory_id: str, stores: Stores, now: datetime, slices
     _keep(task, memory_id, extraction, stores, now)
 
 
-def _keep(task: Task, memory_id: str, found: Extraction, stores: Stores, now: datetime) -> None:
+def _keep(task: Task[Cognify], memory_id: str, found: Extraction, stores: Stores, now: datetime) -> None:
     """Commit what was found. Raises JobError: MEMORY_FORGOTTEN when the memory was forgotten or hidden meanwhile."""
     try:
         _visible(memory_id, stores)
@@ -273,7 +279,7 @@ def _with_what_is_done(error: JobError, work: _Work, stores: Stores) -> JobError
     return JobError(error.code, message, remediation=error.remediation, details=error.details | details)
 
 
-def _result(task: Task, work: _Work, stores: Stores) -> CognifyResult:
+def _result(task: Task[Cognify], work: _Work, stores: Stores) -> CognifyResult:
     """The job's result. ``before`` marks memories whose extraction an earlier job made."""
     read = stores.store.extractions
     own = set(read.by_job(task.job_id))

@@ -36,6 +36,8 @@ from ..text.identity import memory_id
 from . import Outcomes, Progress, Task
 
 if TYPE_CHECKING:
+    from jobs.payloads import Compact
+
     from ..interface.result_shapes import AppliedCompaction, CompactedMemory, CompactionPreview
     from ..store.store import Store
 
@@ -45,7 +47,7 @@ _FEW = 64  # memories that are compared at once
 _EMBEDDED_TOGETHER = 200  # texts between two points at which other jobs may run
 
 
-def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
+def run(tasks: Sequence[Task[Compact]], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
     """Preview or apply each job's compaction.
 
     The payload has ``topic_id`` and either ``preview``, to change nothing, or optionally ``preview_digest``, the
@@ -61,9 +63,9 @@ def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress
     return {task.job_id: _one(task, stores, now, progress) for task in tasks}
 
 
-def _one(task: Task, stores: Stores, now: datetime, progress: Progress) -> Succeeded | Failed:
+def _one(task: Task[Compact], stores: Stores, now: datetime, progress: Progress) -> Succeeded | Failed:
     try:
-        if task.payload.get("preview"):
+        if task.payload.preview:
             _, shown = _preview(task, stores, now, progress)
             return Succeeded(shown)
         applied = AppliedJob(task.job_id, task.sha256)
@@ -79,12 +81,14 @@ def _one(task: Task, stores: Stores, now: datetime, progress: Progress) -> Succe
 # --- showing ---
 
 
-def _preview(task: Task, stores: Stores, now: datetime, progress: Progress) -> tuple[Preview, CompactionPreview]:
+def _preview(
+    task: Task[Compact], stores: Stores, now: datetime, progress: Progress
+) -> tuple[Preview, CompactionPreview]:
     """A new preview of the topic, stored under its digest, and the result that shows it.
 
     Raises JobError: TOPIC_NOT_FOUND, NOTHING_TO_COMPACT, CONFLICT_NOT_FOUND, TOPIC_TOO_LARGE.
     """
-    topic_id, keep_both = task.payload["topic_id"], task.payload.get("keep_both") or ()
+    topic_id, keep_both = task.payload.topic_id, task.payload.keep_both or ()
     memories = _about(topic_id, stores)
     sources = record_draft.sources_of(memories)
     if len(sources) < 2:
@@ -203,12 +207,12 @@ def _left_out(memories: Sequence[Memory]) -> str:
 # --- applying ---
 
 
-def _chosen(task: Task, stores: Stores, now: datetime, progress: Progress) -> Preview:
+def _chosen(task: Task[Compact], stores: Stores, now: datetime, progress: Progress) -> Preview:
     """The preview to apply, checked against the topic as it is now.
 
     Raises JobError: PREVIEW_NOT_FOUND, PREVIEW_STALE, and as ``_preview`` when the payload names none.
     """
-    topic_id, digest = task.payload["topic_id"], task.payload.get("preview_digest")
+    topic_id, digest = task.payload.topic_id, task.payload.preview_digest
     if digest is None:
         preview, _ = _preview(task, stores, now, progress)
         _require_current(preview, stores, is_whole=False)
@@ -223,7 +227,7 @@ def _chosen(task: Task, stores: Stores, now: datetime, progress: Progress) -> Pr
     return found
 
 
-def _of_another_machine(task: Task, stores: Stores, now: datetime, progress: Progress) -> Preview | None:
+def _of_another_machine(task: Task[Compact], stores: Stores, now: datetime, progress: Progress) -> Preview | None:
     """The preview, made again: in a team another machine may have shown it, and equal memories give an equal one.
 
     None if they do not, and where a language model would be asked, which does not say the same twice.
@@ -234,7 +238,7 @@ def _of_another_machine(task: Task, stores: Stores, now: datetime, progress: Pro
         preview, _ = _preview(task, stores, now, progress)
     except JobError:
         return None
-    return preview if preview.digest == task.payload["preview_digest"] else None
+    return preview if preview.digest == task.payload.preview_digest else None
 
 
 def _require_current(preview: Preview, stores: Stores, *, is_whole: bool) -> None:

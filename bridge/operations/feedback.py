@@ -15,10 +15,12 @@ from ..store.values import AppliedJob, Feedback
 from . import Outcomes, Progress, Task, require_visible
 
 if TYPE_CHECKING:
+    from jobs import payloads
+
     from ..interface.result_shapes import FeedbackResult
 
 
-def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
+def run(tasks: Sequence[Task[payloads.Feedback]], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
     """Record each job's feedback.
 
     The payload has ``memory_id``, ``verdict``, and perhaps ``query``, ``note`` and ``by``. A job fails with
@@ -28,15 +30,13 @@ def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress
     return {task.job_id: _one(task, stores, now) for task in tasks}
 
 
-def _one(task: Task, stores: Stores, now: datetime) -> Succeeded | Failed:
+def _one(task: Task[payloads.Feedback], stores: Stores, now: datetime) -> Succeeded | Failed:
     store, given = stores.store, task.payload
-    memory_id, effect = given["memory_id"], AppliedJob(task.job_id, task.sha256)
+    memory_id, by, effect = given.memory_id, given.by or "person", AppliedJob(task.job_id, task.sha256)
     try:
         require_visible(memory_id, task, stores)
         if not store.is_applied(effect):
-            feedback = Feedback(
-                memory_id, given["by"], given["verdict"], task.accepted_at, given.get("query"), given.get("note")
-            )
+            feedback = Feedback(memory_id, by, given.verdict, task.accepted_at, given.query, given.note)
             with store.change(clock.iso(now), [effect]) as change:
                 change.give_feedback(feedback)
     except JobError as error:
@@ -47,8 +47,8 @@ def _one(task: Task, stores: Stores, now: datetime) -> Succeeded | Failed:
     result: FeedbackResult = {
         "memory_id": memory_id,
         "memory_number": known.number,
-        "verdict": given["verdict"],
-        "by": given["by"],
+        "verdict": given.verdict,
+        "by": by,
         "feedback": {"helpful": verdicts.count("helpful"), "wrong": verdicts.count("wrong")},
     }
     return Succeeded(result)

@@ -17,6 +17,7 @@ from jobs import clock, steps
 from jobs.errors import JobError
 from jobs.lifecycle import Failed, Succeeded
 from jobs.model import Job, Record, canonical_json
+from jobs.payloads import Cognify, Forget
 from jobs.scrub import JOB_FILES
 from jobs.spelling import nearest
 
@@ -32,7 +33,7 @@ from ..store.change import StatusChange
 from ..store.values import AppliedJob, CapturedSession, Plan
 from ..text.identity import content_id, memory_id
 from ..text.passages import passages, whole_text
-from . import Outcomes, Progress, Task
+from . import Outcomes, Progress, Task, task_of
 from .ingest import prepare
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 _OUT_OF_REACH = "Out of reach: what was exported, and any backup or version history of the workspace."
 
 
-def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
+def run(tasks: Sequence[Task[Forget]], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
     """Delete the memories of each job and the copies of their texts.
 
     The payload has one of ``memory_ids``, ``topic_id`` and ``session``. The result lists the forgotten ids, the
@@ -57,7 +58,7 @@ def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress
     return {task.job_id: _one(task, stores, now, progress) for task in tasks}
 
 
-def _one(task: Task, stores: Stores, now: datetime, progress: Progress) -> Succeeded | Failed:
+def _one(task: Task[Forget], stores: Stores, now: datetime, progress: Progress) -> Succeeded | Failed:
     applied = AppliedJob(task.job_id, task.sha256)
     try:
         store = stores.store
@@ -80,18 +81,16 @@ def _one(task: Task, stores: Stores, now: datetime, progress: Progress) -> Succe
 # --- the effect ---
 
 
-def _begin(task: Task, applied: AppliedJob, stores: Stores, now: datetime) -> Plan:
+def _begin(task: Task[Forget], applied: AppliedJob, stores: Stores, now: datetime) -> Plan:
     """Commit the one change that removes the memories. Returns the plan of what is still to remove.
 
     Raises JobError: MEMORY_NOT_FOUND, TOPIC_NOT_FOUND.
     """
     store, at = stores.store, clock.iso(now)
     workspace_id = store.workspace_id
-    session = None if task.payload.get("session") is None else _captured(store, task.payload["session"])
-    memory_ids = (
-        store.captures.memories_of(session.tool, session.session_id) if session else task.payload.get("memory_ids")
-    )
-    scope = consequences.scope(store, memory_ids, task.payload.get("topic_id"))
+    session = None if task.payload.session is None else _captured(store, task.payload.session)
+    memory_ids = store.captures.memories_of(session.tool, session.session_id) if session else task.payload.memory_ids
+    scope = consequences.scope(store, memory_ids, task.payload.topic_id)
 
     def naming(topic_id: str, content: Content) -> str:
         """The id of a decision record with this topic and content."""
@@ -187,9 +186,9 @@ def what_jobs_bring(workspace_id: str) -> Callable[[Job, Record], Collection[str
         """The ids of the memories that this job would store. Raises JobError as ``ingest.prepare``."""
         at = record.accepted_at or ""
         if job.kind == "ingest":
-            task = Task(job.job_id, job.sha256, job.payload, job.submitted_at, at)
-            return [prepare(task, workspace_id, at).memory.id]
-        raw = (Memory("", 0, "legacy", Metadata(), at, text=text) for text in job.payload.get("texts") or ())
+            return [prepare(task_of(job, at), workspace_id, at).memory.id]
+        texts = job.payload.texts or () if isinstance(job.payload, Cognify) else ()
+        raw = (Memory("", 0, "legacy", Metadata(), at, text=text) for text in texts)
         return [content_id(workspace_id, memory) for memory in raw]
 
     return brings

@@ -14,12 +14,14 @@ from ..graph.open_stores import Stores
 from . import Outcomes, Progress, Task
 
 if TYPE_CHECKING:
+    from jobs.payloads import EmptyPayload
+
     from ..interface.result_shapes import GraphResult
 
 _MOST_MEMORIES = 200  # a page with all of ten thousand would be unreadable
 
 
-def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
+def run(tasks: Sequence[Task[EmptyPayload]], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
     """Draw one page for all jobs.
 
     The payload is empty. The result has the page's path, the counts of nodes and edges, and how many memories are shown

@@ -45,6 +45,8 @@ from . import Outcomes, Progress, Task, redactions
 from .rejected_texts import store_together
 
 if TYPE_CHECKING:
+    from jobs.payloads import Import
+
     from ..interface.result_shapes import ImportDetail, ImportResult
 
 _FIRST, _TOGETHER = 10, 100  # memories of one transaction
@@ -53,7 +55,7 @@ _SHOWN = 100  # details in a result
 What = Literal["renumbered", "kept", "duplicate", "conflict", "forgotten", "failed"]
 
 
-def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
+def run(tasks: Sequence[Task[Import]], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
     """Import each job's file.
 
     The payload has ``path``, a file inside the workspace. The result counts the memories of the file by what became of
@@ -67,9 +69,9 @@ def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress
     return {task.job_id: _one(task, stores, clock.iso(now), progress) for task in tasks}
 
 
-def _one(task: Task, stores: Stores, now: str, progress: Progress) -> Succeeded | Failed:
+def _one(task: Task[Import], stores: Stores, now: str, progress: Progress) -> Succeeded | Failed:
     try:
-        with _open(stores.workspace, task.payload["path"]) as file:
+        with _open(stores.workspace, task.payload.path) as file:
             return Succeeded(ImportRun(task, stores, now, progress).import_all(file))
     except JobError as error:
         return Failed(error)
@@ -95,7 +97,7 @@ class New:
 class ImportRun:
     """One import in progress."""
 
-    def __init__(self, task: Task, stores: Stores, now: str, progress: Progress) -> None:
+    def __init__(self, task: Task[Import], stores: Stores, now: str, progress: Progress) -> None:
         self._task = task
         self._stores = stores
         self._now = now

@@ -40,6 +40,8 @@ from . import Outcomes, Progress, Task, redactions
 from .rejected_texts import store_together
 
 if TYPE_CHECKING:
+    from jobs.payloads import Ingest, Summary
+
     from ..interface.result_shapes import IngestResult, IngestTimings
 
 
@@ -47,12 +49,12 @@ if TYPE_CHECKING:
 class Prepared:
     """A job's memory before it has a number."""
 
-    task: Task
+    task: Task[Any]
     memory: Memory
     ingested_chars: int
 
 
-def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
+def run(tasks: Sequence[Task[Ingest]], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
     """Store the memory of each job.
 
     The payload has exactly one of ``summary``, ``summary_text`` and ``conversation``; ``topic_id``, ``session_id``,
@@ -163,29 +165,23 @@ def _result(item: Prepared, stores: Stores, duplicate: bool, timings: IngestTimi
     }
 
 
-def prepare(task: Task, workspace_id: str, now: str) -> Prepared:
+def prepare(task: Task[Ingest], workspace_id: str, now: str) -> Prepared:
     """The memory that a payload describes, without a number.
 
     Raises JobError: METADATA_BROKEN for a text with unreadable metadata, JOB_INVALID for a decision record.
     """
     payload = task.payload
-    if "summary" in payload:
-        content, metadata = _structured(payload["summary"])
+    if payload.summary is not None:
+        content, metadata = _structured(payload.summary)
         return _prepared(task, content, metadata, workspace_id, now)
-    if "conversation" in payload:
-        conversation = payload["conversation"]
+    if (said := payload.conversation) is not None:
         text = render_conversation(
-            Conversation(
-                conversation["user_message"],
-                conversation["assistant_message"],
-                conversation.get("timestamp"),
-                conversation.get("importance"),
-            )
+            Conversation(said.user_message, said.assistant_message, said.timestamp, said.importance)
         )
-        known = Metadata(created_at=conversation.get("timestamp"), importance=conversation.get("importance"))
+        known = Metadata(created_at=said.timestamp, importance=said.importance)
         return _legacy(task, text, known, workspace_id, now)
     labels = _labels(payload)
-    match parse(payload["summary_text"]):
+    match parse(payload.summary_text or ""):
         case Enriched(content, metadata, kind=kind):
             if kind != "summary" or metadata.status == "DecisionRecord":
                 raise JobError(
@@ -216,38 +212,37 @@ def _conversation_metadata(text: str) -> Metadata:
     )
 
 
-def _structured(summary: dict[str, Any]) -> tuple[Content, Metadata]:
+def _structured(summary: Summary) -> tuple[Content, Metadata]:
     """Content and metadata of a structured summary."""
-    flat = split(summary.get("references", ()))
-    references = References(
-        **{
-            kind: (*summary.get(f"references_{kind}", ()), *getattr(flat, kind))
-            for kind in ("files", "plans", "branches", "issues")
-        }
-    )
-    scope = summary.get("time_scope", "")
+    flat, scope = split(summary.references or ()), summary.time_scope
     content = Content(
-        topic=summary["topic"],
-        context=summary["context"],
-        decisions=tuple(summary.get("decisions", ())),
-        rationale=tuple(summary.get("rationale", ())),
-        open_questions=tuple(summary.get("open_questions", ())),
-        next_steps=tuple(summary.get("next_steps", ())),
-        references=references,
-        time_scope=TimeScope(**scope) if isinstance(scope, dict) else TimeScope(text=scope),
+        topic=summary.topic,
+        context=summary.context,
+        decisions=tuple(summary.decisions or ()),
+        rationale=tuple(summary.rationale or ()),
+        open_questions=tuple(summary.open_questions or ()),
+        next_steps=tuple(summary.next_steps or ()),
+        references=References(
+            files=(*(summary.references_files or ()), *flat.files),
+            plans=(*(summary.references_plans or ()), *flat.plans),
+            branches=(*(summary.references_branches or ()), *flat.branches),
+            issues=(*(summary.references_issues or ()), *flat.issues),
+        ),
+        time_scope=TimeScope(text=scope or "")
+        if scope is None or isinstance(scope, str)
+        else TimeScope(start=scope.start, end=scope.end, turn_count=scope.turn_count),
     )
     return normalise(content), Metadata(**_labels(summary))
 
 
-def _labels(given: dict[str, Any]) -> dict[str, Any]:
+def _labels(given: Ingest | Summary) -> dict[str, Any]:
     """The properties that a payload or its summary gives."""
-    labels: dict[str, Any] = {
-        name: tuple(given[name]) if name in LISTS else given[name] for name in LABELS if name in given
-    }
+    labels = {name: value for name in LABELS if (value := getattr(given, name, None)) is not None}
+    labels |= {name: tuple(labels[name]) for name in LISTS if name in labels}
     return labels if "status" not in labels else labels | {"status": STATUS_WORDS[labels["status"]]}
 
 
-def _prepared(task: Task, content: Content, metadata: Metadata, workspace_id: str, now: str) -> Prepared:
+def _prepared(task: Task[Ingest], content: Content, metadata: Metadata, workspace_id: str, now: str) -> Prepared:
     """A summary with an id, and with defaults for missing metadata."""
     created = metadata.created_at or task.asked_at
     full = replace(
@@ -269,12 +264,12 @@ def _prepared(task: Task, content: Content, metadata: Metadata, workspace_id: st
     return Prepared(task, memory, len(content.topic) + len(content.context) + sum(map(len, content.decisions)))
 
 
-def _legacy(task: Task, text: str, metadata: Metadata, workspace_id: str, now: str) -> Prepared:
+def _legacy(task: Task[Any], text: str, metadata: Metadata, workspace_id: str, now: str) -> Prepared:
     """A legacy memory with an id."""
     memory = Memory(id="", number=0, kind="legacy", metadata=metadata, stored_at=now, text=text)
     return Prepared(task, replace(memory, id=content_id(workspace_id, memory)), len(text))
 
 
-def raw(task: Task, text: str, stores: Stores, now: str) -> Prepared:
+def raw(task: Task[Any], text: str, stores: Stores, now: str) -> Prepared:
     """A text as a legacy memory, even if it has the form of a summary."""
     return _as_known(_legacy(task, text, _conversation_metadata(text), stores.store.workspace_id, now), stores)

@@ -34,6 +34,8 @@ from . import Outcomes, Progress, Task
 from .rejected_texts import store_together
 
 if TYPE_CHECKING:
+    from jobs.payloads import Migrate
+
     from ..interface.result_shapes import KeptMemory, MigratedItem, Migration, UndoneMigration
     from ..store.memories import Memories
 
@@ -60,7 +62,7 @@ class Item:
     redactions: dict[str, int] = field(default_factory=dict)
 
 
-def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
+def run(tasks: Sequence[Task[Migrate]], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
     """Run each job's migration, preview or undo.
 
     The payload has ``dry_run``, to change nothing, and ``limit``, the most memories to store; or ``undo``, the id of a
@@ -74,12 +76,12 @@ def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress
     return {task.job_id: _one(task, stores, now, progress) for task in tasks}
 
 
-def _one(task: Task, stores: Stores, now: datetime, progress: Progress) -> Succeeded | Failed:
+def _one(task: Task[Migrate], stores: Stores, now: datetime, progress: Progress) -> Succeeded | Failed:
     try:
-        if task.payload.get("undo"):
-            return Succeeded(_undo(task, stores, clock.iso(now), progress))
+        if task.payload.undo:
+            return Succeeded(_undo(task, task.payload.undo, stores, clock.iso(now), progress))
         installed.require()
-        if task.payload.get("dry_run"):
+        if task.payload.dry_run:
             return Succeeded(_shown(task, stores, clock.iso(now), progress))
         return Succeeded(_migrate(task, stores, clock.iso(now), progress))
     except JobError as error:
@@ -95,7 +97,7 @@ class MigrationRun:
     number), and how many texts the limit left out (``remaining``).
     """
 
-    task: Task
+    task: Task[Migrate]
     now: str
     left: int | None
     redacts: bool
@@ -166,9 +168,9 @@ class MigrationRun:
         return found if item.outcome == "migrated" and stored is None else None
 
 
-def _shown(task: Task, stores: Stores, now: str, progress: Progress) -> Migration:
+def _shown(task: Task[Migrate], stores: Stores, now: str, progress: Progress) -> Migration:
     """The result of a dry run. It changes nothing, and creates no store."""
-    migration = MigrationRun(task, now, task.payload.get("limit"), stores.settings.redact_secrets)
+    migration = MigrationRun(task, now, task.payload.limit, stores.settings.redact_secrets)
     with stores.open_for_reading() as store:
         ours = _ours(store)
     earlier = earlier_stores.find(stores.workspace, ours)
@@ -193,11 +195,11 @@ def _ours(store: Memories) -> set[str]:
     return ours
 
 
-def _migrate(task: Task, stores: Stores, now: str, progress: Progress) -> Migration:
+def _migrate(task: Task[Migrate], stores: Stores, now: str, progress: Progress) -> Migration:
     """Store all texts that become memories, and write the receipt. Returns the result."""
     earlier = earlier_stores.find(stores.workspace, _ours(stores.store))
     items = [Item(text) for text in earlier.texts]
-    migration = MigrationRun(task, now, task.payload.get("limit"), stores.settings.redact_secrets)
+    migration = MigrationRun(task, now, task.payload.limit, stores.settings.redact_secrets)
     receipt = {"receipt": task.job_id, "job_sha256": task.sha256, "begun_at": task.accepted_at}
     receipts.write(stores.workspace, receipt | {"finished_at": None, "items": [], "undone": None})
     slices = Slices(progress, "taking over the memories of earlier versions", len(items))
@@ -347,12 +349,12 @@ def _noted(item: Item) -> dict[str, Any]:
 # --- undoing ---
 
 
-def _undo(task: Task, stores: Stores, now: str, progress: Progress) -> UndoneMigration:
+def _undo(task: Task[Migrate], receipt_id: str, stores: Stores, now: str, progress: Progress) -> UndoneMigration:
     """Remove the memories that a migration added, except those that changed since. Idempotent.
 
     Raises JobError: RECEIPT_NOT_FOUND.
     """
-    receipt = receipts.load(stores.workspace, task.payload["undo"])
+    receipt = receipts.load(stores.workspace, receipt_id)
     receipt_id = receipt["receipt"]
     if receipt.get("made_by", "migrate") != "migrate":
         message, remedy = f"The receipt {receipt_id!r} is of a capture.", "Undo it: cognee-memory capture undo RECEIPT."

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from jobs.errors import JobError
 from jobs.lifecycle import Failed, Succeeded
@@ -16,11 +17,14 @@ from .. import critical
 from ..graph.open_stores import Stores
 from . import Outcomes, Progress, Task
 
+if TYPE_CHECKING:
+    from jobs.payloads import Noop
+
 _STEP_SECONDS = 0.1
 _MIB = 1024 * 1024
 
 
-def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
+def run(tasks: Sequence[Task[Noop]], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
     """Run each job.
 
     The payload has ``sleep_ms`` (0 to 600,000) and ``outcome``. The result is empty. A job fails with TEST_FAILURE or
@@ -30,8 +34,8 @@ def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress
     return {task.job_id: _one(task, progress) for task in tasks}
 
 
-def _one(task: Task, progress: Progress) -> Succeeded | Failed:
-    outcome, total = task.payload.get("outcome", "succeed"), task.payload.get("sleep_ms", 0)
+def _one(task: Task[Noop], progress: Progress) -> Succeeded | Failed:
+    outcome, total = task.payload.outcome, task.payload.sleep_ms or 0
     match outcome:
         case "crash":
             os._exit(70)

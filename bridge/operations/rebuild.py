@@ -20,10 +20,12 @@ from ..graph.open_stores import Stores
 from . import Outcomes, Progress, Task
 
 if TYPE_CHECKING:
+    from jobs.payloads import Rebuild
+
     from ..interface.result_shapes import RebuildResult
 
 
-def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
+def run(tasks: Sequence[Task[Rebuild]], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
     """Rebuild for each job.
 
     The payload has ``what``: ``index``, ``graph`` or ``both``, which leaves out a graph that does not exist, or that
@@ -35,8 +37,8 @@ def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress
     return {task.job_id: _one(task, stores, now, progress) for task in tasks}
 
 
-def _one(task: Task, stores: Stores, now: datetime, progress: Progress) -> Succeeded | Failed:
-    what = task.payload["what"]
+def _one(task: Task[Rebuild], stores: Stores, now: datetime, progress: Progress) -> Succeeded | Failed:
+    what = task.payload.what or "both"
     began = time.monotonic()
     try:
         result: RebuildResult = {"what": what, "seconds": 0.0}

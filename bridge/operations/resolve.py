@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from jobs import clock
 from jobs.errors import JobError
@@ -16,10 +16,12 @@ from ..store.values import AppliedJob, PairVerdict
 from . import Outcomes, Progress, Task, require_visible
 
 if TYPE_CHECKING:
+    from jobs.payloads import PairedStatement, Resolve
+
     from ..interface.result_shapes import ResolveResult
 
 
-def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
+def run(tasks: Sequence[Task[Resolve]], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
     """Record each job's verdict.
 
     The payload has ``older`` and ``newer``, each with ``memory_id`` and ``statement``, then ``verdict``, ``by`` and
@@ -30,37 +32,35 @@ def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress
     return {task.job_id: _one(task, stores, now) for task in tasks}
 
 
-def _one(task: Task, stores: Stores, now: datetime) -> Succeeded | Failed:
+def _one(task: Task[Resolve], stores: Stores, now: datetime) -> Succeeded | Failed:
     store, given = stores.store, task.payload
-    effect = AppliedJob(task.job_id, task.sha256)
+    effect, by = AppliedJob(task.job_id, task.sha256), given.by or "person"
     try:
         (older, older_number), (newer, newer_number) = (
-            _named(given[side], task, stores) for side in ("older", "newer")
+            _named(side, task, stores) for side in (given.older, given.newer)
         )
         if older == newer:
             raise JobError("ARGUMENT_INVALID", "Both are the same decision: nothing was settled.")
         if not store.is_applied(effect):
-            verdict = PairVerdict(
-                *older, *newer, given["verdict"], given.get("reason"), given["by"], task.accepted_at, task.job_id
-            )
+            verdict = PairVerdict(*older, *newer, given.verdict, given.reason, by, task.accepted_at, task.job_id)
             with store.change(clock.iso(now), [effect]) as change:
                 change.settle(verdict)
     except JobError as error:
         return Failed(error)
     result: ResolveResult = {
         "memory_numbers": [older_number, newer_number],
-        "verdict": given["verdict"],
-        "by": given["by"],
+        "verdict": given.verdict,
+        "by": by,
     }
     return Succeeded(result)
 
 
-def _named(side: dict[str, Any], task: Task, stores: Stores) -> tuple[tuple[str, str], int]:
+def _named(side: PairedStatement, task: Task[Resolve], stores: Stores) -> tuple[tuple[str, str], int]:
     """The memory's id with the digest of its decision, and its number."""
-    require_visible(side["memory_id"], task, stores)
-    memory = stores.store.get(side["memory_id"])
+    require_visible(side.memory_id, task, stores)
+    memory = stores.store.get(side.memory_id)
     assert memory is not None
-    wanted = side["statement"].strip()
+    wanted = side.statement.strip()
     exact = next((words for words in statements(memory).values() if words.strip() == wanted), None)
     if exact is None:
         raise JobError(

@@ -24,11 +24,13 @@ from ..store.values import AppliedJob, Compaction, KeptBecause, Restored, Skippe
 from . import Outcomes, Progress, Task
 
 if TYPE_CHECKING:
+    from jobs.payloads import Restore
+
     from ..interface.result_shapes import RestoreResult
     from ..store.store import Store
 
 
-def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
+def run(tasks: Sequence[Task[Restore]], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
     """Undo each job's compaction.
 
     The payload has ``decision_record_id``. The result has the record's id, number and topic, the restored sources, and
@@ -39,7 +41,7 @@ def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress
     return {task.job_id: _one(task, stores, clock.iso(now)) for task in tasks}
 
 
-def _one(task: Task, stores: Stores, now: str) -> Succeeded | Failed:
+def _one(task: Task[Restore], stores: Stores, now: str) -> Succeeded | Failed:
     try:
         compaction = _restore(task, stores.store, now)
     except JobError as error:
@@ -49,12 +51,12 @@ def _one(task: Task, stores: Stores, now: str) -> Succeeded | Failed:
     return Succeeded(_result(compaction, restored, stores.store))
 
 
-def _restore(task: Task, store: Store, now: str) -> Compaction:
+def _restore(task: Task[Restore], store: Store, now: str) -> Compaction:
     """The compaction with its restore, made by this attempt or before.
 
     Raises JobError: MEMORY_NOT_FOUND, RESTORE_BLOCKED.
     """
-    record_id = task.payload["decision_record_id"]
+    record_id = task.payload.decision_record_id
     before = store.compactions.restored_by(task.job_id, record_id, task.accepted_at)
     if before is not None:
         return before
@@ -124,7 +126,7 @@ def _former(memory: Memory) -> Status:
     return "DecisionRecord" if memory.kind == "decision_record" else "Active"
 
 
-def _take_back(made: Compaction, record: Memory, task: Task, store: Store, now: str) -> Compaction:
+def _take_back(made: Compaction, record: Memory, task: Task[Restore], store: Store, now: str) -> Compaction:
     """Commit the restore. Sources that still have the compaction's status get their former one."""
     merged = store.compactions.merged_by_others(record.id)
     reasons = {source.memory_id: _reason_to_keep(source, store, merged) for source in made.sources}

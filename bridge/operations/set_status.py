@@ -17,10 +17,12 @@ from ..text.memory_json import labels_of
 from . import Outcomes, Progress, Task
 
 if TYPE_CHECKING:
+    from jobs.payloads import SetStatus
+
     from ..interface.result_shapes import SetStatusResult
 
 
-def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
+def run(tasks: Sequence[Task[SetStatus]], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
     """Set each job's status.
 
     The payload has ``memory_id``, ``status`` and perhaps ``replaced_by``, the id of the memory that holds instead. That
@@ -32,10 +34,10 @@ def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress
     return {task.job_id: _one(task, stores, now) for task in tasks}
 
 
-def _one(task: Task, stores: Stores, now: datetime) -> Succeeded | Failed:
-    memory_id = task.payload["memory_id"]
+def _one(task: Task[SetStatus], stores: Stores, now: datetime) -> Succeeded | Failed:
+    memory_id = task.payload.memory_id
     try:
-        status = STATUS_WORDS[task.payload["status"]]
+        status = STATUS_WORDS[task.payload.status]
         effect = AppliedJob(task.job_id, task.sha256)
         said = _said(task, stores)
         memory = stores.store.set_status(memory_id, status, task.accepted_at, clock.iso(now), effect, said)
@@ -50,14 +52,14 @@ def _one(task: Task, stores: Stores, now: datetime) -> Succeeded | Failed:
     return Succeeded(result)
 
 
-def _said(task: Task, stores: Stores) -> Feedback | None:
-    memory_id, other = task.payload["memory_id"], task.payload.get("replaced_by")
+def _said(task: Task[SetStatus], stores: Stores) -> Feedback | None:
+    memory_id, other = task.payload.memory_id, task.payload.replaced_by
     if other is not None:
         known = stores.store.known(other)
         if known is None:
             raise JobError("MEMORY_NOT_FOUND", f"{other!r} is not in the store.")
         note = f"Memory #{known.number} replaced it."
         return Feedback(memory_id, BY_STATUS, "wrong", task.accepted_at, note=note)
-    if task.payload["status"] != "Superseded" and any(one.by == BY_STATUS for one in stores.store.feedback(memory_id)):
+    if task.payload.status != "Superseded" and any(one.by == BY_STATUS for one in stores.store.feedback(memory_id)):
         return Feedback(memory_id, BY_STATUS, "withdrawn", task.accepted_at)
     return None

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from jobs.model import Job
     from jobs.schema import Redactions
 
 MARK = "[REDACTED:{}]"
@@ -54,6 +55,14 @@ def redact(text: str) -> Redacted:
             done = end
         text = "".join([*parts, text[done:]])
     return Redacted(text, dict(counts))
+
+
+def without_secrets(job: Job) -> Job:
+    """The job with its texts redacted and its digest unchanged. Raises JobError: JOB_INVALID if it is then invalid."""
+    from jobs.parse import with_redactions  # not at the top: what redacts other texts does not need it
+
+    sent, counts = redact_value(job.sent)
+    return with_redactions(job, sent, counts) if counts else job
 
 
 def count_secrets(text: str) -> dict[str, int]:

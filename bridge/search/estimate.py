@@ -1,36 +1,76 @@
-"""Estimated relevance of many memories, with the largest possible error, to choose those to be computed exactly.
+"""The estimated relevance of the candidates of a question, with the largest possible error, and what is chosen by it.
 
-An estimate from the 8-bit copy of the vectors is coarse. Wherever it leaves a decision open, ``refine`` compares the
-passages in float32, and the caller decides what is open even then by the exact relevance.
+An estimate from the 8-bit copy of the vectors is coarse. Wherever it leaves a decision open, the passages are compared
+in float32, and what is open even then is decided by the exact relevance.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .catalogue import Catalogue
-from .ranking import Scores
+from . import standing_effects
+from .ranking import (
+    ABOVE_ANY_SCORE,
+    Period,
+    Scores,
+    ageless_scores,
+    good_fit,
+    highest_scores,
+    scores,
+    semantic_error,
+    semantic_score,
+    vector_scores,
+)
+from .snapshot import SINGLE_ERROR
 
+if TYPE_CHECKING:
+    from ..embedding.embedder import Vector, Vectors
+    from .catalogue import Catalogue
+    from .question import Question
+    from .ranking import Ranking
+    from .snapshot import Snapshot
+    from .standings import Fall
+
+FIRST_STAGE = 1_500  # memories chosen by relevance, and as many by score, both from whole texts and words
 # More than ten times the error of a semantic score that is estimated in float32.
 MARGIN = 1e-4
 
-Refine = Callable[[Catalogue], Scores]
-"""The semantic scores of some candidates, accurate to MARGIN."""
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The candidates of which the exact score is needed; those of them that fell, by number; and how many of the first
+    by it may be hits."""
+
+    candidates: Catalogue
+    falls: dict[int, Fall]
+    depth: int
 
 
 class Estimate:
     """The candidates and their estimated semantic scores; columns of equal length."""
 
-    def __init__(self, candidates: Catalogue, semantic: Scores, error: Scores | float, refine: Refine) -> None:
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        query: str,
+        vector: Vector,
+        candidates: Catalogue,
+        semantic: Scores,
+        error: Scores | float,
+    ) -> None:
         """``error``: the largest error of the scores; what is at most MARGIN is never refined."""
+        self._snapshot = snapshot
+        self._query = query
+        self.vector = vector
         self.candidates = candidates
         self.semantic = semantic
         self.error: Scores = np.broadcast_to(np.maximum(error, MARGIN), semantic.shape)
-        self._refine = refine
 
     def __len__(self) -> int:
         return len(self.semantic)
@@ -49,16 +89,163 @@ class Estimate:
 
     def take(self, which: Any) -> Estimate:
         """The rows that a mask or an array of indexes selects."""
-        return Estimate(self.candidates.take(which), self.semantic[which], self.error[which], self._refine)
+        candidates = self.candidates.take(which)
+        return Estimate(self._snapshot, self._query, self.vector, candidates, self.semantic[which], self.error[which])
 
-    def refine(self, indexes: NDArray[np.intp]) -> bool:
-        """Make the scores at these indexes accurate to MARGIN. Returns whether any was not."""
+    def best_relevance(self) -> float:
+        """The exact relevance of the best candidate."""
+        every = np.arange(len(self))
+        nearly_best = self._settled(lambda: top(every, self.semantic - self.error, self.most, 1))
+        return max(self._exact(nearly_best))
+
+    def reaching(self, least: float) -> NDArray[np.bool_]:
+        """Which candidates have at least this relevance, shape (n,)."""
+        doubtful = self._settled(lambda: np.flatnonzero(np.abs(self.semantic - least) < self.error))
+        reaching: NDArray[np.bool_] = self.semantic >= least
+        if len(doubtful):
+            reaching[doubtful] = [exact >= least for exact in self._exact(doubtful)]
+        return reaching
+
+    def newest(self, question: Question) -> Catalogue:
+        """The first ``max_results`` by date, the newest first; of the same moment, the higher number."""
+        found = self.candidates
+        last = found.legacy if question.legacy == "append" else np.zeros(len(found), np.bool_)
+        return found.take(np.lexsort((-found.number, -found.dated, last))[: question.max_results])
+
+    def timed(self, question: Question) -> Question:
+        """The question with its period, if it asks for the newest or the oldest: that of the candidates that fit
+        well."""
+        if question.time is None or question.time.used not in ("newest", "oldest") or not len(self):
+            return question
+        dated = self.candidates.dated
+        dated = dated[self.reaching(good_fit(self.best_relevance())) & ~np.isnan(dated)]
+        if not len(dated):
+            return question
+        if question.time.used == "newest":
+            return question.at(Period(datetime.fromtimestamp(float(dated.max()), UTC), None))
+        return question.at(Period(None, datetime.fromtimestamp(float(dated.min()), UTC)))
+
+    def choose(self, question: Question, depth: int, among: Catalogue) -> Choice:
+        """The choice of the first ``depth`` candidates, and of those ``among`` which they fall or that hold in their
+        place."""
+        falls = self._falls(question)
+        depth += len(falls)
+        chosen = self.candidates.take(self._settled(lambda: self.needed(question, depth)))
+        if falls:
+            numbers = {*chosen.number.tolist(), *falls, *(fall.by[0] for fall in falls.values())}
+            indexes = among.indexes(np.array(sorted(numbers), np.int64))
+            chosen = among.take(np.sort(indexes[indexes >= 0]))
+        return Choice(chosen, falls, depth)
+
+    def needed(self, question: Question, depth: int) -> NDArray[np.intp]:
+        """The indexes of all candidates of which the exact score is needed, given the estimate's error."""
+        bounds = np.stack([self.least, self.most])
+        least, most = _scores(self.candidates, bounds, question.ranking)
+        is_needed = np.zeros(len(self), np.bool_)  # np.union1d would import numpy.ma, which takes milliseconds
+        for some in self._parts(question):
+            is_needed[top(some, least, most, depth)] = True
+        # Those that may rank first of those with the highest score if age counts for nothing.
+        lower, upper = ageless_scores(bounds, self.candidates.status, self.candidates.votes, question.ranking)
+        eligible = self._parts(question)[0]
+        is_needed[top(top(eligible, lower, upper, 1), least, most, 1)] = True
+        return np.flatnonzero(is_needed)
+
+    def _parts(self, question: Question) -> list[NDArray[np.intp]]:
+        """The indexes of the candidates that are ranked together, the first ones first."""
+        if question.legacy == "mixed":
+            return [np.arange(len(self))]
+        return [np.flatnonzero(~self.candidates.legacy), np.flatnonzero(self.candidates.legacy)]
+
+    def _falls(self, question: Question) -> dict[int, Fall]:
+        """What fell of the candidates that may be hits, or whose heir may be one, by number. So many are looked at that
+        ``max_results`` of them do not fall: others cannot become hits by it."""
+        known = self._snapshot.standings
+        if known.is_empty:
+            return {}
+        least = _scores(self.candidates, self.least, question.ranking)
+        highest = highest_scores(self.most, question.ranking)
+        known, falls, depth = known.at(question.seen_from), dict[int, "Fall"](), 2 * question.max_results
+        is_new = np.ones(len(self), np.bool_)
+        while True:
+            chosen = top(np.arange(len(self)), least, highest, depth)
+            some = self.candidates.take(chosen[is_new[chosen]])
+            is_new[chosen] = False
+            falls |= standing_effects.falls(known, self._snapshot, question, self.vector, some)
+            if depth - len(falls) >= question.max_results or len(chosen) == len(self):
+                return falls
+            depth *= 2
+
+    def _settled(self, choose: Callable[[], NDArray[np.intp]]) -> NDArray[np.intp]:
+        """The indexes that ``choose`` gives once their scores are accurate to MARGIN."""
+        indexes = choose()
         coarse = indexes[self.error[indexes] > MARGIN]
-        if len(coarse):
-            self.semantic, self.error = self.semantic.copy(), self.error.copy()
-            self.semantic[coarse] = self._refine(self.candidates.take(coarse))
-            self.error[coarse] = MARGIN
-        return bool(len(coarse))
+        if not len(coarse):
+            return indexes
+        self.semantic, self.error = self.semantic.copy(), self.error.copy()
+        self.semantic[coarse] = self._snapshot.refined(self._query, self.vector, self.candidates.take(coarse))
+        self.error[coarse] = MARGIN
+        return choose()
+
+    def _exact(self, indexes: NDArray[np.intp]) -> list[float]:
+        found = self._snapshot.relevance(self._query, self.vector, self.candidates.take(indexes))
+        return [relevance.semantic_score for relevance in found]
+
+
+def compared(snapshot: Snapshot, question: Question, vector: Vector, candidates: Catalogue) -> Estimate:
+    """The candidates with their estimated semantic scores: for choosing, not for showing.
+
+    In a store with vectors of whole texts, only the candidates of the first stage are returned: the best by words and
+    whole text, and the best by the score of these.
+    """
+    words = snapshot.lexical(question.query).of(candidates.number)
+    if snapshot.wholes is not None and len(candidates) > FIRST_STAGE:
+        kept = _first_stage(snapshot, snapshot.wholes, question, vector, candidates, words)
+        candidates, words = candidates.take(kept), words[kept]
+    best, whole, error = snapshot.similarities(vector, candidates)
+    semantic = semantic_score(vector_scores(best, whole), words)
+    return Estimate(snapshot, question.query, vector, candidates, semantic, semantic_error(error))
+
+
+def _first_stage(
+    snapshot: Snapshot, wholes: Vectors, question: Question, vector: Vector, candidates: Catalogue, words: Scores
+) -> NDArray[np.intp]:
+    """The indexes of the candidates whose passages are compared."""
+    wide = vector.astype(np.float64)
+    products, error = snapshot.products(wholes, vector)
+
+    def semantic(whole: Scores, of_words: Scores) -> Scores:
+        return semantic_score(np.maximum(whole, 0), of_words)  # as if the whole text were the only passage
+
+    def bounds(whole: Scores, error: float, of_words: Scores) -> Scores:
+        return semantic(np.stack([whole - error, whole + error]), of_words)
+
+    def exactly(indexes: NDArray[np.intp]) -> Scores:
+        rows = wholes[candidates.whole_row[indexes]].astype(np.float64)
+        return semantic(np.einsum("rd,d->r", rows, wide), words[indexes])  # the same bits for each row
+
+    relevances = bounds(products[candidates.whole_row].astype(np.float64), error, words)
+    preferred = _preferred(candidates, relevances, question)
+    if error > SINGLE_ERROR:  # compare in float32 what the coarse products leave open, so that little is left
+        from .coarse_vectors import cosines  # not at the top: only a process that stays needs it
+
+        open_ = np.flatnonzero(undecided(relevances, FIRST_STAGE) | undecided(preferred, FIRST_STAGE))
+        whole = cosines(wholes, candidates.whole_row[open_], vector).astype(np.float64)
+        relevances[:, open_] = bounds(whole, SINGLE_ERROR, words[open_])
+        preferred[:, open_] = _preferred(candidates.take(open_), relevances[:, open_], question)
+    kept = np.zeros(len(candidates), np.bool_)
+    kept[exact_top(relevances, FIRST_STAGE, exactly)] = True
+    kept[exact_top(preferred, FIRST_STAGE, lambda i: _preferred(candidates.take(i), exactly(i), question))] = True
+    return np.flatnonzero(kept)
+
+
+def _scores(candidates: Catalogue, semantic: Scores, ranking: Ranking) -> Scores:
+    return scores(semantic, candidates.dated, candidates.status, candidates.votes, ranking)
+
+
+def _preferred(candidates: Catalogue, semantic: Scores, question: Question) -> Scores:
+    """The estimated scores; with ``append``, raised for all but legacy memories, so that these come last."""
+    estimated = _scores(candidates, semantic, question.ranking)
+    return estimated + ABOVE_ANY_SCORE * ~candidates.legacy if question.legacy == "append" else estimated
 
 
 def top(indexes: NDArray[np.intp], least: Scores, most: Scores, count: int) -> NDArray[np.intp]:

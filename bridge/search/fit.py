@@ -13,7 +13,6 @@ changes no score. The limits are measured in docs/benchmarks.md.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..argument_table import ARGUMENTS
@@ -37,7 +36,7 @@ ONLY_WEAK = "Only weak matches: probably no memory answers the question"
 def marked(snapshot: Snapshot, query: str, scored: Sequence[Scored]) -> list[Scored]:
     """The hits in their order, the weak ones marked. Without vectors or words, none is."""
     weak = _weak(snapshot, query, scored)
-    return [(memory, replace(factors, is_weak=memory.number in weak)) for memory, factors in scored]
+    return [(memory, factors._replace(is_weak=memory.number in weak)) for memory, factors in scored]
 
 
 def without_followers(scored: list[Scored]) -> list[Scored]:

@@ -10,7 +10,6 @@ column of a phrase for the next query. A query has the same bits with and withou
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -83,8 +82,7 @@ class KnownWords:
         return column
 
 
-@dataclass(frozen=True, slots=True)
-class Lexical:
+class Lexical(NamedTuple):
     """The memories that contain a word of the query, by ascending number, the lexical score (0..1) of each, and the
     numbers of those that have a name of the query.
 

@@ -101,7 +101,7 @@ class Question:
     def at(self, period: Period) -> Question:
         """The question about the newest or the oldest, once their period is known."""
         time = None if self.time is None else self.time.at(period)
-        return replace(self, time=time, ranking=replace(self.ranking, period=period))
+        return replace(self, time=time, ranking=self.ranking._replace(period=period))
 
 
 def parse_question(arguments: dict[str, Any], now: datetime) -> Question:

@@ -25,9 +25,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,8 +88,8 @@ CLEARLY_BETTER = 1.1
 
 # A question that names a time: what a memory far from it keeps of its score, and the half-life of the days between,
 # which is as long as the period itself within these limits.
-PERIOD_FLOOR = 0.7
-PERIOD_HALF_LIVES = (1.0, 30.0)
+PERIOD_FLOOR = 0.5
+PERIOD_HALF_LIVES = (1.0, 10.0)
 # The newest or oldest memory is looked for among those with this share of the best relevance.
 FIT_SHARE = 0.8
 
@@ -117,16 +116,14 @@ VoteColumns = tuple[NDArray[np.integer[Any]], NDArray[np.integer[Any]]]  # helpf
 _Numbers = TypeVar("_Numbers", float, Scores)
 
 
-@dataclass(frozen=True, slots=True)
-class Period:
+class Period(NamedTuple):
     """A time from ``start`` (inclusive) to ``end`` (exclusive), both aware; None where it is open."""
 
     start: datetime | None
     end: datetime | None
 
 
-@dataclass(frozen=True, slots=True)
-class Ranking:
+class Ranking(NamedTuple):
     """The ranking parameters of a question, after clamping. ``period``: the time that it names, if any."""
 
     mode: RankingMode
@@ -138,8 +135,7 @@ class Ranking:
     feedback_weight: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Relevance:
+class Relevance(NamedTuple):
     """How well a memory's words and meaning match the query, each 0..1. ``rerank_score``: the judgement of a reranker,
     which is then a part of ``semantic_score``."""
 
@@ -149,16 +145,14 @@ class Relevance:
     rerank_score: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Inherited:
+class Inherited(NamedTuple):
     """From which memory a relevance is, and what it would be without it."""
 
     number: int
     own: Relevance
 
 
-@dataclass(frozen=True, slots=True)
-class Factors:
+class Factors(NamedTuple):
     """A score and its factors. ``age_days`` is None for a memory without a date, ``feedback_multiplier`` where
     feedback has no weight. ``is_weak``: see ``fit``. ``inherited``, ``fall`` and ``replaces``: see ``standings``."""
 
@@ -362,8 +356,7 @@ def near_a_period(
     length = most
     if period is not None and period.start is not None and period.end is not None:
         length = (period.end - period.start).total_seconds() / SECONDS_A_DAY
-    return replace(
-        ranking,
+    return ranking._replace(
         period=period,
         half_life_days=min(most, max(least, length)) if half_life_days is None else half_life_days,
         recency_floor=PERIOD_FLOOR if floor is None else floor,
@@ -443,7 +436,7 @@ def rescored(
     score = _rated(
         combined(found.semantic_score, scored.recency_multiplier, status, ranking), scored.feedback_multiplier
     )
-    return replace(scored, query_match=found, status_multiplier=status, score=score, inherited=inherited)
+    return scored._replace(query_match=found, status_multiplier=status, score=score, inherited=inherited)
 
 
 def _rated(score: float, feedback: float | None) -> float:

@@ -130,7 +130,7 @@ class Reader:
         could be stored because the chosen model is missing.
 
         If it is not the one that the settings name, but on this machine, it is used, with a warning. Raises JobError:
-        EMBEDDER_MISMATCH when it is not on this machine; MODEL_MISSING, MODEL_CORRUPT.
+        EMBEDDER_MISMATCH or EMBEDDER_CHANGING when it is not on this machine; MODEL_MISSING, MODEL_CORRUPT.
         """
         if snapshot is None or snapshot.embedder_identity is None or snapshot.memory_count == 0:
             local_models.require(self._embedding)
@@ -141,8 +141,9 @@ class Reader:
             return former
         embedder = self.configured_embedder()
         if snapshot.embedder_identity != embedder.identity:
+            changes = local_models.changes_by_itself(snapshot.embedder_identity, self._embedding)
             raise JobError(
-                "EMBEDDER_MISMATCH",
+                "EMBEDDER_CHANGING" if changes else "EMBEDDER_MISMATCH",
                 f"The store was made with {snapshot.embedder_identity}; the settings name {embedder.identity}.",
             )
         return embedder

@@ -1,19 +1,17 @@
 """Retrieval: from a question to ranked hits, and the answer of ``retrieve``. Synchronous; it never imports cognee.
 
-It estimates the scores of all candidates at once, then computes the exact scores of the few that may be shown. All
-formulas are in ``ranking``. A ``SecondStage``, if there is one, then judges the first of these again.
+``estimate`` estimates the scores of all candidates at once, and chooses the few that may be shown: of these the exact
+scores are computed. All formulas are in ``ranking``. A ``SecondStage``, if there is one, judges the first ones again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jobs import clock
 
@@ -23,24 +21,16 @@ from ..interface import envelope
 from ..memory import Memory
 from . import fit, hits, standing_effects, standings
 from .catalogue import Catalogue
-from .estimate import Estimate, top
+from .estimate import Choice, Estimate, compared
 from .question import Question
 from .ranking import (
-    ABOVE_ANY_SCORE,
     Factors,
-    Period,
-    Ranking,
-    Scores,
     ageless_score,
-    ageless_scores,
     default_floor,
     factors,
-    good_fit,
-    highest_scores,
     least_best,
     loses_by_age,
     order_key,
-    scores,
 )
 from .snapshot import Snapshot
 
@@ -72,7 +62,7 @@ class Ranked:
 
 def rank(snapshot: Snapshot, question: Question, embedder: Embedder, second: SecondStage | None = None) -> Ranked:
     """The best ``max_results`` memories among those that pass the filters and the relevance floor; the newest of them
-    for a question that is only a time.
+    for a question that is only a time. In five steps: filter, compare, floor, choose, score.
 
     ``second`` judges the first of these; then the hits are the best of the memories that it judged. Raises JobError:
     TOPIC_NOT_FOUND, PLAN_NOT_FOUND.
@@ -81,83 +71,64 @@ def rank(snapshot: Snapshot, question: Question, embedder: Embedder, second: Sec
     question = spelled(snapshot, question, embedder)
     if not len(candidates):
         return Ranked([], 0, None, question.relevance_floor, question=question)
+    estimate = _compared(snapshot, question, embedder, candidates)
+    could_compare = snapshot.has_vectors
+    estimate, floor = _above_floor(snapshot, question, candidates, estimate)
+    vector = estimate.vector
+    if question.by_date:
+        newest = _scored(snapshot, question, vector, estimate.newest(question))
+        return Ranked(newest, len(estimate), None, floor, vector, question)
+    question = estimate.timed(question)
+    depth = question.max_results if second is None else second.depth(question.max_results)
+    choice = estimate.choose(question, depth, candidates)
+    if could_compare and not snapshot.has_vectors:  # damage that only the refined comparison met
+        return rank(snapshot, question, embedder, second)
+    scored = _judged(snapshot, question, vector, choice, second)
+    listed = fit.marked(snapshot, question.query, scored[: question.max_results])
+    if question.floor_is_default and len(kept := fit.without_followers(listed)) < len(listed):
+        return Ranked(kept, len(kept), _best_fit(kept, question), floor, vector, question)
+    return Ranked(listed, max(len(estimate), len(listed)), _best_fit(scored, question), floor, vector, question)
 
-    def compared() -> Vector:
+
+def _compared(snapshot: Snapshot, question: Question, embedder: Embedder, candidates: Catalogue) -> Estimate:
+    """The estimated relevance of the candidates; the words are looked up while the question is embedded."""
+
+    def swept() -> Vector:
         vector = query_vector(question, embedder)
         snapshot.sweep(vector, candidates)
         return vector
 
     if snapshot.knows_words(question.query):
-        vector = compared()
-    else:
-        meaning = Background(compared)
-        snapshot.lexical(question.query)  # in parallel; the snapshot keeps the result
-        vector = meaning.result()
-    compared_count = len(candidates)
-    has_name = snapshot.lexical(question.query).has_name(candidates.number)
-    estimate = snapshot.estimate(
-        question.query, vector, candidates, lambda some, semantic: _preferred(some, semantic, question)
-    )
-    could_compare = snapshot.has_vectors
+        return compared(snapshot, question, swept(), candidates)
+    meaning = Background(swept)
+    snapshot.lexical(question.query)  # in parallel; the snapshot keeps the result
+    return compared(snapshot, question, meaning.result(), candidates)
+
+
+def _above_floor(
+    snapshot: Snapshot, question: Question, candidates: Catalogue, estimate: Estimate
+) -> tuple[Estimate, float]:
+    """The candidates that reach the relevance floor, and that floor as a share of the attainable relevance."""
     attainable = snapshot.attainable_relevance  # only valid after both halves were read
     share = question.relevance_floor
     if question.floor_is_default:
-        best = _best_relevance(snapshot, question, vector, estimate)
-        share = default_floor(best / attainable, share, least_best(share, compared_count, has_name))
-    estimate = estimate.take(_reaching(snapshot, question, vector, estimate, share * attainable))
-    if question.by_date:
-        newest = _newest(estimate.candidates, question)
-        listed = _scored(snapshot, question, vector, estimate.candidates.take(newest))
-        return Ranked(listed, len(estimate), None, share, vector, question)
-    timed = _with_extreme(snapshot, question, vector, estimate)
-    falls = _falls(snapshot, timed, vector, estimate)
-    deep = timed if second is None else replace(timed, max_results=second.depth(timed.max_results))
-    deep = replace(deep, max_results=deep.max_results + len(falls))
-    wanted = _wanted(estimate, deep)
-    if estimate.refine(wanted):
-        wanted = _wanted(estimate, deep)
-    if could_compare and not snapshot.has_vectors:  # damage that only the refined comparison met
-        return rank(snapshot, question, embedder, second)
-    chosen = estimate.candidates.take(wanted)
-    if falls:
-        chosen = _with_falls(candidates, chosen, falls)
-    scored = _in_order(_scored(snapshot, timed, vector, chosen), question)
+        has_name = snapshot.lexical(question.query).has_name(candidates.number)
+        best = estimate.best_relevance()
+        share = default_floor(best / attainable, share, least_best(share, len(candidates), has_name))
+    return estimate.take(estimate.reaching(share * attainable)), share
+
+
+def _judged(
+    snapshot: Snapshot, question: Question, vector: Vector, choice: Choice, second: SecondStage | None
+) -> list[Scored]:
+    """The chosen memories in the order of the hits, with their final factors."""
+    scored = _in_order(_scored(snapshot, question, vector, choice.candidates), question)
     if second is not None:
-        scored = second.judged(question.query, scored[: deep.max_results], timed.ranking)
-    if falls or second is not None:
-        applied = standing_effects.applied(scored, falls, timed.ranking, asks_past=question.asks_past)
+        scored = second.judged(question.query, scored[: choice.depth], question.ranking)
+    if choice.falls or second is not None:
+        applied = standing_effects.applied(scored, choice.falls, question.ranking, asks_past=question.asks_past)
         scored = _in_order(applied, question)
-    listed = fit.marked(snapshot, question.query, scored[: question.max_results])
-    if question.floor_is_default and len(kept := fit.without_followers(listed)) < len(listed):
-        return Ranked(kept, len(kept), _best_fit(kept, timed), share, vector, timed)
-    return Ranked(listed, max(len(estimate), len(listed)), _best_fit(scored, timed), share, vector, timed)
-
-
-def _falls(snapshot: Snapshot, question: Question, vector: Vector, estimate: Estimate) -> dict[int, Fall]:
-    """What fell of the candidates that may be hits, or whose heir may be one, by number. So many are looked at that
-    ``max_results`` of them do not fall: others cannot become hits by it."""
-    known = snapshot.standings
-    if known.is_empty:
-        return {}
-    least = _estimated(estimate.candidates, estimate.least, question.ranking)
-    highest = highest_scores(estimate.most, question.ranking)
-    known, falls, depth = known.at(question.seen_from), dict[int, "Fall"](), 2 * question.max_results
-    is_new = np.ones(len(estimate), np.bool_)
-    while True:
-        chosen = top(np.arange(len(estimate)), least, highest, depth)
-        some = chosen[is_new[chosen]]
-        is_new[some] = False
-        falls |= standing_effects.falls(known, snapshot, question, vector, estimate.candidates.take(some))
-        if depth - len(falls) >= question.max_results or len(chosen) == len(estimate):
-            return falls
-        depth *= 2
-
-
-def _with_falls(candidates: Catalogue, chosen: Catalogue, falls: Mapping[int, Fall]) -> Catalogue:
-    """The chosen candidates, those that fall, and those that hold in their place, as far as they pass the filters."""
-    numbers = {*chosen.number.tolist(), *falls, *(fall.by[0] for fall in falls.values())}
-    indexes = candidates.indexes(np.array(sorted(numbers), np.int64))
-    return candidates.take(np.sort(indexes[indexes >= 0]))
+    return scored
 
 
 def spelled(snapshot: Snapshot, question: Question, embedder: Embedder) -> Question:
@@ -171,59 +142,12 @@ def spelled(snapshot: Snapshot, question: Question, embedder: Embedder) -> Quest
     return question.spelled(meant) if meant else question
 
 
-def _newest(candidates: Catalogue, question: Question) -> NDArray[np.intp]:
-    """The indexes of the first ``max_results`` by date, the newest first; of the same moment, the higher number."""
-    last = candidates.legacy if question.legacy == "append" else np.zeros(len(candidates), np.bool_)
-    return np.lexsort((-candidates.number, -candidates.dated, last))[: question.max_results]
-
-
 def _in_order(scored: Sequence[Scored], question: Question) -> list[Scored]:
     """The memories in the order of the hits."""
     ordered = sorted(scored, key=lambda pair: order_key(*pair))
     if question.legacy == "append":
         ordered.sort(key=lambda pair: pair[0].kind == "legacy")
     return ordered
-
-
-def _best_relevance(snapshot: Snapshot, question: Question, vector: Vector, estimate: Estimate) -> float:
-    """The exact relevance of the best candidate."""
-    nearly_best = _nearly_best(estimate, np.arange(len(estimate)))
-    if estimate.refine(nearly_best):
-        nearly_best = _nearly_best(estimate, nearly_best)
-    found = snapshot.relevance(question.query, vector, estimate.candidates.take(nearly_best))
-    return max(relevance.semantic_score for relevance in found)
-
-
-def _reaching(
-    snapshot: Snapshot, question: Question, vector: Vector, estimate: Estimate, least: float
-) -> NDArray[np.bool_]:
-    """Which candidates have at least this relevance, shape (n,). Where the estimate may err, the exact one decides."""
-    doubtful = _doubtful(estimate, least)
-    if estimate.refine(doubtful):
-        doubtful = _doubtful(estimate, least)
-    reaching = estimate.semantic >= least
-    if len(doubtful):
-        exact = snapshot.relevance(question.query, vector, estimate.candidates.take(doubtful))
-        reaching[doubtful] = [relevance.semantic_score >= least for relevance in exact]
-    return reaching
-
-
-def _with_extreme(snapshot: Snapshot, question: Question, vector: Vector, estimate: Estimate) -> Question:
-    """The question with its period, if it asks for the newest or the oldest: that of the memories that fit well.
-
-    ``estimate`` is of those that reach the relevance floor.
-    """
-    if question.time is None or question.time.used not in ("newest", "oldest") or not len(estimate):
-        return question
-    best = _best_relevance(snapshot, question, vector, estimate)
-    fitting = _reaching(snapshot, question, vector, estimate, good_fit(best))
-    dated = estimate.candidates.dated
-    dated = dated[fitting & ~np.isnan(dated)]
-    if not len(dated):
-        return question
-    if question.time.used == "newest":
-        return question.at(Period(datetime.fromtimestamp(float(dated.max()), UTC), None))
-    return question.at(Period(None, datetime.fromtimestamp(float(dated.min()), UTC)))
 
 
 def score(
@@ -273,57 +197,6 @@ def _scored(snapshot: Snapshot, question: Question, vector: Vector, candidates: 
         (memories[number], factors(memories[number], relevance, question.ranking, candidates.votes_at(at)))
         for at, (number, relevance) in enumerate(zip(numbers, relevances, strict=True))
     ]
-
-
-def _estimated(candidates: Catalogue, semantic: Scores, ranking: Ranking) -> Scores:
-    return scores(semantic, candidates.dated, candidates.status, candidates.votes, ranking)
-
-
-def _preferred(candidates: Catalogue, semantic: Scores, question: Question) -> Scores:
-    """The estimated scores; with ``append``, raised for all but legacy memories, so that these come last."""
-    estimated = _estimated(candidates, semantic, question.ranking)
-    return estimated + ABOVE_ANY_SCORE * ~candidates.legacy if question.legacy == "append" else estimated
-
-
-def _nearly_best(estimate: Estimate, among: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Those of the indexes whose candidates may have the highest relevance."""
-    return top(among, estimate.semantic - estimate.error, estimate.most, 1)
-
-
-def _doubtful(estimate: Estimate, floor: float) -> NDArray[np.intp]:
-    """The indexes of the candidates that may be on either side of the relevance floor."""
-    return np.flatnonzero(np.abs(estimate.semantic - floor) < estimate.error)
-
-
-def _wanted(estimate: Estimate, question: Question) -> NDArray[np.intp]:
-    """The indexes of all candidates of which the exact score is needed, given the estimate's error."""
-    candidates, bounds = estimate.candidates, np.stack([estimate.least, estimate.most])
-    least, most = _estimated(candidates, bounds, question.ranking)
-    wanted = np.zeros(len(candidates), np.bool_)  # np.union1d would import numpy.ma, which takes milliseconds
-    wanted[_best(candidates, least, most, question)] = True
-    wanted[_best_ageless(candidates, bounds, least, most, question)] = True
-    return np.flatnonzero(wanted)
-
-
-def _best(candidates: Catalogue, least: Scores, most: Scores, question: Question) -> NDArray[np.intp]:
-    """The indexes of all candidates that may be among the first ``max_results``."""
-    if question.legacy == "mixed":
-        return top(np.arange(len(candidates)), least, most, question.max_results)
-    first = top(np.flatnonzero(~candidates.legacy), least, most, question.max_results)
-    last = top(np.flatnonzero(candidates.legacy), least, most, question.max_results)
-    return np.concatenate([first, last])
-
-
-def _best_ageless(
-    candidates: Catalogue, bounds: Scores, least: Scores, most: Scores, question: Question
-) -> NDArray[np.intp]:
-    """The indexes of the candidates that may rank first of those with the highest score if age counts for nothing.
-
-    ``bounds``: the lowest and highest possible relevance of each, shape (2, n).
-    """
-    eligible = np.flatnonzero(~candidates.legacy) if question.legacy == "append" else np.arange(len(candidates))
-    lower, upper = ageless_scores(bounds, candidates.status, candidates.votes, question.ranking)
-    return top(top(eligible, lower, upper, 1), least, most, 1)
 
 
 def _best_fit(scored: Sequence[Scored], question: Question) -> Scored | None:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jobs import clock
 from jobs.errors import JobError
@@ -25,7 +24,6 @@ from ..team import last_try
 from ..text.terms import Term, query_terms
 from . import lexical
 from .catalogue import Catalogue, Filters
-from .estimate import Estimate, exact_top, undecided
 from .index_cache import IndexCache
 from .known_memories import KnownMemory
 from .lexical import Lexical
@@ -34,7 +32,6 @@ from .ranking import (
     Scores,
     attainable_relevance,
     relevance,
-    semantic_error,
     semantic_score,
     vector_scores,
 )
@@ -47,12 +44,11 @@ if TYPE_CHECKING:
 # With more passages than this, the search has two stages: whole texts and words choose the candidates, and only the
 # passages of these are compared.
 EXACT_ROWS = 500_000
-FIRST_STAGE = 1_500  # memories chosen by relevance, and as many by score, both from whole texts and words
 # If the candidates have less than 1/_SWEEP of all passages, these are compared one by one, not the whole file.
 _SWEEP = 8
 
 _LONGEST_COSINE = 1.01
-_SINGLE_ERROR = 3e-5  # of a product of vectors of length one in float32 arithmetic
+SINGLE_ERROR = 3e-5  # of a product of vectors of length one in float32 arithmetic
 
 _REMEDY = "Run: cognee-memory rebuild --what index. Nothing is lost: it is made from memory.db."
 
@@ -98,7 +94,7 @@ class Snapshot:
         self.memory_count = len(self.catalogue)
         self._has_words = True
         self._passages: Vectors | None = None
-        self._wholes: Vectors | None = None
+        self.wholes: Vectors | None = None
         self._swept: tuple[Vectors, Vector, tuple[Vector, float]] | None = None
         if self.embedder_identity is not None and self.memory_count:
             generation, dimensions = store.vectors.generation, store.vectors.dimensions
@@ -110,7 +106,7 @@ class Snapshot:
             elif count > EXACT_ROWS:
                 path = vector_files.path_of(workspace.vectors, generation, "wholes")
                 # Stores of earlier versions lack this file; then all passages are compared.
-                self._wholes = cache.rows(path, store.vectors.whole_rows, dimensions, swept=True)
+                self.wholes = cache.rows(path, store.vectors.whole_rows, dimensions, swept=True)
             self._swept_path = path
 
     def _miss(self, what: str) -> None:
@@ -246,20 +242,20 @@ class Snapshot:
     # --- meanings ---
 
     def sweep(self, vector: Vector, candidates: Catalogue) -> None:
-        """Compare the query's vector with a whole vector file, if ``estimate`` will need it.
+        """Compare the query's vector with a whole vector file, if ``products`` will need it.
 
         Run it in a thread while the full-text index is searched.
         """
         rows = self._swept_rows
-        if rows is not None and (rows is self._wholes or not self._are_few(candidates)):
+        if rows is not None and (rows is self.wholes or not self._are_few(candidates)):
             self._swept = (rows, vector, self._swept_now(rows, vector))
 
     @property
     def _swept_rows(self) -> Vectors | None:
         """The rows of which all are compared: of the passages, or of the whole texts if there are two stages."""
-        return self._passages if self._wholes is None else self._wholes
+        return self._passages if self.wholes is None else self.wholes
 
-    def _products(self, rows: Vectors, vector: Vector) -> tuple[Vector, float]:
+    def products(self, rows: Vectors, vector: Vector) -> tuple[Vector, float]:
         """The dot product of each row with the vector, and the largest possible error."""
         if self._swept is not None and self._swept[0] is rows and self._swept[1] is vector:
             return self._swept[2]
@@ -268,7 +264,7 @@ class Snapshot:
     def _swept_now(self, rows: Vectors, vector: Vector) -> tuple[Vector, float]:
         coarse = self._cache.coarse(self._swept_path, rows) if rows is self._swept_rows else None
         if coarse is None:
-            return vector_files.products(rows, vector), _SINGLE_ERROR
+            return vector_files.products(rows, vector), SINGLE_ERROR
         products, error = coarse.products(vector, len(rows))
         added = vector_files.products(rows[len(products) :], vector)
         return np.concatenate([products, added]), error
@@ -276,81 +272,19 @@ class Snapshot:
     def _are_few(self, candidates: Catalogue) -> bool:
         return self._passages is None or candidates.passages * _SWEEP < len(self._passages)
 
-    def estimate(
-        self,
-        query: str,
-        vector: Vector,
-        candidates: Catalogue,
-        score: Callable[[Catalogue, Scores], Scores] = lambda _, semantic: semantic,
-    ) -> Estimate:
-        """The candidates with their estimated semantic scores: for choosing, not for showing.
-
-        With more than EXACT_ROWS passages, only the candidates of the first stage are returned: the best by words and
-        whole text, and the best by the ``score`` of these.
-        """
-        words = self.lexical(query).of(candidates.number)
-        if self._wholes is not None:
-            kept = self._first_stage(vector, candidates, words, score)
-            candidates, words = candidates.take(kept), words[kept]
-        best, whole, error = self._similarities(vector, candidates)
-        return Estimate(
-            candidates,
-            semantic_score(vector_scores(best, whole), words),
-            semantic_error(error),
-            lambda some: self._refined(query, vector, some),
-        )
-
-    def _refined(self, query: str, vector: Vector, candidates: Catalogue) -> Scores:
+    def refined(self, query: str, vector: Vector, candidates: Catalogue) -> Scores:
         """The semantic scores of some candidates in float32 arithmetic, after a coarse comparison of all."""
         assert self._passages is not None
         from .coarse_vectors import refined_cosines  # not at the top: only a process that stays needs it
 
-        products, error = self._products(self._passages, vector)
+        products, error = self.products(self._passages, vector)
         cosines = refined_cosines(self._passages, products, error, vector, candidates)
         if not np.all(np.abs(cosines) < _LONGEST_COSINE):
             self._give_vectors_up()
         best, whole = cosines
         return semantic_score(vector_scores(best, whole), self.lexical(query).of(candidates.number))
 
-    def _first_stage(
-        self,
-        vector: Vector,
-        candidates: Catalogue,
-        words: Scores,
-        score: Callable[[Catalogue, Scores], Scores],
-    ) -> NDArray[np.intp]:
-        """The indexes of the candidates whose passages are compared."""
-        assert self._wholes is not None
-        if len(candidates) <= FIRST_STAGE:
-            return np.arange(len(candidates))
-        wholes, wide = self._wholes, vector.astype(np.float64)
-        products, error = self._products(wholes, vector)
-
-        def semantic(whole: Scores, of_words: Scores) -> Scores:
-            return semantic_score(np.maximum(whole, 0), of_words)  # as if the whole text were the only passage
-
-        def bounds(whole: Scores, error: float, of_words: Scores) -> Scores:
-            return semantic(np.stack([whole - error, whole + error]), of_words)
-
-        def exactly(indexes: NDArray[np.intp]) -> Scores:
-            rows = wholes[candidates.whole_row[indexes]].astype(np.float64)
-            return semantic(np.einsum("rd,d->r", rows, wide), words[indexes])  # the same bits for each row
-
-        relevances = bounds(products[candidates.whole_row].astype(np.float64), error, words)
-        scores = score(candidates, relevances)
-        if error > _SINGLE_ERROR:  # compare in float32 what the coarse products leave open, so that little is left
-            from .coarse_vectors import cosines
-
-            open_ = np.flatnonzero(undecided(relevances, FIRST_STAGE) | undecided(scores, FIRST_STAGE))
-            whole = cosines(wholes, candidates.whole_row[open_], vector).astype(np.float64)
-            relevances[:, open_] = bounds(whole, _SINGLE_ERROR, words[open_])
-            scores[:, open_] = score(candidates.take(open_), relevances[:, open_])
-        kept = np.zeros(len(candidates), np.bool_)
-        kept[exact_top(relevances, FIRST_STAGE, exactly)] = True
-        kept[exact_top(scores, FIRST_STAGE, lambda some: score(candidates.take(some), exactly(some)))] = True
-        return np.flatnonzero(kept)
-
-    def _similarities(self, vector: Vector, candidates: Catalogue) -> tuple[Scores, Scores, float]:
+    def similarities(self, vector: Vector, candidates: Catalogue) -> tuple[Scores, Scores, float]:
         """The cosines of the best passage and of the whole text for each candidate, and their largest error.
 
         Two float64 columns of shape (len(candidates),).
@@ -365,12 +299,12 @@ class Snapshot:
                 parts = zip(starts.tolist(), (starts + counts).tolist(), strict=True)
                 cosines, error = (
                     np.concatenate([self._passages[start:end] @ vector for start, end in parts]),
-                    _SINGLE_ERROR,
+                    SINGLE_ERROR,
                 )
                 wholes = np.cumsum(counts) - counts
                 segments, end, a_row = wholes, len(cosines), 1
             else:
-                cosines, error = self._products(self._passages, vector)
+                cosines, error = self.products(self._passages, vector)
                 wholes = starts
                 segments, end, a_row = candidates.segments
                 if end > len(cosines):  # reduceat needs starts inside the array

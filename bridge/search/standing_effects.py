@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -126,7 +125,7 @@ def applied(
         if memory.number in below:
             factors = rescored(factors, ranking, state=below[memory.number], inherited=factors.inherited)
         own = falls.get(memory.number)
-        found.append((memory, replace(factors, fall=own, replaces=tuple(replaces.get(memory.number, ())))))
+        found.append((memory, factors._replace(fall=own, replaces=tuple(replaces.get(memory.number, ())))))
     return found
 
 

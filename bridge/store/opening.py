@@ -78,18 +78,21 @@ def trial_copy(workspace: Workspace, folder: Path, embedder: Embedder) -> Worksp
 
 def require_model(workspace: Workspace, embedding: EmbeddingConfig) -> None:
     """Raise the error with which every job that stores memories would fail until a person has done something: the model
-    that the settings name is not here, or cannot be reached with them. The store's own model serves while it is here.
+    that the settings name is not here, or cannot be reached with them; or it is another one than the store's, which
+    serves while it is here.
 
-    Raises JobError: MODEL_MISSING, MODEL_CORRUPT, EMBEDDING_CONFIG.
+    Raises JobError: MODEL_MISSING, MODEL_CORRUPT, EMBEDDING_CONFIG, EMBEDDER_MISMATCH.
     """
-    try:
-        local_models.require(embedding)
-    except JobError as error:
-        with suppress(JobError):  # a store that cannot be read is another problem
-            former = local_models.known(embedder_of(workspace), embedding.cache_dir)
-            if former and former.identity != embedding.identity and former.is_installed(embedding.cache_dir):
-                return
-        raise error from None
+    recorded = None
+    with suppress(JobError):  # a store that cannot be read is another problem
+        recorded = embedder_of(workspace)
+    if recorded not in (None, embedding.identity):
+        former = local_models.known(recorded, embedding.cache_dir)
+        if former is not None and former.is_installed(embedding.cache_dir):
+            return
+    local_models.require(embedding)
+    if recorded not in (None, embedding.identity) and not local_models.changes_by_itself(recorded, embedding):
+        raise JobError("EMBEDDER_MISMATCH")
 
 
 def embedder_of(workspace: Workspace) -> str | None:

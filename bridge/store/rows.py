@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jobs import clock
 
@@ -84,8 +84,7 @@ def readable(row: tuple[Any, ...]) -> Memory | None:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """The position of a memory's vectors: the first row and number of its passages, and the row of its whole text."""
 
     passage_row: int
@@ -118,7 +117,7 @@ def insert(connection: sqlite3.Connection, addition: Addition, place: Place) -> 
         "migrated_from": addition.migrated_from,
         "status_set_at": addition.status_set_at,
     }
-    insert_row(connection, "memories", row | asdict(place))
+    insert_row(connection, "memories", row | place._asdict())
 
 
 def insert_row(connection: sqlite3.Connection, table: str, row: Mapping[str, Any]) -> None:

@@ -159,9 +159,9 @@ class Store(Memories):
         return self._embeddings.embed(texts)
 
     def _require_own_model(self) -> None:
-        """Raises JobError: EMBEDDER_MISMATCH, since one file must not hold vectors of two models."""
+        """Raises JobError: EMBEDDER_CHANGING, since one file must not hold vectors of two models."""
         if self.model_changed:
-            raise JobError("EMBEDDER_MISMATCH", "The store waits for its rebuild with another embedding model.")
+            raise JobError("EMBEDDER_CHANGING")
 
     # --- writing ---
 
@@ -174,7 +174,7 @@ class Store(Memories):
 
         An added memory with a number gets that number unless a memory ever had it; otherwise, or with the number 0, it
         gets the next one. No number is used twice. Every memory that is added, hidden, dropped or gets another status
-        has an entry in the outbox. Raises JobError: EMBEDDER_MISMATCH; and what the embedder raises.
+        has an entry in the outbox. Raises JobError: EMBEDDER_CHANGING; and what the embedder raises.
         """
         change = Change(now, tuple(applied))
         yield change

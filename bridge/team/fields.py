@@ -43,7 +43,7 @@ def _posted(value: Any) -> tuple[Job, Record]:
     job = parse_copy(record.job_id, encode(value["job"]))
     if (record.job_sha256, record.kind, record.priority) != (job.sha256, job.kind, job.priority):
         raise JobError("ARGUMENT_INVALID", f"The record of {record.job_id} is that of another job.")
-    require_none(job)
+    require_none(job.kind, job.sent)
     if record.state not in LIVE:
         raise JobError("ARGUMENT_INVALID", f"The job {record.job_id} has ended: it is {record.state}.")
     return job, record

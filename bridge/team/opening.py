@@ -33,7 +33,7 @@ def team_of(settings: Settings, *, patience: float | None = None) -> Team:
     return PostgresTeam(server_of(settings, patience=patience))
 
 
-def server_of(settings: Settings, *, patience: float | None = None) -> Server:
+def server_of(settings: Settings, *, patience: float | None = None, connections: int = 4) -> Server:
     """The team's database itself, as ``team_of``. Raises JobError: SETTING_INVALID."""
     require_private(settings)
     require_driver()
@@ -46,7 +46,7 @@ def server_of(settings: Settings, *, patience: float | None = None) -> Server:
     from . import address
     from .server import Server
 
-    return Server(address.conninfo(settings.store), patience=patience)
+    return Server(address.conninfo(settings.store), patience=patience, connections=connections)
 
 
 def shown_address(settings: Settings) -> str:
@@ -69,7 +69,8 @@ def require_driver() -> None:
 
 def require_private(settings: Settings) -> None:
     """Raises JobError: SETTING_INVALID where other users can read the file that has the password or the token."""
-    if os.name == "nt" or "config.toml" not in (settings.sources.get("store"), settings.sources.get("team_token")):
+    secrets = ("store", "pool_store", "team_token")
+    if os.name == "nt" or "config.toml" not in map(settings.sources.get, secrets):
         return
     path = user_file(settings)
     if path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):

@@ -13,8 +13,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from hashlib import sha256
+from dataclasses import replace
+from typing import NamedTuple
 
 from ..memory import Content, Memory
 
@@ -25,8 +25,7 @@ _ANYWHERE, _AT_END = re.compile(_STATED), re.compile(_STATED + r"\Z")
 _STOP = re.compile(r"(?<![.\s])\.\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class Stated:
+class Stated(NamedTuple):
     """When and where a decision was last stated: a day, ISO 8601, and a memory's number."""
 
     day: str
@@ -36,8 +35,7 @@ class Stated:
         return f"({self.day}, #{self.number})"
 
 
-@dataclass(frozen=True, slots=True)
-class DecisionLine:
+class DecisionLine(NamedTuple):
     """A line without its marks. ``supersedes`` are the words of the decisions that this one replaced directly;
     ``stated`` is None in a line without a date."""
 
@@ -54,6 +52,8 @@ def wording(text: str) -> str:
 
 def digest(text: str) -> str:
     """The SHA-256 by which a decision is known in whatever memory states it, also in a record's line."""
+    from hashlib import sha256  # not at the top: it loads OpenSSL, which a question does not need
+
     return sha256(wording(text).encode()).hexdigest()
 
 
@@ -76,7 +76,7 @@ def read(lines: Sequence[str]) -> list[DecisionLine]:
 
 def _read(line: str, earlier: Sequence[str]) -> DecisionLine:
     if line.startswith(EARLIER) and line != EARLIER:
-        return replace(_with_stated(line.removeprefix(EARLIER)), is_earlier=True)
+        return _with_stated(line.removeprefix(EARLIER))._replace(is_earlier=True)
     if not line.startswith(LATER):
         return _with_stated(line)
     body = line.removeprefix(LATER)
@@ -86,7 +86,7 @@ def _read(line: str, earlier: Sequence[str]) -> DecisionLine:
         is_first = body.endswith(SUPERSEDES + found)
         body = body.removesuffix(found).removesuffix(SUPERSEDES if is_first else AND)
         if is_first:
-            return replace(_with_stated(body), supersedes=tuple(superseded))
+            return _with_stated(body)._replace(supersedes=tuple(superseded))
     body = line.removeprefix(LATER)
     return _with_stated(body.rpartition(SUPERSEDES)[0] or body)
 

@@ -6,8 +6,7 @@ The whole text has one, and so do its parts, since a single vector loses the det
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from ..memory import Memory
 from .decision_lines import DecisionLine, read, searched
@@ -23,8 +22,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]?(?:[A-Z0-9`]|[^\x
 MAX_PASSAGES = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
+class Passage(NamedTuple):
     """One text to embed, and which part of the memory it is."""
 
     kind: PassageKind

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..memory import Content, MemoryKind, Metadata
 from .conversation import Conversation, parse_conversation, render_conversation, without_metadata_line
@@ -56,8 +56,7 @@ _RECORD_HEADINGS = {
 _UNASSIGNED = ""  # the key of lines that belong to no field
 
 
-@dataclass(frozen=True, slots=True)
-class Enriched:
+class Enriched(NamedTuple):
     """A text with a metadata block. ``sources`` are the memories that a decision record merged."""
 
     content: Content
@@ -67,15 +66,13 @@ class Enriched:
     sources: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Plain:
+class Plain(NamedTuple):
     """A labelled summary without metadata."""
 
     content: Content
 
 
-@dataclass(frozen=True, slots=True)
-class Legacy:
+class Legacy(NamedTuple):
     """Any other text, unchanged."""
 
     text: str

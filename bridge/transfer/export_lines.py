@@ -60,35 +60,29 @@ class ScopeBounds(Model):
     turn_count: Count | None = None
 
 
-class LegacyMetadata(Model):
+class _Metadata(Model):
+    memory_id: MemoryId
+    memory_number: Number | None = Field(default=None, description="Absent: the next one.")
+    session_id: Text | None = None
+    plan_id: Text | None = None
+    created_at: OptionalTimestamp = None
+    updated_at: OptionalTimestamp = None
+    source_created_at: OptionalTimestamp = None
+    importance: Importance | None = None
+    tags: Tags | None = None
+
+
+class LegacyMetadata(_Metadata):
     """What is known of a text without structure."""
 
     type: Literal["legacy"]
-    memory_id: MemoryId
-    memory_number: Number | None = Field(default=None, description="Absent: the next one.")
     topic_id: TopicId | None = None
-    session_id: Text | None = None
-    plan_id: Text | None = None
     status: Status | None = None
-    created_at: OptionalTimestamp = None
-    updated_at: OptionalTimestamp = None
-    source_created_at: OptionalTimestamp = None
-    importance: Importance | None = None
-    tags: Tags | None = None
 
 
-class _StructuredMetadata(Model):
-    memory_id: MemoryId
-    memory_number: Number | None = Field(default=None, description="Absent: the next one.")
+class _StructuredMetadata(_Metadata):
     topic: Text
     topic_id: TopicId
-    session_id: Text | None = None
-    plan_id: Text | None = None
-    created_at: OptionalTimestamp = None
-    updated_at: OptionalTimestamp = None
-    source_created_at: OptionalTimestamp = None
-    importance: Importance | None = None
-    tags: Tags | None = None
     context: Text = Field(description="Of a decision record: its narrative.")
     decisions: Words = None
     rationale: Words = None

@@ -997,6 +997,7 @@ export type ErrorCode =
   | "CONFIG_UNWRITABLE"
   | "CONFLICT_NOT_FOUND"
   | "DISK_FULL"
+  | "EMBEDDER_CHANGING"
   | "EMBEDDER_MISMATCH"
   | "EMBEDDING_CONFIG"
   | "EMBEDDING_FAILED"
@@ -1652,10 +1653,6 @@ export interface InFlight {
  * The other fields are allowed with `summary_text` only, and override what the text says.
  */
 export interface IngestPayload {
-  summary?: Summary | null;
-  /** A summary as text: the enriched template, a plain summary, or any words. */
-  summary_text?: string | null;
-  conversation?: Conversation | null;
   /** A UUID, or a slug such as plan-014-summaries. */
   topic_id?: string | null;
   session_id?: string | null;
@@ -1663,6 +1660,10 @@ export interface IngestPayload {
   status?: "Draft" | "Active" | "Final" | "Superseded" | null;
   /** Short words without commas, kept in lower case. */
   tags?: string[] | null;
+  summary?: Summary | null;
+  /** A summary as text: the enriched template, a plain summary, or any words. */
+  summary_text?: string | null;
+  conversation?: Conversation | null;
 }
 
 /** The memory as it is stored. For a duplicate it may differ from the job. */
@@ -1749,16 +1750,12 @@ export interface LeftMemory {
 
 /** What is known of a text without structure. */
 export interface LegacyMetadata {
-  type: "legacy";
   /** A UUID. */
   memory_id: string;
   /** Absent: the next one. */
   memory_number?: number | null;
-  /** A UUID, or a slug such as plan-014-summaries. */
-  topic_id?: string | null;
   session_id?: string | null;
   plan_id?: string | null;
-  status?: Status | null;
   /** ISO 8601; without an offset it is UTC. */
   created_at?: string | null;
   /** ISO 8601; without an offset it is UTC. */
@@ -1768,6 +1765,10 @@ export interface LegacyMetadata {
   importance?: number | null;
   /** Short words without commas, kept in lower case. */
   tags?: string[] | null;
+  type: "legacy";
+  /** A UUID, or a slug such as plan-014-summaries. */
+  topic_id?: string | null;
+  status?: Status | null;
 }
 
 /** A job in a list. */
@@ -2199,9 +2200,6 @@ export interface RecordMetadata {
   memory_id: string;
   /** Absent: the next one. */
   memory_number?: number | null;
-  topic: string;
-  /** A UUID, or a slug such as plan-014-summaries. */
-  topic_id: string;
   session_id?: string | null;
   plan_id?: string | null;
   /** ISO 8601; without an offset it is UTC. */
@@ -2213,6 +2211,9 @@ export interface RecordMetadata {
   importance?: number | null;
   /** Short words without commas, kept in lower case. */
   tags?: string[] | null;
+  topic: string;
+  /** A UUID, or a slug such as plan-014-summaries. */
+  topic_id: string;
   /** Of a decision record: its narrative. */
   context: string;
   decisions?: string[] | null;
@@ -2648,10 +2649,15 @@ export interface Submitted {
 
 /** A structured summary of a conversation. */
 export interface Summary {
-  topic: string;
-  context: string;
   /** A UUID, or a slug such as plan-014-summaries. */
   topic_id?: string | null;
+  session_id?: string | null;
+  plan_id?: string | null;
+  status?: "Draft" | "Active" | "Final" | "Superseded" | null;
+  /** Short words without commas, kept in lower case. */
+  tags?: string[] | null;
+  topic: string;
+  context: string;
   decisions?: string[] | null;
   rationale?: string[] | null;
   open_questions?: string[] | null;
@@ -2662,9 +2668,6 @@ export interface Summary {
   references_branches?: string[] | null;
   references_issues?: string[] | null;
   time_scope?: string | TimeScope | null;
-  session_id?: string | null;
-  plan_id?: string | null;
-  status?: "Draft" | "Active" | "Final" | "Superseded" | null;
   /** ISO 8601; without an offset it is UTC. */
   created_at?: string | null;
   /** ISO 8601; without an offset it is UTC. */
@@ -2672,8 +2675,6 @@ export interface Summary {
   /** ISO 8601; without an offset it is UTC. */
   source_created_at?: string | null;
   importance?: number | null;
-  /** Short words without commas, kept in lower case. */
-  tags?: string[] | null;
 }
 
 /** The fields of a summary. */
@@ -2682,9 +2683,6 @@ export interface SummaryMetadata {
   memory_id: string;
   /** Absent: the next one. */
   memory_number?: number | null;
-  topic: string;
-  /** A UUID, or a slug such as plan-014-summaries. */
-  topic_id: string;
   session_id?: string | null;
   plan_id?: string | null;
   /** ISO 8601; without an offset it is UTC. */
@@ -2696,6 +2694,9 @@ export interface SummaryMetadata {
   importance?: number | null;
   /** Short words without commas, kept in lower case. */
   tags?: string[] | null;
+  topic: string;
+  /** A UUID, or a slug such as plan-014-summaries. */
+  topic_id: string;
   /** Of a decision record: its narrative. */
   context: string;
   decisions?: string[] | null;

@@ -168,6 +168,24 @@ describe("with memories", () => {
     await my.page.keyboard.press("Control+Z");
   });
 
+  my.it("a preview that is given up leaves no job in the queue", async () => {
+    const ended = async () => (await my.folder.program("jobs", "list")).jobs.map(({ kind }) => kind);
+    await my.command("Cognee Memory: Capture Sessions of Other Tools…");
+    await my.toast("has kept a session of this folder").waitFor();
+    await my.inline(my.row("Memories", "Loan periods"), "Compact Cognee Memories");
+    await my.rendered("This is a preview");
+    await my.choice("Confirm").waitFor();
+    await my.page.keyboard.press("Escape");
+    await my.choice("Confirm").waitFor({ state: "detached" });
+    await my.tab("Compaction of").waitFor({ state: "detached" });
+    await until(async () => new Set(await ended()).size === 1, "only what was remembered");
+    await my.row("Queue", "Ended last").click();
+    await my.row("Queue", "Remember").waitFor();
+    for (const kind of ["Compact", "Capture"]) await my.row("Queue", kind).waitFor({ state: "detached" });
+    await my.shot("preview-left");
+    await my.row("Queue", "Ended last").click();
+  });
+
   my.it("a topic is compacted as its preview says, and restored", async () => {
     const row = my.row("Memories", "Loan periods");
     await my.inline(row, "Compact Cognee Memories");
@@ -275,6 +293,16 @@ describe("with memories", () => {
     );
     await my.shot("explorer");
     await my.openViews();
+  });
+
+  my.it("the weight of the blend shows what it means while it is not set", async () => {
+    await my.command("Preferences: Open Settings (UI)");
+    await my.page.locator(".settings-editor .suggest-input-container").click();
+    await my.page.keyboard.type("cogneeMemory.ranking");
+    const alpha = my.page.locator(".settings-editor .setting-item-enum").filter({ hasText: "Alpha" });
+    await alpha.filter({ hasText: "The usual blend is 0.8" }).waitFor();
+    await my.shot("settings");
+    assert.match(await alpha.locator("select").inputValue(), /no blend/);
   });
 
   // The last one: its list stays in front of the window.

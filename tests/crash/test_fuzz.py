@@ -31,6 +31,7 @@ from jobs.ids import is_job_id
 from jobs.kinds import KIND_NAMES
 from jobs.model import Job
 from jobs.parse import parse_job
+from jobs.payloads import Ingest
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links, pipes and owners of POSIX")
 
@@ -205,8 +206,8 @@ class Drop:
             return JobError("FILE_TOO_LARGE")
         try:
             job = parse_job(self.job_id, self.data, test_jobs=True)
-            if "summary_text" in job.payload:
-                parse_text(job.payload["summary_text"])
+            if isinstance(job.payload, Ingest) and job.payload.summary_text is not None:
+                parse_text(job.payload.summary_text)
         except JobError as error:
             return error
         return job
@@ -272,7 +273,7 @@ def _is_quick(job: Job) -> bool:
     """Whether the engine has done with an accepted job at once: it waits, or does nothing."""
     if job.not_before is not None and job.not_before >= "2099":
         return True
-    nothing = {"outcome": job.payload.get("outcome", "succeed"), "sleep_ms": job.payload.get("sleep_ms", 0)}
+    nothing = job.payload.model_dump()
     return job.kind == "noop" and nothing["outcome"] in ("succeed", "fail") and nothing["sleep_ms"] <= 1
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from harness import SOAK, Place, RealWorker, until
+from job_copies import task
 from scenario import assert_all_is_well, drop_everything
 from side_by_side import SideBySide
 
@@ -18,7 +19,6 @@ from bridge import trust
 from bridge.compaction import previews
 from bridge.embedding.factory import create
 from bridge.memory import Content, Memory, Metadata
-from bridge.operations import Task
 from bridge.operations.ingest import prepare
 from bridge.settings import load
 from bridge.store.store import Store
@@ -221,8 +221,8 @@ def remember_without_a_graph(place: Place, payloads: list[dict[str, Any]]) -> li
     """Store what jobs would, as the worker's child does. Returns the ids."""
     trust.adopt(place.workspace, place.config)
     store = Store(place.workspace, create(load(environment=place.environment).embedding))
-    tasks = [Task("before", "0" * 64, payload, None, "2026-11-20T12:00:00Z") for payload in payloads]
-    memories = [prepare(task, store.workspace_id, task.accepted_at).memory for task in tasks]
+    tasks = [task("ingest", payload, "before", at="2026-11-20T12:00:00Z") for payload in payloads]
+    memories = [prepare(each, store.workspace_id, each.accepted_at).memory for each in tasks]
     store.add([(memory, None) for memory in memories], "2026-11-20T12:00:00Z")
     store.close()
     return [memory.id for memory in memories]

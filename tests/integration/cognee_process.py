@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from harness import PATIENCE, Place
+from job_copies import copy_of
 
 from bridge import trust
 from bridge.graph.cognee_env import cognee_environment
 from bridge.settings import load
-from jobs.parse import parse_job
 
 TESTS = str(Path(__file__).resolve().parent.parent)
 
@@ -58,14 +58,10 @@ class CogneeProcess:
         return found["answer"]
 
     def task(self, kind: str, payload: dict[str, Any], **fields: Any) -> dict[str, Any]:
-        """A job as the runner would hand it over, after the checks at the door."""
+        """A job as the runner would hand it over."""
         job_id = fields.pop("job_id", None) or f"job-{next(self._numbers)}"
-        file = {"schema_version": 1, "job_id": job_id, "kind": kind, "payload": payload}
-        job = parse_job(job_id, json.dumps(file).encode())
-        return {
-            "job_id": job_id, "sha256": job.sha256, "payload": job.payload, "submitted_at": "2026-11-01T10:00:00Z",
-            "accepted_at": "2026-11-01T10:00:01Z", **fields,
-        }  # fmt: skip
+        given = copy_of(kind, payload, job_id, at="2026-11-01T10:00:01Z", submitted_at="2026-11-01T10:00:00Z")
+        return {**given, **fields}
 
     def run(self, kind: str, *tasks: dict[str, Any]) -> list[dict[str, Any]]:
         """The outcome of each task of one batch: ``{"result": …}`` or ``{"error": …}``."""
@@ -173,7 +169,7 @@ def ask_llm(stores: Any, shape: str, text: str, options: dict[str, Any]) -> dict
 def main() -> None:
     from bridge.graph.cognee_process import run as run_in_cognee
     from bridge.graph.open_stores import Stores
-    from bridge.operations import Task, run
+    from bridge.operations import run
     from jobs import clock
     from jobs.layout import Workspace
     from worker.child.protocol import encode
@@ -186,8 +182,7 @@ def main() -> None:
             match what:
                 case "run":
                     kind, tasks = arguments
-                    given = [Task(**task) for task in tasks]
-                    outcomes = run(kind, given, stores, clock.now(), lambda _: None)
+                    outcomes = run(kind, tasks, stores, clock.now(), lambda _: None)
                     if kind in ("ingest", "set_status", "compact", "restore", "migrate", "import"):
                         stores.deliver_all()  # as the next job that needs the graph would
                     return {job_id: encode(outcome) for job_id, outcome in outcomes.items()}

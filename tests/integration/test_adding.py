@@ -1,4 +1,4 @@
-"""docs/recipes.md: the steps for a kind of job, a command and a model, in a copy of the program."""
+"""docs/recipes.md: the steps for a property, a kind of job, a command and a model, in a copy of the program."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class Step:
         at, code = len(lines), f"\n\n{self.code}"
         if self.where != "at the end":
             place, _, name = self.where.rstrip("`").rpartition(" `")
-            [at] = [number for number, line in enumerate(lines) if re.match(rf"{name}\b", line)]
-            code = f"{self.code}\n\n"
+            at = next(number for number, line in enumerate(lines) if re.match(rf" *{name}\b", line))
+            code = self.code if lines[at].startswith(" ") else f"{self.code}\n\n"
             if place == "a row of":
-                at, code = next(n for n in range(at, len(lines)) if lines[n][0] in ")}"), self.code
+                at, code = next(n for n in range(at, len(lines)) if lines[n][0] in ")]}"), self.code
         path.write_text("".join([*lines[:at], code, *lines[at:]]))
 
 
@@ -56,6 +56,28 @@ def program(tmp_path: Path) -> Path:
     for package in ("jobs", "bridge", "worker"):
         shutil.copytree(PROJECT / package, found / package, ignore=shutil.ignore_patterns("__pycache__"))
     return found
+
+
+def test_a_property_that_is_added_by_the_steps_of_the_page_is_stored_asked_for_and_exported(
+    program: Path, tmp_path: Path
+) -> None:
+    followed = list(steps("A property of a memory"))
+    for step in followed:
+        step.follow(program)
+    assert len({step.path for step in followed}) == 5
+    place = Place(tmp_path, PYTHONPATH=str(program))
+    try:
+        for name, text in (("Ana", "The till is counted at six."), ("Ben", "The till is emptied on Fridays.")):
+            place.json(
+                "ingest", "--wait", "--speaker", name, "--topic", "Till", "--context", "The shop.", "--decision", text
+            )
+        found = place.json("retrieve", "--speaker", "ben", "when is the till emptied")["results"]
+        assert [(hit["memory_number"], hit["speakers"]) for hit in found] == [(2, ["ben"])]
+        assert [row["speakers"] for row in place.json("memories", "list")["memories"]] == [["ben"], ["ana"]]
+        assert "said by  ana" in place.cli("memories", "show", "1").stdout
+        assert '"speakers": ["ana"]' in place.cli("export").stdout
+    finally:
+        place.cli("worker", "stop")
 
 
 def test_a_kind_that_is_added_by_the_steps_of_the_page_runs_and_is_shown(program: Path, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from harness import Place
+from job_copies import copy_of
 
 from bridge import trust
 from bridge.settings import load
@@ -268,14 +269,14 @@ def test_an_outcome_is_the_same_at_both_ends_of_the_pipe() -> None:
 
 def test_an_unexpected_error_of_many_is_tried_with_each_alone(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """One bad item must not use up the attempts of the rest."""
-    tasks = [main.Task(job_id, "", {"bad": job_id == "bad"}, None, "") for job_id in ("a", "bad", "b")]
+    tasks = [copy_of("noop", {}, job_id, at="") for job_id in ("a", "bad", "b")]
     tried: list[list[str]] = []
 
-    def run(kind: str, some: list[main.Task], *_: Any) -> dict[str, lifecycle.Succeeded | lifecycle.Failed]:
-        tried.append([task.job_id for task in some])
-        if any(task.payload["bad"] for task in some):
+    def run(kind: str, some: list[main.JobCopy], *_: Any) -> dict[str, lifecycle.Succeeded | lifecycle.Failed]:
+        tried.append([each["job_id"] for each in some])
+        if any(each["job_id"] == "bad" for each in some):
             raise KeyError("a secret text of the memory")
-        return {task.job_id: lifecycle.Succeeded({}) for task in some}
+        return {each["job_id"]: lifecycle.Succeeded({}) for each in some}
 
     monkeypatch.setattr(main, "run", run)
     server = main.Server(None, None)  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from harness import Place, RealWorker
+from harness import Place, RealWorker, until
 
 TALK = (
     ("user", "The uploader gives up at the first 503 from the gateway. How should we retry?"),
@@ -58,6 +58,7 @@ def test_a_session_becomes_a_memory_that_a_question_finds(running: tuple[Place, 
     assert "Let's use five attempts with full jitter" in shown
     assert "Nothing was changed." in shown
     assert place.json("memories", "list")["memories"] == []
+    until(lambda: place.json("jobs", "list", "--state", "succeeded")["jobs"] == [], "the preview leaves no job")
     assert place.json("capture", "enable", "claude-code")["enabled"] == ["claude-code"]
     assert place.json("capture", "run")["result"]["memories"] == 1
     (hit, *_) = place.json("retrieve", "how often do we try an upload again?")["results"]

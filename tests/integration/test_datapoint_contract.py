@@ -21,7 +21,7 @@ from bridge import trust
 from bridge.graph.open_stores import Stores
 from bridge.interface.question_arguments import with_settings
 from bridge.memory import Content, Memory, Metadata
-from bridge.operations import Task, ingest
+from bridge.operations import ingest, task_of
 from bridge.search.hits import CUT_MARKER, SHORT_MARKER
 from bridge.search.question import parse_question
 from bridge.search.ranking import factors, relevance
@@ -73,8 +73,7 @@ HARBOUR = "The harbour crane is steered by radio on channel seven."
 def ingested(name: str, payload: dict[str, Any]) -> Memory:
     """The memory that an ingest job makes of a payload."""
     job = parse_job(name, encode({"schema_version": 1, "job_id": name, "kind": "ingest", "payload": payload}))
-    task = Task(name, job.sha256, job.payload, None, NOW)
-    return replace(ingest.prepare(task, "6f1c2b1e-0d7a-4c55-9a53-3f0f6f1a9b10", NOW).memory, id=name)
+    return replace(ingest.prepare(task_of(job, NOW), "6f1c2b1e-0d7a-4c55-9a53-3f0f6f1a9b10", NOW).memory, id=name)
 
 
 def harbour(name: str, status: Any, created_at: str | None, **known: Any) -> Memory:

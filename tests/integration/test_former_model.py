@@ -8,11 +8,11 @@ from contextlib import closing
 from pathlib import Path
 
 from harness import Place, until
+from job_copies import task
 
 from bridge.embedding.config import EmbeddingConfig
 from bridge.embedding.factory import create
 from bridge.embedding.local_models import ENGLISH_FULL
-from bridge.operations import Task
 from bridge.operations.ingest import prepare
 from bridge.store.store import Store
 from jobs import clock
@@ -25,9 +25,10 @@ def made_by_an_earlier_version(place: Place, full_weights: Path, texts: list[str
     store = Store(place.workspace, former)
     try:
         tasks = [
-            Task(f"old-{n}", "", {"summary_text": text, "topic_id": f"t{n}"}, None, now) for n, text in enumerate(texts)
+            task("ingest", {"summary_text": text, "topic_id": f"t{n}"}, f"old-{n}", at=now)
+            for n, text in enumerate(texts)
         ]
-        store.add([(prepare(task, store.workspace_id, now).memory, task.job_id) for task in tasks], now)
+        store.add([(prepare(each, store.workspace_id, now).memory, each.job_id) for each in tasks], now)
     finally:
         store.close()
 

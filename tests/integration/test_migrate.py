@@ -13,6 +13,7 @@ import pytest
 from fake_embedder import FakeEmbedder
 from harness import Place
 from hub_cache import lay_out
+from job_copies import task
 from old_workspace import BROKEN, CONVERSATION, ENRICHED, ENRICHED_NEWER, NOTE, PLAIN, OldWorkspace
 from pydantic import TypeAdapter
 
@@ -21,7 +22,7 @@ from bridge.graph import earlier_stores
 from bridge.graph.cognee_env import cognee_environment
 from bridge.graph.open_stores import Stores
 from bridge.interface.result_shapes import MigrateResult
-from bridge.operations import Task, migrate
+from bridge.operations import migrate
 from bridge.settings import Settings, load
 from bridge.slices import ignore_progress
 from jobs import clock
@@ -58,8 +59,9 @@ def test_what_the_present_cognee_was_given_is_migrated(tmp_path: Path, model_cac
     stores = Stores(place.workspace, Settings())
     stores._embedder = FakeEmbedder()
     with stores:
-        task = Task("m", "a" * 64, {}, None, clock.iso(clock.now()))
-        outcome = migrate.run([task], stores, clock.now(), ignore_progress)["m"]
+        outcome = migrate.run(
+            [task("migrate", {}, "m", at=clock.iso(clock.now()))], stores, clock.now(), ignore_progress
+        )["m"]
         assert isinstance(outcome, Succeeded)
         result = RESULT.validate_python(outcome.result)
     assert [(item["outcome"], item["title"]) for item in result["items"]] == [

@@ -15,7 +15,9 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
+import httpx
 import pytest
+from gateways import Hosted
 from harness import PATIENCE, Place, until
 from llm_server import LlmServer
 from machines import Team, pause, resume, summary
@@ -98,6 +100,38 @@ def test_a_pool_runs_the_jobs_of_all_workspaces_and_keeps_so_many_copies(
         assert 'cognee_memory_pool_jobs_ended_total{kind="ingest",state="succeeded"} 8.0' in text
         copies = teams[0].rows("SELECT node FROM copies WHERE workspace_id = %s")
         assert len(copies) == 1, "a removed copy is none of the team's any more"
+
+
+def test_one_service_is_gateway_and_pool_and_its_end_leaves_no_job_running(
+    tmp_path: Path, dsn: str, model_cache: Path
+) -> None:
+    hosted = Hosted(tmp_path, dsn)
+    options = ("--copies", str(tmp_path / "copies"), "--workers", "2")
+    hosted.start(*options, COGNEE_MEMORY_CACHE_DIR=str(model_cache))
+    try:
+        team = Team(tmp_path, dsn, model_cache)
+        place = team.machine(
+            "laptop", COGNEE_MEMORY_TEAM=hosted.address, COGNEE_MEMORY_TEAM_TOKEN=hosted.token("ann", "backend")
+        )
+        with place.worker():
+            pause(place)
+            job_id = place.submit("ingest", summary("The queue is a spool", 1))
+            assert place.ended(job_id).state == "succeeded"
+            until(lambda: place.json("memories", "list")["total"] == 1 or None, "it is here")
+            metrics = httpx.get(hosted.address + "/metrics").text
+            assert 'cognee_memory_pool_jobs_ended_total{kind="ingest",state="succeeded"} 1.0' in metrics
+            assert 'cognee_memory_gateway_requests_total{operation="post",outcome="ok"}' in metrics
+            running = place.submit("noop", {"sleep_ms": 600_000})
+            place.in_state(running, "running")
+            assert hosted.stop() == 0
+            left = team.rows(
+                "SELECT record->>'state', lease_owner FROM jobs JOIN workspaces ON workspaces.id = workspace_id"
+                " WHERE workspace_id = %s AND job_id = %s",
+                running,
+            )
+            assert left == [("queued", None)], "it waits for another worker, who need not wait for the lease's end"
+    finally:
+        hosted.stop()
 
 
 def test_a_job_of_a_pool_that_is_killed_runs_again_and_has_its_effect_once(

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from job_copies import task
 from test_capture_operation import MORE, TALK, Bench
 
 from bridge.capture.readers import claude_code, json_lines, transcript_file
-from bridge.operations import Task, capture
+from bridge.operations import capture
 from bridge.settings import USER_HOME
 from bridge.store.store import Store
 from jobs.errors import JobError
@@ -188,8 +189,9 @@ def test_the_pauses_of_a_capture_come_between_transactions_and_say_how_far_it_is
     def progress(said: dict[str, Any]) -> None:
         seen.append((said["done"], said["total"], len(bench.memories())))
 
-    task = Task("a", "a" * 64, {}, None, "2026-11-23T12:00:00Z")
-    outcome = capture.run([task], bench.stores, capture.clock.now(), progress)["a"]
+    outcome = capture.run(
+        [task("capture", {}, "a", at="2026-11-23T12:00:00Z")], bench.stores, capture.clock.now(), progress
+    )["a"]
     assert isinstance(outcome, Succeeded)
     memories = [stored for _, _, stored in seen]
     assert memories == sorted(memories)
@@ -208,9 +210,8 @@ def test_a_cancellation_in_the_middle_keeps_what_is_stored_and_the_next_capture_
         if bench.memories():
             raise Cancelled
 
-    task = Task("a", "a" * 64, {}, None, "2026-11-23T12:00:00Z")
     with pytest.raises(Cancelled):
-        capture.run([task], bench.stores, capture.clock.now(), cancel)
+        capture.run([task("capture", {}, "a", at="2026-11-23T12:00:00Z")], bench.stores, capture.clock.now(), cancel)
     stored = len(bench.memories())
     assert stored > 0
     bench.run("b")

@@ -12,11 +12,12 @@ from typing import Any
 
 import pytest
 from fake_embedder import FakeEmbedder
+from job_copies import task
 
 from bridge import trust
 from bridge.capture import consent
 from bridge.graph.open_stores import Stores
-from bridge.operations import Task, capture, forget, ingest, migrate
+from bridge.operations import capture, forget, ingest, migrate
 from bridge.search import listing
 from bridge.settings import USER_HOME, Settings, load
 from bridge.slices import Progress, ignore_progress
@@ -95,8 +96,8 @@ class Bench:
         consent.set_enabled(self.workspace, self.config, "claude-code", True)
 
     def outcome(self, job_id: str, operation: Any = capture, **payload: Any) -> Succeeded | Failed:
-        task = Task(job_id, "a" * 64, payload, None, "2026-11-23T12:00:00Z")
-        found: Succeeded | Failed = operation.run([task], self.stores, NOW, ignore_progress)[job_id]
+        given = task(operation.__name__.rpartition(".")[2], payload, job_id, at="2026-11-23T12:00:00Z")
+        found: Succeeded | Failed = operation.run([given], self.stores, NOW, ignore_progress)[job_id]
         return found
 
     def run(self, job_id: str, operation: Any = capture, **payload: Any) -> dict[str, Any]:
@@ -393,9 +394,8 @@ def test_a_capture_that_was_cut_off_continues(bench: Bench) -> None:
     def stop(_: dict[str, Any]) -> None:
         raise KeyboardInterrupt
 
-    task = Task("a", "a" * 64, {}, None, "2026-11-23T12:00:00Z")
     with pytest.raises(KeyboardInterrupt):
-        capture.run([task], bench.stores, NOW, stop)
+        capture.run([task("capture", {}, "a", at="2026-11-23T12:00:00Z")], bench.stores, NOW, stop)
     assert len(bench.memories()) == 1
     result = bench.run("a")
     assert (len(bench.memories()), result["unchanged"]) == (2, 1)

@@ -14,11 +14,12 @@ from typing import Any
 import jsonschema
 import pytest
 from fake_graph import WithFakeGraph
+from job_copies import copy_of
 
 from bridge.interface.json_schema import schema_of
 from bridge.interface.result_shapes import CheckResult
 from bridge.memory import Content, Memory, Metadata
-from bridge.operations import Task, run
+from bridge.operations import run
 from jobs.diagnostics import DIAGNOSTICS
 from jobs.finding import Finding
 from jobs.layout import Workspace
@@ -53,8 +54,7 @@ def memory(n: int, kind: Any = "summary", sources: tuple[str, ...] = (), said: s
 
 
 def outcome(stores: WithFakeGraph, kind: str, payload: dict[str, Any]) -> Succeeded | Failed:
-    task = Task(kind, "a" * 64, payload, NOW, NOW)
-    return run(kind, [task], stores, NOON, lambda _: None)[kind]
+    return run(kind, [copy_of(kind, payload, kind, at=NOW, submitted_at=NOW)], stores, NOON, lambda _: None)[kind]
 
 
 def findings(workspace: Workspace) -> dict[str, dict[str, Any]]:

@@ -7,6 +7,8 @@ import errno
 import json
 import os
 import shlex
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from importlib import import_module
@@ -27,7 +29,7 @@ from jobs.kinds import KINDS
 from jobs.lock import Lock
 from jobs.model import Record, encode, job_digest
 from jobs.parse import parse_job
-from worker.cli import OTHER_NAMES, main, parser
+from worker.cli import GROUPS, OTHER_NAMES, VERBS, main, parser
 from worker.terminal import display, job_views, kinds
 from worker.version import VERSION
 
@@ -142,6 +144,7 @@ def test_the_help_of_the_whole_names_every_command_and_the_exit_codes() -> None:
     ("arguments", "near"),
     [
         (["wroker"], "'worker'"),
+        (["serch", "x"], "'search'"),
         (["use"], "'model use'"),
         (["retry", "x"], "'jobs retry'"),
         (["jobs", "lst"], "'list'"),
@@ -158,6 +161,18 @@ def test_wrong_usage_names_what_is_near(arguments: list[str], near: str, capsys:
     told = capsys.readouterr().err
     assert f"did you mean {near}?" in told
     assert "--help" in told
+
+
+def test_an_unknown_command_imports_the_module_of_none() -> None:
+    code = "import sys; from worker.cli import main; main(['wroker']); print(*sys.modules)"
+    asked = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    modules = {f"worker.terminal.{command.module}" for group in GROUPS.values() for command in group.values()}
+    assert not modules & set(asked.stdout.split())
+
+
+def test_the_subcommands_that_are_near_are_those_of_the_commands() -> None:
+    names = [name.split()[1:] for name in HELPS if name.count(" ") == 2]
+    assert {(name, verb) for name, verbs in VERBS.items() for verb in verbs.split()} == set(map(tuple, names))
 
 
 @pytest.mark.parametrize(("name", "meant"), OTHER_NAMES.items())

@@ -14,7 +14,7 @@ from hypothesis import given, strategies as st
 from bridge.embedding.config import EmbeddingConfig
 from bridge.embedding.embedder import Vectors, normalised
 from bridge.memory import Content, Memory, Metadata
-from bridge.search import coarse_vectors, index_cache, snapshot as search
+from bridge.search import coarse_vectors, estimate as estimating, index_cache, snapshot as search
 from bridge.search.catalogue import Catalogue
 from bridge.search.coarse_vectors import CoarseRows, copied, refined_cosines
 from bridge.search.estimate import exact_top
@@ -122,7 +122,7 @@ def test_answers_are_the_same_bytes_with_and_without_the_copy(
 ) -> None:
     """Also with two stages, which choose among whole texts first."""
     monkeypatch.setattr(search, "EXACT_ROWS", exact_rows)
-    monkeypatch.setattr(search, "FIRST_STAGE", 20)
+    monkeypatch.setattr(estimating, "FIRST_STAGE", 20)
     workspace, embedder = Workspace(tmp_path), FakeEmbedder(dimensions=64)
     workspace.memory.mkdir(mode=0o700)
     store = Store(workspace, embedder)

@@ -13,13 +13,14 @@ from uuid import NAMESPACE_OID, uuid5
 import jsonschema
 import pytest
 from fake_embedder import FakeEmbedder
+from job_copies import copy_of
 
 from bridge.embedding.embedder import Vectors
 from bridge.graph import graph_files
 from bridge.graph.llm_budget import Meter
 from bridge.graph.open_stores import Stores
 from bridge.memory import Memory
-from bridge.operations import Task, run
+from bridge.operations import run
 from bridge.operations.cognify import least_calls
 from bridge.settings import Settings
 from bridge.slices import ignore_progress
@@ -143,8 +144,8 @@ class Place(Stores):
         return self.store.outbox.graph_model() is not None
 
     def run(self, kind: str, payload: dict[str, Any], job_id: str = "job", **fields: Any) -> Succeeded | Failed:
-        task = Task(job_id, "0" * 64, payload, None, fields.get("accepted_at", EARLIER))
-        return run(kind, [task], self, NOW, fields.get("progress", ignore_progress))[job_id]
+        job = copy_of(kind, payload, job_id, at=fields.get("accepted_at", EARLIER), job_sha256="0" * 64, redactions={})
+        return run(kind, [job], self, NOW, fields.get("progress", ignore_progress))[job_id]
 
     def cognify(self, **fields: Any) -> dict[str, Any]:
         """The result of a job that succeeds, as its schema has it."""
@@ -284,8 +285,8 @@ def test_a_job_is_applied_once_it_succeeds_whichever_text_fails(place: Place) ->
     place.fake.errors["Kafka."] = [JobError("LLM_UNREACHABLE")]
     place.failed(texts=["Atlas.", "Kafka."], job_id="fails")
     assert not is_applied(place, "fails")
-    place.cognify(texts=["Atlas."], job_id="nothing left to do")
-    assert is_applied(place, "nothing left to do")
+    place.cognify(texts=["Atlas."], job_id="nothing-left-to-do")
+    assert is_applied(place, "nothing-left-to-do")
 
 
 def test_a_bad_key_gives_up_at_the_first_text(place: Place) -> None:

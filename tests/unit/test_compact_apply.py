@@ -13,13 +13,14 @@ import numpy as np
 import pytest
 from fake_embedder import FakeEmbedder
 from fake_graph import WithFakeGraph
+from job_copies import copy_of
 from shelf import add_decisions
 
 from bridge import slices
 from bridge.compaction import previews
 from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata
-from bridge.operations import Task, run
+from bridge.operations import run
 from bridge.search import listing, review
 from bridge.search.snapshot import open_snapshot
 from bridge.slices import Progress, ignore_progress
@@ -56,8 +57,7 @@ def outcome(
 ) -> Succeeded | Failed:  # fmt: skip
     if kind == "compact":
         payload = {"topic_id": "uploads", "preview": False, **payload}
-    task = Task(job_id, f"digest of {json.dumps(payload)}", payload, at, at)
-    return run(kind, [task], stores, NOW, progress)[job_id]
+    return run(kind, [copy_of(kind, payload, job_id, at=at, submitted_at=at)], stores, NOW, progress)[job_id]
 
 
 def done(stores: Stores, kind: str = "compact", **options: Any) -> dict[str, Any]:

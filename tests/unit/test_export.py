@@ -23,13 +23,14 @@ import jsonschema
 import pytest
 from fake_embedder import FakeEmbedder
 from hypothesis import HealthCheck, given, settings, strategies as st
+from job_copies import copy_of
 from questions import answer_to
 
 from bridge import slices
 from bridge.embedding.embedder import Vectors
 from bridge.graph.open_stores import Stores
 from bridge.memory import MAX_KEPT, Content, Memory, Metadata, References, TimeScope
-from bridge.operations import Task, run
+from bridge.operations import run
 from bridge.settings import Settings
 from bridge.slices import ignore_progress
 from bridge.store import values
@@ -177,8 +178,9 @@ def edited(lines: Sequence[dict[str, Any]]) -> list[dict[str, Any] | bytes]:
 
 
 def importing(stores: Stores, *, job_id: str = "import", accepted_at: str = LATER, path: str = FILE) -> Any:
-    task = Task(job_id, f"digest of {job_id}", {"path": path}, None, accepted_at)
-    return run("import", [task], stores, NOW, ignore_progress)[job_id]
+    return run("import", [copy_of("import", {"path": path}, job_id, at=accepted_at)], stores, NOW, ignore_progress)[
+        job_id
+    ]
 
 
 def imported(stores: Stores, lines: Sequence[dict[str, Any] | bytes], **how: Any) -> dict[str, Any]:
@@ -287,8 +289,8 @@ def test_forgetting_removes_the_texts_that_an_earlier_version_imported_into_the_
     store(here, summary("b"), summary("f"), record("g", "b", "f"), summary("other"))
     with here.store.change(LATER) as change:
         change.import_compaction({name: value for name, value in history_with_texts().items() if name != "type"})
-    task = Task("forget", "d" * 64, {"memory_ids": [an_id("b")]}, None, LATER)
-    assert not isinstance(run("forget", [task], here, NOW, ignore_progress)["forget"], Failed)
+    job = copy_of("forget", {"memory_ids": [an_id("b")]}, "forget", at=LATER)
+    assert not isinstance(run("forget", [job], here, NOW, ignore_progress)["forget"], Failed)
     assert b"quartz fjord" not in here.workspace.memory_db.read_bytes()
     assert KEY.encode() not in here.workspace.memory_db.read_bytes()
 
@@ -576,7 +578,8 @@ def test_what_was_imported_and_is_ingested_again_is_a_duplicate(here: WithoutCog
     conversation = {"conversation": {"user_message": "Why?", "assistant_message": "Because."}}
     for stores in (here, there):
         tasks = [
-            Task(f"{n}", "x", payload, EARLIER, EARLIER) for n, payload in enumerate(({"summary": words}, conversation))
+            copy_of("ingest", payload, f"{n}", at=EARLIER, submitted_at=EARLIER)
+            for n, payload in enumerate(({"summary": words}, conversation))
         ]
         found = run("ingest", tasks, stores, NOW, ignore_progress)
         results = [outcome.result for outcome in found.values() if not isinstance(outcome, Failed)]

@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 from fake_embedder import FakeEmbedder
+from job_copies import copy_of
 from questions import answer_to
 
 from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata
-from bridge.operations import Task, run
+from bridge.operations import run
 from bridge.search import listing
 from bridge.settings import Settings
 from bridge.slices import ignore_progress
@@ -23,7 +24,6 @@ from bridge.store.store import Store
 from jobs import clock
 from jobs.layout import Workspace
 from jobs.lifecycle import Failed, Succeeded
-from jobs.model import job_digest
 
 AT, LATER = "2026-11-20T12:00:00Z", "2026-11-20T13:00:00Z"
 NOW = clock.parse(LATER)
@@ -49,8 +49,9 @@ def stores(tmp_path: Path) -> Iterator[Stores]:
 
 def outcome(stores: Stores, job_id: str = "job", at: str = AT, **given: Any) -> Succeeded | Failed:
     payload = {"memory_id": A, "verdict": "helpful", "by": "person", **given}
-    task = Task(job_id, job_digest("feedback", payload), payload, at, at)
-    return run("feedback", [task], stores, NOW, ignore_progress)[job_id]
+    return run(
+        "feedback", [copy_of("feedback", payload, job_id, at=at, submitted_at=at)], stores, NOW, ignore_progress
+    )[job_id]
 
 
 def give(stores: Stores, job_id: str = "job", at: str = AT, **given: Any) -> dict[str, Any]:
@@ -90,8 +91,9 @@ def test_a_later_feedback_of_the_same_person_replaces_the_earlier_one_and_that_o
 
 def set_status(stores: Stores, job_id: str, at: str, **given: Any) -> Succeeded | Failed:
     payload = {"memory_id": A, **given}
-    task = Task(job_id, job_digest("set_status", payload), payload, at, at)
-    return run("set_status", [task], stores, NOW, ignore_progress)[job_id]
+    return run(
+        "set_status", [copy_of("set_status", payload, job_id, at=at, submitted_at=at)], stores, NOW, ignore_progress
+    )[job_id]
 
 
 def test_what_replaced_a_memory_is_kept_beside_what_others_said_until_the_memory_holds_again(stores: Stores) -> None:
@@ -187,8 +189,8 @@ def test_a_note_on_another_memory_that_quotes_a_forgotten_one_loses_its_words_an
     stores.store.add([(memory("c", long), None)], AT)
     give(stores, "1", verdict="wrong", note=f"No: {long}", query="the spool?")
     give(stores, "2", memory_id=B, note="Short and true.")
-    task = Task("forget", "0" * 64, {"memory_ids": ["c"]}, LATER, LATER)
-    assert isinstance(run("forget", [task], stores, NOW, ignore_progress)["forget"], Succeeded)
+    job = copy_of("forget", {"memory_ids": ["c"]}, "forget", at=LATER, submitted_at=LATER)
+    assert isinstance(run("forget", [job], stores, NOW, ignore_progress)["forget"], Succeeded)
     assert [(each.verdict, each.note, each.query) for each in stores.store.feedback(A)] == [("wrong", None, None)]
     assert [each.note for each in stores.store.feedback(B)] == ["Short and true."]
     assert b"quokkas" not in stores.workspace.memory_db.read_bytes()
@@ -199,8 +201,8 @@ def test_a_feedback_whose_giver_is_named_by_a_forgotten_phrase_goes_with_its_ver
     stores.store.add([(memory("c", long), None)], AT)
     give(stores, "1", verdict="wrong", by=long)
     give(stores, "2", verdict="helpful", by="Ana")
-    task = Task("forget", "0" * 64, {"memory_ids": ["c"]}, LATER, LATER)
-    assert isinstance(run("forget", [task], stores, NOW, ignore_progress)["forget"], Succeeded)
+    job = copy_of("forget", {"memory_ids": ["c"]}, "forget", at=LATER, submitted_at=LATER)
+    assert isinstance(run("forget", [job], stores, NOW, ignore_progress)["forget"], Succeeded)
     assert [(each.verdict, each.by) for each in stores.store.feedback(A)] == [("helpful", "Ana")]
     assert b"quokkas" not in stores.workspace.memory_db.read_bytes()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -99,15 +98,15 @@ NEAR = Relevance(0.4, 0.1, LEAST + NEAR_FLOOR - 0.001)
 def test_only_a_hit_near_the_floor_with_little_meaning_and_without_a_name_may_be_weak() -> None:
     assert is_near_floor(NEAR, 0.2, 78)
     for other in (
-        replace(NEAR, semantic_score=LEAST + NEAR_FLOOR + 0.001), replace(NEAR, vector_score=LITTLE_MEANING),
-        replace(NEAR, lexical_score=NAME_SHARE), replace(NEAR, rerank_score=0.1),
+        NEAR._replace(semantic_score=LEAST + NEAR_FLOOR + 0.001), NEAR._replace(vector_score=LITTLE_MEANING),
+        NEAR._replace(lexical_score=NAME_SHARE), NEAR._replace(rerank_score=0.1),
     ):  # fmt: skip
         assert not is_near_floor(other, 0.2, 78)
 
 
 def hit(number: int, semantic: float, *, weak: bool) -> tuple[Memory, Factors]:
     memory = Memory(f"m{number}", number, "legacy", Metadata(), "2026-11-20T12:00:00Z", text="A text.")
-    return memory, Factors(replace(NEAR, semantic_score=semantic), 1.0, 1.0, None, semantic, is_weak=weak)
+    return memory, Factors(NEAR._replace(semantic_score=semantic), 1.0, 1.0, None, semantic, is_weak=weak)
 
 
 def test_behind_a_weak_first_hit_stays_only_what_fits_better_and_is_not_weak() -> None:

@@ -13,13 +13,14 @@ from typing import Any
 
 import pytest
 from fake_embedder import FakeEmbedder
+from job_copies import copy_of
 
 from bridge.compaction.contradictions import Conflict, conflict_id
 from bridge.compaction.record_draft import Rules
 from bridge.graph import graph_files, installed
 from bridge.graph.open_stores import Stores
-from bridge.memory import Content, Memory, Metadata
-from bridge.operations import Task, run
+from bridge.memory import Content, Memory, Metadata, slug
+from bridge.operations import run
 from bridge.settings import Settings
 from bridge.slices import ignore_progress
 from bridge.store.full_text import table_in_force
@@ -111,8 +112,9 @@ def stores(tmp_path: Path) -> Iterator[WithFakeGraph]:
 def do(
     stores: Stores, kind: str, payload: dict[str, Any], job_id: str = "job", at: str = AT, accepted_at: str = ""
 ) -> Succeeded | Failed:
-    task = Task(job_id, job_digest(kind, payload), payload, accepted_at or at, accepted_at or at)
-    return run(kind, [task], stores, clock.parse(at), ignore_progress)[job_id]
+    accepted_at = accepted_at or at
+    job = copy_of(kind, payload, job_id, at=accepted_at, submitted_at=accepted_at)
+    return run(kind, [job], stores, clock.parse(at), ignore_progress)[job_id]
 
 
 def done(outcome: Succeeded | Failed) -> dict[str, Any]:
@@ -127,7 +129,7 @@ def failed(outcome: Succeeded | Failed) -> JobError:
 
 def remember(stores: Stores, context: str, *decisions: str, topic: str = "Storage", at: str = AT) -> str:
     summary = {"topic": topic, "context": context, "decisions": list(decisions)}
-    return str(done(do(stores, "ingest", {"summary": summary}, f"ingest-{context[:8]}".lower(), at))["memory_id"])
+    return str(done(do(stores, "ingest", {"summary": summary}, slug(f"ingest-{context[:8]}"), at))["memory_id"])
 
 
 def forgotten(stores: Stores, at: str = LATER, job_id: str = "forget", **payload: Any) -> dict[str, Any]:
@@ -135,7 +137,7 @@ def forgotten(stores: Stores, at: str = LATER, job_id: str = "forget", **payload
 
 
 def compacted(stores: Stores, topic_id: str = "storage", at: str = AT) -> str:
-    return str(done(do(stores, "compact", {"topic_id": topic_id}, f"compact-{at}", at))["decision_record_id"])
+    return str(done(do(stores, "compact", {"topic_id": topic_id}, slug(f"compact-{at}"), at))["decision_record_id"])
 
 
 def statuses(stores: Stores) -> dict[str, str | None]:

@@ -8,18 +8,18 @@ from typing import Any
 
 import pytest
 from fake_embedder import FakeEmbedder
+from job_copies import copy_of
 
 from bridge.compaction import judgement
 from bridge.graph import graph_files
 from bridge.graph.open_stores import Stores
-from bridge.operations import Task, run
+from bridge.operations import run
 from bridge.settings import Settings
 from bridge.slices import ignore_progress
 from jobs import clock, spool
 from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lifecycle import Failed, Succeeded
-from jobs.model import job_digest
 
 AT = "2026-11-20T12:00:00Z"
 SECRET = "quokkazebra"
@@ -35,8 +35,9 @@ def stores(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Iterator[St
 
 
 def do(stores: Stores, kind: Any, payload: dict[str, Any], job_id: str = "job") -> Succeeded | Failed:
-    task = Task(job_id, job_digest(kind, payload), payload, AT, AT)
-    return run(kind, [task], stores, clock.parse(AT), ignore_progress)[job_id]
+    return run(
+        kind, [copy_of(kind, payload, job_id, at=AT, submitted_at=AT)], stores, clock.parse(AT), ignore_progress
+    )[job_id]
 
 
 def remember(stores: Stores, *decisions: str) -> str:

@@ -225,7 +225,7 @@ class Bench:
         text = said if isinstance(said, str) else json.dumps(said)
         assert hook.main(["--config", str(self.config), "--tool", tool, *more, text]) == 0
         paths = sorted(self.workspace.spool.inbox.glob("*.json"))
-        return [parse_job(path.stem, path.read_bytes()).payload | {"job_id": path.stem} for path in paths]
+        return [parse_job(path.stem, path.read_bytes()).sent | {"job_id": path.stem} for path in paths]
 
     def log(self) -> str:
         return (self.config / "hooks.log").read_text("utf-8").splitlines()[-1]
@@ -275,7 +275,7 @@ def test_calls_at_the_same_moment_make_one_whole_job_of_each_session(bench: Benc
     with ThreadPoolExecutor(20) as pool:
         list(pool.map(call, range(200)))
     inbox = bench.workspace.spool.inbox
-    jobs = [parse_job(path.stem, path.read_bytes()).payload for path in inbox.glob("*.json")]
+    jobs = [parse_job(path.stem, path.read_bytes()).sent for path in inbox.glob("*.json")]
     assert sorted(job["session"] for job in jobs) == ["s0", "s1", "s2", "s3", "s4"]
     assert list(inbox.glob(".*.tmp")) == []
 

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 from fake_embedder import FakeEmbedder
+from job_copies import copy_of
 
 from bridge.embedding.embedder import Vectors
 from bridge.graph.open_stores import Stores
-from bridge.operations import Task, run
+from bridge.operations import JobCopy, run
 from bridge.settings import Settings
 from bridge.slices import ignore_progress
 from jobs import clock
@@ -70,16 +71,17 @@ def stores(tmp_path: Path, embedder: PickyEmbedder) -> Iterator[Stores]:
         yield found
 
 
-def tasks(*topics: str) -> list[Task]:
+def jobs(*topics: str) -> list[JobCopy]:
     asked = "2026-11-20T11:00:00Z"
     return [
-        Task(t, f"digest of {t}", {"summary": {"topic": t, "context": f"About {t}."}}, asked, asked) for t in topics
+        copy_of("ingest", {"summary": {"topic": t, "context": f"About {t}."}}, t, at=asked, submitted_at=asked)
+        for t in topics
     ]
 
 
 def outcomes(stores: Stores, *topics: str) -> dict[str, str]:
     """The code of each job's error, or none."""
-    found = run("ingest", tasks(*topics), stores, NOW, ignore_progress)
+    found = run("ingest", jobs(*topics), stores, NOW, ignore_progress)
     return {job: outcome.error.code if isinstance(outcome, Failed) else "" for job, outcome in found.items()}
 
 
@@ -90,6 +92,15 @@ def test_a_text_that_the_provider_refuses_fails_its_own_job_alone(stores: Stores
     embedder.error = None
     assert outcomes(stores, "a", "bad", "b") == {"a": "", "bad": "", "b": ""}
     assert stores.store.count() == 3
+
+
+def test_a_copy_that_no_longer_fits_fails_its_own_job_alone(stores: Stores) -> None:
+    """Another version may have accepted it."""
+    broken = copy_of("ingest", {"summary": {"topic": "bad"}}, "bad", at="2026-11-20T11:00:00Z")
+    one, other = jobs("a", "b")
+    found = run("ingest", [one, broken, other], stores, NOW, ignore_progress)
+    codes = {job_id: outcome.error.code for job_id, outcome in found.items() if isinstance(outcome, Failed)}
+    assert (codes, stores.store.count()) == ({"bad": "JOB_INVALID"}, 2)
 
 
 @pytest.mark.parametrize("error", [JobError("RATE_LIMITED"), JobError("EMBEDDING_FAILED", details={"status": 503})])
@@ -104,7 +115,7 @@ def test_a_provider_that_is_out_of_order_is_asked_once_for_all(
 
     monkeypatch.setattr(embedder, "embed", refuse)
     with pytest.raises(JobError, match=error.code):
-        run("ingest", tasks("a", "b"), stores, NOW, ignore_progress)
+        run("ingest", jobs("a", "b"), stores, NOW, ignore_progress)
     assert len(asked) == 1
 
 
@@ -118,4 +129,4 @@ def test_a_provider_that_has_no_time_after_a_rejected_text_lets_all_jobs_wait(
 
     monkeypatch.setattr(embedder, "embed", refuse)
     with pytest.raises(JobError, match="RATE_LIMITED"):
-        run("ingest", tasks("bad", "a", "b"), stores, NOW, ignore_progress)
+        run("ingest", jobs("bad", "a", "b"), stores, NOW, ignore_progress)

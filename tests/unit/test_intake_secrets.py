@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +14,13 @@ from bridge.privacy import redaction
 from jobs import files, parse, spool
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths
-from jobs.model import Record, encode, job_digest
+from jobs.model import Job, Record, encode, job_digest
+from jobs.payloads import Ingest
 from worker.inbox import redaction as rejecting
 from worker.inbox.intake import Intake, Limits
 from worker.scheduling.ledger import Ledger
 from worker.scheduling.recovery import recover
-from worker.scheduling.tasks import read_job, read_tasks
+from worker.scheduling.tasks import read_job
 
 KEY = "AKIA" + "Q3EGXYZ7ABCDWXYZ"
 MARK = "[REDACTED:aws-access-key]"
@@ -52,9 +52,8 @@ class Door:
         found: dict[str, Any] = json.loads((self.place.rejected / f"{name}.1.reason.json").read_bytes())
         return found
 
-    def task(self, record: Record) -> dict[str, Any]:
-        (task,) = read_tasks(partial(read_job, self.place), [record]).jobs
-        return task
+    def job(self, record: Record) -> Job:
+        return read_job(self.place, record.job_id)
 
 
 def file_of(job_id: str, payload: dict[str, Any] = PAYLOAD, kind: str = "ingest") -> bytes:
@@ -88,9 +87,9 @@ def test_the_copy_of_a_job_holds_no_secret_and_has_the_digest_of_what_was_sent(d
     record = door.ledger.get("a")
     assert record is not None
     assert record.job_sha256 == job_digest("ingest", PAYLOAD)
-    task = door.task(record)
-    assert (task["sha256"], task["redactions"]) == (record.job_sha256, {"aws-access-key": 1})
-    assert task["payload"] == {"summary_text": f"We used {MARK}.", "topic_id": "keys"}
+    job = door.job(record)
+    assert (job.sha256, job.redactions) == (record.job_sha256, {"aws-access-key": 1})
+    assert job.payload == Ingest(summary_text=f"We used {MARK}.", topic_id="keys")
 
 
 def test_a_job_without_secrets_has_the_copy_that_it_always_had(door: Door) -> None:
@@ -114,13 +113,13 @@ def test_a_path_and_an_id_stay_though_they_look_like_a_secret(door: Door) -> Non
     door.drop("a.json", file_of("a", payload, "cognify"))
     record = door.ledger.get("a")
     assert record is not None
-    assert door.task(record)["payload"] == payload
+    assert door.job(record).sent == payload
 
 
 def test_a_job_that_no_longer_fits_is_rejected_and_not_lost_later(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(redaction, "redact_value", lambda value: ({"summaryText": " "}, {"aws-access-key": 1}))
     with pytest.raises(JobError) as caught:
-        rejecting.without_secrets(parse.parse_job("a", file_of("a")))
+        redaction.without_secrets(parse.parse_job("a", file_of("a")))
     assert caught.value.code == "JOB_INVALID"
 
 
@@ -129,7 +128,7 @@ def test_a_job_whose_record_was_lost_is_accepted_from_its_copy_with_its_digest(d
     door.place.record("a").unlink()
     (record,) = recover(door.place, NOW)
     assert record.job_sha256 == job_digest("ingest", PAYLOAD)
-    assert door.task(record)["redactions"] == {"aws-access-key": 1}
+    assert door.job(record).redactions == {"aws-access-key": 1}
 
 
 def test_a_drop_cannot_say_what_a_copy_says(door: Door) -> None:

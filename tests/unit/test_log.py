@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from job_copies import copy_of
 
-from bridge.operations import Task
+from bridge.operations import JobCopy
 from bridge.privacy import log_lines, masking
 from jobs.model import Record
 from worker import log
@@ -169,12 +170,14 @@ def test_what_the_child_logs_during_a_job_names_it_in_a_batch_as_well(monkeypatc
     monkeypatch.setattr("sys.stderr", said)
     log_lines.log_to_stderr()
 
-    def broken(kind: str, tasks: list[Task], *_: object) -> dict[str, Any]:
+    def broken(kind: str, tasks: list[JobCopy], *_: object) -> dict[str, Any]:
         raise RuntimeError("a text of a memory")
 
     monkeypatch.setattr(main, "run", broken)
     server = main.Server(PipesInName(), None)  # type: ignore[arg-type]
-    tasks = [Task(name, "0" * 64, {}, None, "2026-11-20T12:00:00Z", f"for-{name}") for name in ("a", "b")]
+    tasks = [
+        copy_of("noop", {}, name, at="2026-11-20T12:00:00Z") | {"correlation_id": f"for-{name}"} for name in ("a", "b")
+    ]
     assert set(server._outcomes("noop", tasks, lambda _: None)) == {"a", "b"}
     batch, *alone = [json.loads(line) for line in said.getvalue().splitlines()]
     assert "job_id" not in batch

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import job_copies
 import pytest
 from fake_embedder import FakeEmbedder
 from hypothesis import given, settings, strategies as st
@@ -54,8 +55,8 @@ class Bench:
         self.workspace.memory.mkdir(mode=0o700)
         self.stores = WithoutGraph(self.workspace, self.embedder)
 
-    def task(self, job_id: str, **payload: Any) -> Task:
-        return Task(job_id, "a" * 64, payload, None, AT)
+    def task(self, job_id: str, **payload: Any) -> Task[Any]:
+        return job_copies.task("migrate", payload, job_id, at=AT)
 
     def run(self, job_id: str, progress: Progress = ignore_progress, **payload: Any) -> dict[str, Any]:
         outcome = migrate.run([self.task(job_id, **payload)], self.stores, NOW, progress)[job_id]

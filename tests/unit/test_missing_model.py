@@ -81,7 +81,7 @@ def test_that_nothing_is_stored_is_no_answer_to_a_question(workspace: Workspace,
     assert Reader(workspace, default).answer(verb, {"query": "database"}, now)["success"]
 
 
-@pytest.mark.parametrize("code", ["MODEL_MISSING", "MODEL_CORRUPT", "EMBEDDING_CONFIG"])
+@pytest.mark.parametrize("code", ["MODEL_MISSING", "MODEL_CORRUPT", "EMBEDDING_CONFIG", "EMBEDDER_MISMATCH"])
 def test_no_job_waits_for_what_only_a_person_can_do(code: str) -> None:
     assert ERRORS[code].reaction is Reaction.GIVE_UP
     assert lifecycle.Failed(JobError(code)).error.reaction is Reaction.GIVE_UP

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from fake_embedder import FakeEmbedder
+from job_copies import task
 
 from bridge.embedding import factory, local_models
 from bridge.embedding.config import EmbeddingConfig
@@ -18,11 +19,11 @@ from bridge.embedding.local_models import ENGLISH, MULTILINGUAL
 from bridge.graph import open_stores
 from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata
-from bridge.operations import Task, rebuild
+from bridge.operations import rebuild
 from bridge.search.reader import Reader
 from bridge.settings import Settings
 from bridge.store import opening
-from jobs.errors import JobError
+from jobs.errors import ERRORS, JobError, Reaction
 from jobs.layout import Workspace
 from jobs.lifecycle import Succeeded
 
@@ -92,12 +93,32 @@ def test_questions_are_answered_by_the_earlier_model_with_a_warning(old: Workspa
     assert NEW.identity in now["warnings"][0]
 
 
-def test_without_the_earlier_model_the_error_names_both_and_the_remedy(old: Workspace, models: Models) -> None:
+def test_without_the_earlier_model_the_error_names_both_and_the_remedy(
+    old: Workspace, models: Models, monkeypatch: pytest.MonkeyPatch
+) -> None:
     models.missing.add(OLD.identity)
+    monkeypatch.setattr(LocalModel, "is_installed", lambda *_: False)
     answer = ask(old, models, NEW, "apples")
     assert (answer["success"], answer["error_code"]) == (False, "EMBEDDER_MISMATCH")
     with Stores(old, settings(NEW)) as stores, pytest.raises(JobError, match="EMBEDDER_MISMATCH"):
         _ = stores.store
+    with pytest.raises(JobError, match="EMBEDDER_MISMATCH"):  # at the first command
+        opening.require_model(old, config(NEW, old.root))
+
+
+def test_without_the_earlier_model_jobs_wait_for_a_rebuild_that_a_worker_starts_by_itself(
+    old: Workspace, models: Models, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    models.missing.add(OLD.identity)
+    monkeypatch.setattr(LocalModel, "is_installed", lambda model, _: model.name == "new")
+    opening.require_model(old, config(NEW, old.root))
+    assert ask(old, models, NEW, "apples")["error_code"] == "EMBEDDER_CHANGING"
+    assert ERRORS["EMBEDDER_CHANGING"].reaction is Reaction.WAIT
+    with Stores(old, settings(NEW)) as stores:
+        with pytest.raises(JobError, match="EMBEDDER_CHANGING"):
+            _ = stores.store
+        stores.rebuild_vectors()
+        stores.store.add([(memory("b", "bees make honey"), "job-b")], NOW)
 
 
 def test_the_earlier_model_answers_even_if_the_new_one_is_not_installed_yet(old: Workspace, models: Models) -> None:
@@ -163,7 +184,7 @@ def test_a_rebuild_with_another_model_makes_no_graph_where_none_is(
 ) -> None:
     monkeypatch.setattr(Stores, "rebuild_graph", lambda *_: pytest.fail("a graph is made"))
     with Stores(old, settings(NEW)) as stores:
-        (outcome,) = rebuild.run([Task("job", "", {"what": what}, None, NOW)], stores, AS_OF, lambda _: None).values()
+        (outcome,) = rebuild.run([task("rebuild", {"what": what}, at=NOW)], stores, AS_OF, lambda _: None).values()
     assert isinstance(outcome, Succeeded)
     assert outcome.result["what"] == "index"
     assert opening.embedder_of(old) == NEW.identity

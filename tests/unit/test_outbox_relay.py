@@ -366,7 +366,7 @@ def test_while_another_model_takes_over_nothing_else_touches_the_store(stores: W
         refused.append(caught.value.code)
 
     stores.open_store(new_model=True).rebuild_vectors(progress)
-    assert set(refused) == {"EMBEDDER_MISMATCH"}
+    assert set(refused) == {"EMBEDDER_CHANGING"}
     add(stores, "b")
     assert stores.store.count() == 2
 

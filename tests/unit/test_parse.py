@@ -20,6 +20,7 @@ from jobs.errors import ERRORS, JobError, Reaction
 from jobs.kinds import KIND_NAMES
 from jobs.model import Job, canonical_json, encode, job_digest
 from jobs.parse import MAX_DEPTH, default_priority, parse_job, read_json
+from jobs.payloads import PAYLOADS, EmptyPayload, Migrate
 
 JOB: dict[str, Any] = {"schema_version": 1, "job_id": "a", "kind": "check", "payload": {}}
 
@@ -111,7 +112,7 @@ def test_no_bytes_raise_anything_but_a_rejection(data: bytes) -> None:
 
 def test_a_job_needs_no_more_than_its_four_fields() -> None:
     job = parse(JOB)
-    assert (job.job_id, job.kind, job.payload, job.max_attempts) == ("a", "check", {}, 4)
+    assert (job.job_id, job.kind, job.payload, job.max_attempts) == ("a", "check", EmptyPayload(), 4)
     assert job.submitted_at is job.not_before is job.expires_at is job.timeout_seconds is None
     assert job.submitted_by is job.correlation_id is None
 
@@ -296,7 +297,7 @@ def test_no_job_raises_anything_but_a_rejection(value: dict[str, Any]) -> None:
     ],
 )
 def test_what_a_person_waits_for_goes_first(kind: str, payload: dict[str, Any], priority: int) -> None:
-    assert default_priority(kind, payload) == priority
+    assert default_priority(kind, PAYLOADS[kind].model_construct(**payload)) == priority
 
 
 def test_the_job_s_own_priority_wins() -> None:
@@ -311,7 +312,7 @@ def test_the_digest_is_of_kind_and_payload_as_they_were_sent() -> None:
     sent = {"kind": "migrate", "payload": {"limit": 10, "dryRun": True}}
     text = '{"kind":"migrate","payload":{"dryRun":true,"limit":10}}'
     job = parse(JOB | sent)
-    assert job.payload == {"dry_run": True, "limit": 10}
+    assert job.payload == Migrate(dry_run=True, limit=10)
     assert job.sha256 == hashlib.sha256(text.encode()).hexdigest() == job_digest("migrate", sent["payload"])
 
 

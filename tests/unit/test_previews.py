@@ -15,13 +15,14 @@ from typing import Any
 import jsonschema
 import pytest
 from fake_embedder import FakeEmbedder
+from job_copies import copy_of
 from shelf import add_decisions
 
 from bridge.compaction import previews
 from bridge.compaction.previews import Preview
 from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata
-from bridge.operations import Task, compact, run
+from bridge.operations import compact, run
 from bridge.settings import Settings
 from bridge.slices import ignore_progress
 from bridge.store.similar_ids import nearest
@@ -49,7 +50,7 @@ def add(stores: Stores, *decisions: str, topic_id: str = "uploads", **other: Any
 def outcome(stores: Stores, topic_id: str = "uploads", **payload: Any) -> Succeeded | Failed:
     payload = {"topic_id": topic_id, "preview": True, **payload}
     at = clock.iso(NOW)
-    return run("compact", [Task("job", "digest", payload, at, at)], stores, NOW, ignore_progress)["job"]
+    return run("compact", [copy_of("compact", payload, at=at, submitted_at=at)], stores, NOW, ignore_progress)["job"]
 
 
 def shown(stores: Stores, topic_id: str = "uploads") -> dict[str, Any]:

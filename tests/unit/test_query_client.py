@@ -17,9 +17,11 @@ import pytest
 from harness import PATIENCE, until
 
 from bridge import retrieve as script, trust
+from bridge.interface.arguments import retrieve_arguments
 from bridge.reranking.reranker import RerankError
 from bridge.search import query_client, reader
 from bridge.settings import Settings, load
+from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lock import Lock
 
@@ -409,3 +411,14 @@ def test_a_reranker_behind_an_endpoint_is_asked_once(worker: FakeWorker) -> None
     worker.respond = lambda connection: connection.sendall(answered({"model": "endpoint:judge", "hits": 20}))
     assert worker.ask() is None
     assert worker.requests == []
+
+
+@pytest.mark.parametrize("given", [[], ["W"], ["W", "why", "3", "100", "7.5", "true"], ["W", "two words", "", "100"]])
+def test_arguments_by_position_are_those_of_the_parser(given: list[str]) -> None:
+    assert script.arguments_of(given) == retrieve_arguments(given)
+
+
+def test_options_and_too_many_arguments_are_the_parsers() -> None:
+    assert script.arguments_of(["W", "--query", "why"])[1]["query"] == "why"
+    with pytest.raises(JobError, match="most 6 positional"):
+        script.arguments_of(["1"] * 7)

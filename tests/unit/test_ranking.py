@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -222,6 +221,7 @@ RANKINGS = st.builds(
         st.none() | st.floats(100, 400),
         st.none() | st.floats(0, 100),
     ),
+    feedback_weight=st.just(0.0),
 )
 AGES = st.none() | st.floats(-10, 5000)
 """In days; None without a date."""
@@ -281,7 +281,7 @@ VOTES = st.builds(Votes, st.integers(0, 10**6), st.integers(0, 10**6))
 def test_columns_of_scores_are_the_scores_one_by_one(
     found: list[tuple[float, float | None, str | None, Votes]], ranking: Ranking, weight: float
 ) -> None:
-    ranking = replace(ranking, feedback_weight=weight)
+    ranking = ranking._replace(feedback_weight=weight)
     memories = [aged(days, status) for _, days, status, _ in found]
     semantic = np.array([share for share, _, _, _ in found])
     status = np.array([STATUSES.index(status) for _, _, status, _ in found])
@@ -338,7 +338,7 @@ def test_without_a_weight_votes_change_no_digit(
 def test_the_reported_factors_with_feedback_are_those_of_the_score(
     cosine: float, lexical: float, days: float | None, votes: Votes
 ) -> None:
-    ranking = replace(PRODUCT, feedback_weight=0.3)
+    ranking = PRODUCT._replace(feedback_weight=0.3)
     memory, found = aged(days, "Active"), relevance(cosine, cosine, lexical)
     shown, parts = factors(memory, found, ranking, votes).reported(), components(memory, found, ranking, votes)
     product = shown["semantic_score"] * shown["recency_multiplier"] * shown["status_multiplier"]

@@ -12,13 +12,14 @@ from typing import Any
 
 import pytest
 from fake_embedder import FakeEmbedder
+from job_copies import copy_of
 from old_workspace import OldWorkspace
 
 from bridge.forgetting.leftovers import of_earlier
 from bridge.graph.llm_budget import Meter
 from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata
-from bridge.operations import Task, run
+from bridge.operations import run
 from bridge.settings import Settings
 from bridge.slices import ignore_progress
 from bridge.store.values import Addition, ExtractedNode, Extraction
@@ -66,8 +67,7 @@ class Place(Stores):
         return self.fake
 
     def run(self, kind: str, payload: dict[str, Any], job_id: str = "job", **fields: Any) -> Succeeded | Failed:
-        task = Task(job_id, "0" * 64, payload, None, AT, **fields)
-        return run(kind, [task], self, NOW, ignore_progress)[job_id]
+        return run(kind, [copy_of(kind, payload, job_id, at=AT, **fields)], self, NOW, ignore_progress)[job_id]
 
     def done(self, kind: str, payload: dict[str, Any], job_id: str = "job", **fields: Any) -> dict[str, Any]:
         outcome = self.run(kind, payload, job_id, **fields)
@@ -113,7 +113,7 @@ def test_a_job_that_intake_did_not_look_at_is_stored_without_its_secret(
 
 def test_what_intake_replaced_is_counted_with_what_is_found_here(opened: Callable[..., Place]) -> None:
     place = opened()
-    result = place.done("ingest", FORMS["text"], redactions={"jwt": 2, "aws-access-key": 1})
+    result = place.done("ingest", FORMS["text"], job_sha256="0" * 64, redactions={"jwt": 2, "aws-access-key": 1})
     assert result["redactions"] == {"total": 4, "kinds": {"aws-access-key": 2, "jwt": 2}}
 
 

@@ -17,12 +17,13 @@ import numpy as np
 import pytest
 from fake_embedder import FakeEmbedder
 from fake_graph import WithFakeGraph
+from job_copies import copy_of, task
 
 from bridge.argument_table import ARGUMENTS, DEFAULT_PRESET
 from bridge.embedding.config import EmbeddingConfig
 from bridge.embedding.embedder import Embedder, Vectors
 from bridge.embedding.factory import create
-from bridge.operations import Task, run
+from bridge.operations import run
 from bridge.operations.ingest import prepare
 from bridge.search.ranking import LEXICAL_WEIGHT, NAME_SHARE, least_best
 from bridge.search.reader import Reader
@@ -55,8 +56,8 @@ def fill(root: Path, payloads: Sequence[Payload], embedder: Embedder) -> Workspa
     workspace = Workspace(root)
     workspace.memory.mkdir(mode=0o700, parents=True, exist_ok=True)
     with closing(Store(workspace, embedder)) as store:
-        tasks = [Task(f"job-{number}", "", payload, None, TODAY) for number, payload in enumerate(payloads)]
-        store.add([(prepare(task, store.workspace_id, TODAY).memory, task.job_id) for task in tasks], TODAY)
+        tasks = [task("ingest", payload, f"job-{number}", at=TODAY) for number, payload in enumerate(payloads)]
+        store.add([(prepare(each, store.workspace_id, TODAY).memory, each.job_id) for each in tasks], TODAY)
     return workspace
 
 
@@ -226,7 +227,9 @@ def weeks(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> dict[
     payload = {"topic_id": script["compaction"]["topic_id"], "preview": False}
     with WithFakeGraph(after) as stores:
         stores._embedder = embedder
-        done = run("compact", [Task("job", "digest", payload, TODAY, TODAY)], stores, NOW, ignore_progress)["job"]
+        done = run(
+            "compact", [copy_of("compact", payload, at=TODAY, submitted_at=TODAY)], stores, NOW, ignore_progress
+        )["job"]
     assert isinstance(done, Succeeded), done
     return {"before": asking(before, embedder), "after": asking(after, embedder)}
 

@@ -17,7 +17,7 @@ from fake_embedder import FakeEmbedder
 from hypothesis import given, strategies as st
 
 from bridge.memory import Content, Memory, Metadata, Status
-from bridge.search import catalogue, retrieval, snapshot as search
+from bridge.search import catalogue, estimate as estimating, snapshot as search
 from bridge.search.catalogue import Filters
 from bridge.search.estimate import Estimate
 from bridge.search.index_cache import IndexCache
@@ -236,7 +236,7 @@ def test_questions_at_once_in_one_reader_get_the_answers_of_questions_one_by_one
 
 def in_two_stages(monkeypatch: pytest.MonkeyPatch, first_stage: int) -> None:
     monkeypatch.setattr(search, "EXACT_ROWS", 0)
-    monkeypatch.setattr(search, "FIRST_STAGE", first_stage)
+    monkeypatch.setattr(estimating, "FIRST_STAGE", first_stage)
 
 
 def test_in_two_stages_what_is_found_has_the_score_that_one_stage_gives_it(
@@ -435,7 +435,7 @@ def test_no_estimate_loses_one_of_the_best_however_low_the_scores(
         np.array([STATUS_CODES.index(m.metadata.status) for m, _ in exact], np.int8),
         nothing.astype(np.bool_), np.array(dates, np.float64), nothing, nothing,
     )  # fmt: skip
-    estimate = Estimate(candidates, np.array(estimates), 0.0, lambda some: np.zeros(len(some)))
-    kept = retrieval._wanted(estimate, question)
+    estimate = Estimate(None, "q", np.zeros(2, np.float32), candidates, np.array(estimates), 0.0)  # type: ignore[arg-type]
+    kept = estimate.needed(question, question.max_results)
     best = sorted(exact, key=lambda pair: order_key(*pair))[:2]
     assert {memory.number for memory, _ in best} <= set(candidates.number[kept].tolist())

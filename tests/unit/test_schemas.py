@@ -12,6 +12,7 @@ from inspect import signature
 from pathlib import Path
 from typing import Any, get_args
 
+import job_copies
 import numpy as np
 import pytest
 from contract import fields_of
@@ -443,9 +444,8 @@ def stores(workspace: Workspace) -> Iterator[Stores]:
         yield found
 
 
-def task(job_id: str, kind: Kind, payload: dict[str, Any]) -> Task:
-    job = parse_job("a", encode({"schema_version": 1, "job_id": "a", "kind": kind, "payload": payload}), test_jobs=True)
-    return Task(job_id, job.sha256, job.payload, None, clock.iso(NOON))
+def task(job_id: str, kind: Kind, payload: dict[str, Any]) -> Task[Any]:
+    return job_copies.task(kind, payload, job_id, at=clock.iso(NOON))
 
 
 def result(outcomes: Any, job_id: str) -> dict[str, Any]:

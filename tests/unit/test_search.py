@@ -19,6 +19,7 @@ from bridge.embedding.config import EmbeddingConfig
 from bridge.embedding.embedder import Vectors
 from bridge.memory import Content, Memory, Metadata
 from bridge.search.catalogue import Filters
+from bridge.search.estimate import compared
 from bridge.search.question import parse_question
 from bridge.search.ranking import default_floor, least_best
 from bridge.search.reader import Reader, Verb
@@ -514,15 +515,16 @@ def test_estimates_belong_to_their_candidates_gaps_and_all(shelf: Shelf) -> None
     with closing(shelf.snapshot()) as snapshot:
         every = snapshot.candidates(Filters())
         vector = shelf.embedder.embed([text])[0]
-        whole = snapshot.estimate(text, vector, every).semantic
+        question = parse_question({"query": text}, NOW)
+        whole = compared(snapshot, question, vector, every).semantic
         for chosen in ([0], [39], [1, 2], [0, 3, 5], [*range(0, 40, 2)]):
-            estimate = snapshot.estimate(text, vector, every.take(chosen))
+            estimate = compared(snapshot, question, vector, every.take(chosen))
             kept, found = estimate.candidates, estimate.semantic
             assert kept.number.tolist() == every.number[chosen].tolist()
             assert found == pytest.approx(whole[chosen], abs=1e-6)
             exact = snapshot.relevance(text, vector, kept)
             assert [relevance.semantic_score for relevance in exact] == pytest.approx(found, abs=1e-5)
-        assert len(snapshot.estimate(text, vector, every.take([]))) == 0
+        assert len(compared(snapshot, question, vector, every.take([]))) == 0
 
 
 class Refusing(FakeEmbedder):

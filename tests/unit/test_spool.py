@@ -18,6 +18,7 @@ from jobs.errors import JobError
 from jobs.layout import SpoolPaths, Workspace, find_workspace
 from jobs.model import Job, Record, encode
 from jobs.parse import parse_job
+from jobs.payloads import Migrate
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 ERROR = JobError("JOB_INVALID", "It is wrong.")
@@ -184,7 +185,7 @@ def test_the_copy_is_the_job_as_it_was_sent_with_the_same_digest(place: SpoolPat
     spool.accept(place, [(job, record)])
     again = parse_job("a", spool.read_copy(place, "a", 1000))
     assert again == job
-    assert again.payload == {"dry_run": True}
+    assert again.payload == Migrate(dry_run=True)
     assert again.sha256 == record.job_sha256
 
 

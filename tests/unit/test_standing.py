@@ -15,6 +15,7 @@ from uuid import UUID
 import pytest
 from fake_embedder import FakeEmbedder
 from hypothesis import given, settings as settings_of, strategies as st
+from job_copies import copy_of
 from questions import answer_to
 
 from bridge.embedding import model_files
@@ -23,7 +24,7 @@ from bridge.embedding.model_files import DEFAULT_FOLDER
 from bridge.embedding.onnx import OnnxEmbedder
 from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata
-from bridge.operations import Task, run
+from bridge.operations import run
 from bridge.search import listing, review
 from bridge.search.session_start import session_start
 from bridge.search.standings import DISPUTED, POSSIBLE, REPLACED, Standings, read
@@ -40,7 +41,6 @@ from jobs import clock
 from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lifecycle import Failed, Succeeded
-from jobs.model import job_digest
 from worker.terminal.kinds.resolve import show_review
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -508,7 +508,7 @@ def resolved(place: Place, verdict: str, at: str = AT, job_id: str = "job", **gi
     payload = {**sides, "verdict": verdict, "by": "person", **given}
     with Stores(place.workspace, ALL) as stores:
         stores._embedder = place.embedder
-        return run("resolve", [Task(job_id, job_digest("resolve", payload), payload, at, at)], stores, NOW, ignore)[
+        return run("resolve", [copy_of("resolve", payload, job_id, at=at, submitted_at=at)], stores, NOW, ignore)[
             job_id
         ]
 
@@ -610,8 +610,8 @@ def test_an_export_brings_what_was_settled_to_another_workspace(
         export.write(place.workspace, None, AT, file.write)
     with Stores(there.workspace, ALL) as stores:
         stores._embedder = there.embedder
-        task = Task("import", "d" * 64, {"path": "memories.jsonl"}, AT, AT)
-        outcome = run("import", [task], stores, NOW, ignore)["import"]
+        job = copy_of("import", {"path": "memories.jsonl"}, "import", at=AT, submitted_at=AT)
+        outcome = run("import", [job], stores, NOW, ignore)["import"]
     assert isinstance(outcome, Succeeded), outcome
     there.compare()
     known = review.pairs(there.workspace, all_of_them=True)

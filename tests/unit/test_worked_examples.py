@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from job_copies import task
 from shelf import STORED, Shelf
 
 from bridge.embedding.config import EmbeddingConfig
 from bridge.embedding.embedder import Embedder
 from bridge.embedding.factory import create
-from bridge.operations import Task
 from bridge.operations.ingest import prepare
 from bridge.settings import Settings
 
@@ -39,7 +39,7 @@ def asked(text: str, embedder: Embedder, folder: Path, preset: str) -> dict[str,
     [question] = [line for line in lines if line[1] == "retrieve"]
     shelf = Shelf(folder, embedder, Settings())
     folder.mkdir(exist_ok=True)
-    shelf.add(*(prepare(Task("x", "", {"summary": one}, None, STORED), WORKSPACE, STORED).memory for one in summaries))
+    shelf.add(*(prepare(task("ingest", {"summary": one}, at=STORED), WORKSPACE, STORED).memory for one in summaries))
     as_of = question[question.index("--as-of") + 1]
     found = shelf.retrieve(question[2], as_of=as_of, preset=preset)
     return {hit["topic"]: hit for hit in found["results"]}

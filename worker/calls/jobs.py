@@ -100,7 +100,7 @@ def submit(scope: Scope, settings: Settings, body: bytes, correlation_id: str | 
     job = parse_job(name, data, max_attempts=settings.max_attempts, test_jobs=settings.test_jobs)
     _check_room(scope, settings, job)
     if spool.read_record(workspace.spool, name) is None:  # the same job again is answered as before
-        require(workspace, job.kind, job.payload)
+        require(workspace, job.kind, job.payload.model_dump())
         if BY_NAME[job.kind].stores:
             require_model(workspace, settings.embedding)
     fields = check(JobFile, value).model_dump(
@@ -117,11 +117,12 @@ def _check_room(scope: Scope, settings: Settings, job: Any) -> None:
     Raises JobError: METADATA_BROKEN, JOB_ID_CONFLICT, BACKLOG_FULL, DISK_FULL.
     """
     from bridge.text.template import parse
+    from jobs.payloads import Ingest
 
     from ..inbox.intake import Reject, decide
 
-    if job.kind == "ingest" and "summary_text" in job.payload:
-        parse(job.payload["summary_text"])
+    if isinstance(job.payload, Ingest) and job.payload.summary_text is not None:
+        parse(job.payload.summary_text)
     spool_paths = scope.workspace.spool
     try:
         earlier = spool.read_record(spool_paths, job.job_id)

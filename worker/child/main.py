@@ -21,7 +21,7 @@ from typing import Any
 
 from bridge import critical
 from bridge.graph.open_stores import Stores
-from bridge.operations import Outcomes, Progress, Task, run
+from bridge.operations import JobCopy, Outcomes, Progress, run
 from bridge.privacy import log_lines
 from bridge.privacy.masking import trace
 from bridge.settings import Settings, load
@@ -126,8 +126,8 @@ class Server:
     def _serve(self, request: dict[str, Any]) -> None:
         self._depth += 1
         with steps.fault_point("child.take"):
-            tasks = [Task(**task) for task in request["jobs"]]
-            if tasks:
+            copies: list[JobCopy] = request["jobs"]
+            if copies:
                 self._pipes.send({"begun": True})
         if request["kind"] == CLOSE:
             self._close()
@@ -137,7 +137,7 @@ class Server:
         self._stores = self._stores_of(request["workspace_id"], request["person"])
         self._stores.use_lease(request.get("lease"))
         self._ahead = timedelta(seconds=request.get("ahead", 0.0))
-        outcomes = self._outcomes_in_place(request["kind"], tasks, self._progress(request["slice_seconds"]))
+        outcomes = self._outcomes_in_place(request["kind"], copies, self._progress(request["slice_seconds"]))
         self._depth -= 1
         job_files, self._job_files = self._job_files, None
         answer: Answer = {
@@ -183,25 +183,26 @@ class Server:
             else:
                 self._serve(request)
 
-    def _outcomes_in_place(self, kind: str, tasks: list[Task], progress: Progress) -> Outcomes:
+    def _outcomes_in_place(self, kind: str, copies: list[JobCopy], progress: Progress) -> Outcomes:
         """The outcomes of the operation, or STORE_REPLACED for every job if the stores did not stay in place until its
         end: what it wrote may be lost. In the pause of another request the stores are not opened again, since that
         one still uses them."""
         if self._depth > 1 and not self._stores.are_in_place():
-            return _all_failed(tasks, JobError("STORE_REPLACED"))
-        outcomes = self._outcomes(kind, tasks, progress)
+            return _all_failed(copies, JobError("STORE_REPLACED"))
+        outcomes = self._outcomes(kind, copies, progress)
         if self._stores.are_in_place():
             return outcomes
         log.warning("the memory's files were removed or replaced during %s: it does not count", kind)
-        return _all_failed(tasks, JobError("STORE_REPLACED"))
+        return _all_failed(copies, JobError("STORE_REPLACED"))
 
-    def _outcomes(self, kind: str, tasks: list[Task], progress: Progress) -> Outcomes:
-        if len(tasks) != 1:
-            return self._tried(kind, tasks, progress)
-        with log_lines.log_context(job_id=tasks[0].job_id, correlation_id=tasks[0].correlation_id, kind=kind):
-            return self._tried(kind, tasks, progress)
+    def _outcomes(self, kind: str, copies: list[JobCopy], progress: Progress) -> Outcomes:
+        if len(copies) != 1:
+            return self._tried(kind, copies, progress)
+        (only,) = copies
+        with log_lines.log_context(job_id=only["job_id"], correlation_id=only["correlation_id"], kind=kind):
+            return self._tried(kind, copies, progress)
 
-    def _tried(self, kind: str, tasks: list[Task], progress: Progress) -> Outcomes:
+    def _tried(self, kind: str, copies: list[JobCopy], progress: Progress) -> Outcomes:
         try:
             with failing_clearly():
                 if self._depth == 1:
@@ -221,18 +222,18 @@ class Server:
                 if kind == MAINTAIN:
                     self._stores.maintain(clock.now(), progress)
                     return {}
-                return run(kind, tasks, self._stores, clock.now() + self._ahead, progress)
+                return run(kind, copies, self._stores, clock.now() + self._ahead, progress)
         except JobError as error:
-            if not tasks:  # maintenance has no record that would show the error
+            if not copies:  # maintenance has no record that would show the error
                 log.warning("%s was not done: %s", kind, error.code)
-            return _all_failed(tasks, error)
+            return _all_failed(copies, error)
         except Exception as error:
             # The traceback is logged; the record gets only the exception's type, which contains no text of a memory.
             log.error("operation %s failed: %s", kind, trace(error))
-            if len(tasks) > 1:  # run each alone, so that only the bad ones fail
-                return {job: done for task in tasks for job, done in self._outcomes(kind, [task], progress).items()}
+            if len(copies) > 1:  # run each alone, so that only the bad ones fail
+                return {job: done for each in copies for job, done in self._outcomes(kind, [each], progress).items()}
             failure = JobError("INTERNAL", f"The operation {kind!r} met an unexpected {type(error).__name__}.")
-            return _all_failed(tasks, failure)
+            return _all_failed(copies, failure)
 
 
 def _follow() -> ModuleType:
@@ -247,8 +248,8 @@ def _comparison() -> ModuleType:
     return comparison
 
 
-def _all_failed(tasks: list[Task], error: JobError) -> Outcomes:
-    return {task.job_id: Failed(error) for task in tasks}
+def _all_failed(copies: list[JobCopy], error: JobError) -> Outcomes:
+    return {each["job_id"]: Failed(error) for each in copies}
 
 
 def prepare(parent: int) -> tuple[int, Settings]:

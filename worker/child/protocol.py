@@ -13,11 +13,14 @@ The worker sends a ``Request``. The child replies with one ``Answer``, and may s
 
 from __future__ import annotations
 
-from typing import IO, Any, NotRequired, TypedDict
+from typing import IO, TYPE_CHECKING, Any, NotRequired, TypedDict
 
 from bridge.privacy.masking import masked_value
 from jobs.errors import JobError
 from jobs.lifecycle import Failed, Succeeded
+
+if TYPE_CHECKING:
+    from bridge.operations import JobCopy
 
 # Kinds of requests without jobs:
 DELIVER = "@pay"  # for a slice of time, deliver what the graph lacks
@@ -38,7 +41,7 @@ class Request(TypedDict):
     """
 
     kind: str
-    jobs: list[dict[str, Any]]  # each the fields of bridge.operations.Task
+    jobs: list[JobCopy]
     lease: int | None  # in a team: the number of the lease under which it commits
     ahead: NotRequired[float]  # seconds by which the clock that times the jobs is ahead of this machine's
 

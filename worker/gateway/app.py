@@ -92,11 +92,15 @@ class Gateway:
         self._hub.start()
         self._polls.start()
         yield
-        self._polls.stop()
-        self._hub.stop()
+        await to_thread.run_sync(self._polls.stop)
+        await to_thread.run_sync(self._hub.join)
         if self._reading is not None:
             await to_thread.run_sync(self._reading.stop)
         self._server.close()
+
+    def let_go(self) -> None:
+        """Answer all who wait for a change, at the end."""
+        self._hub.stop()
 
     async def _health(self, request: Request) -> Response:
         def look() -> Response:

@@ -55,6 +55,10 @@ class Hub:
         for workspace_id in list(self._waiting):
             self._answer(workspace_id, False)
 
+    def join(self) -> None:
+        """After ``stop``, wait until nothing is heard any more."""
+        self._thread.join()
+
     async def wait(self, workspace_id: str, token_id: str, mark: float | None, seconds: float) -> Heard:
         """Wait until the workspace has changed since ``mark``, or so long; without a mark, not at all.
 

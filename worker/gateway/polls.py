@@ -54,8 +54,9 @@ class Polls:
         self._thread.start()
 
     def stop(self) -> None:
-        """End after the present look."""
+        """End after the present look, and wait for it."""
         self._stop.set()
+        self._thread.join()
 
     def caller(self, authorization: str | None) -> Caller | None:
         """Whose request this is, as of the last look; None if that is not known."""

@@ -8,6 +8,8 @@ import logging
 import os
 import socket
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -21,6 +23,8 @@ from bridge.team.server import Server
 from jobs.errors import JobError
 
 from ..connections import BoundedProtocol
+from ..pool.running import PoolOptions, running
+from ..stop_signals import on_stop
 from .app import Gateway
 from .connections import BACKLOG, bounded_by_files
 from .limits import Limits
@@ -33,7 +37,8 @@ _SAME_LINE_SECONDS = 60.0
 @dataclass(frozen=True, slots=True)
 class Serving:
     """How the gateway is reached. Without ``certificate`` it speaks HTTP: to this machine only, or to a proxy that has
-    the certificate. ``copies``: a folder for copies of large workspaces, about which it then answers questions."""
+    the certificate. ``copies``: a folder for copies of large workspaces, about which it then answers questions.
+    ``pool``: the workers that run jobs in the same process."""
 
     host: str
     port: int
@@ -44,10 +49,13 @@ class Serving:
     mebibytes_per_minute: float = 1024.0
     copies: Path | None = None
     most_copies: int = 100
+    pool: PoolOptions | None = None
 
 
 def serve(settings: Settings, serving: Serving) -> None:
-    """Serve until SIGTERM or SIGINT. Raises JobError: SETTING_INVALID, ARGUMENT_INVALID, and what reaching the
+    """Serve until SIGTERM or SIGINT. Jobs that run then end first; a second signal interrupts them.
+
+    Raises JobError: SETTING_INVALID, ARGUMENT_INVALID, WORKER_RUNNING as ``pool.running``, and what reaching the
     database raises."""
     if settings.store is None:
         raise JobError("SETTING_INVALID", "The setting store is missing: the address of the team's database.")
@@ -62,8 +70,9 @@ def serve(settings: Settings, serving: Serving) -> None:
         reading = Reading(server, settings, serving.copies, serving.most_copies)
     limits = Limits(serving.requests_per_minute, serving.mebibytes_per_minute * 1024 * 1024)
     is_proxied = serving.certificate is None  # or only this machine reaches it
+    gateway = Gateway(server, limits, reading)
     config = uvicorn.Config(
-        Gateway(server, limits, reading).application(),
+        gateway.application(),
         loop="asyncio",
         http=bounded_by_files(behind_proxy=is_proxied),
         ws="none",
@@ -80,11 +89,36 @@ def serve(settings: Settings, serving: Serving) -> None:
         backlog=BACKLOG,
         h11_max_incomplete_event_size=16 * 1024,
     )
-    _Server(config).run()
+    http = _Server(config, gateway)
+    with running(settings, serving.pool) if serving.pool else nullcontext() as pool:
+        if pool is not None:
+            gateway.metrics.registry.register(pool.metrics.registry)
+
+        def stop() -> None:
+            http.should_exit = True
+            if pool is not None:
+                pool.stop()
+
+        on_stop(stop)
+        http.run()
 
 
 class _Server(uvicorn.Server):
-    """uvicorn's server, which gives a TLS handshake as much time as a request's head, and not a minute."""
+    """uvicorn's server, but a TLS handshake has as much time as a request's head, and not a minute, and the end does
+    not wait for who waits for a change."""
+
+    def __init__(self, config: uvicorn.Config, gateway: Gateway) -> None:
+        super().__init__(config)
+        self._gateway = gateway
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._gateway.let_go()
+        await super().shutdown(sockets)
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """``serve`` says what a signal does."""
+        yield
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         loop = asyncio.get_running_loop()

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from bridge.privacy.log_lines import fields
+from bridge.privacy.redaction import without_secrets
 from bridge.text.template import parse
 from jobs import clock, lifecycle, plain_files, spool
 from jobs.errors import JobError
@@ -214,9 +215,11 @@ class Intake:
         data, status = plain_files.read_plain(entry.path, self._limits.max_job_bytes)
         job = parse_job(entry.name, data, max_attempts=self._limits.max_attempts, test_jobs=self._limits.test_jobs)
         if self._limits.redact_secrets:
-            job = redaction.without_secrets(job)
-        if job.kind == "ingest" and "summary_text" in job.payload:
-            parse(job.payload["summary_text"])  # so that invalid metadata rejects the file
+            job = without_secrets(job)
+        from jobs.payloads import Ingest  # loaded with the first job
+
+        if isinstance(job.payload, Ingest) and job.payload.summary_text is not None:
+            parse(job.payload.summary_text)  # so that invalid metadata rejects the file
         return job, status
 
     def _earlier(self, job_id: str) -> Record | None:

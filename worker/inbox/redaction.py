@@ -1,4 +1,4 @@
-"""Redaction of dropped files: removes secrets from jobs, errors, names and rejected files before they are stored.
+"""Redaction of dropped files: removes secrets from errors, names and rejected files before they are stored.
 
 ``bridge.privacy.redaction`` decides what a secret is; ``jobs.spool`` writes the files.
 """
@@ -10,20 +10,14 @@ from datetime import datetime
 from pathlib import Path
 
 from bridge.privacy import redaction
-from jobs import clock, parse, plain_files, spool
+from jobs import clock, plain_files, spool
 from jobs.errors import JobError
 from jobs.ids import is_job_id
 from jobs.layout import SpoolPaths
-from jobs.model import Job, Record
+from jobs.model import Record
 
 MAX_BYTES = 4 * 1024 * 1024  # of a rejected file are searched and kept, which takes seconds
 _TORN_BYTES = 4096  # removed at most before the cut of a long file, since half a secret cannot be recognised
-
-
-def without_secrets(job: Job) -> Job:
-    """The job with its texts redacted and its digest unchanged. Raises JobError: JOB_INVALID if it is then invalid."""
-    sent, counts = redaction.redact_value(job.sent)
-    return parse.with_redactions(job, sent, counts) if counts else job
 
 
 def clean_error(error: JobError) -> JobError:

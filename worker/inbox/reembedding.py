@@ -1,7 +1,6 @@
 """The rebuild that a worker starts by itself: a store of an earlier local model is embedded with the configured one.
 
-This happens after an upgrade that changes the default model, or after the setting was changed. Models behind an
-endpoint are left out: they may cost money, so that a person starts their rebuild.
+This happens after an upgrade that changes the default model, or after the setting was changed.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import logging
 import time
 
 from bridge import trust
-from bridge.embedding.local_models import known
+from bridge.embedding.local_models import changes_by_itself
 from bridge.settings import Settings
 from bridge.store import opening
 from jobs import client
@@ -50,14 +49,11 @@ class Reembedding:
         log.info("the memories are embedded with %s in the background: job %s", self._embedding.identity, job.job_id)
 
     def _is_needed(self) -> bool:
-        wanted = known(self._embedding.identity, self._embedding.cache_dir)
-        if wanted is None or any(record.kind == "rebuild" for record in self._ledger.live()):
+        if any(record.kind == "rebuild" for record in self._ledger.live()):
             return False
         try:
             trust.require_trusted(self._workspace, self._settings.config_folder)  # reading creates files beside a store
             recorded = opening.embedder_of(self._workspace)
         except JobError:
             return False  # each job reports it
-        if recorded == self._embedding.identity or known(recorded, self._embedding.cache_dir) is None:
-            return False
-        return wanted.is_installed(self._embedding.cache_dir)
+        return changes_by_itself(recorded, self._embedding)

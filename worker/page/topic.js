@@ -1,5 +1,5 @@
 // One topic: its memories, and merging them into a record: first shown, then done just as it was shown.
-import { runJob, withQuery } from "./api.js";
+import { post, runJob, withQuery } from "./api.js";
 import { Preview } from "./compaction.js";
 import { History } from "./history.js";
 import { html, useRef, useState } from "./html.js";
@@ -59,6 +59,7 @@ function Compaction({ topic, again }) {
       const rejected = keepBoth.length ? { keep_both: keepBoth } : {};
       const job = await runJob("compact", { topic_id: topic.topic_id, preview: true, ...rejected });
       setPreview(job.result);
+      void post(`/v1/jobs/${encodeURIComponent(job.job_id)}/dismiss`, {}).catch(() => {}); // it stays in the list then
       announce("The preview is there.");
       setTimeout(() => place.current?.focus());
       return job;

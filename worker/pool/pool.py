@@ -60,9 +60,14 @@ class Pool:
         self._stop.set()
         self._attention.set()
 
-    def join(self) -> None:
-        """Wait for the workers' end after ``stop``, and let others have the graphs."""
+    def wait(self) -> None:
+        """Wait for ``stop``."""
         self._stop.wait()
+
+    def join(self) -> None:
+        """Wait for the workers' end, and let others have the graphs. Without a ``stop`` before, it is one."""
+        if not self._stop.is_set():
+            self.stop()
         for worker in self._workers:
             worker.join()
         self._threads[0].join()

@@ -1,19 +1,20 @@
-"""The pool's process: the lock of its folder, its metrics, its signals and its end."""
+"""A pool in a process, its own or a gateway's: the lock of its folder, its metrics, its signals and its end."""
 
 from __future__ import annotations
 
 import os
 import socket
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from uuid import uuid4
 
 from prometheus_client import start_http_server
 
 from bridge.settings import Settings
-from bridge.team import address, membership, opening
+from bridge.team import membership, opening
 from bridge.team.postgres_team import PostgresTeam
-from bridge.team.server import Server
 from jobs import files, steps
 from jobs.errors import JobError
 from jobs.lock import Lock
@@ -39,20 +40,24 @@ class PoolOptions:
 
 
 def run(settings: Settings, options: PoolOptions) -> None:
-    """Run jobs until SIGTERM or SIGINT; at the second one, running jobs are interrupted.
+    """Run jobs until SIGTERM or SIGINT; at the second one, running jobs are interrupted. Raises as ``running``."""
+    to_stderr(settings.log_level, settings.log_format)
+    with running(settings, options) as pool:
+        on_stop(pool.stop)
+        if options.metrics_port is not None:
+            start_http_server(options.metrics_port, addr=options.metrics_host, registry=pool.metrics.registry)
+        pool.wait()
+
+
+@contextmanager
+def running(settings: Settings, options: PoolOptions) -> Iterator[Pool]:
+    """A pool that runs, until its ``stop``: the end of the block waits for its end.
 
     Raises JobError: SETTING_INVALID without the database's own address, WORKER_RUNNING for a folder that another pool
     uses, and what reaching the database raises. Raises OSError for a folder that cannot be written.
     """
-    opening.require_private(settings)
-    if settings.store is None or settings.team is not None:
-        raise JobError(
-            "SETTING_INVALID",
-            "A pool needs the setting store, the address of the team's database, and no setting team.",
-            remediation="Set it in the user's config.toml: docs/team.md.",
-        )
+    settings = replace(settings, store=settings.pool_store or settings.store)
     os.umask(0o077)
-    to_stderr(settings.log_level, settings.log_format)
     steps.arm(settings.fault if settings.test_jobs else None)
     files.make_folder(options.folder)
     lock = Lock(options.folder / "lock")
@@ -60,7 +65,7 @@ def run(settings: Settings, options: PoolOptions) -> None:
         raise JobError("WORKER_RUNNING", f"Another pool uses {options.folder}.")
     with lock:
         connections = 2 + _CONNECTIONS_OF_A_WORKER * options.workers
-        server = Server(address.conninfo(settings.store), connections=connections)
+        server = opening.server_of(settings, connections=connections)
         with server.connection():
             pass  # an error is told before anything runs
         membership.require_machine(settings.team_machine)
@@ -70,11 +75,11 @@ def run(settings: Settings, options: PoolOptions) -> None:
         pool = Pool(
             _name(options.folder, settings.team_machine), PostgresTeam(server), copies, settings, options.workers
         )
-        on_stop(pool.stop)
-        if options.metrics_port is not None:
-            start_http_server(options.metrics_port, addr=options.metrics_host, registry=pool.metrics.registry)
         pool.start()
-        pool.join()
+        try:
+            yield pool
+        finally:
+            pool.join()
 
 
 def _name(folder: Path, machine: str | None) -> str:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 
+from jobs import spool
 from jobs.layout import SpoolPaths
 from jobs.lifecycle import Event
-from jobs.model import Job, Record
+from jobs.model import Record
 
 from . import forget_job_files
 from .executing import ExecutingJobs
 from .forget_job_files import Apply
 from .ledger import Cancellation, Ledger, Tickets
-from .tasks import read_job
 
 
 class RunnableJobs(Protocol):
@@ -26,8 +26,8 @@ class RunnableJobs(Protocol):
     def cancel(self, job_id: str) -> Cancellation: ...
     def is_committed(self, record: Record) -> bool: ...
 
-    def read(self, job_id: str) -> Job:
-        """The job itself. Raises JobError and OSError."""
+    def read(self, job_id: str) -> bytes:
+        """The worker's copy of the job. Raises JobError and OSError."""
 
     def note_executing(self, records: Iterable[Record], *, runs: bool) -> None:
         """Note for recovery whether the jobs' own operation runs. Raises OSError."""
@@ -60,9 +60,9 @@ class LocalJobs:
         self.is_committed = ledger.is_committed
         self.forget_executing = self._executing.forget
 
-    def read(self, job_id: str) -> Job:
-        """The worker's copy of the job."""
-        return read_job(self._paths, job_id)
+    def read(self, job_id: str) -> bytes:
+        """The file in the folder."""
+        return spool.read_copy(self._paths, job_id, spool.RECORD_LIMIT)
 
     def note_executing(self, records: Iterable[Record], *, runs: bool) -> None:
         """Write it into the file that recovery reads."""

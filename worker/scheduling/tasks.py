@@ -1,19 +1,23 @@
-"""Requests to the child: jobs' copies, read and checked, and which of them run together."""
+"""Requests to the child: the copies of jobs, and which of them run together."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from jobs import spool
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths
 from jobs.model import Job, Record
-from jobs.parse import parse_copy
+from jobs.parse import copy_envelope, parse_copy
 
 from ..log import of_job
+
+if TYPE_CHECKING:
+    from bridge.operations import JobCopy
+    from jobs.payloads import JobFile
 
 log = logging.getLogger(__name__)
 
@@ -25,7 +29,7 @@ class Tasks:
     ``timeout_seconds``: the shortest timeout, or None. ``lost``: job id -> error for jobs with an unreadable copy.
     """
 
-    jobs: list[dict[str, Any]]
+    jobs: list[JobCopy]
     timeout_seconds: float | None
     lost: dict[str, JobError]
 
@@ -35,28 +39,29 @@ def read_job(paths: SpoolPaths, job_id: str) -> Job:
     return parse_copy(job_id, spool.read_copy(paths, job_id, spool.RECORD_LIMIT))
 
 
-def read_tasks(read: Callable[[str], Job], batch: Sequence[Record]) -> Tasks:
-    """Read the jobs of a batch by their ids. An unreadable one fails only its own job.
+def read_tasks(read: Callable[[str], bytes], batch: Sequence[Record]) -> Tasks:
+    """Read the copies of a batch's jobs by their ids. An unreadable one fails only its own job.
 
     A slow job runs alone: it is left out, or, if it is the first, all others are.
     """
-    tasks: list[dict[str, Any]] = []
+    tasks: list[JobCopy] = []
     timeouts: list[float] = []
     lost: dict[str, JobError] = {}
     for record in batch:
         try:
-            job = read(record.job_id)
+            copy = read(record.job_id)
+            file = copy_envelope(record.job_id, copy)
         except (OSError, JobError) as error:
             log.error("copy unreadable: %s", error, extra=of_job(record))
             lost[record.job_id] = _why_lost(error)
             continue
-        if _runs_alone(job):
+        if _runs_alone(file):
             if tasks:
                 continue
-            return Tasks([_task(job, record)], job.timeout_seconds, lost)
-        tasks.append(_task(job, record))
-        if job.timeout_seconds is not None:
-            timeouts.append(job.timeout_seconds)
+            return Tasks([_task(copy, record)], file.timeout_seconds, lost)
+        tasks.append(_task(copy, record))
+        if file.timeout_seconds is not None:
+            timeouts.append(file.timeout_seconds)
     return Tasks(tasks, min(timeouts, default=None), lost)
 
 
@@ -69,17 +74,14 @@ def _why_lost(error: OSError | JobError) -> JobError:
     )
 
 
-def _runs_alone(job: Job) -> bool:
-    return job.kind == "noop" and bool(job.payload.get("sleep_ms"))
+def _runs_alone(file: JobFile) -> bool:
+    return file.kind == "noop" and bool(file.payload.get("sleep_ms"))
 
 
-def _task(job: Job, record: Record) -> dict[str, Any]:
+def _task(copy: bytes, record: Record) -> JobCopy:
     return {
         "job_id": record.job_id,
-        "sha256": job.sha256,
-        "payload": job.payload,
-        "submitted_at": job.submitted_at,
-        "accepted_at": record.accepted_at,
+        "copy": copy.decode(),
+        "accepted_at": record.accepted_at or "",
         "correlation_id": record.correlation_id,
-        "redactions": job.redactions,
     }

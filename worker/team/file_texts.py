@@ -11,7 +11,7 @@ from jobs.errors import JobError
 from jobs.kinds import FILES
 from jobs.model import Job
 from jobs.named_files import named_in
-from jobs.parse import payload_of, with_redactions
+from jobs.parse import payload_of
 
 MOST_BYTES = 4 * 1024 * 1024  # of the files of one job together
 
@@ -22,7 +22,7 @@ def with_texts(job: Job, root: Path, *, redacts: bool) -> Job:
     ``redacts``: without likely secrets. Raises JobError: FILE_TOO_LARGE for files of more than MOST_BYTES together, and
     as ``paths.text_inside``; OSError.
     """
-    wanted = named_in(job)
+    wanted = named_in(job.kind, job.sent)
     if not wanted:
         return job
     texts, left = [], MOST_BYTES
@@ -38,8 +38,4 @@ def with_texts(job: Job, root: Path, *, redacts: bool) -> Job:
         texts.append(text)
     sent = {name: value for name, value in job.sent.items() if name not in FILES[job.kind]} | {"texts": texts}
     job = replace(job, sent=sent, payload=payload_of(job.kind, sent))
-    if redacts:
-        sent, counts = redaction.redact_value(sent)
-        total = {kind: job.redactions.get(kind, 0) + counts.get(kind, 0) for kind in {*job.redactions, *counts}}
-        job = with_redactions(job, sent, total) if counts else job
-    return job
+    return redaction.without_secrets(job) if redacts else job

@@ -22,9 +22,9 @@ from jobs import clock, lifecycle
 from jobs.errors import JobError
 from jobs.kinds import NEEDS_GRAPH
 from jobs.lifecycle import CrashLimits, Event
-from jobs.model import Job, Record, encode
+from jobs.model import Record, encode
 from jobs.named_files import require_none
-from jobs.parse import parse_copy
+from jobs.parse import copy_envelope
 from jobs.scrub import JOB_FILES
 
 from ..log import of_job
@@ -125,14 +125,15 @@ class TeamJobs:
         kinds = dict.fromkeys(str(record.kind) for record in self._due())
         return [kind for kind in kinds if not (self.hides_graph and kind in NEEDS_GRAPH)]
 
-    def read(self, job_id: str) -> Job:
-        """The job itself. Raises JobError: JOB_NOT_FOUND, ARGUMENT_INVALID for one that names files."""
+    def read(self, job_id: str) -> bytes:
+        """The job as it was posted. Raises JobError: JOB_NOT_FOUND, ARGUMENT_INVALID for one that names files."""
         shared = self._jobs[job_id]
         if shared.job is None:
             raise JobError("JOB_NOT_FOUND")
-        job = parse_copy(job_id, encode(shared.job))
-        require_none(job)
-        return job
+        copy = encode(shared.job)
+        file = copy_envelope(job_id, copy)
+        require_none(file.kind, file.payload)
+        return copy
 
     def is_committed(self, record: Record) -> bool:
         """Whether the job's change is committed; True if that cannot be read, so that the job runs to its end."""

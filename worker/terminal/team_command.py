@@ -204,7 +204,10 @@ def add_serve(builder: CommandLineBuilder) -> None:
     """Add ``serve``."""
     parser = builder.command(
         "serve",
-        ["cognee-memory serve --host 0.0.0.0 --certificate server.pem --key server.key"],
+        [
+            "cognee-memory serve --host 0.0.0.0 --certificate server.pem --key server.key"
+            " --copies /var/lib/cognee-memory --workers 2"
+        ],
         more="The setting store is the address of the team's database: docs/team.md.",
         functions=(serve, None),
     )
@@ -230,13 +233,24 @@ def add_serve(builder: CommandLineBuilder) -> None:
     parser.add_argument(
         "--most-copies", type=int, default=100, metavar="N", help="copies that are kept there (default 100)"
     )
+    parser.add_argument(
+        "--workers",
+        type=int,
+        default=0,
+        metavar="N",
+        help="also run the jobs of all workspaces, N at a time (default 0: a pool elsewhere does)",
+    )
 
 
 def serve(args: argparse.Namespace) -> Envelope:
     """Run the gateway until it is ended. Raises JobError as ``gateway.serving.serve``."""
     opening.require_driver()
     from ..gateway.serving import Serving, serve  # only a gateway needs a server
+    from ..pool.running import PoolOptions
 
+    if args.workers < 0 or (args.workers and args.copies is None):
+        raise JobError("ARGUMENT_INVALID", "--workers needs --copies, a folder for copies of the workspaces.")
+    copies = None if args.copies is None else args.copies.resolve()
     _, settings = workspace_and_settings(args)
     serve(
         settings,
@@ -248,8 +262,9 @@ def serve(args: argparse.Namespace) -> Envelope:
             behind_proxy=args.behind_proxy,
             requests_per_minute=args.requests_per_minute,
             mebibytes_per_minute=args.mebibytes_per_minute,
-            copies=None if args.copies is None else args.copies.resolve(),
+            copies=copies,
             most_copies=args.most_copies,
+            pool=PoolOptions(copies / "pool", args.workers) if copies is not None and args.workers else None,
         ),
     )
     return envelope.success(served=True)

@@ -51,7 +51,8 @@ export async function runJob<K extends Kind>(
         if (isPreview(job)) await ask("dismiss");
         return result;
       } catch (error) {
-        if (error instanceof MemoryError && expected.has(error.code)) await ask("dismiss");
+        const isExpected = (code: string): boolean => expected.has(code) || (code === "CANCELLED" && isPreview(job));
+        if (error instanceof MemoryError && isExpected(error.code)) await ask("dismiss");
         throw error;
       } finally {
         services.changes.tell({ folder, what: "jobs", path: recordFile(memory.workspace, jobId) });
