@@ -24,6 +24,14 @@ Speaker = Literal["user", "assistant"]
 # far by a summary of its own (which is not a turn, since nobody said it).
 Marker = Literal["cleared", "compacted"]
 
+# Why something of a transcript is left out, for all tools.
+TOOL_OUTPUT = "tool output"
+THINKING = "thinking"
+OWN_TEXT = "text by the tool"
+IMAGE = "image or document"
+SUMMARY = "summary by the tool"
+REWOUND = "rewound turn"
+
 
 @dataclass(frozen=True, slots=True)
 class Transcript:

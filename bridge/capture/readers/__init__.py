@@ -4,6 +4,7 @@
 ``registry``: the reader of each tool.
 ``transcript_file``: the file of a transcript, found and opened safely.
 ``json_lines``, ``json_elements``: JSON records one after another, in constant memory; one that is the whole file.
+``fields``: fields of records that another program wrote.
 ``foreign_database``: the SQLite database of another tool, opened safely.
 ``turn_builder``: joins records to turns; versions of tools, compared.
 ``claude_code``: the reader of Claude Code's transcripts.

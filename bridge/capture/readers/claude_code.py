@@ -14,15 +14,15 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from ..session import Findings, Transcript, Turn
+from ..session import OWN_TEXT, REWOUND, THINKING, TOOL_OUTPUT, Findings, Transcript, Turn
 from . import claude_code_text, json_lines, transcript_file
 from .claude_code_chain import Chain, SideChains, is_linked, rewound_nodes
 from .claude_code_heads import Head, head_of
+from .fields import at, text
 from .reader import Home
 from .turn_builder import Said, TurnBuilder, is_newer, moment
 
 TESTED = "2.1.330"
-REWOUND = "rewound turn"
 
 _MAX_NAME = 200  # characters of a folder's name; a hash follows what is longer
 _PEEK = 16 * 1024
@@ -47,8 +47,7 @@ class ClaudeCode:
 
     def roots(self, home: Home) -> list[Path]:
         """The folder of all projects. ``CLAUDE_CONFIG_DIR`` moves it."""
-        moved = home.environment.get("CLAUDE_CONFIG_DIR")
-        return [(Path(moved) if moved else home.folder / ".claude") / "projects"]
+        return [home.moved("CLAUDE_CONFIG_DIR", ".claude") / "projects"]
 
     def transcripts(self, home: Home, workspace: Path) -> Iterator[Transcript]:
         """The sessions that began in this folder, below it, or above it."""
@@ -110,13 +109,13 @@ class _Conversation:
     def _record(self, number: int, line: bytes, head: Head) -> Iterator[Turn]:
         left_out = self._findings.left_out
         if head.kind in ("tool output", "thinking"):
-            left_out[claude_code_text.TOOL_OUTPUT if head.kind == "tool output" else claude_code_text.THINKING] += 1
+            left_out[TOOL_OUTPUT if head.kind == "tool output" else THINKING] += 1
             self._note_side_chain(head)
             return
         if head.kind == "other" and head.name in _SILENT:
             return
         if head.kind == "attachment" and head.name != "queued_command":
-            left_out[claude_code_text.OWN_TEXT] += 1
+            left_out[OWN_TEXT] += 1
             return
         record = json_lines.record(line, self._findings)
         if record is None:
@@ -129,8 +128,8 @@ class _Conversation:
             case "assistant":
                 yield from self._of_assistant(record, number, part)
             case "attachment":
-                text = claude_code_text.of_attachment(record, left_out)
-                yield from self._add("user", text, record, number, part)
+                said = claude_code_text.of_attachment(record, left_out)
+                yield from self._add("user", said, record, number, part)
             case "system":
                 if record.get("subtype") == "compact_boundary" and not part:
                     yield from self._builder.mark("compacted")
@@ -147,34 +146,32 @@ class _Conversation:
     def _of_assistant(self, record: dict[str, Any], number: int, part: str) -> Iterator[Turn]:
         """A streamed message comes in several records with one id, of which one may repeat another's text."""
         reply = claude_code_text.of_assistant(record, self._findings.left_out)
-        message = record.get("message")
-        message_id = str(message.get("id") or "") if isinstance(message, dict) else ""
-        text = reply.text
+        message_id = str(at(record, "message", "id") or "")
+        said = reply.text
         if self._said[0] != message_id or not message_id:
             self._said = (message_id, set())
-        if text in self._said[1]:
-            text = ""
-        self._said[1].add(text)
-        yield from self._add("assistant", text, record, number, part, reply)
+        if said in self._said[1]:
+            said = ""
+        self._said[1].add(said)
+        yield from self._add("assistant", said, record, number, part, reply)
 
     def _add(
         self,
         speaker: Any,
-        text: str,
+        said: str,
         record: dict[str, Any],
         number: int,
         part: str,
         reply: claude_code_text.Reply | None = None,
     ) -> Iterator[Turn]:
-        folder, branch = record.get("cwd"), record.get("gitBranch")
         yield from self._builder.add(
             Said(
                 speaker,
-                text,
+                said,
                 f"line {number}" if not self._part else f"{self._path.name} line {number}",
                 moment(record.get("timestamp")),
-                folder if isinstance(folder, str) and folder else None,
-                branch if isinstance(branch, str) and branch else None,
+                text(record, "cwd"),
+                text(record, "gitBranch"),
                 part,
                 reply.files if reply else (),
                 reply.tools if reply else (),
@@ -184,8 +181,7 @@ class _Conversation:
     def _side_chain(self, record: dict[str, Any], head: Head) -> str:
         if record.get("isSidechain") is not True:
             return ""
-        agent = record.get("agentId")
-        return agent if isinstance(agent, str) and agent else self._side_chains.name_of(head)
+        return text(record, "agentId") or self._side_chains.name_of(head)
 
     def _note_side_chain(self, head: Head) -> None:
         """Remember a record that is not parsed, since later ones may name it."""
@@ -205,7 +201,7 @@ class _Conversation:
 
 def _may_be_of(name: str, workspace: Path) -> bool:
     """Whether a project's folder may hold sessions of the workspace, told by its name."""
-    for path in {workspace, workspace.resolve()}:
+    for path in transcript_file.places_of(workspace):
         for form in {unicodedata.normalize(form, str(path)) for form in ("NFC", "NFD")}:
             encoded = _encoded(form)
             if _is_at_or_below(name, encoded) or name in {_encoded(str(above)) for above in Path(form).parents}:

@@ -9,14 +9,10 @@ import re
 from collections import Counter
 from typing import Any, NamedTuple
 
-from .turn_builder import strings
+from ..session import IMAGE, OWN_TEXT, SUMMARY, THINKING, TOOL_OUTPUT
+from .fields import at, strings
 
-TOOL_OUTPUT = "tool output"
-THINKING = "thinking"
-OWN_TEXT = "text by the tool"
 COMMAND = "command"
-SUMMARY = "summary by the tool"
-IMAGE = "image or document"
 
 _WRAPPED = re.compile(
     r"<(system-reminder|ide_opened_file|ide_selection|ide_diagnostics|local-command-caveat|local-command-stdout"
@@ -45,9 +41,7 @@ class Words(NamedTuple):
 
 def of_user(record: dict[str, Any], left_out: Counter[str]) -> Words:
     """What the person said in a record of the user."""
-    message = record.get("message")
-    content = message.get("content") if isinstance(message, dict) else None
-    blocks = _blocks(content)
+    blocks = _blocks(at(record, "message", "content"))
     texts = [block["text"] for block in blocks if block.get("type") == "text" and isinstance(block.get("text"), str)]
     if record.get("isCompactSummary") is True or (texts and texts[0].startswith(_CONTINUED)):
         left_out[SUMMARY] += 1
@@ -68,11 +62,11 @@ def of_user(record: dict[str, Any], left_out: Counter[str]) -> Words:
 
 def of_attachment(record: dict[str, Any], left_out: Counter[str]) -> str:
     """What the person said while the assistant was at work, which Claude Code keeps as an attachment."""
-    attachment = record["attachment"] if isinstance(record.get("attachment"), dict) else {}
-    if attachment.get("commandMode") == "bash" or _is_by_tool(attachment):
-        left_out[COMMAND if attachment.get("commandMode") == "bash" else OWN_TEXT] += 1
+    attachment, is_command = at(record, "attachment"), at(record, "attachment", "commandMode") == "bash"
+    if is_command or _is_by_tool(attachment):
+        left_out[COMMAND if is_command else OWN_TEXT] += 1
         return ""
-    texts = (block.get("text") for block in _blocks(attachment.get("prompt")))
+    texts = (block.get("text") for block in _blocks(at(attachment, "prompt")))
     return "\n\n".join(filter(None, (_without_notes(text, left_out) for text in strings(texts))))
 
 
@@ -98,11 +92,10 @@ def of_assistant(record: dict[str, Any], left_out: Counter[str]) -> Reply:
             case "text":
                 texts += strings([block.get("text")])
             case "tool_use" | "server_tool_use" | "mcp_tool_use":
-                given = block["input"] if isinstance(block.get("input"), dict) else {}
                 tools += strings([block.get("name")])
-                files += strings([given.get("file_path"), given.get("notebook_path")])
+                files += strings([at(block, "input", "file_path"), at(block, "input", "notebook_path")])
                 if block.get("name") == "ExitPlanMode":
-                    texts += strings([given.get("plan")])
+                    texts += strings([at(block, "input", "plan")])
             case "thinking" | "redacted_thinking":
                 left_out[THINKING] += 1
             case _:
@@ -116,14 +109,13 @@ def _blocks(content: Any) -> list[dict[str, Any]]:
     return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
 
 
-def _is_by_tool(record: dict[str, Any]) -> bool:
+def _is_by_tool(record: Any) -> bool:
     """Whether the tool wrote the text, not the person."""
-    origin = record.get("origin")
     return (
-        record.get("isMeta") is True
-        or record.get("isVisibleInTranscriptOnly") is True
-        or (isinstance(origin, dict) and origin.get("kind") not in (None, "human"))
-        or record.get("promptSource") == "system"
+        at(record, "isMeta") is True
+        or at(record, "isVisibleInTranscriptOnly") is True
+        or at(record, "origin", "kind") not in (None, "human")
+        or at(record, "promptSource") == "system"
     )
 
 
@@ -156,7 +148,7 @@ def _rejection(result: dict[str, Any]) -> str:
 
 def _answers(result: Any) -> list[str]:
     """The questions that the assistant asked by a tool, each with the person's answer."""
-    answers = result.get("answers") if isinstance(result, dict) else None
+    answers = at(result, "answers")
     if not isinstance(answers, dict):
         return []
     return [f"{question} {answer}" for question, answer in answers.items() if isinstance(answer, str) and answer]

@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ..session import Findings, Transcript, Turn
+from ..session import OWN_TEXT, REWOUND, SUMMARY, THINKING, TOOL_OUTPUT, Findings, Transcript, Turn
 from . import codex_text, json_lines, transcript_file
+from .fields import at, text
 from .reader import Home
 from .turn_builder import Said, TurnBuilder, is_newer, moment
 
 TESTED = "0.169.0"
-REWOUND = "rewound turn"
 
 _PEEK = 64 * 1024
 _FOLDER = re.compile(rb'"cwd":\s*("(?:[^"\\]|\\.){1,4000}")')
@@ -46,13 +46,12 @@ class Codex:
 
     def roots(self, home: Home) -> list[Path]:
         """The folders of present and archived sessions. ``CODEX_HOME`` moves them."""
-        moved = home.environment.get("CODEX_HOME")
-        base = Path(moved) if moved else home.folder / ".codex"
+        base = home.moved("CODEX_HOME", ".codex")
         return [base / "sessions", base / "archived_sessions"]
 
     def transcripts(self, home: Home, workspace: Path) -> Iterator[Transcript]:
         """The sessions that began in this folder, below it, or above it."""
-        places = {workspace, workspace.resolve()}
+        places = transcript_file.places_of(workspace)
         for root in self.roots(home):
             for path in transcript_file.files_below(root, ".jsonl"):
                 if not path.name.startswith("rollout-") or not _may_be_of(path, root, places):
@@ -96,10 +95,10 @@ class _Rollout:
             if kind == "event_msg" or kind in _SILENT:
                 continue
             if kind == "response_item" and payload_kind in _OUTPUTS:
-                self._findings.left_out[codex_text.TOOL_OUTPUT] += 1
+                self._findings.left_out[TOOL_OUTPUT] += 1
                 continue
             if kind == "response_item" and payload_kind in _THOUGHTS:
-                self._findings.left_out[codex_text.THINKING] += 1
+                self._findings.left_out[THINKING] += 1
                 continue
             record = json_lines.record(line, self._findings)
             if record is not None:
@@ -116,7 +115,7 @@ class _Rollout:
             case "session_meta":
                 self._session(payload)
             case "turn_context":
-                self._folder = _text(payload.get("cwd")) or self._folder
+                self._folder = text(payload, "cwd") or self._folder
             case "response_item":
                 yield from self._item(number, payload, moment(record.get("timestamp")))
             case "compacted":
@@ -139,12 +138,11 @@ class _Rollout:
         if not self._is_first:
             return
         self._is_first = False
-        self._folder, self._began = _text(payload.get("cwd")), moment(payload.get("timestamp"))
-        git = payload.get("git")
-        self._branch = _text(git.get("branch")) if isinstance(git, dict) else None
+        self._folder, self._began = text(payload, "cwd"), moment(payload.get("timestamp"))
+        self._branch = text(payload, "git", "branch")
         source = payload.get("source")
         if isinstance(source, dict) and "subagent" in source:
-            self._part = _text(payload.get("id")) or "sub-agent"
+            self._part = text(payload, "id") or "sub-agent"
         version = payload.get("cli_version")
         if is_newer(version, TESTED):
             self._findings.newer = str(version)[:40]
@@ -152,33 +150,33 @@ class _Rollout:
     def _item(self, number: int, payload: dict[str, Any], at: str | None) -> Iterator[Turn]:
         left_out, kind = self._findings.left_out, str(payload.get("type"))
         speaker: Any = "assistant"
-        text = ""
+        words = ""
         files: tuple[str, ...] = ()
         tools: tuple[str, ...] = ()
         if kind == "message" and payload.get("role") == "user":
             speaker = "user"
-            text = codex_text.of_user(payload, left_out)
-            self._prompts += bool(text)
+            words = codex_text.of_user(payload, left_out)
+            self._prompts += bool(words)
             self._folder = self._folder or codex_text.folder_of(payload)
         elif kind == "message" and payload.get("role") == "assistant":
-            text = codex_text.of_assistant(payload)
+            words = codex_text.of_assistant(payload)
         elif kind == "message":  # of the system or the developer
-            left_out[codex_text.OWN_TEXT] += 1
+            left_out[OWN_TEXT] += 1
         elif kind in _CALLS:
-            tools = (_text(payload.get("name")) or kind.removesuffix("_call"),)
+            tools = (text(payload, "name") or kind.removesuffix("_call"),)
             files = codex_text.touched_files(payload)
         elif kind in _OUTPUTS:
-            left_out[codex_text.TOOL_OUTPUT] += 1
+            left_out[TOOL_OUTPUT] += 1
         elif kind in _THOUGHTS:
-            left_out[codex_text.THINKING] += 1
+            left_out[THINKING] += 1
         else:
             self._findings.unknown[kind[:80]] += 1
         if self._prompts in self._rewound:
-            left_out[REWOUND] += bool(text)
+            left_out[REWOUND] += bool(words)
             return
-        said = Said(speaker, text, f"line {number}", at, self._folder, self._branch, self._part, files, tools)
+        said = Said(speaker, words, f"line {number}", at, self._folder, self._branch, self._part, files, tools)
         yield from self._add_reply()
-        if speaker == "assistant" and text:
+        if speaker == "assistant" and words:
             self._reply = said
         else:
             yield from self._builder.add(said)
@@ -196,7 +194,7 @@ class _Rollout:
             self._reply = None
         yield from self._add_reply()
         yield from self._builder.mark("compacted")
-        self._findings.left_out["summary by the tool"] += 1
+        self._findings.left_out[SUMMARY] += 1
 
 
 def _rewound(lines: Iterator[tuple[int, bytes]]) -> frozenset[int]:
@@ -208,8 +206,7 @@ def _rewound(lines: Iterator[tuple[int, bytes]]) -> frozenset[int]:
         kind, payload_kind = _head_of(line)
         is_message = (kind == "response_item" or not kind) and b'"role":"user"' in line[:400].replace(b" ", b"")
         if kind == "event_msg" and payload_kind == "thread_rolled_back":
-            payload = (json_lines.record(line, Findings()) or {}).get("payload")
-            count = payload.get("num_turns") if isinstance(payload, dict) else None
+            count = at(json_lines.record(line, Findings()), "payload", "num_turns")
             if isinstance(count, int) and count > 0:
                 rewound.update(live[-count:])
                 del live[-count:]
@@ -233,11 +230,7 @@ def _head_of(line: bytes) -> tuple[str, str]:
     return (head[1].decode(), (head[2] or b"").decode()) if head else ("", "")
 
 
-def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) and value else None
-
-
-def _may_be_of(path: Path, root: Path, places: set[Path]) -> bool:
+def _may_be_of(path: Path, root: Path, places: list[Path]) -> bool:
     """Whether the session began in one of the folders, below, or above; also if it does not say where."""
     try:
         start = transcript_file.read_start(path, root, _PEEK)

@@ -10,12 +10,8 @@ import re
 from collections import Counter
 from typing import Any
 
-from .turn_builder import strings
-
-TOOL_OUTPUT = "tool output"
-THINKING = "thinking"
-OWN_TEXT = "text by the tool"
-IMAGE = "image or document"
+from ..session import IMAGE, OWN_TEXT
+from .fields import items, strings
 
 # A text that is one element from its beginning to its end, in tags that only a program writes.
 _WRAPPED = re.compile(
@@ -85,7 +81,7 @@ def touched_files(call: dict[str, Any]) -> tuple[str, ...]:
     """The files of a patch that a tool call applies: as its input, or as an argument of a shell command."""
     text = call.get("input") or call.get("arguments") or call.get("action")
     if isinstance(text, dict):
-        text = "\n".join(strings(text["command"])) if isinstance(text.get("command"), list) else ""
+        text = "\n".join(strings(items(text, "command")))
     if not isinstance(text, str) or "*** " not in text:
         return ()
     return tuple(dict.fromkeys(_TOUCHED.findall(text.replace("\\n", "\n"))))
@@ -93,6 +89,5 @@ def touched_files(call: dict[str, Any]) -> tuple[str, ...]:
 
 def _kinds(payload: dict[str, Any]) -> list[str | None]:
     """What newer versions say of each text; empty for older ones."""
-    metadata = payload.get("internal_chat_message_metadata_passthrough")
-    kinds = metadata.get("content_item_kinds") if isinstance(metadata, dict) else None
-    return [kind if isinstance(kind, str) else None for kind in kinds] if isinstance(kinds, list) else []
+    kinds = items(payload, "internal_chat_message_metadata_passthrough", "content_item_kinds")
+    return [kind if isinstance(kind, str) else None for kind in kinds]

@@ -16,8 +16,9 @@ from pathlib import Path
 
 from ..session import Findings, Transcript, Turn
 from . import cursor_agent, cursor_editor, foreign_database, json_lines, transcript_file
+from .fields import text
 from .reader import Home
-from .turn_builder import TurnBuilder, moment
+from .turn_builder import moment, turns_of
 from .vscode_folders import desktop_folders, storages
 
 _PRODUCTS = ("Cursor", "Cursor Nightly")
@@ -46,15 +47,9 @@ class Cursor:
         """The conversation's turns. What Cursor has removed from a conversation is not among them."""
         path = transcript.path
         is_agent = path.name == cursor_agent.FILE
-        builder = TurnBuilder()
         with foreign_database.opened(path, path.parent) as database:
             read = cursor_agent.said if is_agent else cursor_editor.said
-            for said in read(database, transcript.session_id, findings):
-                if said is None:
-                    yield from builder.mark("compacted")
-                else:
-                    yield from builder.add(replace(said, folder=transcript.folder))
-        yield from builder.finish()
+            yield from turns_of(read(database, transcript.session_id, findings), folder=transcript.folder)
 
 
 READER = Cursor()
@@ -88,7 +83,7 @@ def _listed_by_workspace(path: Path, user: Path) -> dict[str, cursor_editor.Comp
 
 
 def _of_agent(chats: Path, workspace: Path) -> Iterator[Transcript]:
-    places = list(dict.fromkeys([workspace, workspace.resolve()]))
+    places = transcript_file.places_of(workspace)
     names = {_name_of(str(place)): str(place) for place in places}
     for project in transcript_file.folders(chats):
         for session in transcript_file.folders(project):
@@ -105,10 +100,8 @@ def _folder_in(session: Path, chats: Path, name: str, places: list[Path]) -> str
         record = json_lines.parsed(transcript_file.read_start(session / "meta.json", chats, 64 * 1024), Findings())
     except OSError:
         return None
-    folder = record.get("cwd") if isinstance(record, dict) else None
-    if not isinstance(folder, str) or _name_of(folder) != name:
-        return None
-    return folder if any(Path(folder).is_relative_to(place) for place in places) else None
+    folder = text(record, "cwd")
+    return folder if folder and _name_of(folder) == name and transcript_file.is_inside(folder, places) else None
 
 
 def _name_of(folder: str) -> str:

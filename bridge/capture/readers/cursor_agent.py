@@ -12,17 +12,13 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ..session import Findings
+from ..session import IMAGE, OWN_TEXT, THINKING, TOOL_OUTPUT, Findings
 from . import json_lines
+from .fields import at, first_text, strings
 from .foreign_database import MAX_VALUE, ForeignDatabase
-from .turn_builder import Said, strings
+from .turn_builder import Said
 
 FILE = "store.db"
-
-TOOL_OUTPUT = "tool output"
-THINKING = "thinking"
-OWN_TEXT = "text by the tool"
-IMAGE = "image or document"
 
 _MESSAGES = 1  # the number of the root's field
 _DIGEST = 32
@@ -32,7 +28,7 @@ _PATHS = ("path", "file_path", "target_file")
 _FILE_TOOLS = frozenset({"Read", "Write", "Edit", "StrReplace", "Delete", "EditNotebook", "MultiEdit"})
 
 
-def said(database: ForeignDatabase, session_id: str, findings: Findings) -> Iterator[Said | None]:
+def said(database: ForeignDatabase, session_id: str, findings: Findings) -> Iterator[Said]:
     """What was said, in order. Raises OSError if the conversation has no root that can be read."""
     message_ids = list(_message_ids(_root(database, session_id)))
     if not message_ids:
@@ -168,7 +164,4 @@ def _asked(text: str, findings: Findings) -> str:
 
 
 def _file_of(call: dict[str, Any]) -> str | None:
-    arguments = call.get("args")
-    if call.get("toolName") not in _FILE_TOOLS or not isinstance(arguments, dict):
-        return None
-    return next((arguments[name] for name in _PATHS if isinstance(arguments.get(name), str)), None)
+    return first_text(at(call, "args"), _PATHS) if call.get("toolName") in _FILE_TOOLS else None

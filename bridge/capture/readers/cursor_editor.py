@@ -13,16 +13,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ..session import Findings
+from ..session import THINKING, TOOL_OUTPUT, Findings, Marker
 from . import json_lines
+from .fields import at, first_text, objects, strings, text
 from .foreign_database import MAX_VALUE, ForeignDatabase
-from .turn_builder import Said, moment, strings
+from .turn_builder import Said, moment
 
 FILE = "state.vscdb"
 TESTED = 17  # the version of a composer's record
-
-TOOL_OUTPUT = "tool output"
-THINKING = "thinking"
 
 _USER, _ASSISTANT = 1, 2
 _COMPACTION = 22  # the capability of a bubble that stands where the conversation was compacted
@@ -43,13 +41,13 @@ def listed(database: ForeignDatabase, workspace_id: str) -> dict[str, Composer]:
     found = {
         each["composerId"]: _composer(each)
         for each in _all_composers(database, "composer.composerHeaders")
-        if isinstance(each.get("workspaceIdentifier"), dict) and each["workspaceIdentifier"].get("id") == workspace_id
+        if at(each, "workspaceIdentifier", "id") == workspace_id
     }
     if not database.columns("composerHeaders") >= _HEADERS:
         return found
     query = "SELECT composerId, lastUpdatedAt, value FROM composerHeaders WHERE workspaceId = ?"
     return found | {
-        composer_id: _composer({"lastUpdatedAt": updated, "name": (_parsed(value) or {}).get("name")})
+        composer_id: _composer({"lastUpdatedAt": updated, "name": at(_parsed(value), "name")})
         for composer_id, updated, value in database.rows(query, (workspace_id,))
         if isinstance(composer_id, str)
     }
@@ -65,7 +63,7 @@ def _all_composers(database: ForeignDatabase, key: str) -> list[dict[str, Any]]:
         return []
     rows = database.rows("SELECT value FROM ItemTable WHERE key = ?", (key,))
     record = _parsed(rows[0][0]) if rows else None
-    return [each for each in _dicts((record or {}).get("allComposers")) if isinstance(each.get("composerId"), str)]
+    return [each for each in objects(record, "allComposers") if isinstance(each.get("composerId"), str)]
 
 
 def size_of(database: ForeignDatabase, composer_id: str) -> int | None:
@@ -76,8 +74,8 @@ def size_of(database: ForeignDatabase, composer_id: str) -> int | None:
     return rows[0][0] if rows and isinstance(rows[0][0], int) else None
 
 
-def said(database: ForeignDatabase, composer_id: str, findings: Findings) -> Iterator[Said | None]:
-    """What was said, in order; None where the conversation was compacted. Raises OSError if it is gone."""
+def said(database: ForeignDatabase, composer_id: str, findings: Findings) -> Iterator[Said | Marker]:
+    """What was said, in order, and where the conversation was compacted. Raises OSError if it is gone."""
     record = _value(database, f"composerData:{composer_id}", findings)
     if record is None:
         raise OSError(errno.ENOENT, f"not read: the conversation {composer_id} is gone, damaged or too large")
@@ -87,7 +85,7 @@ def said(database: ForeignDatabase, composer_id: str, findings: Findings) -> Ite
     part = composer_id if record.get("subagentInfo") else ""
     for number, bubble in enumerate(_bubbles(database, composer_id, record, findings), 1):
         if bubble.get("capabilityType") == _COMPACTION:
-            yield None
+            yield "compacted"
         else:
             found = _said(bubble, f"message {number}", part, findings)
             if found is not None:
@@ -98,20 +96,19 @@ def _bubbles(
     database: ForeignDatabase, composer_id: str, record: dict[str, Any], findings: Findings
 ) -> Iterator[dict[str, Any]]:
     """The messages: each in a value of its own, or, as older versions keep them, inside of the record."""
-    inner = record.get("conversationMap")
-    for header in _dicts(record.get("fullConversationHeadersOnly")):
-        bubble_id = header.get("bubbleId")
+    for header in objects(record, "fullConversationHeadersOnly"):
+        bubble_id = str(header.get("bubbleId"))
         bubble = _value(database, f"bubbleId:{composer_id}:{bubble_id}", findings)
-        if bubble is None and isinstance(inner, dict) and isinstance(inner.get(bubble_id), dict):
-            bubble = inner[bubble_id]
-        if bubble is not None:
+        if bubble is None:
+            bubble = at(record, "conversationMap", bubble_id)
+        if isinstance(bubble, dict):
             yield {"createdAt": header.get("createdAt"), **bubble}
     if not record.get("fullConversationHeadersOnly"):
-        yield from _dicts(record.get("conversation"))
+        yield from objects(record, "conversation")
 
 
 def _said(bubble: dict[str, Any], place: str, part: str, findings: Findings) -> Said | None:
-    kind, text = bubble.get("type"), bubble.get("text")
+    kind = bubble.get("type")
     if kind not in (_USER, _ASSISTANT):
         findings.unknown[f"message of type {kind}"[:80]] += 1
         return None
@@ -122,10 +119,10 @@ def _said(bubble: dict[str, Any], place: str, part: str, findings: Findings) -> 
     files: tuple[str, ...] = ()
     if isinstance(call, dict) and call.get("name"):
         findings.left_out[TOOL_OUTPUT] += 1
-        tools, files = strings([call["name"]]), strings(_files(call))
+        tools, files = strings([call["name"]]), strings([_file_of(call)])
     return Said(
         "user" if kind == _USER else "assistant",
-        text if isinstance(text, str) else "",
+        text(bubble, "text") or "",
         place,
         moment(bubble.get("createdAt")),
         part=part,
@@ -134,18 +131,15 @@ def _said(bubble: dict[str, Any], place: str, part: str, findings: Findings) -> 
     )
 
 
-def _files(call: dict[str, Any]) -> Iterator[Any]:
-    for arguments in (call.get("params"), call.get("rawArgs")):
-        values = arguments if isinstance(arguments, dict) else _parsed(arguments) or {}
-        for name in _PATHS:
-            if isinstance(values.get(name), str):
-                yield values[name]
-                return
+def _file_of(call: dict[str, Any]) -> str | None:
+    given = (call.get("params"), call.get("rawArgs"))
+    records = (each if isinstance(each, dict) else _parsed(each) for each in given)
+    return next(filter(None, (first_text(each, _PATHS) for each in records)), None)
 
 
 def _composer(record: dict[str, Any]) -> Composer:
-    updated, title = record.get("lastUpdatedAt") or record.get("createdAt"), record.get("name")
-    return Composer(updated if isinstance(updated, int) else None, title if isinstance(title, str) and title else None)
+    updated = record.get("lastUpdatedAt") or record.get("createdAt")
+    return Composer(updated if isinstance(updated, int) else None, text(record, "name"))
 
 
 def _value(database: ForeignDatabase, key: str, findings: Findings) -> dict[str, Any] | None:
@@ -167,7 +161,3 @@ def _parsed(data: Any) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
-
-
-def _dicts(value: Any) -> list[dict[str, Any]]:
-    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []

@@ -11,13 +11,10 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from ..session import Findings
+from ..session import OWN_TEXT, THINKING, TOOL_OUTPUT, Findings
 from .export_labels import SPEAKERS
-from .turn_builder import Said, moment, strings
-
-TOOL_OUTPUT = "tool output"
-THINKING = "thinking"
-OWN_TEXT = "text by the tool"
+from .fields import at, items, objects, strings
+from .turn_builder import Said, moment
 
 _OTHERS = frozenset({"system", "developer", "tool", "function"})
 _LISTS = ("chat_messages", "messages", "conversation", "history", "turns", "items")
@@ -97,10 +94,8 @@ def _role(message: dict[str, Any]) -> str:
 
 def _is_hidden(message: dict[str, Any]) -> bool:
     """Whether ChatGPT did not show it: a call of a tool, or what it knows of the user."""
-    metadata = message.get("metadata")
-    return (isinstance(metadata, dict) and metadata.get("is_visually_hidden_from_conversation") is True) or message.get(
-        "recipient", "all"
-    ) not in ("all", None)
+    is_said_hidden = at(message, "metadata", "is_visually_hidden_from_conversation") is True
+    return is_said_hidden or message.get("recipient") not in ("all", None)
 
 
 def _text(message: dict[str, Any], left_out: Counter[str]) -> str:
@@ -123,11 +118,5 @@ def _text(message: dict[str, Any], left_out: Counter[str]) -> str:
 
 
 def _tools(message: dict[str, Any]) -> Iterator[str]:
-    calls = message.get("tool_calls")
-    for call in calls if isinstance(calls, list) else ():
-        function = call.get("function") if isinstance(call, dict) else None
-        yield from strings([function.get("name")] if isinstance(function, dict) else [])
-    content = message.get("content")
-    for item in content if isinstance(content, list) else ():
-        if isinstance(item, dict) and item.get("type") == "tool_use":
-            yield from strings([item.get("name")])
+    yield from strings(at(call, "function", "name") for call in items(message, "tool_calls"))
+    yield from strings(item.get("name") for item in objects(message, "content") if item.get("type") == "tool_use")

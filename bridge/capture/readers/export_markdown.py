@@ -11,12 +11,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from ..session import Speaker
+from ..session import TOOL_OUTPUT, Speaker
 from .export_dates import moment_in
 from .export_labels import Label, Labels
 from .turn_builder import Said
-
-TOOL_OUTPUT = "tool output"
 
 _FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})")
 _TERMINAL = re.compile(r"(?:([⏺●])|\s*(⎿))\s(.*)$")

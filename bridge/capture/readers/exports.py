@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ..session import Findings, Transcript, Turn
+from ..session import Findings, Marker, Transcript, Turn
 from . import export_json, export_markdown, json_elements, json_lines, transcript_file
 from .export_labels import Labels, labels_of
 from .reader import Home
-from .turn_builder import Said, TurnBuilder
+from .turn_builder import Said, turns_of
 
 _PEEK = 64 * 1024
 _BRACKET = re.compile(rb"\[[A-Za-z][A-Za-z ]{1,20}\]\s")  # a label of a speaker, no array
@@ -38,16 +38,17 @@ class Exports:
     def turns(self, transcript: Transcript, findings: Findings) -> Iterator[Turn]:
         """The turns of all conversations in the file, in its order."""
         with transcript_file.opened(transcript.path, transcript.path.parent) as file:
-            builder = TurnBuilder()
-            for number, conversation in enumerate(_conversations(file, findings)):
-                if number:
-                    yield from builder.mark("cleared")
-                for said in conversation:
-                    yield from builder.add(said)
-            yield from builder.finish()
+            yield from turns_of(_said(file, findings))
 
 
 READER = Exports()
+
+
+def _said(file: BinaryIO, findings: Findings) -> Iterator[Said | Marker]:
+    for number, conversation in enumerate(_conversations(file, findings)):
+        if number:
+            yield "cleared"
+        yield from conversation
 
 
 def _conversations(file: BinaryIO, findings: Findings) -> Iterator[Iterator[Said]]:

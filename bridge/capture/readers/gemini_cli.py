@@ -18,9 +18,10 @@ from typing import Any, BinaryIO
 
 from ..session import Findings, Transcript, Turn
 from . import gemini_cli_text, json_lines, transcript_file
+from .fields import items
 from .json_lines import read_object
 from .reader import Home
-from .turn_builder import TurnBuilder
+from .turn_builder import turns_of
 
 _PEEK = 4 * 1024
 _SESSION = re.compile(rb'"sessionId":\s*"([\w-]{1,100})"')
@@ -34,7 +35,7 @@ class GeminiCli:
 
     def roots(self, home: Home) -> list[Path]:
         """The folder of all projects. ``GEMINI_CLI_HOME`` moves it."""
-        return [Path(home.environment.get("GEMINI_CLI_HOME") or home.folder) / ".gemini" / "tmp"]
+        return [home.moved("GEMINI_CLI_HOME") / ".gemini" / "tmp"]
 
     def transcripts(self, home: Home, workspace: Path) -> Iterator[Transcript]:
         """The sessions that ran in this folder or below it. A session that a newer version copied is given once."""
@@ -57,13 +58,8 @@ class GeminiCli:
         part = transcript.session_id if transcript.path.parent != chats else ""
         with transcript_file.opened(transcript.path, chats) as file:
             records = _lines(file, findings) if transcript.path.suffix == ".jsonl" else _object(file, findings)
-            messages = gemini_cli_text.messages(records, findings)
-        builder = TurnBuilder()
-        for message in messages:
-            if message.follows_compression:
-                yield from builder.mark("compacted")
-            yield from builder.add(replace(message.said, folder=transcript.folder, part=part))
-        yield from builder.finish()
+            said = gemini_cli_text.said(records, findings)
+            yield from turns_of(said, folder=transcript.folder, part=part)
 
 
 READER = GeminiCli()
@@ -77,8 +73,7 @@ def _lines(file: BinaryIO, findings: Findings) -> Iterator[tuple[str, dict[str, 
 
 
 def _object(file: BinaryIO, findings: Findings) -> Iterator[tuple[str, dict[str, Any]]]:
-    messages = read_object(file, findings).get("messages")
-    for number, message in enumerate(messages if isinstance(messages, list) else [], 1):
+    for number, message in enumerate(items(read_object(file, findings), "messages"), 1):
         if isinstance(message, dict):
             yield f"message {number}", message
         else:
@@ -88,20 +83,16 @@ def _object(file: BinaryIO, findings: Findings) -> Iterator[tuple[str, dict[str,
 def _projects(root: Path, workspace: Path) -> Iterator[tuple[Path, str]]:
     """The projects' folders whose project is the workspace or inside of it, and the project's path. Those that say
     their path come first."""
-    places = list(dict.fromkeys([workspace, workspace.resolve()]))
+    places = transcript_file.places_of(workspace)
     for project in transcript_file.folders(root):
         try:
             path = transcript_file.read_start(project / _MARKER, root, 16 * 1024).decode("utf-8", "replace").strip()
         except OSError:
             continue
-        if path and any(_is_inside(path, place) for place in places):
+        if path and transcript_file.is_inside(path, places):
             yield project, path
     for place in places:
         yield root / hashlib.sha256(os.fsencode(place)).hexdigest(), str(place)
-
-
-def _is_inside(path: str, place: Path) -> bool:
-    return Path(os.path.normcase(path)).is_relative_to(os.path.normcase(place))
 
 
 def _session_id(path: Path, root: Path) -> str | None:

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ..session import Findings
-from .turn_builder import Said, moment, strings
+from ..session import IMAGE, OWN_TEXT, REWOUND, SUMMARY, THINKING, TOOL_OUTPUT, Findings, Marker
+from .fields import at, first_text, items, objects, strings
+from .turn_builder import Said, moment
 
-TOOL_OUTPUT = "tool output"
-THINKING = "thinking"
-OWN_TEXT = "text by the tool"
-IMAGE = "image or document"
-SUMMARY = "summary by the tool"
-REWOUND = "rewound turn"
 NOTICE = "notice"
 
 _NOTICES = frozenset({"info", "error", "warning"})
@@ -49,8 +44,7 @@ class _Session:
         if isinstance(record.get("$rewindTo"), str):
             self._rewind(record["$rewindTo"])
         elif isinstance(record.get("$set"), dict):
-            messages = record["$set"].get("messages")
-            if isinstance(messages, list):
+            if isinstance(messages := record["$set"].get("messages"), list):
                 self._replace(place, messages)
         elif isinstance(record.get("id"), str):
             self._add(place, record)
@@ -85,7 +79,7 @@ class _Session:
 
     def _message(self, place: str, record: dict[str, Any]) -> Message | None:
         left_out, kind = self._findings.left_out, record.get("type")
-        at = moment(record.get("timestamp"))
+        said_at = moment(record.get("timestamp"))
         if kind == "user":
             shown = record.get("displayContent")
             text = self._text_of(shown if shown is not None else record.get("content"))
@@ -98,19 +92,19 @@ class _Session:
             if text.lstrip().startswith(_OWN):
                 left_out[OWN_TEXT] += 1
                 return None
-            return Message(Said("user", _CONTENTS.sub("", text), place, at)) if text.strip() else None
+            return Message(Said("user", _CONTENTS.sub("", text), place, said_at)) if text.strip() else None
         if kind == "gemini":
-            calls = [call for call in _list(record.get("toolCalls")) if isinstance(call, dict)]
+            calls = objects(record, "toolCalls")
             said = Said(
                 "assistant",
                 self._text_of(record.get("content")),
                 place,
-                at,
+                said_at,
                 tools=strings(call.get("name") for call in calls),
-                files=strings(_file_of(call.get("args")) for call in calls),
+                files=strings(first_text(at(call, "args"), _PATHS) for call in calls),
             )
             outputs = sum(call.get("result") is not None for call in calls)
-            return Message(said, outputs=outputs, thoughts=len(_list(record.get("thoughts"))))
+            return Message(said, outputs=outputs, thoughts=len(items(record, "thoughts")))
         if kind in _NOTICES:
             left_out[NOTICE] += 1
         else:
@@ -142,19 +136,12 @@ class _Session:
         return found
 
 
-def messages(records: Iterable[tuple[str, dict[str, Any]]], findings: Findings) -> list[Message]:
-    """The messages that stand at the end of the records, each of which has its place."""
+def said(records: Iterable[tuple[str, dict[str, Any]]], findings: Findings) -> Iterator[Said | Marker]:
+    """What the messages say that stand at the end of the records, each of which has its place."""
     session = _Session(findings)
     for place, record in records:
         session.apply(place, record)
-    return session.messages()
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
-def _file_of(arguments: Any) -> str | None:
-    if not isinstance(arguments, dict):
-        return None
-    return next((arguments[name] for name in _PATHS if isinstance(arguments.get(name), str)), None)
+    for message in session.messages():
+        if message.follows_compression:
+            yield "compacted"
+        yield message.said

@@ -14,12 +14,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ..session import Findings, Transcript, Turn
+from ..session import Findings, Marker, Transcript, Turn
 from . import foreign_database, json_lines, opencode_text, transcript_file
+from .fields import text
 from .foreign_database import MAX_VALUE, ForeignDatabase
 from .json_lines import read_object
 from .reader import Home
-from .turn_builder import TurnBuilder, is_newer, moment
+from .transcript_file import is_inside
+from .turn_builder import Said, is_newer, moment, turns_of
 
 TESTED = "1.18.33"
 
@@ -50,12 +52,11 @@ class OpenCode:
 
     def roots(self, home: Home) -> list[Path]:
         """OpenCode's folder of data, the same on every platform. ``XDG_DATA_HOME`` moves it."""
-        moved = home.environment.get("XDG_DATA_HOME")
-        return [(Path(moved) if moved else home.folder / ".local" / "share") / "opencode"]
+        return [home.moved("XDG_DATA_HOME", ".local", "share") / "opencode"]
 
     def transcripts(self, home: Home, workspace: Path) -> Iterator[Transcript]:
         """The sessions that ran in this folder or below it. A database that cannot be read now is left out."""
-        places = {workspace, workspace.resolve()}
+        places = transcript_file.places_of(workspace)
         for root in self.roots(home):
             seen = set[str]()
             for path in sorted(transcript_file.files(root, ".db")):
@@ -73,9 +74,9 @@ class OpenCode:
         """The session's turns. What was reverted is left out."""
         if transcript.path.suffix == ".db":
             with foreign_database.opened(transcript.path, transcript.path.parent) as database:
-                yield from _turns(*_from_database(database, transcript.session_id, findings), findings)
+                yield from turns_of(_said(*_from_database(database, transcript.session_id, findings), findings))
         else:
-            yield from _turns(*_from_files(transcript.path, findings), findings)
+            yield from turns_of(_said(*_from_files(transcript.path, findings), findings))
 
 
 READER = OpenCode()
@@ -83,55 +84,38 @@ READER = OpenCode()
 _Messages = Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]
 
 
-def _turns(session: _Session, messages: _Messages, findings: Findings) -> Iterator[Turn]:
+def _said(session: _Session, messages: _Messages, findings: Findings) -> Iterator[Said | Marker]:
     if is_newer(session.version, TESTED):
         findings.newer = session.version
     part = session.session_id if session.parent_id else ""
-    builder = TurnBuilder()
     for number, (message, parts) in enumerate(messages, 1):
         said = opencode_text.said(message, parts, session.reverted, findings)
-        if said is None:
-            continue
-        if said == opencode_text.COMPACTED:
-            yield from builder.mark("compacted")
-            continue
-        yield from builder.add(
-            replace(said, place=f"message {number}", folder=said.folder or session.folder, part=part)
-        )
-    yield from builder.finish()
+        if isinstance(said, Said):
+            yield replace(said, place=f"message {number}", folder=said.folder or session.folder, part=part)
+        elif said is not None:
+            yield said
 
 
 def _session(record: dict[str, Any]) -> _Session | None:
     """A session from its record; None if it does not say its id and folder."""
-    session_id, folder = record.get("id"), record.get("directory")
-    if not isinstance(session_id, str) or not isinstance(folder, str):
+    session_id, folder = text(record, "id"), text(record, "directory")
+    if session_id is None or folder is None:
         return None
-    parent, title, version = record.get("parentID"), record.get("title"), record.get("version")
-    return _Session(
-        session_id,
-        parent if isinstance(parent, str) else None,
-        folder,
-        title if isinstance(title, str) and title else None,
-        version if isinstance(version, str) else None,
-        opencode_text.reverted(record.get("revert")),
-    )
-
-
-def _is_inside(folder: str, places: set[Path]) -> bool:
-    return any(Path(folder).is_relative_to(place) for place in places)
+    parent, title, version = (text(record, name) for name in ("parentID", "title", "version"))
+    return _Session(session_id, parent, folder, title, version, opencode_text.reverted(record.get("revert")))
 
 
 # --- the database ---
 
 
-def _in_database(path: Path, root: Path, places: set[Path]) -> Iterator[Transcript]:
+def _in_database(path: Path, root: Path, places: list[Path]) -> Iterator[Transcript]:
     with foreign_database.opened(path, root) as database:
         if any(not needed <= database.columns(table) for table, needed in _NEEDED.items()):
             return
         for session_id, folder, title, updated in database.rows(
             "SELECT id, directory, title, time_updated FROM session"
         ):
-            if not isinstance(session_id, str) or not isinstance(folder, str) or not _is_inside(folder, places):
+            if not isinstance(session_id, str) or not isinstance(folder, str) or not is_inside(folder, places):
                 continue
             query = "SELECT count(*), max(time_updated) FROM part WHERE session_id = ?"
             ((parts, newest),) = database.rows(query, (session_id,))
@@ -186,14 +170,14 @@ def _parsed(data: Any) -> Any:
 # --- the files of versions before 1.2 ---
 
 
-def _in_files(root: Path, places: set[Path]) -> Iterator[Transcript]:
+def _in_files(root: Path, places: list[Path]) -> Iterator[Transcript]:
     for project in transcript_file.folders(root / "storage" / "session"):
         for path in transcript_file.files(project, ".json"):
             try:
                 session = _read_session(path, Findings())
             except OSError:
                 continue
-            if session is None or not _is_inside(session.folder, places):
+            if session is None or not is_inside(session.folder, places):
                 continue
             messages = transcript_file.files(root / "storage" / "message" / session.session_id, ".json")
             found = transcript_file.described("opencode", session.session_id, [path, *messages], session.title)

@@ -5,19 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..session import Findings, Speaker
+from ..session import IMAGE, OWN_TEXT, REWOUND, SUMMARY, THINKING, TOOL_OUTPUT, Findings, Marker, Speaker
 from .codex_text import touched_files
-from .turn_builder import Said, moment, strings
-
-TOOL_OUTPUT = "tool output"
-THINKING = "thinking"
-OWN_TEXT = "text by the tool"
-IMAGE = "image or document"
-SUMMARY = "summary by the tool"
-REVERTED = "rewound turn"
-
-# What `said` gives for the request to compact the conversation.
-COMPACTED = Said("user", "", "compacted")
+from .fields import at, items, strings, text
+from .turn_builder import Said, moment
 
 # Kinds of parts that say nothing.
 _SILENT = frozenset({"step-start", "step-finish", "snapshot", "retry", "agent"})
@@ -34,16 +25,15 @@ class Reverted:
 
 def reverted(value: Any) -> Reverted | None:
     """From the session's record; None if nothing is reverted."""
-    if not isinstance(value, dict) or not isinstance(value.get("messageID"), str):
-        return None
-    part_id = value.get("partID")
-    return Reverted(value["messageID"], part_id if isinstance(part_id, str) else None)
+    message_id = text(value, "messageID")
+    return None if message_id is None else Reverted(message_id, text(value, "partID"))
 
 
 def said(
     message: dict[str, Any], parts: list[dict[str, Any]], reverted_from: Reverted | None, findings: Findings
-) -> Said | None:
-    """What the message says, without a place; None if it says nothing to keep.
+) -> Said | Marker | None:
+    """What the message says, without a place, or that it asks to compact the conversation; None if it says nothing to
+    keep.
 
     The ids of messages and parts grow with the time.
     """
@@ -57,7 +47,7 @@ def said(
             findings.unknown[f"message by {role}"[:80]] += 1
             return None
     if speaker == "user" and any(part.get("type") == "compaction" for part in parts):
-        return COMPACTED
+        return "compacted"
     if message.get("summary") is True:
         findings.left_out[SUMMARY] += 1
         return None
@@ -66,7 +56,7 @@ def said(
         if message_id > reverted_from.message_id or (
             message_id == reverted_from.message_id and reverted_from.part_id is None
         ):
-            findings.left_out[REVERTED] += 1
+            findings.left_out[REWOUND] += 1
             return None
         if message_id == reverted_from.message_id:
             parts = [part for part in parts if str(part.get("id")) < (reverted_from.part_id or "")]
@@ -75,14 +65,12 @@ def said(
     tools: list[Any] = []
     for part in parts:
         _add(part, texts, files, tools, findings)
-    time, path = message.get("time"), message.get("path")
-    folder = path.get("cwd") if isinstance(path, dict) else None
     return Said(
         speaker,
         "\n\n".join(texts),
         "",
-        moment(time.get("created")) if isinstance(time, dict) else None,
-        folder if isinstance(folder, str) else None,
+        moment(at(message, "time", "created")),
+        text(message, "path", "cwd"),
         files=strings(files),
         tools=strings(tools),
     )
@@ -101,13 +89,10 @@ def _add(part: dict[str, Any], texts: list[str], files: list[Any], tools: list[A
             state = part.get("state")
             if isinstance(state, dict):
                 findings.left_out[TOOL_OUTPUT] += 1
-                called_with = state.get("input")
-                if isinstance(called_with, dict):
-                    files.append(called_with.get("filePath"))
-                    files.extend(touched_files({"input": called_with.get("patchText")}))
+                files.append(at(state, "input", "filePath"))
+                files.extend(touched_files({"input": at(state, "input", "patchText")}))
         case "patch":
-            changed = part.get("files")
-            files.extend(changed if isinstance(changed, list) else [])
+            files.extend(items(part, "files"))
         case "reasoning":
             findings.left_out[THINKING] += 1
         case "file":

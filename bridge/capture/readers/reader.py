@@ -26,6 +26,10 @@ class Home:
         environment = inherited_environment()
         return cls(Path(environment.get(USER_HOME) or Path.home()), environment)
 
+    def moved(self, variable: str, *usual: str) -> Path:
+        """The folder that a variable of the environment names, or the usual one below the user's."""
+        return Path(self.environment.get(variable) or self.folder.joinpath(*usual))
+
 
 class Reader(Protocol):
     """Reads the transcripts of one tool. It opens regular files of this user only, follows no symbolic link out of the

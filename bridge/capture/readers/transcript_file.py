@@ -68,6 +68,17 @@ def files_below(folder: Path, ends: str) -> Iterator[Path]:
         yield from files_below(inner, ends)
 
 
+def places_of(workspace: Path) -> list[Path]:
+    """The paths under which a tool may know a folder."""
+    return list(dict.fromkeys([workspace, workspace.resolve()]))
+
+
+def is_inside(folder: str, places: Iterable[Path]) -> bool:
+    """Whether a folder is one of the places or below one."""
+    path = Path(os.path.normcase(folder))
+    return any(path.is_relative_to(os.path.normcase(place)) for place in places)
+
+
 def described(tool: str, session_id: str, paths: Iterable[Path], title: str | None = None) -> Transcript | None:
     """A transcript that consists of these files, the main one first; None if that does not exist.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -113,6 +113,14 @@ class TurnBuilder:
         self._open.clear()
 
 
+def turns_of(said: Iterable[Said | Marker], **common: Any) -> Iterator[Turn]:
+    """The turns of what was said, in order, with markers between. ``common``: the fields that are the same in all."""
+    builder = TurnBuilder()
+    for each in said:
+        yield from builder.add(replace(each, **common)) if isinstance(each, Said) else builder.mark(each)
+    yield from builder.finish()
+
+
 def moment(value: Any) -> str | None:
     """A record's time as ISO 8601 text in UTC: from such a text, or from seconds or milliseconds since 1970."""
     try:
@@ -125,11 +133,6 @@ def moment(value: Any) -> str | None:
     except (ValueError, OverflowError, OSError):
         pass
     return None
-
-
-def strings(values: Iterable[Any]) -> tuple[str, ...]:
-    """Those of the values that are texts with something in them."""
-    return tuple(value for value in values if isinstance(value, str) and value)
 
 
 _NUMBERS = re.compile(r"(\d{1,6})\.(\d{1,6})")

@@ -15,9 +15,10 @@ from typing import Any
 
 from ..session import Findings, Transcript, Turn
 from . import json_lines, transcript_file, vscode_text
+from .fields import items
 from .json_lines import read_object
 from .reader import Home
-from .turn_builder import TurnBuilder
+from .turn_builder import turns_of
 from .vscode_folders import UserFolder, desktop_folders, storages
 from .vscode_log import reduced_session, replay
 
@@ -60,12 +61,12 @@ class VSCodeChat:
         version = session.get("version")
         if isinstance(version, int) and version > TESTED:
             findings.newer = f"format {version}"
-        requests = session.get("requests")
-        builder = TurnBuilder()
-        for number, request in enumerate(requests if isinstance(requests, list) else [], 1):
-            for said in vscode_text.said(request, findings):
-                yield from builder.add(replace(said, place=f"request {number}", folder=transcript.folder))
-        yield from builder.finish()
+        said = (
+            replace(each, place=f"request {number}")
+            for number, request in enumerate(items(session, "requests"), 1)
+            for each in vscode_text.said(request, findings)
+        )
+        yield from turns_of(said, folder=transcript.folder)
 
 
 READER = VSCodeChat()
@@ -79,8 +80,7 @@ def _users(home: Home) -> Iterator[UserFolder]:
     if home.platform not in ("darwin", "win32"):
         for name, product in _FLATPAKS.items():
             yield UserFolder(home.folder / ".var" / "app" / name / "config" / product / "User")
-    data = Path(home.environment.get("XDG_DATA_HOME") or home.folder / ".local" / "share")
-    yield UserFolder(data / "code-server" / "User", is_server=True)
+    yield UserFolder(home.moved("XDG_DATA_HOME", ".local", "share") / "code-server" / "User", is_server=True)
     for name in _SERVERS:
         yield UserFolder(home.folder / name / "data" / "User", is_server=True)
 

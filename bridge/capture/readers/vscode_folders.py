@@ -16,6 +16,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from ..session import Findings
 from . import json_lines, transcript_file
+from .fields import at
 from .reader import Home
 
 _PEEK = 2**20
@@ -38,9 +39,9 @@ def desktop_folders(home: Home, products: tuple[str, ...]) -> list[UserFolder]:
     if home.platform == "darwin":
         base = home.folder / "Library" / "Application Support"
     elif home.platform == "win32":
-        base = Path(home.environment.get("APPDATA") or home.folder / "AppData" / "Roaming")
+        base = home.moved("APPDATA", "AppData", "Roaming")
     else:
-        base = Path(home.environment.get("XDG_CONFIG_HOME") or home.folder / ".config")
+        base = home.moved("XDG_CONFIG_HOME", ".config")
     return [UserFolder(base / product / "User") for product in products]
 
 
@@ -49,7 +50,7 @@ def storages(user: UserFolder, workspace: Path) -> Iterator[tuple[Path, str]]:
 
     A workspace of several folders is not among them: its sessions belong to none of them.
     """
-    places = list(dict.fromkeys([workspace, workspace.resolve()]))
+    places = transcript_file.places_of(workspace)
     unnamed = []
     for storage in transcript_file.folders(user.path / "workspaceStorage"):
         try:
@@ -58,8 +59,8 @@ def storages(user: UserFolder, workspace: Path) -> Iterator[tuple[Path, str]]:
             unnamed.append(storage)
             continue
         record = json_lines.parsed(data, Findings())
-        path = local_path(record.get("folder"), user.is_server) if isinstance(record, dict) else None
-        if path is not None and any(Path(path).is_relative_to(place) for place in places):
+        path = local_path(at(record, "folder"), user.is_server)
+        if path is not None and transcript_file.is_inside(path, places):
             yield storage, path
     if user.is_server:
         yield from _by_id(user, unnamed, places)

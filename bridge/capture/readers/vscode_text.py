@@ -6,14 +6,10 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
-from ..session import Findings
-from .turn_builder import Said, moment, strings
+from ..session import OWN_TEXT, REWOUND, THINKING, TOOL_OUTPUT, Findings
+from .fields import at, items, objects, strings
+from .turn_builder import Said, moment
 from .vscode_folders import local_path
-
-TOOL_OUTPUT = "tool output"
-THINKING = "thinking"
-OWN_TEXT = "text by the tool"
-UNDONE = "rewound turn"
 
 _TOOL_CALLS = frozenset({"toolInvocationSerialized", "toolInvocation"})
 # Kinds of parts of a response that nobody said, up to VS Code 1.139.
@@ -33,7 +29,7 @@ def said(request: Any, findings: Findings) -> Iterator[Said]:
         findings.damaged += 1
         return
     if request.get("shouldBeRemovedOnSend") or request.get("isHidden"):
-        findings.left_out[UNDONE] += 1
+        findings.left_out[REWOUND] += 1
         return
     asked_at = moment(request.get("timestamp"))
     text = _asked(request.get("message"))
@@ -41,12 +37,8 @@ def said(request: Any, findings: Findings) -> Iterator[Said]:
         findings.left_out[OWN_TEXT] += 1
     else:
         yield Said("user", text, "", asked_at)
-    state = request.get("modelState")
-    answered_at = moment(state.get("completedAt")) if isinstance(state, dict) else None
-    events = request.get("editedFileEvents")
-    edited = (
-        [_path_of(each.get("uri")) for each in events if isinstance(each, dict)] if isinstance(events, list) else []
-    )
+    answered_at = moment(at(request, "modelState", "completedAt"))
+    edited = [_path_of(each.get("uri")) for each in objects(request, "editedFileEvents")]
     text, files, tools = _answered(request.get("response"), findings)
     yield Said(
         "assistant",
@@ -65,13 +57,10 @@ def _asked(message: Any) -> str:
     if not isinstance(message, dict) or not isinstance(message.get("text"), str):
         return ""
     text: str = message["text"]
-    parts = message.get("parts")
-    first = parts[0] if isinstance(parts, list) and parts else None
-    if isinstance(first, dict) and first.get("kind") == "agent" and isinstance(first.get("range"), dict):
-        end = first["range"].get("endExclusive")
-        if isinstance(end, int) and text.startswith("@"):
-            return text[end:]
-    return text
+    first = next(iter(items(message, "parts")), None)
+    end = at(first, "range", "endExclusive")
+    is_named = at(first, "kind") == "agent" and isinstance(end, int) and text.startswith("@")
+    return text[end:] if is_named else text
 
 
 def _answered(response: Any, findings: Findings) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
@@ -127,11 +116,8 @@ def _edited(part: dict[str, Any]) -> Iterator[str | None]:
     if part.get("kind") == "codeblockUri" and not part.get("isEdit"):
         return
     yield _path_of(part.get("uri"))
-    edits = part.get("edits")
-    if part.get("kind") == "workspaceEdit" and isinstance(edits, list):
-        for edit in edits:
-            if isinstance(edit, dict):
-                yield _path_of(edit.get("newResource") or edit.get("resource"))
+    for edit in objects(part, "edits") if part.get("kind") == "workspaceEdit" else ():
+        yield _path_of(edit.get("newResource") or edit.get("resource"))
 
 
 def _path_of(value: Any) -> str | None:
