@@ -255,7 +255,7 @@ def told(beat: Beat, asked: frozenset[str], most: int) -> str:
     for one in beat.answered:
         if one.turn == best.turn and one.order > best.order:
             announces = text.endswith((":", "："))
-            if one.is_question or not (announces or (len(text) <= _BRIEF and one.order == best.order + 1)):
+            if one.is_question or words.begins("intends", one.text) or not (announces or (len(text) <= _BRIEF and one.order == best.order + 1)):
                 break
             text = f"{text} {plain(one.text)}"
             if len(text) > most // 2:

@@ -20,10 +20,12 @@ from .session import Turn
 from .title import COMMON, UNKNOWN, shortened, title
 
 ARROW = " → "
+NEXT = " · "  # between what was asked first and last
 _QUOTE, _OUTCOME = 150, 190  # characters of a line's two sides
 _LEAST_ALONE = 3  # words of a request that is understood without what came of it
 _MOST_DECISIONS = 6
 _CONTEXT = 480  # characters; about 120 tokens
+_BRIEF_QUOTE, _BRIEF_OUTCOME = 90, 145  # characters of the two sides where two beats are one line of that length
 
 
 def summarise(segment: Segment) -> SegmentSummary:
@@ -39,7 +41,7 @@ def summarise(segment: Segment) -> SegmentSummary:
     holding = [beat for beat in found if not beat.is_withdrawn]
     pairs = [(beat, pair) for beat in holding for pair in _decisions(beat)][-_MOST_DECISIONS:]
     others = [beat for beat in holding if all(beat is not decided for decided, _ in pairs)]
-    lines = _context(others)
+    lines = _context(others) if pairs else _in_one_line(others)
     topic = title(spoken, found)
     opens = _open(spoken, found)
     decisions = tuple(_line(quote, outcome) for _, (quote, _, outcome) in pairs)
@@ -143,6 +145,26 @@ def _context(others: Sequence[Beat]) -> list[tuple[str, str]]:
     return [(text, place) for _, text, place in sorted(lines)]
 
 
+def _in_one_line(others: Sequence[Beat]) -> list[tuple[str, str]]:
+    """What a session without a decision was about, as one line with its place: the first request, and of the others the
+    one that an answer speaks of most, each with what came out."""
+    asked = [(one, _outcome(beat, one.text), beat.done) for beat in others if (one := _request(beat)) is not None]
+    if not asked:
+        outcomes = [(_outcome(beat, ""), beat.answered[0].place) for beat in others if beat.answered]
+        return [each for each in outcomes if each[0]][:1]
+
+    def worth(place: int) -> tuple[bool, int, int]:
+        one, outcome, done = asked[place]
+        return done, len(subject_words(one.text) & subject_words(outcome)), place
+
+    best = max((place for place in range(1, len(asked)) if asked[place][1]), key=worth, default=0)
+    if not best:
+        return [(_line(shortened(plain(asked[0][0].text), _QUOTE), asked[0][1]), asked[0][0].place)]
+    parts = [_line(shortened(plain(one.text), _BRIEF_QUOTE), shortened(outcome, _BRIEF_OUTCOME))
+             for one, outcome, _ in (asked[0], asked[best])]  # fmt: skip
+    return [(NEXT.join(parts), asked[0][0].place)]
+
+
 def _request(beat: Beat) -> Sentence | None:
     mine = [one for one in beat.asked if not words.is_empty(one.text)]
     return max(mine, key=lambda one: len(subject_words(one.text)), default=None)
@@ -157,8 +179,10 @@ def _open(spoken: Sequence[Turn], found: Sequence[Beat]) -> list[Sentence]:
     if not spoken or not found:
         return []
     last = [one for one in (*found[-1].asked, *found[-1].answered) if one.turn == len(spoken) - 1]
-    is_open = [one for one in last if one.is_question or (one.speaker == "user" and not words.is_empty(one.text))]
-    return is_open[-1:]
+    unanswered = [one for one in last if one.speaker == "user" and not words.is_empty(one.text)]
+    if unanswered:
+        return [max(unanswered, key=lambda one: len(subject_words(one.text)))]
+    return [one for one in last if one.is_question and not words.says("closes", one.text)][-1:]
 
 
 def _importance(found: Sequence[Beat], decisions: int, has_subject: bool) -> float:

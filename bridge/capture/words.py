@@ -12,7 +12,7 @@ from typing import Literal
 
 Part = Literal[
     "courtesy", "intends", "retracts", "disputes", "accepts", "continues", "orders", "upkeep", "done", "concedes",
-    "fails", "wishes", "addresses",
+    "fails", "wishes", "addresses", "closes",
 ]  # fmt: skip
 
 # English first, then German, French, Spanish, Portuguese and Italian, then Russian, Chinese, Japanese and Korean. In a
@@ -147,6 +147,11 @@ _TABLE: dict[Part, str] = {
         должн* нужно надо лучше вместо никогда решили хочу 应该 应当 必须 不要 不用 没有必要 改成 改为 统一 直接 换成
         去除 删除
         べき てほしい にして ではなく 必ず 常に 해야 하지_마 대신 항상 바꿔""",
+    # The assistant offers anything more: nothing is open.
+    "closes": """
+        any_other any_further any_additional any_more any_adjustments any_changes any_tweaks anything_else further_adjust*
+        something_else what_else noch_etwas sonst_noch weitere_anpassungen autre_chose d'autres_modifications algo_más
+        otro_cambio mais_alguma algo_mais altro ещё_что-то что-нибудь_ещё 其他 还有什么 他に 다른""",
     # Somebody speaks to somebody. A long text without such words was written elsewhere.
     "addresses": """
         i i'm i've i'd i'll we we're we've you your my our us me let's please can could
@@ -195,7 +200,10 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 
 def begins(part: Part, text: str) -> bool:
     """Whether a text begins with such words; what the person wants done may have words of courtesy before it."""
-    return _pattern(part, at_start=True).match(_requested(text) if part in ("orders", "upkeep") else text) is not None
+    pattern = _pattern(part, at_start=True)
+    if part in ("orders", "upkeep"):
+        return pattern.match(_requested(text)) is not None
+    return any(map(pattern.match, (text, _requested(text)) if part == "intends" else (text,)))
 
 
 def says(part: Part, text: str) -> bool:
