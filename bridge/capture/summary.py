@@ -7,6 +7,7 @@ the other beats in the same form, asked → came out, in at most 120 tokens.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from ..memory import Content, TimeScope
@@ -24,6 +25,8 @@ NEXT = " · "  # between what was asked first and last
 _QUOTE, _OUTCOME = 150, 190  # characters of a line's two sides
 _LEAST_ALONE = 3  # words of a request that is understood without what came of it
 _MOST_DECISIONS = 6
+_ENGLISH = 0.15  # of the words of somebody who speaks it are words without a subject
+_MENTION = re.compile(r"@\S+")
 _CONTEXT = 480  # characters; about 120 tokens
 _BRIEF_QUOTE, _BRIEF_OUTCOME = 90, 145  # characters of the two sides where two beats are one line of that length
 
@@ -39,7 +42,8 @@ def summarise(segment: Segment) -> SegmentSummary:
     spoken = [turn for turn in segment.turns if not turn.part]
     found = beats(segment.turns)
     holding = [beat for beat in found if not beat.is_withdrawn]
-    pairs = [(beat, pair) for beat in holding for pair in _decisions(beat)][-_MOST_DECISIONS:]
+    is_english = _is_english(found)
+    pairs = [(beat, pair) for beat in holding for pair in _decisions(beat, is_english)][-_MOST_DECISIONS:]
     others = [beat for beat in holding if all(beat is not decided for decided, _ in pairs)]
     lines = _context(others) if pairs else _in_one_line(others)
     topic = title(spoken, found)
@@ -66,14 +70,20 @@ def summarise(segment: Segment) -> SegmentSummary:
     )
 
 
-def _decisions(beat: Beat) -> list[tuple[str, str, str]]:
+def _is_english(found: Sequence[Beat]) -> bool:
+    """Whether the person speaks English: of a few words alone, such as "bun test supports mocking", nobody can tell."""
+    said = " ".join(one.text for beat in found for one in beat.asked).lower().split()
+    return len([word for word in said if word in STOP_WORDS]) > _ENGLISH * len(said)
+
+
+def _decisions(beat: Beat, is_english: bool) -> list[tuple[str, str, str]]:
     """What the person decided in a beat: the words, their place, and what came of them. One for each turn."""
     if not beat.done:
         return []
     if beat.chosen:
         quote = f"{shortened(one_line(beat.request), _QUOTE)} ({shortened(beat.taken, _QUOTE)})"
         return [(quote, beat.place, _related(beat, quote))]
-    wanted = [one for one in beat.asked if _wishes(one, beat)] or [one for one in beat.asked if _states(one, beat)]
+    wanted = [one for one in beat.asked if _wishes(one, beat)] or [one for one in beat.asked if _states(one, beat, is_english)]
     best = []
     for turn in dict.fromkeys(one.turn for one in wanted):
         mine = [one for one in wanted if one.turn == turn]
@@ -118,13 +128,12 @@ def _wishes(one: Sentence, beat: Beat) -> bool:
     return words.says("wishes", text) or words.begins("orders", text)
 
 
-def _states(one: Sentence, beat: Beat) -> bool:
+def _states(one: Sentence, beat: Beat, is_english: bool) -> bool:
     """Whether files were changed for a short turn that asks "why not", or speaks a language without a table."""
-    text = one.text
+    text = _MENTION.sub("", one.text)
     if words.is_empty(text) or words.begins("upkeep", text) or one.turn not in beat.short:
         return False
     is_demand = ("?" in text or "？" in text) and words.begins("retracts", text)
-    is_english = len(STOP_WORDS.intersection(text.lower().split())) > 1
     is_unknown = not is_english and not words.says("addresses", text)
     doubts = words.begins("disputes", text) or words.says("fails", text)
     return beat.changed and (is_demand or is_unknown) and not doubts and len(subject_words(text)) > 2

@@ -12,7 +12,7 @@ from typing import Literal
 
 Part = Literal[
     "courtesy", "intends", "retracts", "disputes", "accepts", "continues", "orders", "upkeep", "done", "concedes",
-    "fails", "wishes", "addresses", "closes",
+    "fails", "wishes", "addresses", "closes", "refers",
 ]  # fmt: skip
 
 # English first, then German, French, Spanish, Portuguese and Italian, then Russian, Chinese, Japanese and Korean. In a
@@ -152,6 +152,10 @@ _TABLE: dict[Part, str] = {
         any_other any_further any_additional any_more any_adjustments any_changes any_tweaks anything_else further_adjust*
         something_else what_else noch_etwas sonst_noch weitere_anpassungen autre_chose d'autres_modifications algo_más
         otro_cambio mais_alguma algo_mais altro ещё_что-то что-нибудь_ещё 其他 还有什么 他に 다른""",
+    # A sentence that is about the one before it, and does not say what.
+    "refers": """
+        this that that'll that's it it's it'll these those das dies es ça cela c'est esto eso isso isto questo quello это
+        这 那 これ それ 이것 그것""",
     # Somebody speaks to somebody. A long text without such words was written elsewhere.
     "addresses": """
         i i'm i've i'd i'll we we're we've you your my our us me let's please can could
