@@ -97,7 +97,7 @@ _TABLE: dict[Part, str] = {
         continue resume proceed research do_some do_a do_the_research summarize describe analyze evaluate compare
         suggest
         propose help address respond shift sort_this talk pause discuss write_up draft make_sure_you include_th*
-        start_the start_a start_with restart install build deploy what how who
+        confirm start_the start_a start_with restart install build deploy what how who
         when where
         which is are does do_we do_you do_they did has have_we have_you for_example eg e.g.
         prüfe erklär* zeig* starte teste schau* lies suche behebe wie wer wann wo welche* zum_beispiel
@@ -199,15 +199,17 @@ _OTHER_SUBJECT = re.compile(
     re.IGNORECASE,
 )
 _LEAST_REST = 8  # characters
+_INTERJECTIONS = re.compile(r"\W*(?:(?:ok|okay|alright|great|good|perfect|now|so|well|yes|sure)[,.!] )+", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 
 
 def begins(part: Part, text: str) -> bool:
     """Whether a text begins with such words; what the person wants done may have words of courtesy before it."""
-    pattern = _pattern(part, at_start=True)
     if part in ("orders", "upkeep"):
-        return pattern.match(_requested(text)) is not None
-    return any(map(pattern.match, (text, _requested(text)) if part == "intends" else (text,)))
+        text = _requested(text)
+    elif part == "intends":
+        text = _INTERJECTIONS.sub("", text)
+    return _pattern(part, at_start=True).match(text) is not None
 
 
 def says(part: Part, text: str) -> bool:
