@@ -205,7 +205,9 @@ def _own(turn: Turn, prefix: str) -> Turn:
     if len(turn.text) > _DOCUMENT and len(_STRUCTURE.findall(turn.text)) > _MOST_STRUCTURE:
         parts = [part for part in parts[:1] if not _STRUCTURE.search(part)]
     most = _LONG if len(turn.text) <= _TALK else 0
-    return replace(turn, text="\n\n".join(part for part in parts if len(part) <= most or not _is_paste(part)))
+    first = [part for part in parts[:1] if words.begins("orders", part) and not _PASTED.search(part)]
+    rest = [part for part in parts[len(first) :] if len(part) <= most or not _is_paste(part)]
+    return replace(turn, text="\n\n".join([*first, *rest]))
 
 
 def _is_paste(part: str) -> bool:
