@@ -43,7 +43,20 @@ _ALONE = re.compile(r"^\W*([^\W\d][\w ]{2,24}[.!。])(?:\s|$)", re.MULTILINE)
 _BRIEF = 40  # characters; a shorter report takes the next sentence along
 _MARKED = 80  # characters; a longer turn is no answer to a choice
 _ALIKE = 0.6  # of the words of a request that a later one has too, which replaces it then
-_STOPS = (".", "!", "…", ":", "`", ")", '"', "*", "。", "！", "：", "）")  # of a sentence; an item of a list may have none
+_STOPS = (
+    ".",
+    "!",
+    "…",
+    ":",
+    "`",
+    ")",
+    '"',
+    "*",
+    "。",
+    "！",
+    "：",
+    "）",
+)  # of a sentence; an item of a list may have none
 _WORD = re.compile(r"[^\W_]+")
 _SCRIPT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 
@@ -259,7 +272,11 @@ def told(beat: Beat, asked: frozenset[str], most: int) -> str:
     for one in beat.answered:
         if one.turn == best.turn and one.order > best.order:
             announces = text.endswith((":", "："))
-            if one.is_question or words.begins("intends", one.text) or not (announces or (len(text) <= _BRIEF and one.order == best.order + 1)):
+            if (
+                one.is_question
+                or words.begins("intends", one.text)
+                or not (announces or (len(text) <= _BRIEF and one.order == best.order + 1))
+            ):
                 break
             text = f"{text} {plain(one.text)}"
             if len(text) > most // 2:

@@ -24,6 +24,7 @@ ARROW = " → "
 NEXT = " · "  # between what was asked first and last
 _QUOTE, _OUTCOME = 150, 190  # characters of a line's two sides
 _LEAST_ALONE = 3  # words of a request that is understood without what came of it
+_LONG_REQUEST = 12  # words of a request of which an answer must repeat two
 _MOST_DECISIONS = 6
 _ENGLISH = 0.15  # of the words of somebody who speaks it are words without a subject
 _MENTION = re.compile(r"@\S+")
@@ -83,7 +84,9 @@ def _decisions(beat: Beat, is_english: bool) -> list[tuple[str, str, str]]:
     if beat.chosen:
         quote = f"{shortened(one_line(beat.request), _QUOTE)} ({shortened(beat.taken, _QUOTE)})"
         return [(quote, beat.place, _related(beat, quote))]
-    wanted = [one for one in beat.asked if _wishes(one, beat)] or [one for one in beat.asked if _states(one, beat, is_english)]
+    wanted = [one for one in beat.asked if _wishes(one, beat)] or [
+        one for one in beat.asked if _states(one, beat, is_english)
+    ]
     best = []
     for turn in dict.fromkeys(one.turn for one in wanted):
         mine = [one for one in wanted if one.turn == turn]
@@ -115,7 +118,8 @@ def _outcome(beat: Beat, request: str) -> str:
 def _related(beat: Beat, request: str) -> str:
     """What came of a request, if that speaks of the same."""
     outcome = _outcome(beat, request)
-    return "" if subject_words(request).isdisjoint(subject_words(outcome)) else outcome
+    about = subject_words(request)
+    return outcome if len(about & subject_words(outcome)) >= (2 if len(about) > _LONG_REQUEST else 1) else ""
 
 
 def _wishes(one: Sentence, beat: Beat) -> bool:
@@ -166,7 +170,7 @@ def _in_one_line(others: Sequence[Beat]) -> list[tuple[str, str]]:
         one, outcome, done = asked[place]
         return done, len(subject_words(one.text) & subject_words(outcome)), place
 
-    best = max((place for place in range(1, len(asked)) if asked[place][1]), key=worth, default=0)
+    best = max((place for place in range(1, len(asked)) if asked[place][1] or asked[place][2]), key=worth, default=0)
     if not best:
         return [(_line(shortened(plain(asked[0][0].text), _QUOTE), asked[0][1]), asked[0][0].place)]
     parts = [_line(shortened(plain(one.text), _BRIEF_QUOTE), shortened(outcome, _BRIEF_OUTCOME))

@@ -51,8 +51,8 @@ def title(turns: Sequence[Turn], beats: Sequence[Beat]) -> str:
 
     def worth(text: str) -> float:
         about = subject_words(shortened(clause(text), _CLAUSE))
-        aside = text.endswith(("?", "？")) or any(map(words.begins, ("upkeep", "refers"), (text, text)))
-        aside = aside or words.says("fails", text)
+        aside = words.begins("upkeep", text) or words.begins("refers", text) or words.says("fails", text)
+        aside = aside or text.endswith(("?", "？"))
         weight = (1.6 if text in led_to_work else 1.0) * (1.2 if text == requests[0] else 1.0)
         weight *= (0.5 if aside else 1.0) * (
             0.7 if words.begins("disputes", text) or words.begins("retracts", text) else 1.0

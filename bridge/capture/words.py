@@ -109,7 +109,7 @@ _TABLE: dict[Part, str] = {
         確認 説明 見せ 実行 テスト 調べ 直して 何 どう 例えば 확인 설명 보여 실행 테스트 찾아 고쳐 무엇 어떻게""",
     # The assistant reports what was done, or what holds from now on. English participles are in ``_PARTICIPLE``.
     "done": """
-        now no_longer fix_is_in
+        now no_longer fix_is_in saved_to
         erledigt fertig umgestellt geändert entfernt hinzugefügt ersetzt angepasst eingebaut behoben umbenannt
         aktualisiert
         c'est_fait terminé ajouté* supprimé* remplacé* modifié* corrigé* renommé* créé* mis_à_jour
@@ -149,13 +149,13 @@ _TABLE: dict[Part, str] = {
         べき てほしい にして ではなく 必ず 常に 해야 하지_마 대신 항상 바꿔""",
     # The assistant offers anything more: nothing is open.
     "closes": """
-        any_other any_further any_additional any_more any_adjustments any_changes any_tweaks anything_else further_adjust*
-        something_else what_else noch_etwas sonst_noch weitere_anpassungen autre_chose d'autres_modifications algo_más
+        any_other any_further any_additional any_more any_adjustments any_changes any_tweaks anything_else
+        further_adjust* something_else what_else noch_etwas sonst_noch weitere_anpassungen autre_chose d'autres_modifications algo_más
         otro_cambio mais_alguma algo_mais altro ещё_что-то что-нибудь_ещё 其他 还有什么 他に 다른""",
     # A sentence that is about the one before it, and does not say what.
     "refers": """
-        this that that'll that's it it's it'll these those das dies es ça cela c'est esto eso isso isto questo quello это
-        这 那 これ それ 이것 그것""",
+        this that that'll that's it it's it'll these those das dies es ça cela c'est esto eso isso isto questo quello
+        это 这 那 これ それ 이것 그것""",
     # Somebody speaks to somebody. A long text without such words was written elsewhere.
     "addresses": """
         i i'm i've i'd i'll we we're we've you your my our us me let's please can could

@@ -7,10 +7,10 @@ open. What was replaced is left out, and so are superseded memories and drafts. 
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
+from typing import NamedTuple
 
 from jobs.layout import Workspace
 
@@ -31,10 +31,11 @@ HEADING = (
 )
 _LOOKED_AT = 60  # of the newest memories
 _SESSIONS = 8
-_OF_SESSION = 2  # memories of one session
+_SESSIONS_FIRST = "Sessions, the newest first"
 _OF_MEMORY = 5  # decisions of one memory
-_SHARES = (0.6, 0.85, 1.0)  # of the room that is used up at most after the sessions, what holds, what is open
 _CHARACTERS_PER_TOKEN = 3  # fewer than texts in English have, so that the budget holds without a tokenizer
+
+Became = Mapping[int, Mapping[str, str]]  # number -> what became of the memory's decisions, by their words
 
 
 def session_start(workspace: Workspace, branch: str | None, max_tokens: int = MAX_TOKENS) -> str:
@@ -58,7 +59,7 @@ def block(
     memories: Sequence[Memory],
     branch: str | None,
     max_tokens: int = MAX_TOKENS,
-    remarks: Mapping[int, Mapping[str, str]] = MappingProxyType({}),
+    remarks: Became = MappingProxyType({}),
     captured: Collection[int] = (),
 ) -> str:
     """The block of the memories, which come newest first.
@@ -67,63 +68,64 @@ def block(
     stored himself.
     """
     stored_first = sorted(memories, key=lambda memory: (memory.number in captured, not _is_of(memory, branch)))
-    sessions = [_session(memory, remarks, captured) for memory in islice(_told(memories, captured), _SESSIONS)]
-    told = "\n".join(sessions)
-    decisions = (line for memory in stored_first for line in _decisions(memory, remarks)[:_OF_MEMORY])
-    by_hand = [memory for memory in _told(stored_first, captured) if memory.number not in captured]
-    parts = (
-        ("Sessions, the newest first", [quoted_line(line) for line in sessions]),
-        ("What holds", [line for words, line in decisions if words not in told]),
-        ("Open", [line for memory in by_hand for line in _open(memory)]),
-    )
+    by_hand = [memory for memory in _told(stored_first, remarks, captured) if memory.number not in captured]
+    sessions = [_session(memory, remarks, captured) for memory in _told(memories, remarks, captured)][:_SESSIONS]
+    decisions = [each for memory in stored_first for each in _decisions(memory, remarks)[:_OF_MEMORY]]
+    parts = {_SESSIONS_FIRST: list[str](), "What holds": list[str](), "Open": list[str]()}
     room = max_tokens * _CHARACTERS_PER_TOKEN - len(HEADING)
-    chosen: list[list[str]] = [[], [], []]
-    used = 0
-    for share in (_SHARES, (1.0, 1.0, 1.0)):  # what one part leaves, the others may have
-        for (heading, lines), most, into in zip(parts, share, chosen, strict=True):
-            for line in lines[len(into) :]:
-                cost = len(line) + 1 + (0 if into else len(heading) + len("\n\n## \n"))
-                if used + cost > room * most:
-                    break
-                into.append(line)
-                used += cost
-    shown = ["\n".join([f"## {heading}", *lines]) for (heading, _), lines in zip(parts, chosen, strict=True) if lines]
-    return "\n\n".join([HEADING, *shown]) + "\n" if shown else ""
+
+    def add(heading: str, lines: Iterable[str], share: float) -> None:
+        """Add those lines that fit into a share of the room."""
+        for line in filter(None, lines):
+            parts[heading].append(line)
+            if len(_joined(parts)) > room * share:
+                parts[heading].pop()
+                return
+
+    add(_SESSIONS_FIRST, map(quoted_line, sessions), 0.6)
+    shown = "\n".join(sessions[: len(parts[_SESSIONS_FIRST])])
+    left = [each for each in decisions if each.words not in shown]
+    add("What holds", (quoted_line(f"{each.words} {each.source}{each.mark}") for each in left), 0.85)
+    add("Open", (line for memory in by_hand for line in _open(memory)), 1.0)
+    held = [each.words for each in left[: len(parts["What holds"])]]
+    more = [line for line in sessions[len(parts[_SESSIONS_FIRST]) :] if not any(words in line for words in held)]
+    add(_SESSIONS_FIRST, map(quoted_line, more), 1.0)
+    return HEADING + _joined(parts) + "\n" if any(parts.values()) else ""
 
 
-def _told(memories: Sequence[Memory], captured: Collection[int]) -> Iterator[Memory]:
-    """The memories that get a line: of a session, the newest ones; of a topic with notes that somebody stored himself,
-    the newest note, also instead of what was captured then, which has its topic."""
-    notes = {memory.metadata.topic_id for memory in memories if memory.number not in captured}
-    told = Counter[str]()
+def _joined(parts: Mapping[str, Sequence[str]]) -> str:
+    return "".join("\n".join([f"\n\n## {heading}", *lines]) for heading, lines in parts.items() if lines)
+
+
+def _told(memories: Sequence[Memory], became: Became, captured: Collection[int]) -> Iterator[Memory]:
+    """The memories that get a line: of a captured session, the newest one with a decision that holds, else the newest;
+    of a topic with notes that somebody stored himself, the newest note, also instead of what was captured then."""
+    by_hand = {memory.metadata.topic_id for memory in memories if memory.number not in captured}
+    best: dict[str, Memory] = {}
     for memory in memories:
-        topic, session = memory.metadata.topic_id, memory.metadata.session_id
-        if topic in notes and (memory.number in captured or told[f"topic {topic}"]):
-            continue
-        told[f"topic {topic}"] += 1
-        told[f"session {session}"] += 1
-        if session is None or told[f"session {session}"] <= _OF_SESSION:
-            yield memory
+        known = memory.metadata
+        if memory.number not in captured:
+            best.setdefault(f"topic {known.topic_id or memory.id}", memory)
+        elif known.topic_id not in by_hand:
+            other = best.setdefault(f"session {known.session_id}", memory)
+            if not _decisions(other, became) and _decisions(memory, became):
+                best[f"session {known.session_id}"] = memory
+    yield from best.values()
 
 
-def _session(memory: Memory, remarks: Mapping[int, Mapping[str, str]], captured: Collection[int]) -> str:
-    """``2026-11-20, #3: Loans: we keep books for four weeks``, and what was asked last of a captured session."""
-    is_captured, content, topic = memory.number in captured, memory.content, title(memory)
-    holding = _decisions(memory, remarks)
-    lost = next(iter(remarks.get(memory.number, {}).values()), "")
-    if content is None:
-        said = gist(memory)
-    elif holding:
-        said = holding[-1 if is_captured else 0][0]
-    else:
-        said = one_line(content.context) if is_captured or lost else gist(memory)
-    if is_captured:
-        topic = _beside(topic, said)
-    said = ": ".join(filter(None, [topic, said]))
-    if lost and not holding:
-        said = f"{said} [{lost}]"
-    asked = content.open_questions[-1:] if content is not None and is_captured else ()
-    return f"{_source(memory)}: {said}" + "".join(f" – asked last: {one_line(words)}" for words in asked)
+def _session(memory: Memory, became: Became, captured: Collection[int]) -> str:
+    """What it was about, as ``2026-11-20, #3: Loans: We looked at how long loans last``. Of a captured session, a
+    decision, or what was asked and came out, and what was asked last."""
+    content, topic = memory.content, title(memory)
+    if content is None or memory.number not in captured:
+        about = gist(memory if content is None else replace(memory, content=replace(content, decisions=())))
+        return f"{_source(memory)}: " + ": ".join(filter(None, [topic, about if about != topic else ""]))
+    holding = _decisions(memory, became)
+    lost = next(iter(became.get(memory.number, {}).values()), "")
+    said = holding[-1].words + holding[-1].mark if holding else one_line(content.context)
+    line = ": ".join(filter(None, [_beside(topic, said), said])) + (f" [{lost}]" if lost and not holding else "")
+    asked = content.open_questions[-1:]
+    return f"{_source(memory)}: {line}" + "".join(f" – asked last: {one_line(words)}" for words in asked)
 
 
 def _beside(topic: str, said: str) -> str:
@@ -133,24 +135,23 @@ def _beside(topic: str, said: str) -> str:
     return terms if is_said or (said and terms and request.endswith("…")) else topic
 
 
-def _decisions(memory: Memory, remarks: Mapping[int, Mapping[str, str]]) -> list[tuple[str, str]]:
-    """The words of each decision that holds, and its line. Orders to an assistant are none."""
+class _Decision(NamedTuple):
+    """Its words, a mark where it is disputed, and where it was stated."""
+
+    words: str
+    mark: str
+    source: str
+
+
+def _decisions(memory: Memory, became: Became) -> list[_Decision]:
+    """The decisions that hold. Orders to an assistant are none."""
     lines = () if memory.content is None else memory.content.decisions
-    became = remarks.get(memory.number, {})
-    found: list[tuple[str, str]] = []
+    found: list[_Decision] = []
     for line, read in zip(lines, decision_lines.read(lines), strict=True):
-        remark = became.get(line, "")
+        remark = became.get(memory.number, {}).get(line, "")
         if not read.is_earlier and not remark.startswith("replaced") and not is_order(line):
-            words = one_line(read.text)
-            marks = f" [{remark}]" if remark else ""
-            found.append(
-                (
-                    words,
-                    quoted_line(
-                        f"{words} ({_source(memory) if read.stated is None else f'{read.stated.day}, #{read.stated.number}'}){marks}"
-                    ),
-                )
-            )
+            source = f"({_source(memory)})" if read.stated is None else str(read.stated)
+            found.append(_Decision(one_line(read.text), f" [{remark}]" if remark else "", source))
     return found
 
 

@@ -1,4 +1,4 @@
-"""Orders to an assistant that stand in a memory: "ignore previous instructions", "you must run …", "do not tell the user".
+"""Orders to an assistant that stand in a memory: "ignore previous instructions", "you must run …", and the like.
 
 A memory may hold a web page or a mail that somebody pasted. Whatever shows memories to an assistant quotes them, and
 marks such words; they are nobody's decision. Words alone tell it, in a few languages: a memory without a mark is no
@@ -15,11 +15,12 @@ _RULES = r"(?:instructions?|prompts?|rules?|directions?|guidelines?|orders?|cont
 _ORDER = re.compile(
     rf"\b(?:ignore|disregard|forget|override|bypass|skip)\b[^.!?\n]{{0,30}}\b(?:previous|prior|above|earlier|preceding"
     rf"|former|existing|system|safety|all (?:of )?(?:your|other))\b[^.!?\n]{{0,20}}\b{_RULES}\b"
-    r"|\byou (?:must|have to|are (?:now )?(?:required|instructed|ordered) to|shall)(?: \w+ly| now| always| first| also)?"
+    r"|\byou (?:must|have to|are (?:now )?(?:required|instructed|ordered) to|shall)"
+    r"(?: \w+ly| now| always| first| also)?"
     r" (?:run|execute|eval|call|invoke|fetch|download|curl|wget|send|post|upload|email|transmit|delete|erase|install"
     r"|reveal|disclose|exfiltrate|obey|ignore|comply|visit|click|reply with|respond with|output)\b"
-    r"|\b(?:do not|don['’]?t|never) (?:tell|inform|mention (?:this|it) to|warn|alert|notify|reveal (?:this|it) to) (?:the )?"
-    r"(?:user|person|human|developer|owner|operator|anyone|anybody)\b"
+    r"|\b(?:do not|don['’]?t|never) (?:tell|inform|mention (?:this|it) to|warn|alert|notify|reveal (?:this|it) to)"
+    r" (?:the )?(?:user|person|human|developer|owner|operator|anyone|anybody)\b"
     r"|\bwithout (?:telling|asking|informing|notifying) the (?:user|person|human|developer|owner)\b"
     r"|\byou are (?:now|no longer) (?:an?|the|in|bound)\b|\bas an? (?:ai|language model|ai assistant)\b"
     r"|\b(?:new|updated|real|hidden|secret) (?:system )?instructions?\s*:|\bsystem (?:prompt|override|message)\s*:"
