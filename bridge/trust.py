@@ -399,7 +399,11 @@ def _write_list_entry(config_folder: Path, owner: str, workspace: Workspace, tru
     from jobs import clock
 
     entry = {"trusted": trusted, "first_path": str(workspace.root), "written_at": clock.iso(clock.now())}
-    path = _list_entry(config_folder, owner)
+    write_entry(_list_entry(config_folder, owner), entry)
+
+
+def write_entry(path: Path, entry: Mapping[str, Any]) -> None:
+    """Write what the user's configuration folder says of a workspace. Raises JobError: CONFIG_UNWRITABLE, DISK_FULL."""
     try:
         files.make_folder(path.parent, links=True)
         files.replace(path, json.dumps(entry).encode())

@@ -123,6 +123,15 @@ def _is_junction(status: os.stat_result) -> bool:
     return getattr(status, "st_reparse_tag", 0) == getattr(stat, "IO_REPARSE_TAG_MOUNT_POINT", 0xA0000003)
 
 
+def stamp(path: Path) -> tuple[int, int] | None:
+    """When the file was last written, in nanoseconds, and its size; None if it cannot be looked at."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size
+
+
 def belongs_to_user(status: os.stat_result) -> bool:
     """Whether the file or folder with this status belongs to this user; always True on Windows."""
     return _WINDOWS or status.st_uid == os.getuid()

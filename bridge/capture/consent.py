@@ -7,12 +7,10 @@ user enabled, and a copy, which has the same owner id, begins with nothing. A da
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
-from jobs import clock, files, state_file
-from jobs.errors import JobError
+from jobs import clock, state_file
 from jobs.layout import Workspace
 
 from .. import trust
@@ -36,7 +34,8 @@ def is_damaged(workspace: Workspace, config_folder: Path) -> bool:
 
 
 def set_enabled(workspace: Workspace, config_folder: Path, tool: str, enabled: bool) -> frozenset[str]:
-    """Enable or disable a tool. Returns the enabled ones. Raises JobError: CONFIG_UNWRITABLE, WORKSPACE_NOT_TRUSTED.
+    """Enable or disable a tool. Returns the enabled ones. Raises JobError: WORKSPACE_NOT_TRUSTED; also as
+    ``trust.write_entry``.
 
     The workspace's folders are created if they do not exist yet.
     """
@@ -51,11 +50,7 @@ def set_enabled(workspace: Workspace, config_folder: Path, tool: str, enabled: b
         "folder": identity(workspace),
         "written_at": clock.iso(clock.now()),
     }
-    try:
-        files.make_folder(path.parent, links=True)
-        files.replace(path, json.dumps(entry).encode())
-    except OSError as error:
-        raise JobError("CONFIG_UNWRITABLE", f"{path.parent} cannot be written: {error.strerror}.") from error
+    trust.write_entry(path, entry)
     return tools
 
 

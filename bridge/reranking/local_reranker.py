@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from jobs import plain_files
+
 from ..background import Background
 from ..embedding import onnx_graph
 from ..embedding.onnx_graph import first_line
@@ -68,7 +70,7 @@ class LocalReranker:
     def _current(self) -> Background[_Model]:
         """The model of the files as they are now."""
         with self._lock:
-            stamp = tuple(map(_written, (_graph(self._folder), _tokenizer(self._folder))))
+            stamp = tuple(map(plain_files.stamp, (_graph(self._folder), _tokenizer(self._folder))))
             if self._loading is None or stamp != self._stamp:
                 self._stamp, self._loading = stamp, Background(lambda: _load(self._folder))
             return self._loading
@@ -137,11 +139,3 @@ def _graph(folder: Path) -> Path:
 
 def _tokenizer(folder: Path) -> Path:
     return folder / "tokenizer.json"
-
-
-def _written(path: Path) -> tuple[int, int] | None:
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_mtime_ns, status.st_size

@@ -97,7 +97,7 @@ class Reader:
             return failure(verb, envelope.unexpected(error), arguments, shown)
 
     def _answer(self, verb: Verb, arguments: dict[str, Any], now: datetime, shown: Workspace) -> Response:
-        if copy_age.is_none(self._workspace):
+        if copy_age.has_no_copy(self._workspace):
             from ..team import remote_answers  # only where there is no copy of a team's large workspace
 
             return cast("Response", remote_answers.ask(self._workspace, verb, arguments))

@@ -13,7 +13,7 @@ from typing import Any
 
 from .values import ExtractedEdge, ExtractedNode, Extraction, data_id_of
 
-_AT_ONCE = 500  # ids in one query
+_AMONG = "IN (SELECT value FROM json_each(?))"
 
 
 class ExtractionReader:
@@ -24,15 +24,14 @@ class ExtractionReader:
 
     def of(self, memory_ids: Sequence[str]) -> dict[str, Extraction]:
         """Memory id -> extraction, for those of the memories that have one."""
-        return {memory_id: _decoded(found) for memory_id, found in self._rows(memory_ids)}
+        query = f"SELECT memory_id, found FROM cognified WHERE memory_id {_AMONG}"  # noqa: S608 - a constant
+        rows = self._connection.execute(query, (json.dumps(list(memory_ids)),))
+        return {memory_id: _decoded(found) for memory_id, found in rows}
 
     def known(self, memory_ids: Sequence[str]) -> set[str]:
         """The ids of those of the memories that have an extraction."""
-        found: set[str] = set()
-        for part in _parts(memory_ids):
-            query = f"SELECT memory_id FROM cognified WHERE memory_id IN ({_marks(part)})"  # noqa: S608 - marks alone
-            found.update(memory_id for (memory_id,) in self._connection.execute(query, part))
-        return found
+        query = f"SELECT memory_id FROM cognified WHERE memory_id {_AMONG}"  # noqa: S608 - a constant
+        return {memory_id for (memory_id,) in self._connection.execute(query, (json.dumps(list(memory_ids)),))}
 
     def by_job(self, job_id: str) -> list[str]:
         """The ids of the memories from which the job extracted, in any attempt, by number."""
@@ -73,20 +72,14 @@ class ExtractionReader:
     def _others(self, node_ids: Sequence[str], apart: set[str]) -> dict[str, set[str]]:
         """Memory id -> which of the nodes it has, for visible memories except ``apart``."""
         nodes: dict[str, set[str]] = {}
-        for part in _parts(node_ids):
-            query = (
-                "SELECT memory_id, node_id FROM found_nodes JOIN memories ON id = memory_id"  # noqa: S608 - marks alone
-                f" WHERE hidden = 0 AND node_id IN ({_marks(part)})"
-            )
-            for memory_id, node_id in self._connection.execute(query, part):
-                if memory_id not in apart:
-                    nodes.setdefault(memory_id, set()).add(node_id)
+        query = (
+            "SELECT memory_id, node_id FROM found_nodes JOIN memories ON id = memory_id"  # noqa: S608 - a constant
+            f" WHERE hidden = 0 AND node_id {_AMONG}"
+        )
+        for memory_id, node_id in self._connection.execute(query, (json.dumps(list(node_ids)),)):
+            if memory_id not in apart:
+                nodes.setdefault(memory_id, set()).add(node_id)
         return nodes
-
-    def _rows(self, memory_ids: Sequence[str]) -> Iterable[tuple[str, str]]:
-        for part in _parts(memory_ids):
-            query = f"SELECT memory_id, found FROM cognified WHERE memory_id IN ({_marks(part)})"  # noqa: S608 - marks alone
-            yield from self._connection.execute(query, part)
 
     def data_ids(self) -> list[str]:
         """The ids of all texts among cognee's documents, those of deleted memories included."""
@@ -115,15 +108,7 @@ def drop(connection: Connection, memory_ids: Iterable[str]) -> None:
     connection.executemany("DELETE FROM cognified WHERE memory_id = ?", [(memory_id,) for memory_id in memory_ids])
 
 
-# --- parts of queries, and an extraction as JSON ---
-
-
-def _parts(ids: Sequence[str]) -> Iterable[list[str]]:
-    return (list(ids[start : start + _AT_ONCE]) for start in range(0, len(ids), _AT_ONCE))
-
-
-def _marks(ids: Sequence[str]) -> str:
-    return ", ".join("?" * len(ids))
+# --- an extraction as JSON ---
 
 
 def _encoded(found: Extraction, job_id: str) -> str:

@@ -10,7 +10,7 @@ import sqlite3
 from dataclasses import asdict, replace
 from typing import Any
 
-from .values import LEFT_TO_WORKER, AppliedJob, Begun, Plan, in_any
+from .values import LEFT_TO_WORKER, AppliedJob, ForgettingState, Plan, in_any
 
 _STORED_AS = {"jobs_to_cancel": "doomed"}  # field -> its name in the stored JSON, where that differs
 _NAMED = {stored: ours for ours, stored in _STORED_AS.items()}
@@ -22,13 +22,13 @@ class ForgettingReader:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
-    def begun(self, job: AppliedJob, accepted_at: str) -> Begun | None:
+    def begun(self, job: AppliedJob, accepted_at: str) -> ForgettingState | None:
         """The forgetting that an earlier attempt of the job began. An earlier job of the same id does not count."""
         row = self._connection.execute(
             "SELECT plan, done_at IS NOT NULL FROM forgettings WHERE job_id = ? AND job_sha256 = ? AND accepted_at = ?",
             (job.job_id, job.job_sha256, accepted_at),
         ).fetchone()
-        return None if row is None else Begun(_decoded(row[0]), bool(row[1]))
+        return None if row is None else ForgettingState(_decoded(row[0]), bool(row[1]))
 
     def unfinished(self) -> list[Plan]:
         """The plans of forgettings that are not done, those of failed jobs included."""

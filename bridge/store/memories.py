@@ -16,7 +16,7 @@ from .capture_history import CaptureReader
 from .compaction_history import CompactionReader
 from .extractions import ExtractionReader
 from .forgettings import ForgettingReader
-from .values import AppliedJob, Feedback, Known, KnownPair, PairVerdict
+from .values import AppliedJob, Feedback, KnownPair, MemoryState, PairVerdict
 
 
 class Memories:
@@ -43,14 +43,14 @@ class Memories:
 
     # --- by id; hidden ones included ---
 
-    def known(self, memory_id: str) -> Known | None:
+    def known(self, memory_id: str) -> MemoryState | None:
         """What the store records of the memory; None if it does not exist."""
         query = "SELECT number, origin_job, hidden, status, status_set_at, migrated_from FROM memories WHERE id = ?"
         row = self._connection.execute(query, (memory_id,)).fetchone()
         if row is None:
             return None
         number, origin_job, hidden, status, status_set_at, migrated_from = row
-        return Known(number, origin_job, bool(hidden), status, status_set_at, migrated_from)
+        return MemoryState(number, origin_job, bool(hidden), status, status_set_at, migrated_from)
 
     def is_hidden(self, memory_id: str) -> bool:
         """Whether the memory exists and is hidden: an original, or a withdrawn record."""

@@ -124,7 +124,7 @@ class StoreReader:
         """Raises JobError: TEAM_NO_COPY where a team's workspace is too large for this machine: what is not here must
         not look as if there were nothing. TEAM_REFUSED where the team does not let this machine in any more."""
         last_try.require_let_in(self._workspace, clock.now())
-        if copy_age.is_none(self._workspace):
+        if copy_age.has_no_copy(self._workspace):
             raise JobError("TEAM_NO_COPY")
 
     def is_applied(self, job: AppliedJob) -> bool:

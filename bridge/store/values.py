@@ -39,7 +39,7 @@ class Addition:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class MemoryState:
     """What the store records of a memory besides its text: its number, the job that stored it, whether it is hidden,
     its status and when that was set, and the original that it was converted from.
     """
@@ -396,7 +396,7 @@ class Arrivals:
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class ForgettingState:
     """A forgetting in the table; ``is_done`` once the stores hold nothing of it."""
 
     plan: Plan

@@ -38,13 +38,13 @@ def note_current(workspace: Workspace, now: datetime, days: float, seq: int, cha
     files.replace_without_sync(workspace.team_copy, json.dumps(entry | {"seq": seq, "change": change}).encode())
 
 
-def note_none(workspace: Workspace) -> None:
+def record_no_copy(workspace: Workspace) -> None:
     """Note that there is no copy here, since the workspace is large: its team's gateway answers. Raises OSError."""
     files.replace_without_sync(workspace.team_copy, json.dumps({"copy": None}).encode())
 
 
-def is_none(workspace: Workspace) -> bool:
-    """Whether there is no copy here, as ``note_none`` says."""
+def has_no_copy(workspace: Workspace) -> bool:
+    """Whether there is no copy here, as ``record_no_copy`` says."""
     return state_file.read(workspace.team_copy, lambda entry: "copy" in entry, absent=False, damaged=False)
 
 

@@ -6,13 +6,13 @@ in its own. A workspace without a file is this machine's alone, whatever the set
 
 from __future__ import annotations
 
-import json
 import socket
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
-from jobs import clock, files
+from jobs import clock, files, state_file
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
@@ -39,21 +39,20 @@ def membership_of(workspace: Workspace, config_folder: Path) -> Membership | Non
     if owner is None:
         return None
     path = _path(config_folder, owner)
-    try:
-        entry = json.loads(path.read_bytes())
-        workspace_id, shares = str(UUID(entry["workspace_id"])), bool(entry["shares"])
-        machine = str(entry.get("machine") or socket.gethostname())
+
+    def membership(entry: Any) -> Membership:
+        machine = f"{'pool-' if entry.get('is_pool') else ''}{entry.get('machine') or socket.gethostname()}"
         name = None if entry.get("name") is None else str(entry["name"])
-        kind = "pool-" if entry.get("is_pool") else ""
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        return Membership(str(UUID(entry["workspace_id"])), f"{machine}/{owner[:12]}", bool(entry["shares"]), name)
+
+    found = state_file.read(path, membership, absent=None, damaged="damaged")
+    if isinstance(found, str):
         raise JobError(
             "SETTING_INVALID",
             f"{path} cannot be read, so it is unknown to which team the workspace belongs.",
             remediation="Join again: cognee-memory team join. To leave the team instead, remove the file.",
-        ) from error
-    return Membership(workspace_id, f"{kind}{machine}/{owner[:12]}", shares, name)
+        )
+    return found
 
 
 def require_machine(name: str | None) -> None:
@@ -77,7 +76,7 @@ def join(
     """Note that the workspace belongs to a team. ``name``: the workspace's, instead of its folder's. ``machine``: this
     machine's, instead of the host's.
 
-    Raises JobError: CONFIG_UNWRITABLE, WORKSPACE_NOT_TRUSTED.
+    Raises JobError: WORKSPACE_NOT_TRUSTED; also as ``trust.write_entry``.
     """
     trust.adopt(workspace, config_folder)
     owner = _owner(workspace, config_folder)
@@ -92,11 +91,7 @@ def join(
         "path": str(workspace.root),
         "joined_at": clock.iso(clock.now()),
     }
-    try:
-        files.make_folder(path.parent, links=True)
-        files.replace(path, json.dumps(entry).encode())
-    except OSError as error:
-        raise JobError("CONFIG_UNWRITABLE", f"{path.parent} cannot be written: {error.strerror}.") from error
+    trust.write_entry(path, entry)
     found = membership_of(workspace, config_folder)
     assert found is not None
     return found

@@ -207,8 +207,8 @@ def test_what_is_noted_of_a_copy_is_read_until_it_is_forgotten(workspace: Worksp
     assert copy_age.read(workspace) is None
     copy_age.note_current(workspace, NOW, 30, 7, "its id")
     assert copy_age.read(workspace) == (NOW, NOW + timedelta(days=30), 7, "its id")
-    copy_age.note_none(workspace)
-    assert copy_age.is_none(workspace)
+    copy_age.record_no_copy(workspace)
+    assert copy_age.has_no_copy(workspace)
     assert copy_age.read(workspace) is None
     copy_age.forget(workspace)
     assert copy_age.read(workspace) is None

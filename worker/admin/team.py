@@ -165,7 +165,7 @@ def known_here(workspace: Workspace, settings: Settings, found: Membership, erro
         "node": found.node,
         "error": None if error is None else error.as_dict(),
         "workspace": None,
-        "has_copy": not copy_age.is_none(workspace),
+        "has_copy": not copy_age.has_no_copy(workspace),
         "position": None if here is None else here.seq,
         "behind": None,
         "current_at": copy_age.current_at(workspace),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bridge.graph import installed
@@ -13,6 +12,7 @@ from jobs import clock, record_cache, spool
 from jobs.heartbeat import STALE_SECONDS
 from jobs.kinds import KIND_NAMES
 from jobs.layout import Workspace
+from jobs.plain_files import stamp
 from jobs.record_cache import RecordCache
 
 from ..admin import requests
@@ -37,10 +37,10 @@ class QueueState:
     def version(self) -> str:
         """A text that changes when any part of the status may have changed."""
         paths = self._workspace.spool
-        beat = _stamp(paths.heartbeat)
+        beat = stamp(paths.heartbeat)
         # A worker that hangs changes no file, so its age counts too.
         silent = beat is not None and time.time() - beat[0] / 1e9 > STALE_SECONDS
-        parts = (beat, silent, _stamp(paths.inbox), *self._stores())
+        parts = (beat, silent, stamp(paths.inbox), *self._stores())
         return f"{self._known.refresh()}-{hash(parts) & 0xFFFFFFFFFFFFFFFF:x}"
 
     def now(self) -> QueueStatus:
@@ -81,12 +81,4 @@ class QueueState:
 
     def _stores(self) -> tuple[_Stamp, ...]:
         path = self._workspace.memory_db
-        return _stamp(path), _stamp(path.with_name(path.name + "-wal"))
-
-
-def _stamp(path: Path) -> _Stamp:
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_mtime_ns, status.st_size
+        return stamp(path), stamp(path.with_name(path.name + "-wal"))

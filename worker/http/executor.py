@@ -14,7 +14,6 @@ import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bridge import trust
@@ -25,7 +24,7 @@ from bridge.privacy.log_lines import fields
 from bridge.search.reader import Reader, Verb, failure
 from bridge.settings import Settings
 from bridge.trust_kept import KeptTrust
-from jobs import clock, files
+from jobs import clock, files, plain_files
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
@@ -221,12 +220,4 @@ def _stamp(kept: KeptTrust, workspace: Workspace, settings: Settings) -> _Stamp:
     """Changes when the settings or the trust may have changed. Raises JobError: WORKSPACE_NOT_TRUSTED."""
     folder = settings.config_folder
     files = (workspace.env_file, folder / "config.toml")
-    return kept.require_trusted(folder).trusted, [_written(path) for path in files]
-
-
-def _written(path: Path) -> tuple[int, int] | None:
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_mtime_ns, status.st_size
+    return kept.require_trusted(folder).trusted, [plain_files.stamp(path) for path in files]

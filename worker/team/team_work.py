@@ -197,7 +197,7 @@ class TeamWork:
             self._wake_exchange.set()
         if not self._exchange.has_copy:
             self._team.registered(self._membership.workspace_id)  # whether the team is reached
-            copy_age.note_none(self._workspace)
+            copy_age.record_no_copy(self._workspace)
             return math.inf
         workspace_id, node = self._membership.workspace_id, self._membership.node
         if self._runner.paused.is_set():

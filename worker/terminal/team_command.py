@@ -155,7 +155,7 @@ def _followed(workspace: Workspace, settings: Settings, workspace_id: str, *, jo
     """The answer, once the copy here and the team are the same."""
     found = _reached(workspace, settings)
     deadline = time.monotonic() + _PATIENCE_SECONDS
-    while found["behind"] != 0 and not copy_age.is_none(workspace) and time.monotonic() < deadline:
+    while found["behind"] != 0 and not copy_age.has_no_copy(workspace) and time.monotonic() < deadline:
         time.sleep(0.1)
         found = _reached(workspace, settings)
     captured = sorted(consent.enabled_tools(workspace, settings.config_folder))

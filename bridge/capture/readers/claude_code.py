@@ -20,7 +20,7 @@ from .claude_code_chain import Chain, SideChains, is_linked, rewound_nodes
 from .claude_code_heads import Head, head_of
 from .fields import at, text
 from .reader import Home
-from .turn_builder import Said, TurnBuilder, is_newer, moment
+from .turn_builder import TurnBuilder, Utterance, is_newer, moment
 
 TESTED = "2.1.330"
 
@@ -165,7 +165,7 @@ class _Conversation:
         reply: claude_code_text.Reply | None = None,
     ) -> Iterator[Turn]:
         yield from self._builder.add(
-            Said(
+            Utterance(
                 speaker,
                 said,
                 f"line {number}" if not self._part else f"{self._path.name} line {number}",

@@ -15,7 +15,7 @@ from ..session import OWN_TEXT, REWOUND, SUMMARY, THINKING, TOOL_OUTPUT, Finding
 from . import codex_text, json_lines, transcript_file
 from .fields import at, text
 from .reader import Home
-from .turn_builder import Said, TurnBuilder, is_newer, moment
+from .turn_builder import TurnBuilder, Utterance, is_newer, moment
 
 TESTED = "0.169.0"
 
@@ -86,7 +86,7 @@ class _Rollout:
         self._part = ""
         self._began: str | None = None  # for versions that give no record a time of its own
         self._prompts = 0
-        self._reply: Said | None = None  # the last message of the assistant
+        self._reply: Utterance | None = None  # the last message of the assistant
         self._is_first = True
 
     def turns(self, lines: Iterator[tuple[int, bytes]]) -> Iterator[Turn]:
@@ -174,7 +174,7 @@ class _Rollout:
         if self._prompts in self._rewound:
             left_out[REWOUND] += bool(words)
             return
-        said = Said(speaker, words, f"line {number}", at, self._folder, self._branch, self._part, files, tools)
+        said = Utterance(speaker, words, f"line {number}", at, self._folder, self._branch, self._part, files, tools)
         yield from self._add_reply()
         if speaker == "assistant" and words:
             self._reply = said

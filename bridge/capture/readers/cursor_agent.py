@@ -16,7 +16,7 @@ from ..session import IMAGE, OWN_TEXT, THINKING, TOOL_OUTPUT, Findings
 from . import json_lines
 from .fields import at, first_text, strings
 from .foreign_database import MAX_VALUE, ForeignDatabase
-from .turn_builder import Said
+from .turn_builder import Utterance
 
 FILE = "store.db"
 
@@ -28,7 +28,7 @@ _PATHS = ("path", "file_path", "target_file")
 _FILE_TOOLS = frozenset({"Read", "Write", "Edit", "StrReplace", "Delete", "EditNotebook", "MultiEdit"})
 
 
-def said(database: ForeignDatabase, session_id: str, findings: Findings) -> Iterator[Said]:
+def said(database: ForeignDatabase, session_id: str, findings: Findings) -> Iterator[Utterance]:
     """What was said, in order. Raises OSError if the conversation has no root that can be read."""
     message_ids = list(_message_ids(_root(database, session_id)))
     if not message_ids:
@@ -110,16 +110,16 @@ def _number(data: bytes, position: int) -> tuple[int, int]:
     return value, len(data)
 
 
-def _said(message: dict[str, Any], place: str, findings: Findings) -> Said | None:
+def _said(message: dict[str, Any], place: str, findings: Findings) -> Utterance | None:
     content = message.get("content")
     items = content if isinstance(content, list) else [{"type": "text", "text": content}]
     match message.get("role"):
         case "user":
             texts = [_asked(text, findings) for text in strings(_texts(items, findings))]
-            return Said("user", "\n\n".join(filter(None, texts)), place)
+            return Utterance("user", "\n\n".join(filter(None, texts)), place)
         case "assistant":
             calls = [item for item in items if isinstance(item, dict) and item.get("type") == "tool-call"]
-            return Said(
+            return Utterance(
                 "assistant",
                 "\n\n".join(strings(_texts(items, findings))),
                 place,

@@ -17,7 +17,7 @@ from ..session import THINKING, TOOL_OUTPUT, Findings, Marker
 from . import json_lines
 from .fields import at, first_text, objects, strings, text
 from .foreign_database import MAX_VALUE, ForeignDatabase
-from .turn_builder import Said, moment
+from .turn_builder import Utterance, moment
 
 FILE = "state.vscdb"
 TESTED = 17  # the version of a composer's record
@@ -74,7 +74,7 @@ def size_of(database: ForeignDatabase, composer_id: str) -> int | None:
     return rows[0][0] if rows and isinstance(rows[0][0], int) else None
 
 
-def said(database: ForeignDatabase, composer_id: str, findings: Findings) -> Iterator[Said | Marker]:
+def said(database: ForeignDatabase, composer_id: str, findings: Findings) -> Iterator[Utterance | Marker]:
     """What was said, in order, and where the conversation was compacted. Raises OSError if it is gone."""
     record = _value(database, f"composerData:{composer_id}", findings)
     if record is None:
@@ -107,7 +107,7 @@ def _bubbles(
         yield from objects(record, "conversation")
 
 
-def _said(bubble: dict[str, Any], place: str, part: str, findings: Findings) -> Said | None:
+def _said(bubble: dict[str, Any], place: str, part: str, findings: Findings) -> Utterance | None:
     kind = bubble.get("type")
     if kind not in (_USER, _ASSISTANT):
         findings.unknown[f"message of type {kind}"[:80]] += 1
@@ -120,7 +120,7 @@ def _said(bubble: dict[str, Any], place: str, part: str, findings: Findings) -> 
     if isinstance(call, dict) and call.get("name"):
         findings.left_out[TOOL_OUTPUT] += 1
         tools, files = strings([call["name"]]), strings([_file_of(call)])
-    return Said(
+    return Utterance(
         "user" if kind == _USER else "assistant",
         text(bubble, "text") or "",
         place,

@@ -14,7 +14,7 @@ from typing import Any
 from ..session import OWN_TEXT, THINKING, TOOL_OUTPUT, Findings
 from .export_labels import SPEAKERS
 from .fields import at, items, objects, strings
-from .turn_builder import Said, moment
+from .turn_builder import Utterance, moment
 
 _OTHERS = frozenset({"system", "developer", "tool", "function"})
 _LISTS = ("chat_messages", "messages", "conversation", "history", "turns", "items")
@@ -27,13 +27,13 @@ def is_conversation(value: Any) -> bool:
     )
 
 
-def said(conversation: Any, place: str, findings: Findings) -> Iterator[Said]:
+def said(conversation: Any, place: str, findings: Findings) -> Iterator[Utterance]:
     """What each message of a conversation says, with its place."""
     for number, message in enumerate(_messages(conversation), start=1):
         yield from said_in(message, f"{place}message {number}", findings)
 
 
-def said_in(message: Any, place: str, findings: Findings) -> Iterator[Said]:
+def said_in(message: Any, place: str, findings: Findings) -> Iterator[Utterance]:
     """What one message says; nothing if it is of neither speaker."""
     if not isinstance(message, dict):
         findings.damaged += 1
@@ -52,7 +52,7 @@ def said_in(message: Any, place: str, findings: Findings) -> Iterator[Said]:
     times = (message.get(name) for name in ("created_at", "create_time", "createdAt", "timestamp", "time", "date"))
     tools = tuple(_tools(message))
     text = "" if _is_hidden(message) else _text(message, findings.left_out)
-    yield Said(speaker, text, place, next(filter(None, map(moment, times)), None), tools=tools)
+    yield Utterance(speaker, text, place, next(filter(None, map(moment, times)), None), tools=tools)
 
 
 def _messages(conversation: Any) -> list[Any]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from ..session import TOOL_OUTPUT, Speaker
 from .export_dates import moment_in
 from .export_labels import Label, Labels
-from .turn_builder import Said
+from .turn_builder import Utterance
 
 _FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})")
 _TERMINAL = re.compile(r"(?:([⏺●])|\s*(⎿))\s(.*)$")
@@ -54,7 +54,7 @@ class _Message:
 
 def said(
     lines: Iterable[tuple[int, str]], labels: Labels, left_out: Counter[str], head: Head | None = None
-) -> Iterator[Said]:
+) -> Iterator[Utterance]:
     """What each message says. What is before the first label is left out, but for title and date."""
     head = head or Head()
     answer = ""
@@ -66,7 +66,7 @@ def said(
         if message.speaker == "user" and _repeats(text, answer):
             message = replace(message, speaker="assistant")
         if message.speaker is not None:
-            yield Said(message.speaker, text, message.place, at, tools=message.tools)
+            yield Utterance(message.speaker, text, message.place, at, tools=message.tools)
         answer = text if message.speaker == "assistant" else answer
 
 

@@ -15,7 +15,7 @@ from ..session import Findings, Marker, Transcript, Turn
 from . import export_json, export_markdown, json_elements, json_lines, transcript_file
 from .export_labels import Labels, labels_of
 from .reader import Home
-from .turn_builder import Said, turns_of
+from .turn_builder import Utterance, turns_of
 
 _PEEK = 64 * 1024
 _BRACKET = re.compile(rb"\[[A-Za-z][A-Za-z ]{1,20}\]\s")  # a label of a speaker, no array
@@ -44,14 +44,14 @@ class Exports:
 READER = Exports()
 
 
-def _said(file: BinaryIO, findings: Findings) -> Iterator[Said | Marker]:
+def _said(file: BinaryIO, findings: Findings) -> Iterator[Utterance | Marker]:
     for number, conversation in enumerate(_conversations(file, findings)):
         if number:
             yield "cleared"
         yield from conversation
 
 
-def _conversations(file: BinaryIO, findings: Findings) -> Iterator[Iterator[Said]]:
+def _conversations(file: BinaryIO, findings: Findings) -> Iterator[Iterator[Utterance]]:
     start = file.read(_PEEK)
     skipped = len(_BOM) if start.startswith(_BOM) else 0
     start = start[skipped:]
@@ -74,14 +74,14 @@ def _conversations(file: BinaryIO, findings: Findings) -> Iterator[Iterator[Said
         yield _of_text(file, labels, findings)
 
 
-def _of_text(file: BinaryIO, labels: Labels, findings: Findings) -> Iterator[Said]:
+def _of_text(file: BinaryIO, labels: Labels, findings: Findings) -> Iterator[Utterance]:
     head = export_markdown.Head()
     for said in export_markdown.said(_texts(file, findings), labels, findings.left_out, head):
         findings.title = head.title
         yield said
 
 
-def _of_elements(elements: Iterator[Any], findings: Findings) -> Iterator[Iterator[Said]]:
+def _of_elements(elements: Iterator[Any], findings: Findings) -> Iterator[Iterator[Utterance]]:
     """An array of conversations, or one of messages."""
     for number, element in enumerate(elements, start=1):
         if export_json.is_conversation(element) or isinstance(element, list):
@@ -91,13 +91,13 @@ def _of_elements(elements: Iterator[Any], findings: Findings) -> Iterator[Iterat
             return
 
 
-def _messages(first: Any, number: int, others: Iterator[Any], findings: Findings) -> Iterator[Said]:
+def _messages(first: Any, number: int, others: Iterator[Any], findings: Findings) -> Iterator[Utterance]:
     yield from export_json.said_in(first, f"message {number}", findings)
     for place, message in enumerate(others, start=number + 1):
         yield from export_json.said_in(message, f"message {place}", findings)
 
 
-def _of_lines(file: BinaryIO, findings: Findings) -> Iterator[Said]:
+def _of_lines(file: BinaryIO, findings: Findings) -> Iterator[Utterance]:
     for number, line in json_lines.lines(file, findings, takes_all=True):
         record = None if line.isspace() else json_lines.record(line, findings)
         if record is None:
@@ -108,7 +108,7 @@ def _of_lines(file: BinaryIO, findings: Findings) -> Iterator[Said]:
             yield from export_json.said_in(record, f"line {number}", findings)
 
 
-def _of_object(file: BinaryIO, findings: Findings) -> Iterator[Iterator[Said]]:
+def _of_object(file: BinaryIO, findings: Findings) -> Iterator[Iterator[Utterance]]:
     """One object: a conversation, or one that has a list of conversations."""
     data = file.read(json_elements.LIMIT + 1)
     findings.bytes_read += len(data)

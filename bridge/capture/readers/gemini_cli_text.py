@@ -9,7 +9,7 @@ from typing import Any
 
 from ..session import IMAGE, OWN_TEXT, REWOUND, SUMMARY, THINKING, TOOL_OUTPUT, Findings, Marker
 from .fields import at, first_text, items, objects, strings
-from .turn_builder import Said, moment
+from .turn_builder import Utterance, moment
 
 NOTICE = "notice"
 
@@ -28,7 +28,7 @@ class Message:
     """A message as it is after the last change. ``follows_compression`` is whether the conversation before it was
     replaced by a summary."""
 
-    said: Said
+    said: Utterance
     follows_compression: bool = False
     outputs: int = 0
     thoughts: int = 0
@@ -92,10 +92,10 @@ class _Session:
             if text.lstrip().startswith(_OWN):
                 left_out[OWN_TEXT] += 1
                 return None
-            return Message(Said("user", _CONTENTS.sub("", text), place, said_at)) if text.strip() else None
+            return Message(Utterance("user", _CONTENTS.sub("", text), place, said_at)) if text.strip() else None
         if kind == "gemini":
             calls = objects(record, "toolCalls")
-            said = Said(
+            said = Utterance(
                 "assistant",
                 self._text_of(record.get("content")),
                 place,
@@ -136,7 +136,7 @@ class _Session:
         return found
 
 
-def said(records: Iterable[tuple[str, dict[str, Any]]], findings: Findings) -> Iterator[Said | Marker]:
+def said(records: Iterable[tuple[str, dict[str, Any]]], findings: Findings) -> Iterator[Utterance | Marker]:
     """What the messages say that stand at the end of the records, each of which has its place."""
     session = _Session(findings)
     for place, record in records:

@@ -21,7 +21,7 @@ from .foreign_database import MAX_VALUE, ForeignDatabase
 from .json_lines import read_object
 from .reader import Home
 from .transcript_file import is_inside
-from .turn_builder import Said, is_newer, moment, turns_of
+from .turn_builder import Utterance, is_newer, moment, turns_of
 
 TESTED = "1.18.33"
 
@@ -84,13 +84,13 @@ READER = OpenCode()
 _Messages = Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]
 
 
-def _said(session: _Session, messages: _Messages, findings: Findings) -> Iterator[Said | Marker]:
+def _said(session: _Session, messages: _Messages, findings: Findings) -> Iterator[Utterance | Marker]:
     if is_newer(session.version, TESTED):
         findings.newer = session.version
     part = session.session_id if session.parent_id else ""
     for number, (message, parts) in enumerate(messages, 1):
         said = opencode_text.said(message, parts, session.reverted, findings)
-        if isinstance(said, Said):
+        if isinstance(said, Utterance):
             yield replace(said, place=f"message {number}", folder=said.folder or session.folder, part=part)
         elif said is not None:
             yield said

@@ -8,7 +8,7 @@ from typing import Any
 from ..session import IMAGE, OWN_TEXT, REWOUND, SUMMARY, THINKING, TOOL_OUTPUT, Findings, Marker, Speaker
 from .codex_text import touched_files
 from .fields import at, items, strings, text
-from .turn_builder import Said, moment
+from .turn_builder import Utterance, moment
 
 # Kinds of parts that say nothing.
 _SILENT = frozenset({"step-start", "step-finish", "snapshot", "retry", "agent"})
@@ -31,7 +31,7 @@ def reverted(value: Any) -> Reverted | None:
 
 def said(
     message: dict[str, Any], parts: list[dict[str, Any]], reverted_from: Reverted | None, findings: Findings
-) -> Said | Marker | None:
+) -> Utterance | Marker | None:
     """What the message says, without a place, or that it asks to compact the conversation; None if it says nothing to
     keep.
 
@@ -65,7 +65,7 @@ def said(
     tools: list[Any] = []
     for part in parts:
         _add(part, texts, files, tools, findings)
-    return Said(
+    return Utterance(
         speaker,
         "\n\n".join(texts),
         "",

@@ -24,7 +24,7 @@ _AS_WANTED = re.compile(r"20\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Utterance:
     """What one record adds: a text, the files and tools of its calls, and where and when it was said."""
 
     speaker: Speaker
@@ -40,14 +40,14 @@ class Said:
 
 @dataclass(slots=True)
 class _Open:
-    first: Said
+    first: Utterance
     marker: Marker | None
     texts: list[str] = field(default_factory=list)
     files: dict[str, None] = field(default_factory=dict)
     tools: Counter[str] = field(default_factory=Counter)
     characters: int = 0
 
-    def add(self, said: Said) -> None:
+    def add(self, said: Utterance) -> None:
         text = said.text.replace("\0", "").strip()
         if text:
             self.texts.append(text)
@@ -55,7 +55,7 @@ class _Open:
         self.files.update(dict.fromkeys(said.files[: MAX_FILES - len(self.files)]))
         self.tools.update(said.tools)
 
-    def continues(self, said: Said) -> bool:
+    def continues(self, said: Utterance) -> bool:
         first = self.first
         return (
             (first.speaker, first.folder, (first.at or "")[:10]) == (said.speaker, said.folder, (said.at or "")[:10])
@@ -85,7 +85,7 @@ class TurnBuilder:
         self._open: dict[str, _Open] = {}
         self._marker: Marker | None = None
 
-    def add(self, said: Said) -> Iterator[Turn]:
+    def add(self, said: Utterance) -> Iterator[Turn]:
         """Add what a record says. Gives the turn that this ends, if any."""
         if not (said.text or said.files or said.tools):
             return
@@ -113,11 +113,11 @@ class TurnBuilder:
         self._open.clear()
 
 
-def turns_of(said: Iterable[Said | Marker], **common: Any) -> Iterator[Turn]:
+def turns_of(said: Iterable[Utterance | Marker], **common: Any) -> Iterator[Turn]:
     """The turns of what was said, in order, with markers between. ``common``: the fields that are the same in all."""
     builder = TurnBuilder()
     for each in said:
-        yield from builder.add(replace(each, **common)) if isinstance(each, Said) else builder.mark(each)
+        yield from builder.add(replace(each, **common)) if isinstance(each, Utterance) else builder.mark(each)
     yield from builder.finish()
 
 

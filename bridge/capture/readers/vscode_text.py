@@ -8,7 +8,7 @@ from typing import Any
 
 from ..session import OWN_TEXT, REWOUND, THINKING, TOOL_OUTPUT, Findings
 from .fields import at, items, objects, strings
-from .turn_builder import Said, moment
+from .turn_builder import Utterance, moment
 from .vscode_folders import local_path
 
 _TOOL_CALLS = frozenset({"toolInvocationSerialized", "toolInvocation"})
@@ -23,7 +23,7 @@ _SILENT = frozenset(
 _EDITS = frozenset({"textEditGroup", "notebookEditGroup", "codeblockUri", "textEdit", "notebookEdit", "workspaceEdit"})
 
 
-def said(request: Any, findings: Findings) -> Iterator[Said]:
+def said(request: Any, findings: Findings) -> Iterator[Utterance]:
     """What the person asked, and what the assistant answered, without places."""
     if not isinstance(request, dict):
         findings.damaged += 1
@@ -36,11 +36,11 @@ def said(request: Any, findings: Findings) -> Iterator[Said]:
     if request.get("isSystemInitiated") or request.get("hiddenFromTranscript"):
         findings.left_out[OWN_TEXT] += 1
     else:
-        yield Said("user", text, "", asked_at)
+        yield Utterance("user", text, "", asked_at)
     answered_at = moment(at(request, "modelState", "completedAt"))
     edited = [_path_of(each.get("uri")) for each in objects(request, "editedFileEvents")]
     text, files, tools = _answered(request.get("response"), findings)
-    yield Said(
+    yield Utterance(
         "assistant",
         text,
         "",
