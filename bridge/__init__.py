@@ -25,7 +25,6 @@ the modules and packages of the memory:
 ``forgetting``: the consequences of a forgetting, and the files that quote forgotten memories.
 ``capture``: transcripts of other tools, and the summaries that are made of them.
 ``transfer``: exports, imports, and the conversion of memories of earlier versions.
-``job_targets``: the memories and topics that a new job names, checked before it is submitted.
 ``operations``: the work of each kind of job.
 ``slices``: long work in slices, between which other jobs may run.
 ``critical``: code during which the process must not be killed.

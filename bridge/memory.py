@@ -166,6 +166,11 @@ class Memory:
     sources: tuple[str, ...] = ()
 
     @property
+    def can_be_merged(self) -> bool:
+        """Whether a compaction may merge it: no draft, superseded memory or raw text."""
+        return self.content is not None and self.metadata.status in ("Active", "DecisionRecord")
+
+    @property
     def dated_at(self) -> str | None:
         """When its age begins, as ``dated_at`` says."""
         return dated_at(self.kind, self.metadata.created_at, self.metadata.source_created_at, self.stored_at)

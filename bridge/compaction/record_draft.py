@@ -93,9 +93,7 @@ class Draft:
 
 def sources_of(memories: Iterable[Memory]) -> list[Memory]:
     """The memories that may be merged, the oldest first: no drafts, superseded memories or raw texts."""
-    active = (
-        memory for memory in memories if memory.content and memory.metadata.status in ("Active", "DecisionRecord")
-    )
+    active = (memory for memory in memories if memory.can_be_merged)
     return sorted(active, key=lambda memory: (clock.parse(date_of(memory)), memory.number, memory.id))
 
 

@@ -10,20 +10,17 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from jobs import clock
-from jobs.errors import JobError
 
 from ..compaction import previews, record_draft
 from ..compaction.contradictions import date_of
 from ..memory import Content, Memory, Status
-from ..store import history_digests, similar_ids
+from ..store import history_digests
 from ..store.values import Addition, AppliedJob, Compaction, KnownPair, Source
 
 if TYPE_CHECKING:
     from ..store.memories import Memories
 
 Naming = Callable[[str, Content], str]  # topic id and content -> the id of that decision record
-
-_NOTHING_DONE = " Nothing was forgotten."
 
 
 # --- what is removed ---
@@ -37,19 +34,9 @@ class Scope:
     memories: tuple[Memory, ...]
 
 
-def scope(store: Memories, memory_ids: Sequence[str] | None, topic_id: str | None) -> Scope:
-    """The requested memories, with the originals of converted memories and the conversions of originals.
-
-    Exactly one of ``memory_ids`` and ``topic_id`` is used; ``topic_id`` if ``memory_ids`` is None. Raises JobError:
-    MEMORY_NOT_FOUND or TOPIC_NOT_FOUND, with the nearest ids.
-    """
-    if memory_ids is None:
-        assert topic_id is not None
-        memory_ids = store.ids_about(topic_id)
-        if not memory_ids:
-            raise similar_ids.not_found(topic_id, store.topic_ids(), so=_NOTHING_DONE)
+def scope(store: Memories, memory_ids: Sequence[str]) -> Scope:
+    """The memories, with the originals of converted memories and the conversions of originals."""
     ids = dict.fromkeys(memory_ids)
-    _require_known(store, list(ids))
     waiting = list(ids)
     while waiting:
         for linked in _linked(store, waiting.pop()):
@@ -65,21 +52,6 @@ def _linked(store: Memories, memory_id: str) -> list[str]:
     known = store.known(memory_id)
     original = [known.migrated_from] if known and known.migrated_from is not None else []
     return sorted({*store.conversions_of(memory_id), *original})
-
-
-def _require_known(store: Memories, ids: Sequence[str]) -> None:
-    """Raises JobError: MEMORY_NOT_FOUND when an id was never in the store."""
-    unknown = store.unknown(ids)
-    if not unknown:
-        return
-    near = similar_ids.nearest(unknown[0], store.ids())
-    hint = f" The nearest: {', '.join(map(repr, near))}." if near else ""
-    more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
-    raise JobError(
-        "MEMORY_NOT_FOUND",
-        f"There is no memory {unknown[0]!r}{more}.{hint}{_NOTHING_DONE}",
-        details={"unknown": unknown, "nearest": near},
-    )
 
 
 def topics_that_go(store: Memories, going: Collection[Memory]) -> list[str]:

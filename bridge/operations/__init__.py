@@ -6,6 +6,7 @@ leaves the same state. This package knows neither the worker nor cognee's API; i
 
 This module has what the operations share, and ``run``, which calls them and redacts secrets. In reading order:
 
+``refusals``: what a job is refused for, before it is submitted and when it runs.
 ``rejected_texts``: stores many items together, so that a rejected text fails alone.
 ``ingest``: stores summaries and conversations as memories.
 ``cognify``: stores raw texts as memories and has cognee extract nodes and edges from them.
@@ -122,21 +123,6 @@ def run(kind: Kind, copies: Sequence[JobCopy], stores: Stores, now: datetime, pr
 def task_of(job: Job, accepted_at: str) -> Task[Any]:
     """The task of a job."""
     return Task(job.job_id, job.sha256, job.payload, job.submitted_at, accepted_at, job.redactions)
-
-
-def require_visible(memory_id: str, task: Task[Any], stores: Stores) -> None:
-    """Raises JobError: MEMORY_FORGOTTEN, MEMORY_NOT_FOUND with similar ids, ARGUMENT_INVALID for a hidden memory."""
-    from ..store import similar_ids
-
-    store = stores.store
-    if store.known(memory_id) is None:
-        if store.was_forgotten_since(memory_id, task.accepted_at):
-            raise JobError("MEMORY_FORGOTTEN")
-        near = similar_ids.nearest(memory_id, store.ids())
-        hint = f" The nearest: {', '.join(map(repr, near))}." if near else ""
-        raise JobError("MEMORY_NOT_FOUND", f"{memory_id!r} is not in the store.{hint}", details={"nearest": near})
-    if store.is_hidden(memory_id):
-        raise JobError("ARGUMENT_INVALID", f"{memory_id!r} is hidden: it was converted, or withdrawn.")
 
 
 def redactions(stores: Stores, *counts: Mapping[str, int]) -> Redactions | None:

@@ -25,7 +25,8 @@ from ..privacy import redaction
 from ..slices import Slices
 from ..store.values import AppliedJob, Extraction
 from ..text.passages import whole_text
-from . import Outcomes, Progress, Task, ingest, redactions, require_visible
+from . import Outcomes, Progress, Task, ingest, redactions
+from .refusals import require_runnable
 from .rejected_texts import store_together
 
 if TYPE_CHECKING:
@@ -109,8 +110,8 @@ def _work(task: Task[Cognify], stores: Stores, now: datetime) -> _Work:
     """
     payload, work = task.payload, _Work()
     if payload.memory_ids:
+        require_runnable(task, stores.store, stores.workspace)
         for memory_id in payload.memory_ids:
-            require_visible(memory_id, task, stores)
             work.want(memory_id, None)
     elif payload.texts:
         _store([(text, None) for text in payload.texts], work, task, stores, now)

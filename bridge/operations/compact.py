@@ -7,7 +7,6 @@ sources, or nothing changes.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
@@ -24,20 +23,21 @@ from ..compaction.judgement import judge
 from ..compaction.previews import Preview
 from ..embedding.embedder import Vectors
 from ..graph import llm
-from ..graph.open_stores import Stores
 from ..memory import Memory
 from ..search.standings import DISPUTED
 from ..slices import Slices
 from ..standing import comparison
-from ..store import history_digests, similar_ids
+from ..store import history_digests
 from ..store.change import StatusChange
 from ..store.values import Addition, AppliedJob, Compaction, KnownPair, PairVerdict, Source
 from ..text.identity import memory_id
 from . import Outcomes, Progress, Task
+from .refusals import require_runnable
 
 if TYPE_CHECKING:
     from jobs.payloads import Compact
 
+    from ..graph.open_stores import Stores
     from ..interface.result_shapes import AppliedCompaction, CompactedMemory, CompactionPreview
     from ..store.store import Store
 
@@ -66,11 +66,14 @@ def run(tasks: Sequence[Task[Compact]], stores: Stores, now: datetime, progress:
 def _one(task: Task[Compact], stores: Stores, now: datetime, progress: Progress) -> Succeeded | Failed:
     try:
         if task.payload.preview:
+            with stores.open_for_reading() as memories:
+                require_runnable(task, memories, stores.workspace)
             _, shown = _preview(task, stores, now, progress)
             return Succeeded(shown)
         applied = AppliedJob(task.job_id, task.sha256)
         done = stores.store.compactions.of_job(applied, task.accepted_at)  # by an earlier attempt
         if done is None:
+            require_runnable(task, stores.store, stores.workspace)
             preview = _chosen(task, stores, now, progress)
             done = _apply(preview, applied, task.accepted_at, stores.store, clock.iso(now))
         return Succeeded(_result(done, stores))
@@ -86,13 +89,11 @@ def _preview(
 ) -> tuple[Preview, CompactionPreview]:
     """A new preview of the topic, stored under its digest, and the result that shows it.
 
-    Raises JobError: TOPIC_NOT_FOUND, NOTHING_TO_COMPACT, CONFLICT_NOT_FOUND, TOPIC_TOO_LARGE.
+    Raises JobError: CONFLICT_NOT_FOUND, TOPIC_TOO_LARGE.
     """
     topic_id, keep_both = task.payload.topic_id, task.payload.keep_both or ()
     memories = _about(topic_id, stores)
     sources = record_draft.sources_of(memories)
-    if len(sources) < 2:
-        raise _nothing(topic_id, memories, sources)
     progress({"done": 0, "total": len(sources), "message": "comparing the topic's memories"})
     slices = Slices(progress, "comparing the topic's memories", len(sources))
     judges = judge(stores, task.job_id, slices.advance)
@@ -148,12 +149,9 @@ def _no_conflict(topic_id: str, made: record_draft.Draft) -> JobError:
 
 
 def _about(topic_id: str, stores: Stores) -> list[Memory]:
-    """The topic's memories by number, of any status. Raises JobError: TOPIC_NOT_FOUND, with the nearest ids."""
-    with stores.open_for_reading() as store:
-        memories = store.about(topic_id)
-        if not memories:
-            raise similar_ids.not_found(topic_id, store.topic_ids())
-        return memories
+    """The topic's memories by number, of any status."""
+    with stores.open_for_reading() as memories:
+        return memories.about(topic_id)
 
 
 def _embed(texts: Sequence[str], stores: Stores, slices: Slices) -> Vectors:
@@ -184,45 +182,22 @@ def _line(memory: Memory, content_sha256: str) -> CompactedMemory:
     }
 
 
-def _nothing(topic_id: str, memories: Sequence[Memory], sources: Sequence[Memory]) -> JobError:
-    """The error NOTHING_TO_COMPACT, with what was left out."""
-    left_out = _left_out(memories)
-    what = "one memory" if sources else "no memory"
-    return JobError(
-        "NOTHING_TO_COMPACT",
-        f"The topic {topic_id!r} has {what} to merge, and it takes two."
-        + (f" Left out: {left_out}." if left_out else "")
-        + " Nothing was changed.",
-        details={"sources": [memory.id for memory in sources]},
-    )
-
-
-def _left_out(memories: Sequence[Memory]) -> str:
-    """The memories of a topic that are not sources, counted in words."""
-    found = Counter(memory.metadata.status for memory in memories)
-    words = {"Superseded": "superseded", "Draft": "in draft"}
-    return ", ".join(f"{found[status]} {word}" for status, word in words.items() if found[status])  # type: ignore[index]
-
-
 # --- applying ---
 
 
 def _chosen(task: Task[Compact], stores: Stores, now: datetime, progress: Progress) -> Preview:
     """The preview to apply, checked against the topic as it is now.
 
-    Raises JobError: PREVIEW_NOT_FOUND, PREVIEW_STALE, and as ``_preview`` when the payload names none.
+    Raises JobError: PREVIEW_NOT_FOUND, PREVIEW_STALE, and as ``_preview``.
     """
-    topic_id, digest = task.payload.topic_id, task.payload.preview_digest
+    digest = task.payload.preview_digest
     if digest is None:
         preview, _ = _preview(task, stores, now, progress)
         _require_current(preview, stores, is_whole=False)
         return preview
-    _about(topic_id, stores)  # first, since an unknown topic is the clearer error
     found = previews.load(stores.workspace, digest) or _of_another_machine(task, stores, now, progress)
     if found is None:
         raise JobError("PREVIEW_NOT_FOUND", f"There is no preview {digest}. Nothing was changed.")
-    if found.topic_id != topic_id:
-        raise JobError("PREVIEW_NOT_FOUND", f"That preview is of the topic {found.topic_id!r}. Nothing was changed.")
     _require_current(found, stores, is_whole=True)
     return found
 

@@ -10,13 +10,14 @@ from jobs import clock
 from jobs.errors import JobError
 from jobs.lifecycle import Failed, Succeeded
 
-from ..graph.open_stores import Stores
 from ..store.values import AppliedJob, Feedback
-from . import Outcomes, Progress, Task, require_visible
+from . import Outcomes, Progress, Task
+from .refusals import require_runnable
 
 if TYPE_CHECKING:
     from jobs import payloads
 
+    from ..graph.open_stores import Stores
     from ..interface.result_shapes import FeedbackResult
 
 
@@ -34,7 +35,7 @@ def _one(task: Task[payloads.Feedback], stores: Stores, now: datetime) -> Succee
     store, given = stores.store, task.payload
     memory_id, by, effect = given.memory_id, given.by or "person", AppliedJob(task.job_id, task.sha256)
     try:
-        require_visible(memory_id, task, stores)
+        require_runnable(task, store, stores.workspace)
         if not store.is_applied(effect):
             feedback = Feedback(memory_id, by, given.verdict, task.accepted_at, given.query, given.note)
             with store.change(clock.iso(now), [effect]) as change:

@@ -19,7 +19,6 @@ from jobs.lifecycle import Failed, Succeeded
 from jobs.model import Job, Record, canonical_json
 from jobs.payloads import Cognify, Forget
 from jobs.scrub import JOB_FILES
-from jobs.spelling import nearest
 
 from ..compaction import narrative, record_draft
 from ..forgetting import consequences, leftovers
@@ -30,11 +29,12 @@ from ..graph import earlier_stores, graph_files
 from ..graph.open_stores import Stores
 from ..memory import Content, Memory, Metadata
 from ..store.change import StatusChange
-from ..store.values import AppliedJob, CapturedSession, Plan
+from ..store.values import AppliedJob, Plan
 from ..text.identity import content_id, memory_id
 from ..text.passages import passages, whole_text
 from . import Outcomes, Progress, Task, task_of
 from .ingest import prepare
+from .refusals import captured_session, require_runnable
 
 if TYPE_CHECKING:
     from ..interface.result_shapes import ForgetResult
@@ -82,15 +82,17 @@ def _one(task: Task[Forget], stores: Stores, now: datetime, progress: Progress) 
 
 
 def _begin(task: Task[Forget], applied: AppliedJob, stores: Stores, now: datetime) -> Plan:
-    """Commit the one change that removes the memories. Returns the plan of what is still to remove.
-
-    Raises JobError: MEMORY_NOT_FOUND, TOPIC_NOT_FOUND.
-    """
+    """Commit the one change that removes the memories. Returns the plan of what is still to remove. Raises JobError as
+    ``require_runnable``."""
     store, at = stores.store, clock.iso(now)
     workspace_id = store.workspace_id
-    session = None if task.payload.session is None else _captured(store, task.payload.session)
-    memory_ids = store.captures.memories_of(session.tool, session.session_id) if session else task.payload.memory_ids
-    scope = consequences.scope(store, memory_ids, task.payload.topic_id)
+    require_runnable(task, store, stores.workspace)
+    memory_ids, topic_id = task.payload.memory_ids, task.payload.topic_id
+    name = task.payload.session
+    session = None if name is None else captured_session(name, store)
+    if session is not None:
+        memory_ids = store.captures.memories_of(session.tool, session.session_id)
+    scope = consequences.scope(store, store.ids_about(topic_id) if topic_id else memory_ids or ())
 
     def naming(topic_id: str, content: Content) -> str:
         """The id of a decision record with this topic and content."""
@@ -131,17 +133,6 @@ def _begin(task: Task[Forget], applied: AppliedJob, stores: Stores, now: datetim
         change.begin_forgetting(applied, task.accepted_at, plan)
         change.add(changes.additions)
     return plan
-
-
-def _captured(store: Memories, name: str) -> CapturedSession:
-    """The captured session of this name, tool/id. Raises JobError: SESSION_NOT_FOUND, with the nearest."""
-    tool, _, session_id = name.partition("/")
-    found = store.captures.session(tool, session_id)
-    if found is not None:
-        return found
-    near = nearest(name, [f"{each.tool}/{each.session_id}" for each in store.captures.sessions()], 3, 0.5)
-    hint = f" The nearest: {', '.join(near)}." if near else ""
-    raise JobError("SESSION_NOT_FOUND", f"Nothing was captured from {name!r}.{hint}", details={"nearest": near})
 
 
 def _ids_of_their_own(store: Memories, going: Sequence[Memory]) -> list[str]:

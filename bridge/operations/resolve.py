@@ -10,14 +10,14 @@ from jobs import clock
 from jobs.errors import JobError
 from jobs.lifecycle import Failed, Succeeded
 
-from ..graph.open_stores import Stores
-from ..standing.statements import digest, statements
 from ..store.values import AppliedJob, PairVerdict
-from . import Outcomes, Progress, Task, require_visible
+from . import Outcomes, Progress, Task
+from .refusals import decision_of, require_runnable
 
 if TYPE_CHECKING:
-    from jobs.payloads import PairedStatement, Resolve
+    from jobs.payloads import Resolve
 
+    from ..graph.open_stores import Stores
     from ..interface.result_shapes import ResolveResult
 
 
@@ -35,37 +35,22 @@ def run(tasks: Sequence[Task[Resolve]], stores: Stores, now: datetime, progress:
 def _one(task: Task[Resolve], stores: Stores, now: datetime) -> Succeeded | Failed:
     store, given = stores.store, task.payload
     effect, by = AppliedJob(task.job_id, task.sha256), given.by or "person"
+    ids = given.older.memory_id, given.newer.memory_id
     try:
-        (older, older_number), (newer, newer_number) = (
-            _named(side, task, stores) for side in (given.older, given.newer)
-        )
-        if older == newer:
-            raise JobError("ARGUMENT_INVALID", "Both are the same decision: nothing was settled.")
+        require_runnable(task, store, stores.workspace)
         if not store.is_applied(effect):
+            older, newer = (decision_of(side, store) for side in (given.older, given.newer))
+            assert older is not None
+            assert newer is not None
             verdict = PairVerdict(*older, *newer, given.verdict, given.reason, by, task.accepted_at, task.job_id)
             with store.change(clock.iso(now), [effect]) as change:
                 change.settle(verdict)
     except JobError as error:
         return Failed(error)
+    found = store.select(ids)
     result: ResolveResult = {
-        "memory_numbers": [older_number, newer_number],
+        "memory_numbers": [found[each].number for each in ids],
         "verdict": given.verdict,
         "by": by,
     }
     return Succeeded(result)
-
-
-def _named(side: PairedStatement, task: Task[Resolve], stores: Stores) -> tuple[tuple[str, str], int]:
-    """The memory's id with the digest of its decision, and its number."""
-    require_visible(side.memory_id, task, stores)
-    memory = stores.store.get(side.memory_id)
-    assert memory is not None
-    wanted = side.statement.strip()
-    exact = next((words for words in statements(memory).values() if words.strip() == wanted), None)
-    if exact is None:
-        raise JobError(
-            "ARGUMENT_INVALID",
-            f"Memory #{memory.number} has no decision {wanted[:80]!r}: nothing was settled."
-            f" To see its decisions: cognee-memory memories show {memory.number}",
-        )
-    return (memory.id, digest(exact)), memory.number

@@ -16,16 +16,17 @@ from jobs.errors import JobError
 from jobs.lifecycle import Failed, Succeeded
 
 from ..compaction import previews
-from ..graph.open_stores import Stores
 from ..memory import Memory, Status
 from ..store.change import StatusChange
-from ..store.similar_ids import nearest
 from ..store.values import AppliedJob, Compaction, KeptBecause, Restored, Skipped, Source
 from . import Outcomes, Progress, Task
+from .refusals import require_runnable
 
 if TYPE_CHECKING:
+    from jobs.layout import Workspace
     from jobs.payloads import Restore
 
+    from ..graph.open_stores import Stores
     from ..interface.result_shapes import RestoreResult
     from ..store.store import Store
 
@@ -43,7 +44,7 @@ def run(tasks: Sequence[Task[Restore]], stores: Stores, now: datetime, progress:
 
 def _one(task: Task[Restore], stores: Stores, now: str) -> Succeeded | Failed:
     try:
-        compaction = _restore(task, stores.store, now)
+        compaction = _restore(task, stores.store, stores.workspace, now)
     except JobError as error:
         return Failed(error)
     restored = compaction.restored
@@ -51,7 +52,7 @@ def _one(task: Task[Restore], stores: Stores, now: str) -> Succeeded | Failed:
     return Succeeded(_result(compaction, restored, stores.store))
 
 
-def _restore(task: Task[Restore], store: Store, now: str) -> Compaction:
+def _restore(task: Task[Restore], store: Store, workspace: Workspace, now: str) -> Compaction:
     """The compaction with its restore, made by this attempt or before.
 
     Raises JobError: MEMORY_NOT_FOUND, RESTORE_BLOCKED.
@@ -60,50 +61,14 @@ def _restore(task: Task[Restore], store: Store, now: str) -> Compaction:
     before = store.compactions.restored_by(task.job_id, record_id, task.accepted_at)
     if before is not None:
         return before
-    record = store.get(record_id)
-    if record is None or record.kind != "decision_record":
-        raise _not_found(store, record_id, record)
-    made = store.compactions.latest(record_id)
-    if store.is_hidden(record_id):
-        if made is None or made.restored is None:  # it was imported as withdrawn
-            raise _not_found(store, record_id, None)
+    require_runnable(task, store, workspace)
+    made, record = store.compactions.latest(record_id), store.get(record_id)
+    assert record is not None
+    if made is not None and store.is_hidden(record_id):
         return made
-    _require_unmerged(store, record)
     if made is None or made.restored is not None:  # the record was imported, without this history
         made = _unnoted(store, record)
     return _take_back(made, record, task, store, now)
-
-
-def _not_found(store: Store, wanted: str, found: Memory | None) -> JobError:
-    """The error MEMORY_NOT_FOUND: the id names no decision record.
-
-    It suggests the records that merged the memory, or the ids that are most similar.
-    """
-    if found is None:
-        near = nearest(wanted, store.compactions.records())
-        message = f"There is no decision record {wanted!r}."
-    else:
-        merged = [record_id for record_id, _ in store.compactions.merged_into(wanted)]
-        near = (merged or store.compactions.records(found.metadata.topic_id))[:3]
-        message = f"{wanted!r} is no decision record."
-    hint = f" The nearest: {', '.join(near)}." if near else ""
-    return JobError(
-        "MEMORY_NOT_FOUND", f"{message}{hint} Nothing was changed.",
-        remediation="List the compactions: cognee-memory history.", details={"nearest": near},
-    )  # fmt: skip
-
-
-def _require_unmerged(store: Store, record: Memory) -> None:
-    """Raises JobError: RESTORE_BLOCKED when a later record has merged this one."""
-    merged = store.compactions.merged_into(record.id)
-    if merged:
-        later, number = merged[-1]
-        raise JobError(
-            "RESTORE_BLOCKED",
-            f"The record {record.id} was merged into the later one {later} (#{number}). Nothing was changed.",
-            remediation=f"Restore the later record first: cognee-memory restore {later}.",
-            details={"decision_record_id": later},
-        )
 
 
 def _unnoted(store: Store, record: Memory) -> Compaction:

@@ -10,15 +10,16 @@ from jobs import clock
 from jobs.errors import JobError
 from jobs.lifecycle import Failed, Succeeded
 
-from ..graph.open_stores import Stores
 from ..memory import BY_STATUS, STATUS_WORDS
 from ..store.values import AppliedJob, Feedback
 from ..text.memory_json import labels_of
 from . import Outcomes, Progress, Task
+from .refusals import require_runnable
 
 if TYPE_CHECKING:
     from jobs.payloads import SetStatus
 
+    from ..graph.open_stores import Stores
     from ..interface.result_shapes import SetStatusResult
 
 
@@ -37,6 +38,7 @@ def run(tasks: Sequence[Task[SetStatus]], stores: Stores, now: datetime, progres
 def _one(task: Task[SetStatus], stores: Stores, now: datetime) -> Succeeded | Failed:
     memory_id = task.payload.memory_id
     try:
+        require_runnable(task, stores.store, stores.workspace)
         status = STATUS_WORDS[task.payload.status]
         effect = AppliedJob(task.job_id, task.sha256)
         said = _said(task, stores)
@@ -56,8 +58,7 @@ def _said(task: Task[SetStatus], stores: Stores) -> Feedback | None:
     memory_id, other = task.payload.memory_id, task.payload.replaced_by
     if other is not None:
         known = stores.store.known(other)
-        if known is None:
-            raise JobError("MEMORY_NOT_FOUND", f"{other!r} is not in the store.")
+        assert known is not None
         note = f"Memory #{known.number} replaced it."
         return Feedback(memory_id, BY_STATUS, "wrong", task.accepted_at, note=note)
     if task.payload.status != "Superseded" and any(one.by == BY_STATUS for one in stores.store.feedback(memory_id)):

@@ -35,7 +35,7 @@ LAYERS = {
         "trust_kept",
         "interface graph transfer",
         "search compaction",
-        "forgetting job_targets capture standing",
+        "forgetting capture standing",
         "operations",
         "retrieve ingest compact migrate_summaries",
     ),

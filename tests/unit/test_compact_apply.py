@@ -26,6 +26,7 @@ from bridge.search.snapshot import open_snapshot
 from bridge.slices import Progress, ignore_progress
 from bridge.standing import comparison
 from bridge.store import compaction_history, full_text, vector_files, vector_index, word_index
+from bridge.team import copy_age
 from bridge.text.passages import passages
 from jobs import clock
 from jobs.errors import JobError
@@ -315,6 +316,7 @@ def test_in_a_team_a_preview_that_another_machine_made_is_applied_if_the_memorie
         file.unlink()
     assert refused(stores, preview_digest=digest).code == "PREVIEW_NOT_FOUND", "without a team"
     monkeypatch.setattr(Stores, "is_in_team", True)
+    copy_age.note_current(workspace, NOW, 7, 1, "")
     assert len(done(stores, preview_digest=digest)["superseded"]) == 2
     add(stores, "Retry never", day=12)
     assert refused(stores, preview_digest=digest, job_id="again").code == "PREVIEW_STALE"

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from bridge.interface.envelope import SUCCESS
-from bridge.job_targets import require
 from bridge.settings import Settings
 from bridge.store.opening import require_model
 from jobs import client, launch, record_cache, spool
@@ -78,11 +77,12 @@ def submit(scope: Scope, settings: Settings, body: bytes, correlation_id: str | 
     """Validate a job as the worker will, so that the client sees errors at once; then drop it.
 
     ``body``: the job as JSON; ``correlation_id``: where it has none. Raises JobError: ARGUMENT_INVALID for a wrong
-    ``correlation_id``, every error of the intake, and as ``job_targets.require`` and ``opening.require_model``.
+    ``correlation_id``, every error of the intake, and as ``require_accepted`` and ``opening.require_model``.
     """
     workspace = scope.workspace
     if correlation_id is not None and not re.fullmatch(CORRELATION_ID, correlation_id):
         raise JobError("ARGUMENT_INVALID", "X-Correlation-Id has 1 to 256 visible ASCII characters.")
+    from bridge.operations.refusals import require_accepted
     from jobs.check import check  # pydantic takes time to import, so only when a job is submitted
     from jobs.parse import parse_job, read_json
     from jobs.payloads import JobFile
@@ -100,7 +100,7 @@ def submit(scope: Scope, settings: Settings, body: bytes, correlation_id: str | 
     job = parse_job(name, data, max_attempts=settings.max_attempts, test_jobs=settings.test_jobs)
     _check_room(scope, settings, job)
     if spool.read_record(workspace.spool, name) is None:  # the same job again is answered as before
-        require(workspace, job.kind, job.payload.model_dump())
+        require_accepted(workspace, job.payload)
         if BY_NAME[job.kind].stores:
             require_model(workspace, settings.embedding)
     fields = check(JobFile, value).model_dump(

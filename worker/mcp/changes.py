@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from bridge import trust
 from bridge.interface.submission import submit
-from bridge.job_targets import require
+from bridge.operations.refusals import require_accepted
 from jobs import client
 from jobs.check import check
 from jobs.errors import JobError
@@ -85,14 +85,6 @@ def mark_outdated(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
     """
     memory = memory_of(workspace, arguments)
     number = memory["memory_number"]
-    if memory["memory_type"] != "summary":
-        what = "has no status" if memory["memory_type"] == "legacy" else "is a decision record"
-        raise JobError(
-            "ARGUMENT_INVALID",
-            f"Memory #{number} {what}: only a summary can be marked as outdated. Nothing was changed.",
-            remediation="Store what holds now with memory_ingest: a newer memory outweighs an older one. To remove this"
-            " one, the user can forget it.",
-        )
     payload: dict[str, Any] = {"memory_id": memory["memory_id"], "status": "Superseded"}
     other = arguments.get("replaced_by")
     if other is not None:
@@ -171,7 +163,7 @@ def _run(
     Raises JobError: that with which the job would fail, before it is submitted; and that of the job when it failed.
     """
     settings = trust.settings_of(workspace)
-    require(workspace, kind, check(PAYLOADS[kind], payload).model_dump())
+    require_accepted(workspace, check(PAYLOADS[kind], payload))
     job_id = new_job_id()
     seconds = arguments.get("wait_seconds", seconds)
     try:

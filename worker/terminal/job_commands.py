@@ -92,12 +92,11 @@ def submit_for_target(
 
 
 def require_targets(workspace: Workspace, kind: str, payload: dict[str, Any]) -> None:
-    """Raises the JobError with which a job of this payload would fail, as ``job_targets.require``, and JOB_INVALID."""
-    from bridge.job_targets import require
-    from jobs.check import check
-    from jobs.payloads import PAYLOADS
+    """Raises the JobError with which a job of this payload would fail, as ``require_accepted``, and JOB_INVALID."""
+    from bridge.operations.refusals import require_accepted
+    from jobs.parse import payload_of
 
-    require(workspace, kind, check(PAYLOADS[kind], payload, "payload").model_dump())
+    require_accepted(workspace, payload_of(kind, payload))
 
 
 def without_none(payload: dict[str, Any]) -> dict[str, Any]:

@@ -9,14 +9,16 @@ import pytest
 from fake_embedder import FakeEmbedder
 from shelf import NOW, Shelf, legacy, record, summary
 
-from bridge import job_targets, trust
+from bridge import trust
 from bridge.compaction import previews
 from bridge.compaction.record_draft import draft
+from bridge.operations.refusals import require_accepted
 from bridge.settings import load
 from bridge.store.store import Store
-from jobs import client
+from jobs import client, clock
 from jobs.errors import JobError
 from jobs.layout import Workspace
+from jobs.parse import payload_of
 from worker.cli import main
 
 NO_UUID = "00000000-0000-4000-8000-000000000000"
@@ -43,7 +45,7 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
 
 def error_of(workspace: Workspace, kind: str, **payload: Any) -> JobError:
     with pytest.raises(JobError) as raised:
-        job_targets.require(workspace, kind, payload)
+        require_accepted(workspace, payload_of(kind, payload))
     assert raised.value.message.endswith("No job was submitted.")
     return raised.value
 
@@ -58,6 +60,9 @@ def error_of(workspace: Workspace, kind: str, **payload: Any) -> JobError:
         ("restore", {"decision_record_id": NO_UUID}, "MEMORY_NOT_FOUND", NO_UUID),
         ("forget", {"topic_id": "loans-periods"}, "TOPIC_NOT_FOUND", "'loan-periods'"),
         ("forget", {"memory_ids": ["a", "loan-periods"]}, "MEMORY_NOT_FOUND", "'loan-periods'"),
+        ("forget", {"memory_ids": ["a", NO_UUID]}, "MEMORY_NOT_FOUND", NO_UUID),
+        ("forget", {"session": "codex/x"}, "SESSION_NOT_FOUND", "'codex/x'"),
+        ("cognify", {"memory_ids": ["a", NO_UUID]}, "MEMORY_NOT_FOUND", NO_UUID),
         ("set_status", {"memory_id": NO_UUID, "status": "Draft"}, "MEMORY_NOT_FOUND", NO_UUID),
         ("set_status", {"memory_id": "d", "status": "Draft"}, "ARGUMENT_INVALID", "#4 has no status"),
         (
@@ -82,14 +87,14 @@ def test_a_typo_is_refused(workspace: Workspace, kind: str, payload: dict[str, A
         ("compact", {"topic_id": "loan-periods", "preview": True, "preview_digest": None}),
         ("restore", {"decision_record_id": "e"}),
         ("forget", {"topic_id": "loan-periods", "memory_ids": None}),
-        ("forget", {"memory_ids": ["a", NO_UUID]}),  # it may have been forgotten before
+        ("forget", {"memory_ids": ["a", "b"]}),
         ("set_status", {"memory_id": "a", "status": "Draft"}),
         ("feedback", {"memory_id": "d", "verdict": "helpful"}),
         ("rebuild", {"what": "index"}),
     ],
 )
 def test_what_the_store_has_is_submitted(workspace: Workspace, kind: str, payload: dict[str, Any]) -> None:
-    job_targets.require(workspace, kind, payload)
+    require_accepted(workspace, payload_of(kind, payload))
 
 
 @pytest.mark.parametrize(
@@ -123,16 +128,25 @@ def test_a_preview_is_of_one_topic(workspace: Workspace) -> None:
     preview = previews.preview_of(draft(store.about("loan-periods"), store.embed), "loan-periods")
     store.close()
     digest = previews.store(workspace, preview, NOW)
-    job_targets.require(workspace, "compact", {"topic_id": "loan-periods", "preview_digest": digest})
+    payload = {"topic_id": "loan-periods", "preview_digest": digest}
+    require_accepted(workspace, payload_of("compact", payload))
     assert error_of(workspace, "compact", topic_id="reminder-mails", preview_digest=digest).code == "PREVIEW_NOT_FOUND"
+
+
+def test_a_forgotten_memory_may_be_forgotten_again(workspace: Workspace) -> None:
+    store = Store(workspace, FakeEmbedder(dimensions=64))
+    with store.change(clock.iso(NOW)) as change:
+        change.leave_tombstones([NO_UUID])
+    store.close()
+    require_accepted(workspace, payload_of("forget", {"memory_ids": ["a", NO_UUID]}))
 
 
 def test_a_job_that_waits_may_bring_what_is_missing(workspace: Workspace) -> None:
     workspace.spool.inbox.mkdir(exist_ok=True)
     client.submit(workspace.spool, "check", {})
-    job_targets.require(workspace, "compact", {"topic_id": "loan-period"})
+    require_accepted(workspace, payload_of("compact", {"topic_id": "loan-period"}))
 
 
 def test_a_store_that_cannot_be_read_leaves_it_to_the_job(workspace: Workspace) -> None:
     workspace.memory_db.write_bytes(b"no database" * 1000)
-    job_targets.require(workspace, "compact", {"topic_id": "loan-period"})
+    require_accepted(workspace, payload_of("compact", {"topic_id": "loan-period"}))
