@@ -92,7 +92,8 @@ def require_model(workspace: Workspace, embedding: EmbeddingConfig) -> None:
             return
     local_models.require(embedding)
     if recorded not in (None, embedding.identity) and not local_models.changes_by_itself(recorded, embedding):
-        raise JobError("EMBEDDER_MISMATCH")
+        message = f"The store was made with {recorded}; the settings name {embedding.identity}. Nothing was stored."
+        raise JobError("EMBEDDER_MISMATCH", message)
 
 
 def embedder_of(workspace: Workspace) -> str | None:

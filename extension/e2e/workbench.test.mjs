@@ -191,6 +191,8 @@ describe("with memories", () => {
     await my.inline(row, "Compact Cognee Memories");
     await my.rendered("This is a preview");
     await my.choice("Confirm").waitFor();
+    await my.page.mouse.move(640, 840); // a row's tip is over the list
+    await my.page.locator(".monaco-hover:visible").waitFor({ state: "detached" });
     await my.shot("compact");
     await my.choose("Confirm");
     await my.toast("Compacted 2 summaries for topic loan-periods.").waitFor();

@@ -95,6 +95,8 @@ export class MemoriesTree implements vscode.TreeDataProvider<Item>, vscode.Dispo
       if (item.kind === "topic") return await this.memories(item.folder, item.row.id, item.topicId, signal);
       return item.kind === "legacy" ? await this.memories(item.folder, item.row.id, null, signal) : [];
     } catch (error) {
+      // A change came while this was read. Without rows the list would fold up.
+      if (signal.aborted && !this.reading.signal.aborted) return this.getChildren(item);
       if (signal.aborted || (error instanceof MemoryError && NOT_SET_UP.has(error.code))) return [];
       return [errorItem(item?.folder ?? "", error)];
     }
