@@ -9,7 +9,7 @@ from typing import Any
 
 import contract
 import pytest
-from harness import SOAK
+from harness import SOAK, Place
 from hypothesis import settings
 from platformdirs import user_cache_path
 
@@ -43,6 +43,12 @@ def both_models(model_cache: Path) -> Path:
     """A cache folder that holds the multilingual model; downloaded once a machine."""
     install(MULTILINGUAL, model_cache)
     return model_cache
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """An adopted workspace with no worker."""
+    return Place(tmp_path)
 
 
 @pytest.fixture(autouse=True)
