@@ -10,7 +10,7 @@ from typing import Any
 
 import contract
 import pytest
-from harness import SOAK
+from harness import SOAK, Place
 from hypothesis import settings
 from platformdirs import user_cache_path
 
@@ -52,6 +52,12 @@ def _no_gateway_is_left() -> Iterator[None]:
     yield
     if (gateways := sys.modules.get("gateways")) is not None:
         gateways.end_all()
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """An adopted workspace with no worker."""
+    return Place(tmp_path)
 
 
 @pytest.fixture(autouse=True)

@@ -8,6 +8,7 @@ only the answer; with ``--json`` it is one object. Exit codes: 0 done, 1 failed,
 from __future__ import annotations
 
 import argparse
+import gc
 import io
 import os
 import sys
@@ -237,6 +238,8 @@ def _main(argv: Sequence[str] | None) -> int:
     named = next((place for place, word in enumerate(arguments) if not word.startswith("-")), None)
     if named is not None and arguments[named] in OTHER_NAMES:
         arguments[named : named + 1] = OTHER_NAMES[arguments[named]].split()
+    if arguments[:1] and arguments[0] in _QUESTIONS and argv is None:
+        gc.disable()  # what the imports make stays until the end, which comes soon
     as_json = "--json" in arguments
     given = argparse.Namespace(command=None, verb=None)
     note = None

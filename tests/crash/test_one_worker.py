@@ -16,11 +16,6 @@ from jobs import client, launch, spool
 from jobs.lock import is_held
 
 
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return Place(tmp_path)
-
-
 def asker(place: Place, job_id: str) -> subprocess.Popen[bytes]:
     """A program that submits a job as all do: it drops, looks whether a worker is there, and starts one if not."""
     code = (

@@ -17,11 +17,6 @@ from jobs.model import Record
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return Place(tmp_path)
-
-
-@pytest.fixture
 def worker(place: Place) -> Iterator[RealWorker]:
     with place.worker() as running:
         yield running

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 import typescript
@@ -21,10 +21,8 @@ PAGE = (PROJECT / "docs" / "tutorial.md").read_text("utf-8")
 QUESTION = ("retrieve", "how long may I keep a novel", "--as-of", "2026-11-20T12:00:00Z")
 
 
-@pytest.fixture(scope="module")
-def place(model_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Place:
-    """The workspace of the tutorial."""
-    return Place(tmp_path_factory.mktemp("tutorial"), adopted=False, COGNEE_MEMORY_CACHE_DIR=str(model_cache))
+def empty(base: Path, model_cache: Path) -> Place:
+    return Place(base, adopted=False, COGNEE_MEMORY_CACHE_DIR=str(model_cache))
 
 
 def run(place: Place, command: str) -> str:
@@ -39,24 +37,42 @@ def run(place: Place, command: str) -> str:
     return done.stdout
 
 
-def test_every_command_prints_what_the_tutorial_shows(place: Place) -> None:
-    session = Session()
-    commands = 0
+class Told(NamedTuple):
+    """The tutorial's workspace after its last command, and how each command's output differs from what is shown."""
+
+    place: Place
+    differences: list[str | None]
+
+
+@pytest.fixture(scope="module")
+def told(model_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Told:
+    told, session = Told(empty(tmp_path_factory.mktemp("tutorial"), model_cache), []), Session()
     try:
         for step in steps(PAGE):
             if step.file:
-                (place.workspace.root / step.file).write_text(step.content, "utf-8")
+                (told.place.workspace.root / step.file).write_text(step.content, "utf-8")
                 continue
-            commands += 1
-            printed = run(place, session.command(step.command))
-            assert session.difference(step.shown, printed) is None, f"$ {step.command}\n{printed}"
+            printed = run(told.place, session.command(step.command))
+            difference = session.difference(step.shown, printed)
+            told.differences.append(difference and f"{difference}\n$ {step.command}\n{printed}")
     finally:
-        place.cli("worker", "stop")  # the first command has started one
-    assert commands > 20
+        told.place.cli("worker", "stop")  # the first command has started one
+    return told
 
 
-def test_the_program_to_build_on_stores_a_summary_and_finds_it(place: Place, tmp_path: Path) -> None:
+@pytest.fixture
+def place(told: Told) -> Place:
+    return told.place
+
+
+def test_every_command_prints_what_the_tutorial_shows(told: Told) -> None:
+    assert [difference for difference in told.differences if difference] == []
+    assert len(told.differences) > 20
+
+
+def test_the_program_to_build_on_stores_a_summary_and_finds_it(model_cache: Path, tmp_path: Path) -> None:
     """That of docs/build-on-it.md. It starts its own worker, and finds what it stored: over HTTP, and without one."""
+    place = empty(tmp_path / "place", model_cache)
     (tmp_path / "bin").mkdir()
     program = typescript.program(tmp_path / "bin")
     made = typescript.compiled(tmp_path, "module")
@@ -106,14 +122,6 @@ def story(place: Place, path: Path, script: str, program: Path) -> Any:
 # --- to another machine, as docs/operations.md says ---
 
 
-class Elsewhere(Place):
-    """Another machine: other settings, and a list of workspaces on which this one is not."""
-
-
-def elsewhere(place: Place, base: Path) -> Place:
-    return Elsewhere(base, adopted=False, COGNEE_MEMORY_CACHE_DIR=place.environment["COGNEE_MEMORY_CACHE_DIR"])
-
-
 def answer(place: Place) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(place.cli(*QUESTION, "--json").stdout)
     return found
@@ -123,16 +131,18 @@ def scores(found: dict[str, Any]) -> list[Any]:
     return [(hit["memory_id"], hit["score"]) for hit in found["results"]]
 
 
-def test_a_copy_of_the_folders_is_the_workspace_on_another_machine(place: Place, tmp_path: Path) -> None:
+def test_a_copy_of_the_folders_is_the_workspace_on_another_machine(
+    place: Place, model_cache: Path, tmp_path: Path
+) -> None:
     here = answer(place)
-    other = elsewhere(place, tmp_path)
+    other = empty(tmp_path, model_cache)  # with a list of workspaces on which this one is not
     shutil.copytree(place.workspace.root, other.workspace.root, dirs_exist_ok=True)
     assert answer(other)["error_code"] == "WORKSPACE_NOT_TRUSTED"
     assert other.cli("trust").returncode == 0
     assert scores(answer(other)) == scores(here)
 
 
-def test_a_backup_of_memory_db_alone_brings_every_memory_back(place: Place, tmp_path: Path) -> None:
+def test_a_backup_of_memory_db_alone_brings_every_memory_back(place: Place, model_cache: Path, tmp_path: Path) -> None:
     """The command of the page, run beside a worker; then the index is made anew from what was saved."""
     here = answer(place)
     backup = tmp_path / "backup.db"
@@ -142,7 +152,7 @@ def test_a_backup_of_memory_db_alone_brings_every_memory_back(place: Place, tmp_
     assert program == "python"
     with place.worker():
         subprocess.run([sys.executable, *arguments[:-1], str(backup)], cwd=place.workspace.root, check=True)
-    other = elsewhere(place, tmp_path / "other")
+    other = empty(tmp_path / "other", model_cache)
     Workspace(other.workspace.root).memory.mkdir()
     shutil.copy(backup, other.workspace.memory / "memory.db")
     assert other.cli("trust").returncode == 0

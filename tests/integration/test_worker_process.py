@@ -45,11 +45,6 @@ def shared(running: tuple[Place, RealWorker]) -> Place:
     return running[0]
 
 
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return Place(tmp_path)
-
-
 def busy(place: Place, worker: RealWorker, sleep_ms: int) -> tuple[str, int]:
     """A job that runs for so long, and the process id of the child that it runs in."""
     job_id = place.submit("noop", {"sleep_ms": sleep_ms})

@@ -5,7 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from shelf import Shelf
 
+from bridge.embedding.config import EmbeddingConfig
+from bridge.embedding.embedder import Embedder
+from bridge.embedding.factory import create
 from jobs.layout import Workspace
 
 
@@ -15,3 +19,15 @@ def workspace(tmp_path: Path) -> Workspace:
     found = Workspace(tmp_path / "workspace")
     found.memory.mkdir(mode=0o700, parents=True)
     return found
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Shelf:
+    """A store of memories for questions, empty."""
+    return Shelf(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def embedder(model_cache: Path) -> Embedder:
+    """The default model, loaded once."""
+    return create(EmbeddingConfig(cache_dir=model_cache))

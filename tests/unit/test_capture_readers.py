@@ -1,7 +1,9 @@
-"""What every reader of transcripts promises, with a row for each tool. What one tool alone has is in its own file."""
+"""What every reader of transcripts promises, with a row for each tool; then what one tool alone has."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +13,7 @@ import pytest
 from transcript_shelf import (
     FIXTURES,
     PROJECT,
+    SESSION,
     WORKSPACE,
     claude_file,
     codex_file,
@@ -22,8 +25,15 @@ from transcript_shelf import (
     vscode_file,
 )
 
+from bridge.capture.readers import codex_text
+from bridge.capture.readers.codex import READER as CODEX
+from bridge.capture.readers.gemini_cli import READER as GEMINI
+from bridge.capture.readers.json_lines import read_object
 from bridge.capture.readers.reader import Home
 from bridge.capture.readers.registry import reader_of
+from bridge.capture.readers.vscode_chat import READER as VSCODE
+from bridge.capture.readers.vscode_folders import local_path, workspace_id
+from bridge.capture.session import Findings
 
 Put = Callable[..., Path]
 
@@ -176,3 +186,419 @@ def test_every_fixture_is_read_without_an_unknown_record_but_the_newer_ones(tmp_
         turns, findings = read(row.tool, only_transcript(row.tool, home))
         assert turns
         assert bool(findings.unknown) == (path.name == row.newer[0])
+
+
+# --- Claude Code ---
+
+
+def test_what_was_rewound_is_left_out(tmp_path: Path) -> None:
+    claude_file(tmp_path, "2.1.330-rewound.jsonl")
+    turns, findings = read("claude-code", only_transcript("claude-code", tmp_path))
+    assert lines_of(turns) == [
+        "user: Which queue do we use?",
+        "assistant: We use Redis.",
+        "user: Use Postgres as the queue.",
+        "assistant: Postgres it is.",
+    ]
+    assert findings.left_out["rewound turn"] == 3
+
+
+def test_a_compaction_and_a_cleared_context_are_markers_and_no_turns(tmp_path: Path) -> None:
+    claude_file(tmp_path, "2.1.330-compacted-and-cleared.jsonl")
+    turns, findings = read("claude-code", only_transcript("claude-code", tmp_path))
+    assert [(turn.marker, line) for turn, line in zip(turns, lines_of(turns), strict=True)] == [
+        (None, "user: How do we log?"),
+        (None, "assistant: We log JSON lines."),
+        ("compacted", "user: And the level?"),
+        (None, "assistant: Info."),
+        ("cleared", "user: /review the parser, please"),
+        (None, "assistant: The parser is fine."),
+    ]
+    assert findings.left_out["summary by the tool"] == 1
+    assert findings.left_out["command"] == 3
+
+
+def test_a_turn_says_the_folder_in_which_it_was_said(tmp_path: Path) -> None:
+    claude_file(tmp_path, "2.1.330-moved.jsonl")
+    turns, _ = read("claude-code", only_transcript("claude-code", tmp_path))
+    assert [(turn.folder, turn.branch) for turn in turns] == [
+        ("/home/ana/shop", "main"),
+        ("/home/ana/other", "main"),
+        ("/home/ana/shop", "feature"),
+    ]
+
+
+@pytest.mark.parametrize("name", [f"{SESSION}/subagents/agent-abc123.jsonl", "agent-abc123.jsonl"])
+def test_the_turns_of_a_sub_agent_are_a_part_of_its_session(tmp_path: Path, name: str) -> None:
+    claude_file(tmp_path, "2.1.330-moved.jsonl")
+    claude_file(tmp_path, "2.1.330-subagent.jsonl", name)
+    turns, _ = read("claude-code", only_transcript("claude-code", tmp_path))
+    assert lines_of(turns)[3:] == ["abc123 user: Search the tests.", "abc123 assistant: There are three tests."]
+    assert turns[3].place == "agent-abc123.jsonl line 1"
+
+
+def test_a_sub_agent_of_another_session_is_no_part_of_this_one(tmp_path: Path) -> None:
+    claude_file(tmp_path, "1.0.60-side-chain.jsonl", "5e551005-0000-4000-8000-000000000005.jsonl")
+    claude_file(tmp_path, "2.1.330-subagent.jsonl", "agent-abc123.jsonl")
+    turns, _ = read("claude-code", only_transcript("claude-code", tmp_path))
+    assert not any(turn.part == "abc123" for turn in turns)
+
+
+def test_a_side_chain_within_a_session_is_a_part_of_its_own(tmp_path: Path) -> None:
+    claude_file(tmp_path, "1.0.60-side-chain.jsonl")
+    turns, _ = read("claude-code", only_transcript("claude-code", tmp_path))
+    part = "00000003-0000-4000-8000-000000000000"
+    assert sorted(lines_of(turns)) == sorted(
+        [
+            "user: Why is the build slow?",
+            "assistant: The tests are slow; we run them in parallel.",
+            f"{part} user: Look at the build.",
+            f"{part} assistant: The tests are slow.",
+        ]
+    )
+
+
+def test_an_array_a_line_that_is_no_json_and_a_half_line_are_counted(tmp_path: Path) -> None:
+    claude_file(tmp_path, "2.9.0-newer.jsonl")
+    _, findings = read("claude-code", only_transcript("claude-code", tmp_path))
+    assert (findings.damaged, findings.unfinished) == (2, True)
+
+
+def test_keys_in_another_order_are_read_alike(tmp_path: Path) -> None:
+    import json
+
+    path = claude_file(tmp_path, "2.1.330-all-kinds.jsonl")
+    before = lines_of(read("claude-code", path)[0])
+    records = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    path.write_text("".join(json.dumps(dict(sorted(record.items()))) + "\n" for record in records), "utf-8")
+    assert lines_of(read("claude-code", path)[0]) == before
+
+
+def test_the_title_is_the_one_that_the_tool_gave(tmp_path: Path) -> None:
+    claude_file(tmp_path, "2.1.330-all-kinds.jsonl")
+    assert only_transcript("claude-code", tmp_path).title == "The cart’s “database”".replace("“", '"').replace("”", '"')
+
+
+def test_a_long_path_is_found_by_its_first_200_characters(tmp_path: Path) -> None:
+    workspace = Path("/home/ana") / ("long" * 60)
+    encoded = f"-home-ana-{'long' * 60}"[:200] + "-1x2y3z"
+    claude_file(tmp_path, "2.1.330-moved.jsonl", project=encoded)
+    assert only_transcript("claude-code", tmp_path, workspace)
+
+
+def test_the_version_changes_when_the_session_or_a_sub_agent_grows(tmp_path: Path) -> None:
+    path = claude_file(tmp_path, "2.1.330-moved.jsonl")
+    agent = claude_file(tmp_path, "2.1.330-subagent.jsonl", f"{SESSION}/subagents/agent-abc123.jsonl")
+    versions = [only_transcript("claude-code", tmp_path).version]
+    for grown in (path, agent):
+        with grown.open("ab") as file:
+            file.write(b"{}\n")
+        versions.append(only_transcript("claude-code", tmp_path).version)
+    assert len(set(versions)) == 3
+
+
+# --- Codex ---
+
+
+def test_what_was_rolled_back_is_left_out(tmp_path: Path) -> None:
+    codex_file(tmp_path, "0.120.0-rolled-back.jsonl")
+    turns, findings = read("codex", only_transcript("codex", tmp_path))
+    assert lines_of(turns) == [
+        "user: First question",
+        "assistant: First answer",
+        "user: Second question",
+        "assistant: Second answer",
+    ]
+    assert findings.left_out["rewound turn"] == 2
+
+
+def test_the_turns_of_a_sub_agent_have_its_id_as_their_part(tmp_path: Path) -> None:
+    codex_file(tmp_path, "0.169.0-subagent.jsonl")
+    turns, _ = read("codex", only_transcript("codex", tmp_path))
+    assert {turn.part for turn in turns} == {"01a20000-0000-7000-8000-000000000002"}
+
+
+def test_records_without_a_payload_as_before_version_0_32_are_read(tmp_path: Path) -> None:
+    codex_file(tmp_path, "0.20.0-bare.jsonl")
+    turns, findings = read("codex", only_transcript("codex", tmp_path))
+    assert lines_of(turns) == ["user: What is the port?", "assistant: The port is 8080."]
+    assert {turn.folder for turn in turns} == {"/home/ana/shop"}
+    assert turns[1].files == ("old.py",)
+    assert not findings.unknown
+
+
+def test_archived_sessions_are_found_and_the_folder_can_be_moved(tmp_path: Path) -> None:
+    present = codex_file(tmp_path, "0.169.0-all-kinds.jsonl")
+    archive = tmp_path / ".codex" / "archived_sessions"
+    archive.mkdir()
+    present.rename(archive / present.name)
+    turns, _ = read("codex", only_transcript("codex", tmp_path))
+    assert len(turns) == 4
+    moved = Home(tmp_path, {"CODEX_HOME": str(tmp_path / "moved")})
+    assert [root.parent for root in CODEX.roots(moved)] == [tmp_path / "moved"] * 2
+
+
+@pytest.mark.parametrize(
+    ("text", "by_tool"),
+    [
+        ("<environment_context>\n<cwd>/a</cwd>\n</environment_context>", True),
+        ("<user_instructions>\n\nBe brief.\n</user_instructions>", True),
+        ("<turn_aborted>\nx\n</turn_aborted>", True),
+        ("# AGENTS.md instructions for /a\n\nx", True),
+        ("Why does <environment_context> appear?", False),
+        ("<my-element>What is this?</my-element>", False),
+        ("<b>bold</b>", False),
+    ],
+)
+def test_only_a_text_that_is_wholly_in_a_tag_of_the_tool_is_no_word_of_the_person(text: str, by_tool: bool) -> None:
+    assert codex_text.is_by_tool(text) == by_tool
+
+
+ENVIRONMENT = "<environment_context>"
+
+
+@pytest.mark.parametrize(
+    ("text", "folder"),
+    [
+        ("<environment_context>\n  <cwd>/a</cwd>\n</environment_context>", "/a"),
+        ("<environment_context>\n  <shell>zsh</shell>\n  <cwd>/a</cwd>\n  <os>x</os>\n</environment_context>\n", "/a"),
+        ("<environment_context>\nCurrent working directory: /a\nApproval policy: x\n</environment_context>", "/a"),
+        ("# AGENTS.md instructions for /b\n\n<environment_context>\n<cwd>/a</cwd>\n</environment_context>", None),
+        ("<environment_context><cwd>/a</cwd></environment_context> is what Codex sends", None),
+        (
+            "<environment_context></environment_context><x><cwd>/a</cwd></x><environment_context></environment_context>",
+            None,
+        ),
+        ("<user_instructions><environment_context><cwd>/a</cwd></environment_context></user_instructions>", None),
+    ],
+)
+def test_only_a_text_that_is_the_environment_names_the_folder(text: str, folder: str | None) -> None:
+    other = {"type": "input_text", "text": "Hello"}
+    content = [other, {"type": "input_text", "text": text}]
+    assert codex_text.folder_of({"role": "user", "content": content}) == folder
+
+
+# --- Gemini CLI ---
+
+
+def test_a_prompt_is_read_without_what_hooks_gave_to_the_model(tmp_path: Path) -> None:
+    gemini_file(tmp_path, "0.61.0-hooks.jsonl")
+    turns, findings = read("gemini-cli", only_transcript("gemini-cli", tmp_path))
+    assert lines_of(turns) == ["user: Where are the tokens?", "assistant: In the keyring.", "user: And on a server?"]
+    assert findings.left_out == {"text by the tool": 4}
+
+
+def test_what_was_said_before_a_compression_stays_and_the_summary_is_left_out(tmp_path: Path) -> None:
+    gemini_file(tmp_path, "0.61.0-compressed.jsonl")
+    turns, findings = read("gemini-cli", only_transcript("gemini-cli", tmp_path))
+    assert [turn.text for turn in turns][::2] == ["First question", "Second question", "Third question"]
+    assert [turn.marker for turn in turns] == [None, None, None, None, "compacted", None]
+    assert findings.left_out == {"summary by the tool": 1}
+
+
+def test_a_file_that_is_one_object_is_read(tmp_path: Path) -> None:
+    gemini_file(tmp_path, "0.20.0-whole.json")
+    turns, findings = read("gemini-cli", only_transcript("gemini-cli", tmp_path))
+    assert lines_of(turns) == ["user: What is the port?", "assistant: The port is 8080."]
+    assert turns[1].files == ("/home/ana/shop/old.py",)
+    assert findings.left_out == {"tool output": 1}
+
+
+def test_a_session_that_a_newer_version_continued_in_another_form_is_given_once(tmp_path: Path) -> None:
+    gemini_file(tmp_path, "0.20.0-whole.json")
+    name = hashlib.sha256(str(WORKSPACE).encode()).hexdigest()
+    gemini_file(tmp_path, "0.20.0-whole.json", folder="", project=name)
+    newer = gemini_file(tmp_path, "0.61.0-all-kinds.jsonl")
+    assert only_transcript("gemini-cli", tmp_path).path == newer
+
+
+def test_a_project_is_found_by_the_hash_of_its_path_as_older_versions_name_it(tmp_path: Path) -> None:
+    name = hashlib.sha256(str(WORKSPACE).encode()).hexdigest()
+    gemini_file(tmp_path, "0.20.0-whole.json", folder="", project=name)
+    turns, _ = read("gemini-cli", only_transcript("gemini-cli", tmp_path))
+    assert {turn.folder for turn in turns} == {str(WORKSPACE)}
+
+
+def test_a_sub_agent_of_gemini_is_a_session_whose_part_is_its_id(tmp_path: Path) -> None:
+    path = gemini_file(tmp_path, "0.61.0-compressed.jsonl")
+    inner = path.parent / SESSION / "helper-1.jsonl"
+    inner.parent.mkdir()
+    inner.write_text(path.read_text().replace(SESSION, "helper-1"))
+    parts = {each.session_id: {turn.part for turn in read("gemini-cli", each)[0]}
+             for each in GEMINI.transcripts(home_in(tmp_path), WORKSPACE)}  # fmt: skip
+    assert parts == {SESSION: {""}, "helper-1": {"helper-1"}}
+
+
+def test_unknown_and_damaged_records_are_counted_and_skipped(tmp_path: Path) -> None:
+    path = gemini_file(tmp_path, "0.70.0-unknown.jsonl")
+    path.write_bytes(path.read_bytes() + b'{"id": "m3", "type": "user", "content": "half')
+    turns, findings = read("gemini-cli", only_transcript("gemini-cli", tmp_path))
+    assert lines_of(turns) == ["user: A question", "assistant: An answer"]
+    assert findings.unknown == {"hologram": 1, "record with $merge": 1}
+    assert (findings.damaged, findings.unfinished) == (1, True)
+
+
+def test_an_object_that_is_half_written_or_too_large_is_an_error_and_not_an_empty_session(tmp_path: Path) -> None:
+    path = gemini_file(tmp_path, "0.20.0-whole.json")
+    transcript = only_transcript("gemini-cli", tmp_path)
+    with path.open("rb") as file, pytest.raises(OSError, match="the limit is 10"):
+        read_object(file, Findings(), 10)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(OSError, match="half written"):
+        read("gemini-cli", transcript)
+
+
+def test_links_are_not_followed(tmp_path: Path) -> None:
+    elsewhere = gemini_file(tmp_path / "other", "0.61.0-all-kinds.jsonl")
+    path = gemini_file(tmp_path, "0.61.0-compressed.jsonl")
+    path.unlink()
+    path.symlink_to(elsewhere)
+    assert list(GEMINI.transcripts(home_in(tmp_path), WORKSPACE)) == []
+
+
+# --- VS Code's chat ---
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> Path:
+    return tmp_path / ".config" / "Code" / "User"
+
+
+def test_a_flat_file_of_an_older_version_is_read(tmp_path: Path, user: Path) -> None:
+    vscode_file(user, "1.95.0-flat.json")
+    transcript = only_transcript("vscode", tmp_path)
+    turns, findings = read("vscode", transcript)
+    assert transcript.title == "The port"
+    assert lines_of(turns) == [
+        "user: What is the port?",
+        "assistant: The port is 8080.",
+        "user: Change it.",
+        "assistant: Changed.",
+    ]
+    assert turns[3].files == ("/home/ana/shop/old.py",)
+    assert not findings.unknown
+
+
+def test_after_a_damaged_change_the_log_continues_at_its_next_beginning(tmp_path: Path, user: Path) -> None:
+    vscode_file(user, "1.139.1-compacted.jsonl")
+    turns, findings = read("vscode", only_transcript("vscode", tmp_path))
+    assert [turn.text for turn in turns] == ["Old question", "Old answer", "New question", "New answer"]
+    assert findings.damaged == 2
+
+
+def test_without_a_next_beginning_what_was_before_the_damage_stays(tmp_path: Path, user: Path) -> None:
+    path = vscode_file(user, "1.139.1-compacted.jsonl")
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:3]))
+    turns, _ = read("vscode", only_transcript("vscode", tmp_path))
+    assert [turn.text for turn in turns] == ["Old question", "Old answer"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"kind": 1, "k": ["requests", 7, "message"], "v": "x"},
+        {"kind": 1, "k": ["requests", "x", "message"], "v": "x"},
+        {"kind": 1, "k": ["requests", -1, "response"], "v": []},
+        {"kind": 2, "k": ["requests", 0, "timestamp"], "v": [1]},
+        {"kind": 2, "k": ["requests"], "i": 99},
+        {"kind": 2, "k": ["requests"], "v": "x"},
+        {"kind": 1, "k": []},
+        {"kind": 1},
+        {"kind": 9, "k": ["requests"], "v": []},
+    ],
+)
+def test_a_change_that_does_not_fit_is_counted_and_ends_the_replay(
+    tmp_path: Path, user: Path, change: dict[str, Any]
+) -> None:
+    path = vscode_file(user, "1.139.1-compacted.jsonl")
+    later = {"kind": 1, "k": ["requests", 0, "message"], "v": "WRONG"}
+    path.write_bytes(path.read_bytes() + "".join(json.dumps(each) + "\n" for each in (change, later)).encode())
+    turns, findings = read("vscode", only_transcript("vscode", tmp_path))
+    assert [turn.text for turn in turns] == ["Old question", "Old answer", "New question", "New answer"]
+    assert findings.damaged == 4
+
+
+def test_a_log_whose_beginning_is_half_written_is_an_error_and_not_an_empty_session(tmp_path: Path, user: Path) -> None:
+    path = vscode_file(user, "1.160.0-newer.jsonl")
+    path.write_bytes(path.read_bytes()[:200])
+    with pytest.raises(OSError, match="half written"):
+        read("vscode", only_transcript("vscode", tmp_path))
+
+
+def test_a_half_written_last_change_is_left_for_the_next_time(tmp_path: Path, user: Path) -> None:
+    path = vscode_file(user, "1.139.1-log.jsonl")
+    path.write_bytes(path.read_bytes() + b'{"kind":2,"k":["requests"],"i":0')
+    turns, findings = read("vscode", only_transcript("vscode", tmp_path))
+    assert len(turns) == 4
+    assert findings.unfinished
+
+
+@pytest.mark.parametrize(
+    ("platform", "environment", "user"),
+    [
+        ("linux", {}, ".config/Code/User"),
+        ("linux", {}, ".config/Code - Insiders/User"),
+        ("linux", {}, ".config/VSCodium/User"),
+        ("linux", {"XDG_CONFIG_HOME": "{home}/conf"}, "conf/Code/User"),
+        ("linux", {}, ".var/app/com.visualstudio.code/config/Code/User"),
+        ("darwin", {}, "Library/Application Support/Code/User"),
+        ("win32", {}, "AppData/Roaming/Code/User"),
+        ("win32", {"APPDATA": "{home}/roaming"}, "roaming/VSCodium/User"),
+        ("linux", {"VSCODE_PORTABLE": "{home}/data"}, "data/user-data/User"),
+        ("linux", {}, ".local/share/code-server/User"),
+        ("linux", {}, ".vscode-server/data/User"),
+    ],
+)
+def test_every_product_and_platform_has_its_folder(
+    tmp_path: Path, platform: str, environment: dict[str, str], user: str
+) -> None:
+    vscode_file(tmp_path / user, "1.139.1-log.jsonl")
+    moved = {name: value.format(home=tmp_path) for name, value in environment.items()}
+    (found,) = VSCODE.transcripts(Home(tmp_path, moved, platform), WORKSPACE)
+    assert any(root in found.path.parents for root in VSCODE.roots(Home(tmp_path, moved, platform)))
+
+
+@pytest.mark.parametrize(
+    ("uri", "is_server", "path"),
+    [
+        ("file:///home/ana/shop", False, "/home/ana/shop"),
+        ("file:///home/ana/my%20shop", False, "/home/ana/my shop"),
+        ("file:///c%3A/Users/ana/shop", False, "c:/Users/ana/shop"),
+        ("vscode-remote://localhost:8080/home/ana/shop", True, "/home/ana/shop"),
+        ("vscode-remote://ssh-remote%2Bbox/home/ana/shop", False, None),
+        ("vscode-remote://wsl%2Bubuntu/home/ana/shop", False, None),
+        ("file://server/share/shop", False, None),
+        ("untitled:Untitled-1", False, None),
+        ("file://[bad", False, None),
+        ({"scheme": "file", "path": "/home/ana/a.py"}, False, "/home/ana/a.py"),
+        (None, False, None),
+    ],
+)
+def test_only_a_uri_of_this_machine_has_a_path(uri: Any, is_server: bool, path: str | None) -> None:
+    assert local_path(uri, is_server) == path
+
+
+def test_the_id_of_a_folder_opened_in_the_browser_is_the_one_that_vs_code_gives() -> None:
+    assert workspace_id("vscode-remote://127.0.0.1:42761/tmp/kr2%20ws/shop") == "3dc0b847"  # seen in code-server 4.139
+
+
+def test_a_folder_opened_in_the_browser_is_found_by_an_address_that_a_session_mentions(tmp_path: Path) -> None:
+    user = tmp_path / ".local" / "share" / "code-server" / "User"
+    known = workspace_id("vscode-remote://box.example:9000/home/ana/shop")
+    path = vscode_file(user, "1.139.1-log.jsonl", folder="", storage=known)
+    vscode_file(user, "1.139.1-log.jsonl", folder="", storage="3dc0b847")
+    assert list(VSCODE.transcripts(home_in(tmp_path), WORKSPACE)) == []
+    path.write_text(
+        path.read_text().replace('"scheme":"file"', '"scheme":"vscode-remote","authority":"box.example:9000"')
+    )
+    (found,) = VSCODE.transcripts(home_in(tmp_path), WORKSPACE)
+    assert (found.path, found.folder) == (path, "/home/ana/shop")
+
+
+def test_sessions_without_a_folder_are_not_read(tmp_path: Path, user: Path) -> None:
+    vscode_file(user, "1.139.1-log.jsonl").rename(user / "moved.jsonl")
+    empty = user / "globalStorage" / "emptyWindowChatSessions"
+    empty.mkdir(parents=True)
+    (user / "moved.jsonl").rename(empty / "a.jsonl")
+    assert list(VSCODE.transcripts(home_in(tmp_path), WORKSPACE)) == []

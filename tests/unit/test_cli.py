@@ -34,11 +34,6 @@ from worker.terminal import display, job_views, kinds
 from worker.version import VERSION
 
 
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return Place(tmp_path)
-
-
 def parsed(*arguments: str) -> argparse.Namespace:
     return parser().parse_args(list(arguments))
 

@@ -30,11 +30,6 @@ from bridge.settings import Settings
 FACTORS = Factors(Relevance(0.5, 0.5, 0.5), 1.0, 1.0, None, 0.5)
 
 
-@pytest.fixture
-def shelf(tmp_path: Path) -> Shelf:
-    return Shelf(tmp_path)
-
-
 @pytest.fixture(scope="module")
 def word_pieces(model_cache: Path) -> CountTokens:
     return WordPieceTokenizer(DEFAULT_FOLDER).count

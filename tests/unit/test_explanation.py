@@ -25,11 +25,6 @@ from bridge.settings import Settings
 from jobs.errors import JobError
 
 
-@pytest.fixture
-def shelf(tmp_path: Path) -> Shelf:
-    return Shelf(tmp_path)
-
-
 def numbers(found: dict[str, Any]) -> list[int]:
     return [item["id"] for item in found["items"]]
 

@@ -8,9 +8,7 @@ from typing import Any
 
 import pytest
 
-from bridge.embedding.config import EmbeddingConfig
 from bridge.embedding.embedder import Embedder
-from bridge.embedding.factory import create
 from bridge.memory import Content, Memory, Metadata
 from bridge.search.open_items import open_items
 from bridge.store.store import Store
@@ -20,11 +18,6 @@ from jobs.layout import Workspace
 STORED = "2026-11-20T12:00:00Z"
 QUESTION = "How long do we keep audit logs?"
 ANSWER = "Audit logs are kept for 400 days."
-
-
-@pytest.fixture(scope="module")
-def embedder(model_cache: Path) -> Embedder:
-    return create(EmbeddingConfig(cache_dir=model_cache))
 
 
 def memory(day: int, topic: str = "logs", status: Any = "Active", kind: Any = "summary", **words: Any) -> Memory:

@@ -22,7 +22,6 @@ from job_copies import copy_of, task
 from bridge.argument_table import ARGUMENTS, DEFAULT_PRESET
 from bridge.embedding.config import EmbeddingConfig
 from bridge.embedding.embedder import Embedder, Vectors
-from bridge.embedding.factory import create
 from bridge.operations import run
 from bridge.operations.ingest import prepare
 from bridge.search.ranking import LEXICAL_WEIGHT, NAME_SHARE, least_best
@@ -45,11 +44,6 @@ RELEVANCE_FLOOR = ARGUMENTS["relevance_floor"].default
 
 Ask = Callable[..., list[dict[str, Any]]]
 Payload = dict[str, Any]
-
-
-@pytest.fixture(scope="module")
-def embedder(model_cache: Path) -> Embedder:
-    return create(EmbeddingConfig(cache_dir=model_cache))
 
 
 def fill(root: Path, payloads: Sequence[Payload], embedder: Embedder) -> Workspace:

@@ -1,17 +1,38 @@
-"""Which words are indexed of a text, and which are asked for in a query."""
+"""Words: of a text and of a question, those that a warm process keeps, misspelt ones, and words of courtesy."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import UTC, datetime
 from hashlib import sha256
+from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+from fake_embedder import FakeEmbedder
 from hypothesis import example, given, strategies as st
+from shelf import Shelf, summary
 
+from benchmarks import judged
+from bridge.embedding.config import EmbeddingConfig
+from bridge.memory import Content, Memory, Metadata
+from bridge.search.bounded_cache import BoundedCache
+from bridge.search.lexical import Column, _summed
+from bridge.search.question import parse_question
+from bridge.search.reader import Reader
+from bridge.settings import Settings
 from bridge.store import migrations
+from bridge.store.change import StatusChange
+from bridge.store.opening import reader_of
+from bridge.store.store import Store
+from bridge.text.courtesy import without_courtesy
+from bridge.text.query_words import QueryWords
 from bridge.text.terms import INDEX_FORMAT, MAX_TERMS, STOP_WORDS, index_text, query_terms
+from jobs import clock
+from jobs.layout import Workspace
 
 
 def asked(query: str) -> list[str]:
@@ -331,3 +352,291 @@ DIGESTS = {6: "2ed070a48eda90ee108fe11b7d59b41f64c7328b8fe748ae7df0d661b74e020f"
 def test_another_output_of_the_index_has_another_format() -> None:
     output = "\0".join(index_text(text) for text in INDEXED)
     assert DIGESTS.get(INDEX_FORMAT) == sha256(output.encode()).hexdigest(), "raise INDEX_FORMAT, and add its digest"
+
+
+# --- query words ---
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "found"),
+    [
+        ("who may renew a token", "Only the tray helper renews tokens.", ["renews", "tokens"]),
+        ("why are people logged out", "The app logs everybody out.", ["logs"]),
+        ("running the policies", "A run keeps each policy.", ["run", "policy"]),
+        ("What does FW-UPD-207 mean?", "FW-UPD-207 says so.", ["FW", "UPD", "207"]),
+        ("发票号会重复吗", "规则: 发票号每年重新开始", ["发票号"]),
+        ("Größe", "Die GRÖSSE, die Größe", ["GRÖSSE", "Größe"]),
+        ("to be or not to be", "to be", ["to", "be"]),
+        ("?!", "what?!", []),
+    ],
+)  # fmt: skip
+def test_the_words_of_a_query_are_found_in_other_forms(query: str, text: str, found: list[str]) -> None:
+    assert [text[start:end] for start, end in QueryWords(query).spans(text)] == found
+
+
+def test_the_share_counts_each_word_of_the_query_once() -> None:
+    words = QueryWords("who may renew a token")
+    assert words.share_in("Nothing.") == 0.0
+    assert words.share_in("tokens, tokens, tokens") == pytest.approx(1 / 2)
+    assert words.share_in("Renewing a token.") == 1.0
+    assert QueryWords("发票号").share_in("发票号每年") == 1.0
+    assert QueryWords("?!").share_in("what?!") == 0.0
+
+
+@given(st.text(max_size=40), st.text(max_size=80))
+def test_the_spans_are_in_order_and_inside_the_text(query: str, text: str) -> None:
+    spans = QueryWords(query).spans(text)
+    ends = [0, *(at for span in spans for at in span), len(text)]
+    assert ends == sorted(ends)
+    assert all(start < end for start, end in spans)
+    assert 0.0 <= QueryWords(query).share_in(text) <= 1.0
+
+
+# --- known words ---
+
+
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+STORED = "2026-11-19T12:00:00Z"
+
+
+def memory(number: int, text: str) -> Memory:
+    known = Metadata(status="Active", created_at=STORED)
+    return Memory(f"m{number}", 0, "summary", known, STORED, Content(f"Topic {number}", text))
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    found = Workspace(tmp_path)
+    found.memory.mkdir(mode=0o700)
+    return found
+
+
+def add(workspace: Workspace, *memories: Memory) -> None:
+    store = Store(workspace, FakeEmbedder(dimensions=64))
+    store.add([(each, None) for each in memories], STORED)
+    store.close()
+
+
+def reader(workspace: Workspace) -> Reader:
+    embedder = FakeEmbedder(dimensions=64)
+    return Reader(workspace, EmbeddingConfig(cache_dir=Path()), lambda _: embedder)
+
+
+def ask(reader: Reader, query: str) -> dict[str, Any]:
+    return dict(reader.answer("retrieve", {"query": query, "relevance_floor": 0.0, "max_tokens": 9000}, NOW))
+
+
+TEXTS = ["The token is renewed twice.", "A renewed lease, abc1234def.", "Nobody renews tokens; max_job_bytes holds."]
+
+
+def test_bm25_of_single_phrases_adds_up_to_that_of_the_whole_query_bit_for_bit(workspace: Workspace) -> None:
+    add(workspace, *(memory(number, text) for number, text in enumerate([*TEXTS, *["Nothing."] * 9])))
+    snapshot = reader_of(workspace).snapshot()
+    assert snapshot is not None
+    with closing(snapshot):
+        for query in ("renewed token", "abc1234def89 lease renewed", "max_job_bytes renews tokens twice"):
+            terms = query_terms(query)
+            phrases = [phrase for term in terms for phrase in term.phrases]
+            parts = [np.array(snapshot.bm25([phrase], (1.0, 1.0))).reshape(-1, 2) for phrase in phrases]
+            summed = _summed([Column(part[:, 0].astype(np.int64), part[:, 1]) for part in parts])
+            assert list(zip(*(column.tolist() for column in summed), strict=True)) == snapshot.bm25(terms, (1.0, 1.0))
+
+
+def test_sums_are_the_same_where_numbers_have_large_gaps() -> None:
+    near = [Column(np.array([3, 5]), np.array([0.1, 0.2])), Column(np.array([5, 9]), np.array([0.7, 0.4]))]
+    far = [Column(column.windows**9, column.bm25) for column in near]
+    assert _summed(far).windows.tolist() == [3**9, 5**9, 9**9]
+    assert _summed(far).bm25.tolist() == _summed(near).bm25.tolist() == [0.1, 0.2 + 0.7, 0.4]
+
+
+def test_an_answer_follows_additions_and_changes_of_status(workspace: Workspace) -> None:
+    add(workspace, *(memory(number, text) for number, text in enumerate(TEXTS)))
+    warm = reader(workspace)
+    assert ask(warm, "renewed token") == ask(reader(workspace), "renewed token")
+    add(workspace, memory(7, "The token is renewed three times."))
+    assert ask(warm, "renewed token") == ask(reader(workspace), "renewed token")
+    assert ask(warm, "renewed token")["result_count"] == 4
+    store = Store(workspace, FakeEmbedder(dimensions=64))
+    with store.change(STORED) as change:
+        change.set_statuses([StatusChange("m0", "Superseded", STORED)])
+    store.close()
+    assert ask(warm, "renewed token") == ask(reader(workspace), "renewed token")
+    assert "m0" not in [hit["memory_id"] for hit in ask(warm, "renewed token")["results"]]
+
+
+def test_answers_about_a_long_memory_are_the_same_warm_cold_and_after_a_rebuild(workspace: Workspace) -> None:
+    add(workspace, *(memory(number, text) for number, text in enumerate(TEXTS)))
+    warm = reader(workspace)
+    ask(warm, "renewed token")
+    long = " ".join(f"Step {number} renewed nothing." for number in range(900))
+    add(workspace, memory(7, f"{long} The badger renewed a token. {long}"), memory(8, "Another token."))
+    before = ask(warm, "badger token")
+    assert before == ask(reader(workspace), "badger token")
+    assert before["results"][0]["memory_id"] == "m7"
+    with closing(Store(workspace, FakeEmbedder(dimensions=64))) as store:
+        store.rebuild_words()
+    assert ask(warm, "badger token") == ask(reader(workspace), "badger token") == before
+
+
+def test_a_cache_drops_the_least_recently_used_and_keeps_nothing_too_large() -> None:
+    cache = BoundedCache[str, int](100)
+    for place, name in enumerate("abc"):
+        cache.put(name, place, 40)
+        assert cache.get("a") is not None
+    assert (cache.get("a"), cache.get("b"), cache.get("c")) == (0, None, 2)
+    cache.put("a", 5, 101)
+    assert (cache.get("a"), cache.bytes) == (None, 40)
+
+
+# --- spelling ---
+
+
+MISSPELT = {
+    "forecast": "The forecast counts holidays as Sundays, and says so.",
+    "labels": "Labels are printed in the shop. The layer above them is foil.",
+    "database": "The database is backed up by src/backup/nightly.py every night.",
+    "provider": "Payments go through one provider; confirmation takes a minute.",
+}
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> Shelf:
+    embedder = judged.embedder(EmbeddingConfig(cache_dir=model_cache))
+    found = Shelf(tmp_path_factory.mktemp("spelling"), embedder, Settings())
+    return found.add(*(summary(name, text) for name, text in MISSPELT.items()))
+
+
+def answer(shelf: Shelf, verb: Any = "retrieve", **arguments: Any) -> dict[str, Any]:
+    found = shelf._ask(verb, **arguments)
+    assert found["success"], found
+    return found
+
+
+def searched_for(shelf: Shelf, query: str) -> str | None:
+    found: str | None = answer(shelf, query=query)["ranking"].get("searched_for")
+    return found
+
+
+@pytest.mark.parametrize(
+    ("query", "searched"),
+    [
+        ("forcast of holidys", "forecast of holidays"),  # a missing letter each
+        ("Forecaast?", "forecast?"),  # one too much
+        ("how are lables printed", "how are labels printed"),  # two in the wrong order
+        ("which databese", "which database"),  # a wrong one
+        ("comfirmaton of payments", "confirmation of payments"),  # two errors in a long word
+        ("the providr's fee", "the provider's fee"),
+    ],
+)
+def test_a_misspelt_word_is_searched_for_as_the_memories_have_it(shelf: Shelf, query: str, searched: str) -> None:
+    assert searched_for(shelf, query) == searched
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "forecasting a holiday",  # other forms are found as they are
+        "which lawyer wrote the contract",  # a word of English, though “layer” is near
+        "furicost",  # three errors
+        "prvdier",  # two errors in a short word
+        "`forcast`",
+        "src/bakcup/nightli.py",
+        "forcast_holidys",
+        "forcasT42",
+    ],
+)
+def test_other_words_are_searched_for_as_they_are(shelf: Shelf, query: str) -> None:
+    assert searched_for(shelf, query) is None
+
+
+def test_the_answer_is_that_to_the_right_spelling_digit_for_digit_on_every_way(shelf: Shelf) -> None:
+    right, wrong = (answer(shelf, query=query) for query in ("forecast of holidays", "forcast of holidys"))
+    assert right["results"] == wrong["results"] != []
+    warning = "searched for forecast, holidays: no memory has forcast, holidys"
+    assert wrong["warnings"] == [*right["warnings"], warning]
+    explained = answer(shelf, "explain", query="forcast of holidys", ids=[1, 2, 3, 4])
+    totals = {item["id"]: item["score"]["total"] for item in explained["items"]}
+    assert all(totals[hit["memory_number"]] == hit["score"] for hit in wrong["results"])
+    assert totals == {
+        item["id"]: item["score"]["total"]
+        for item in answer(shelf, "explain", query="forecast of holidays", ids=[1, 2, 3, 4])["items"]
+    }
+    assert explained["items"][0]["matches"]["query_terms"] == ["forecast", "holidays"]
+    context = answer(shelf, "context", query="forcast of holidys")
+    assert context["context"] == answer(shelf, "context", query="forecast of holidays")["context"]
+    for metadata in (explained["metadata"], context):
+        assert warning in metadata["warnings"]
+        assert metadata["ranking"]["searched_for"] == "forecast of holidays"
+
+
+class Quarters(FakeEmbedder):
+    """Counts a token for each four letters."""
+
+    def count_tokens(self, text: str) -> int:
+        return -(-len(text) // 4)
+
+
+class Estimating(Quarters):
+    tokenizer_name = "estimate: characters / 4"
+
+
+@pytest.mark.parametrize(("embedder", "searched"), [(Quarters, "forecast"), (Estimating, None)])
+def test_where_tokens_are_estimated_nothing_is_replaced(
+    tmp_path: Path, embedder: type[FakeEmbedder], searched: str | None
+) -> None:
+    """The tokenizer tells common words from others."""
+    shelf = Shelf(tmp_path, embedder(), Settings()).add(*(summary(name, text) for name, text in MISSPELT.items()))
+    assert searched_for(shelf, "forcast") == searched
+
+
+def test_without_the_index_of_words_nothing_is_replaced(tmp_path: Path) -> None:
+    shelf = Shelf(tmp_path, Quarters()).add(summary("forecast", MISSPELT["forecast"]))
+    with closing(sqlite3.connect(shelf.workspace.memory_db)) as connection, connection:
+        connection.execute("DROP TABLE words")
+    found = answer(shelf, query="forcast")
+    assert "searched_for" not in found["ranking"]
+    assert found["warnings"][0].startswith("The full-text index is damaged or missing")
+
+
+# --- courtesy ---
+
+
+@pytest.mark.parametrize(
+    ("query", "rest"),
+    [
+        ("could you please tell me which database we chose, thank you", "which database we chose"),
+        ("Hi there! Can you remind me why the cache is per process? Thanks a lot.", "why the cache is per process"),
+        ("I'd like to know what renews the token", "what renews the token"),
+        ("I was wondering, please help me understand the retry rule", "the retry rule"),
+        ("do you remember why we left MongoDB?", "why we left MongoDB?"),
+        ("tell me about the retry policy; please", "about the retry policy"),
+    ],
+)
+def test_courtesy_is_left_out(query: str, rest: str) -> None:
+    assert without_courtesy(query) == rest
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "which database did we choose?",
+        "Do we retry a failed upload?",
+        "Can you sign in without a network?",
+        "the thank you page",
+        "can you tell me",
+        "please",
+        "tell me why",
+        "Good names for modules",
+        "I need to rename max_job_bytes",
+        "   ",
+        "warum nehmen wir bitte SQLite",
+    ],
+)
+def test_what_is_looked_for_is_kept(query: str) -> None:
+    assert without_courtesy(query) == query
+
+
+def test_a_question_keeps_what_was_asked() -> None:
+    question = parse_question({"query": "Could you tell me which database we chose?"}, clock.now())
+    assert question.query == "which database we chose?"
+    assert question.asked == "Could you tell me which database we chose?"

@@ -1,15 +1,28 @@
-"""The vector file: what is committed is never rewritten under a reader."""
+"""The vector file, and its 8-bit copy: nothing is rewritten under a reader, and no answer depends on the copy."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from fake_embedder import FakeEmbedder
+from hypothesis import given, strategies as st
 
-from bridge.embedding.embedder import Vectors
+from bridge.embedding.config import EmbeddingConfig
+from bridge.embedding.embedder import Vectors, normalised
+from bridge.memory import Content, Memory, Metadata
+from bridge.search import coarse_vectors, estimate as estimating, index_cache, snapshot as search
+from bridge.search.catalogue import Catalogue
+from bridge.search.coarse_vectors import CoarseRows, copied, refined_cosines
+from bridge.search.estimate import exact_top
+from bridge.search.index_cache import CoarseCopy
+from bridge.search.reader import Reader
 from bridge.store import vector_files
+from bridge.store.store import Store
+from jobs.layout import Workspace
 
 
 def rows(*values: float) -> Vectors:
@@ -106,3 +119,152 @@ def test_the_file_is_the_users_alone(tmp_path: Path) -> None:
     vector_files.append(vector_files.path_of(tmp_path / "vectors", 1), 0, rows(1))
     assert vector_files.path_of(tmp_path / "vectors", 1).stat().st_mode & 0o777 == 0o600
     assert (tmp_path / "vectors").stat().st_mode & 0o777 == 0o700
+
+
+# --- coarse vectors ---
+
+
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+STORED = "2026-11-19T12:00:00Z"
+QUERIES = ["a0 b1 c2", "b3", "d1 and c4", "nothing of it", "a1 a2 a3 a4"]
+
+
+def coarse_rows(count: int, seed: int, dimensions: int = 48) -> Vectors:
+    return normalised(np.random.default_rng(seed).standard_normal((count, dimensions)) ** 3)
+
+
+def copy_of(vectors: Vectors) -> CoarseRows:
+    found = copied(vectors)
+    assert found is not None
+    return found
+
+
+@given(st.integers(1, 40), st.integers(0, 10_000))
+def test_no_product_is_farther_from_the_true_one_than_the_bound(count: int, seed: int) -> None:
+    vectors, query = coarse_rows(count, seed), coarse_rows(1, seed + 1)[0]
+    products, error = copy_of(vectors).products(query, count)
+    true = vectors.astype(np.float64) @ query.astype(np.float64)
+    assert np.abs(products - true).max() <= error < 0.1
+
+
+def test_a_row_of_zeros_has_the_product_zero() -> None:
+    vectors = np.zeros((2, 8), np.float32)
+    assert copy_of(vectors).products(coarse_rows(1, 1, 8)[0], 2)[0].tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("gathered", [1, 7, 10_000])
+def test_refined_cosines_are_those_of_a_whole_comparison(monkeypatch: pytest.MonkeyPatch, gathered: int) -> None:
+    monkeypatch.setattr(coarse_vectors, "_GATHERED", gathered)
+    vectors, query = coarse_rows(90, 1), coarse_rows(1, 2)[0]
+    memories = 30
+    some = Catalogue(
+        number=np.arange(memories) + 1,
+        passage_row=np.arange(memories) * 3,
+        passage_count=np.full(memories, 3),
+        whole_row=np.full(memories, -1),
+        status=np.ones(memories, np.int8),
+        legacy=np.zeros(memories, np.bool_),
+        dated=np.full(memories, np.nan),
+        helpful=np.zeros(memories, np.int32),
+        wrong=np.zeros(memories, np.int32),
+    ).take(np.arange(0, memories, 2))
+    products, error = copy_of(vectors).products(query, len(vectors))
+    best, whole = refined_cosines(vectors, products, error, query, some)
+    exact = (vectors.astype(np.float64) @ query).reshape(memories, 3)[::2]
+    assert np.allclose(best, exact.max(axis=1), atol=1e-6)
+    assert np.allclose(whole, exact[:, 0], atol=1e-6)
+
+
+@pytest.mark.parametrize("damage", [np.nan, np.inf, 5.0])
+def test_damaged_rows_are_not_copied_so_that_the_comparison_in_full_finds_them(damage: float) -> None:
+    vectors = coarse_rows(20, 1).copy()
+    vectors[7, 3] = damage
+    assert copied(vectors) is None
+    assert copy_of(vectors[:7]).extended(vectors) is None
+
+
+def test_a_copy_that_grows_equals_one_that_is_made_at_once() -> None:
+    vectors, query = coarse_rows(50, 2), coarse_rows(1, 3)[0]
+    grown = copy_of(vectors[:30]).extended(vectors)
+    assert grown is not None
+    assert grown.products(query, 50)[0].tolist() == copy_of(vectors).products(query, 50)[0].tolist()
+
+
+def test_a_copy_is_extended_only_when_many_rows_are_missing() -> None:
+    vectors = coarse_rows(100, 4)
+    copy = CoarseCopy((Path("vectors"), (1, 1)))
+    assert copy.of(vectors[:60]) is None
+    assert copy._making is not None
+    copy._making.result()
+    assert len(copy.of(vectors[:61]) or ()) == 60
+    assert copy._making is None
+    copy.of(vectors)
+    assert copy._making is not None
+    copy._making.result()
+    assert len(copy.of(vectors) or ()) == 100
+
+
+@given(
+    st.lists(st.integers(0, 20).map(float), min_size=1, max_size=30),
+    st.integers(1, 10), st.floats(0, 4), st.integers(0, 1000),
+)  # fmt: skip
+def test_the_highest_are_chosen_exactly_whatever_the_error_of_the_estimate(
+    values: list[float], count: int, error: float, seed: int
+) -> None:
+    true = np.array(values)
+    estimated = true + np.random.default_rng(seed).uniform(-error, error, len(true))
+    chosen = exact_top(np.stack([estimated - error, estimated + error]), count, lambda indexes: true[indexes])
+    assert sorted(true[chosen], reverse=True) == sorted(values, reverse=True)[:count]
+
+
+@pytest.mark.parametrize("exact_rows", [10**6, 0])
+def test_answers_are_the_same_bytes_with_and_without_the_copy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exact_rows: int
+) -> None:
+    """Also with two stages, which choose among whole texts first."""
+    monkeypatch.setattr(search, "EXACT_ROWS", exact_rows)
+    monkeypatch.setattr(estimating, "FIRST_STAGE", 20)
+    workspace, embedder = Workspace(tmp_path), FakeEmbedder(dimensions=64)
+    workspace.memory.mkdir(mode=0o700)
+    store = Store(workspace, embedder)
+    store.add([(memory(number), None) for number in range(120)], STORED)
+    store.close()
+    warm = Reader(workspace, EmbeddingConfig(cache_dir=Path()), lambda _: embedder)
+    ask(warm, "to begin")
+    ask(warm, "to begin")  # starts the copy
+    coarse = warm._cache._coarse
+    assert coarse is not None
+    assert coarse._making is not None
+    assert coarse._making.result() is not None
+    compared = list[int]()
+    products = CoarseRows.products
+    monkeypatch.setattr(
+        CoarseRows, "products", lambda self, vector, count: compared.append(count) or products(self, vector, count)
+    )
+    for query in QUERIES:
+        for more in ({}, {"max_results": 30, "include_superseded": True}, {"relevance_floor": 0.0, "max_results": 7}):
+            before = len(compared)
+            cold = ask(Reader(workspace, EmbeddingConfig(cache_dir=Path()), lambda _: embedder), query, **more)
+            assert len(compared) == before
+            assert ask(warm, query, **more) == cold
+            assert len(compared) > before
+
+
+def test_a_first_query_makes_no_copy(tmp_path: Path) -> None:
+    cache = index_cache.IndexCache()
+    assert cache.coarse(tmp_path, coarse_rows(5, 1)) is None
+    assert cache._coarse is not None
+    assert cache._coarse._making is None
+
+
+def memory(number: int) -> Memory:
+    text = " ".join(f"{letter}{number * step % 5}" for letter, step in zip("abcd", (1, 3, 7, 11), strict=True))
+    content = Content(f"Topic {number % 9}", f"It is about {text}.", (f"Take a{number % 4}.", f"Then {text}!"))
+    status = "Superseded" if number % 10 == 0 else "Active"
+    return Memory(f"m{number}", 0, "summary", Metadata(status=status, created_at=STORED), STORED, content)  # type: ignore[arg-type]
+
+
+def ask(reader: Reader, query: str, **more: Any) -> dict[str, Any]:
+    answer = reader.answer("retrieve", {"query": query, "relevance_floor": 0.1, **more}, NOW)
+    assert answer["success"], answer
+    return dict(answer)

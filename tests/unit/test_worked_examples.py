@@ -12,9 +12,7 @@ import pytest
 from job_copies import task
 from shelf import STORED, Shelf
 
-from bridge.embedding.config import EmbeddingConfig
 from bridge.embedding.embedder import Embedder
-from bridge.embedding.factory import create
 from bridge.operations.ingest import prepare
 from bridge.settings import Settings
 
@@ -25,11 +23,6 @@ CLOSE = 1e-5  # another processor may round a cosine's last digits otherwise
 
 def example(heading: str) -> str:
     return PAGE.partition(f"### {heading}\n")[2].partition("\n### ")[0]
-
-
-@pytest.fixture(scope="module")
-def embedder(model_cache: Path) -> Embedder:
-    return create(EmbeddingConfig(cache_dir=model_cache))
 
 
 def asked(text: str, embedder: Embedder, folder: Path, preset: str) -> dict[str, dict[str, Any]]:
