@@ -232,6 +232,9 @@ class MemoryLists(Protocol):
     def unsaid(self) -> list[Replacement]:
         """Of ``replacements``, the pairs on which nobody was asked yet, the most probable first."""
 
+    def mentioning(self, letters: str) -> list[Memory]:
+        """The visible memories with these letters, in small ones, in their text, by rising number."""
+
     def related(self, memory_ids: Sequence[str], topic_id: str | None) -> list[Memory]:
         """These memories and those of the topic, with their originals and conversions, hidden ones included.
 

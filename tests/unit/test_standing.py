@@ -34,6 +34,7 @@ from bridge.standing.statements import digest, statements
 from bridge.store.opening import reader_of
 from bridge.store.protocol_reading import Replacement, Said
 from bridge.store.sqlite_store import SqliteStore
+from bridge.store.values import PairVerdict
 from bridge.store.verdicts import OfPair, settled
 from bridge.transfer import export
 from jobs import clock
@@ -533,6 +534,7 @@ def states(place: Place) -> dict[str, tuple[str, str | None]]:
         ("newer", {"a": ("replaced", "said"), "b": ("holds", None)}),
         ("older", {"b": ("replaced", "said"), "a": ("holds", None)}),
         ("both", {}),
+        ("undecided", {"a": ("disputed", "judge"), "b": ("holds", None)}),
     ],
 )
 def test_a_verdict_shows_in_the_next_answer_and_survives_another_judge(
@@ -617,6 +619,61 @@ def test_an_export_brings_what_was_settled_to_another_workspace(
     known = review.pairs(there.workspace, all_of_them=True)
     assert known == review.pairs(place.workspace, all_of_them=True)
     assert [(pair["holds"], pair["reason"]) for pair in known] == [("older", "The council said so.")]
+
+
+def model_said(place: Place, verdict: Any, confidence: float, at: str = AT) -> None:
+    digests = [digest(words) for words in (OLD, NEW)]
+    with closing(place.store()) as store, store.change(AT) as change:
+        change.settle(PairVerdict("a", digests[0], "b", digests[1], verdict, None, "m/model", at, "judge", confidence))
+
+
+def test_a_language_models_verdict_gives_way_to_anybody_elses_whichever_came_later(disputed: Place) -> None:
+    model_said(disputed, "newer", 0.95, at="2026-11-20T12:00:01Z")
+    (pair,) = review.pairs(disputed.workspace, all_of_them=True)
+    assert (pair["state"], pair["by"], pair["confidence"]) == ("replaced", "m/model", 0.95)
+    resolved(disputed, "both", at="2026-11-20T12:00:00Z")
+    assert states(disputed) == {}
+    model_said(disputed, "newer", 0.99, at="2026-11-20T12:00:02Z")
+    assert states(disputed) == {}
+
+
+def test_a_models_verdict_of_little_confidence_leaves_the_pair_disputed(disputed: Place) -> None:
+    model_said(disputed, "newer", 0.72)
+    (pair,) = review.pairs(disputed.workspace)
+    assert (pair["state"], pair["confidence"]) == ("disputed", 0.72)
+
+
+@pytest.mark.parametrize("verdict", ["newer", "both", "undecided"])
+def test_a_pair_with_any_verdict_is_not_asked_about_again(disputed: Place, verdict: str) -> None:
+    def unsaid() -> int:
+        with reader_of(disputed.workspace).lists() as lists:
+            assert lists is not None
+            return len(lists.unsaid())
+
+    assert unsaid() == 1
+    model_said(disputed, verdict, 0.9)
+    assert unsaid() == 0
+
+
+def test_a_pair_by_hand_that_is_taken_back_is_none_any_more(place: Place, judged: Callable[[Judge], None]) -> None:
+    judged(saying(0.0))
+    place.add(memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", NEW))
+    place.compare()
+    resolved(place, "newer")
+    resolved(place, "undecided", job_id="back")
+    assert review.pairs(place.workspace, all_of_them=True) == []
+
+
+def test_a_settled_pair_says_what_may_rest_on_what_was_replaced(disputed: Place) -> None:
+    resting = "Remind readers on day 12, since loans last two weeks"
+    disputed.add(memory("c", "2026-09-15", resting), memory("d", "2026-09-16", "Loans of maps last a year"))
+    disputed.compare()
+    resolved(disputed, "newer")
+    (pair,) = review.pairs(disputed.workspace, all_of_them=True)[:1]
+    assert review.resting(disputed.workspace, pair) == [(3, resting)]
+    resolved(disputed, "both", job_id="both")
+    (pair,) = review.pairs(disputed.workspace, all_of_them=True)[:1]
+    assert review.resting(disputed.workspace, pair) == []
 
 
 def test_a_verdict_that_was_asked_for_earlier_does_not_replace_a_later_one(disputed: Place) -> None:
