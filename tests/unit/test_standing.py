@@ -42,6 +42,8 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lifecycle import Failed, Succeeded
 from jobs.model import job_digest
+from worker.calls import memories as calls
+from worker.calls.call import Scope
 from worker.terminal.kinds.resolve import show_review
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -653,6 +655,26 @@ def test_a_pair_with_any_verdict_is_not_asked_about_again(disputed: Place, verdi
     assert unsaid() == 1
     model_said(disputed, verdict, 0.9)
     assert unsaid() == 0
+
+
+def test_the_version_of_the_review_changes_with_whatever_may_change_it_and_with_nothing_else(
+    place: Place, judged: Callable[[Judge], None]
+) -> None:
+    def version() -> str:
+        return calls.review_version(Scope(place.workspace))
+
+    judged(saying(0.75))
+    seen = [version()]
+    place.add(memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", NEW))
+    seen.append(version())
+    place.compare()
+    seen.append(version())
+    for verdict in ("newer", "both", "undecided"):
+        resolved(place, verdict, job_id=verdict)
+        seen.append(version())
+    assert len(set(seen)) == len(seen)
+    place.ask()
+    assert version() == seen[-1]
 
 
 def test_a_pair_by_hand_that_is_taken_back_is_none_any_more(place: Place, judged: Callable[[Judge], None]) -> None:
