@@ -14,6 +14,7 @@ This module has what the operations share, and ``run``, which calls them and red
 ``restore``: undoes a compaction.
 ``set_status``: changes a memory's status.
 ``resolve``: records which of two decisions holds.
+``judge``: asks the language model which of two decisions holds.
 ``feedback``: records whether a memory helped.
 ``follow``: in a team, applies what other machines changed, and removes what they forgot.
 ``forget``: deletes memories, and the copies of their texts in the workspace.

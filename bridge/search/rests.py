@@ -68,13 +68,19 @@ def of_memory(memory: Memory, pairs: Sequence[Replacement], read: Callable[[int]
     return found
 
 
+def given_up(fell: str, holds: str) -> set[str]:
+    """The names, and the numbers each with the word behind it, that ``fell`` has and ``holds`` does not have: stems in
+    small letters."""
+    return set(_marks(fell).keys() - _marks(holds).keys())
+
+
 def rests(text: str, fell: str, holds: str) -> bool:
     """Whether ``text`` names what ``fell`` has and ``holds``, which replaced it, does not have."""
-    given_up = _marks(fell).keys() - _marks(holds).keys()
+    missing = given_up(fell, holds)
     found, about = _marks(text), (_stems(fell) & _stems(holds)) - _EMPTY
-    if not given_up or not given_up <= found.keys() or len(about & _stems(text)) * 2 <= len(about):
+    if not missing or not missing <= found.keys() or len(about & _stems(text)) * 2 <= len(about):
         return False
-    return not any(_TURNED_AWAY.search(text[: found[mark]]) for mark in given_up)
+    return not any(_TURNED_AWAY.search(text[: found[mark]]) for mark in missing)
 
 
 @lru_cache(_KEPT)

@@ -95,6 +95,11 @@ class MemoryLists:
         """The pairs on which nobody was asked yet, the most probable first."""
         return replacements.unsaid(self._connection)
 
+    def mentioning(self, letters: str) -> list[Memory]:
+        """The visible memories with these letters, in small ones, in their text, by rising number."""
+        query = f"SELECT {rows.COLUMNS} FROM memories WHERE hidden = 0 AND instr(lower(body), ?) ORDER BY number"  # noqa: S608
+        return self._memories(query, letters)
+
     def related(self, memory_ids: Sequence[str], topic_id: str | None) -> list[Memory]:
         """These memories and those of the topic, with originals and conversions, hidden ones included, by rising
         number. Unknown ids are left out.

@@ -35,12 +35,15 @@ from bridge.standing.statements import digest, statements
 from bridge.store.catalogue import Replacement, Said
 from bridge.store.opening import reader_of
 from bridge.store.store import Store
+from bridge.store.values import PairVerdict
 from bridge.store.verdicts import OfPair, settled
 from bridge.transfer import export
 from jobs import clock
 from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lifecycle import Failed, Succeeded
+from worker.calls import memories as calls
+from worker.calls.call import Scope
 from worker.terminal.kinds.resolve import show_review
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -530,6 +533,7 @@ def states(place: Place) -> dict[str, tuple[str, str | None]]:
         ("newer", {"a": ("replaced", "said"), "b": ("holds", None)}),
         ("older", {"b": ("replaced", "said"), "a": ("holds", None)}),
         ("both", {}),
+        ("undecided", {"a": ("disputed", "judge"), "b": ("holds", None)}),
     ],
 )
 def test_a_verdict_shows_in_the_next_answer_and_survives_another_judge(
@@ -614,6 +618,81 @@ def test_an_export_brings_what_was_settled_to_another_workspace(
     known = review.pairs(there.workspace, all_of_them=True)
     assert known == review.pairs(place.workspace, all_of_them=True)
     assert [(pair["holds"], pair["reason"]) for pair in known] == [("older", "The council said so.")]
+
+
+def model_said(place: Place, verdict: Any, confidence: float, at: str = AT) -> None:
+    digests = [digest(words) for words in (OLD, NEW)]
+    with closing(place.store()) as store, store.change(AT) as change:
+        change.settle(PairVerdict("a", digests[0], "b", digests[1], verdict, None, "m/model", at, "judge", confidence))
+
+
+def test_a_language_models_verdict_gives_way_to_anybody_elses_whichever_came_later(disputed: Place) -> None:
+    model_said(disputed, "newer", 0.95, at="2026-11-20T12:00:01Z")
+    (pair,) = review.pairs(disputed.workspace, all_of_them=True)
+    assert (pair["state"], pair["by"], pair["confidence"]) == ("replaced", "m/model", 0.95)
+    resolved(disputed, "both", at="2026-11-20T12:00:00Z")
+    assert states(disputed) == {}
+    model_said(disputed, "newer", 0.99, at="2026-11-20T12:00:02Z")
+    assert states(disputed) == {}
+
+
+def test_a_models_verdict_of_little_confidence_leaves_the_pair_disputed(disputed: Place) -> None:
+    model_said(disputed, "newer", 0.72)
+    (pair,) = review.pairs(disputed.workspace)
+    assert (pair["state"], pair["confidence"]) == ("disputed", 0.72)
+
+
+@pytest.mark.parametrize("verdict", ["newer", "both", "undecided"])
+def test_a_pair_with_any_verdict_is_not_asked_about_again(disputed: Place, verdict: str) -> None:
+    def unsaid() -> int:
+        with reader_of(disputed.workspace).lists() as lists:
+            assert lists is not None
+            return len(lists.unsaid())
+
+    assert unsaid() == 1
+    model_said(disputed, verdict, 0.9)
+    assert unsaid() == 0
+
+
+def test_the_version_of_the_review_changes_with_whatever_may_change_it_and_with_nothing_else(
+    place: Place, judged: Callable[[Judge], None]
+) -> None:
+    def version() -> str:
+        return calls.review_version(Scope(place.workspace))
+
+    judged(saying(0.75))
+    seen = [version()]
+    place.add(memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", NEW))
+    seen.append(version())
+    place.compare()
+    seen.append(version())
+    for verdict in ("newer", "both", "undecided"):
+        resolved(place, verdict, job_id=verdict)
+        seen.append(version())
+    assert len(set(seen)) == len(seen)
+    place.ask()
+    assert version() == seen[-1]
+
+
+def test_a_pair_by_hand_that_is_taken_back_is_none_any_more(place: Place, judged: Callable[[Judge], None]) -> None:
+    judged(saying(0.0))
+    place.add(memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", NEW))
+    place.compare()
+    resolved(place, "newer")
+    resolved(place, "undecided", job_id="back")
+    assert review.pairs(place.workspace, all_of_them=True) == []
+
+
+def test_a_settled_pair_says_what_may_rest_on_what_was_replaced(disputed: Place) -> None:
+    resting = "Remind readers on day 12, since loans last two weeks"
+    disputed.add(memory("c", "2026-09-15", resting), memory("d", "2026-09-16", "Loans of maps last a year"))
+    disputed.compare()
+    resolved(disputed, "newer")
+    (pair,) = review.pairs(disputed.workspace, all_of_them=True)[:1]
+    assert review.resting(disputed.workspace, pair) == [(3, resting)]
+    resolved(disputed, "both", job_id="both")
+    (pair,) = review.pairs(disputed.workspace, all_of_them=True)[:1]
+    assert review.resting(disputed.workspace, pair) == []
 
 
 def test_a_verdict_that_was_asked_for_earlier_does_not_replace_a_later_one(disputed: Place) -> None:

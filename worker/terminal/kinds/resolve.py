@@ -58,7 +58,12 @@ def run(args: argparse.Namespace) -> Envelope:
     named = review.job_sides(*review.sides(workspace, name))
     payload = without_none({**named, "verdict": verdict, "reason": args.reason, "by": args.by})
     answer = submit_for_target(args, workspace, settings, "resolve", payload)
-    return answer if answer.get("result") is None else {**answer, "pair": review.pair(workspace, name)}
+    if answer.get("result") is None:
+        return answer
+    pair = review.pair(workspace, name)
+    resting = [] if pair is None else review.resting(workspace, pair)
+    shown = [{"memory_number": number, "text": text} for number, text in resting]
+    return {**answer, "pair": pair, "resting": shown}
 
 
 def _named(args: argparse.Namespace) -> tuple[str, str]:
@@ -103,6 +108,8 @@ def show(answer: Envelope) -> None:
     else:
         older, newer = result["memory_numbers"]
         say(f"Of #{older} and #{newer}: {_HOLDS[result['verdict']]}")
+    for each in answer.get("resting", ()):
+        say(f"It may rest on what was replaced: #{each['memory_number']} {each['text']}")
     if pair is not None and result["verdict"] != "undecided":
         say(f"To take it back: cognee-memory review {pair['pair']} undecided")
 
