@@ -150,8 +150,9 @@ _TABLE: dict[Part, str] = {
     # The assistant offers anything more: nothing is open.
     "closes": """
         any_other any_further any_additional any_more any_adjustments any_changes any_tweaks anything_else
-        further_adjust* something_else what_else noch_etwas sonst_noch weitere_anpassungen autre_chose d'autres_modifications algo_más
-        otro_cambio mais_alguma algo_mais altro ещё_что-то что-нибудь_ещё 其他 还有什么 他に 다른""",
+        further_adjust* something_else what_else noch_etwas sonst_noch weitere_anpassungen autre_chose
+        d'autres_modifications algo_más otro_cambio mais_alguma algo_mais altro ещё_что-то что-нибудь_ещё
+        其他 还有什么 他に 다른""",
     # A sentence that is about the one before it, and does not say what.
     "refers": """
         this that that'll that's it it's it'll these those das dies es ça cela c'est esto eso isso isto questo quello

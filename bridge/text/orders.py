@@ -13,10 +13,10 @@ MARK = "[order to an assistant, not a decision] "
 
 _RULES = r"(?:instructions?|prompts?|rules?|directions?|guidelines?|orders?|context|messages?)"
 _ORDER = re.compile(
-    rf"\b(?:ignore|disregard|forget|override|bypass|skip)\b[^.!?\n]{{0,30}}\b(?:previous|prior|above|earlier|preceding"
+    rf"\b(?:ignore|disregard|forget|override|bypass)\b[^.!?\n]{{0,30}}\b(?:previous|prior|above|earlier|preceding"
     rf"|former|existing|system|safety|all (?:of )?(?:your|other))\b[^.!?\n]{{0,20}}\b{_RULES}\b"
     r"|\byou (?:must|have to|are (?:now )?(?:required|instructed|ordered) to|shall)"
-    r"(?: \w+ly| now| always| first| also)?"
+    r"(?: \w+ly| now| always| first| also){0,2}"
     r" (?:run|execute|eval|call|invoke|fetch|download|curl|wget|send|post|upload|email|transmit|delete|erase|install"
     r"|reveal|disclose|exfiltrate|obey|ignore|comply|visit|click|reply with|respond with|output)\b"
     r"|\b(?:do not|don['’]?t|never) (?:tell|inform|mention (?:this|it) to|warn|alert|notify|reveal (?:this|it) to)"
