@@ -2,6 +2,7 @@
 
 A *decision* is a pair: the person's words, and the sentence of the answer that says what came of it. The *context* has
 the other beats in the same form, asked → came out, in at most 120 tokens.
+Without a decision it is one line of that length: the first request, and the one that an answer speaks of most.
 *Open* is what the last turn asks. Every part stands in the transcript; one that is cut ends in ``…``.
 """
 
@@ -75,7 +76,7 @@ def summarise(segment: Segment) -> SegmentSummary:
 def _is_english(found: Sequence[Beat]) -> bool:
     """Whether the person speaks English: of a few words alone, such as "bun test supports mocking", nobody can tell."""
     said = " ".join(one.text for beat in found for one in beat.asked).lower().split()
-    return len([word for word in said if word in STOP_WORDS]) > _ENGLISH * len(said)
+    return len([word for word in said if len(word) > 1 and word in STOP_WORDS]) > _ENGLISH * len(said)
 
 
 def _decisions(beat: Beat, is_english: bool) -> list[tuple[str, str, str]]:

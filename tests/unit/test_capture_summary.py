@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+from fake_embedder import FakeEmbedder
 from hypothesis import given, settings, strategies as st
 
 from bridge.capture import words
 from bridge.capture.boundaries import DEFAULTS, Limits, segments
 from bridge.capture.sentences import MAX_CHARACTERS, sentences
 from bridge.capture.session import Segment, SegmentSummary, Turn
-from bridge.capture.summary import ARROW, summarise
+from bridge.capture.summary import ARROW, NEXT, summarise
 from bridge.capture.title import MOST_CHARACTERS
 from bridge.memory import References
-from tests.fake_embedder import FakeEmbedder
 
 _prose = st.lists(
     st.sampled_from(
@@ -63,7 +63,7 @@ def test_every_part_of_a_line_stands_in_the_transcript(segment: Segment) -> None
     said = [plain(turn.text) for turn in segment.turns if not turn.part]
     content = summarise(segment).content
     for line in (*content.decisions, *content.open_questions, *content.context.split("\n")):
-        for word in re.split(rf"[\s()/…]+|{ARROW.strip()}", line):
+        for word in re.split(rf"[\s()/…]+|{ARROW.strip()}|{NEXT.strip()}", line):
             assert word in ("", "Session") or any(word.strip("*_") in text for text in said), line
 
 
@@ -255,18 +255,73 @@ def test_a_language_without_words_is_understood_by_the_shape() -> None:
     assert decision == "A feladatok sora SQLite legyen"
 
 
-def test_without_a_decision_there_are_a_few_lines_of_what_was_asked_and_came_out_and_what_is_open() -> None:
+def test_without_a_decision_there_is_one_line_of_what_was_asked_and_came_out_and_what_is_open() -> None:
     content = of(
         ("user", "Why does the build fail on Windows?"),
         ("assistant", "The path separator of the build differs there. Which shell do you use?"),
         ("user", "What is the separator of the path on Linux?"),
-        ("assistant", "It is a forward slash. Should I use pathlib everywhere?"),
+        ("assistant", "It is a forward slash."),
+        ("user", "Which separator of the path has the archive?"),
+        ("assistant", "The separator of the path in the archive is a forward slash. Should I use pathlib everywhere?"),
     ).content
-    assert content.context.split("\n") == [
-        f"Why does the build fail on Windows?{ARROW}The path separator of the build differs there.",
-        f"What is the separator of the path on Linux?{ARROW}It is a forward slash.",
-    ]
+    assert content.context == NEXT.join(
+        [
+            f"Why does the build fail on Windows?{ARROW}The path separator of the build differs there.",
+            "Which separator of the path has the archive?"
+            f"{ARROW}The separator of the path in the archive is a forward slash.",
+        ]
+    )
     assert content.open_questions == ("Should I use pathlib everywhere?",)
+
+
+def test_a_line_without_a_decision_has_at_most_120_tokens() -> None:
+    long = "the build of the archive on Windows with the separator of the path and further words " * 6
+    content = of(("user", f"Why is {long}?"), ("assistant", f"Since {long}."), ("user", f"And is {long}?"),
+                 ("assistant", f"It is {long}.")).content  # fmt: skip
+    assert 0 < len(content.context) <= 480
+    assert "\n" not in content.context
+
+
+@pytest.mark.parametrize("offer", ["Would you like any other changes?", "Is there anything else?"])
+def test_an_offer_of_anything_more_is_not_open(offer: str) -> None:
+    assert of(("user", "Rename the settings."), ("assistant", f"Renamed.* {offer}")).content.open_questions == ()
+
+
+def test_of_what_nobody_answered_the_sentence_that_says_most_is_open() -> None:
+    said = of(("user", "The header is repeated in the file. It looks like this."))
+    assert said.content.open_questions == ("The header is repeated in the file.",)
+
+
+@pytest.mark.parametrize("said", ["@user-preferences.mdc", "seems like it hangs forever", "bun test supports mocking"])
+def test_a_remark_of_few_words_in_english_is_no_decision(said: str) -> None:
+    before = (("user", "How do we run the tests of the queue?"), ("assistant", "By the runner of the queue."))
+    assert (
+        of(*before, ("user", said), ("assistant", f"I've updated the {said} of the runner.*")).content.decisions == ()
+    )
+
+
+def test_a_request_of_one_long_paragraph_is_the_person_s_own() -> None:
+    asked = f"make a new task for a command that sets up a project: {'a folder of rules, a file of tasks, ' * 8}"
+    (decision,) = of(("user", asked), ("assistant", "The task was added.*")).content.decisions
+    assert decision.startswith("make a new task for a command")
+
+
+def test_what_was_asked_about_the_state_before_a_change_is_left_out() -> None:
+    content = of(
+        ("user", "Please confirm that the hook of the page runs before the export"),
+        ("assistant", "The hook of the page runs after the export."),
+        ("user", "Please fix the hook of the page, so that it runs before the export"),
+        ("assistant", "I've moved the hook of the page before the export.*"),
+    ).content
+    assert "runs after" not in " ".join([content.context, *content.decisions])
+
+
+@pytest.mark.parametrize("announced", ["Now, let's update the queue of the settings:", "Okay, I will move the queue."])
+def test_what_is_only_announced_is_not_what_came_out(announced: str) -> None:
+    content = of(
+        ("user", "let's move the queue of the settings to SQLite"), ("assistant", f"{announced} Done.*")
+    ).content
+    assert not any(announced[:12] in line for line in content.decisions)
 
 
 def test_a_request_that_nobody_answered_is_open() -> None:

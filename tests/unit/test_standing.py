@@ -106,6 +106,11 @@ class Place:
 
 
 @pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+@pytest.fixture
 def judged(monkeypatch: pytest.MonkeyPatch) -> Callable[[Judge], None]:
     return lambda by: monkeypatch.setattr(judge, "replaces", by)
 
@@ -460,8 +465,19 @@ def test_the_notes_at_the_start_of_a_session_say_what_a_newer_one_contradicts(
     )
     place.compare()
     notes = session_start(place.workspace, None)
-    assert f"> - {LONG.format(4)} [disputed by #2, 2026-10-01]" in notes
-    assert f"> - {LONG.format(5)}\n" in notes
+    assert f"> - {LONG.format(4)} (2026-09-01, #1) [disputed by #2, 2026-10-01]" in notes
+    assert f"> - {LONG.format(5)} (2026-10-01, #2)\n" in notes
+
+
+def test_the_notes_at_the_start_of_a_session_leave_out_what_was_replaced(
+    place: Place, judged: Callable[[Judge], None]
+) -> None:
+    judged(saying(0.95, (OLD, NEW)))
+    place.add(memory("a", "2026-09-01", OLD, "Shelves are blue"), memory("b", "2026-10-01", NEW))
+    place.compare()
+    notes = session_start(place.workspace, None)
+    assert OLD not in notes
+    assert f"> - {NEW} (2026-10-01, #2)\n> - Shelves are blue (2026-09-01, #1)" in notes
 
 
 # --- what somebody said ---

@@ -273,7 +273,7 @@ def _notes(workspace: Workspace, folder: str, tool: str, event: str) -> tuple[st
         return "SessionStart: there is nothing to recall.", ""
     if lacks is not None:
         text += f"\n{lacks}\n"
-    return f"SessionStart: {text.count(chr(10) + '## ')} notes were printed.", _in_form(tool, event, text)
+    return f"SessionStart: {text.count(chr(10) + '> ')} lines were printed.", _in_form(tool, event, text)
 
 
 def _in_form(tool: str, event: str, text: str) -> str:
