@@ -172,13 +172,15 @@ class Settings:
     )
 
     store: str | None = _setting(
-        None, "Address of the team's database, postgresql://…, for the workspaces that belong to a team.", secret=True
+        None, "Address of the team's database, postgresql://…, for a gateway, a pool and an operator.", secret=True
     )
     pool_store: str | None = _setting(
         None, "Address of the team's database for the workers of a service, where store is its gateway's.", secret=True
     )
 
-    team: str | None = _setting(None, "Address of the team's gateway, https://…, instead of store.")
+    team: str | None = _setting(
+        None, "Address of the team's gateway, https://…, for the workspaces that belong to a team."
+    )
     team_token: str | None = _setting(None, "This machine's token for the team's gateway.", secret=True)
     team_ca_file: str | None = _setting(
         None, "Certificates that the gateway's is checked with, as a PEM file; unset: those of the system."
@@ -198,7 +200,7 @@ class Settings:
     )
     team_copy_memories: int = _setting(
         20000,
-        "In a team with a gateway: of a workspace with more memories no copy is made here, and the gateway answers.",
+        "In a team: of a workspace with more memories no copy is made here, and the gateway answers.",
     )
     lease_seconds: float = _setting(
         30.0, "In a team: seconds without a sign of life after which another worker takes over the running jobs."
@@ -220,6 +222,9 @@ class Settings:
     )
     capture_with_llm: bool = _setting(
         False, "Whether the language model summarises captured sessions. It may cost money: look at a preview first."
+    )
+    review_with_llm: bool = _setting(
+        True, "Whether a configured language model is asked in the background which of two disputed decisions holds."
     )
     rerank_model: str | None = _setting(
         None,

@@ -192,7 +192,7 @@ DIAGNOSTICS: dict[str, Diagnostic] = _table(
     ),
     Diagnostic(
         "TEAM_NOT_REACHED", _S, "error", "The team is not reached: jobs wait, and answers are from the copy here.",
-        "Check the network, the settings store or team, and the token: docs/team.md.",
+        "Check the network, the setting team, and the token: docs/team.md.",
     ),
     Diagnostic(
         "TEAM_COPY_NOT_FOLLOWED", _S, "error",

@@ -14,7 +14,7 @@ _SOON, _SLOW = 20, -10  # priorities: a person waits for the answer; work on the
 _FOLLOWS = "follows"  # the graph
 _STATUSES = ("Draft", "Active", "Superseded", "DecisionRecord")
 VERDICTS = ("helpful", "wrong", "withdrawn")
-PAIR_VERDICTS = ("newer", "older", "both")
+PAIR_VERDICTS = ("newer", "older", "both", "undecided")
 _MEMORY_TYPES = ("legacy", "summary", "decision_record")
 
 
@@ -102,6 +102,7 @@ KINDS: tuple[KindSpec, ...] = (
         "resolve", "Resolve", priority=10, holds_text=True, about=("verdict", "newer.statement"),
         memories="memory_numbers", words=PAIR_VERDICTS,
     ),
+    KindSpec("judge", "EmptyPayload", length="long", local=True, zero_counters=False),
     KindSpec(
         "ask", "Ask", priority=_SOON, length="mixed", holds_text=True, needs_graph=True, about=("question",),
         words=(*_STATUSES, *_MEMORY_TYPES),

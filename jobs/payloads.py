@@ -357,7 +357,9 @@ class Resolve(Model):
 
     older: PairedStatement
     newer: PairedStatement
-    verdict: Literal["newer", "older", "both"] = Field(description="Which of the two holds.")
+    verdict: Literal["newer", "older", "both", "undecided"] = Field(
+        description="Which of the two holds. undecided takes an earlier verdict back."
+    )
     reason: Annotated[str, Field(strict=True, min_length=1, max_length=1000)] | None = None
     by: Annotated[str, Field(strict=True, min_length=1, max_length=100)] | None = Field(
         default="person", description="Who says it: person, agent, or a name."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,14 @@ def both_models(model_cache: Path) -> Path:
     """A cache folder that holds the multilingual model; downloaded once a machine."""
     install(MULTILINGUAL, model_cache)
     return model_cache
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _no_gateway_is_left() -> Iterator[None]:
+    """The gateways that machines of a test's team have used end with its module."""
+    yield
+    if (gateways := sys.modules.get("gateways")) is not None:
+        gateways.end_all()
 
 
 @pytest.fixture(autouse=True)

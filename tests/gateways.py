@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import secrets
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +25,7 @@ from bridge.team.gateway_team import GatewayTeam
 from bridge.team.leases import Lease
 from bridge.team.rows import Author
 from bridge.team.server import Server
+from bridge.team.unreached import trusted
 from jobs import clock, lifecycle
 from jobs.ids import new_job_id
 from jobs.model import encode
@@ -37,24 +40,30 @@ def created_role(connection: Connection[Any], password: str) -> str:
 
 
 class Hosted:
-    """A team's database with a gateway: ``address`` is the gateway's, ``dsn`` the operator's."""
+    """A team's database with a gateway: ``address`` is the gateway's, ``dsn`` the operator's. With a certificate, it
+    serves the network address ``host``; the key is beside it."""
 
-    def __init__(self, folder: Path, dsn: str) -> None:
-        self.dsn = dsn
+    def __init__(self, folder: Path, dsn: str, *, host: str = "127.0.0.1", certificate: Path | None = None) -> None:
+        self.dsn, self.host, self.certificate = dsn, host, certificate
         self.server = Server(dsn)
         password = secrets.token_urlsafe(16)
         with self.server.connection() as connection:
             role = created_role(connection, password)
             people.allow_gateway(connection, role)
-        parts = conninfo_to_dict(dsn) | {"user": role, "password": password}
-        self.gateway_dsn = make_conninfo(**parts)
+        self._role = (role, password)
+        self.gateway_dsn = make_conninfo(**conninfo_to_dict(dsn) | {"user": role, "password": password})
         self.port = free_port()
-        self._folder = folder
+        self.folder = folder
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
     def address(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"{'https' if self.certificate else 'http'}://{self.host}:{self.port}"
+
+    @property
+    def authority(self) -> str | None:
+        """The file of certificates with which the gateway's is checked."""
+        return None if self.certificate is None else str(self.certificate)
 
     @property
     def pid(self) -> int:
@@ -63,21 +72,25 @@ class Hosted:
 
     @property
     def log(self) -> str:
-        return (self._folder / "gateway.log").read_text()
+        return (self.folder / "gateway.log").read_text()
 
     def start(self, *options: str, **variables: str) -> None:
         """Start the gateway and wait until it answers."""
-        place = Place(self._folder / f"gateway-{uuid4()}", **variables)
-        parts = conninfo_to_dict(self.gateway_dsn)
-        store = f"postgresql://{parts['user']}:{parts['password']}@{parts['host']}:{parts['port']}/{parts['dbname']}"
-        with (self._folder / "gateway.log").open("ab") as log:
+        place = Place(self.folder / f"gateway-{uuid4()}", **variables)
+        if self.certificate is not None:
+            certificate, key = str(self.certificate), str(self.certificate.with_suffix(".key"))
+            options = ("--host", self.host, "--certificate", certificate, "--key", key, *options)
+        user, at, rest = self.dsn.partition("@")
+        store = f"postgresql://{':'.join(self._role)}{at}{rest}"
+        assert user.startswith("postgresql://"), "the operator's address is one that the program takes, too"
+        with (self.folder / "gateway.log").open("ab") as log:
             self._process = subprocess.Popen(
                 [
                     sys.executable, "-m", "worker.cli", "serve", "--port", str(self.port),
                     "--workspace", str(place.workspace.root), *options,
                 ],
                 env=place.environment
-                | {"COGNEE_MEMORY_STORE": store + "?sslmode=disable", "COGNEE_MEMORY_POOL_STORE": self.dsn},
+                | {"COGNEE_MEMORY_STORE": store, "COGNEE_MEMORY_POOL_STORE": self.dsn},
                 stdout=log, stderr=log,
             )  # fmt: skip
         until(self._answers, "the gateway answers")
@@ -86,7 +99,7 @@ class Hosted:
         assert self._process is not None
         assert self._process.poll() is None, self.log
         try:
-            return httpx.get(self.address + "/healthz").status_code == 200
+            return httpx.get(self.address + "/healthz", verify=trusted(self.authority)).status_code == 200
         except httpx.HTTPError:
             return False
 
@@ -95,6 +108,12 @@ class Hosted:
         assert self._process is not None
         self._process.send_signal(signal.SIGTERM)
         return self._process.wait(60)
+
+    def kill(self) -> None:
+        """End it at once, if it runs."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
 
     def token(self, person: str, *groups: str) -> str:
         """A token of a person, who is made."""
@@ -132,3 +151,24 @@ class Hosted:
             yield team
         finally:
             team.close()
+
+
+_OF: dict[str, Hosted] = {}  # by the database's address
+
+
+def gateway_of(dsn: str, *, host: str = "127.0.0.1", certificate: Path | None = None) -> Hosted:
+    """The gateway of a database's machines, which is started if need be, and runs until ``end_all``."""
+    if dsn not in _OF:
+        hosted = Hosted(Path(tempfile.mkdtemp(prefix="cognee-gateway-")), dsn, host=host, certificate=certificate)
+        hosted.start("--requests-per-minute", "1e9", "--mebibytes-per-minute", "1e9")
+        _OF[dsn] = hosted
+    return _OF[dsn]
+
+
+def end_all() -> None:
+    """End the gateways that ``gateway_of`` has started."""
+    while _OF:
+        _, hosted = _OF.popitem()
+        hosted.kill()
+        hosted.server.close()
+        shutil.rmtree(hosted.folder)

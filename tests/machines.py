@@ -7,13 +7,15 @@ from typing import Any
 from uuid import uuid4
 
 import psycopg
+from gateways import Hosted, gateway_of
 from harness import Place, until
 
 from bridge.team import membership
 
 
 class Team:
-    """A shared workspace and its machines; the first one shares it. ``dsn`` is the database's own address."""
+    """A shared workspace and its machines, which reach it by the database's gateway; the first one shares it. ``dsn``
+    is the database's own address."""
 
     def __init__(self, folder: Path, dsn: str, model_cache: Path) -> None:
         self.folder = folder
@@ -22,15 +24,36 @@ class Team:
         self.workspace_id = str(uuid4())
         self.places: list[Place] = []
 
-    def machine(self, name: str, *, base: Path | None = None, **variables: str) -> Place:
-        """A further machine, whose folder is in ``base`` if it is given. It reaches the database itself, unless the
-        variables name a gateway."""
-        reached_by = {} if "COGNEE_MEMORY_TEAM" in variables else {"COGNEE_MEMORY_STORE": self.dsn}
-        variables = reached_by | {"COGNEE_MEMORY_CACHE_DIR": str(self.model_cache)} | variables
-        place = Place((base or self.folder) / name, **variables)
+    @property
+    def gateway(self) -> Hosted:
+        """The gateway, which runs."""
+        return gateway_of(self.dsn)
+
+    @property
+    def person(self) -> str:
+        """Whose machines these are, and so who sees the workspace."""
+        return f"ann-{self.workspace_id}"
+
+    def machine(self, name: str, *, base: Path | None = None, port: int | None = None, **variables: str) -> Place:
+        """A further machine, whose folder is in ``base`` if it is given. It reaches the gateway at another ``port`` if
+        that is given, such as a link's, or as the variables say."""
+        reached_by = {
+            "COGNEE_MEMORY_TEAM": self.gateway.address if port is None else f"http://127.0.0.1:{port}",
+            "COGNEE_MEMORY_TEAM_TOKEN": self.gateway.token(self.person),
+            "COGNEE_MEMORY_CACHE_DIR": str(self.model_cache),
+        }
+        if self.gateway.authority is not None:
+            reached_by["COGNEE_MEMORY_TEAM_CA_FILE"] = self.gateway.authority
+        place = Place((base or self.folder) / name, **reached_by | variables)
         membership.join(place.workspace, place.config, self.workspace_id, shares=not self.places)
         self.places.append(place)
         return place
+
+    def node_of(self, place: Place) -> str:
+        """The name of the machine's copy, as the team has it."""
+        found = membership.membership_of(place.workspace, place.config)
+        assert found is not None
+        return f"{self.person}/{found.node}"
 
     def rows(self, query: str, *values: Any, dsn: str | None = None) -> list[tuple[Any, ...]]:
         """What the database answers. The first value of the query is the workspace's id."""

@@ -1,6 +1,6 @@
 """The machines of a team in one test, and what has to be true of the team after any fault.
 
-A machine is a folder with a configuration of its own, and reaches the database by an address of its own.
+A machine is a folder with a configuration of its own, and reaches the gateway with a token of its own.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ LEASE_SECONDS = 6.0
 class Machines(Team):
     """As ``Team``, with short leases."""
 
-    def add(self, name: str, *, base: Path | None = None, **variables: str) -> Place:
-        """A further machine, whose folder is in ``base`` if it is given."""
-        return self.machine(name, base=base, **{"COGNEE_MEMORY_LEASE_SECONDS": f"{LEASE_SECONDS:g}"} | variables)
+    def add(self, name: str, *, base: Path | None = None, port: int | None = None, **variables: str) -> Place:
+        """As ``machine``."""
+        lease = {"COGNEE_MEMORY_LEASE_SECONDS": f"{LEASE_SECONDS:g}"}
+        return self.machine(name, base=base, port=port, **lease | variables)
 
     def is_posted(self, job_id: str) -> bool:
         """Whether the database has the job."""

@@ -25,6 +25,7 @@ from .child.supervisor import Child
 from .heartbeat import Heartbeat, describe
 from .inbox.control import Control
 from .inbox.intake import Intake, Limits
+from .inbox.judging import Judging
 from .inbox.reembedding import Reembedding
 from .inbox.watcher import Watcher, choose
 from .scheduling import recovery, retention
@@ -99,7 +100,7 @@ class Worker:
         self._rejections = 0
         self._pruning = retention.Timetable()
         self._intake = Intake(paths, self._ledger, limits, self._scheduling.announce, rejected=self._rejected)
-        self._reembedding = Reembedding(workspace, settings, self._ledger)
+        self._own_jobs = [kind(workspace, settings, self._ledger) for kind in (Reembedding, Judging)]
         self._git = git_index.GitIndex(workspace)
         self._tracked = git_index.NOTHING
         self._control = Control(
@@ -243,7 +244,7 @@ class Worker:
         steps = (
             self._scan_inbox,
             self._control.scan,
-            self._reembed,
+            self._drop_own_jobs,
             self._scheduling.announce,
             self._watcher.ensure_watching,
             self._reconcile,
@@ -284,9 +285,10 @@ class Worker:
         if not self._draining:
             self._intake.scan()
 
-    def _reembed(self) -> None:
+    def _drop_own_jobs(self) -> None:
         if not self._draining:
-            self._reembedding.scan(time.monotonic())
+            for job in self._own_jobs:
+                job.scan(time.monotonic())
 
     def _reconcile(self) -> None:
         """Every 30 s, repair the job folder and the queue while the worker runs."""

@@ -43,6 +43,20 @@ _ALONE = re.compile(r"^\W*([^\W\d][\w ]{2,24}[.!。])(?:\s|$)", re.MULTILINE)
 _BRIEF = 40  # characters; a shorter report takes the next sentence along
 _MARKED = 80  # characters; a longer turn is no answer to a choice
 _ALIKE = 0.6  # of the words of a request that a later one has too, which replaces it then
+_STOPS = (
+    ".",
+    "!",
+    "…",
+    ":",
+    "`",
+    ")",
+    '"',
+    "*",
+    "。",
+    "！",
+    "：",
+    "）",
+)  # of a sentence; an item of a list may have none
 _WORD = re.compile(r"[^\W_]+")
 _SCRIPT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 
@@ -178,8 +192,9 @@ def _withdraw_what_was_replaced(found: Sequence[Beat]) -> None:
             common = mine & later.subject()
             if later.done and len(common) > 1 and len(common) >= _ALIKE * len(mine):
                 earlier.is_withdrawn = True
-        asks = not earlier.done and not earlier.chosen and all(one.is_question for one in earlier.asked)
-        if asks and any(later.changed and earlier.shares(later) for later in found[place + 1 : place + 2]):
+        asks = all(one.is_question or words.begins("upkeep", one.text) for one in earlier.asked)
+        asks = asks and not earlier.done and not earlier.chosen
+        if asks and any(later.done and earlier.shares(later) for later in found[place + 1 : place + 2]):
             earlier.is_withdrawn = True
 
 
@@ -203,7 +218,9 @@ def _own(turn: Turn, prefix: str) -> Turn:
     if len(turn.text) > _DOCUMENT and len(_STRUCTURE.findall(turn.text)) > _MOST_STRUCTURE:
         parts = [part for part in parts[:1] if not _STRUCTURE.search(part)]
     most = _LONG if len(turn.text) <= _TALK else 0
-    return replace(turn, text="\n\n".join(part for part in parts if len(part) <= most or not _is_paste(part)))
+    first = [part for part in parts[:1] if words.begins("orders", part) and not _PASTED.search(part)]
+    rest = [part for part in parts[len(first) :] if len(part) <= most or not _is_paste(part)]
+    return replace(turn, text="\n\n".join([*first, *rest]))
 
 
 def _is_paste(part: str) -> bool:
@@ -239,7 +256,7 @@ def told(beat: Beat, asked: frozenset[str], most: int) -> str:
     reports = [one for one in said if words.says("done", one.text)]
     if beat.done and not reports:
         reports = [one for one in said if words.says("concedes", one.text) and asked & subject_words(one.text)]
-    candidates = reports if beat.done else said
+    candidates = reports if beat.done else [one for one in said if one.text.endswith(_STOPS)]
     if not candidates:
         return ""
     count = len(candidates)
@@ -248,14 +265,18 @@ def told(beat: Beat, asked: frozenset[str], most: int) -> str:
         text = candidates[place].text
         common = len(asked & subject_words(text)) / math.sqrt(2 + len(asked))
         late = place / count * (0.4 if beat.done else -0.4)
-        return common + late - (len(text) < 30) * 0.5
+        return common + late - (len(text) < 30) * 0.5 - (not text.endswith(_STOPS)) * 0.3
 
     best = candidates[max(range(count), key=worth)]
     text = plain(best.text)
     for one in beat.answered:
         if one.turn == best.turn and one.order > best.order:
             announces = text.endswith((":", "："))
-            if one.is_question or not (announces or (len(text) <= _BRIEF and one.order == best.order + 1)):
+            if (
+                one.is_question
+                or words.begins("intends", one.text)
+                or not (announces or (len(text) <= _BRIEF and one.order == best.order + 1))
+            ):
                 break
             text = f"{text} {plain(one.text)}"
             if len(text) > most // 2:

@@ -33,6 +33,7 @@ _NO_PROSE = re.compile(
     r"|Caused by:|goroutine \d|panic: "
     r"|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d[.,\s]|\[\d\d/\d\d/|\^+\s*$"
     r"|\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE)\b[\]: ]"
+    r"|Read file: |(?:Searched codebase|Listed directory|Grep search|Edited file|Cancelled)\b"
     r"|time=|level=|//|/\*|API Error|\[Request interrupted|\[Image"
     r"|(?:import|from|def|class|return|const|let|var|function|public|private|fn|use|package|func|if|for|while)\b"
     r".*[;{:(]\s*$|</?\w[\w-]{0,60}(?:\s[^>]{0,300})?>\s*$|[\[{}\]()]+[,;]?\s*$|\"[\w-]+\":\s"

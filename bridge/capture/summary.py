@@ -22,10 +22,15 @@ from .session import Evidence, Segment, SegmentSummary, Turn
 from .title import COMMON, UNKNOWN, shortened, title
 
 ARROW = " → "
+NEXT = " · "  # between what was asked first and last
 _QUOTE, _OUTCOME = 150, 190  # characters of a line's two sides
 _LEAST_ALONE = 3  # words of a request that is understood without what came of it
+_LONG_REQUEST = 12  # words of a request of which an answer must repeat two
 _MOST_DECISIONS = 6
+_ENGLISH = 0.15  # of the words of somebody who speaks it are words without a subject
+_MENTION = re.compile(r"@\S+")
 _CONTEXT = 480  # characters; about 120 tokens
+_BRIEF_QUOTE, _BRIEF_OUTCOME = 90, 145  # characters of the two sides where two beats are one line of that length
 
 
 def summarise(segment: Segment) -> SegmentSummary:
@@ -39,9 +44,10 @@ def summarise(segment: Segment) -> SegmentSummary:
     spoken = [turn for turn in segment.turns if not turn.part]
     found = beats(segment.turns)
     holding = [beat for beat in found if not beat.is_withdrawn]
-    pairs = [(beat, pair) for beat in holding for pair in _decisions(beat)][-_MOST_DECISIONS:]
+    is_english = _is_english(found)
+    pairs = [(beat, pair) for beat in holding for pair in _decisions(beat, is_english)][-_MOST_DECISIONS:]
     others = [beat for beat in holding if all(beat is not decided for decided, _ in pairs)]
-    lines = _context(others)
+    lines = _context(others) if pairs else _in_one_line(others)
     topic = title(spoken, found)
     opens = _open(spoken, found)
     decisions = tuple(_line(quote, outcome) for _, (quote, _, outcome) in pairs)
@@ -66,14 +72,22 @@ def summarise(segment: Segment) -> SegmentSummary:
     )
 
 
-def _decisions(beat: Beat) -> list[tuple[str, str, str]]:
+def _is_english(found: Sequence[Beat]) -> bool:
+    """Whether the person speaks English: of a few words alone, such as "bun test supports mocking", nobody can tell."""
+    said = " ".join(one.text for beat in found for one in beat.asked).lower().split()
+    return len([word for word in said if word in STOP_WORDS]) > _ENGLISH * len(said)
+
+
+def _decisions(beat: Beat, is_english: bool) -> list[tuple[str, str, str]]:
     """What the person decided in a beat: the words, their place, and what came of them. One for each turn."""
     if not beat.done:
         return []
     if beat.chosen:
         quote = f"{shortened(one_line(beat.request), _QUOTE)} ({shortened(beat.taken, _QUOTE)})"
         return [(quote, beat.place, _related(beat, quote))]
-    wanted = [one for one in beat.asked if _wishes(one, beat)] or [one for one in beat.asked if _states(one, beat)]
+    wanted = [one for one in beat.asked if _wishes(one, beat)] or [
+        one for one in beat.asked if _states(one, beat, is_english)
+    ]
     best = []
     for turn in dict.fromkeys(one.turn for one in wanted):
         mine = [one for one in wanted if one.turn == turn]
@@ -105,7 +119,8 @@ def _outcome(beat: Beat, request: str) -> str:
 def _related(beat: Beat, request: str) -> str:
     """What came of a request, if that speaks of the same."""
     outcome = _outcome(beat, request)
-    return "" if subject_words(request).isdisjoint(subject_words(outcome)) else outcome
+    about = subject_words(request)
+    return outcome if len(about & subject_words(outcome)) >= (2 if len(about) > _LONG_REQUEST else 1) else ""
 
 
 def _wishes(one: Sentence, beat: Beat) -> bool:
@@ -118,13 +133,12 @@ def _wishes(one: Sentence, beat: Beat) -> bool:
     return words.says("wishes", text) or words.begins("orders", text)
 
 
-def _states(one: Sentence, beat: Beat) -> bool:
+def _states(one: Sentence, beat: Beat, is_english: bool) -> bool:
     """Whether files were changed for a short turn that asks "why not", or speaks a language without a table."""
-    text = one.text
+    text = _MENTION.sub("", one.text)
     if words.is_empty(text) or words.begins("upkeep", text) or one.turn not in beat.short:
         return False
     is_demand = ("?" in text or "？" in text) and words.begins("retracts", text)
-    is_english = len(STOP_WORDS.intersection(text.lower().split())) > 1
     is_unknown = not is_english and not words.says("addresses", text)
     doubts = words.begins("disputes", text) or words.says("fails", text)
     return beat.changed and (is_demand or is_unknown) and not doubts and len(subject_words(text)) > 2
@@ -145,6 +159,26 @@ def _context(others: Sequence[Beat]) -> list[tuple[str, str]]:
     return [(text, place) for _, text, place in sorted(lines)]
 
 
+def _in_one_line(others: Sequence[Beat]) -> list[tuple[str, str]]:
+    """What a session without a decision was about, as one line with its place: the first request, and of the others the
+    one that an answer speaks of most, each with what came out."""
+    asked = [(one, _outcome(beat, one.text), beat.done) for beat in others if (one := _request(beat)) is not None]
+    if not asked:
+        outcomes = [(_outcome(beat, ""), beat.answered[0].place) for beat in others if beat.answered]
+        return [each for each in outcomes if each[0]][:1]
+
+    def worth(place: int) -> tuple[bool, int, int]:
+        one, outcome, done = asked[place]
+        return done, len(subject_words(one.text) & subject_words(outcome)), place
+
+    best = max((place for place in range(1, len(asked)) if asked[place][1] or asked[place][2]), key=worth, default=0)
+    if not best:
+        return [(_line(shortened(plain(asked[0][0].text), _QUOTE), asked[0][1]), asked[0][0].place)]
+    parts = [_line(shortened(plain(one.text), _BRIEF_QUOTE), shortened(outcome, _BRIEF_OUTCOME))
+             for one, outcome, _ in (asked[0], asked[best])]  # fmt: skip
+    return [(NEXT.join(parts), asked[0][0].place)]
+
+
 def _request(beat: Beat) -> Sentence | None:
     mine = [one for one in beat.asked if not words.is_empty(one.text)]
     return max(mine, key=lambda one: len(subject_words(one.text)), default=None)
@@ -159,8 +193,10 @@ def _open(spoken: Sequence[Turn], found: Sequence[Beat]) -> list[Sentence]:
     if not spoken or not found:
         return []
     last = [one for one in (*found[-1].asked, *found[-1].answered) if one.turn == len(spoken) - 1]
-    is_open = [one for one in last if one.is_question or (one.speaker == "user" and not words.is_empty(one.text))]
-    return is_open[-1:]
+    unanswered = [one for one in last if one.speaker == "user" and not words.is_empty(one.text)]
+    if unanswered:
+        return [max(unanswered, key=lambda one: len(subject_words(one.text)))]
+    return [one for one in last if one.is_question and not words.says("closes", one.text)][-1:]
 
 
 def _importance(found: Sequence[Beat], decisions: int, has_subject: bool) -> float:

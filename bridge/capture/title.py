@@ -51,7 +51,8 @@ def title(turns: Sequence[Turn], beats: Sequence[Beat]) -> str:
 
     def worth(text: str) -> float:
         about = subject_words(shortened(clause(text), _CLAUSE))
-        aside = text.endswith(("?", "？")) or words.begins("upkeep", text) or words.says("fails", text)
+        aside = words.begins("upkeep", text) or words.begins("refers", text) or words.says("fails", text)
+        aside = aside or text.endswith(("?", "？"))
         weight = (1.6 if text in led_to_work else 1.0) * (1.2 if text == requests[0] else 1.0)
         weight *= (0.5 if aside else 1.0) * (
             0.7 if words.begins("disputes", text) or words.begins("retracts", text) else 1.0
@@ -89,7 +90,7 @@ def _terms(turns: Sequence[Turn], beats: Sequence[Beat], known: frozenset[str]) 
         terms = [term for beat in given for one in getattr(beat, side) for term in _TERM.findall(one.text)]
         for term in terms:
             form.setdefault(stem(term.lower()), term)
-        return Counter(stem(term.lower()) for term in terms if len(term) > 3 and term.lower() not in STOP_WORDS)
+        return Counter(stem(term.lower()) for term in terms if len(term) > 2 and term.lower() not in STOP_WORDS)
 
     asked, answered = counted("asked"), counted("answered")
     worth = {

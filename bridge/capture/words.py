@@ -12,7 +12,7 @@ from typing import Literal
 
 Part = Literal[
     "courtesy", "intends", "retracts", "disputes", "accepts", "continues", "orders", "upkeep", "done", "concedes",
-    "fails", "wishes", "addresses",
+    "fails", "wishes", "addresses", "closes", "refers",
 ]  # fmt: skip
 
 # English first, then German, French, Spanish, Portuguese and Italian, then Russian, Chinese, Japanese and Korean. In a
@@ -97,7 +97,7 @@ _TABLE: dict[Part, str] = {
         continue resume proceed research do_some do_a do_the_research summarize describe analyze evaluate compare
         suggest
         propose help address respond shift sort_this talk pause discuss write_up draft make_sure_you include_th*
-        start_the start_a start_with restart install build deploy what how who
+        confirm start_the start_a start_with restart install build deploy what how who
         when where
         which is are does do_we do_you do_they did has have_we have_you for_example eg e.g.
         prüfe erklär* zeig* starte teste schau* lies suche behebe wie wer wann wo welche* zum_beispiel
@@ -109,7 +109,7 @@ _TABLE: dict[Part, str] = {
         確認 説明 見せ 実行 テスト 調べ 直して 何 どう 例えば 확인 설명 보여 실행 테스트 찾아 고쳐 무엇 어떻게""",
     # The assistant reports what was done, or what holds from now on. English participles are in ``_PARTICIPLE``.
     "done": """
-        now no_longer fix_is_in
+        now no_longer fix_is_in saved_to
         erledigt fertig umgestellt geändert entfernt hinzugefügt ersetzt angepasst eingebaut behoben umbenannt
         aktualisiert
         c'est_fait terminé ajouté* supprimé* remplacé* modifié* corrigé* renommé* créé* mis_à_jour
@@ -147,6 +147,16 @@ _TABLE: dict[Part, str] = {
         должн* нужно надо лучше вместо никогда решили хочу 应该 应当 必须 不要 不用 没有必要 改成 改为 统一 直接 换成
         去除 删除
         べき てほしい にして ではなく 必ず 常に 해야 하지_마 대신 항상 바꿔""",
+    # The assistant offers anything more: nothing is open.
+    "closes": """
+        any_other any_further any_additional any_more any_adjustments any_changes any_tweaks anything_else
+        further_adjust* something_else what_else noch_etwas sonst_noch weitere_anpassungen autre_chose
+        d'autres_modifications algo_más otro_cambio mais_alguma algo_mais altro ещё_что-то что-нибудь_ещё
+        其他 还有什么 他に 다른""",
+    # A sentence that is about the one before it, and does not say what.
+    "refers": """
+        this that that'll that's it it's it'll these those das dies es ça cela c'est esto eso isso isto questo quello
+        это 这 那 これ それ 이것 그것""",
     # Somebody speaks to somebody. A long text without such words was written elsewhere.
     "addresses": """
         i i'm i've i'd i'll we we're we've you your my our us me let's please can could
@@ -190,12 +200,17 @@ _OTHER_SUBJECT = re.compile(
     re.IGNORECASE,
 )
 _LEAST_REST = 8  # characters
+_INTERJECTIONS = re.compile(r"\W*(?:(?:ok|okay|alright|great|good|perfect|now|so|well|yes|sure)[,.!] )+", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 
 
 def begins(part: Part, text: str) -> bool:
     """Whether a text begins with such words; what the person wants done may have words of courtesy before it."""
-    return _pattern(part, at_start=True).match(_requested(text) if part in ("orders", "upkeep") else text) is not None
+    if part in ("orders", "upkeep"):
+        text = _requested(text)
+    elif part == "intends":
+        text = _INTERJECTIONS.sub("", text)
+    return _pattern(part, at_start=True).match(text) is not None
 
 
 def says(part: Part, text: str) -> bool:

@@ -1,4 +1,4 @@
-"""The language model's part in a compaction: it judges doubtful conflicts and writes the narrative.
+"""The language model's part: it judges doubtful pairs of decisions, and writes the narrative of a compaction.
 
 The model gets the topic's texts and dates, as data. Its answers are validated: they must have the requested form, refer
 only to pairs that it was given, and name no date, id or address that it was not given. If the model fails, the rules'
@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, Protocol, TypeVar, get_args
 
 from pydantic import BaseModel, Field
 
@@ -101,6 +101,34 @@ class Narrative(BaseModel):
 assert get_args(Verdict.model_fields["kind"].annotation) == get_args(ConflictKind)
 
 
+class Side(NamedTuple):
+    """One of two decisions, as the model is shown it. ``day``: when it was said."""
+
+    day: str
+    text: str
+
+
+def ask_verdicts(ask: AskModel, pairs: Sequence[tuple[Side, Side]]) -> dict[int, Verdict]:
+    """The model's verdicts on pairs of an earlier and a later decision, by the index of the pair, in one call. It may
+    leave pairs out.
+
+    Raises JobError as ``ask``.
+    """
+    shown = [
+        {"pair": number, **{name: _shown(side) for name, side in (("earlier", earlier), ("later", later))}}
+        for number, (earlier, later) in enumerate(pairs, 1)
+    ]
+    found: dict[int, Verdict] = {}
+    for verdict in ask(_JUDGE_PROMPT, _as_json({"pairs": shown}), Verdicts).verdicts:
+        if 1 <= verdict.pair <= len(pairs):
+            found.setdefault(verdict.pair - 1, verdict)
+    return found
+
+
+def _shown(side: Side) -> dict[str, str]:
+    return {"date": side.day, "text": shorten(side.text, MAX_TEXT_CHARACTERS)}
+
+
 class LanguageModel:
     """A ``record_draft.Judgement`` by a language model. The provider's errors become warnings."""
 
@@ -117,16 +145,15 @@ class LanguageModel:
         """As ``Judgement.conflicts``: the rules' conflicts and near pairs, corrected by the model's verdicts."""
         pairs, warnings = _pairs(statements, found, vectors)
         verdicts: dict[Pair, Verdict] = {}
+        shown = [Side(statement.stated.day, statement.text) for statement in statements]
         for start in range(0, len(pairs), PAIRS_PER_CALL):
             batch = pairs[start : start + PAIRS_PER_CALL]
             try:
-                answer = self._ask(_JUDGE_PROMPT, _shown_pairs(batch, statements), Verdicts)
+                answer = ask_verdicts(self._ask, [(shown[earlier], shown[later]) for earlier, later in batch])
             except JobError as error:
                 warnings.append(f"The language model judged {start} of {len(pairs)} pairs of decisions: {_why(error)}")
                 break
-            for verdict in answer.verdicts:
-                if 1 <= verdict.pair <= len(batch) and verdict.confidence >= MIN_CONFIDENCE:
-                    verdicts.setdefault(batch[verdict.pair - 1], verdict)
+            verdicts |= {batch[at]: verdict for at, verdict in answer.items() if verdict.confidence >= MIN_CONFIDENCE}
             self._yield_control()
         return _apply_verdicts(statements, found, verdicts, warnings), warnings
 
@@ -247,18 +274,6 @@ def _warn_if_earlier_stands(verdict: Verdict, earlier: Statement, later: Stateme
 
 
 # --- what is shown to the model ---
-
-
-def _shown_pairs(pairs: Sequence[Pair], statements: Sequence[Statement]) -> str:
-    def side(index: int) -> dict[str, str]:
-        statement = statements[index]
-        return {"date": statement.stated.day, "text": shorten(statement.text, MAX_TEXT_CHARACTERS)}
-
-    shown = [
-        {"pair": number, "earlier": side(earlier), "later": side(later)}
-        for number, (earlier, later) in enumerate(pairs, 1)
-    ]
-    return _as_json({"pairs": shown})
 
 
 def _shown_memories(sources: Sequence[Memory], found: Sequence[Conflict]) -> str:

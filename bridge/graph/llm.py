@@ -39,6 +39,11 @@ def is_configured(settings: Settings) -> bool:
     return _problem(settings) is None
 
 
+def name_of(settings: Settings) -> str:
+    """The model, as a verdict of it names it."""
+    return (settings.llm_model or f"{provider_of(settings)}'s default model")[:100]
+
+
 def require(settings: Settings) -> None:
     """Raises JobError: LLM_NOT_CONFIGURED or LLM_CONFIG, unless a language model may be called."""
     if problem := _problem(settings):

@@ -74,9 +74,21 @@ class ResolveResult(TypedDict):
 
     memory_numbers: list[Number]
     """Of the memory given as the older one, then of the other."""
-    verdict: Literal["newer", "older", "both"]
+    verdict: Literal["newer", "older", "both", "undecided"]
     """Which of the two holds."""
     by: str
+
+
+class JudgeResult(TypedDict):
+    """What the language model was asked about: pairs of decisions, counted by what is kept of its answers."""
+
+    newer: Count
+    both: Count
+    undecided: Count
+    """It was not sure, gave no answer, or took the earlier one to hold: they stay as they were."""
+    calls: Count
+    tokens: Count
+    cost_usd: float | None
 
 
 class RebuildResult(TypedDict):

@@ -413,15 +413,15 @@ class ImportRun:
         return store.known(feedback.memory_id) is not None and not is_known
 
     def _is_new_verdict(self, verdict: PairVerdict) -> bool:
-        """Whether its memories are here, and have no verdict on the two decisions as late."""
+        """Whether its memories are here, and have no verdict on the two decisions that counts as much."""
         here = self._said.get(_key(verdict))
-        is_known = here is not None and clock.parse(here) >= clock.parse(verdict.at)
+        is_known = here is not None and here >= _weight(verdict)
         return not is_known and len(self._stores.store.select([verdict.older, verdict.newer])) == 2
 
     @cached_property
-    def _said(self) -> dict[tuple[str, ...], str]:
-        """The times of the verdicts that were here before."""
-        return {_key(each): each.at for each in self._stores.store.all_verdicts()}
+    def _said(self) -> dict[tuple[str, ...], tuple[bool, datetime]]:
+        """The weights of the verdicts that were here before."""
+        return {_key(each): _weight(each) for each in self._stores.store.all_verdicts()}
 
     def _translated(self, value: Any) -> Any:
         """The JSON value with the ids of this store."""
@@ -461,6 +461,11 @@ class ImportRun:
 
 def _key(verdict: PairVerdict) -> tuple[str, ...]:
     return verdict.older, verdict.older_sha256, verdict.newer, verdict.newer_sha256
+
+
+def _weight(verdict: PairVerdict) -> tuple[bool, datetime]:
+    """Anybody's verdict counts more than a language model's; then the later one."""
+    return verdict.confidence is None, clock.parse(verdict.at)
 
 
 def _has_words_of(ours: Memory, theirs: Memory) -> bool:

@@ -2,7 +2,7 @@
 
 A memory's text is untrusted: it may contain a web page that was pasted into a chat. So each of its lines is prefixed
 with ``> ``, the topic's too. Then no line can start a heading, end the note, or leave a code block open for the next
-note. The heading has no words of the memory.
+note. The heading has no words of the memory. An order to an assistant (``orders``) is marked, and is no decision.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from types import MappingProxyType
 from ..memory import Memory
 from ..text.conversation import without_metadata_line
 from ..text.decision_lines import current_first
+from ..text.orders import is_order, marked
 from ..text.sections import one_line
 from ..text.visible import visible
 from .listing import title
@@ -124,12 +125,14 @@ def _body(memory: Memory, remarks: Mapping[str, str]) -> Iterator[Line]:
         return
     if topic := one_line(visible(title(memory))):
         yield Line(f"> Topic: {topic}")
+    decisions = current_first([words for words in content.decisions if not is_order(words)])
     sections = (
-        ("Decisions", list(_item_lines(_remarked(current_first(content.decisions), remarks)))),
+        ("Decisions", list(_item_lines(_remarked(decisions, remarks)))),
         ("Context", list(_text_lines(content.context))),
         ("Why", list(_item_lines(content.rationale))),
         ("Open questions", list(_item_lines(content.open_questions))),
         ("Next steps", list(_item_lines(content.next_steps))),
+        ("No decisions", list(_item_lines(filter(is_order, content.decisions)))),
     )
     gap = False
     for label, lines in sections:
@@ -139,6 +142,11 @@ def _body(memory: Memory, remarks: Mapping[str, str]) -> Iterator[Line]:
             gap = True
             yield Line(f"> {label}:")
             yield from lines
+
+
+def quoted_line(words: str) -> str:
+    """Words of a memory as one quoted item, such as ``> - We use Postgres.``; empty without visible words."""
+    return "".join(line.text for line in _item_lines([one_line(visible(words))]))
 
 
 def _remarked(decisions: Sequence[str], remarks: Mapping[str, str]) -> list[str]:
@@ -165,4 +173,4 @@ def _plain_lines(text: str) -> Iterator[str]:
         if line:
             heading = _HEADING.match(line)
             at = 0 if _UNDERLINE.fullmatch(line) else heading.end() if heading else None
-            yield line if at is None else f"{line[:at]}\\{line[at:]}"
+            yield marked(line if at is None else f"{line[:at]}\\{line[at:]}")

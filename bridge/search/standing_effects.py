@@ -94,6 +94,8 @@ def _is_answered(fall: Fall, older: Sequence[float], newer: Sequence[float], *, 
     most, others = max(older[_AFTER_TOPIC:]), max(newer[_AFTER_TOPIC:])
     if fall.confidence < DISPUTED:
         names = own >= max(_NEAR, most - _AS_NEAR) and other >= own - _AS_NEAR
+    elif fall.state == "replaced":  # a hit shows its best decision, even below a sentence that repeats the question
+        names = True
     else:  # a sentence that both memories have says nothing of which one holds
         names = own >= most - _AS_NEAR or others >= most - _AS_NEAR
     return names or (asks_past and other >= others - _AS_NEAR and own >= other - _AS_NEAR)

@@ -29,6 +29,11 @@ State = Literal["replaced", "disputed"]
 Statement = tuple[int, int]  # a memory's number and the index of its passage
 
 
+def is_doubtful(pair: Replacement) -> bool:
+    """Whether a pair that was found is less than certain, and more than nothing."""
+    return POSSIBLE <= pair.probability < REPLACED
+
+
 class Fall(NamedTuple):
     """The statement of an older memory that answers the question, and what replaced it or contradicts it: of a chain,
     the last one."""
@@ -125,9 +130,9 @@ def read(pairs: Sequence[Replacement], statements: Sequence[Statement]) -> Stand
     return Standings(best, possible, of)
 
 
-def _weight(pair: Replacement) -> tuple[bool, float, float, int, int]:
-    """What somebody said counts more than what was found."""
-    return pair.said is not None, pair.probability, pair.since, pair.newer, pair.newer_passage
+def _weight(pair: Replacement) -> tuple[float, bool, float, int, int]:
+    """What somebody said, who is sure, counts more than what was found."""
+    return pair.probability, pair.said is not None, pair.since, pair.newer, pair.newer_passage
 
 
 def words(memory: Memory, passage: int) -> str:

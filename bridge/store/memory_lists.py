@@ -91,6 +91,10 @@ class MemoryLists:
         """As ``StoreSnapshot.replacements``."""
         return replacements.found(self._connection)
 
+    def unsaid(self) -> list[Replacement]:
+        """The pairs on which nobody was asked yet, the most probable first."""
+        return replacements.unsaid(self._connection)
+
     def related(self, memory_ids: Sequence[str], topic_id: str | None) -> list[Memory]:
         """These memories and those of the topic, with originals and conversions, hidden ones included, by rising
         number. Unknown ids are left out.

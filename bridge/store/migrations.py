@@ -360,6 +360,11 @@ def _keep_verdicts(connection: sqlite3.Connection) -> None:
     connection.executescript("BEGIN IMMEDIATE;" + _VERDICTS)
 
 
+def _weigh_verdicts(connection: sqlite3.Connection) -> None:
+    """How sure a language model was of its verdict; NULL for anybody else's."""
+    connection.executescript("BEGIN IMMEDIATE; ALTER TABLE verdicts ADD COLUMN confidence REAL;")
+
+
 def _label(name: str) -> Callable[[sqlite3.Connection], None]:
     """Adds a property with several values (``memory.LISTS``)."""
 
@@ -385,6 +390,7 @@ MIGRATIONS: list[Callable[[sqlite3.Connection], None]] = [
     _keep_replacements,
     _keep_verdicts,
     _label("tags"),
+    _weigh_verdicts,
 ]
 FORMAT = len(MIGRATIONS)
 

@@ -40,9 +40,15 @@ _BETWEEN = (
 def found(connection: Connection) -> list[Replacement]:
     """The pairs of visible memories whose newer one counts, and what was said of pairs, which wins; none in a database
     of an older format."""
-    if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'verdicts'").fetchone():
+    if not connection.execute("SELECT 1 FROM pragma_table_info('verdicts') WHERE name = 'confidence'").fetchone():
         return []
     return verdicts.settled([Replacement(*row) for row in connection.execute(_FOUND)], verdicts.of_pairs(connection))
+
+
+def unsaid(connection: Connection) -> list[Replacement]:
+    """As ``found``, the pairs on which nobody was asked yet, the most probable first."""
+    pairs = [Replacement(*row) for row in connection.execute(_FOUND)]
+    return sorted(verdicts.unsaid(pairs, verdicts.of_pairs(connection)), key=lambda pair: (-pair.probability, pair))
 
 
 def statements_of_older(connection: Connection) -> list[tuple[int, int]]:
@@ -86,6 +92,10 @@ class Replacements:
             " ORDER BY number LIMIT ?"
         )
         return [number for (number,) in self._connection.execute(query, (limit,))]
+
+    def unsaid(self) -> list[Replacement]:
+        """The pairs on which nobody was asked yet, the most probable first."""
+        return unsaid(self._connection)
 
     def statements(self) -> list[tuple[int, int, int, str | None, float]]:
         """Number, passage, row in the vector file, topic and date (seconds since 1970) of all visible statements."""

@@ -72,17 +72,19 @@ class Feedback:
 @dataclass(frozen=True, slots=True)
 class PairVerdict:
     """What somebody said of two statements, each named by its memory's id and the SHA-256 of its words: that the one
-    given as ``newer`` holds, the one given as ``older``, or both. ``at`` is when it was asked for."""
+    given as ``newer`` holds, the one given as ``older``, or both; or that they are undecided, so that what was found
+    counts. ``at`` is when it was asked for. ``confidence``: of a language model, 0..1; None for anybody else."""
 
     older: str
     older_sha256: str
     newer: str
     newer_sha256: str
-    verdict: Literal["newer", "older", "both"]
+    verdict: Literal["newer", "older", "both", "undecided"]
     reason: str | None
     by: str
     at: str
     job_id: str
+    confidence: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 ``address``: where the database is, and what is required of the connection.
 ``membership``: which workspaces of this user belong to a team.
-``protocol``: the table of calls: what a machine asks of its team, directly or through a gateway.
+``protocol``: the table of calls: what a machine asks of its team, through a gateway, and who has its database.
 ``fields``: the bounds of a call's fields, and records and jobs as JSON has them.
 ``opening``: reaches the team that the settings name.
 ``gateway_team``: the team, reached through a gateway.

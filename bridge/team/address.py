@@ -1,4 +1,4 @@
-"""The address of the team's database: what is required of it, and how it is shown.
+"""The address of the team's database: what is required of it.
 
 It comes from the setting ``store``, which only the user's own configuration and environment can give. A password is
 better kept in a password file of PostgreSQL (``~/.pgpass``, or ``PGPASSFILE``) than in the address.
@@ -17,7 +17,7 @@ from jobs.errors import JobError
 
 from ..settings import postgres_host_is_in_environment, postgres_password_file
 
-_REMEDY = "Correct the setting store: docs/team.md."
+_REMEDY = "Correct the setting store: docs/team-operations.md."
 
 
 def conninfo(address: str) -> str:
@@ -38,16 +38,6 @@ def conninfo(address: str) -> str:
         parts.setdefault("sslrootcert", "system")
     parts.setdefault("passfile", str(postgres_password_file()))
     return make_conninfo(**parts)
-
-
-def shown(address: str) -> str:
-    """The address for people: user, hosts and database."""
-    parts = _parts(address)
-    user = f"{parts['user']}@" if "user" in parts else ""
-    hosts = str(parts.get("host", "")).split(",")
-    ports = str(parts.get("port", "")).split(",")
-    places = [f"{host}:{port}" if port else host for host, port in zip(hosts, ports * len(hosts), strict=False)]
-    return f"postgresql://{user}{','.join(places)}/{parts.get('dbname', '')}"
 
 
 def _parts(address: str) -> dict[str, Any]:

@@ -34,7 +34,7 @@ class Copy:
 
 class Machine(NamedTuple):
     """A copy's machine: the label of its token, and whether it has access: its token is in force, and its person may
-    see the workspace. A machine with the database's address has neither a token nor a label."""
+    see the workspace. A pool, which has the database's address, has neither a token nor a label."""
 
     node: str
     label: str | None

@@ -149,6 +149,10 @@ class GatewayTeam(Team):
     def listen(
         self, workspace_id: str, node: str, heard: Callable[[bool], None], is_stopped: Callable[[], bool]
     ) -> None:
+        """Call ``heard(True)`` once it listens, and whenever somebody tells of a change, until ``is_stopped``.
+
+        The gateway looks for its machines, so that they need not: ``heard(False)`` says that nothing has changed.
+        Raises JobError as ``Team``."""
         mark = None
         while not is_stopped():
             body = {"workspace_id": workspace_id, "node": node, "mark": mark, "seconds": _LISTEN_SECONDS}

@@ -1,7 +1,7 @@
 """Which workspaces of this user belong to a team: a file in the user's configuration folder for each.
 
 It is named by the workspace's owner id, so no repository can put a workspace into a team, and a moved workspace stays
-in its own. A workspace without a file is this machine's alone, whatever the setting ``store`` says.
+in its own. A workspace without a file is this machine's alone, whatever the setting ``team`` says.
 """
 
 from __future__ import annotations

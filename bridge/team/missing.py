@@ -34,28 +34,15 @@ def ask(settings: Settings, place: CopyPlace, seconds: float) -> Missing | None:
 
     def run() -> None:
         try:
-            by_gateway = settings.team is not None
-            answer = _of_gateway(settings, place, seconds) if by_gateway else _of_database(settings, place)
+            found.append(_of_gateway(settings, place, seconds))
         except (OSError, ValueError, KeyError, TypeError, JobError):
-            return
-        if answer is not None:
-            found.append(answer)
+            pass
 
     # A name may take long to be looked up, and nothing ends that.
     asking = threading.Thread(target=run, name="team-missing", daemon=True)
     asking.start()
     asking.join(seconds)
     return found[0] if found else None
-
-
-def _of_database(settings: Settings, place: CopyPlace) -> Missing | None:
-    from contextlib import closing
-
-    from .opening import team_of
-    from .rows import Position
-
-    with closing(team_of(settings)) as team:
-        return team.missing(place.workspace_id, Position(place.seq, place.change))
 
 
 def _of_gateway(settings: Settings, place: CopyPlace, seconds: float) -> Missing:

@@ -1,4 +1,4 @@
-"""Reaches the team that the settings name: the only module that chooses how."""
+"""Reaches the team that the settings name: a member by its gateway, who serves it by its database."""
 
 from __future__ import annotations
 
@@ -12,53 +12,59 @@ from jobs.errors import JobError
 from ..settings import Settings, user_file
 
 if TYPE_CHECKING:
+    from .gateway_team import GatewayTeam
     from .protocol import Team
     from .server import Server
 
 
-def team_of(settings: Settings, *, patience: float | None = None) -> Team:
-    """The team. Nothing is connected yet. ``patience``: for who would rather know soon that it is not reached, the
-    seconds to wait for it. Raises JobError: SETTING_INVALID."""
+def team_of(settings: Settings, *, patience: float | None = None) -> GatewayTeam:
+    """The team, by its gateway. Nothing is connected yet. ``patience``: for who would rather know soon that it is not
+    reached, the seconds to wait for it. Raises JobError: SETTING_INVALID."""
     require_private(settings)
-    if settings.team is not None:
-        if settings.team_token is None:
-            raise JobError("SETTING_INVALID", "The setting team_token is missing: the token for the team's gateway.")
-        from .gateway_team import GatewayTeam
+    if settings.team is None:
+        raise JobError(
+            "SETTING_INVALID",
+            "The setting team is missing: the address of the team's gateway. The setting store, if there is one, is for"
+            " gateways, pools and operators.",
+            remediation="Ask an operator for the address and a token, and set team and team_token in the user's"
+            " config.toml: docs/team.md.",
+        )
+    if settings.team_token is None:
+        raise JobError("SETTING_INVALID", "The setting team_token is missing: the token for the team's gateway.")
+    from .gateway_team import GatewayTeam
 
-        waits = {} if patience is None else {"patience": patience}
-        return GatewayTeam(settings.team, settings.team_token, ca_file=settings.team_ca_file, **waits)
-    require_driver()
-    from .postgres_team import PostgresTeam
-
-    return PostgresTeam(server_of(settings, patience=patience))
+    waits = {} if patience is None else {"patience": patience}
+    return GatewayTeam(settings.team, settings.team_token, ca_file=settings.team_ca_file, **waits)
 
 
-def server_of(settings: Settings, *, patience: float | None = None, connections: int = 4) -> Server:
-    """The team's database itself, as ``team_of``. Raises JobError: SETTING_INVALID."""
+def server_of(settings: Settings, *, connections: int = 4, upgrades: bool = True, tells_reasons: bool = True) -> Server:
+    """The team's database itself, for gateways, pools and operators. The options are those of ``Server``. Raises
+    JobError: SETTING_INVALID, TEAM_NOT_INSTALLED."""
     require_private(settings)
     require_driver()
     if settings.store is None:
         raise JobError(
             "SETTING_INVALID",
-            "The workspace belongs to a team, and neither team nor store says where the team is.",
-            remediation="Set one of them in the user's config.toml: docs/team.md.",
+            "The setting store is missing: the address of the team's database.",
+            remediation="Set it in the user's config.toml: docs/team-operations.md.",
         )
     from . import address
     from .server import Server
 
-    return Server(address.conninfo(settings.store), patience=patience, connections=connections)
+    return Server(
+        address.conninfo(settings.store), connections=connections, upgrades=upgrades, tells_reasons=tells_reasons
+    )
 
 
-def shown_address(settings: Settings) -> str:
-    """Where the team is, for people, without a password."""
-    if settings.team is not None:
-        return settings.team
-    if settings.store is None:
-        return ""
-    require_driver()
-    from . import address
+def whole_team_of(settings: Settings) -> Team:
+    """The team as who asks may see it: an operator, who has the database's address, all of it. Raises as ``team_of``
+    and ``server_of``."""
+    if settings.team is not None or settings.store is None:
+        return team_of(settings)
+    server = server_of(settings)
+    from .postgres_team import PostgresTeam
 
-    return address.shown(settings.store)
+    return PostgresTeam(server)
 
 
 def require_driver() -> None:

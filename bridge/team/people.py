@@ -191,7 +191,7 @@ def allow_gateway(connection: Connection, role: str) -> None:
 
 
 def allow_host(connection: Connection, role: str) -> None:
-    """Give a role of the database the rights of a worker that reaches it directly: all rows of all workspaces, but no
+    """Give a role of the database the rights of a pool, which reaches it directly: all rows of all workspaces, but no
     table to change, and no persons and tokens. Raises JobError: ARGUMENT_INVALID.
     """
     with connection.transaction():

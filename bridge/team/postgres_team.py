@@ -1,4 +1,4 @@
-"""The team's database, reached directly: by workers on hosts of the team, and by the gateway."""
+"""The team's database, reached directly: by pools of workers, and by gateways."""
 
 from __future__ import annotations
 
@@ -50,22 +50,6 @@ class PostgresTeam(Team):
         with self._server.connection() as connection:
             return rows.commit(connection, workspace_id, before, changed, jobs, author, format_)
 
-    def listen(
-        self, workspace_id: str, node: str, heard: Callable[[bool], None], is_stopped: Callable[[], bool]
-    ) -> None:
-        for told in self._told(is_stopped):
-            if told is None or workspace_id in told:
-                heard(True)
-
-    def _told(self, is_stopped: Callable[[], bool]) -> Iterator[set[str] | None]:
-        """None at once, since what happened before is not noticed; then the workspaces that have changed."""
-        with self._server.connection_of_its_own() as connection:
-            notices.listen(connection)
-            yield None
-            while not is_stopped():
-                if told := set(notices.received(connection, _LISTEN_SECONDS)):
-                    yield told
-
     def close(self) -> None:
         self._server.close()
 
@@ -78,5 +62,9 @@ class PostgresTeam(Team):
 
     def listen_to_all(self, wake: Callable[[], None], is_stopped: Callable[[], bool]) -> None:
         """Call ``wake`` at once, and whenever somebody tells of a change of any workspace, until ``is_stopped``."""
-        for _ in self._told(is_stopped):
-            wake()
+        with self._server.connection_of_its_own() as connection:
+            notices.listen(connection)
+            wake()  # what happened before is not noticed
+            while not is_stopped():
+                if any(notices.received(connection, _LISTEN_SECONDS)):
+                    wake()

@@ -1,4 +1,4 @@
-"""The table of calls: what a machine asks of its team, whether it reaches the database itself or through a gateway.
+"""The table of calls: what a machine asks of its team through a gateway, and the gateway and the pools of its database.
 
 A call is a function of the database, whose annotations also say what a request and its answer have: the gateway's
 client, its routes and their description are made from them.
@@ -176,14 +176,6 @@ class Team(ABC):
         format_: int,
     ) -> Position:
         """As ``rows.commit``. Raises JobError: TEAM_CONFLICT, TEAM_LEASE_LOST."""
-
-    @abstractmethod
-    def listen(
-        self, workspace_id: str, node: str, heard: Callable[[bool], None], is_stopped: Callable[[], bool]
-    ) -> None:
-        """Call ``heard(True)`` once it listens, and whenever somebody tells of a change, until ``is_stopped``.
-
-        A gateway looks for its machines, so that they need not: ``heard(False)`` says that nothing has changed."""
 
     @abstractmethod
     def close(self) -> None:

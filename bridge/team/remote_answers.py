@@ -14,25 +14,25 @@ from .gateway_team import GatewayTeam
 from .opening import team_of
 
 _lock = Lock()
-_kept: tuple[tuple[str, str | None, str | None], GatewayTeam] | None = None  # with its connections, for more questions
+_kept: tuple[tuple[str | None, str | None, str | None], GatewayTeam] | None = (
+    None  # with its connections, for more questions
+)
 
 
 def ask(workspace: Workspace, verb: str, arguments: dict[str, Any]) -> dict[str, Any]:
     """The answer, as this machine would give it from a copy.
 
-    Raises JobError: TEAM_NO_COPY without a gateway, TEAM_READER_BUSY, SETTING_INVALID, TEAM_UNREACHABLE, TEAM_REFUSED,
+    Raises JobError: TEAM_NO_COPY outside of a team, TEAM_READER_BUSY, SETTING_INVALID, TEAM_UNREACHABLE, TEAM_REFUSED,
     TEAM_NOT_SHARED.
     """
     global _kept
     settings = trust.settings_of(workspace)
     found = membership.membership_of(workspace, settings.config_folder)
-    if found is None or settings.team is None:
+    if found is None:
         raise JobError("TEAM_NO_COPY")
     reached_by = (settings.team, settings.team_token, settings.team_ca_file)
     with _lock:
         if _kept is None or _kept[0] != reached_by:
-            team = team_of(settings)
-            assert isinstance(team, GatewayTeam), "the setting team is set"
-            _kept = reached_by, team
+            _kept = reached_by, team_of(settings)
         gateway = _kept[1]
     return gateway.answer(found.workspace_id, verb, arguments, str(workspace.root))

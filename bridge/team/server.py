@@ -59,14 +59,10 @@ class Server:
         *,
         connections: int = 4,
         upgrades: bool = True,
-        patience: float | None = None,
         tells_reasons: bool = True,
     ) -> None:
-        """``upgrades``: create the schema, or upgrade it; otherwise it must be there in this version. ``patience``: the
-        seconds after which the server counts as unreachable; also of each statement, which else may take longer.
-        Without ``tells_reasons``, errors of the database go to the log alone: whoever asked need not know of it."""
-        connect_seconds = _CONNECT_SECONDS if patience is None else patience
-        limit = "" if patience is None else f" -c statement_timeout={round(patience * 1000)}"
+        """``upgrades``: create the schema, or upgrade it; otherwise it must be there in this version. Without
+        ``tells_reasons``, errors of the database go to the log alone: whoever asked need not know of it."""
         self._upgrades = upgrades
         self._tells_reasons = tells_reasons
         self._dsn = dsn
@@ -74,15 +70,15 @@ class Server:
             **_NETWORK,
             "autocommit": True,
             "options": f"-c search_path={schema.NAME},pg_catalog"
-            f" -c idle_in_transaction_session_timeout={_SILENT_SECONDS}s {_OF_SERVER}{limit}",
-            "connect_timeout": max(2, round(connect_seconds)),  # the driver's least
+            f" -c idle_in_transaction_session_timeout={_SILENT_SECONDS}s {_OF_SERVER}",
+            "connect_timeout": _CONNECT_SECONDS,
         }
         self._pool = ConnectionPool(
             dsn,
             min_size=0,
             max_size=connections,
             open=False,
-            timeout=connect_seconds,
+            timeout=_CONNECT_SECONDS,
             max_idle=_IDLE_SECONDS,
             kwargs=self._arguments,
             check=self._look,

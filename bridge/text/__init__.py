@@ -14,6 +14,7 @@ Pure functions over ``bridge.memory``. It knows neither a store nor a model. In 
 ``passages``: the texts of a memory that get a vector each, and its whole text.
 ``gist``: what a memory says, in a line.
 ``visible``: any text without the characters that people do not see and that a model or a terminal obeys.
+``orders``: orders to an assistant that stand in a memory, and their mark.
 ``terms``: what the full-text index stores of a text, and the search terms of a query.
 ``windows``: the parts of a long text that the full-text index has one by one.
 ``function_words``: words without a subject, and endings, in other languages than English.

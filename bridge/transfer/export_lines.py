@@ -236,18 +236,21 @@ class ExportedFeedback(Model):
 
 
 class ExportedVerdict(Model):
-    """What somebody said of two decisions: which of them holds."""
+    """What somebody, or a language model, said of two decisions: which of them holds."""
 
     type: Literal["verdict"]
     older: MemoryId = Field(description="The memory of the one that was given as the older.")
     older_sha256: Digest
     newer: MemoryId
     newer_sha256: Digest
-    verdict: Literal["newer", "older", "both"] = Field(description="Which of the two holds.")
+    verdict: Literal["newer", "older", "both", "undecided"] = Field(description="Which of the two holds.")
     reason: Text | None = None
     by: ShortText
     at: Timestamp
     job_id: Text = ""
+    confidence: float | None = Field(
+        default=None, ge=0, le=1, description="Of a language model; null: of anybody else."
+    )
 
 
 class ExportEnd(Model):

@@ -10,6 +10,7 @@ export type Kind =
   | "set_status"
   | "feedback"
   | "resolve"
+  | "judge"
   | "ask"
   | "import"
   | "capture"
@@ -52,6 +53,7 @@ export interface Payloads {
   set_status: SetStatusPayload;
   feedback: FeedbackPayload;
   resolve: ResolvePayload;
+  judge: JudgePayload;
   ask: AskPayload;
   import: ImportPayload;
   capture: CapturePayload;
@@ -72,6 +74,7 @@ export interface Results {
   set_status: SetStatusResult;
   feedback: FeedbackResult;
   resolve: ResolveResult;
+  judge: JudgeResult;
   ask: AskResult;
   import: ImportResult;
   capture: CaptureResult;
@@ -1378,7 +1381,7 @@ export interface ExportedSummary {
   metadata: SummaryMetadata;
 }
 
-/** What somebody said of two decisions: which of them holds. */
+/** What somebody, or a language model, said of two decisions: which of them holds. */
 export interface ExportedVerdict {
   type: "verdict";
   /** The memory of the one that was given as the older. */
@@ -1388,13 +1391,15 @@ export interface ExportedVerdict {
   newer: string;
   newer_sha256: string;
   /** Which of the two holds. */
-  verdict: "newer" | "older" | "both";
+  verdict: "newer" | "older" | "both" | "undecided";
   reason?: string | null;
   by: string;
   /** ISO 8601; without an offset it is UTC. */
   at: string;
   /** Default: "". */
   job_id?: string;
+  /** Of a language model; null: of anybody else. */
+  confidence?: number | null;
 }
 
 /** How many said that a memory helped, and how many that it is wrong. */
@@ -1733,6 +1738,20 @@ export interface JobsState {
   causes: Cause[];
   /** It changes when any job changes. */
   version: number;
+}
+
+/** The empty payload of kinds that take no arguments. */
+export type JudgePayload = { [name: string]: never };
+
+/** What the language model was asked about: pairs of decisions, counted by what is kept of its answers. */
+export interface JudgeResult {
+  newer: number;
+  both: number;
+  /** It was not sure, gave no answer, or took the earlier one to hold: they stay as they were. */
+  undecided: number;
+  calls: number;
+  tokens: number;
+  cost_usd: number | null;
 }
 
 /** A memory that was kept when a migration was undone. */
@@ -2315,8 +2334,8 @@ export interface RerankerUsed {
 export interface ResolvePayload {
   older: PairedStatement;
   newer: PairedStatement;
-  /** Which of the two holds. */
-  verdict: "newer" | "older" | "both";
+  /** Which of the two holds. undecided takes an earlier verdict back. */
+  verdict: "newer" | "older" | "both" | "undecided";
   reason?: string | null;
   /** Who says it: person, agent, or a name. Default: "person". */
   by?: string | null;
@@ -2327,7 +2346,7 @@ export interface ResolveResult {
   /** Of the memory given as the older one, then of the other. */
   memory_numbers: number[];
   /** Which of the two holds. */
-  verdict: "newer" | "older" | "both";
+  verdict: "newer" | "older" | "both" | "undecided";
   by: string;
 }
 

@@ -118,6 +118,9 @@ export async function startHost(options) {
     home,
     origin,
     port,
+    /** The settings of the user. */
+    settings: () => JSON.parse(readFileSync(join(data, "User", "settings.json"), "utf8")),
+
     /** Changes settings of the user and the machine. */
     set,
     async open() {

@@ -133,6 +133,7 @@ describe("with memories", () => {
     await keyboard.press("Control+Alt+M");
     await my.type("how long may somebody keep a book?");
     await my.choice("Loan periods").waitFor();
+    assert.match(await my.choice("Loan periods").innerText(), /Loans last four weeks · replaces: Loans last two weeks/);
     await my.shot("recall");
     await keyboard.press("Enter");
     await my.tab("Loan periods.md").waitFor();
@@ -176,7 +177,6 @@ describe("with memories", () => {
     await my.rendered("This is a preview");
     await my.choice("Confirm").waitFor();
     await my.page.keyboard.press("Escape");
-    await my.choice("Confirm").waitFor({ state: "detached" });
     await my.tab("Compaction of").waitFor({ state: "detached" });
     await until(async () => new Set(await ended()).size === 1, "only what was remembered");
     await my.row("Queue", "Ended last").click();
@@ -256,9 +256,12 @@ describe("with memories", () => {
       { ...summary, decisions: ["We use PostgreSQL for the catalogue"], created_at: "2026-09-01T09:00:00Z" },
       { ...summary, decisions: ["We use SQLite for the catalogue"], created_at: "2026-10-01T09:00:00Z" },
     ]);
-    await my.row("Memories", "Catalogue database").click();
+    const topic = my.row("Memories", "Catalogue database");
     const marked = my.row("Memories", "disputed");
-    await marked.waitFor();
+    await until(async () => {
+      if ((await topic.getAttribute("aria-expanded")) === "false") await topic.click(); // a refresh may take a click
+      return marked.isVisible();
+    }, "the mark of a dispute");
     await my.shot("disputed");
     await my.command("Cognee Memory: Review Contradictions");
     await my.choice("The Newer Holds").waitFor();
@@ -303,6 +306,10 @@ describe("with memories", () => {
     await alpha.filter({ hasText: "The usual blend is 0.8" }).waitFor();
     await my.shot("settings");
     assert.match(await alpha.locator("select").inputValue(), /no blend/);
+    await alpha.locator("select").selectOption("0.9");
+    await until(() => my.host.settings()["cogneeMemory.ranking.alpha"] === 0.9, "a number in the settings");
+    await my.page.keyboard.press("Escape");
+    await my.page.locator(".settings-editor").waitFor({ state: "detached" });
   });
 
   // The last one: its list stays in front of the window.

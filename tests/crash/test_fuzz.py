@@ -73,6 +73,7 @@ PAYLOADS: dict[str, list[dict[str, Any]]] = {
             "verdict": "both",
         },
     ],
+    "judge": [{}],
     "ask": [{"question": "why?", "top_k": 5}],
     "import": [{"path": "docs/a.json"}, {"path": "/etc/passwd"}],
     "rebuild": [{"what": "index"}, {}],

@@ -1,4 +1,4 @@
-"""A team whose workers and database are killed and stopped at random, while jobs are dropped on all machines.
+"""A team whose workers, gateway and database are killed and stopped at random, while jobs are dropped on all machines.
 
 Afterwards: every job has succeeded, with one memory each; no number is missing; all copies have the same rows and give
 the same answers. The long form runs with ``make soak``.
@@ -11,19 +11,15 @@ import json
 import os
 import random
 import signal
-import sqlite3
 import time
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import psycopg
 import pytest
 from harness import SOAK, Place, RealWorker, until
 from postgres import Cluster, cluster
-
-from bridge.store.team import tables
-from bridge.team import membership
+from team_machines import Machines, shared_rows
 
 MACHINES = 3
 JOBS = 200 if SOAK else 24
@@ -31,30 +27,26 @@ BLOWS = 60 if SOAK else 8
 WORDS = "upload gateway session token retry index backup invoice font webhook tenant cache shard".split()
 
 
-class Team:
+class Team(Machines):
     """The machines, each with a worker that is started again whenever it was killed."""
 
     def __init__(self, folder: Path, server: Cluster, cache: Path) -> None:
+        super().__init__(folder, server.dsn, cache)
         self.server = server
-        self.workspace_id = str(uuid4())
-        self.places: list[Place] = []
         for number in range(MACHINES):
-            place = Place(
-                folder / f"machine-{number}",
-                COGNEE_MEMORY_STORE=server.dsn,
-                COGNEE_MEMORY_CACHE_DIR=str(cache),
-                COGNEE_MEMORY_LEASE_SECONDS="6",
-            )
-            membership.join(place.workspace, place.config, self.workspace_id, shares=number == 0)
-            self.places.append(place)
+            self.add(f"machine-{number}")
         self.workers: list[RealWorker | None] = [place.worker() for place in self.places]
 
     def blow(self, chance: random.Random) -> None:
         """Something bad."""
-        kind = chance.choice(["kill", "kill", "kill child", "stop", "database"])
+        kind = chance.choice(["kill", "kill", "kill child", "stop", "database", "gateway"])
         if kind == "database":
             self.server.kill()
             self.server.start()
+            return
+        if kind == "gateway":
+            self.gateway.kill()
+            self.gateway.start()
             return
         number = chance.randrange(MACHINES)
         worker = self.workers[number]
@@ -90,22 +82,6 @@ def summary(number: int, chance: random.Random) -> dict[str, Any]:
             "created_at": f"2026-11-{1 + number % 28:02}T12:00:00Z",
         }
     }
-
-
-def shared_rows(place: Place) -> dict[str, list[Any]]:
-    """All rows of a copy that every copy has to have. Empty before there is one."""
-    found: dict[str, list[Any]] = {}
-    if not place.workspace.memory_db.exists():
-        return found
-    address = f"file:{place.workspace.memory_db}?mode=ro"
-    with contextlib.closing(sqlite3.connect(address, uri=True)) as connection:
-        if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'verdicts'").fetchone():
-            return found  # it is being made
-        for table in tables.TABLES:
-            columns = ", ".join(f'"{name}"' for name in table.columns(connection))
-            keys = ", ".join(f'"{name}"' for name in table.key)
-            found[table.name] = connection.execute(f"SELECT {columns} FROM {table.name} ORDER BY {keys}").fetchall()
-        return found
 
 
 @pytest.mark.parametrize("seed", range(5) if SOAK else range(1))

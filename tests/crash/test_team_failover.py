@@ -6,14 +6,12 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from uuid import uuid4
 
 import pytest
 from harness import Place, until
 from postgres import Cluster
 from standby import PrimaryAndStandby, primary_and_standby
-
-from bridge.team import membership
+from team_machines import Machines
 
 JOBS = 12
 
@@ -24,23 +22,15 @@ def pair() -> Iterator[PrimaryAndStandby]:
         yield pair
 
 
-class Jobs:
-    """Machines that reach both servers, and the jobs that they were given."""
+class Jobs(Machines):
+    """Machines whose gateway reaches both servers, and the jobs that they were given."""
 
     def __init__(self, pair: PrimaryAndStandby, folder: Path, cache: Path) -> None:
+        super().__init__(folder, pair.dsn, cache)
         self.pair = pair
-        self.places: list[Place] = []
         self.given: list[tuple[Place, str]] = []
-        workspace_id = str(uuid4())
         for number in range(2):
-            place = Place(
-                folder / f"machine-{number}",
-                COGNEE_MEMORY_STORE=pair.dsn,
-                COGNEE_MEMORY_CACHE_DIR=str(cache),
-                COGNEE_MEMORY_LEASE_SECONDS="6",
-            )
-            membership.join(place.workspace, place.config, workspace_id, shares=number == 0)
-            self.places.append(place)
+            self.add(f"machine-{number}")
 
     def give(self, count: int) -> None:
         """Drop further jobs, on each machine in turn."""
@@ -99,7 +89,7 @@ def test_an_old_primary_that_comes_back_is_answered_for_by_nobody_and_follows_on
         assert pair.ask(pair.primary, "SELECT pg_is_in_recovery()") == [(False,)]
         before = pair.ask(pair.primary, "SELECT count(*) FROM cognee_memory.changes")
         jobs.give(4)
-        until(lambda: pair.is_reached(pair.primary), "a machine has taken it for the primary")
+        until(lambda: pair.is_reached(pair.primary), "the gateway has taken it for the primary")
         assert pair.ask(pair.primary, "SELECT count(*) FROM cognee_memory.changes") == before, "it acknowledges nothing"
         pair.rejoin()
         jobs.give(4)

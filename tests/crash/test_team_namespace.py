@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from gateways import gateway_of
 from harness import Place, until
 from machines import pause, resume
 from namespaces import Namespace, NoNamespaces, namespace
@@ -21,25 +22,27 @@ STOPPED_SECONDS = 90.0  # then systemd, as it is set by default, would kill it
 
 
 class Wired(Machines):
-    """A machine on the database's host, and one in a network of its own, which verifies the server's certificate."""
+    """A machine on the gateway's host, and one in a network of its own. All verify certificates: the machines the
+    gateway's, and the gateway the database's."""
 
-    def __init__(self, folder: Path, server: Cluster, cache: Path, wire: Namespace, authority: Path) -> None:
-        super().__init__(folder, server.dsn, cache)
+    def __init__(self, folder: Path, server: Cluster, cache: Path, wire: Namespace, certificate: Path) -> None:
         parts = conninfo_to_dict(server.dsn)
         user = f"{parts['user']}:{parts['password']}"
-        there = f"postgresql://{user}@{wire.address}:{parts['port']}/{parts['dbname']}?sslrootcert={authority}"
+        dsn = f"postgresql://{user}@{wire.address}:{parts['port']}/{parts['dbname']}?sslrootcert={certificate}"
+        super().__init__(folder, dsn, cache)
+        gateway_of(dsn, host=wire.address, certificate=certificate)
         self.wire = wire
         self.here = self.add("here")
-        self.away = self.add("away", COGNEE_MEMORY_STORE=there)
+        self.away = self.add("away")
         self.away.launcher = wire.launcher
 
 
 @pytest.fixture
 def team(tmp_path: Path, model_cache: Path) -> Iterator[Wired]:
-    authorities: list[Path] = []
+    certificates: list[Path] = []
     try:
-        with namespace() as wire, cluster(prepare=lambda server: authorities.append(serve(server, wire))) as server:
-            yield Wired(tmp_path, server, model_cache, wire, authorities[0])
+        with namespace() as wire, cluster(prepare=lambda server: certificates.append(serve(server, wire))) as server:
+            yield Wired(tmp_path, server, model_cache, wire, certificates[0])
     except NoNamespaces as error:
         pytest.skip(str(error))
 

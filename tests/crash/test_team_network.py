@@ -1,17 +1,19 @@
-"""The network between a machine and its team fails: it is cut, or holds what is sent and tells nobody."""
+"""The network between a machine and its team, or a pool and the database, fails: it is cut, or holds what is sent and
+tells nobody."""
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from gateways import Hosted
 from harness import SOAK, Place, until
-from machines import pause, resume
+from machines import pause
 from network import Link, port_of
+from pools import PoolProcess
 from postgres import database
 from team_machines import LEASE_SECONDS, Machines, files_with, remember, remembered, result_of, succeeded, titles
 
@@ -19,7 +21,7 @@ from bridge.team import copy_age
 from jobs import clock
 
 SILENT_SECONDS = max(LEASE_SECONDS, 10.0)  # after which the lease, and a transaction that holds a lock, are given up
-TAKEN_OVER_SECONDS = 10.0  # after that, on a busy machine
+TAKEN_OVER_SECONDS = 30.0  # after that, on a busy machine, by a pool that is started meanwhile
 
 
 @pytest.fixture(scope="module")
@@ -29,13 +31,18 @@ def dsn() -> Iterator[str]:
 
 
 class CutOff(Machines):
-    """A machine behind a link, and one that is always there."""
+    """A laptop, which runs no jobs, and pools, of which one is behind a link."""
 
     def __init__(self, folder: Path, dsn: str, cache: Path, link: Link) -> None:
         super().__init__(folder, dsn, cache)
         self.link = link
         self.here = self.add("here")
-        self.away = self.add("away", COGNEE_MEMORY_STORE=link.dsn(dsn))
+        self.unfenced: dict[str, str] = {}
+
+    def pool(self, name: str, dsn: str, **variables: str) -> PoolProcess:
+        """A pool that reaches the database by this address."""
+        variables["COGNEE_MEMORY_LEASE_SECONDS"] = f"{LEASE_SECONDS:g}"
+        return PoolProcess(self.folder / name, dsn, self.model_cache, **variables)
 
 
 @pytest.fixture
@@ -44,9 +51,9 @@ def cut_off(tmp_path: Path, dsn: str, model_cache: Path) -> Iterator[CutOff]:
         yield CutOff(tmp_path, dsn, model_cache, link)
 
 
-# --- a worker that is cut off in the middle of a job ---
+# --- a pool that is cut off in the middle of a job ---
 
-# What a worker sends at a moment of its first job.
+# What it sends at a moment of a job.
 MOMENTS = {
     "before the commit": b"lease_owner FROM workspaces",
     "in the commit, with the row locked": b"INSERT INTO rows",
@@ -77,35 +84,34 @@ rows.commit = unfenced
 
 
 def cut_off_in_a_job(team: CutOff, moment: bytes) -> str:
-    """The machine behind the link is cut off while it runs a job, another one does it, and the link heals. Returns the
+    """The pool behind the link is cut off while it runs a job, another one does it, and the link heals. Returns the
     job's id."""
-    here, away, link = team.here, team.away, team.link
-    with here.worker(), away.worker():
-        pause(away)
-        known = remember(here, "What both know")
-        succeeded(here, known)
-        team.until_equal()
+    here, link = team.here, team.link
+    with here.worker(), contextlib.ExitStack() as pools:
         pause(here)
+        cut = pools.enter_context(team.pool("cut", link.dsn(team.dsn), **team.unfenced))
+        known = remember(here, "What was said before")
+        succeeded(here, known)
         link.hold_at(moment)
-        resume(away)
         job_id = remember(here, "What was said when the link went down")
         try:
             until(link.is_held.is_set, "the link is held", 30)
-            resume(here)
+            pools.enter_context(team.pool("other", team.dsn))
             held = time.monotonic()
             here.in_state(job_id, "succeeded", seconds=SILENT_SECONDS + TAKEN_OVER_SECONDS)
             print(f"taken over after {time.monotonic() - held:.1f} s")
         finally:
             link.heal()  # else its worker could not end
-        after = remember(away, "What was said after it healed")
-        succeeded(away, after)
+        until(lambda: "another worker has taken over" in cut.log.read_text(), "it knows that it lost the lease")
+        after = remember(here, "What was said after it healed")
+        succeeded(here, after)
         team.assert_all_is_well([known, job_id, after])
-        assert len(titles(away)) == 3
+        assert len(titles(here)) == 3
     return job_id
 
 
 @pytest.mark.parametrize("moment", MOMENTS if SOAK else list(MOMENTS)[:2])
-def test_a_worker_that_is_cut_off_is_replaced_and_what_it_still_sends_changes_nothing(
+def test_a_pool_that_is_cut_off_is_replaced_and_what_it_still_sends_changes_nothing(
     cut_off: CutOff, moment: str
 ) -> None:
     job_id = cut_off_in_a_job(cut_off, MOMENTS[moment])
@@ -118,7 +124,7 @@ def test_a_worker_that_is_cut_off_is_replaced_and_what_it_still_sends_changes_no
 def test_without_the_fence_its_late_commit_would_be_a_second_effect(cut_off: CutOff, tmp_path: Path) -> None:
     (tmp_path / "unfenced").mkdir()
     (tmp_path / "unfenced" / "sitecustomize.py").write_text(UNFENCED)
-    cut_off.away.environment["PYTHONPATH"] = str(tmp_path / "unfenced")
+    cut_off.unfenced["PYTHONPATH"] = str(tmp_path / "unfenced")
     with pytest.raises(AssertionError, match="no job has two effects"):
         cut_off_in_a_job(cut_off, MOMENTS["before the commit"])
 
@@ -126,32 +132,12 @@ def test_without_the_fence_its_late_commit_would_be_a_second_effect(cut_off: Cut
 # --- a machine that is away for a day ---
 
 
-@pytest.fixture(scope="module")
-def gateway(tmp_path_factory: pytest.TempPathFactory, dsn: str) -> Iterator[Hosted]:
-    hosted = Hosted(tmp_path_factory.mktemp("gateway"), dsn)
-    hosted.start()
-    yield hosted
-    hosted.stop()
-
-
-@pytest.fixture(params=["database", "gateway"])
-def offline(
-    request: pytest.FixtureRequest, tmp_path: Path, dsn: str, model_cache: Path
-) -> Iterator[tuple[Machines, Place, Place, Link]]:
-    """A team, its machines of which the second is behind a link to the database or to the gateway, and the link."""
+@pytest.fixture
+def offline(tmp_path: Path, dsn: str, model_cache: Path) -> Iterator[tuple[Machines, Place, Place, Link]]:
+    """A team, its machines of which the second is behind a link, and the link."""
     team = Machines(tmp_path, dsn, model_cache)
-    if request.param == "database":
-        with Link(port_of(dsn)) as link:
-            yield team, team.add("here"), team.add("away", COGNEE_MEMORY_STORE=link.dsn(dsn)), link
-        return
-    gateway: Hosted = request.getfixturevalue("gateway")
-    with Link(gateway.port) as link:
-        token = gateway.token(f"ann-{team.workspace_id}")
-        places = [
-            team.add(name, COGNEE_MEMORY_TEAM=f"http://127.0.0.1:{port}", COGNEE_MEMORY_TEAM_TOKEN=token)
-            for name, port in (("here", gateway.port), ("away", link.port))
-        ]
-        yield team, places[0], places[1], link
+    with Link(team.gateway.port) as link:
+        yield team, team.add("here"), team.add("away", port=link.port), link
 
 
 def age(place: Place, days: float, copy_days: float = 30.0) -> None:

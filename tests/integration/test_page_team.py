@@ -1,6 +1,6 @@
 """The page of a worker in a team, in a real browser: what an operator sees of the team, and once it is not reached.
 
-A real Postgres, two machines, and a link between one of them and the database, which a test cuts.
+A real Postgres, two machines, and a link between one of them and the gateway, which a test cuts.
 """
 
 from __future__ import annotations
@@ -12,12 +12,10 @@ from typing import Any
 import pytest
 from harness import Place, until
 from machines import Team, summary
-from network import Link, port_of
+from network import Link
 from playwright.sync_api import expect
 from postgres import database
 from test_page import AXE, CHROMIUM, PHONE, Site, Tab, browser  # noqa: F401 - a fixture
-
-from bridge.team import membership
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
 
@@ -25,18 +23,17 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
 class Shown:
     """Two machines of a team: the page is that of the first; the second has failed jobs."""
 
-    def __init__(self, first: Place, second: Place, link: Link, failed: str, site: Site) -> None:
-        self.first, self.second, self.link, self.failed, self.site = first, second, link, failed, site
+    def __init__(self, team: Team, first: Place, second: Place, link: Link, failed: str, site: Site) -> None:
+        self.team, self.first, self.second = team, first, second
+        self.link, self.failed, self.site = link, failed, site
 
 
 @pytest.fixture(scope="module")
 def shown(model_cache: Path, tmp_path_factory: pytest.TempPathFactory, browser: Any) -> Iterator[Shown]:  # noqa: F811
-    with database() as dsn, Link(port_of(dsn)) as link:
-        folder = tmp_path_factory.mktemp("team")
-        team = Team(folder, link.dsn(dsn), model_cache)
-        first, second = team.machine("first"), team.machine("second")
-        team.dsn = dsn
-        with first.worker():
+    with database() as dsn:
+        team = Team(tmp_path_factory.mktemp("team"), dsn, model_cache)
+        with Link(team.gateway.port) as link, (first := team.machine("first", port=link.port)).worker():
+            second = team.machine("second")
             with second.worker():
                 assert second.ended(second.submit("ingest", summary("The queue is a spool", 1))).state == "succeeded"
                 failed = second.submit("noop", {"outcome": "fail"}, max_attempts=1)
@@ -47,15 +44,9 @@ def shown(model_cache: Path, tmp_path_factory: pytest.TempPathFactory, browser: 
                 "UPDATE copies SET seen_at = clock_timestamp() - interval '8 days', applied_seq = applied_seq - 1"
                 " WHERE workspace_id = %s AND node = %s",
                 team.workspace_id,
-                node_of(second),
+                team.node_of(second),
             )
-            yield Shown(first, second, link, failed, Site(first, browser))
-
-
-def node_of(place: Place) -> str:
-    found = membership.membership_of(place.workspace, place.config)
-    assert found is not None
-    return found.node
+            yield Shown(team, first, second, link, failed, Site(first, browser))
 
 
 def opened(site: Site, **options: Any) -> Iterator[Tab]:
@@ -86,15 +77,15 @@ def test_the_team_is_shown_with_its_copies_and_the_failed_jobs_of_everybody(show
     )  # its graph, made when needed
     copies = team.get_by_role("region", name="Copies").locator("tbody tr")
     expect(copies).to_have_count(2)
-    here = copies.filter(has_text=node_of(shown.first))
+    here = copies.filter(has_text=shown.team.node_of(shown.first))
     expect(here).to_contain_text("(this one)")
-    away = copies.filter(has_text=node_of(shown.second))
+    away = copies.filter(has_text=shown.team.node_of(shown.second))
     expect(away).to_contain_text("silent")
     expect(away).to_contain_text("1 change")
     failed = team.get_by_role("region", name="Failed jobs of everybody").locator("tbody tr")
     expect(failed).to_have_count(1)
     expect(failed).to_contain_text(shown.failed)
-    expect(failed).to_contain_text(node_of(shown.second))
+    expect(failed).to_contain_text(shown.team.node_of(shown.second))
 
 
 def test_who_runs_the_jobs_is_seen_while_they_run(shown: Shown, tab: Tab) -> None:
@@ -103,7 +94,7 @@ def test_who_runs_the_jobs_is_seen_while_they_run(shown: Shown, tab: Tab) -> Non
     expect(team).to_contain_text("nobody now")
     running = shown.first.submit("noop", {"sleep_ms": 600_000})
     expect(team).to_contain_text("1 running")
-    expect(team.locator(".facts")).to_contain_text(f"Runs its jobs{node_of(shown.first)}")
+    expect(team.locator(".facts")).to_contain_text(f"Runs its jobs{shown.team.node_of(shown.first)}")
     assert shown.first.cli("jobs", "cancel", running).returncode == 0
     expect(team).to_contain_text("nobody now")
 

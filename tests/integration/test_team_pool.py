@@ -5,11 +5,8 @@ Real processes and a real Postgres. The machines on which jobs are dropped are p
 
 from __future__ import annotations
 
-import os
 import signal
 import sqlite3
-import subprocess
-import sys
 import urllib.request
 from collections.abc import Iterator
 from contextlib import closing
@@ -21,6 +18,7 @@ from gateways import Hosted
 from harness import PATIENCE, Place, until
 from llm_server import LlmServer
 from machines import Team, pause, resume, summary
+from pools import PoolProcess
 from postgres import database, free_port
 
 
@@ -28,48 +26,6 @@ from postgres import database, free_port
 def dsn() -> Iterator[str]:
     with database() as found:
         yield found
-
-
-class PoolProcess:
-    """``cognee-memory pool``, with a configuration of its own."""
-
-    def __init__(self, base: Path, dsn: str, cache: Path, *arguments: str, **variables: str) -> None:
-        self.place = Place(base, COGNEE_MEMORY_STORE=dsn, COGNEE_MEMORY_CACHE_DIR=str(cache), **variables)
-        self.folder = base / "copies"
-        self.log = base / "pool.log"
-        self._arguments = ["-m", "worker.cli", "pool", "--folder", str(self.folder), *arguments]
-        self.start()
-
-    def start(self) -> None:
-        with self.log.open("ab") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, *self._arguments],
-                env=self.place.environment,
-                cwd=self.place.workspace.root,
-                stdout=subprocess.DEVNULL,
-                stderr=log,
-                start_new_session=True,
-            )
-
-    def __enter__(self) -> PoolProcess:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGTERM)
-        try:
-            assert self.process.wait(PATIENCE) == 0, self.log.read_text()
-        finally:
-            self.kill()
-
-    def kill(self) -> None:
-        """SIGKILL to all its processes."""
-        if self.process.poll() is None:
-            os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait(PATIENCE)
-
-    def copies(self) -> set[str]:
-        return {path.name for path in self.folder.iterdir() if path.is_dir()}
 
 
 def test_a_pool_runs_the_jobs_of_all_workspaces_and_keeps_so_many_copies(

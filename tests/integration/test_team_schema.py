@@ -1,5 +1,5 @@
-"""The tables of a team are upgraded while workers of the former program run: these stop, lose nothing, and go on with
-the new program.
+"""The tables of a team are upgraded while a gateway of the former program runs: it stops, and goes on with the new
+program; its machines lose nothing.
 
 The newer program is this one with one more migration, put into its processes by a ``sitecustomize`` module.
 """
@@ -10,14 +10,14 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import psycopg
 import pytest
 from harness import Place, until
+from machines import Team
 from postgres import database
 
-from bridge.team import membership, schema
+from bridge.team import schema
 from bridge.team.server import Server
 from jobs.errors import JobError
 
@@ -45,36 +45,30 @@ def summary(topic: str) -> dict[str, Any]:
     return {"summary": {"topic": topic, "context": "What was said.", "decisions": [f"{topic}."]}}
 
 
-def test_a_worker_of_the_former_program_stops_when_the_tables_are_upgraded_and_loses_nothing(
+def test_a_gateway_of_the_former_program_stops_when_the_tables_are_upgraded_and_its_machines_lose_nothing(
     tmp_path: Path, dsn: str, model_cache: Path
 ) -> None:
-    workspace_id = str(uuid4())
-    former, newer = (
-        Place(tmp_path / name, COGNEE_MEMORY_STORE=dsn, COGNEE_MEMORY_CACHE_DIR=str(model_cache))
-        for name in ("former", "newer")
-    )
-    membership.join(former.workspace, former.config, workspace_id, shares=True)
-    membership.join(newer.workspace, newer.config, workspace_id)
-    upgrade(newer, tmp_path / "program")
-    with former.worker():
-        known = former.submit("ingest", summary("Invoices are rounded up"))
-        assert former.ended(known).state == "succeeded"
-        with newer.worker():
-            until(lambda: "TEAM_NEWER" in former.log() or None, "the worker of the former program knows")
-            waiting = former.submit("ingest", summary("The queue is a spool"))
-            other = newer.submit("ingest", summary("Tokens last a day"))
-            assert newer.ended(other).state == "succeeded", "the newer program works"
-            former.in_state(waiting, "queued")
-            answer = former.json("retrieve", "how are invoices rounded?")
-            assert "Invoices" in answer["results"][0]["summary_text"], "what it has is found"
-            with psycopg.connect(dsn, options="-c search_path=cognee_memory") as connection:
-                posted = connection.execute("SELECT 1 FROM jobs WHERE job_id = %s", (waiting,)).fetchone()
-            assert posted is None, "it does nothing in tables that it does not know"
-    upgrade(former, tmp_path / "program")
-    with former.worker():
-        record = former.ended(waiting)
+    team = Team(tmp_path, dsn, model_cache)
+    place = team.machine("laptop")
+    operator = Place(tmp_path / "operator", COGNEE_MEMORY_STORE=dsn)
+    upgrade(operator, tmp_path / "program")
+    with place.worker():
+        known = place.submit("ingest", summary("Invoices are rounded up"))
+        assert place.ended(known).state == "succeeded"
+        assert operator.cli("team", "database").returncode == 0
+        until(lambda: "TEAM_NEWER" in place.log() or None, "the machine knows")
+        waiting = place.submit("ingest", summary("The queue is a spool"))
+        place.in_state(waiting, "queued")
+        answer = place.json("retrieve", "how are invoices rounded?")
+        assert "Invoices" in answer["results"][0]["summary_text"], "what it has is found"
+        assert team.rows("SELECT 1 FROM jobs WHERE workspace_id = %s AND job_id = %s", waiting) == [], (
+            "it does nothing in tables that it does not know"
+        )
+        team.gateway.kill()
+        team.gateway.start(PYTHONPATH=operator.environment["PYTHONPATH"])
+        record = place.ended(waiting)
         assert (record.state, [each.outcome for each in record.attempts]) == ("succeeded", ["succeeded"])
-        until(lambda: former.json("memories", "list")["total"] == 3 or None, "all memories are here")
+        until(lambda: place.json("memories", "list")["total"] == 2 or None, "all memories are here")
 
 
 @pytest.fixture

@@ -17,10 +17,8 @@ from typing import Any
 import pytest
 from harness import PATIENCE, Place, until
 from machines import Team, pause, resume, summary
-from network import Link, port_of
+from network import Link
 from postgres import cluster, database
-
-from bridge.team import membership
 
 
 @pytest.fixture(scope="module")
@@ -32,12 +30,6 @@ def dsn() -> Iterator[str]:
 @pytest.fixture
 def team(tmp_path: Path, dsn: str, model_cache: Path) -> Team:
     return Team(tmp_path, dsn, model_cache)
-
-
-def node_of(place: Place) -> str:
-    found = membership.membership_of(place.workspace, place.config)
-    assert found is not None
-    return found.node
 
 
 def asked(place: Place, path: str) -> dict[str, Any]:
@@ -67,7 +59,7 @@ def test_a_job_that_failed_is_seen_from_every_machine_without_its_texts(team: Te
         seen = until(lambda: status_of(first) if status_of(first)["failed_jobs"] else None, "it is seen")
         assert asked(first, "/v1/team")["team"]["failed_jobs"] == seen["failed_jobs"]
     [job] = seen["failed_jobs"]
-    assert (job["job_id"], job["kind"], job["asked_by"]) == (failed, "noop", node_of(second))
+    assert (job["job_id"], job["kind"], job["asked_by"]) == (failed, "noop", team.node_of(second))
     assert job["error_code"]
     assert "quokkazebra" not in str(seen)
     assert seen["error"] is None
@@ -116,16 +108,18 @@ def test_a_copy_that_was_not_seen_for_a_week_is_silent_and_what_it_may_hold_is_c
             until(lambda: all(each["forgets"] == 0 for each in status_of(first)["copies"]) or None, "all is noted")
             assert first.cli("team", "status").stdout.count("0 texts") == 2, "nothing was forgotten yet"
         away(team, second, "6 days 23 hours")
-        assert not copy_of(first, second)["is_silent"]
+        assert not copy_of(team, first, second)["is_silent"]
         assert first.ended(first.submit("forget", {"memory_ids": [memory_id]})).state == "succeeded"
         away(team, second, "7 days 1 hour")
-        seen = until(lambda: copy_of(first, second) if copy_of(first, second)["forgotten"] else None, "it is counted")
+        seen = until(
+            lambda: copy_of(team, first, second) if copy_of(team, first, second)["forgotten"] else None, "it is counted"
+        )
         assert (seen["is_silent"], seen["forgotten"]) == (True, 1)
         found = {each["code"]: each for each in first.json("doctor")["findings"]}
-        assert found["TEAM_COPY_HOLDS_FORGOTTEN"]["subject"] == node_of(second)
+        assert found["TEAM_COPY_HOLDS_FORGOTTEN"]["subject"] == team.node_of(second)
         with second.worker():
-            until(lambda: copy_of(first, second)["forgotten"] == 0 or None, "it has removed it")
-        assert not copy_of(first, second)["is_silent"]
+            until(lambda: copy_of(team, first, second)["forgotten"] == 0 or None, "it has removed it")
+        assert not copy_of(team, first, second)["is_silent"]
 
 
 def away(team: Team, place: Place, interval: str) -> None:
@@ -134,12 +128,12 @@ def away(team: Team, place: Place, interval: str) -> None:
         "UPDATE copies SET seen_at = clock_timestamp() - %s::interval WHERE workspace_id = %s AND node = %s",
         interval,
         team.workspace_id,
-        node_of(place),
+        team.node_of(place),
     )
 
 
-def copy_of(asking: Place, place: Place) -> dict[str, Any]:
-    [found] = [each for each in status_of(asking)["copies"] if each["node"] == node_of(place)]
+def copy_of(team: Team, asking: Place, place: Place) -> dict[str, Any]:
+    [found] = [each for each in status_of(asking)["copies"] if each["node"] == team.node_of(place)]
     return dict(found)
 
 
@@ -188,9 +182,9 @@ def test_while_the_team_is_not_reached_its_status_is_what_is_known_here_and_why(
 def test_a_team_that_does_not_answer_is_told_within_seconds_and_no_other_route_waits(
     tmp_path: Path, dsn: str, model_cache: Path
 ) -> None:
-    with Link(port_of(dsn)) as link, ThreadPoolExecutor(12) as clients:
-        team = Team(tmp_path, link.dsn(dsn), model_cache)
-        first = team.machine("first")
+    team = Team(tmp_path, dsn, model_cache)
+    with Link(team.gateway.port) as link, ThreadPoolExecutor(12) as clients:
+        first = team.machine("first", port=link.port)
         with first.worker():
             reached = until(lambda: asked(first, "/v1/team")["team"]["workspace"], "it is reached")
             assert reached["name"]
@@ -220,9 +214,9 @@ def figure(place: Place, name: str) -> float | None:
 def test_the_metrics_tell_whether_the_team_is_reached_and_how_old_the_copy_is(
     tmp_path: Path, dsn: str, model_cache: Path
 ) -> None:
-    with Link(port_of(dsn)) as link:
-        team = Team(tmp_path, link.dsn(dsn), model_cache)
-        first = team.machine("first")
+    team = Team(tmp_path, dsn, model_cache)
+    with Link(team.gateway.port) as link:
+        first = team.machine("first", port=link.port)
         with first.worker():
             assert first.ended(first.submit("ingest", summary("The queue is a spool", 1))).state == "succeeded"
             until(lambda: figure(first, "team_copy_age_seconds") is not None or None, "the copy is current")

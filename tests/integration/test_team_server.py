@@ -50,7 +50,7 @@ def test_a_mistake_in_the_address_is_told_at_once_in_the_servers_words(
     monkeypatch.setenv("PGPASSFILE", "/dev/null")
     changed, code, said = MISTAKES[mistake]
     began = time.monotonic()
-    error = error_of(Server(address(dsn, changed), patience=60))
+    error = error_of(Server(address(dsn, changed)))
     assert (error.code, said in error.message) == (code, True), error.message
     assert time.monotonic() - began < 30, "not after its patience"
     assert str(conninfo_to_dict(dsn)["password"]) not in error.message

@@ -928,15 +928,17 @@ def test_json_goes_with_a_file_only(place: Workspace) -> None:
 
 
 def test_a_file_from_elsewhere_is_copied_in_and_one_of_the_workspace_is_not(
-    place: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    place = Workspace(tmp_path / "place")
+
     def dropped(path: str) -> dict[str, Any]:
         job_id = command(place, "import", path, "--no-start", "--no-wait")["job_id"]
         found: dict[str, Any] = json.loads(place.spool.dropped(job_id).read_bytes())
         return found
 
     outside, inside = tmp_path / "outside.jsonl", place.root / "sub" / "inside.jsonl"
-    inside.parent.mkdir()
+    inside.parent.mkdir(parents=True)
     for path in (outside, inside):
         path.write_text("the lines")
     assert dropped(str(inside))["payload"] == {"path": "sub/inside.jsonl"}

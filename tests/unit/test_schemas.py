@@ -209,6 +209,8 @@ PAYLOAD_VALUES: list[tuple[Kind, Any]] = [
     ("feedback", {"memory_id": "x"}),
     ("resolve", {"older": PAIRED, "newer": PAIRED, "verdict": "newer", "reason": "r", "by": None}),
     ("resolve", {"older": PAIRED, "newer": PAIRED, "verdict": "neither"}),
+    ("resolve", {"older": PAIRED, "newer": PAIRED, "verdict": "undecided"}),
+    ("judge", {}),
     ("resolve", {"older": PAIRED, "newer": {"memory_id": "x", "statement": " "}, "verdict": "both"}),
     ("ask", {"question": "?", "top_k": None}),
     ("ask", {"question": "?", "top_k": 0}),

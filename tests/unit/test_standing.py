@@ -358,12 +358,14 @@ def test_a_newer_one_that_may_replace_it_changes_nothing_where_it_does_not_answe
     assert ["standing" in hit for hit in place.ask()["results"]] == [False, False]
 
 
-def test_a_sentence_of_the_context_that_both_have_does_not_keep_the_replaced_one_first(
-    place: Place, judged: Callable[[Judge], None]
+@pytest.mark.parametrize("newer_context", ["How long books may be kept.", "Readers with children asked for it."])
+def test_a_sentence_of_the_context_that_repeats_the_question_does_not_keep_the_replaced_one_first(
+    place: Place, judged: Callable[[Judge], None], newer_context: str
 ) -> None:
     judged(saying(0.95, (OLD, NEW)))
+    contexts = {"a": "How long books may be kept.", "b": newer_context}
     for memory_id, day, decision in (("a", "2026-09-01", OLD), ("b", "2026-10-01", NEW)):
-        content = Content(f"Topic of {memory_id}", "How long books may be kept.", (decision,))
+        content = Content(f"Topic of {memory_id}", contexts[memory_id], (decision,))
         known = Metadata(topic_id="loans", status="Active", created_at=f"{day}T12:00:00Z")
         place.add(Memory(memory_id, 0, "summary", known, "2026-11-19T12:00:00Z", content))
     place.compare()

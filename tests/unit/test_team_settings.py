@@ -7,12 +7,13 @@ import json
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
 from bridge import trust
-from bridge.settings import is_allowed_in_workspace, load, names
+from bridge.settings import Settings, is_allowed_in_workspace, load, names
 from bridge.team import address, copy_age, membership, opening
 from bridge.team.gateway_team import GatewayTeam
 from jobs import clock
@@ -85,28 +86,40 @@ def test_an_address_that_cannot_be_read_is_refused_without_showing_it(given: str
     assert given not in str(caught.value)
 
 
-def test_an_address_is_shown_without_its_password() -> None:
-    assert address.shown("postgresql://u:hunter2@a,b:7/d") == "postgresql://u@a,b:7/d"
-
-
 def test_no_file_of_a_workspace_can_say_where_the_team_is_or_who_asks() -> None:
-    ours = {name for name in names() if name in ("store", "team", "team_token", "team_ca_file")}
-    assert len(ours) == 4
+    ours = {name for name in names() if name in ("store", "pool_store", "team", "team_token", "team_ca_file")}
+    assert len(ours) == 5
     assert not any(is_allowed_in_workspace(name, trusted) for name in ours for trusted in (False, True))
 
 
-@pytest.mark.parametrize("setting", ['store = "postgresql://u:p@localhost/d"', 'team_token = "t"\nteam = "https://h"'])
-def test_a_file_that_others_can_read_is_refused(setting: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("opened", "setting"),
+    [
+        (opening.server_of, 'store = "postgresql://u:p@localhost/d"'),
+        (opening.server_of, 'store = "postgresql://u@localhost/d"\npool_store = "postgresql://u:p@localhost/d"'),
+        (opening.team_of, 'team_token = "t"\nteam = "https://h"'),
+    ],
+)
+def test_a_file_that_others_can_read_is_refused(
+    opened: Any, setting: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("COGNEE_MEMORY_CONFIG_DIR", str(tmp_path))
     file = tmp_path / "config.toml"
     file.write_text(setting)
     file.chmod(0o644)
     settings = load()
     with pytest.raises(JobError) as caught:
-        opening.team_of(settings)
+        opened(settings)
     assert "chmod 600" in caught.value.remediation
     file.chmod(0o600)
-    opening.team_of(load()).close()
+    opened(load()).close()
+
+
+def test_the_databases_address_is_no_way_for_a_member(tmp_path: Path) -> None:
+    with pytest.raises(JobError, match="gateway") as caught:
+        opening.team_of(Settings(store="postgresql://u@localhost/d"))
+    assert caught.value.code == "SETTING_INVALID"
+    assert "token" in caught.value.remediation
 
 
 @pytest.mark.parametrize("given", ["http://memory.example", "memory.example", "ftp://h", "https://"])

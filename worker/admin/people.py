@@ -8,8 +8,8 @@ from contextlib import closing
 from typing import Any
 
 from bridge.settings import Settings
-from bridge.team import address, people, schema
-from bridge.team.server import Connection, Server
+from bridge.team import opening, people, schema
+from bridge.team.server import Connection
 from jobs import clock
 from jobs.errors import JobError
 
@@ -20,9 +20,7 @@ def _with_database(ask: Callable[[Connection, argparse.Namespace], dict[str, Any
     """The function with a connection to the database, whose tables are created or upgraded if necessary."""
 
     def asked(settings: Settings, args: argparse.Namespace) -> dict[str, Any]:
-        if settings.store is None:
-            raise JobError("SETTING_INVALID", "The setting store is missing: the address of the team's database.")
-        with closing(Server(address.conninfo(settings.store))) as server, server.connection() as connection:
+        with closing(opening.server_of(settings)) as server, server.connection() as connection:
             return ask(connection, args)
 
     return asked

@@ -161,7 +161,7 @@ def known_here(workspace: Workspace, settings: Settings, found: Membership, erro
     state = opening.copy_state(workspace)
     here = state.position
     return {
-        "address": team_opening.shown_address(settings),
+        "address": settings.team or "",
         "node": found.node,
         "error": None if error is None else error.as_dict(),
         "workspace": None,
@@ -178,8 +178,9 @@ def known_here(workspace: Workspace, settings: Settings, found: Membership, erro
 
 
 def list_workspaces(settings: Settings, limit: int) -> list[TeamWorkspace]:
-    """The workspaces of the team. Raises JobError: SETTING_INVALID, and what reaching it raises."""
-    with closing(team_opening.team_of(settings)) as reached:
+    """The workspaces of the team: for an operator, who has the database's address, all. Raises JobError:
+    SETTING_INVALID, and what reaching it raises."""
+    with closing(team_opening.whole_team_of(settings)) as reached:
         return [_workspace(each) for each in reached.workspaces()[:limit]]
 
 

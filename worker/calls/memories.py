@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from datetime import datetime
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from bridge.interface.envelope import SUCCESS
 from bridge.memory import values_of
 from bridge.search import listing, waiting_jobs
+from bridge.store.opening import reader_of
 
 from ..wording import cut
 from .call import Scope
@@ -83,6 +86,15 @@ def review(scope: Scope, *, all: bool) -> Review:
     from bridge.search.review import pairs
 
     return {**SUCCESS, "pairs": pairs(scope.workspace, all_of_them=all)}
+
+
+def review_version(scope: Scope) -> str:
+    """A text that changes when a pair may have changed. Raises JobError as ``review``."""
+    snapshot = reader_of(scope.workspace).snapshot()
+    if snapshot is None:
+        return ""
+    with closing(snapshot):
+        return sha256(snapshot.position.encode()).hexdigest()[:16]
 
 
 def history(scope: Scope, *, topic_id: str | None, limit: int) -> History:

@@ -139,6 +139,7 @@ CALLS = (
     Call("topics", "/v1/topics", "Topics, largest first", function=memories.topics),
     Call(
         "review", "/v1/review", "Decisions that may contradict each other", function=memories.review,
+        version=memories.review_version, headers=_TAG,
         arguments={
             "all": Argument("flag", "", "Also what was replaced or settled.", choices=("true", "false"), default=False),
         },

@@ -18,8 +18,7 @@ from typing import Any
 import uvicorn
 
 from bridge.settings import Settings
-from bridge.team import address
-from bridge.team.server import Server
+from bridge.team import opening
 from jobs.errors import JobError
 
 from ..connections import BoundedProtocol
@@ -57,11 +56,9 @@ def serve(settings: Settings, serving: Serving) -> None:
 
     Raises JobError: SETTING_INVALID, ARGUMENT_INVALID, WORKER_RUNNING as ``pool.running``, and what reaching the
     database raises."""
-    if settings.store is None:
-        raise JobError("SETTING_INVALID", "The setting store is missing: the address of the team's database.")
     _require_private_way(serving)
     log_to_stderr()
-    server = Server(address.conninfo(settings.store), connections=_CONNECTIONS, upgrades=False, tells_reasons=False)
+    server = opening.server_of(settings, connections=_CONNECTIONS, upgrades=False, tells_reasons=False)
     with server.connection():
         pass  # an error is told before anybody connects
     reading = None

@@ -5,7 +5,9 @@ It does not run jobs: accepted ones are in ``scheduling.ledger``. In reading ord
 ``watcher``: file events that wake the worker.
 ``provenance``: where a file comes from; what came with a repository is refused.
 ``intake``: dropped files, accepted or rejected.
-``reembedding``: the rebuild that a worker drops by itself after a change of the embedding model.
+``own_job``: a job that a worker drops by itself.
+``reembedding``: the rebuild after a change of the embedding model.
+``judging``: the question to the language model about decisions that may contradict each other.
 ``redaction``: jobs and rejected files without secrets.
 ``control``: requests to the worker.
 """

@@ -93,7 +93,7 @@ MARK_OUTDATED = _memory("The memory that no longer holds") | {
 }
 RESOLVE = {
     "pair": _of("text", "As listed, or two decisions: 12.2/14.1 is #12's second and #14's first.", range=(0, 80)),
-    "verdict": _of("choice", "Which holds.", choices=PAIR_VERDICTS),
+    "verdict": _of("choice", "Which holds; undecided takes a verdict back.", choices=PAIR_VERDICTS),
     "reason": _of("text", "Why; of both, where each holds.", range=(1, 1000)),
     "limit": _as_in_table("limit", "Most pairs."),
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from bridge.text.orders import marked
 from bridge.text.template import sections
 
 from .answer import NOTICE
@@ -13,6 +14,7 @@ Kept = Mapping[str, "Kept"]
 """The fields of an answer that are kept, by name; of each its own. Without any, all are kept."""
 Schema = dict[str, Any]
 
+_WORDS_OF_MEMORIES = ("summary_text", "excerpt", "title", "text", "statement", "says", "says_otherwise")
 _MOST_WORDS = 8  # of an enumeration that a schema lists
 
 
@@ -31,8 +33,8 @@ def _short(name: str, value: Any, kept: Kept) -> Any:
         return [_short(name, each, kept) for each in value]
     if isinstance(value, float):
         return round(value, 3)
-    if name == "summary_text":
-        return sections(value)
+    if name in _WORDS_OF_MEMORIES and isinstance(value, str):
+        return marked(sections(value) if name == "summary_text" else value)
     if not kept or not isinstance(value, Mapping):
         return value
     found = {each: _short(each, value[each], kept[each]) for each in kept if each in value}

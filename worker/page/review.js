@@ -10,6 +10,7 @@ import { count, many } from "./words.js";
 const ALL = "/v1/review?all=true", DISPUTED = "/v1/review";
 const MOST_SHOWN = 50;
 const HOLDS = { newer: "The newer holds", older: "The older holds", both: "Both hold" };
+const UNDECIDED = "undecided";
 
 export function Review({ query }) {
   const { data, error, again } = useLive(ALL, 5);
@@ -50,7 +51,7 @@ function Pair({ pair, changed }) {
     const why = reason.trim() && { reason: reason.trim() };
     const job = await runJob("resolve", { older: named(pair.older), newer: named(pair.newer), verdict, ...why });
     setReason("");
-    announce(`It is kept: ${HOLDS[verdict].toLowerCase()}.`);
+    announce(verdict === UNDECIDED ? "The verdict is taken back." : `It is kept: ${HOLDS[verdict].toLowerCase()}.`);
     place.current?.focus({ preventScroll: true }); // the button that was pressed goes
     changed(pair);
     return job;
@@ -64,7 +65,8 @@ function Pair({ pair, changed }) {
     <div class="sides">${side("older", "Older")}${side("newer", "Newer")}</div>
     <div class="row">
       ${Object.entries(HOLDS).filter(([verdict]) => verdict !== pair.holds).map(([verdict, label]) => html`<button key=${verdict} disabled=${action.busy}
-        onClick=${() => settle(verdict)}>${pair.state === "replaced" && verdict === "both" ? "Take back: both hold" : label}</button>`)}
+        onClick=${() => settle(verdict)}>${pair.state === "replaced" && pair.cause === "judge" && verdict === "both" ? "Take back: both hold" : label}</button>`)}
+      ${pair.cause === "said" && html`<button disabled=${action.busy} onClick=${() => settle(UNDECIDED)}>Take back</button>`}
       ${disputed && html`<input class="grow" value=${reason} maxlength="1000" placeholder="Why (optional)" aria-label="Why (optional)" autocomplete="off"
         onInput=${(event) => setReason(event.target.value)} />`}
     </div>
@@ -74,9 +76,10 @@ function Pair({ pair, changed }) {
 
 function Said({ pair }) {
   const sure = `${Math.round(pair.confidence * 100)} % sure`;
-  if (pair.state === "disputed") return html`May contradict each other <span class="faint">${sure}</span>`;
+  const by = pair.cause === "said" && html` <span class="faint">said by ${pair.by}, <${Time} at=${pair.at} /></span>`;
+  if (pair.state === "disputed") return html`May contradict each other <span class="faint">${sure}</span>${by}`;
   if (pair.cause === "judge") return html`The newer replaced the older <span class="faint">${sure}</span>`;
-  return html`${HOLDS[pair.holds]} <span class="faint">said by ${pair.by}, <${Time} at=${pair.at} /></span>${pair.reason && html`<br /><span class="break">${pair.reason}</span>`}`;
+  return html`${HOLDS[pair.holds]}${by}${pair.reason && html`<br /><span class="break">${pair.reason}</span>`}`;
 }
 
 /** The number of disputed pairs, for the navigation; nothing where nothing is disputed. */

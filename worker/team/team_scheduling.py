@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from bridge.settings import Settings
 from bridge.team import last_try, opening
+from bridge.team.gateway_team import GatewayTeam
 from bridge.team.membership import Membership
-from bridge.team.protocol import Team
 from jobs import clock
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -113,7 +113,7 @@ class TeamScheduling:
         return {"problem": self._work.problem, "holds_lease": self._work.holds_lease}
 
 
-def _team_of(workspace: Workspace, settings: Settings) -> Team:
+def _team_of(workspace: Workspace, settings: Settings) -> GatewayTeam:
     """The team. A setting that is wrong is noted for all who ask here, since the worker ends. Raises as ``team_of``."""
     try:
         return opening.team_of(settings)

@@ -20,9 +20,9 @@ from collections.abc import Callable
 from bridge.settings import Settings
 from bridge.store.opening import copy_state
 from bridge.team import copy_age, last_try
+from bridge.team.gateway_team import GatewayTeam
 from bridge.team.leases import Lease
 from bridge.team.membership import Membership
-from bridge.team.protocol import Team
 from bridge.team.rows import Position, Registered
 from jobs import clock
 from jobs.errors import JobError
@@ -56,7 +56,7 @@ class TeamWork:
         workspace: Workspace,
         settings: Settings,
         membership: Membership,
-        team: Team,
+        team: GatewayTeam,
         jobs: TeamJobs,
         runner: Runner,
         child: Child,
@@ -227,11 +227,11 @@ class TeamWork:
         return not (self._stop.is_set() or self._runner.paused.is_set())
 
     def _keeps_copy(self) -> bool:
-        """Whether this machine has a copy, or will make one; decided once, when the team is first reached. Behind a
-        gateway, none is made of a large workspace, and no job of it runs here."""
+        """Whether this machine has a copy, or will make one; decided once, when the team is first reached. None is
+        made of a large workspace, and no job of it runs here."""
         state = copy_state(self._workspace)
         has_one = state.position is not None and state.position.seq > 0
-        if has_one or self._membership.shares or self._settings.team is None:
+        if has_one or self._membership.shares:
             return True
         count = self._team.memory_count(self._membership.workspace_id)
         if count <= self._settings.team_copy_memories:

@@ -10,7 +10,7 @@ import logging
 import threading
 from collections.abc import Callable
 
-from bridge.team.protocol import Team
+from bridge.team.gateway_team import GatewayTeam
 from jobs.errors import JobError
 
 log = logging.getLogger(__name__)
@@ -23,8 +23,8 @@ _AGAIN_SECONDS = 5.0
 class Wakeups:
     """Listens in a thread of its own. ``tell`` may be called from any thread."""
 
-    def __init__(self, team: Team, workspace_id: str, node: str, heard: Callable[[bool], None]) -> None:
-        """``heard`` as in ``Team.listen``."""
+    def __init__(self, team: GatewayTeam, workspace_id: str, node: str, heard: Callable[[bool], None]) -> None:
+        """``heard`` as in ``GatewayTeam.listen``."""
         self._team = team
         self._workspace_id = workspace_id
         self._node = node

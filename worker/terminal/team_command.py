@@ -39,7 +39,7 @@ def add_team(builder: CommandLineBuilder) -> None:
         "share",
         "make this workspace a team's: all its memories, from now on on every machine that joins",
         ["share"],
-        more="The setting store is the address of the team's database: docs/team.md. A running worker is restarted.",
+        more="The setting team is the address of the team's gateway: docs/team.md. A running worker is restarted.",
         needs="starts",
         functions=(share, show_made),
     )
@@ -208,7 +208,7 @@ def add_serve(builder: CommandLineBuilder) -> None:
             "cognee-memory serve --host 0.0.0.0 --certificate server.pem --key server.key"
             " --copies /var/lib/cognee-memory --workers 2"
         ],
-        more="The setting store is the address of the team's database: docs/team.md.",
+        more="The setting store is the address of the team's database: docs/team-operations.md.",
         functions=(serve, None),
     )
     parser.add_argument(
@@ -275,7 +275,7 @@ def add_pool(builder: CommandLineBuilder) -> None:
     parser = builder.command(
         "pool",
         ["cognee-memory pool --folder /var/lib/cognee-memory --workers 2"],
-        more="The setting store is the address of the team's database: docs/team.md.",
+        more="The setting store is the address of the team's database: docs/team-operations.md.",
         functions=(pool, None),
     )
     parser.add_argument("--folder", type=Path, required=True, metavar="FOLDER", help="where copies of workspaces are")

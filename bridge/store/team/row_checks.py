@@ -255,6 +255,8 @@ def _verdict(connection: sqlite3.Connection, row: Mapping[str, Any]) -> PairVerd
     _Typed[PairVerdict](value=found)
     if not (_DIGEST.fullmatch(found.older_sha256) and _DIGEST.fullmatch(found.newer_sha256)):
         raise ValueError("it names no statement")
+    if found.confidence is not None and not 0 <= found.confidence <= 1:
+        raise ValueError("its confidence is out of range")
     if not 1 <= len(found.by) <= 256:
         raise ValueError("its by has another length")
     return found

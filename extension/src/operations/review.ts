@@ -11,7 +11,7 @@ import type { Services } from "../core/services";
 import { reading, targetOf } from "./choices";
 import { runJob } from "./job";
 
-type Verdict = "newer" | "older" | "both";
+type Verdict = "newer" | "older" | "both" | "undecided";
 type Answer = Verdict | "open" | "later";
 
 const SHOWN_MS = 8000;
@@ -79,6 +79,12 @@ async function decide(
   }
 }
 
+const takenBack: vscode.QuickPickItem & { answer: Answer } = {
+  label: "Take the Verdict Back",
+  answer: "undecided",
+  detail: "What the program found counts again.",
+};
+
 async function ask(pair: ReviewedPair, title: string): Promise<Answer | undefined> {
   // The first row is chosen by Enter: nobody settles by an Enter too many.
   const rows: (vscode.QuickPickItem & { answer: Answer })[] = [
@@ -86,6 +92,7 @@ async function ask(pair: ReviewedPair, title: string): Promise<Answer | undefine
     { label: "The Newer Holds", answer: "newer", ...shownOf(pair.newer) },
     { label: "The Older Holds", answer: "older", ...shownOf(pair.older) },
     { label: "Both Hold…", answer: "both", detail: "They do not contradict each other." },
+    ...(pair.cause === "said" ? [takenBack] : []),
     { label: "Later", answer: "later", detail: "Go on with the next." },
   ];
   const picked = await vscode.window.showQuickPick(rows, {

@@ -3,8 +3,6 @@
 import type { MemoryType, RetrievalHit, RetrievalSuccess, Status } from "#types";
 import { age, contextOf, day, plain } from "../core/text";
 
-/** Words that the editor translates. */
-
 export interface Row {
   readonly label: string;
   readonly description: string;
@@ -27,7 +25,7 @@ export function titleOf(hit: Pick<RetrievalHit, "topic" | "summary_text">): stri
 export const dateOf = (hit: Pick<RetrievalHit, "source_created_at" | "created_at">): string | null =>
   hit.source_created_at ?? hit.created_at;
 
-/** A hit as a row: its topic; its folder if one is named, its age, status and score; its best passage. */
+/** A hit as a row: its topic; its folder if one is named, its age, status and score; its best passage, with what that replaced. */
 export function rowOf(hit: RetrievalHit, now: number, language: string, folder = ""): Row {
   const isLegacy = hit.memory_type === "legacy";
   const status = badge(hit.memory_type, hit.status);
@@ -41,7 +39,7 @@ export function rowOf(hit: RetrievalHit, now: number, language: string, folder =
   return {
     label: isLegacy ? `[Legacy] ${plain(titleOf(hit), 100)}` : plain(titleOf(hit), 100),
     description: description.filter(Boolean).join(" · "),
-    detail: plain(passageOf(hit), 300),
+    detail: [plain(passageOf(hit), 300), replaces(hit)].filter(Boolean).join(" · "),
   };
 }
 
@@ -50,6 +48,15 @@ export function standing({ standing }: Pick<RetrievalHit, "standing">): string {
   if (standing?.by === undefined || standing.by === null) return "";
   const number = String(standing.by.memory_number);
   return standing.state === "replaced" ? `replaced by #${number}` : `disputed by #${number}`;
+}
+
+/** What the decision of a hit replaced; empty if that is nothing. */
+function replaces({ standing }: Pick<RetrievalHit, "standing">): string {
+  const said = (standing?.replaces ?? []).map(({ statement, memory_number, dated_at }) => {
+    const where = [day(dated_at), `#${memory_number}`].filter(Boolean).join(", ");
+    return `${plain(statement, 100)} (${where})`;
+  });
+  return said.length === 0 ? "" : `replaces: ${said.join("; ")}`;
 }
 
 /** Whether there are hits, and all of them are probably no answer. */

@@ -184,6 +184,7 @@ function kindName(kind: NonNullable<Job["kind"]>): string {
     set_status: "Set a status",
     feedback: "Give feedback",
     resolve: "Settle a contradiction",
+    judge: "Ask the language model about contradictions",
     ask: "Ask the graph",
     import: "Import",
     rebuild: "Rebuild",

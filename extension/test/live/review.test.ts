@@ -69,5 +69,8 @@ describe.skipIf(PROGRAM === "")("a contradiction", { timeout: 2 * MINUTES }, () 
     const [pair] = await reviewOf(my.memory, signal());
     expect(pair).toMatchObject({ state: "both", reason: "Children and adults" });
     expect(await remarks(newer)).toEqual([]);
+    user.picks = [(items) => items.find(({ label }) => label === "Take the Verdict Back")];
+    await review(newer);
+    expect((await reviewOf(my.memory, signal()))[0]).toMatchObject({ state: "replaced", cause: "judge" });
   });
 });

@@ -72,6 +72,22 @@ describe("a hit in the list", () => {
     expect(found("holds")).toBe("3 days ago · score 0.78");
   });
 
+  it("says what its decision replaced", () => {
+    const older = { memory_id: "x", memory_number: 3, statement: "Four retries", dated_at: "2026-10-02T09:00:00Z" };
+    const standing = {
+      state: "holds",
+      statement: "Five retries",
+      by: null,
+      since: null,
+      confidence: null,
+      cause: null,
+      replaces: [older],
+      inherited_from: null,
+    } as const;
+    const detail = "Five retries · replaces: Four retries (2026-10-02, #3)";
+    expect(row({ ...hit, standing: { ...standing, replaces: [older] } }).detail).toBe(detail);
+  });
+
   it("shows no decision that was given up, and no form of a text", () => {
     const record = { ...hit, decisions: ["[Earlier] Two weeks", "[Later] Four weeks"] };
     expect(row(record).detail).toBe("[Later] Four weeks");

@@ -17,7 +17,12 @@ from ..job_commands import add_job_command, submit_for_target, without_none
 from ..output import Envelope, say
 from ..process_commands import workspace_and_settings
 
-_HOLDS = {"newer": "the newer one holds", "older": "the older one holds", "both": "both hold"}
+_HOLDS = {
+    "newer": "the newer one holds",
+    "older": "the older one holds",
+    "both": "both hold",
+    "undecided": "no verdict is left",
+}
 
 
 def add_review(builder: CommandLineBuilder) -> None:
@@ -32,7 +37,7 @@ def add_review(builder: CommandLineBuilder) -> None:
         ],
         more="A pair is named by the numbers of its two memories, two other decisions by memory and place: 12.2 is the"
         " second decision that memories show 12 prints. The newer one is the one with the later date. A later verdict"
-        " replaces an earlier one; the memories themselves stay.",
+        " replaces an earlier one, and undecided takes it back; the memories themselves stay.",
         run=run,
         show=show_review,
     )
@@ -62,7 +67,9 @@ def _named(args: argparse.Namespace) -> tuple[str, str]:
     if verdict is None and other in PAIR_VERDICTS:
         other, verdict = None, other
     if other is not None and "." not in other:
-        raise JobError("ARGUMENT_INVALID", f"{other!r} is neither a decision, such as 14.1, nor newer, older or both.")
+        raise JobError(
+            "ARGUMENT_INVALID", f"{other!r} is neither a decision, such as 14.1, nor one of {', '.join(PAIR_VERDICTS)}."
+        )
     name = name if other is None else f"{name}/{other}"
     if verdict is None:
         raise JobError(
@@ -90,19 +97,20 @@ def show_review(answer: Envelope) -> None:
 
 def show(answer: Envelope) -> None:
     """Print what holds, and how to take it back."""
-    result = answer["result"]
-    if "pair" in answer:
-        _say_pair(answer["pair"])
+    result, pair = answer["result"], answer.get("pair")
+    if pair is not None:
+        _say_pair(pair)
     else:
         older, newer = result["memory_numbers"]
         say(f"Of #{older} and #{newer}: {_HOLDS[result['verdict']]}")
-    if "pair" in answer and result["verdict"] != "both":
-        say(f"To take it back: cognee-memory review {answer['pair']['pair']} both")
+    if pair is not None and result["verdict"] != "undecided":
+        say(f"To take it back: cognee-memory review {pair['pair']} undecided")
 
 
 def _say_pair(pair: Envelope) -> None:
     if pair["state"] == "disputed":
-        said = f"may contradict each other ({pair['confidence']:.2f})"
+        by = "" if pair["cause"] == "judge" else f", said {pair['by']} on {pair['at'][:10]}"
+        said = f"may contradict each other ({pair['confidence']:.2f}){by}"
     elif pair["cause"] == "judge":
         said = f"the newer replaced the older ({pair['confidence']:.2f})"
     else:

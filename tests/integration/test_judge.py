@@ -1,0 +1,279 @@
+"""The language model asked about decisions that may contradict each other, with cognee's real client and a scripted
+server: what is sent, what is kept of each answer, and what a failure leaves.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from harness import PATIENCE, Place, until
+from llm_server import Garbage, Hang, LlmServer, Malformed, Request, Status, Step
+
+from bridge.search import review
+from bridge.store.opening import reader_of
+
+FORM = "Verdicts"
+SECRET = "ghp_" + "a1B2" * 9
+THINGS = (
+    "gate", "ferry", "kiln", "orchard", "library", "museum", "harbour", "bakery", "tower", "garden", "cinema", "pool",
+    "market", "station", "bridge", "school", "theatre", "stable", "mill", "forge", "archive", "chapel", "depot",
+)  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _as_new(model: LlmServer) -> None:
+    model.reset()
+    model.answers[FORM] = verdicts("later")
+
+
+def verdicts(stands: str, confidence: float = 0.95, only: Callable[[int], bool] = lambda _: True) -> Any:
+    """An answer for the pairs of a request of which ``only`` says so by their number."""
+
+    def answer(request: Request) -> dict[str, Any]:
+        pairs = json.loads(request.user[request.user.index("{") :])["pairs"]
+        given = {"stands": stands, "kind": "value", "confidence": confidence}
+        return {"verdicts": [{"pair": pair["pair"], **given} for pair in pairs if only(pair["pair"])]}
+
+    return answer
+
+
+def place_of(base: Path, model: LlmServer, cache: Path, **more: str) -> Place:
+    return Place(base, COGNEE_MEMORY_CACHE_DIR=str(cache), **model.environment(), **more)
+
+
+@pytest.fixture(scope="module")
+def place(model: LlmServer, model_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    """With a worker that does not ask by itself."""
+    made = place_of(tmp_path_factory.mktemp("judge"), model, model_cache, COGNEE_MEMORY_REVIEW_WITH_LLM="0")
+    with made.worker():
+        yield made
+
+
+def dispute(place: Place, *things: str, note: str = "") -> None:
+    """Two decisions about each thing, of two dates, that may contradict each other, and until they are compared."""
+    before = len(doubtful(place))
+    jobs = [
+        place.submit("ingest", {"summary": {
+            "topic": f"The {thing}", "context": f"We spoke of the {thing}. {note}", "decisions": [said.format(thing)],
+            "source_created_at": f"2026-10-0{day}T10:00:00Z",
+        }})
+        for thing in things
+        for day, said in ((1, "The {} is closed on Mondays"), (2, "The {} is open on Mondays"))
+    ]  # fmt: skip
+    for job in jobs:
+        assert place.ended(job).state == "succeeded"
+    until(lambda: all_compared(place), "the decisions are compared")
+    assert len(doubtful(place)) >= before + len(things)
+
+
+def all_compared(place: Place) -> bool:
+    with closing(sqlite3.connect(place.workspace.memory_db)) as connection:
+        query = "SELECT (SELECT count(*) FROM memories) = (SELECT count(*) FROM statements WHERE passage = 0)"
+        return bool(connection.execute(query).fetchone()[0])
+
+
+def doubtful(place: Place) -> list[Any]:
+    with reader_of(place.workspace).lists() as lists:
+        return [] if lists is None else lists.unsaid()
+
+
+def asked(place: Place) -> dict[str, Any]:
+    """The outcome of a job."""
+    record = place.ended(place.submit("judge", {})).as_dict()
+    assert record["state"] == "succeeded", record
+    found: dict[str, Any] = record["result"]
+    return found
+
+
+def tried(place: Place, job: str) -> dict[str, Any] | None:
+    """The record of a job of which an attempt has failed."""
+    record = place.record(job)
+    return record.as_dict() if record is not None and record.error else None
+
+
+def pairs_of(place: Place, thing: str) -> list[tuple[str, str | None, str | None]]:
+    found = review.pairs(place.workspace, all_of_them=True)
+    return [(each["state"], each["holds"], each["by"]) for each in found if thing in each["older"]["statement"]]
+
+
+def test_what_the_model_is_sure_of_is_kept_with_its_name_and_asked_once(place: Place, model: LlmServer) -> None:
+    dispute(place, "gate")
+    result = asked(place)
+    assert (result["newer"], result["calls"]) == (1, 1)
+    assert pairs_of(place, "gate") == [("replaced", "newer", "openai/test-model")]
+    (request,) = model.requests
+    assert [word in request.user for word in ("closed on Mondays", "open on Mondays", "2026-10-02", "We spoke")] == [
+        True, True, True, False,
+    ]  # fmt: skip
+    assert asked(place)["calls"] == 0
+    assert len(model.requests) == 1, "neither is a pair asked twice nor cognee loaded for nothing"
+
+
+@pytest.mark.parametrize(
+    ("thing", "stands", "confidence", "state", "holds"),
+    [
+        ("ferry", "both", 0.9, "both", "both"),
+        ("kiln", "both", 0.6, "disputed", None),
+        ("orchard", "earlier", 0.99, "disputed", None),  # the dates say which one is the newer
+        ("library", "later", 0.75, "disputed", None),
+    ],
+)
+def test_an_answer_that_is_unsure_or_turns_the_dates_around_leaves_the_pair_disputed(
+    place: Place, model: LlmServer, thing: str, stands: str, confidence: float, state: str, holds: str | None
+) -> None:
+    dispute(place, thing)
+    model.answers[FORM] = verdicts(stands, confidence)
+    asked(place)
+    assert [each[:2] for each in pairs_of(place, thing)] == [(state, holds)]
+    asked(place)
+    assert len(model.requests) == 1, "each is asked once, whatever the answer was"
+
+
+def test_a_persons_verdict_wins_over_the_models_and_can_be_taken_back(place: Place, model: LlmServer) -> None:
+    dispute(place, "museum")
+    asked(place)
+    (name,) = (
+        p["pair"] for p in review.pairs(place.workspace, all_of_them=True) if "museum" in p["older"]["statement"]
+    )
+    said = place.cli("review", name, "both").stdout
+    assert "both hold, said person" in said
+    assert f"To take it back: cognee-memory review {name} undecided" in said
+    assert pairs_of(place, "museum") == [("both", "both", "person")]
+    place.cli("review", name, "undecided")
+    assert pairs_of(place, "museum") == [("disputed", None, None)]
+    asked(place)
+    assert len(model.requests) == 1, "what somebody took back, the model is not asked again"
+
+
+def test_pairs_that_an_answer_leaves_out_are_asked_once_more(place: Place, model: LlmServer) -> None:
+    dispute(place, "harbour", "bakery", "tower", "cinema")
+    count = len(doubtful(place))
+    model.answers[FORM] = verdicts("later", only=lambda pair: pair % 2 == 0)
+    result = asked(place)
+    assert [request.user.count('"pair"') for request in model.requests] == [count, count - count // 2]
+    assert result["newer"] + result["undecided"] == count
+    assert result["undecided"] > 0
+    assert doubtful(place) == []
+
+
+def test_neither_a_secret_nor_anything_beside_the_decisions_is_sent(
+    model: LlmServer, model_cache: Path, tmp_path: Path
+) -> None:
+    """The store is older than redaction."""
+    place = place_of(tmp_path, model, model_cache, COGNEE_MEMORY_REVIEW_WITH_LLM="0", COGNEE_MEMORY_REDACT_SECRETS="0")
+    with place.worker():
+        dispute(place, f"gate {SECRET}", note="Nobody asked about Zephyr.")
+    place.environment.pop("COGNEE_MEMORY_REDACT_SECRETS")
+    with place.worker():
+        assert asked(place)["newer"] == 1
+    sent = json.dumps([request.body for request in model.requests])
+    assert ("on Mondays" in sent, SECRET in sent, "Zephyr" in sent) == (True, False, False)
+
+
+@pytest.mark.parametrize(
+    ("thing", "steps", "code"),
+    [
+        ("garden", [Garbage()], "LLM_FAILED"),
+        ("pool", [Malformed(), Malformed()], "LLM_FAILED"),
+        ("market", [Status(401)], "LLM_KEY_REFUSED"),
+        ("station", [Status(429, retry_after=3600)], "RATE_LIMITED"),
+    ],
+)
+def test_a_failure_keeps_nothing_and_the_pairs_wait_for_the_next_attempt(
+    place: Place, model: LlmServer, thing: str, steps: list[Step], code: str
+) -> None:
+    dispute(place, thing)
+    left = doubtful(place)
+    model.then(*steps)
+    job = place.submit("judge", {}, max_attempts=1)
+    record = until(lambda: tried(place, job), "the attempt has failed")
+    assert record["error"]["code"] == code
+    assert doubtful(place) == left
+    assert len(model.requests) == len(steps)
+    if record["state"] != "failed":
+        place.cli("jobs", "cancel", job)
+    assert asked(place)["newer"] == len(left)
+
+
+def test_an_answer_that_does_not_come_in_time_keeps_nothing(
+    model: LlmServer, model_cache: Path, tmp_path: Path
+) -> None:
+    more = {"COGNEE_MEMORY_REVIEW_WITH_LLM": "0", "COGNEE_MEMORY_LLM_TIMEOUT_SECONDS": "0.5"}
+    place = place_of(tmp_path, model, model_cache, **more)
+    with place.worker():
+        dispute(place, "gate")
+        model.then(Hang())
+        record = place.ended(place.submit("judge", {}, max_attempts=1))
+        assert (record.state, (record.error or {})["code"]) == ("failed", "LLM_TIMEOUT")
+        assert len(doubtful(place)) == 1
+        model.release()
+
+
+def test_what_the_provider_refuses_for_its_words_stays_disputed_and_is_not_asked_again(
+    place: Place, model: LlmServer
+) -> None:
+    dispute(place, "bridge")
+    count = len(doubtful(place))
+    model.then(Status(400, message="maximum context length", code="context_length_exceeded"))
+    assert asked(place)["undecided"] == count
+    assert pairs_of(place, "bridge") == [("disputed", None, None)]
+    assert asked(place)["calls"] == 0
+
+
+def test_a_budget_that_is_spent_in_the_middle_keeps_what_was_answered_and_waits_and_says_so(
+    model: LlmServer, model_cache: Path, tmp_path: Path
+) -> None:
+    more = {"COGNEE_MEMORY_REVIEW_WITH_LLM": "0", "COGNEE_MEMORY_LLM_CALLS_PER_DAY": "1"}
+    place = place_of(tmp_path, model, model_cache, **more)
+    with place.worker():
+        dispute(place, *THINGS)
+        count = len(doubtful(place))
+        assert count > 20, "more than one call takes"
+        job = place.submit("judge", {})
+        assert until(lambda: tried(place, job), "it waits")["error"]["code"] == "LLM_BUDGET_SPENT"
+        assert (len(model.requests), len(doubtful(place))) == (1, count - 20)
+        status = place.cli("status").stdout
+    assert "1 job retrying: LLM_BUDGET_SPENT  (1 judge" in status
+
+
+def test_a_worker_that_is_killed_before_the_answer_is_kept_asks_again_and_keeps_it_once(
+    model: LlmServer, model_cache: Path, tmp_path: Path
+) -> None:
+    place = place_of(tmp_path, model, model_cache, COGNEE_MEMORY_REVIEW_WITH_LLM="0")
+    worker = place.worker()
+    with worker:
+        dispute(place, "gate")
+        model.then(Hang())
+        job = place.submit("judge", {})
+        model.wait_for(1, PATIENCE)
+        worker.kill()
+    model.release()
+    assert len(doubtful(place)) == 1
+    with place.worker():
+        assert place.ended(job).state == "succeeded"
+    assert len(model.requests) == 2
+    assert pairs_of(place, "gate") == [("replaced", "newer", "openai/test-model")]
+
+
+def test_a_worker_asks_by_itself_only_with_a_model_and_where_nobody_turned_it_off(
+    model: LlmServer, model_cache: Path, tmp_path: Path
+) -> None:
+    place = place_of(tmp_path, model, model_cache, COGNEE_MEMORY_REVIEW_WITH_LLM="0")
+    with place.worker():
+        dispute(place, "gate")
+    key = place.environment.pop("LLM_API_KEY")
+    endpoint = place.environment.pop("LLM_ENDPOINT")
+    place.environment.pop("COGNEE_MEMORY_REVIEW_WITH_LLM")
+    with place.worker():
+        dispute(place, "ferry")
+    assert model.requests == []
+    place.environment |= {"LLM_API_KEY": key, "LLM_ENDPOINT": endpoint}
+    with place.worker():
+        until(lambda: not doubtful(place) or None, "the model has been asked")
+    assert pairs_of(place, "gate") == [("replaced", "newer", "openai/test-model")]
