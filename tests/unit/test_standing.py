@@ -103,6 +103,11 @@ class Place:
 
 
 @pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+@pytest.fixture
 def judged(monkeypatch: pytest.MonkeyPatch) -> Callable[[Judge], None]:
     return lambda by: monkeypatch.setattr(judge, "replaces", by)
 
