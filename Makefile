@@ -164,7 +164,7 @@ e2e-extension: extension $(STAMP) $(CODE_SERVER_STAMP) ## the extension in a rea
 	cd $(EXTENSION) && $(NODE_PATH) COGNEE_CODE_SERVER="$(CODE_SERVER_ENTRY)" \
 		COGNEE_MEMORY_PROGRAM="$(CURDIR)/$(BIN)/cognee-memory" npm run e2e
 
-e2e-setup: extension $(CODE_SERVER_STAMP) ## the extension's set-up whole, from its package and an empty home: downloads 70 MB
+e2e-setup: extension $(CODE_SERVER_STAMP) ## the extension's set-up whole, from its package and an empty home: downloads 62 MB
 	cd $(EXTENSION) && $(NODE_PATH) COGNEE_CODE_SERVER="$(CODE_SERVER_ENTRY)" npm run e2e:setup
 
 clean: ## remove the environment and caches

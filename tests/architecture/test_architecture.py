@@ -142,10 +142,16 @@ def tree_of(path: Path) -> ast.Module:
 
 
 @cache
+def nodes_of(path: Path) -> tuple[ast.AST, ...]:
+    """All nodes of a module. A dozen tests look at those of every module."""
+    return tuple(ast.walk(tree_of(path)))
+
+
+@cache
 def imported(path: Path, *, types: bool = True) -> set[str]:
     """Full names of all that a module imports, inside functions too, and with ``types`` under TYPE_CHECKING."""
     package = path.relative_to(ROOT).with_suffix("").parts[:-1]
-    nodes = list(ast.walk(tree_of(path)))
+    nodes = nodes_of(path)
     guards = [node for node in nodes if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
     skipped = set() if types else {id(each) for guard in guards for each in ast.walk(guard)}
     found: set[str] = set()
@@ -452,7 +458,7 @@ HOOK = "worker/hooks/hook.py"
 def test_one_module_reads_the_environment() -> None:
     readers = set()
     for path in MODULES:
-        for node in ast.walk(tree_of(path)):
+        for node in nodes_of(path):
             if isinstance(node, ast.Attribute) and ast.unparse(node) in ("os.environ", "os.environb", "os.getenv"):
                 readers.add(name_of(path))
             if isinstance(node, ast.ImportFrom) and node.module == "os":
@@ -470,7 +476,7 @@ def test_one_module_knows_where_everything_lies() -> None:
 def test_one_module_shapes_the_envelope() -> None:
     shapers = set()
     for path in MODULES:
-        for node in ast.walk(tree_of(path)):
+        for node in nodes_of(path):
             if isinstance(node, ast.Dict) and any(
                 isinstance(k, ast.Constant) and k.value == "success" for k in node.keys
             ):
@@ -484,7 +490,7 @@ def test_one_module_writes_to_stdout_below_the_level_of_print() -> None:
     its stdout when the reader has gone."""
     writers = set()
     for path in MODULES:
-        for node in ast.walk(tree_of(path)):
+        for node in nodes_of(path):
             if isinstance(node, ast.Call) and ast.unparse(node.func) in ("os.dup2", "os.dup"):
                 writers.add(name_of(path))
     assert writers == {"bridge/interface/envelope.py", "worker/child/main.py", "worker/cli.py"}
@@ -493,7 +499,7 @@ def test_one_module_writes_to_stdout_below_the_level_of_print() -> None:
 def test_print_is_for_the_views_and_for_what_a_process_says_at_its_end() -> None:
     printers = set()
     for path in MODULES:
-        for node in ast.walk(tree_of(path)):
+        for node in nodes_of(path):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print":
                 to = {keyword.arg: ast.unparse(keyword.value) for keyword in node.keywords}
                 if to.get("file") != "sys.stderr":
@@ -559,7 +565,7 @@ def test_what_is_imported_at_the_top_is_a_declared_dependency() -> None:
 def codes_of(path: Path) -> set[str]:
     """The codes of the errors that a module makes."""
     found = set()
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] == "JobError" and node.args:
             found |= {c.value for c in ast.walk(node.args[0]) if isinstance(c, ast.Constant) and c.value != ""}
     return {code for code in found if isinstance(code, str)}

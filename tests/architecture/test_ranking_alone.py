@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from test_architecture import MODULES, ROOT, imported, name_of, tree_of
+from test_architecture import MODULES, ROOT, imported, name_of, nodes_of
 
 RANKING = ROOT / "bridge" / "search" / "ranking.py"
 FOR_OTHERS = {"COMPONENT_WEIGHTS", "RERANKED_WEIGHTS", "ABOVE_ANY_SCORE"}
@@ -21,13 +21,13 @@ OTHERS = [path for path in MODULES if path != RANKING and path.relative_to(ROOT)
 
 def weights() -> set[str]:
     """The constants of the module."""
-    names = (node.id for node in ast.walk(tree_of(RANKING)) if isinstance(node, ast.Name))
+    names = (node.id for node in nodes_of(RANKING) if isinstance(node, ast.Name))
     return {name for name in names if name.isupper()} - FOR_OTHERS
 
 
 def operands(path: Path) -> Iterator[tuple[str, int]]:
     """The last names of all that is added, subtracted, multiplied, divided or raised, with their lines."""
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.BinOp) and not isinstance(node.op, ast.BitOr | ast.BitAnd | ast.Mod):
             for side in (node.left, node.right):
                 if isinstance(side, ast.Attribute):
@@ -41,7 +41,7 @@ def test_the_weights_are_imported_by_no_other_module() -> None:
     for path in OTHERS:
         taken = {name.rpartition(".")[2] for name in imported(path) if name.startswith("bridge.search.ranking.")}
         assert not taken & weights(), name_of(path)
-        reached = {node.attr for node in ast.walk(tree_of(path)) if isinstance(node, ast.Attribute)}
+        reached = {node.attr for node in nodes_of(path) if isinstance(node, ast.Attribute)}
         assert not reached & weights(), name_of(path)
 
 
@@ -61,7 +61,7 @@ def test_the_page_draws_the_parts_of_a_score_as_they_are_answered() -> None:
 def test_one_module_says_when_the_age_of_a_memory_begins() -> None:
     choosing = set()
     for path in MODULES:
-        for node in ast.walk(tree_of(path)):
+        for node in nodes_of(path):
             if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or):
                 names = {ast.unparse(value).rpartition(".")[2] for value in node.values}
                 if {"source_created_at", "created_at"} <= names:

@@ -88,6 +88,11 @@ class Shelf:
         return found
 
 
+@pytest.fixture
+def shelf(tmp_path: Path) -> Shelf:
+    return Shelf(tmp_path)
+
+
 def lexical(shelf: Shelf, query: str) -> dict[str, float]:
     with closing(shelf.snapshot()) as snapshot:
         found = snapshot.lexical(query)
