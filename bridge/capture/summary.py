@@ -26,7 +26,6 @@ ARROW = " → "
 NEXT = " · "  # between what was asked first and last
 _QUOTE, _OUTCOME = 150, 190  # characters of a line's two sides
 _LEAST_ALONE = 3  # words of a request that is understood without what came of it
-_LONG_REQUEST = 12  # words of a request of which an answer must repeat two
 _MOST_DECISIONS = 6
 _ENGLISH = 0.15  # of the words of somebody who speaks it are words without a subject
 _MENTION = re.compile(r"@\S+")
@@ -121,13 +120,15 @@ def _related(beat: Beat, request: str) -> str:
     """What came of a request, if that speaks of the same."""
     outcome = _outcome(beat, request)
     about = subject_words(request)
-    return outcome if len(about & subject_words(outcome)) >= (2 if len(about) > _LONG_REQUEST else 1) else ""
+    return "" if (about - COMMON or about).isdisjoint(subject_words(outcome)) else outcome
 
 
 def _wishes(one: Sentence, beat: Beat) -> bool:
     """Whether a sentence says how it should be; a question does, if what came of it speaks of the same."""
     text, about = one.text, subject_words(one.text)
-    if words.is_empty(text) or words.begins("upkeep", text) or text.startswith("/") or len(about) < 2:
+    if words.is_empty(text) or words.begins("upkeep", text) or text.startswith("/") or text.endswith(":"):
+        return False
+    if len(about) < 2:
         return False
     if one.is_question and len(about & subject_words(_outcome(beat, text))) < 2:
         return False

@@ -306,6 +306,15 @@ def test_a_request_of_one_long_paragraph_is_the_person_s_own() -> None:
     assert decision.startswith("make a new task for a command")
 
 
+def test_an_answer_that_shares_no_word_of_the_subject_is_not_what_came_of_a_decision() -> None:
+    said = of(("user", "never ask me questions like this one"), ("assistant", "I've added a test, like the others.*"))
+    assert said.content.decisions == ("never ask me questions like this one",)
+
+
+def test_words_that_only_announce_a_list_are_no_decision() -> None:
+    assert of(("user", "make a new task of the following work:"), ("assistant", "Added.*")).content.decisions == ()
+
+
 def test_what_was_asked_about_the_state_before_a_change_is_left_out() -> None:
     content = of(
         ("user", "Please confirm that the hook of the page runs before the export"),
