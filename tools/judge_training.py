@@ -1,15 +1,13 @@
 """Trains the judge: a small transformer that reads two statements together, and says whether the later one replaces the
 earlier one.
 
-python -m tools.judge_training OUT.npz [--without m third]     half an hour on two cores; seeded
-python -m tools.judge_training OUT.npz --start FORMER.npz --new t u v     goes on from former weights
+python -m tools.judge_training OUT.npz [--without m t u v third]     half an hour on two cores; seeded
 
 It is all-MiniLM-L6-v2 with its embeddings and lowest layers as they are, which the embedding model on board has too;
 the other layers are trained, with one output. The pairs are in ``judge_pairs``. Each is shown in an order that is drawn
 anew, since the order is not what tells them apart: the dates are; half of the time with the topics before the
 statements. A quarter of what is shown are the nearest statements of other pairs of the same hand, which have nothing to
-do with each other. ``--without``: leave these files out, and print how the judge does on them. ``--start``: all pairs
-of the new hands are shown, and a third of the others.
+do with each other. ``--without``: leave these files out, and print how the judge does on them.
 
 It needs ``pip install jax optax``, which nothing else does. ``tools.judge`` makes the package's files from OUT.npz.
 """
@@ -42,7 +40,6 @@ from .judge import FROZEN, Pair, read_pairs
 EPOCHS, BATCH, RATE, SEED = 3, 32, 2e-4, 7
 UNRELATED, NEAREST, AROUND = 0.33, 6, 90  # a share of the pairs; of how many nearest; among so many pairs on each side
 WITH_TOPICS = 0.5
-SHOWN_AGAIN = 0.35  # of the pairs on which the former weights were trained
 LENGTHS = (32, 48, 64, 96)
 ALIKE = 60  # characters; a batch has pairs of about the same length
 SMOOTHED = 0.05
@@ -56,32 +53,25 @@ def main() -> int:
     parser.add_argument("out", type=Path)
     parser.add_argument("--without", nargs="*", default=[])
     parser.add_argument("--epochs", type=int, default=EPOCHS)
-    parser.add_argument("--start", type=Path)
-    parser.add_argument("--new", nargs="*", default=[])
     arguments = parser.parse_args()
     folder = install(ENGLISH_FULL, load().cache_folder)
     published, tokenizer = Published(folder / model_files.WEIGHTS.name), word_piece_tokenizer(folder)
     by_hand = read_pairs()
     held = {hand: by_hand.pop(hand) for hand in arguments.without}
-    former = None if arguments.start is None else dict(np.load(arguments.start))
-    shares = {hand: 1.0 if former is None or hand in arguments.new else SHOWN_AGAIN for hand in by_hand}
-    np.savez(arguments.out, **_train(by_hand, shares, former, published, tokenizer, arguments.epochs, held))
+    np.savez(arguments.out, **_train(by_hand, published, tokenizer, arguments.epochs, held))
     return 0
 
 
 def _train(
-    by_hand: dict[str, list[Pair]], shares: dict[str, float], former: Weights | None, published: Published,
-    tokenizer: Any, epochs: int, held: dict[str, list[Pair]],
-) -> Weights:  # fmt: skip
+    by_hand: dict[str, list[Pair]], published: Published, tokenizer: Any, epochs: int, held: dict[str, list[Pair]]
+) -> Weights:
     base = {name: jnp.asarray(published.tensor(name)) for name in published.names}
     low = {name: value for name, value in base.items() if not _is_trained(name)}
     rng = np.random.default_rng(SEED)
     weights = {name: value for name, value in base.items() if _is_trained(name)}
     weights |= {"judge.weight": jnp.asarray(rng.normal(0, 0.02, 2 * WIDTH), jnp.float32), "judge.bias": jnp.float32(0)}
-    weights |= {name: jnp.asarray(value) for name, value in (former or {}).items()}
     pairs, near = _with_nearest(by_hand)
-    share = np.concatenate([np.full(len(known), shares[hand]) for hand, known in by_hand.items()])
-    steps = epochs * (round(share.sum() * (1 + UNRELATED)) // BATCH)
+    steps = epochs * (round(len(pairs) * (1 + UNRELATED)) // BATCH)
     optimiser = optax.adamw(optax.warmup_cosine_decay_schedule(0, RATE, steps // 10, steps), weight_decay=0.01)
     state, key, began = optimiser.init(weights), jax.random.PRNGKey(SEED), time.monotonic()
 
@@ -101,7 +91,7 @@ def _train(
     upper = jax.jit(lambda weights, hidden, mask: jax.nn.sigmoid(_upper(weights, hidden, mask, None)))
     for epoch in range(epochs):
         losses = []
-        for chosen in _batches(_drawn(pairs, near, share, rng), rng):
+        for chosen in _batches(_drawn(pairs, near, rng), rng):
             ids, mask, types = _tokens(tokenizer, chosen)
             key, used = jax.random.split(key)
             labels = np.array([label for _, _, label in chosen], np.float32)
@@ -137,12 +127,11 @@ def _with_nearest(by_hand: dict[str, list[Pair]]) -> tuple[list[Pair], list[list
     return pairs, near
 
 
-def _drawn(pairs: list[Pair], near: list[list[Pair]], share: Any, rng: np.random.Generator) -> list[Shown]:
-    """What one epoch shows. ``share``: how likely each pair is shown."""
-    chosen = np.flatnonzero(rng.random(len(pairs)) < share)
-    shown = [_shown(pairs[at], pairs[at], float(pairs[at].label == "replaced"), rng) for at in chosen.tolist()]
-    while len(shown) < round(len(chosen) * (1 + UNRELATED)):
-        at = int(rng.choice(chosen))
+def _drawn(pairs: list[Pair], near: list[list[Pair]], rng: np.random.Generator) -> list[Shown]:
+    """What one epoch shows."""
+    shown = [_shown(pair, pair, float(pair.label == "replaced"), rng) for pair in pairs]
+    while len(shown) < round(len(pairs) * (1 + UNRELATED)):
+        at = int(rng.integers(len(pairs)))
         if near[at]:
             shown.append(_shown(pairs[at], near[at][int(rng.integers(len(near[at])))], 0.0, rng))
     return shown
