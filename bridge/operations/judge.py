@@ -22,7 +22,6 @@ from ..graph.open_stores import Stores
 from ..memory import Memory
 from ..search.standings import DISPUTED, REPLACED, is_doubtful, words
 from ..slices import Slices
-from ..store.store import Store
 from ..store.values import AppliedJob, PairVerdict
 from ..text.decision_lines import digest
 from . import Outcomes, Progress, Task
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from jobs.payloads import EmptyPayload
 
     from ..interface.result_shapes import JudgeResult
+    from ..store.store import Store
 
 _MOST_CALLS = 25  # of a job, so that its budget lasts; the next job goes on
 
