@@ -83,7 +83,7 @@ def sides(workspace: Workspace, name: str) -> tuple[ReviewedStatement, ReviewedS
 def resting(workspace: Workspace, settled: ReviewedPair) -> list[tuple[int, str]]:
     """What may rest on the decision of a pair that was replaced: the memory's number, and what it says.
 
-    Only memories that have a name which was given up are read, so that it takes 30 ms in 10,000 memories.
+    Only memories that have a name which was given up are read: to find them takes 12 to 22 ms in 10,000 memories.
     """
     if settled["state"] != "replaced":
         return []

@@ -1,7 +1,7 @@
 /** Versions of the program: reading them, and which is enough. */
 
 /** The first version whose protocol and answers this extension understands. */
-export const OLDEST = "0.4.0";
+export const OLDEST = "0.5.0";
 
 /** The version in a text such as `version: 0.4.0` or `{"version": "0.4.0"}`; undefined without one. */
 export function versionIn(text: string): string | undefined {

@@ -23,7 +23,7 @@ let shown: string[];
 let starts: number;
 const find = () => {
   starts += 1;
-  return Promise.resolve({ path, version: "0.4.0" });
+  return Promise.resolve({ path, version: "0.5.0" });
 };
 
 beforeEach(() => {
@@ -37,7 +37,7 @@ beforeEach(() => {
     changes: { onDidChange: () => ({ dispose: () => undefined }) },
     folders: () => [{ uri: Uri.file(workspace) }],
     memoryOf: () => memory,
-    programs: { find: () => Promise.resolve({ path, version: "0.4.0" }) },
+    programs: { find: () => Promise.resolve({ path, version: "0.5.0" }) },
     show: (error: unknown) => Promise.resolve(void shown.push(text(error))),
   } as unknown as Services);
 });

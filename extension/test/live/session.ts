@@ -59,7 +59,7 @@ export function session({ program = PROGRAM, hasLife = false, beside, prepare }:
     logLevel: 3,
   } as unknown as vscode.LogOutputChannel;
   const programs = {
-    find: () => Promise.resolve({ path: program, version: "0.4.0" }),
+    find: () => Promise.resolve({ path: program, version: "0.5.0" }),
     onDidChange: () => ({ dispose: () => undefined }),
   } as unknown as Programs;
   const folder = join(root, "ws");

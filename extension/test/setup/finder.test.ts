@@ -31,35 +31,35 @@ function finder(setting = ""): Finder {
 // The programs are shell scripts.
 describe.skipIf(process.platform === "win32")("finder", () => {
   it("takes the first that is new enough", async () => {
-    program(join(folder, "first", "cognee-memory"), "0.3.9");
+    program(join(folder, "first", "cognee-memory"), "0.4.9");
     const second = program(join(folder, "second", "cognee-memory"), "0.4.1");
     expect(await finder().find()).toEqual({ path: second, version: "0.4.1", isOwn: false });
   });
 
   it("says which one is too old if there is no other", async () => {
-    program(join(folder, "first", "cognee-memory"), "0.3.9");
+    program(join(folder, "first", "cognee-memory"), "0.4.9");
     await expect(finder().find()).rejects.toMatchObject({
       code: "PROGRAM_TOO_OLD",
-      message: `${folder}/first/cognee-memory has version 0.3.9, and this extension needs 0.4.0 or later.`,
+      message: `${folder}/first/cognee-memory has version 0.4.9, and this extension needs 0.5.0 or later.`,
     });
   });
 
   it("uses the setting and nothing else", async () => {
-    program(join(folder, "first", "cognee-memory"), "0.4.0");
+    program(join(folder, "first", "cognee-memory"), "0.5.0");
     await expect(finder(join(folder, "none")).find()).rejects.toMatchObject({ code: "COMMAND_PATH_WRONG" });
     const named = program(join(folder, "named"), "0.5.0");
     expect(await finder(named).find()).toEqual({ path: named, version: "0.5.0", isOwn: false });
   });
 
   it("uses the environment that was set up", async () => {
-    const own = program(join(folder, "env", "a1", "bin", "cognee-memory"), "0.4.0");
+    const own = program(join(folder, "env", "a1", "bin", "cognee-memory"), "0.5.0");
     await expect(finder().find()).rejects.toMatchObject({ code: "PROGRAM_NOT_FOUND" });
     await new Environments(join(folder, "env")).use("a1");
-    expect(await finder().find()).toEqual({ path: own, version: "0.4.0", isOwn: true });
+    expect(await finder().find()).toEqual({ path: own, version: "0.5.0", isOwn: true });
   });
 
   it("asks for the version again only when the file has changed", async () => {
-    const path = program(join(folder, "first", "cognee-memory"), "0.4.0");
+    const path = program(join(folder, "first", "cognee-memory"), "0.5.0");
     const one = finder();
     await one.find();
     await one.find();

@@ -83,7 +83,7 @@ describe.skipIf(process.platform === "win32")("set-up with the real Python", () 
     { timeout: SLOW },
     async () => {
       await expect(finder().find()).rejects.toMatchObject({ code: "PROGRAM_NOT_FOUND" });
-      const first = tiny("0.4.0");
+      const first = tiny("0.5.0");
 
       // A cancel in the middle: nothing is in use yet.
       const cancel = new AbortController();
@@ -100,7 +100,7 @@ describe.skipIf(process.platform === "win32")("set-up with the real Python", () 
       const steps = ["clear", "create", "dependencies", "program", "check", "switch"];
       expect(resumed.lines.filter((line) => line.startsWith("— "))).toEqual(steps.map((step) => `— ${step}`));
       const found = await finder().find();
-      expect(found).toMatchObject({ version: "0.4.0", isOwn: true });
+      expect(found).toMatchObject({ version: "0.5.0", isOwn: true });
 
       // The graph is added to it. If that fails or is cancelled, the program stays as it was.
       expect(await addGraph(first, withPython({ TINY_GRAPH: "offline" }))).toMatchObject({ code: "GRAPH_NOT_ADDED" });

@@ -96,7 +96,7 @@ afterEach(() => {
 });
 
 function program(path: string, setup: string): void {
-  writeFileSync(path, `#!/bin/sh\n[ "$1" = --version ] && echo "version: 0.4.0" && exit\n${setup}\n`, { mode: 0o755 });
+  writeFileSync(path, `#!/bin/sh\n[ "$1" = --version ] && echo "version: 0.5.0" && exit\n${setup}\n`, { mode: 0o755 });
 }
 
 /** An environment of the extension's own, in use, beside a bundle with the build `b1`. */
