@@ -117,7 +117,7 @@ def add_settings(builder: CommandLineBuilder) -> None:
 def settings(args: argparse.Namespace) -> Envelope:
     """All settings with their values and sources."""
     _, in_force = workspace_and_settings(args, anywhere=True)
-    return envelope.success(settings=[row.__dict__ for row in settings_table(in_force)])
+    return envelope.success(settings=[row._asdict() for row in settings_table(in_force)])
 
 
 def show_settings(answer: Envelope) -> None:
