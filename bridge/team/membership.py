@@ -22,12 +22,14 @@ from .. import trust
 @dataclass(frozen=True, slots=True)
 class Membership:
     """A workspace in a team. ``node`` names this machine's copy of it, and no other one. ``shares``: whether it came
-    from here, so that it is made known to the team, as ``name`` or by its folder's."""
+    from here, so that it is made known to the team, as ``name`` or by its folder's. ``is_pool``: the copy is a pool's,
+    which has the database's own address."""
 
     workspace_id: str
     node: str
     shares: bool
     name: str | None = None
+    is_pool: bool = False
 
 
 def membership_of(workspace: Workspace, config_folder: Path) -> Membership | None:
@@ -44,7 +46,7 @@ def membership_of(workspace: Workspace, config_folder: Path) -> Membership | Non
         workspace_id, shares = str(UUID(entry["workspace_id"])), bool(entry["shares"])
         machine = str(entry.get("machine") or socket.gethostname())
         name = None if entry.get("name") is None else str(entry["name"])
-        kind = "pool-" if entry.get("is_pool") else ""
+        is_pool = bool(entry.get("is_pool"))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -53,7 +55,8 @@ def membership_of(workspace: Workspace, config_folder: Path) -> Membership | Non
             f"{path} cannot be read, so it is unknown to which team the workspace belongs.",
             remediation="Join again: cognee-memory team join. To leave the team instead, remove the file.",
         ) from error
-    return Membership(workspace_id, f"{kind}{machine}/{owner[:12]}", shares, name)
+    node = f"{'pool-' if is_pool else ''}{machine}/{owner[:12]}"
+    return Membership(workspace_id, node, shares, name, is_pool)
 
 
 def require_machine(name: str | None) -> None:
