@@ -54,7 +54,7 @@ class KindSpec:
     stores_nothing_with: tuple[str, ...] = ()
     """Fields of the payload with which it stores none, such as that of a preview."""
     needs_graph: bool = False
-    """Whether it uses the knowledge graph: in a team, the machine runs it that owns the graph."""
+    """Whether it uses the knowledge graph: in a team, the service runs it, which has the graph."""
     test_only: bool = False
     """Whether jobs are accepted only where the setting for test jobs is on."""
 

@@ -132,7 +132,8 @@ class Stores:
             if found is not None:
                 from ..team import opening as team_opening  # only a team needs a client of its own
 
-                self._team = (found, self._shared_team or team_opening.team_of(self._settings))
+                reach = team_opening.whole_team_of if found.is_pool else team_opening.team_of
+                self._team = (found, self._shared_team or reach(self._settings))
         return self._team
 
     @contextmanager

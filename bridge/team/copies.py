@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from . import leases, shared_jobs
+from . import shared_jobs
 from .fields import Id, Node, Number, VersionName
 
 if TYPE_CHECKING:
@@ -76,11 +76,8 @@ def note(
     applied_seq: Number,
     version: VersionName,
     has_removed_all: bool,
-    *,
-    runs_jobs: bool,
 ) -> None:
-    """Note that a copy has applied the changes up to this number, and whether it has removed all that they forgot. A
-    machine that ``runs_jobs`` keeps the graph that it owns; another one lets it go."""
+    """Note that a copy has applied the changes up to this number, and whether it has removed all that they forgot."""
     connection.execute(
         f"INSERT INTO copies (workspace_id, node, applied_seq, removed_seq, version, token)"  # noqa: S608 - a constant
         f" VALUES (%s, %s, %s, %s, %s, {_OWN})"
@@ -89,7 +86,6 @@ def note(
         " version = excluded.version, token = excluded.token, seen_at = clock_timestamp()",
         (workspace_id, node, applied_seq, applied_seq if has_removed_all else 0, version),
     )
-    leases.keep_graphs(connection, node, workspace_id, keeps=runs_jobs)
 
 
 def note_seen(connection: Connection, workspace_id: str, node: str) -> None:

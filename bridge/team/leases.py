@@ -4,9 +4,9 @@ A lease ends by the server's clock, unless its holder renews it. Each has a high
 number is the fence: whatever its holder writes is refused once another worker has taken the workspace, also if the
 holder was only paused or cut off and does not know it yet.
 
-The knowledge graph is made from the memories by one machine, its owner, which alone runs the jobs that need it: who
-first runs such a job, and for as long as it is seen. What the graph holds can be made again anywhere, so the owner's
-end needs no fence of its own: its jobs commit under the lease, as all others.
+The knowledge graph is made from the memories by one pool, its owner, which alone runs the jobs that need it: who first
+runs such a job, and for as long as it is seen. A machine behind a gateway never does. What the graph holds can be made
+again anywhere, so the owner's end needs no fence of its own: its jobs commit under the lease, as all others.
 """
 
 from __future__ import annotations
@@ -29,9 +29,13 @@ if TYPE_CHECKING:
 SECONDS = 30.0
 GRAPH_SECONDS = 120.0  # since its owner was last seen
 
-# Whether a machine may run the job ``jobs`` of the workspace ``workspaces``.
-MAY_RUN = """
-(runs_on IS NULL OR runs_on = %(node)s)
+# Whether who asks has the database's own address: a gateway names the person for whom it asks.
+_IS_POOL = "nullif(current_setting('cognee_memory.person', true), '') IS NULL"
+_MAY_EVER_RUN = f"(runs_on IS NULL OR runs_on = %(node)s) AND (NOT needs_graph OR {_IS_POOL})"
+
+# Whether a machine may run the job ``jobs`` of the workspace ``workspaces`` now.
+MAY_RUN = f"""
+{_MAY_EVER_RUN}
 AND (NOT needs_graph OR graph_owner IS NULL OR graph_owner = %(node)s OR graph_until <= clock_timestamp())
 """
 
@@ -102,13 +106,13 @@ def take(
     return None if found is None else Lease(*found)
 
 
-_DUE_IN = """
+_DUE_IN = f"""
 SELECT extract(epoch FROM min(greatest(clock_timestamp(), lease_until, CASE state WHEN 'waiting' THEN greatest(
     jobs.due_at, CASE WHEN needs_graph AND graph_owner <> %(node)s THEN graph_until END
 ) END)) - clock_timestamp())::double precision
 FROM workspaces JOIN jobs ON workspace_id = id
-WHERE (state = 'running' OR state = 'waiting' AND (runs_on IS NULL OR runs_on = %(node)s)) AND
-"""
+WHERE (state = 'running' OR state = 'waiting' AND {_MAY_EVER_RUN}) AND
+"""  # noqa: S608 - constants
 
 
 def due_in(
@@ -147,28 +151,18 @@ def _wanted(node: str, served: Sequence[str] | None, embedder: str | None, forma
 def own_graph(connection: Connection, lease: Lease) -> None:
     """Note that the lease's holder runs a job that needs the graph: it owns the graph from now on."""
     connection.execute(
-        "UPDATE workspaces SET graph_owner = lease_owner,"
-        " graph_until = clock_timestamp() + make_interval(secs => %s) WHERE id = %s AND lease = %s",
+        f"UPDATE workspaces SET graph_owner = lease_owner,"  # noqa: S608 - a constant
+        f" graph_until = clock_timestamp() + make_interval(secs => %s) WHERE id = %s AND lease = %s AND {_IS_POOL}",
         (GRAPH_SECONDS, *lease),
     )
 
 
-def keep_graphs(connection: Connection, node: str, workspace_id: str | None = None, *, keeps: bool = True) -> None:
-    """Note that the machine is there and runs jobs, so that the graphs that it owns stay its own: the one of this
-    workspace, or all. With ``keeps=False``, it lets others have them."""
+def keep_graphs(connection: Connection, node: str, *, keeps: bool = True) -> None:
+    """Note that the pool is there and runs jobs, so that the graphs that it owns stay its own. With ``keeps=False``, it
+    lets others have them."""
     connection.execute(
-        "UPDATE workspaces SET graph_until = clock_timestamp() + make_interval(secs => %s) WHERE graph_owner = %s"
-        " AND (%s::uuid IS NULL OR id = %s::uuid)",
-        (GRAPH_SECONDS if keeps else 0, node, workspace_id, workspace_id),
-    )
-
-
-def keep_held_graph(connection: Connection, node: str, workspace_id: str) -> None:
-    """As ``keep_graphs``, for a machine that waits: it keeps the graph, unless it has let it go meanwhile."""
-    connection.execute(
-        "UPDATE workspaces SET graph_until = clock_timestamp() + make_interval(secs => %s)"
-        " WHERE id = %s AND graph_owner = %s AND graph_until > clock_timestamp()",
-        (GRAPH_SECONDS, workspace_id, node),
+        "UPDATE workspaces SET graph_until = clock_timestamp() + make_interval(secs => %s) WHERE graph_owner = %s",
+        (GRAPH_SECONDS if keeps else 0, node),
     )
 
 

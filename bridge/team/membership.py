@@ -22,12 +22,14 @@ from .. import trust
 @dataclass(frozen=True, slots=True)
 class Membership:
     """A workspace in a team. ``node`` names this machine's copy of it, and no other one. ``shares``: whether it came
-    from here, so that it is made known to the team, as ``name`` or by its folder's."""
+    from here, so that it is made known to the team, as ``name`` or by its folder's. ``is_pool``: the copy is a pool's,
+    which has the database's own address."""
 
     workspace_id: str
     node: str
     shares: bool
     name: str | None = None
+    is_pool: bool = False
 
 
 def membership_of(workspace: Workspace, config_folder: Path) -> Membership | None:
@@ -41,9 +43,10 @@ def membership_of(workspace: Workspace, config_folder: Path) -> Membership | Non
     path = _path(config_folder, owner)
 
     def membership(entry: Any) -> Membership:
-        machine = f"{'pool-' if entry.get('is_pool') else ''}{entry.get('machine') or socket.gethostname()}"
+        is_pool = bool(entry.get("is_pool"))
         name = None if entry.get("name") is None else str(entry["name"])
-        return Membership(str(UUID(entry["workspace_id"])), f"{machine}/{owner[:12]}", bool(entry["shares"]), name)
+        node = f"{'pool-' if is_pool else ''}{entry.get('machine') or socket.gethostname()}/{owner[:12]}"
+        return Membership(str(UUID(entry["workspace_id"])), node, bool(entry["shares"]), name, is_pool)
 
     found = state_file.read(path, membership, absent=None, damaged="damaged")
     if isinstance(found, str):

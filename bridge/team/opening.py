@@ -13,7 +13,7 @@ from ..settings import Settings, user_file
 
 if TYPE_CHECKING:
     from .gateway_team import GatewayTeam
-    from .protocol import Team
+    from .postgres_team import PostgresTeam
     from .server import Server
 
 
@@ -56,11 +56,8 @@ def server_of(settings: Settings, *, connections: int = 4, upgrades: bool = True
     )
 
 
-def whole_team_of(settings: Settings) -> Team:
-    """The team as who asks may see it: an operator, who has the database's address, all of it. Raises as ``team_of``
-    and ``server_of``."""
-    if settings.team is not None or settings.store is None:
-        return team_of(settings)
+def whole_team_of(settings: Settings) -> PostgresTeam:
+    """All of the team, for a pool or an operator, by its database. Raises as ``server_of``."""
     server = server_of(settings)
     from .postgres_team import PostgresTeam
 

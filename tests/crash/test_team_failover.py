@@ -86,6 +86,8 @@ def test_an_old_primary_that_comes_back_is_answered_for_by_nobody_and_follows_on
         jobs.ended()
         pair.promote()
         pair.primary.start()  # as it was: a primary, first in the address, whose standby has left it
+        jobs.gateway.kill()  # it keeps its connections; one that starts looks at the first of the address
+        jobs.gateway.start()
         assert pair.ask(pair.primary, "SELECT pg_is_in_recovery()") == [(False,)]
         before = pair.ask(pair.primary, "SELECT count(*) FROM cognee_memory.changes")
         jobs.give(4)

@@ -458,7 +458,7 @@ def test_a_server_that_only_reads_is_left_and_reached_again_once_it_writes(dsn: 
 
         def is_noted() -> bool:
             try:
-                team.note_copy(workspace_id, "first", 1, "0", True, runs_jobs=True)
+                team.note_copy(workspace_id, "first", 1, "0", True)
             except JobError as error:
                 if error.code == "TEAM_UNREACHABLE":  # which is waited for
                     return False

@@ -31,6 +31,7 @@ from bridge.settings import load
 from bridge.store.team.tables import key_text
 from bridge.team import copies, membership, people, schema, wire
 from bridge.team.gateway_team import GatewayTeam
+from bridge.team.leases import Lease
 from bridge.team.postgres_team import PostgresTeam
 from bridge.team.protocol import CALLS
 from bridge.team.rows import Author, Described, Position, SharedRow
@@ -198,7 +199,7 @@ def bodies(workspace_id: str) -> dict[str, dict[str, Any]]:
         "reports": {"node": "n"},
         "acknowledge": {"node": "n", "seen": []},
         "cancel": {"job_id": "a"},
-        "note_copy": {"node": "n", "applied_seq": 0, "version": "0", "has_removed_all": True, "runs_jobs": True},
+        "note_copy": {"node": "n", "applied_seq": 0, "version": "0", "has_removed_all": True},
         "remove_copy": {"node": "n"},
         "failed_jobs": {"limit": 50},
         "dismiss": {"job_ids": None},
@@ -279,7 +280,7 @@ def test_row_level_security_alone_shows_and_changes_nothing_of_another_persons_w
         with pytest.raises(JobError):
             theirs.post(strangers.workspace_id, "n", [])
         with pytest.raises(JobError):
-            theirs.note_copy(strangers.workspace_id, "n", 1, "0", True, runs_jobs=True)
+            theirs.note_copy(strangers.workspace_id, "n", 1, "0", True)
         what = Described(str(uuid4()), "in Ann's name", 8, "m", 3, strangers.ann)
         with pytest.raises(JobError):
             theirs.share(what, str(uuid4()), [], Author("n"))
@@ -490,27 +491,45 @@ def test_who_waits_is_told_of_a_change_whose_notice_was_lost(strangers: Stranger
     assert waiting.look() == []
 
 
-def test_who_waits_is_seen_and_keeps_its_graph(strangers: Strangers, waiting: Waiting) -> None:
+def test_who_waits_is_seen(strangers: Strangers, waiting: Waiting) -> None:
     hosted, workspace_id = strangers.hosted, strangers.workspace_id
     node = f"{strangers.ann}/laptop"
     with hosted.team(strangers.anns) as team:
-        team.note_copy(workspace_id, "laptop", 1, "0", True, runs_jobs=True)
-    graph = (
-        "UPDATE workspaces SET graph_owner = %s, graph_until = clock_timestamp() + interval '1 s' * %s WHERE id = %s"
-    )
-    until_of = "SELECT graph_until > clock_timestamp() + interval '100 s' FROM workspaces WHERE id = %s"
+        team.note_copy(workspace_id, "laptop", 1, "0", True)
     with hosted.server.connection() as connection:
         connection.execute("UPDATE copies SET seen_at = seen_at - interval '1 day' WHERE node = %s", (node,))
-        connection.execute(graph.encode(), (node, 10, workspace_id))
         waiting.look()
         [[seen]] = connection.execute(
             "SELECT seen_at > clock_timestamp() - interval '1 h' FROM copies WHERE node = %s", (node,)
         )
         assert seen
-        assert connection.execute(until_of.encode(), (workspace_id,)).fetchone() == (True,)
-        connection.execute(graph.encode(), (node, -1, workspace_id))  # it has let it go
-        waiting.look()
-        assert connection.execute(until_of.encode(), (workspace_id,)).fetchone() == (False,)
+
+
+def test_a_job_of_the_graph_runs_in_the_service_alone_whatever_a_machine_says(strangers: Strangers) -> None:
+    workspace_id = strangers.workspace_id
+    file = {"schema_version": 1, "job_id": str(uuid4()), "kind": "ask", "payload": {"question": "why?"}}
+    job = parse_job(file["job_id"], encode(file))  # type: ignore[arg-type]
+    record = lifecycle.accept(job, clock.now())
+    pool = PostgresTeam(strangers.hosted.server)
+    with strangers.hosted.team(strangers.anns) as team:
+        team.post(workspace_id, "laptop", [(job, record)])
+        turn = team.look(workspace_id, "laptop", 60.0)
+        assert turn is not None
+        assert (turn.lease, turn.due_seconds) == (None, None), "it need not look again"
+        with strangers.hosted.working(strangers.anns, workspace_id) as (_, author):
+            assert author.lease is not None
+            lease = Lease(workspace_id, author.lease)
+            assert team.due(lease, "laptop", 10) == []
+            team.write(lease, [lifecycle.step(record, lifecycle.Started(), clock.now())])
+            with strangers.hosted.server.connection() as connection:
+                owner = connection.execute("SELECT graph_owner FROM workspaces WHERE id = %s", (workspace_id,))
+                assert owner.fetchone() == (None,), "nobody keeps the graph from the service"
+            team.write(lease, [record])
+    taken = pool.take("pool", [workspace_id])
+    assert taken is not None
+    assert [each.record.job_id for each in pool.due(taken, "pool", 10)] == [job.job_id]
+    pool.release(taken)
+    assert pool.cancel(workspace_id, job.job_id) == "cancelled"
 
 
 def test_who_waits_with_a_token_that_was_revoked_is_refused(strangers: Strangers) -> None:
@@ -552,7 +571,7 @@ def test_machines_that_lost_their_access_are_told_and_their_tokens_are_listed_al
         people.give(connection, workspace_id, strangers.ann, group)
         token = people.create_token(connection, person, "laptop", 10)
     with hosted.team(token) as team:
-        team.note_copy(workspace_id, "vm/1", 1, "1", True, runs_jobs=True)
+        team.note_copy(workspace_id, "vm/1", 1, "1", True)
         seen = team.access(workspace_id)
     assert seen is not None
     assert seen.expires_at is not None
@@ -635,9 +654,9 @@ def test_a_machine_cannot_act_in_the_name_of_another_person(strangers: Strangers
     workspace_id = str(uuid4())
     with hosted.team(anns) as team:
         team.share(replace(Described(workspace_id, "w", 8, "m", 3), group=group), str(uuid4()), [], Author("laptop"))
-        team.note_copy(workspace_id, "laptop", 1, "0", True, runs_jobs=True)
+        team.note_copy(workspace_id, "laptop", 1, "0", True)
     with hosted.team(bobs) as team:
-        team.note_copy(workspace_id, f"{ann}/laptop", 99, "0", True, runs_jobs=True)
+        team.note_copy(workspace_id, f"{ann}/laptop", 99, "0", True)
         team.remove_copy(workspace_id, "laptop")
         nodes = {each.node for each in team.copies(workspace_id)}
     assert nodes == {f"{ann}/laptop", f"{bob}/{ann}/laptop"}

@@ -21,6 +21,8 @@ from machines import Team, pause, resume, summary
 from pools import PoolProcess
 from postgres import database, free_port
 
+from jobs.layout import Workspace
+
 
 @pytest.fixture(scope="module")
 def dsn() -> Iterator[str]:
@@ -138,36 +140,37 @@ def test_what_a_machine_forgets_is_removed_from_the_copies_of_a_pool(
         assert left == []
 
 
-def test_a_question_of_the_graph_is_answered_by_the_machine_that_owns_the_graph(
+def test_a_question_of_the_graph_is_answered_by_the_pool_that_owns_the_graph_and_by_no_laptop(
     tmp_path: Path, dsn: str, model_cache: Path
 ) -> None:
     with LlmServer() as model:
-        variables = model.environment()
         team = Team(tmp_path, dsn, model_cache)
-        first, second = team.machine("first", **variables), team.machine("second", **variables)
-        with first.worker():
-            assert first.ended(first.submit("ingest", summary("The queue is a spool", 1))).state == "succeeded"
-            with second.worker():
-                pause(second)
-                assert first.ended(first.submit("ask", {"question": "What is the queue?"})).state == "succeeded"
-                owner = team.rows("SELECT graph_owner FROM workspaces WHERE id = %s")
-                resume(second)
-                for _ in range(3):
-                    assert second.ended(second.submit("ask", {"question": "What is the queue?"})).state == "succeeded"
-                assert team.rows("SELECT graph_owner FROM workspaces WHERE id = %s") == owner
-                assert has_graph(first)
-                assert not has_graph(second)
-            with second.worker():
-                assert first.ended(first.submit("ingest", summary("Fonts are bundled", 2))).state == "succeeded"
-                until(lambda: second.json("memories", "list")["total"] == 2 or None, "both are here")
-                assert waiting_for_graph(second) == 0, "nothing waits for a graph that never was"
-                pause(first)
-                last = second.ended(second.submit("ask", {"question": "What is the queue?"}))
-                assert last.state == "succeeded"
-                assert "spool" in str(last.result), "its first graph has all memories"
-                assert waiting_for_graph(second) == 0
-                assert team.rows("SELECT graph_owner FROM workspaces WHERE id = %s") != owner
-                assert has_graph(second), "a paused machine lets it go"
+        place = team.machine("laptop")
+        owner = "SELECT graph_owner FROM workspaces WHERE id = %s"
+        with place.worker():
+            assert place.ended(place.submit("ingest", summary("The queue is a spool", 1))).state == "succeeded"
+            with PoolProcess(tmp_path / "first", dsn, model_cache, **model.environment()) as first:
+                assert answered(place)
+                before = team.rows(owner)
+                assert has_graph(Workspace(first.folder / team.workspace_id))
+                with PoolProcess(tmp_path / "second", dsn, model_cache, **model.environment()) as second:
+                    for _ in range(3):
+                        assert answered(place)
+                    assert team.rows(owner) == before
+                    first.process.send_signal(signal.SIGTERM)
+                    assert first.process.wait(PATIENCE) == 0
+                    assert "spool" in answered(place), "its first graph has all memories"
+                    assert team.rows(owner) != before, "a pool that ends lets it go"
+                    assert has_graph(Workspace(second.folder / team.workspace_id))
+            assert not has_graph(place.workspace)
+            assert waiting_for_graph(place) == 0, "nothing waits for a graph that never was"
+
+
+def answered(place: Place) -> str:
+    """The answer to a question of the graph."""
+    record = place.ended(place.submit("ask", {"question": "What is the queue?"}))
+    assert record.state == "succeeded", record.error
+    return str(record.result)
 
 
 def waiting_for_graph(place: Place) -> int:
@@ -176,5 +179,5 @@ def waiting_for_graph(place: Place) -> int:
         return int(count)
 
 
-def has_graph(place: Place) -> bool:
-    return any((place.workspace.cognee_system / "databases").glob("*"))
+def has_graph(workspace: Workspace) -> bool:
+    return any((workspace.cognee_system / "databases").glob("*"))

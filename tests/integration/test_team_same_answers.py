@@ -18,6 +18,7 @@ from harness import Place, until
 from llm_server import LlmServer
 from machines import Team
 from old_workspace import OldWorkspace
+from pools import PoolProcess
 from postgres import database
 
 from bridge import trust
@@ -153,7 +154,8 @@ def test_every_machine_answers_as_one_machine_that_ran_all_jobs(tmp_path: Path, 
             expected = run([alone])
         first, second = team.machine("first", **model.environment()), team.machine("second", **model.environment())
         give_files(first, other)
-        with first.worker(), second.worker():
+        service = PoolProcess(tmp_path / "service", dsn, model_cache, **model.environment())  # it has the graph
+        with service, first.worker(), second.worker():
             assert without_paths(run([first, second])) == without_paths(expected)
             third = team.machine("third", **model.environment())
             with third.worker():

@@ -13,9 +13,11 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 
 from bridge import trust
+from bridge.graph.open_stores import Stores
 from bridge.settings import Settings, is_allowed_in_workspace, load, names
 from bridge.team import address, copy_age, membership, opening
 from bridge.team.gateway_team import GatewayTeam
+from bridge.team.postgres_team import PostgresTeam
 from jobs import clock
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -120,6 +122,20 @@ def test_the_databases_address_is_no_way_for_a_member(tmp_path: Path) -> None:
         opening.team_of(Settings(store="postgresql://u@localhost/d"))
     assert caught.value.code == "SETTING_INVALID"
     assert "token" in caught.value.remediation
+
+
+@pytest.mark.parametrize(("is_pool", "reached"), [(True, PostgresTeam), (False, GatewayTeam)])
+def test_a_pools_copy_is_of_the_database_and_a_machines_of_the_gateway(
+    workspace: Workspace, tmp_path: Path, is_pool: bool, reached: type
+) -> None:
+    membership.join(workspace, tmp_path / "config", WANTED, is_pool=is_pool)
+    settings = Settings(
+        store="postgresql://u@localhost/d", team="https://h", team_token="t", config_dir=tmp_path / "config"
+    )
+    with Stores(workspace, settings) as stores:
+        found = stores._open_team()
+        assert found is not None
+        assert type(found[1]) is reached
 
 
 @pytest.mark.parametrize("given", ["http://memory.example", "memory.example", "ftp://h", "https://"])

@@ -180,7 +180,8 @@ def known_here(workspace: Workspace, settings: Settings, found: Membership, erro
 def list_workspaces(settings: Settings, limit: int) -> list[TeamWorkspace]:
     """The workspaces of the team: for an operator, who has the database's address, all. Raises JobError:
     SETTING_INVALID, and what reaching it raises."""
-    with closing(team_opening.whole_team_of(settings)) as reached:
+    is_operator = settings.team is None and settings.store is not None
+    with closing((team_opening.whole_team_of if is_operator else team_opening.team_of)(settings)) as reached:
         return [_workspace(each) for each in reached.workspaces()[:limit]]
 
 

@@ -135,7 +135,6 @@ class Polls:
             return None
         name = named(caller)(node)
         copies.note_seen(connection, workspace_id, name)
-        leases.keep_held_graph(connection, name, workspace_id)
         due = leases.due_in(connection, name, [workspace_id])
         is_due = due is not None and due <= 0
         if is_due or known not in (None, registered.position.change):

@@ -178,7 +178,6 @@ class Reading:
             seen.position.seq,
             VERSION,
             seen.has_removed_all,
-            runs_jobs=False,
         )
         self._copies.remove_oldest(
             lambda gone: self._team(person, gone.workspace_id).remove_copy(gone.workspace_id, f"gateway/{gone.node}")

@@ -212,9 +212,7 @@ class PoolWorker:
                 self._close()
         seen = self._copies.positions()[workspace_id]
         if seen.position is not None:
-            self._team.note_copy(
-                workspace_id, copy.membership.node, seen.position.seq, VERSION, seen.has_removed_all, runs_jobs=False
-            )
+            self._team.note_copy(workspace_id, copy.membership.node, seen.position.seq, VERSION, seen.has_removed_all)
 
     def _use_own_process(self, copy: PoolCopy) -> None:
         if self._own is None:

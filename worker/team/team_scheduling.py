@@ -92,7 +92,6 @@ class TeamScheduling:
 
     def pause(self) -> None:
         self.runner.paused.set()
-        self._work.wake()  # to let others have the graph
 
     def resume(self) -> None:
         self.runner.paused.clear()

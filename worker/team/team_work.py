@@ -76,7 +76,7 @@ class TeamWork:
         self._remove_again_at = 0.0
         self._stuck_seconds = 0.0
         self._follow_at = 0.0
-        self._noted: tuple[tuple[int, bool, bool], float] = ((-1, False, False), 0.0)  # of the copy, and when
+        self._noted: tuple[tuple[int, bool], float] = ((-1, False), 0.0)  # of the copy, and when
         self._lease = HeldLease(team, jobs, settings.lease_seconds, lambda: child.end("stopped"), count_loss)
         self._stop = threading.Event()
         self._has_run = threading.Event()  # no job runs any more
@@ -171,7 +171,6 @@ class TeamWork:
                 failures += 1
                 continue
             self._rest(due_seconds)
-        self._stop_running_jobs()
 
     def _rest(self, due_seconds: float) -> None:
         """Wait until somebody wakes this thread, a job may be due, or it is time to look."""
@@ -180,15 +179,6 @@ class TeamWork:
         while (left := min(due_at, self._look_at) - time.monotonic()) > 0 and not self._wake_run.wait(left):
             pass
         self._wake_run.clear()
-
-    def _stop_running_jobs(self) -> None:
-        """Let others own the graph from now on."""
-        (seq, has_removed_all, runs_jobs), _ = self._noted
-        if runs_jobs:
-            try:
-                self._note(seq, has_removed_all=has_removed_all, runs_jobs=False)
-            except JobError as error:
-                log.debug("the team was not told of the end: %s", error.code)
 
     def _run_once(self) -> float:
         """Run what is due. Returns the seconds until there may be more; 0 if there was something."""
@@ -269,18 +259,12 @@ class TeamWork:
         self._current = position
         seq = position.seq
         noted, noted_at = self._noted
-        runs_jobs = not self._runner.paused.is_set() and not self._stop.is_set()
-        if (seq, has_removed_all, runs_jobs) == noted and time.monotonic() - noted_at < _NOTE_SECONDS:
+        if (seq, has_removed_all) == noted and time.monotonic() - noted_at < _NOTE_SECONDS:
             return
         copy_age.note_current(self._workspace, clock.now(), self._settings.team_copy_days, *position)
-        self._note(seq, has_removed_all=has_removed_all, runs_jobs=runs_jobs)
-        if noted[2] and not runs_jobs:
-            self._wakeups.tell()  # others may own the graph now
-
-    def _note(self, seq: int, *, has_removed_all: bool, runs_jobs: bool) -> None:
         workspace_id, node = self._membership.workspace_id, self._membership.node
-        self._team.note_copy(workspace_id, node, seq, VERSION, has_removed_all, runs_jobs=runs_jobs)
-        self._noted = ((seq, has_removed_all, runs_jobs), time.monotonic())
+        self._team.note_copy(workspace_id, node, seq, VERSION, has_removed_all)
+        self._noted = ((seq, has_removed_all), time.monotonic())
 
     # --- exchanging ---
 
