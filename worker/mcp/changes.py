@@ -109,11 +109,13 @@ def resolve(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
 
     warnings = opened(workspace)
     given = {name: arguments[name] for name in ("verdict", "reason") if name in arguments}
+    if given.get("verdict", "list") == "list":
+        given.pop("verdict", None)
     if "pair" not in arguments and not given:
         found = memories.review(Scope(workspace), all=False)["pairs"]
         shown = found[: arguments["limit"]]
         return Answer({"pairs": shown, "warnings": [*cut(len(shown), len(found), "limit", warnings), *warnings]})
-    if not {"pair", "verdict"} <= arguments.keys():
+    if "pair" not in arguments or "verdict" not in given:
         raise JobError(
             "ARGUMENT_INVALID",
             "pair and verdict belong together. Nothing was changed.",

@@ -7,6 +7,7 @@ at their root, because some model providers reject these together with every oth
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from datetime import datetime
@@ -93,7 +94,9 @@ MARK_OUTDATED = _memory("The memory that no longer holds") | {
 }
 RESOLVE = {
     "pair": _of("text", "As listed, or two decisions: 12.2/14.1 is #12's second and #14's first.", range=(0, 80)),
-    "verdict": _of("choice", "Which holds; undecided takes a verdict back.", choices=PAIR_VERDICTS),
+    "verdict": _of(
+        "choice", "Which holds; undecided takes a verdict back.", choices=("list", *PAIR_VERDICTS), default="list"
+    ),
     "reason": _of("text", "Why; of both, where each holds.", range=(1, 1000)),
     "limit": _as_in_table("limit", "Most pairs."),
 }
@@ -152,8 +155,8 @@ def _schema(name: str, argument: Argument) -> Schema:
     least, most = argument.range
     help = {"description": argument.help}
     match argument.kind:
-        case "flag" | "whole" if argument.default is not None:  # some models read only the description
-            help["description"] += f" Default: {str(argument.default).lower()}."
+        case "flag" | "whole" | "choice" if argument.default is not None:  # some models read only the description
+            help["description"] += f" Default: {json.dumps(argument.default)}."
             help |= {"default": argument.default}
     match argument.kind:
         case "object":
