@@ -73,7 +73,7 @@ def test_what_is_no_file_of_this_user_is_an_item_with_its_reason(
     bench.write(session="good")
     make(bench.transcript("bad"), elsewhere)
     for dry_run in (True, False):
-        result = bench.run(f"a-{dry_run}", dry_run=dry_run)
+        result = bench.run(f"a-{dry_run}".lower(), dry_run=dry_run)
         assert (result["captured"], result["failed"], result["memories"]) == (1, 1, 1)
         assert item_of(result, "bad")["reason"].startswith("The transcript was not read: ")
 

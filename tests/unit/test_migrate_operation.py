@@ -380,7 +380,7 @@ def test_it_can_be_cancelled_until_all_is_stored_and_told(bench: Bench, monkeypa
     stood: list[tuple[str, bool]] = []
 
     def look(point: str) -> None:
-        stood.append((point, reader_of(bench.workspace).is_applied(AppliedJob("m", "a" * 64))))
+        stood.append((point, reader_of(bench.workspace).is_applied(AppliedJob("m", bench.task("m").sha256))))
 
     assert bench.stores.store
     monkeypatch.setattr(steps, "_fault", look)

@@ -183,7 +183,7 @@ def test_an_idle_worker_that_a_client_started_leaves_but_not_in_a_team(tmp_path:
     trust.adopt(workspace, config)
     if in_team:
         membership.join(workspace, config, "3f0c1f8e-0000-4000-8000-000000000000")
-    settings = Settings(config_dir=config, store="postgresql://nobody@127.0.0.1:9/nothing")
+    settings = Settings(config_dir=config, team="http://127.0.0.1:9", team_token="cmt_x")
     worker = Worker(workspace, settings, leaves_when_idle=True)
     try:
         worker._active_at = -1e9
