@@ -156,7 +156,7 @@ def in_the_spool(jobs: dict[str, dict[str, Any]]) -> dict[str, Any]:
 
 def _heartbeat(place: SpoolPaths, running: Record) -> dict[str, Any]:
     facts: WorkerFacts = {
-        "version": "0.4.0",
+        "version": "0.5.0",
         "workspace": "/home/ada/uploader",
         "embedder": "fastembed/sentence-transformers/all-MiniLM-L6-v2/384",
         "llm_configured": False,
