@@ -34,6 +34,7 @@ _AFTER_TOPIC = 2  # passages: the whole text and the topic come first
 # more. And of two statements that are about as near, both answer it.
 _AS_NEAR = 0.15
 _NEAR = 0.3  # what is farther answers nothing
+_SAME = 0.8  # what is nearer says the question again
 _WORD = re.compile(r"\w[\w-]*")
 _NAME = re.compile(r"(?<=\s)[A-Z][\w-]*")  # a capital that does not begin the question
 
@@ -94,7 +95,7 @@ def _is_answered(fall: Fall, older: Sequence[float], newer: Sequence[float], *, 
     most, others = max(older[_AFTER_TOPIC:]), max(newer[_AFTER_TOPIC:])
     if fall.confidence < DISPUTED:
         names = own >= max(_NEAR, most - _AS_NEAR) and other >= own - _AS_NEAR
-    elif fall.state == "replaced":  # a hit shows its best decision, even below a sentence that repeats the question
+    elif most >= _SAME:  # a sentence that says the question again answers nothing
         names = True
     else:  # a sentence that both memories have says nothing of which one holds
         names = own >= most - _AS_NEAR or others >= most - _AS_NEAR

@@ -19,6 +19,7 @@ from job_copies import copy_of
 from questions import answer_to
 
 from bridge.embedding import model_files
+from bridge.embedding.embedder import Embedder
 from bridge.embedding.local_models import ENGLISH
 from bridge.embedding.model_files import DEFAULT_FOLDER
 from bridge.embedding.onnx import OnnxEmbedder
@@ -79,7 +80,7 @@ class Place:
     def __init__(self, folder: Path) -> None:
         self.workspace = Workspace(folder)
         self.workspace.memory.mkdir(mode=0o700)
-        self.embedder = FakeEmbedder(dimensions=64)
+        self.embedder: Embedder = FakeEmbedder(dimensions=64)
 
     def store(self) -> Store:
         return Store(self.workspace, self.embedder)
@@ -374,6 +375,22 @@ def test_a_sentence_of_the_context_that_repeats_the_question_does_not_keep_the_r
     place.compare()
     newer, older = place.ask("how long may books be kept")["results"]
     assert (newer["memory_id"], older["standing"]["state"]) == ("b", "replaced")
+
+
+def test_a_sentence_of_the_context_that_answers_keeps_the_memory_first_though_its_decision_was_replaced(
+    place: Place, judged: Callable[[Judge], None], embedder: Embedder
+) -> None:
+    place.embedder = embedder
+    judged(saying(0.95, (OLD, NEW)))
+    contexts = {"a": "Mrs Okafor complained that the shelf is too small.", "b": "Readers with children asked for it."}
+    for memory_id, day, decision in (("a", "2026-09-01", OLD), ("b", "2026-10-01", NEW)):
+        known = Metadata(topic_id="loans", status="Active", created_at=f"{day}T12:00:00Z")
+        content = Content("Loans", contexts[memory_id], (decision,))
+        place.add(Memory(memory_id, 0, "summary", known, "2026-11-19T12:00:00Z", content))
+    place.compare()
+    assert len(place.pairs()) == 1
+    (first, *_) = place.ask("what did Mrs Okafor complain about?")["results"]
+    assert (first["memory_id"], "standing" in first) == ("a", False)
 
 
 def test_of_a_row_of_disputed_ones_the_newest_stands_first(place: Place, judged: Callable[[Judge], None]) -> None:
