@@ -177,7 +177,7 @@ export class Installer {
   }
 
   private async dependencies(environment: string, tool: Tool, watch: Watch, signal: AbortSignal): Promise<void> {
-    watch.report("Downloading packages (70 MB)", 0);
+    watch.report("Downloading packages (62 MB)", 0);
     const counter = new PackageCounter(environment, this.bundle.packages, watch.report);
     const log = (line: string): void => {
       watch.log(line);
