@@ -32,8 +32,8 @@ function finder(setting = ""): Finder {
 describe.skipIf(process.platform === "win32")("finder", () => {
   it("takes the first that is new enough", async () => {
     program(join(folder, "first", "cognee-memory"), "0.4.9");
-    const second = program(join(folder, "second", "cognee-memory"), "0.4.1");
-    expect(await finder().find()).toEqual({ path: second, version: "0.4.1", isOwn: false });
+    const second = program(join(folder, "second", "cognee-memory"), "0.5.1");
+    expect(await finder().find()).toEqual({ path: second, version: "0.5.1", isOwn: false });
   });
 
   it("says which one is too old if there is no other", async () => {
@@ -64,9 +64,9 @@ describe.skipIf(process.platform === "win32")("finder", () => {
     await one.find();
     await one.find();
     expect(asked()).toBe(1);
-    program(path, "0.4.1");
+    program(path, "0.5.1");
     utimesSync(path, new Date(), new Date(Date.now() + 5000));
-    expect((await one.find()).version).toBe("0.4.1");
+    expect((await one.find()).version).toBe("0.5.1");
   });
 });
 
