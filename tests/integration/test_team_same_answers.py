@@ -54,6 +54,7 @@ def the_id(job: str) -> Callable[[Results], str]:
 # Which machine of the team drops it, its id, its kind, and its payload from the results so far. The machine matters for
 # jobs about its own files: the first one has them.
 SCRIPT: tuple[tuple[int, str, str, Callable[[Results], Payload]], ...] = (
+    (1, "judged", "judge", lambda _: {}),  # at the beginning, where no pair depends on what was compared by then
     (0, "migrated", "migrate", lambda _: {}),
     (0, "cache-1", "ingest", lambda _: summary("cache", "Session cache", 1, "Use Redis for the session cache")),
     (1, "cache-2", "ingest", lambda _: summary("cache", "Session cache", 2, "Replace Redis with an in-process LRU")),
