@@ -92,6 +92,7 @@ class Gateway:
         self._hub.start()
         self._polls.start()
         yield
+        self.let_go()
         await to_thread.run_sync(self._polls.stop)
         await to_thread.run_sync(self._hub.join)
         if self._reading is not None:
