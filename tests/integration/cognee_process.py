@@ -60,8 +60,9 @@ class CogneeProcess:
     def task(self, kind: str, payload: dict[str, Any], **fields: Any) -> dict[str, Any]:
         """A job as the runner would hand it over."""
         job_id = fields.pop("job_id", None) or f"job-{next(self._numbers)}"
-        given = copy_of(kind, payload, job_id, at="2026-11-01T10:00:01Z", submitted_at="2026-11-01T10:00:00Z")
-        return {**given, **fields}
+        at = {"at": fields.pop("accepted_at", "2026-11-01T10:00:01Z")}
+        at["submitted_at"] = fields.pop("submitted_at", "2026-11-01T10:00:00Z")
+        return {**copy_of(kind, payload, job_id, **at), **fields}
 
     def run(self, kind: str, *tasks: dict[str, Any]) -> list[dict[str, Any]]:
         """The outcome of each task of one batch: ``{"result": …}`` or ``{"error": …}``."""
