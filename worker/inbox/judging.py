@@ -8,7 +8,6 @@ which another one has kept the answer, nobody asks again.
 from __future__ import annotations
 
 from bridge.graph import installed, llm
-from bridge.search.standings import is_doubtful
 from bridge.store.opening import reader_of
 
 from .own_job import OwnJob
@@ -24,5 +23,7 @@ class Judging(OwnJob):
         may_ask = settings.review_with_llm and settings.llm_calls_per_job and settings.llm_calls_per_day
         if not (may_ask and llm.is_configured(settings) and installed.is_installed()):
             return False
+        from bridge.search.standings import is_doubtful  # an idle worker without a model holds no search
+
         with reader_of(self._workspace).lists() as lists:
             return lists is not None and any(map(is_doubtful, lists.unsaid()))
