@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from datetime import datetime, timedelta
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from jobs import clock, files, state_file
@@ -24,7 +25,8 @@ class CopyAge(NamedTuple):
     change: str
 
 
-class Missing(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Missing:
     """How many changes a copy lacks, and whether something that it has was forgotten by one of them."""
 
     changes: int
