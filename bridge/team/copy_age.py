@@ -7,8 +7,8 @@ The worker writes it whenever it knows that the copy has all changes.
 from __future__ import annotations
 
 import json
-from datetime import datetime, timedelta
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from jobs import clock, files, state_file
