@@ -155,6 +155,7 @@ def _near_names() -> argparse.ArgumentParser:
         verbs = making.commands.add_parser(name).add_subparsers()
         for verb in VERBS.get(name, "").split():
             verbs.add_parser(verb)
+    making.top.epilog = _overview()  # for --help before an option with a value
     return making.top
 
 
