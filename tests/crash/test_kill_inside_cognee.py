@@ -21,6 +21,7 @@ from questions import answer_to
 from bridge.settings import Settings
 from bridge.store.opening import reader_of
 from bridge.store.values import AppliedJob
+from jobs.parse import parse_copy
 
 KILLS = 200 if SOAK else 5
 
@@ -72,8 +73,9 @@ class Story:
         for given, outcome in zip(tasks, outcomes, strict=True):
             assert "result" in outcome, outcome
             assert not outcome["result"]["duplicate"], "its own first attempt is no other job"
-            self.acknowledged[outcome["result"]["memory_id"]] = given["payload"]["summary"]["topic"]
-            self.answered.append((given["job_id"], given["sha256"]))
+            job = parse_copy(given["job_id"], given["copy"].encode())
+            self.acknowledged[outcome["result"]["memory_id"]] = job.payload.summary.topic
+            self.answered.append((job.job_id, job.sha256))
             self.unanswered.remove(given)
 
     def work_until_killed(self, fork: Fork, rng: random.Random) -> None:
