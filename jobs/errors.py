@@ -290,7 +290,7 @@ ERRORS: dict[str, ErrorKind] = _table(
     ),
     ErrorKind(
         "EMBEDDER_CHANGING", _W, "All texts are being embedded with another model, and the earlier one is not here.",
-        "No action needed: what waits goes on when that has ended. How far it is: cognee-memory model status.",
+        "A worker does it; if none runs: cognee-memory worker start. How far it is: cognee-memory model status.",
     ),
     ErrorKind(
         "MODEL_MISSING", _G, "The embedding model that was chosen is not on this machine. The default one always is.",

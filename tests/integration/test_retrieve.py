@@ -293,10 +293,10 @@ def of_full_weights(tmp_path: Path) -> Place:
 
 def test_a_store_whose_model_is_not_on_this_machine_is_refused_with_the_remedy(of_full_weights: Place) -> None:
     found = script(of_full_weights, str(of_full_weights.workspace.root), "session")
-    assert (found["success"], found["error_code"]) == (False, "EMBEDDER_MISMATCH")
+    assert (found["success"], found["error_code"]) == (False, "EMBEDDER_CHANGING")
     assert ENGLISH_FULL.identity in found["error"]
     assert ENGLISH.identity in found["error"]
-    assert "rebuild --what index" in found["remediation"]
+    assert "cognee-memory worker start" in found["remediation"]
 
 
 def test_a_chosen_model_that_is_missing_is_a_clear_error_with_the_remedy(of_full_weights: Place) -> None:
