@@ -24,8 +24,9 @@ from postgres import database, free_port
 from jobs.layout import Workspace
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def dsn() -> Iterator[str]:
+    """One for each test: a pool runs whatever job its database has."""
     with database() as found:
         yield found
 
