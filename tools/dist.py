@@ -7,6 +7,7 @@ It needs uv and setuptools only, and no network.
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import shutil
@@ -110,7 +111,9 @@ def _metadata(wheel: Path) -> Any:
 
 
 if __name__ == "__main__":
-    built = build(ROOT, Path(sys.argv[1]).resolve())
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path, help="where to write; what it has is removed")
+    built = build(ROOT, parser.parse_args().folder.resolve())
     if wrong := problems(ROOT, *built):
         sys.exit("\n".join(wrong))
     for path in built:

@@ -7,6 +7,7 @@ It needs pip and setuptools only. The same sources make the same bytes, because 
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import json
 import os
@@ -92,4 +93,6 @@ def package_count(lock: str) -> int:
 
 
 if __name__ == "__main__":
-    bundle(ROOT, Path(sys.argv[1]).resolve())
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path, help="where to write; what it has is removed")
+    bundle(ROOT, parser.parse_args().folder.resolve())

@@ -13,23 +13,23 @@ from .protocol import Team
 DIFFERS = timedelta(seconds=30)
 """From which on a machine's clock counts as wrong."""
 
-_TRIES = 3
-_QUICK = timedelta(milliseconds=20)
+_TRIES = 5
+_EXACT = timedelta(milliseconds=20)
 
 
 def ahead(team: Team) -> timedelta:
     """How far it is ahead of this machine's clock, and 0 if both agree as far as asking can tell. Raises JobError as
     ``Team``.
 
-    It is exact to half the time of asking. The first answer may take long, since a connection is made before it: then
-    it is asked again, and the quickest answer counts.
+    The server read its clock after it was asked and before its answer was here: each answer gives a least and a
+    greatest difference. It is asked until what all answers allow is as wide as ``_EXACT``, or a few times.
     """
-    found: list[tuple[timedelta, timedelta]] = []
-    while len(found) < _TRIES and not any(took <= _QUICK for took, _ in found):
+    least, greatest = timedelta.min, timedelta.max
+    for _ in range(_TRIES):
         before = clock.now()
         there = team.time()
         after = clock.now()
-        if before <= there <= after:
-            return timedelta()
-        found.append((after - before, there - (before + (after - before) / 2)))
-    return min(found)[1]
+        least, greatest = max(least, there - after), min(greatest, there - before)
+        if greatest - least <= _EXACT:
+            break
+    return timedelta() if least <= timedelta() <= greatest else least + (greatest - least) / 2
