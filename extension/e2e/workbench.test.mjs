@@ -137,7 +137,7 @@ describe("with memories", () => {
     await my.shot("recall");
     await keyboard.press("Enter");
     await my.tab("Loan periods.md").waitFor();
-    const memory = await my.rendered("Memory 1 ·").catch(() => my.rendered("Memory 2 ·"));
+    const memory = await my.rendered("topic loan-periods");
     assert.match(await memory.locator("body").textContent(), /Loans last (two|four) weeks/);
     for (const name of ["Insert into Editor", "Explain the Score", "Show History of the Topic"]) {
       await my.editorAction(name).waitFor();

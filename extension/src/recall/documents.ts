@@ -12,7 +12,7 @@ import { historyDocument, type TopicHistory } from "./history";
 import { compactionsOf, memoriesOf, memoryText, reviewOf } from "./reads";
 import { memoryDocument } from "./memory-document";
 import { pageOf } from "./page";
-import { remarksBlock, remarksOf, REVIEW } from "./standing";
+import { REVIEW, reviewLink } from "./standing";
 import { addressOf, type Asked, SCHEME, type Target, targetOf } from "./target";
 import { escaped } from "../core/text";
 
@@ -129,9 +129,7 @@ export class Documents
     switch (target?.kind) {
       case "memory": {
         const { folder, id } = target;
-        const memory = this.memoryAt(folder);
-        const [text, pairs] = await Promise.all([memoryText(memory, id, signal), reviewOf(memory, signal)]);
-        return memoryDocument(text, remarksBlock(remarksOf(pairs, text.memory_id), folder, text.memory_id));
+        return this.memory(folder, id, signal, reviewLink(folder, id));
       }
       case "explanation":
         return explanation(
@@ -151,6 +149,13 @@ export class Documents
     }
   }
 
+  /** The text of a memory with what is remarked of its decisions. */
+  async memory(folder: string, id: string, signal: AbortSignal, review = ""): Promise<string> {
+    const memory = this.memoryAt(folder);
+    const [text, pairs] = await Promise.all([memoryText(memory, id, signal), reviewOf(memory, signal)]);
+    return memoryDocument(text, pairs, review);
+  }
+
   private explainRequest(number: number, asked: Asked | undefined): ExplainRequest {
     if (asked === undefined) return { ids: [number] };
     return {
@@ -162,9 +167,10 @@ export class Documents
   }
 
   private async history(memory: Memory, topicId: string, signal: AbortSignal): Promise<TopicHistory> {
-    const [page, compactions] = await Promise.all([
+    const [page, compactions, pairs] = await Promise.all([
       memoriesOf(memory, { topicId, limit: HISTORY_MEMORIES }, signal),
       compactionsOf(memory, topicId, signal),
+      reviewOf(memory, signal),
     ]);
     const texts = await Promise.all(
       page.memories.slice(0, HISTORY_TEXTS).map((each) => memoryText(memory, each.memory_id, signal)),
@@ -175,6 +181,7 @@ export class Documents
       total: page.total,
       texts: new Map(texts.map((each) => [each.memory_id, each])),
       compactions,
+      pairs,
     };
   }
 }

@@ -1,18 +1,26 @@
 /** A memory as its reader wants it: what was decided and why first, and what else is known of it as one line at the end. */
 
-import type { MemoryText } from "#types";
+import type { MemoryText, ReviewedPair } from "#types";
 import { day, inert, withoutMark } from "../core/text";
 import { badge } from "./hit";
+import { quoted, remarksOf } from "./standing";
+
+const SUPERSEDED = "This memory was superseded: answers leave it out, unless they are asked for the past.";
 
 /** The sections that come first; the others follow as they are. */
 const FIRST = [/Decisions$/u, /Rationale$/u];
 
-/** The text of a memory in Markdown, without the marks and the metadata of its template; `remarks` below its title. */
-export function memoryDocument(memory: MemoryText, remarks = ""): string {
+/**
+ * The text of a memory in Markdown, without the marks and the metadata of its template. Below its title stand what was
+ * replaced or is disputed, and then `review`, a link to the review of these decisions.
+ */
+export function memoryDocument(memory: MemoryText, pairs: readonly ReviewedPair[], review = ""): string {
   const body = bodyOf(memory);
   const title = /^# .*\n+/u.exec(body)?.[0] ?? "";
-  const top = remarks === "" ? title : `${title}${remarks}\n\n`;
-  return `${top}${body.slice(title.length)}\n\n---\n\n${factsOf(memory)}\n`;
+  const remarks = remarksOf(pairs, memory.memory_id).map(({ text }) => text);
+  const outdated = memory.status === "Superseded" ? [SUPERSEDED] : [];
+  const top = [quoted([...outdated, ...remarks]), remarks.length > 0 ? review : ""].filter(Boolean);
+  return [title.trim(), ...top, body.slice(title.length), "---", factsOf(memory)].filter(Boolean).join("\n\n") + "\n";
 }
 
 /** The text of a memory without the line of what else is known of it; without its title below a heading that has it. */

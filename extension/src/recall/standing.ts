@@ -37,10 +37,13 @@ export function placeOf({ memory_number, dated_at }: ReviewedStatement): string 
   return [`memory ${memory_number}`, day(dated_at)].filter(Boolean).join(", ");
 }
 
-/** The remarks as a Markdown quotation, and below it, where links have contrast, one to their review; nothing without remarks. */
-export function remarksBlock(remarks: readonly Remark[], folder: string, id: string): string {
-  if (remarks.length === 0) return "";
+/** The remarks as a Markdown quotation, a paragraph each; empty without remarks. */
+export function quoted(remarks: readonly string[]): string {
+  return remarks.map((text) => `> ${escaped(plain(text, 1000))}`).join("\n>\n");
+}
+
+/** A link to the review of a memory's decisions. It stands below the quotation, where links have contrast. */
+export function reviewLink(folder: string, id: string): string {
   const subject = encodeURIComponent(JSON.stringify([{ kind: "memory", folder, id }]));
-  const quoted = remarks.map(({ text }) => `> ${escaped(plain(text, 1000))}`).join("\n>\n");
-  return `${quoted}\n\n[Review…](<command:${REVIEW}?${subject}>)`;
+  return `[Review…](<command:${REVIEW}?${subject}>)`;
 }

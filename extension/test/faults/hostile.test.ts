@@ -172,7 +172,9 @@ describe.each([["all of it", HOSTILE], ...LINES.map((line) => [JSON.stringify(li
           superseded: [hit.memory_id],
         },
       ] as never;
-      const history = { topicId: said, memories: [titled, titled], total: 3, texts, compactions };
+      const [older, newer] = [memory, { ...memory, memory_id: "x" }].map((each) => ({ ...each, statement: said }));
+      const pairs = [{ state: "replaced", holds: "newer", older, newer }] as never;
+      const history = { topicId: said, memories: [titled, titled], total: 3, texts, compactions, pairs };
       const document = historyDocument(history);
       expectText(document, true);
       // a fence that a memory opens ends with its quotation

@@ -40,7 +40,7 @@ const memory = (changes: Partial<MemoryText> = {}): MemoryText =>
 
 describe("a memory as a document", () => {
   it("has its decisions and their reasons first, and its metadata as one line at the end", () => {
-    const document = memoryDocument(memory());
+    const document = memoryDocument(memory(), []);
     expect(document.match(/^##? .*/gmu)).toEqual([
       "# Loan periods",
       "## Key Decisions",
@@ -54,17 +54,40 @@ describe("a memory as a document", () => {
     expect(document).not.toMatch(/Template|Metadata|N\/A|\]\(command/u);
   });
 
+  it("says below its title that it is superseded, and which of its decisions was replaced by what", () => {
+    const older = { memory_id: "a", memory_number: 2, statement: "Loans last four weeks", dated_at: "2026-11-12" };
+    const newer = { ...older, memory_id: "b", memory_number: 5, statement: "Loans last five weeks", dated_at: null };
+    const pairs = [{ state: "replaced", holds: "newer", older, newer }] as never;
+    const superseded = memoryDocument(memory({ memory_id: "a" }), pairs, "[Review…](command:x)");
+    expect(superseded).toMatch(
+      /^# Loan periods\n\n> This memory was superseded.*\n>\n> “Loans last four weeks” was replaced by “Loans last five weeks” \\\(memory 5\\\)\\\.\n\n\[Review…\]/u,
+    );
+    const holds = memoryDocument(memory({ memory_id: "b", status: "Active" }), pairs, "[Review…](command:x)");
+    expect(holds).not.toMatch(/superseded|replaced|Review/u);
+    const memories = [memory({ memory_id: "a", status: "Active" })];
+    const texts = new Map([["a", memories[0]!]]);
+    const history = { topicId: "loan-periods", memories: memories as never, total: 1, texts, compactions: [], pairs };
+    expect(historyDocument(history)).toContain("“Loans last four weeks” was replaced by “Loans last five weeks”");
+  });
+
   it("does not repeat in a history the title that stands above", () => {
     const [one, other] = [memory({ memory_id: "a" }), memory({ memory_id: "b", title: "Loans" })];
     const texts = new Map([one, other].map((each) => [each.memory_id, each]));
     const memories = [one, other] as never;
-    const document = historyDocument({ topicId: "loan-periods", memories, total: 2, texts, compactions: [] });
+    const document = historyDocument({
+      topicId: "loan-periods",
+      memories,
+      total: 2,
+      texts,
+      compactions: [],
+      pairs: [],
+    });
     expect(document.match(/^(?:> )?# .*/gmu)).toEqual(["# Loan periods", "> # Loans"]);
   });
 
   it("of an earlier version is its text", () => {
     const legacy = memory({ memory_type: "legacy", status: null, topic_id: null, session_id: null });
-    expect(memoryDocument({ ...legacy, summary_text: "User: Which port?\n\n8127\n" })).toBe(
+    expect(memoryDocument({ ...legacy, summary_text: "User: Which port?\n\n8127\n" }, [])).toBe(
       "User: Which port?\n\n8127\n\n---\n\nMemory 2 · Legacy · 2026-11-12\n",
     );
   });
