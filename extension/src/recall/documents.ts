@@ -9,7 +9,7 @@ import { rankingOf } from "../core/settings";
 import { type Services, signalOf } from "../core/services";
 import { explanation } from "./explanation";
 import { historyDocument, type TopicHistory } from "./history";
-import { compactionsOf, memoriesOf, memoryText, reviewOf } from "./reads";
+import { compactionsOf, memoriesOf, memoryText } from "./reads";
 import { memoryDocument } from "./memory-document";
 import { pageOf } from "./page";
 import { REVIEW, reviewLink } from "./standing";
@@ -151,9 +151,7 @@ export class Documents
 
   /** The text of a memory with what is remarked of its decisions. */
   async memory(folder: string, id: string, signal: AbortSignal, review = ""): Promise<string> {
-    const memory = this.memoryAt(folder);
-    const [text, pairs] = await Promise.all([memoryText(memory, id, signal), reviewOf(memory, signal)]);
-    return memoryDocument(text, pairs, review);
+    return memoryDocument(await memoryText(this.memoryAt(folder), id, signal), review);
   }
 
   private explainRequest(number: number, asked: Asked | undefined): ExplainRequest {
@@ -167,10 +165,9 @@ export class Documents
   }
 
   private async history(memory: Memory, topicId: string, signal: AbortSignal): Promise<TopicHistory> {
-    const [page, compactions, pairs] = await Promise.all([
+    const [page, compactions] = await Promise.all([
       memoriesOf(memory, { topicId, limit: HISTORY_MEMORIES }, signal),
       compactionsOf(memory, topicId, signal),
-      reviewOf(memory, signal),
     ]);
     const texts = await Promise.all(
       page.memories.slice(0, HISTORY_TEXTS).map((each) => memoryText(memory, each.memory_id, signal)),
@@ -181,7 +178,6 @@ export class Documents
       total: page.total,
       texts: new Map(texts.map((each) => [each.memory_id, each])),
       compactions,
-      pairs,
     };
   }
 }

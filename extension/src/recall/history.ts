@@ -1,6 +1,6 @@
 /** The history of a topic, as a Markdown document: its memories with those that were replaced, and its compactions. */
 
-import type { MemoryLine, MemoryText, PastCompaction, ReviewedPair } from "#types";
+import type { MemoryLine, MemoryText, PastCompaction } from "#types";
 import { badge } from "./hit";
 import { day, escaped } from "../core/text";
 import { bodyOf } from "./memory-document";
@@ -14,10 +14,9 @@ export interface TopicHistory {
   /** The texts of the newest ones, by id. */
   readonly texts: ReadonlyMap<string, MemoryText>;
   readonly compactions: readonly PastCompaction[];
-  readonly pairs: readonly ReviewedPair[];
 }
 
-export function historyDocument({ topicId, memories, total, texts, compactions, pairs }: TopicHistory): string {
+export function historyDocument({ topicId, memories, total, texts, compactions }: TopicHistory): string {
   const replacements = new Map<string, PastCompaction>();
   for (const compaction of compactions.filter((each) => each.restored_at === null)) {
     for (const id of compaction.superseded) replacements.set(id, compaction);
@@ -30,7 +29,7 @@ export function historyDocument({ topicId, memories, total, texts, compactions, 
     if (replacement !== undefined)
       lines.push(`Merged into ${recordOf(replacement)} on ${day(replacement.applied_at)}.`);
     const text = texts.get(memory.memory_id);
-    lines.push(...remarksOf(pairs, memory.memory_id).map((remark) => escaped(remark.text)));
+    lines.push(...remarksOf(memory).map(escaped));
     if (text !== undefined) lines.push(quoted(bodyOf(text, title)));
   }
   if (memories.length < total) lines.push(`${total - memories.length} older memories are not shown.`);

@@ -148,6 +148,7 @@ const memory = {
   ...hit,
   title: HOSTILE,
   excerpt: HOSTILE,
+  standings: [{ state: "replaced", statement: HOSTILE, by: { memory_number: 2, statement: HOSTILE, dated_at: null } }],
   plan_id: HOSTILE,
   session_id: HOSTILE,
 } as unknown as MemoryLine;
@@ -163,7 +164,8 @@ describe.each([["all of it", HOSTILE], ...LINES.map((line) => [JSON.stringify(li
 
     it("of a topic's history has none, and its own headings and quotations stay", () => {
       const texts = new Map([[hit.memory_id, { ...memory, summary_text: said } as unknown as MemoryText]]);
-      const titled = { ...memory, title: said };
+      const by = { memory_number: 2, statement: said, dated_at: said };
+      const titled = { ...memory, title: said, standings: [{ state: "replaced", statement: said, by }] } as never;
       const compactions = [
         {
           memory_number: 3,
@@ -172,9 +174,7 @@ describe.each([["all of it", HOSTILE], ...LINES.map((line) => [JSON.stringify(li
           superseded: [hit.memory_id],
         },
       ] as never;
-      const [older, newer] = [memory, { ...memory, memory_id: "x" }].map((each) => ({ ...each, statement: said }));
-      const pairs = [{ state: "replaced", holds: "newer", older, newer }] as never;
-      const history = { topicId: said, memories: [titled, titled], total: 3, texts, compactions, pairs };
+      const history = { topicId: said, memories: [titled, titled], total: 3, texts, compactions };
       const document = historyDocument(history);
       expectText(document, true);
       // a fence that a memory opens ends with its quotation

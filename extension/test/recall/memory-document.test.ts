@@ -32,6 +32,8 @@ const memory = (changes: Partial<MemoryText> = {}): MemoryText =>
     session_id: "2026-11-12-session-1",
     plan_id: null,
     tags: [],
+    standings: [],
+    feedback: { helpful: 0, wrong: 0, given: [] },
     source_created_at: null,
     created_at: "2026-11-12T09:00:00Z",
     summary_text: FORM,
@@ -40,7 +42,7 @@ const memory = (changes: Partial<MemoryText> = {}): MemoryText =>
 
 describe("a memory as a document", () => {
   it("has its decisions and their reasons first, and its metadata as one line at the end", () => {
-    const document = memoryDocument(memory(), []);
+    const document = memoryDocument(memory());
     expect(document.match(/^##? .*/gmu)).toEqual([
       "# Loan periods",
       "## Key Decisions",
@@ -55,19 +57,24 @@ describe("a memory as a document", () => {
   });
 
   it("says below its title that it is superseded, and which of its decisions was replaced by what", () => {
-    const older = { memory_id: "a", memory_number: 2, statement: "Loans last four weeks", dated_at: "2026-11-12" };
-    const newer = { ...older, memory_id: "b", memory_number: 5, statement: "Loans last five weeks", dated_at: null };
-    const pairs = [{ state: "replaced", holds: "newer", older, newer }] as never;
-    const superseded = memoryDocument(memory({ memory_id: "a" }), pairs, "[Review…](command:x)");
-    expect(superseded).toMatch(
-      /^# Loan periods\n\n> This memory was superseded.*\n>\n> “Loans last four weeks” was replaced by “Loans last five weeks” \\\(memory 5\\\)\\\.\n\n\[Review…\]/u,
+    const by = { memory_id: "b", memory_number: 5, statement: "Loans last five weeks", dated_at: null };
+    const standings = [{ state: "replaced", statement: "Loans last four weeks", by }] as never;
+    const replaced = "“Loans last four weeks” was replaced by “Loans last five weeks” \\(memory 5\\)\\.";
+    const given = [{ by: "status", note: "Replaced by #5." }] as never;
+    const superseded = memory({ standings, feedback: { helpful: 0, wrong: 1, given } });
+    expect(memoryDocument(superseded, "[Review…](command:x)")).toContain(
+      `# Loan periods\n\n> Superseded\\: answers leave it out\\. Replaced by \\#5\\.\n>\n> ${replaced}\n\n[Review…](command:x)\n\n## `,
     );
-    const holds = memoryDocument(memory({ memory_id: "b", status: "Active" }), pairs, "[Review…](command:x)");
-    expect(holds).not.toMatch(/superseded|replaced|Review/u);
-    const memories = [memory({ memory_id: "a", status: "Active" })];
-    const texts = new Map([["a", memories[0]!]]);
-    const history = { topicId: "loan-periods", memories: memories as never, total: 1, texts, compactions: [], pairs };
-    expect(historyDocument(history)).toContain("“Loans last four weeks” was replaced by “Loans last five weeks”");
+    expect(memoryDocument(memory({ status: "Active" }), "[Review…]")).not.toMatch(/Superseded|replaced|Review/u);
+    const memories = [superseded] as never;
+    const document = historyDocument({
+      topicId: "loan-periods",
+      memories,
+      total: 1,
+      texts: new Map(),
+      compactions: [],
+    });
+    expect(document).toContain(`2026-11-12 · **Superseded**\n\n${replaced}\n`);
   });
 
   it("does not repeat in a history the title that stands above", () => {
@@ -80,14 +87,13 @@ describe("a memory as a document", () => {
       total: 2,
       texts,
       compactions: [],
-      pairs: [],
     });
     expect(document.match(/^(?:> )?# .*/gmu)).toEqual(["# Loan periods", "> # Loans"]);
   });
 
   it("of an earlier version is its text", () => {
     const legacy = memory({ memory_type: "legacy", status: null, topic_id: null, session_id: null });
-    expect(memoryDocument({ ...legacy, summary_text: "User: Which port?\n\n8127\n" }, [])).toBe(
+    expect(memoryDocument({ ...legacy, summary_text: "User: Which port?\n\n8127\n" })).toBe(
       "User: Which port?\n\n8127\n\n---\n\nMemory 2 · Legacy · 2026-11-12\n",
     );
   });
