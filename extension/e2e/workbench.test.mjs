@@ -276,6 +276,27 @@ describe("with memories", () => {
     await my.shot("reviewed");
   });
 
+  my.it("the best hit stays first though another one has the question in its title", async () => {
+    await my.folder.remember([
+      {
+        topic: "Counter",
+        context: "Who may renew a loan, and how.",
+        decisions: ["Renewals are possible by telephone"],
+      },
+      {
+        topic: "Renewals and all that",
+        context: "We looked at the lamps.",
+        decisions: ["The lamps of the hall are green"],
+      },
+    ]);
+    await my.page.keyboard.press("Control+Alt+M");
+    await my.type("renewals");
+    await my.choice("Renewals and all that").waitFor();
+    assert.match(await my.choice("Counter").getAttribute("data-index"), /^0$/);
+    await my.shot("order");
+    await my.page.keyboard.press("Escape");
+  });
+
   my.it("the plan's commands are in the palette under one name", async () => {
     await my.page.keyboard.press("F1");
     await my.type(">Cognee");
