@@ -50,13 +50,24 @@ class _Listed(TypedDict):
     memory_type: MemoryKind
     title: str
     excerpt: str
-    """What it says, in a line: its first decision that holds, else the first sentence of its context."""
+    """What it says, in a line: its first decision that was not replaced, else its first one, else the first sentence
+    of its context. A decision that was replaced or is disputed says so first: ``[replaced by #2]``."""
 
 
 class MemoryLine(_Listed, Labels):
     """A memory in a list."""
 
     stored_at: Moment
+    standings: list[MemoryStanding]
+    """Its decisions that were replaced or are disputed; empty if all hold."""
+
+
+class MemoryStanding(TypedDict):
+    """A decision of a memory that does not hold any more, or is disputed, and the newer one that says so."""
+
+    state: Literal["replaced", "disputed"]
+    statement: str
+    by: ReviewedStatement
 
 
 class FeedbackCounts(TypedDict):

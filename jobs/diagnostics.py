@@ -598,7 +598,7 @@ DIAGNOSTICS: dict[str, Diagnostic] = _table(
         "Fetch it: cognee-memory setup.",
     ),
     Diagnostic(
-        "MODEL_WRONG", _E, "error", "The embedding model's files do not have the expected checksums.",
+        "MODEL_WRONG", _E, "error", "The embedding model cannot be used.",
         "Run: cognee-memory setup.",
     ),
     # --- what only the job finds ---

@@ -179,7 +179,7 @@ def ingest_payload(
     if given:
         raise JobError("ARGUMENT_INVALID", f"{_option(next(iter(given)))} goes with a summary.")
     if not user_message or not assistant_message:
-        remedy = "For a summary, give --topic and --context. See cognee-memory ingest --help."
+        remedy = "One text alone is a summary: add --summary. By its fields: --topic and --context. See ingest --help."
         message = "A conversation needs the user's and the assistant's message."
         raise JobError("ARGUMENT_INVALID", message, remediation=remedy)
     conversation: dict[str, Any] = {"user_message": user_message, "assistant_message": assistant_message}

@@ -18,7 +18,7 @@ from ..store.catalogue import STATUSES
 from ..store.opening import reader_of
 from ..text.gist import gist
 from ..text.memory_json import labels_of
-from . import rests, review
+from . import rests, review, standings
 from .hits import summary_text
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         MemoryCounts,
         MemoryFeedback,
         MemoryLine,
+        MemoryStanding,
         MemoryText,
         PastCompaction,
         RestsOn,
@@ -65,7 +66,7 @@ def page(
         if not total:
             _require_topic(lists, labels.get("topic_id"))
         found = lists.page(limit + 1, before=before, **labels)
-    return [line(memory) for memory in found], total
+        return lines(found, lists), total
 
 
 def _require_topic(lists: MemoryLists, topic_id: str | None) -> None:
@@ -76,16 +77,34 @@ def _require_topic(lists: MemoryLists, topic_id: str | None) -> None:
             raise similar_ids.not_found(topic_id, known)
 
 
-def line(memory: Memory) -> MemoryLine:
-    """A memory in a list, without its whole text."""
+def lines(memories: Sequence[Memory], lists: MemoryLists) -> list[MemoryLine]:
+    """Memories in a list, without their whole texts, each with what became of its decisions."""
+    known = standings.of_pairs(lists.replacements())
+    return [_line(memory, _standings(memory, known, lists)) for memory in memories]
+
+
+def _standings(memory: Memory, known: standings.Standings, lists: MemoryLists) -> list[MemoryStanding]:
+    return [
+        {
+            "state": fall.state,
+            "statement": standings.words(memory, passage),
+            "by": review.statement(entry.memory, fall.by[1]),
+        }
+        for passage, fall in known.falls_of(memory.number).items()
+        if (entry := lists.entry(fall.by[0])) is not None
+    ]
+
+
+def _line(memory: Memory, fallen: list[MemoryStanding]) -> MemoryLine:
     return {
         "memory_id": memory.id,
         "memory_number": memory.number,
         "memory_type": memory.kind,
         "title": title(memory),
-        "excerpt": gist(memory),
+        "excerpt": gist(memory, {e["statement"]: f"{e['state']} by #{e['by']['memory_number']}" for e in fallen}),
         **labels_of(memory.metadata),
         "stored_at": memory.stored_at,
+        "standings": fallen,
     }
 
 
@@ -104,10 +123,11 @@ def memory(workspace: Workspace, wanted: str) -> MemoryText:
         source = None if lists is None or entry is None else lists.captures.source(entry.memory.id)
         given = [] if lists is None or entry is None else lists.feedback(entry.memory.id)
         resting = [] if lists is None or entry is None else _rests_on(entry.memory, lists)
+        listed = [] if lists is None or entry is None else lines([entry.memory], lists)
     if entry is None:
         raise JobError("MEMORY_NOT_FOUND", f"There is no memory {wanted!r} in {workspace.root}.")
     return {
-        **line(entry.memory),
+        **listed[0],
         "summary_text": summary_text(entry.memory),
         "sources": list(entry.memory.sources),
         "hidden": entry.hidden,

@@ -77,7 +77,7 @@ def sides(workspace: Workspace, name: str) -> tuple[ReviewedStatement, ReviewedS
     with reader_of(workspace).lists() as lists:
         one, other = _decision(lists, *numbers[:2]), _decision(lists, *numbers[2:])
     older, newer = sorted((one, other), key=_age)
-    return _statement(*older), _statement(*newer)
+    return statement(*older), statement(*newer)
 
 
 def resting(workspace: Workspace, settled: ReviewedPair) -> list[tuple[int, str]]:
@@ -194,8 +194,8 @@ def _shown(row: Replacement, name: str, memories: Mapping[int, Memory]) -> Revie
         "pair": name,
         "state": state,
         "holds": holds,
-        "older": _statement(*older),
-        "newer": _statement(*newer),
+        "older": statement(*older),
+        "newer": statement(*newer),
         "confidence": row.probability,
         "cause": "judge" if row.said is None else "said",
         "by": None if row.said is None else row.said.by,
@@ -209,7 +209,7 @@ def _age(side: tuple[Memory, int]) -> tuple[str, int, int]:
     return memory.dated_at or "", memory.number, passage
 
 
-def _statement(memory: Memory, passage: int) -> ReviewedStatement:
+def statement(memory: Memory, passage: int) -> ReviewedStatement:
     return {
         "memory_id": memory.id,
         "memory_number": memory.number,

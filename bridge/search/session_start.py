@@ -45,8 +45,7 @@ def session_start(workspace: Workspace, branch: str | None, max_tokens: int = MA
         if lists is None:
             return ""
         captured = {memory.number for memory in memories if lists.captures.source(memory.id) is not None}
-        pairs = lists.replacements()
-        known = standings.read(pairs, sorted({(pair.older, pair.older_passage) for pair in pairs}))
+        known = standings.of_pairs(lists.replacements())
 
         def read_memories(numbers: list[int]) -> list[Memory]:
             return [entry.memory for number in numbers if (entry := lists.entry(number)) is not None]

@@ -130,6 +130,11 @@ def read(pairs: Sequence[Replacement], statements: Sequence[Statement]) -> Stand
     return Standings(best, possible, of)
 
 
+def of_pairs(pairs: Sequence[Replacement]) -> Standings:
+    """The standings from pairs alone."""
+    return read(pairs, sorted({(pair.older, pair.older_passage) for pair in pairs}))
+
+
 def _weight(pair: Replacement) -> tuple[float, bool, float, int, int]:
     """What somebody said, who is sure, counts more than what was found."""
     return pair.probability, pair.said is not None, pair.since, pair.newer, pair.newer_passage

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
+from types import MappingProxyType
 
 from jobs.errors import JobError
 
@@ -17,18 +19,24 @@ MOST_CHARACTERS = 200
 _TOO_SHORT = 25  # characters, to say much
 
 
-def gist(memory: Memory) -> str:
-    """The first decision that holds, else the first sentence of the context; of a conversation, of the answer.
+def gist(memory: Memory, became: Mapping[str, str] = MappingProxyType({})) -> str:
+    """The first decision that was not replaced, else the first one, else the first sentence of the context; of a
+    conversation, of the answer.
 
-    Never a line of the template, nor a decision that a later one replaced. At most ``MOST_CHARACTERS``; empty if the
-    memory has none of these.
+    Never a line of the template, nor a decision that its own record gave up. ``became``: decision -> ``replaced by #2``
+    or ``disputed by #2``, which then stands before it. At most ``MOST_CHARACTERS``; empty if the memory has none of
+    these.
     """
     content = memory.content or _read(memory.text)
     if content is None:
         turn = parse_conversation(memory.text)
         return _opening(turn.assistant_message if turn else memory.text)
-    holding = [line.text for line in decision_lines.read(content.decisions) if not line.is_earlier]
-    return shorten(holding[0], MOST_CHARACTERS) if holding else _opening(content.context)
+    decisions = [line.text for line in decision_lines.read(content.decisions) if not line.is_earlier]
+    if not decisions:
+        return _opening(content.context)
+    chosen = next((each for each in decisions if not became.get(each, "").startswith("replaced")), decisions[0])
+    mark = f"[{became[chosen]}] " if chosen in became else ""
+    return shorten(mark + chosen, MOST_CHARACTERS)
 
 
 def _read(text: str) -> Content | None:

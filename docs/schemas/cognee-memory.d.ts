@@ -1874,7 +1874,10 @@ export interface MemoryLine {
   memory_number: number;
   memory_type: MemoryType;
   title: string;
-  /** What it says, in a line: its first decision that holds, else the first sentence of its context. */
+  /**
+   * What it says, in a line: its first decision that was not replaced, else its first one, else the first sentence
+   * of its context. A decision that was replaced or is disputed says so first: `[replaced by #2]`.
+   */
   excerpt: string;
   tags: string[];
   topic_id: string | null;
@@ -1886,6 +1889,15 @@ export interface MemoryLine {
   source_created_at: string | null;
   importance: number | null;
   stored_at: string;
+  /** Its decisions that were replaced or are disputed; empty if all hold. */
+  standings: MemoryStanding[];
+}
+
+/** A decision of a memory that does not hold any more, or is disputed, and the newer one that says so. */
+export interface MemoryStanding {
+  state: "replaced" | "disputed";
+  statement: string;
+  by: ReviewedStatement;
 }
 
 export interface MemoryText {
@@ -1893,7 +1905,10 @@ export interface MemoryText {
   memory_number: number;
   memory_type: MemoryType;
   title: string;
-  /** What it says, in a line: its first decision that holds, else the first sentence of its context. */
+  /**
+   * What it says, in a line: its first decision that was not replaced, else its first one, else the first sentence
+   * of its context. A decision that was replaced or is disputed says so first: `[replaced by #2]`.
+   */
   excerpt: string;
   tags: string[];
   topic_id: string | null;
@@ -1905,6 +1920,8 @@ export interface MemoryText {
   source_created_at: string | null;
   importance: number | null;
   stored_at: string;
+  /** Its decisions that were replaced or are disputed; empty if all hold. */
+  standings: MemoryStanding[];
   summary_text: string;
   /** The ids of the memories that a decision record merged. */
   sources: string[];

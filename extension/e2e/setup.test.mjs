@@ -1,6 +1,6 @@
 // The set-up from the package alone, in a real workbench, on a machine with Python and nothing else of ours: an empty
 // home, and no program on PATH. `npm run e2e` runs what fails by design; `npm run e2e:setup` also runs a set-up whole,
-// which downloads 70 MB.
+// which downloads 62 MB.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import {

@@ -252,6 +252,13 @@ def test_no_text_has_the_templates_comment_or_metadata_that_is_not_known(agent: 
             assert "N/A" not in text
 
 
+def test_an_empty_optional_argument_changes_no_answer(agent: Agent) -> None:
+    empty = dict.fromkeys(("topic_id", "plan_id", "since", "until", "status", "preset"), "")
+    asked = {"query": "who renews tokens?", "as_of": NOW}
+    assert agent.answer("memory_retrieve", **asked, **empty) == agent.answer("memory_retrieve", **asked)
+    assert agent.answer("memory_recent", topic_id="", since="") == agent.answer("memory_recent")
+
+
 def test_filters_and_ranking_reach_retrieval(agent: Agent) -> None:
     def ids(**arguments: Any) -> set[int]:
         found = agent.answer("memory_retrieve", query="sign-in, invoices: what was decided?", as_of=NOW, **arguments)
@@ -485,7 +492,7 @@ FITTING: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("name", sorted(set(FITTING) - {"memory_explain"}))
-@pytest.mark.parametrize("project", ["elsewhere", "/", "workspace/", ""])
+@pytest.mark.parametrize("project", ["elsewhere", "/", "workspace/"])
 def test_another_project_is_refused_and_nothing_happens(agent: Agent, place: Place, name: str, project: str) -> None:
     before = sorted(place.spool.root.rglob("*"))
     found = agent.error(name, **FITTING[name], project=project)

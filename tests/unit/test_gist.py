@@ -43,6 +43,18 @@ def test_it_is_the_first_decision_that_holds_else_the_first_sentence(memory: Mem
     assert gist(memory) == says
 
 
+@pytest.mark.parametrize(
+    ("became", "says"),
+    [
+        ({"Use blue.": "replaced by #2"}, "Use red."),
+        ({"Use blue.": "replaced by #2", "Use red.": "replaced by #3"}, "[replaced by #2] Use blue."),
+        ({"Use blue.": "disputed by #2"}, "[disputed by #2] Use blue."),
+    ],
+)
+def test_a_decision_that_was_replaced_comes_last_and_says_what_became_of_it(became: dict[str, str], says: str) -> None:
+    assert gist(summary(decisions=("Use blue.", "Use red.")), became) == says
+
+
 def test_a_legacy_text_in_the_template_shows_no_line_of_the_template() -> None:
     memory = summary(decisions=("Use blue.",))
     assert memory.content is not None

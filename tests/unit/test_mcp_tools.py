@@ -14,7 +14,7 @@ from bridge.argument_table import ARGUMENTS, EXPLAIN_ARGUMENTS, MAX_IDS
 from jobs.errors import ERRORS
 from jobs.payloads import PAYLOADS, Ingest, Summary
 from worker.cli import parser
-from worker.mcp import changes, inputs
+from worker.mcp import changes, inputs, tools
 from worker.mcp.remedies import FOR_THE_USER, REMEDIES, remedy
 from worker.mcp.tools import INSTRUCTIONS, TOOLS, Tool
 
@@ -112,6 +112,21 @@ def test_explain_gives_what_its_contract_says() -> None:
     schema = BY_NAME["memory_explain"].output()
     assert set(schema["required"]) == {"items", "missing_ids", "errors", "metadata"}
     assert "success" not in schema["properties"]
+
+
+@every_tool
+def test_an_empty_text_is_an_optional_argument_that_was_not_given(tool: Tool) -> None:
+    optional = {name for name, argument in tool.arguments.items() if not argument.is_required} | {*tool.unlisted}
+    assert tools.named(tool, dict.fromkeys([*optional, "project"], "")) == {}
+    required = dict.fromkeys(set(tool.arguments) - optional, "")
+    assert tools.named(tool, required) == required, "an error says what is missing"
+
+
+def test_an_empty_text_in_a_summary_or_a_list_is_left_out() -> None:
+    summary = {"topic": "", "context": "Said.", "plan_id": " ", "topic_id": "", "tags": [""], "decisions": ["One", ""]}
+    given = tools.named(BY_NAME["memory_ingest"], {"summary": summary})["summary"]
+    assert given == {"topic": "", "context": "Said.", "tags": [], "decisions": ["One"]}
+    assert tools.named(BY_NAME["memory_retrieve"], {"query": "x", "tags": ["", "a"]}) == {"query": "x", "tags": ["a"]}
 
 
 def test_the_ranges_that_are_shown_are_those_in_force() -> None:

@@ -48,7 +48,7 @@ def command_of_the_task() -> list[str]:
 @pytest.mark.parametrize("command", [command_of_the_unit(), command_of_the_agent(), command_of_the_task()])
 def test_each_starts_a_worker_of_one_workspace(command: list[str]) -> None:
     program, *arguments = command
-    assert re.search(r"\.cognee-memory[/\\](bin|Scripts)[/\\]cognee-memory(\.exe)?$", program)
+    assert re.search(r"\.cognee-env[/\\](bin|Scripts)[/\\]cognee-memory(\.exe)?$", program)
     given = parser().parse_args(arguments)
     assert given.command == "worker"
     assert given.workspace
@@ -72,7 +72,7 @@ def test_the_worker_may_finish_what_runs_before_it_is_killed() -> None:
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="no systemd on this machine")
 def test_systemd_takes_the_unit(tmp_path: Path) -> None:
     unit = tmp_path / UNIT.name
-    unit.write_text(UNIT.read_text("utf-8").replace("%h/.cognee-memory/bin/cognee-memory", "/bin/true"), "utf-8")
+    unit.write_text(UNIT.read_text("utf-8").replace("%h/.cognee-env/bin/cognee-memory", "/bin/true"), "utf-8")
     done = subprocess.run(
         ["systemd-analyze", "--user", "--man=no", "verify", str(unit)],
         env=os.environ | {"XDG_RUNTIME_DIR": str(tmp_path)},

@@ -327,6 +327,22 @@ def test_what_is_only_disputed_stands_below_the_newer_one_and_is_marked(
     assert older["status_multiplier"] > 0.5
 
 
+def test_a_list_and_a_whole_memory_say_which_decision_was_replaced_and_by_what(
+    place: Place, judged: Callable[[Judge], None]
+) -> None:
+    judged(saying(0.95, (OLD, NEW)))
+    place.add(memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", NEW))
+    place.compare()
+    newer, older = listing.memories(place.workspace, 9)
+    assert (newer["excerpt"], newer["standings"]) == (NEW, [])
+    assert older["excerpt"] == f"[replaced by #2] {OLD}"
+    (fallen,) = older["standings"]
+    assert (fallen["state"], fallen["statement"], fallen["by"]["statement"]) == ("replaced", OLD, NEW)
+    assert listing.memory(place.workspace, "1")["standings"] == [fallen]
+    recent = calls.recent(Scope(place.workspace), limit=9)["memories"]
+    assert [line["excerpt"] for line in recent] == [NEW, older["excerpt"]]
+
+
 def test_a_memory_answers_by_its_other_decisions_as_before(place: Place, judged: Callable[[Judge], None]) -> None:
     judged(saying(0.95, (OLD, NEW)))
     place.add(memory("a", "2026-09-01", OLD, "The reading room closes at eight"), memory("b", "2026-10-01", NEW))

@@ -136,7 +136,7 @@ def test_the_sample_finds_the_program_on_path_and_by_its_setting(
 def test_the_sample_finds_the_program_where_the_readme_installs_it(
     made: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    folder = tmp_path / ".cognee-memory" / "bin"
+    folder = tmp_path / ".cognee-env" / "bin"
     folder.mkdir(parents=True)
     made_there = typescript.program(folder)
     monkeypatch.setenv("HOME", str(tmp_path))

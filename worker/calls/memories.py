@@ -55,7 +55,8 @@ def recent(
     found, total = listing.recent(
         scope.workspace, limit, since=since, topic_id=topic_id, include_superseded=include_superseded
     )
-    lines = [listing.line(memory) for memory in found]
+    with reader_of(scope.workspace).lists() as lists:
+        lines = [] if lists is None else listing.lines(found, lists)
     return {**SUCCESS, "memories": lines, "total": total, "next": None, "warnings": waiting}
 
 

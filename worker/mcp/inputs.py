@@ -182,6 +182,21 @@ def _bounds(lower: str, least: float, upper: str, most: float) -> Schema:
 
 # --- the checks of a call ---
 
+
+def as_meant(name: str, value: Any, argument: Argument | None) -> Any:
+    """The value of an argument; None if it was not given. Models send an empty text for what they leave out: for an
+    optional argument, for a field of an object, as the item of a list."""
+    if isinstance(value, str) and not value.strip() and not (argument and argument.is_required):
+        return None
+    if isinstance(value, list) and argument and argument.kind == "texts":
+        return [each for each in value if each != ""]
+    if isinstance(value, dict) and name in _FIELDS:
+        fields = _FIELDS[name]
+        meant = {key: as_meant(key, each, fields.get(key)) for key, each in value.items()}
+        return {key: each for key, each in meant.items() if each is not None}
+    return value
+
+
 _TYPES: dict[Kind, tuple[type | tuple[type, ...], str]] = {
     "text": (str, "a text"),
     "choice": (str, "a text"),

@@ -47,7 +47,7 @@ class Tool:
     title: str
     description: str
     run: Callable[[Workspace, dict[str, Any]], Answer]
-    """Called with the arguments that are not null."""
+    """Called with the arguments that are neither null nor an empty text."""
     arguments: Arguments
     answer: str
     """``module.type`` of what ``run`` returns: an answer as HTTP gives it, or one of ``answer_shapes``."""
@@ -88,7 +88,7 @@ def call(tool: Tool, workspace: Workspace | JobError, arguments: dict[str, Any])
     if isinstance(workspace, JobError):
         return workspace
     try:
-        given = _named(tool, arguments)
+        given = named(tool, arguments)
         if tool.has_contract:
             return tool.run(workspace, given)
         given = _checked(tool, given)
@@ -106,7 +106,7 @@ def _require_project(workspace: Workspace, project: str | None) -> None:
         raise JobError("PROJECT_MISMATCH", f"This server is for {workspace.root}, not for {project[:200]!r}.")
 
 
-def _named(tool: Tool, arguments: dict[str, Any]) -> dict[str, Any]:
+def named(tool: Tool, arguments: dict[str, Any]) -> dict[str, Any]:
     """The arguments under the names that the tool's function reads. Raises JobError: ARGUMENT_INVALID."""
     listed = list(tool.arguments)
     names = {name: name for name in [*listed, "project"]} | dict(tool.unlisted)
@@ -118,8 +118,9 @@ def _named(tool: Tool, arguments: dict[str, Any]) -> dict[str, Any]:
                 f"{tool.name} has no argument {name[:64]!r}." + did_you_mean(name, list(names), cutoff=0.5),
                 remediation=f"Its arguments are {', '.join(listed)}.",
             )
-        if value is not None:
-            given.setdefault(names[name], value)
+        meant = inputs.as_meant(name, value, tool.arguments.get(name))
+        if meant is not None:
+            given.setdefault(names[name], meant)
     return given
 
 
@@ -147,6 +148,7 @@ _WAIT = {"wait_seconds": "wait_seconds"}
 
 _ANSWERS, _CALLS, _OWN = "bridge.interface.answer_shapes", "worker.calls.shapes", "worker.mcp.answer_shapes"
 _RELATED = only("memory_number", "dated_at", "statement")
+_STANDINGS = only("state", "statement", by=_RELATED)
 _HIT = only(
     "memory_number", "memory_type", "topic", "topic_id", "status", "tags", "source_created_at", "created_at", "score",
     "fit", "feedback", "replaced", "summary_text", standing=only("state", by=_RELATED, replaces=_RELATED),
@@ -157,6 +159,7 @@ _LINE = only(
 _WHOLE = only(
     "memory_number", "memory_id", "memory_type", "title", "topic_id", "plan_id", "session_id", "status", "tags",
     "source_created_at", "created_at", "stored_at", "sources", "hidden", "summary_text",
+    standings=_STANDINGS,
     feedback=only(given=only("by", "verdict", "at", "query", "note")),
     captured_from=only("tool", "session_id", "first_place", "last_place", "method"),
 )  # fmt: skip

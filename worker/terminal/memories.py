@@ -169,6 +169,10 @@ def show_memory(answer: Envelope) -> None:
             ("captured", _captured_from(memory["captured_from"])),
         ]
     )
+    for each in memory["standings"]:
+        by, how = each["by"], "was replaced by" if each["state"] == "replaced" else "may contradict"
+        day = f", {by['dated_at'][:10]}" if by["dated_at"] else ""
+        say(f"“{each['statement']}” {how} “{by['statement']}” (#{by['memory_number']}{day}).")
     for each in memory["rests_on"]:
         replaced = f"#{each['memory_number']}, “{each['statement']}”, which was replaced by #{each['replaced_by']}"
         say(f"“{each['text']}” may rest on {replaced}.")

@@ -2,12 +2,12 @@
 
 import type { RetrievalHit } from "#types";
 import { escaped, day } from "../core/text";
-import { badge, dateOf, passageOf, titleOf } from "../recall/hit";
+import { badge, dateOf, passageOf, replaces, standing, titleOf } from "../recall/hit";
 
 const LONGEST_TITLE = 120;
 const LONGEST_PASSAGE = 400;
 
-/** “**Summary: {topic}** (created {date}, relevance score: {score})”, with the status of what is not active. */
+/** “**Summary: {topic}** (created {date}, relevance score: {score})”, with the status of what is not active, and with what replaced it. */
 export function lineOf(hit: RetrievalHit, folder = ""): string {
   const title = escaped(cut(titleOf(hit), LONGEST_TITLE));
   const facts = [
@@ -15,15 +15,15 @@ export function lineOf(hit: RetrievalHit, folder = ""): string {
     `created ${day(dateOf(hit)) || "at an unknown time"}`,
     `relevance score: ${hit.final_score.toFixed(2)}`,
   ];
-  const status = badge(hit.memory_type, hit.status);
+  const state = [badge(hit.memory_type, hit.status), standing(hit)].filter(Boolean).join(", ");
   const name = hit.memory_type === "legacy" ? `[Legacy] ${title}` : `Summary: ${title}`;
-  return `**${name}** (${facts.join(", ")})${status === "" ? "" : ` — ${status}`}`;
+  return `**${name}** (${facts.join(", ")})${state === "" ? "" : ` — ${state}`}`;
 }
 
-/** The passage of a hit that fits best, as a quotation below its line of a list; empty if it has none. */
+/** The passage of a hit that fits best, with what it replaced, as a quotation below its line of a list; empty if it has none. */
 export function passageUnder(hit: RetrievalHit): string {
-  const passage = escaped(cut(passageOf(hit), LONGEST_PASSAGE));
-  return passage === "" ? "" : `\n  > ${passage}\n\n`;
+  const passage = [cut(passageOf(hit), LONGEST_PASSAGE), replaces(hit)].filter(Boolean).join(" · ");
+  return passage === "" ? "" : `\n  > ${escaped(passage)}\n\n`;
 }
 
 /**

@@ -7,7 +7,6 @@ import { type Services, signalOf } from "../core/services";
 import { askForContext } from "./context";
 import { type Documents, targetOfUri } from "./documents";
 import { feedbackJob, type Verdict } from "./feedback";
-import { memoryDocument } from "./memory-document";
 import { chooseOpenItem } from "./open-items";
 import { Origin } from "./origin";
 import { type Action, recall } from "./picker";
@@ -117,10 +116,8 @@ export class RecallActions implements vscode.Disposable {
     return { ...subjectOfMemory(target.folder, memory), ...found };
   }
 
-  private async textOf(folder: string, id: string): Promise<string> {
+  private textOf(folder: string, id: string): Thenable<string> {
     const options = { location: vscode.ProgressLocation.Window, title: "Recalling…" };
-    return vscode.window.withProgress(options, async (_, token) =>
-      memoryDocument(await memoryText(this.documents.memoryAt(folder), id, signalOf(token))),
-    );
+    return vscode.window.withProgress(options, (_, token) => this.documents.memory(folder, id, signalOf(token)));
   }
 }

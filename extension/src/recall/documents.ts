@@ -9,10 +9,10 @@ import { rankingOf } from "../core/settings";
 import { type Services, signalOf } from "../core/services";
 import { explanation } from "./explanation";
 import { historyDocument, type TopicHistory } from "./history";
-import { compactionsOf, memoriesOf, memoryText, reviewOf } from "./reads";
+import { compactionsOf, memoriesOf, memoryText } from "./reads";
 import { memoryDocument } from "./memory-document";
 import { pageOf } from "./page";
-import { remarksBlock, remarksOf, REVIEW } from "./standing";
+import { REVIEW, reviewLink } from "./standing";
 import { addressOf, type Asked, SCHEME, type Target, targetOf } from "./target";
 import { escaped } from "../core/text";
 
@@ -129,9 +129,7 @@ export class Documents
     switch (target?.kind) {
       case "memory": {
         const { folder, id } = target;
-        const memory = this.memoryAt(folder);
-        const [text, pairs] = await Promise.all([memoryText(memory, id, signal), reviewOf(memory, signal)]);
-        return memoryDocument(text, remarksBlock(remarksOf(pairs, text.memory_id), folder, text.memory_id));
+        return this.memory(folder, id, signal, reviewLink(folder, id));
       }
       case "explanation":
         return explanation(
@@ -149,6 +147,11 @@ export class Documents
       case undefined:
         throw new MemoryError("ADDRESS_UNKNOWN", "This is no address of a memory.");
     }
+  }
+
+  /** The text of a memory with what is remarked of its decisions. */
+  async memory(folder: string, id: string, signal: AbortSignal, review = ""): Promise<string> {
+    return memoryDocument(await memoryText(this.memoryAt(folder), id, signal), review);
   }
 
   private explainRequest(number: number, asked: Asked | undefined): ExplainRequest {

@@ -2,6 +2,7 @@
 
 import type { ExplainItem, ExplainSuccess, ScoreComponents } from "#types";
 import { day, escaped } from "../core/text";
+import { standing } from "./hit";
 
 /** The explanation of a memory's score: how it adds up, and which terms of the question the memory contains. */
 export function explanation(answer: ExplainSuccess, number: number): string {
@@ -11,7 +12,8 @@ export function explanation(answer: ExplainSuccess, number: number): string {
     return [`# Memory ${number} is not there`, "It may have been forgotten.", ...problems].join("\n\n");
   }
   const { query, ranking } = answer.metadata;
-  const lines = [`# ${escaped(item.title)}`, `Memory ${item.id}, ${kindOf(item)}, ${day(item.created_at)}`];
+  const facts = [`Memory ${item.id}`, kindOf(item), day(item.created_at), standing(item)].filter(Boolean);
+  const lines = [`# ${escaped(item.title)}`, facts.join(", ")];
   if (query === null) {
     lines.push("Without a question, a memory has no score. These are the parts that do not depend on one.");
   } else {

@@ -4,6 +4,7 @@ import type { MemoryLine, MemoryText, PastCompaction } from "#types";
 import { badge } from "./hit";
 import { day, escaped } from "../core/text";
 import { bodyOf } from "./memory-document";
+import { remarksOf } from "./standing";
 
 export interface TopicHistory {
   readonly topicId: string;
@@ -28,6 +29,7 @@ export function historyDocument({ topicId, memories, total, texts, compactions }
     if (replacement !== undefined)
       lines.push(`Merged into ${recordOf(replacement)} on ${day(replacement.applied_at)}.`);
     const text = texts.get(memory.memory_id);
+    lines.push(...remarksOf(memory).map(escaped));
     if (text !== undefined) lines.push(quoted(bodyOf(text, title)));
   }
   if (memories.length < total) lines.push(`${total - memories.length} older memories are not shown.`);

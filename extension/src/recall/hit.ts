@@ -43,7 +43,7 @@ export function rowOf(hit: RetrievalHit, now: number, language: string, folder =
   };
 }
 
-/** That what a hit says was replaced, or may be contradicted, by a newer memory; empty if it holds. */
+/** That what answers the question was replaced, or may be contradicted, by a newer memory; empty if it holds. */
 export function standing({ standing }: Pick<RetrievalHit, "standing">): string {
   if (standing?.by === undefined || standing.by === null) return "";
   const number = String(standing.by.memory_number);
@@ -51,7 +51,7 @@ export function standing({ standing }: Pick<RetrievalHit, "standing">): string {
 }
 
 /** What the decision of a hit replaced; empty if that is nothing. */
-function replaces({ standing }: Pick<RetrievalHit, "standing">): string {
+export function replaces({ standing }: Pick<RetrievalHit, "standing">): string {
   const said = (standing?.replaces ?? []).map(({ statement, memory_number, dated_at }) => {
     const where = [day(dated_at), `#${memory_number}`].filter(Boolean).join(", ");
     return `${plain(statement, 100)} (${where})`;

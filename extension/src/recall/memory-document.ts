@@ -3,16 +3,28 @@
 import type { MemoryText } from "#types";
 import { day, inert, withoutMark } from "../core/text";
 import { badge } from "./hit";
+import { quoted, remarksOf } from "./standing";
 
 /** The sections that come first; the others follow as they are. */
 const FIRST = [/Decisions$/u, /Rationale$/u];
 
-/** The text of a memory in Markdown, without the marks and the metadata of its template; `remarks` below its title. */
-export function memoryDocument(memory: MemoryText, remarks = ""): string {
+/**
+ * The text of a memory in Markdown, without the marks and the metadata of its template. Below its title stand what was
+ * replaced or is disputed, and then `review`, a link to the review of these decisions.
+ */
+export function memoryDocument(memory: MemoryText, review = ""): string {
   const body = bodyOf(memory);
   const title = /^# .*\n+/u.exec(body)?.[0] ?? "";
-  const top = remarks === "" ? title : `${title}${remarks}\n\n`;
-  return `${top}${body.slice(title.length)}\n\n---\n\n${factsOf(memory)}\n`;
+  const remarks = remarksOf(memory);
+  const top = [quoted([...outdated(memory), ...remarks]), remarks.length > 0 ? review : ""];
+  const parts = [title.trim(), ...top, body.slice(title.length), "---", factsOf(memory)];
+  return `${parts.filter(Boolean).join("\n\n")}\n`;
+}
+
+/** That a memory is superseded, and by what if somebody said so. */
+function outdated({ status, feedback }: MemoryText): string[] {
+  const by = feedback.given.find((each) => each.by === "status")?.note ?? "";
+  return status === "Superseded" ? [`Superseded: answers leave it out. ${by}`] : [];
 }
 
 /** The text of a memory without the line of what else is known of it; without its title below a heading that has it. */

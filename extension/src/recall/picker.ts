@@ -94,13 +94,12 @@ export function recall(
   return all;
 }
 
-/** The answer's order is by score; by itself, the list would move labels with the typed words to the top. */
-function keepOrder(pick: vscode.QuickPick<HitItem>): void {
-  try {
-    Object.assign(pick, { sortByLabel: false });
-  } catch {
-    // the editor does not let extensions set it: such labels come first
-  }
+/**
+ * The answer's order is by score; by itself, the list moves labels with the typed words to the top. The property is no
+ * part of the stable API, which has no other way, but editors take it; a run of the workbench shows if one does not.
+ */
+function keepOrder(pick: vscode.QuickPick<HitItem> & { sortByLabel?: boolean }): void {
+  if ("sortByLabel" in pick) pick.sortByLabel = false;
 }
 
 function itemOf(error: unknown): HitItem {

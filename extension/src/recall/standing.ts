@@ -1,12 +1,7 @@
 /** What was said or found about the decisions of a memory: which another one replaced, and which are disputed. */
 
-import type { ReviewedPair, ReviewedStatement } from "#types";
+import type { MemoryLine, ReviewedPair, ReviewedStatement } from "#types";
 import { day, escaped, plain } from "../core/text";
-
-export interface Remark {
-  readonly state: "disputed" | "replaced";
-  readonly text: string;
-}
 
 export const REVIEW = "cognee.reviewContradictions";
 
@@ -16,19 +11,11 @@ export function pairsOf(pairs: readonly ReviewedPair[], memoryId: string): Revie
   return own.sort((one, other) => Number(other.state === "disputed") - Number(one.state === "disputed"));
 }
 
-/** A sentence for each decision of this memory that is disputed or was replaced, and by what. */
-export function remarksOf(pairs: readonly ReviewedPair[], memoryId: string): Remark[] {
-  return pairsOf(pairs, memoryId).flatMap(({ state, holds, older, newer }): Remark[] => {
-    if (state === "both") return [];
-    if (state === "disputed") {
-      const [own, other] = newer.memory_id === memoryId ? [newer, older] : [older, newer];
-      const text = `“${own.statement}” may contradict “${other.statement}” (${placeOf(other)}).`;
-      return [{ state, text }];
-    }
-    const [fallen, successor] = holds === "newer" ? [older, newer] : [newer, older];
-    if (fallen.memory_id !== memoryId) return [];
-    const text = `“${fallen.statement}” was replaced by “${successor.statement}” (${placeOf(successor)}).`;
-    return [{ state, text }];
+/** A sentence for each decision of a memory that is disputed or was replaced, and by what. */
+export function remarksOf({ standings }: Pick<MemoryLine, "standings">): string[] {
+  return standings.map(({ state, statement, by }) => {
+    const what = state === "replaced" ? "was replaced by" : "may contradict";
+    return `“${statement}” ${what} “${by.statement}” (${placeOf(by)}).`;
   });
 }
 
@@ -37,10 +24,13 @@ export function placeOf({ memory_number, dated_at }: ReviewedStatement): string 
   return [`memory ${memory_number}`, day(dated_at)].filter(Boolean).join(", ");
 }
 
-/** The remarks as a Markdown quotation, and below it, where links have contrast, one to their review; nothing without remarks. */
-export function remarksBlock(remarks: readonly Remark[], folder: string, id: string): string {
-  if (remarks.length === 0) return "";
+/** The remarks as a Markdown quotation, a paragraph each; empty without remarks. */
+export function quoted(remarks: readonly string[]): string {
+  return remarks.map((text) => `> ${escaped(plain(text, 1000))}`).join("\n>\n");
+}
+
+/** A link to the review of a memory's decisions. It stands below the quotation, where links have contrast. */
+export function reviewLink(folder: string, id: string): string {
   const subject = encodeURIComponent(JSON.stringify([{ kind: "memory", folder, id }]));
-  const quoted = remarks.map(({ text }) => `> ${escaped(plain(text, 1000))}`).join("\n>\n");
-  return `${quoted}\n\n[Review…](<command:${REVIEW}?${subject}>)`;
+  return `[Review…](<command:${REVIEW}?${subject}>)`;
 }

@@ -17,7 +17,8 @@ export function programs(machine: Machine): string[] {
   const { join, name, home, scripts } = tools(machine);
   return [
     ...onPath(machine, "cognee-memory"),
-    join(home, ".cognee-memory", scripts, name("cognee-memory")),
+    join(home, ".cognee-env", scripts, name("cognee-memory")),
+    join(home, ".cognee-memory", scripts, name("cognee-memory")), // where the README of 0.4.0 did
     join(home, ".local", "bin", name("cognee-memory")), // links of pipx and of `uv tool install`
     join(home, ".local", "share", "pipx", "venvs", "cognee-memory", scripts, name("cognee-memory")),
     join(home, ".local", "share", "uv", "tools", "cognee-memory", scripts, name("cognee-memory")),

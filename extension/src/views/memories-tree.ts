@@ -1,11 +1,10 @@
 /** The view “Memories”: topics and their memories, in pages. Read when it is visible and something has changed. */
 
 import * as vscode from "vscode";
-import type { MemoryLine, ReviewedPair, Topic } from "#types";
+import type { MemoryLine, Topic } from "#types";
 import { describe, MemoryError, NOT_SET_UP } from "../core/error";
 import type { Memory } from "../core/memory";
-import { memoriesOf, reviewOf, statusOf, topicsOf } from "../recall/reads";
-import { remarksOf } from "../recall/standing";
+import { memoriesOf, statusOf, topicsOf } from "../recall/reads";
 import { type MemorySubject, subjectOfMemory, subjectOfTopic, type TopicSubject } from "../recall/subject";
 import { plain } from "../core/text";
 import type { Services } from "../core/services";
@@ -121,7 +120,6 @@ export class MemoriesTree implements vscode.TreeDataProvider<Item>, vscode.Dispo
     if (memory === undefined) return [];
     const id = `${key}:${folder}`;
     const count = this.shown.get(id) ?? PAGE;
-    const pairs = topicId === null ? [] : await reviewOf(memory, signal);
     const lines: MemoryLine[] = [];
     let after: string | undefined;
     let total: number;
@@ -136,7 +134,7 @@ export class MemoriesTree implements vscode.TreeDataProvider<Item>, vscode.Dispo
       after = page.next ?? undefined;
       total = page.total;
     } while (after !== undefined && lines.length < count);
-    const items: Item[] = lines.slice(0, count).map((line) => this.memoryItem(folder, line, pairs));
+    const items: Item[] = lines.slice(0, count).map((line) => this.memoryItem(folder, line));
     const hasMore = after !== undefined || lines.length > count;
     return hasMore ? [...items, moreItem(folder, id, count + PAGE, topicId === null ? null : total - count)] : items;
   }
@@ -146,8 +144,8 @@ export class MemoriesTree implements vscode.TreeDataProvider<Item>, vscode.Dispo
     return { ...subjectOfTopic(folder, topic), row: { ...row, id: `${row.id}:${folder}` } };
   }
 
-  private memoryItem(folder: string, line: MemoryLine, pairs: readonly ReviewedPair[]): MemoryItem {
-    const row = rowOfMemory(line, Date.now(), vscode.env.language, remarksOf(pairs, line.memory_id));
+  private memoryItem(folder: string, line: MemoryLine): MemoryItem {
+    const row = rowOfMemory(line, Date.now(), vscode.env.language);
     return { ...subjectOfMemory(folder, line), row: { ...row, id: `${row.id}:${folder}` } };
   }
 

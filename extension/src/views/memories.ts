@@ -3,7 +3,7 @@
 import type { MemoryLine, Status, Topic } from "#types";
 import { badge } from "../recall/hit";
 import { plain, when } from "../core/text";
-import type { Remark } from "../recall/standing";
+import { remarksOf } from "../recall/standing";
 import type { Row } from "./row";
 
 export function rowOfTopic(topic: Topic, now: number, language: string): Row {
@@ -29,20 +29,26 @@ export function rowOfTopic(topic: Topic, now: number, language: string): Row {
   };
 }
 
-/** What a memory says, and what is remarked of its decisions. The topic is the row above; a memory of an earlier version has none, so its title tells more. */
-export function rowOfMemory(memory: MemoryLine, now: number, language: string, remarks: readonly Remark[] = []): Row {
-  const isDisputed = remarks.some(({ state }) => state === "disputed");
-  const standing = isDisputed ? "disputed" : remarks.length > 0 ? "replaced in part" : "";
+/** What a memory says, before it whether that is outdated, and what is remarked of its decisions. The topic is the row above; a memory of an earlier version has none, so its title tells more. */
+export function rowOfMemory(memory: MemoryLine, now: number, language: string): Row {
+  const isDisputed = memory.standings.some(({ state }) => state === "disputed");
+  const isReplaced = memory.standings.some(({ state }) => state === "replaced");
   const isLegacy = memory.memory_type === "legacy";
+  const said = isLegacy ? memory.title : memory.excerpt || memory.title;
   const status = badge(memory.memory_type, memory.status);
   const date = memory.source_created_at ?? memory.created_at;
-  const description = [isLegacy ? "Legacy" : when(date, now, language), status, standing, `#${memory.memory_number}`];
+  const description = [
+    status === "Superseded" ? "" : status,
+    isDisputed ? "disputed" : isReplaced ? "replaced in part" : "",
+    isLegacy ? "Legacy" : when(date, now, language),
+    `#${memory.memory_number}`,
+  ];
   return {
     id: `memory:${memory.memory_id}`,
-    label: plain(isLegacy ? memory.title : memory.excerpt || memory.title, 100),
+    label: plain(status === "Superseded" ? `[Superseded] ${said}` : said, 100), // a narrow view cuts what follows
     description: description.filter(Boolean).join(" · "),
     tooltip: [
-      ...remarks.map(({ text }) => text),
+      ...remarksOf(memory),
       plain(memory.title, 500),
       memory.excerpt,
       date ?? "",
@@ -53,7 +59,7 @@ export function rowOfMemory(memory: MemoryLine, now: number, language: string, r
       .filter(Boolean)
       .join("\n"),
     icon: isDisputed ? "warning" : isLegacy ? "comment" : iconOf(memory.status),
-    context: `memory.${memory.memory_type === "decision_record" ? "record" : memory.memory_type}${isDisputed ? ".disputed" : remarks.length > 0 ? ".replaced" : ""}`,
+    context: `memory.${memory.memory_type === "decision_record" ? "record" : memory.memory_type}${isDisputed ? ".disputed" : isReplaced ? ".replaced" : ""}`,
   };
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { RetrievalHit } from "#types";
+import type { RetrievalHit, Standing } from "#types";
 import { lineOf, passageUnder, WithoutImages } from "../../src/chat/reply";
 
 const hit = (changes: Partial<RetrievalHit> = {}): RetrievalHit =>
@@ -15,6 +15,19 @@ const hit = (changes: Partial<RetrievalHit> = {}): RetrievalHit =>
     ...changes,
   }) as RetrievalHit;
 
+const other = { memory_id: "x", memory_number: 14, statement: "Retry *six* times", dated_at: "2026-11-21T10:00:00Z" };
+const holds: Standing = {
+  state: "holds",
+  statement: "Retry five times",
+  by: null,
+  since: null,
+  confidence: null,
+  cause: null,
+  replaces: [],
+  inherited_from: null,
+};
+const fallen: Standing = { ...holds, state: "replaced", by: other };
+
 describe("a hit in the chat", () => {
   it.each([
     [hit(), "**Summary: Retry policy** (created 2026-11-20, relevance score: 0.61)"],
@@ -27,6 +40,10 @@ describe("a hit in the chat", () => {
       "**Summary: Retry policy** (created 2026-11-20, relevance score: 0.61) — Decision",
     ],
     [
+      hit({ standing: fallen }),
+      "**Summary: Retry policy** (created 2026-11-20, relevance score: 0.61) — replaced by #14",
+    ],
+    [
       hit({ memory_type: "legacy", topic: null, status: null, created_at: null, summary_text: "User: hello\nmore" }),
       "**[Legacy] User\\: hello** (created at an unknown time, relevance score: 0.61)",
     ],
@@ -34,6 +51,11 @@ describe("a hit in the chat", () => {
 
   it("shows the passage that fits best, where no model answers", () => {
     expect(passageUnder(hit())).toContain("> Retry five times");
+  });
+
+  it("says below its passage what that replaced", () => {
+    const under = passageUnder(hit({ standing: { ...holds, replaces: [other] } }));
+    expect(under).toContain("> Retry five times · replaces\\: Retry \\*six\\* times \\(2026\\-11\\-21, \\#14\\)");
   });
 
   it("has no link, image, HTML or line of its own from what the memory says", () => {

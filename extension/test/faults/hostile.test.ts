@@ -148,6 +148,7 @@ const memory = {
   ...hit,
   title: HOSTILE,
   excerpt: HOSTILE,
+  standings: [{ state: "replaced", statement: HOSTILE, by: { memory_number: 2, statement: HOSTILE, dated_at: null } }],
   plan_id: HOSTILE,
   session_id: HOSTILE,
 } as unknown as MemoryLine;
@@ -163,7 +164,8 @@ describe.each([["all of it", HOSTILE], ...LINES.map((line) => [JSON.stringify(li
 
     it("of a topic's history has none, and its own headings and quotations stay", () => {
       const texts = new Map([[hit.memory_id, { ...memory, summary_text: said } as unknown as MemoryText]]);
-      const titled = { ...memory, title: said };
+      const by = { memory_number: 2, statement: said, dated_at: said };
+      const titled = { ...memory, title: said, standings: [{ state: "replaced", statement: said, by }] } as never;
       const compactions = [
         {
           memory_number: 3,

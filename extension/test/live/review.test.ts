@@ -2,7 +2,7 @@
 
 import { mkdirSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { reviewOf } from "../../src/recall/reads";
+import { memoryText, reviewOf } from "../../src/recall/reads";
 import { remarksOf } from "../../src/recall/standing";
 import { commands, reset, shown, textOf, user } from "../vscode";
 import { PROGRAM, type Session, session } from "./session";
@@ -15,7 +15,7 @@ describe.skipIf(PROGRAM === "")("a contradiction", { timeout: 2 * MINUTES }, () 
   const signal = () => AbortSignal.timeout(MINUTES);
   const review = (id: string) =>
     commands.executeCommand("cognee.reviewContradictions", { kind: "memory", folder: my.folder, id });
-  const remarks = async (id: string) => remarksOf(await reviewOf(my.memory, signal()), id);
+  const remarks = async (id: string) => remarksOf(await memoryText(my.memory, id, signal()));
 
   beforeAll(async () => {
     my = session();
@@ -45,10 +45,7 @@ describe.skipIf(PROGRAM === "")("a contradiction", { timeout: 2 * MINUTES }, () 
     user.picks = [(items) => items.find(({ label }) => label === "The Older Holds")];
     await review(older);
     expect(await remarks(newer)).toEqual([
-      {
-        state: "replaced",
-        text: "“Loans last four weeks” was replaced by “Loans last two weeks” (memory 1, 2026-11-01).",
-      },
+      "“Loans last four weeks” was replaced by “Loans last two weeks” (memory 1, 2026-11-01).",
     ]);
     expect(await remarks(older)).toEqual([]);
     await commands.executeCommand("cognee.openMemory", {

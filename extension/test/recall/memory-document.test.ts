@@ -32,6 +32,8 @@ const memory = (changes: Partial<MemoryText> = {}): MemoryText =>
     session_id: "2026-11-12-session-1",
     plan_id: null,
     tags: [],
+    standings: [],
+    feedback: { helpful: 0, wrong: 0, given: [] },
     source_created_at: null,
     created_at: "2026-11-12T09:00:00Z",
     summary_text: FORM,
@@ -54,11 +56,38 @@ describe("a memory as a document", () => {
     expect(document).not.toMatch(/Template|Metadata|N\/A|\]\(command/u);
   });
 
+  it("says below its title that it is superseded, and which of its decisions was replaced by what", () => {
+    const by = { memory_id: "b", memory_number: 5, statement: "Loans last five weeks", dated_at: null };
+    const standings = [{ state: "replaced", statement: "Loans last four weeks", by }] as never;
+    const replaced = "“Loans last four weeks” was replaced by “Loans last five weeks” \\(memory 5\\)\\.";
+    const given = [{ by: "status", note: "Replaced by #5." }] as never;
+    const superseded = memory({ standings, feedback: { helpful: 0, wrong: 1, given } });
+    expect(memoryDocument(superseded, "[Review…](command:x)")).toContain(
+      `# Loan periods\n\n> Superseded\\: answers leave it out\\. Replaced by \\#5\\.\n>\n> ${replaced}\n\n[Review…](command:x)\n\n## `,
+    );
+    expect(memoryDocument(memory({ status: "Active" }), "[Review…]")).not.toMatch(/Superseded|replaced|Review/u);
+    const memories = [superseded] as never;
+    const document = historyDocument({
+      topicId: "loan-periods",
+      memories,
+      total: 1,
+      texts: new Map(),
+      compactions: [],
+    });
+    expect(document).toContain(`2026-11-12 · **Superseded**\n\n${replaced}\n`);
+  });
+
   it("does not repeat in a history the title that stands above", () => {
     const [one, other] = [memory({ memory_id: "a" }), memory({ memory_id: "b", title: "Loans" })];
     const texts = new Map([one, other].map((each) => [each.memory_id, each]));
     const memories = [one, other] as never;
-    const document = historyDocument({ topicId: "loan-periods", memories, total: 2, texts, compactions: [] });
+    const document = historyDocument({
+      topicId: "loan-periods",
+      memories,
+      total: 2,
+      texts,
+      compactions: [],
+    });
     expect(document.match(/^(?:> )?# .*/gmu)).toEqual(["# Loan periods", "> # Loans"]);
   });
 

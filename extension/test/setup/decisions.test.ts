@@ -164,14 +164,16 @@ describe("places", () => {
   };
 
   it("looks on PATH first, and never in the open folder", () => {
-    expect(programs(linux).slice(0, 4)).toEqual([
+    expect(programs(linux).slice(0, 5)).toEqual([
       "/a/cognee-memory",
       "/b/cognee-memory",
+      "/home/u/.cognee-env/bin/cognee-memory",
       "/home/u/.cognee-memory/bin/cognee-memory",
       "/home/u/.local/bin/cognee-memory",
     ]);
-    expect(programs(windows).slice(0, 2)).toEqual([
+    expect(programs(windows).slice(0, 3)).toEqual([
       "C:\\tools\\cognee-memory.exe",
+      "C:\\Users\\u\\.cognee-env\\Scripts\\cognee-memory.exe",
       "C:\\Users\\u\\.cognee-memory\\Scripts\\cognee-memory.exe",
     ]);
     const all = [...programs(linux), ...interpreters(linux).map(({ path }) => path)];

@@ -175,7 +175,7 @@ describe.skipIf(process.platform === "win32")("set-up with the real Python", () 
   });
 });
 
-// What a user gets: the bundle that `make extension` made, and 70 MB of packages.
+// What a user gets: the bundle that `make extension` made, and 62 MB of packages.
 describe.skipIf(process.env["COGNEE_MEMORY_REAL_SETUP"] !== "1")("set-up with the real bundle", () => {
   it("ends with a program that checks itself", { timeout: 3_600_000 }, async () => {
     const real = join(import.meta.dirname, "..", "..", "dist", "python");
