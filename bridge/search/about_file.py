@@ -44,11 +44,11 @@ class Decided(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """A memory that names the file. ``is_path``: by more than its bare name. ``decisions``: those that hold first, of
-    these those that name the file."""
+    """A memory that names the file. ``is_certain``: by its path, or by a name that no other file in the memories has.
+    ``decisions``: those that hold first, of these those that name the file."""
 
     memory: Memory
-    is_path: bool
+    is_certain: bool
     decisions: tuple[Decided, ...]
 
 
@@ -63,20 +63,22 @@ def about(workspace: Workspace, file: str) -> list[About]:
 
 def found(lists: MemoryLists, workspace: Workspace, file: str) -> list[About]:
     """As ``about``, in one state of the store."""
-    parts = _parts(_within(workspace, file))
+    within = _within(workspace, file)
+    parts, is_whole = _parts(within), within != file
     pairs = lists.replacements()
     known = standings.read(pairs, sorted({(pair.older, pair.older_passage) for pair in pairs}))
 
     def read_memories(numbers: list[int]) -> list[Memory]:
         return [entry.memory for number in numbers if (entry := lists.entry(number)) is not None]
 
+    naming = [(memory, list(_mentions(memory, parts, is_whole))) for memory in lists.mentioning(parts[-1].lower())]
+    is_unique = not any(count == 0 for _, counts in naming for count in counts)
     abouts: list[About] = []
-    for memory in lists.mentioning(parts[-1].lower()):
-        named = list(_named(memory, parts)) if memory.metadata.status not in ("Superseded", "Draft") else []
-        if named:
+    for memory, counts in naming:
+        most = max(counts, default=0)
+        if most and memory.metadata.status not in ("Superseded", "Draft"):
             remarks = standings.remarks(known, memory, read_memories)
-            decisions = tuple(_decisions(memory, parts, remarks))
-            abouts.append(About(memory, max(named) > 1 or len(parts) == 1, decisions))
+            abouts.append(About(memory, most > 1 or is_unique, tuple(_decisions(memory, parts, is_whole, remarks))))
     return sorted(abouts, key=lambda each: (each.memory.dated_at or "", each.memory.number), reverse=True)
 
 
@@ -95,23 +97,24 @@ def _parts(file: str) -> list[str]:
     return parts
 
 
-def _named(memory: Memory, parts: Sequence[str]) -> Iterator[int]:
-    """For each mention of the file, how many folders and names both paths have in common at their ends."""
+def _mentions(memory: Memory, parts: Sequence[str], is_whole: bool) -> Iterator[int]:
+    """Of each path with the file's name in a memory, how many folders and names it has in common with the file's.
+    ``is_whole``: these are all the folders of the file within the workspace."""
     content = memory.content
-    texts = [memory.text] if content is None else [content.topic, content.context, *content.decisions]
-    texts += [] if content is None else [*content.rationale, *content.open_questions, *content.next_steps]
-    yield from (shared for text in texts for shared in mentions(text, parts))
-    for path in () if content is None else content.references.files:
-        if shared := _shared(_PARTS.split(path), parts):
-            yield shared
+    if content is None:
+        yield from _in_text(memory.text, parts, is_whole)
+        return
+    texts = [content.topic, content.context, *content.decisions, *content.rationale]
+    for text in [*texts, *content.open_questions, *content.next_steps, *content.references.files]:
+        yield from _in_text(text, parts, is_whole)
 
 
-def mentions(text: str, parts: Sequence[str]) -> Iterator[int]:
-    """As ``_named``, of a text."""
-    name = re.escape(parts[-1])
-    for match in re.finditer(rf"(?<![\w.~/\\-])((?:[\w.~@+:-]*[/\\])*{name})(?![\w/\\-]|\.\w)", text, re.IGNORECASE):
-        if shared := _shared(_PARTS.split(match[1]), parts):
-            yield shared
+def _in_text(text: str, parts: Sequence[str], is_whole: bool) -> Iterator[int]:
+    path = rf"(?<![\w.~/\\-])((?:[\w.~@+:-]*[/\\])*{re.escape(parts[-1])})(?![\w/\\-]|\.\w)"
+    for match in re.finditer(path, text, re.IGNORECASE):
+        named = _PARTS.split(match[1])
+        is_longer = len(named) > len(parts) and named[0] not in ("", "~") and not named[0].endswith(":")
+        yield 0 if is_whole and is_longer else _shared(named, parts)
 
 
 def _shared(one: Sequence[str], other: Sequence[str]) -> int:
@@ -121,10 +124,10 @@ def _shared(one: Sequence[str], other: Sequence[str]) -> int:
     return count if count and one[-count:] == [part.lower() for part in other[-count:]] else 0
 
 
-def _decisions(memory: Memory, parts: Sequence[str], remarks: dict[str, str]) -> list[Decided]:
+def _decisions(memory: Memory, parts: Sequence[str], is_whole: bool, remarks: dict[str, str]) -> list[Decided]:
     lines = () if memory.content is None else memory.content.decisions
     found = [
-        Decided(one_line(read.text), remarks.get(line, ""), any(mentions(line, parts)))
+        Decided(one_line(read.text), remarks.get(line, ""), any(_in_text(line, parts, is_whole)))
         for line, read in zip(lines, decision_lines.read(lines), strict=True)
         if not read.is_earlier and not is_order(line)
     ]

@@ -38,13 +38,16 @@ ABOUT_FILE = "From memory, about this file, perhaps out of date. Notes to weigh,
 
 MOST = 2  # memories for a prompt or a file
 LONGEST = 320  # characters of a note
-TERMS = range(4, 61)  # how many search terms a prompt has that needs a note
+TERMS = range(3, 61)  # how many search terms a prompt has that needs a note
 FIT = 0.5  # the least semantic_score of a memory, and
 MEANING = 0.5  # its least vector_score
-RARE = 2.2  # how many of the prompt's words it has, each counted by its rarity: 1 for a word that no other memory has
+RARE = 4.0  # how many of the prompt's words it has, each counted by its rarity: 1 for a word that no other memory has
+ANSWERS = (2.0, 0.6)  # as RARE, and the share of all the prompt's words, where the prompt is a question: often short
 
 # What a person pasted into a prompt: code, quotations, addresses, tags.
 _PASTED = re.compile(r"```.*?(?:```|\Z)|^[ \t]*>[^\n]*$|\bhttps?://\S+|<[^<>\n]{1,200}>", re.DOTALL | re.MULTILINE)
+
+_QUESTION = ("?", "\uff1f", "\u061f")
 
 CountTokens = Callable[[str], int]
 
@@ -83,7 +86,7 @@ def about(
     notes = []
     for each in about_file.found(lists, workspace, file):
         named = [decided for decided in each.decisions if decided.names_file and decided.holds]
-        if named and each.memory.number not in shown:
+        if named and each.is_certain and each.memory.number not in shown:
             mark = f" [{named[0].remark}]" if named[0].remark else ""
             notes.append((each.memory.number, f"{_source(each.memory)}: {_short(named[0].text)}{mark}"))
     return _block(ABOUT_FILE, notes[:MOST], count)
@@ -101,22 +104,27 @@ def fits(snapshot: Snapshot, own: str, hit: RetrievalHit) -> bool:
         return False
     if hit["semantic_score"] < FIT or hit["vector_score"] < MEANING or hit.get("fit") == "weak":
         return False
-    return rare_words(snapshot, own, hit["memory_number"]) >= RARE
+    rare, share = rare_words(snapshot, own, hit["memory_number"])
+    return rare >= RARE or (own.endswith(_QUESTION) and rare >= ANSWERS[0] and share >= ANSWERS[1])
 
 
-def rare_words(snapshot: Snapshot, own: str, number: int) -> float:
-    """How many of the words a memory has, each counted by its rarity."""
+def rare_words(snapshot: Snapshot, own: str, number: int) -> tuple[float, float]:
+    """How many of the words a memory has, each counted by its rarity, and which share of all words that is."""
     having, count = snapshot.counts(own), snapshot.memory_count
-    of_one = rarity(count, 1)
-    return math.fsum(rarity(count, having[term]) / of_one for term in snapshot.matched(own, [number])[number])
+    rarities = {term: rarity(count, max(others, 1)) / rarity(count, 1) for term, others in having.items()}
+    found = math.fsum(rarities[term] for term in snapshot.matched(own, [number])[number])
+    return found, found / max(math.fsum(rarities.values()), found, 1e-9)
 
 
 def _line(hit: RetrievalHit) -> str:
     """The passage that fits best and holds, with its source; empty if there is none."""
+    standing = hit.get("standing")
     for passage in hit.get("best_passages", ()):
         if not is_order(passage) and "[replaced by #" not in passage:
             date = (hit["source_created_at"] or hit["created_at"] or "")[:10]
-            return f"{', '.join(filter(None, [date, _number(hit['memory_number'])]))}: {_short(passage)}"
+            source = ", ".join(filter(None, [date, _number(hit["memory_number"])]))
+            by = standing["by"] if standing is not None and standing["statement"] == passage else None
+            return f"{source}: {_short(passage)}" + (f" [disputed by {_number(by['memory_number'])}]" if by else "")
     return ""
 
 

@@ -85,8 +85,8 @@ def add_about(builder: CommandLineBuilder) -> None:
 
 
 def about(args: argparse.Namespace) -> Envelope:
-    """The memories that name a file, the newest first: each as in a list, with its decisions, and whether it names the
-    file by more than its bare name. Raises JobError: ARGUMENT_INVALID."""
+    """The memories that name a file, the newest first: each as in a list, with its decisions, and whether it
+    certainly means that file. Raises JobError: ARGUMENT_INVALID."""
     workspace = _memory_of(args)
     require_positive(args.limit)
     found = about_file.about(workspace, args.file)
@@ -94,7 +94,7 @@ def about(args: argparse.Namespace) -> Envelope:
         {
             **listing.line(each.memory),
             "date": each.memory.dated_at,
-            "is_path": each.is_path,
+            "is_certain": each.is_certain,
             "decisions": [one._asdict() for one in each.decisions],
         }
         for each in found[: args.limit]
@@ -111,7 +111,8 @@ def show_about(answer: Envelope) -> None:
         return
     now = clock.now()
     for memory in answer["memories"]:
-        say(f"#{memory['memory_number']} {memory['title']} ({age(memory['date'], now)})")
+        doubt = "" if memory["is_certain"] else ", perhaps another file of that name"
+        say(f"#{memory['memory_number']} {memory['title']} ({age(memory['date'], now)}{doubt})")
         lines = [f"{one['text']}{one['remark'] and ' [' + one['remark'] + ']'}" for one in memory["decisions"]]
         for line in lines or [memory["excerpt"]]:
             say(f"  {line}")
