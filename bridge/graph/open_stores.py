@@ -165,7 +165,7 @@ class Stores:
         if not installed.is_installed():
             why = "The language model is asked through cognee, which comes with the knowledge graph."
             raise JobError("GRAPH_NOT_INSTALLED", why)
-        with self._loading():
+        with self._loading(), installed.importing():
             from .cognee_llm import ask  # not at the top: it takes seconds and hundreds of megabytes
         return partial(ask, meter)
 
@@ -307,7 +307,8 @@ class Stores:
         store.outbox.forget_graph()
 
     def _open_graph_of_ours(self, store: Store, now: str) -> CogneeStore:
-        from .cognee_store import CogneeStore  # not at the top: it takes seconds and hundreds of megabytes
+        with installed.importing():
+            from .cognee_store import CogneeStore  # not at the top: it takes seconds and hundreds of megabytes
 
         was_closed = store.outbox.graph_was_closed()
         graph = CogneeStore(self._workspace, self.embedder, store.embed)
@@ -370,7 +371,7 @@ class Stores:
         """
         installed.require()
         embedder = self.embedder
-        with self._loading():
+        with self._loading(), installed.importing():
             from .cognee_audit import Wanted  # not at the top: it takes seconds and hundreds of megabytes
             from .cognee_store import CogneeStore
         if self._graph is not None:
