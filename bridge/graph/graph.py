@@ -95,7 +95,8 @@ class Graph:
         store.outbox.forget_graph()
 
     def _open_ours(self, store: Store, now: str) -> CogneeStore:
-        from .cognee_store import CogneeStore  # not at the top: it takes seconds and hundreds of megabytes
+        with installed.importing():
+            from .cognee_store import CogneeStore  # not at the top: it takes seconds and hundreds of megabytes
 
         was_closed = store.outbox.graph_was_closed()
         graph = CogneeStore(self._memory.workspace, self._memory.embedder, store.embed)
@@ -158,7 +159,7 @@ class Graph:
         """
         installed.require()
         embedder = self._memory.embedder
-        with self._memory.loading():
+        with self._memory.loading(), installed.importing():
             from .cognee_audit import Wanted  # not at the top: it takes seconds and hundreds of megabytes
             from .cognee_store import CogneeStore
         if self._cognee is not None:

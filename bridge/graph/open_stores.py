@@ -90,7 +90,7 @@ class Stores(OpenStore):
         if not installed.is_installed():
             why = "The language model is asked through cognee, which comes with the knowledge graph."
             raise JobError("GRAPH_NOT_INSTALLED", why)
-        with self.loading():
+        with self.loading(), installed.importing():
             from .cognee_llm import ask  # not at the top: it takes seconds and hundreds of megabytes
         return partial(ask, meter)
 
