@@ -119,7 +119,7 @@ def block_of(asked: question.Question) -> context.Block:
         whole_text_vectors=lambda numbers: np.eye(len(numbers), dtype=np.float32),
         standings=Standings(),
         memories=list,
-        in_code=dict,
+        in_code=lambda _: {},
     )
     return context.pack(cast(Snapshot, unlike), asked, scored(asked), TOKENIZER.count)
 

@@ -33,7 +33,7 @@ def main(argv: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks quality anchored", description=__doc__)
     parser.add_argument("--repositories", type=Path, required=True, metavar="FOLDER", help="clones: owner+name")
     parser.add_argument("--half", choices=("development", "aside"), help="only this half of the facts")
-    parser.add_argument("--seconds", type=float, default=checking.SECONDS, help="for a lookup (default: %(default)s)")
+    parser.add_argument("--seconds", type=float, help="of the processor, for a lookup")
     parser.add_argument("--errors", action="store_true", help="print what was called wrongly, or not at all")
     args = parser.parse_args(argv)
     facts = [json.loads(line) for line in FACTS.read_text("utf-8").splitlines()]
@@ -65,7 +65,7 @@ def _row(half: str, called: Sequence[tuple[dict[str, Any], str, tuple[str, ...],
 
 
 def _called(
-    facts: Sequence[dict[str, Any]], repositories: Path, seconds: float
+    facts: Sequence[dict[str, Any]], repositories: Path, seconds: float | None
 ) -> Iterator[tuple[dict[str, Any], str, tuple[str, ...], float]]:
     """Each fact with the state that is said of it (empty: nothing), its anchors, and the seconds of the lookup."""
     for repository in dict.fromkeys(fact["repository"] for fact in facts):

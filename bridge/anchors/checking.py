@@ -19,22 +19,23 @@ if TYPE_CHECKING:
     from ..memory import Memory
     from ..memory_shapes import InCode
 
-SECONDS = 0.005  # for each memory in an answer
+SECONDS = 0.005  # of the processor, for each memory of an answer
+_ORDINARY = 5  # memories of an answer; one with fewer has no less time in all
 
 Missing = list[tuple[int, Anchor]]
 
 
-def in_code(memories: Sequence[Memory], root: Path, seconds: float = SECONDS) -> dict[int, InCode]:
+def in_code(memories: Sequence[Memory], root: Path, seconds: float | None = None) -> dict[int, InCode]:
     """Number -> what an answer says, for those of the memories of which there is something to say.
 
-    ``seconds``: of the processor, for each of the memories. What would take longer is not said.
+    ``seconds``: of the processor, in all; else ``SECONDS`` for each. What would take longer is not said.
     """
     anchored = {memory.number: memory for memory in memories if memory.metadata.anchors}
     repository = repository_of(root) if anchored else None
     now = repository.commit() if repository else None
     if repository is None or now is None:
         return {}
-    budget = Budget(seconds * len(memories))
+    budget = Budget(SECONDS * max(len(memories), _ORDINARY) if seconds is None else seconds)
     line = _Line(repository, now, budget)
     tree = Tree(root, budget)
     found: dict[int, list[Checked]] = {}

@@ -52,11 +52,16 @@ def taken(text: str, root: Path, budget: Budget | None = None) -> tuple[str, ...
         for each in _paths(found, tree):
             anchors.append(each)
         named = [each.file for each in anchors if each.word != FOLDER and is_code(each.file)]
-        for each in _others(found, tree, named):
+        for each in _others([word for word in found if not _is_end(word.text, anchors)], tree, named):
             anchors.append(each)
     except OutOfTime:
         pass
     return anchor.stored(commit, anchors)
+
+
+def _is_end(text: str, paths: list[Anchor]) -> bool:
+    """Whether a word is the end of a path that was found: ``config.toml`` is no name then."""
+    return any(f"/{each.file}".endswith(f"/{text.rstrip('/')}") for each in paths)
 
 
 def _paths(found: list[Word], tree: Tree) -> Iterator[Anchor]:

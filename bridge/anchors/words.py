@@ -76,27 +76,27 @@ def _of_sentence(sentence: str) -> Iterator[Word]:
     for target in _RUNNER.findall(sentence):
         yield Word("command", target.rstrip(".:"))
     for quoted in _QUOTED.findall(sentence):
-        yield from _tokens(quoted, is_quoted=True)
+        yield from _tokens(quoted, is_quoted=True, is_alone=" " not in quoted)
     yield from _tokens(_QUOTED.sub(" ", sentence), is_quoted=False)
 
 
-def _tokens(text: str, *, is_quoted: bool) -> Iterator[Word]:
+def _tokens(text: str, *, is_quoted: bool, is_alone: bool = False) -> Iterator[Word]:
     for token in _TOKEN.findall(_CALL.sub("()", text)):
         bare = token.rstrip(".:=<>*#~+").lstrip(":=<>*#~+").removeprefix("$")
         if len(bare) < 3:
             continue
         if option := _OPTION.match(bare):
             yield Word("name", option[0])
-        elif _is_path(bare, is_quoted=is_quoted):
+        elif _is_path(bare, is_alone=is_alone):
             yield Word("path", bare.removeprefix("./"))
         if option is None and (word := _name(bare.partition("=")[0], is_quoted=is_quoted)):
             yield Word("name", word)
 
 
-def _is_path(token: str, *, is_quoted: bool) -> bool:
+def _is_path(token: str, *, is_alone: bool) -> bool:
     if not _PATH.fullmatch(token) or ".." in token:
         return False
-    return "/" in token or bool(_ENDING.search(token)) or (is_quoted and not token[0].isdigit())
+    return "/" in token or bool(_ENDING.search(token)) or (is_alone and not token[0].isdigit())
 
 
 def _name(token: str, *, is_quoted: bool) -> str:

@@ -113,7 +113,7 @@ def in_code(memories: Sequence[Memory], workspace: Workspace, seconds: float) ->
         return {}
     from ..anchors import checking  # imported here: most lists do not need it
 
-    return checking.in_code(memories, workspace.root, seconds / len(memories))
+    return checking.in_code(memories, workspace.root, seconds)
 
 
 def title(memory: Memory) -> str:

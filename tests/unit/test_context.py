@@ -42,7 +42,10 @@ def packed(found: dict[str, Any]) -> list[int]:
 def block(memories: list[Memory], count: CountTokens, budget: int, most: int = 100) -> Block:
     """The block of memories that have nothing in common, in their order."""
     unlike = SimpleNamespace(
-        whole_text_vectors=lambda numbers: np.eye(len(numbers), dtype=np.float32), standings=Standings(), memories=list
+        whole_text_vectors=lambda numbers: np.eye(len(numbers), dtype=np.float32),
+        standings=Standings(),
+        memories=list,
+        in_code=lambda _: {},
     )
     question = parse_question({"query": "q", "max_tokens": budget, "max_results": most}, NOW)
     return pack(cast(Snapshot, unlike), question, [(memory, FACTORS) for memory in memories], count)
