@@ -73,6 +73,7 @@ def _called(
             root = Path(folder)
             source = repositories / repository.replace("/", "+")
             source = source / "repo" if (source / "repo").is_dir() else source
+            source = source if "/" in repository else Path(__file__).parents[2]  # our own
             _git(root, "clone", "--quiet", "--no-checkout", str(source), ".")
             for fact in facts:
                 if fact["repository"] == repository:

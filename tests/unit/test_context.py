@@ -97,7 +97,7 @@ def test_a_block_is_headed_notes_with_quoted_words(shelf: Shelf) -> None:
     )
     assert set(found) == set(fields_of(answer_shapes.ContextSuccess))
     assert found["total_tokens"] == shelf.embedder.count_tokens(found["context"]) < found["budget"] == 2000
-    always = set(fields_of(answer_shapes.PackedMemory)) - {"fit", "standing"}
+    always = set(fields_of(answer_shapes.PackedMemory)) - {"fit", "in_code", "standing"}
     assert [set(entry) for entry in found["memories"]] == [always] * 3
     assert [entry["position"] for entry in found["memories"]] == [1, 2, 3]
     assert not any(entry["truncated"] for entry in found["memories"])
