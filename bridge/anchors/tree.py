@@ -68,7 +68,9 @@ class Tree:
         """The paths of all files but of those of git, of ours, of installed packages
         and of ignored folders. Raises OutOfTime."""
         found: list[str] = []
-        folders, skipped = [""], _SKIPPED | self._ignored()
+        folders, ignored = [""], self._ignored()
+        skipped = _SKIPPED | {name.rstrip("/") for name in ignored if name.endswith("/")}
+        at_root = skipped | ignored
         for folder in folders:
             self._budget.require()
             files, inner = [], []
@@ -77,7 +79,7 @@ class Tree:
                     for entry in entries:
                         if entry.is_file(follow_symlinks=False):
                             files.append(folder + entry.name)
-                        elif entry.name not in skipped and entry.is_dir(follow_symlinks=False):
+                        elif entry.name not in (skipped if folder else at_root) and entry.is_dir(follow_symlinks=False):
                             inner.append(f"{folder}{entry.name}/")
             except OSError:
                 continue
@@ -87,9 +89,10 @@ class Tree:
         return sorted(found)
 
     def _ignored(self) -> set[str]:
-        """The folders that .gitignore of the root names without a pattern."""
+        """The names without a pattern in .gitignore of the root. One without a slash at its end, often that of a program
+        that is built there, counts at the root alone: a folder of this name may well be code."""
         lines = (self.content(".gitignore") or b"").decode("utf-8", "replace").splitlines()
-        return {line.strip().strip("/") for line in lines if line.strip() and not set(line) & set("*!#?[")}
+        return {line.strip().removeprefix("/") for line in lines if line.strip() and not set(line) & set("*!#?[")}
 
     @property
     def code(self) -> list[str]:

@@ -32,6 +32,7 @@ const memory = (changes: Partial<MemoryText> = {}): MemoryText =>
     session_id: "2026-11-12-session-1",
     plan_id: null,
     tags: [],
+    anchors: [],
     source_created_at: null,
     created_at: "2026-11-12T09:00:00Z",
     summary_text: FORM,
