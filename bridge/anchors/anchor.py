@@ -69,9 +69,10 @@ def stored(commit: Commit, anchors: Iterable[Anchor]) -> tuple[str, ...]:
 
 def read(texts: Sequence[str]) -> list[tuple[Commit, list[Anchor]]]:
     """The commits and their anchors. A record of a compaction has those of all its memories. Texts of another form,
-    or with a path that leads out of the workspace, are left out."""
+    with invisible characters, or with a path that leads out of the workspace, are left out: another machine may have
+    made them."""
     found: list[tuple[Commit, list[Anchor]]] = []
-    for text in texts:
+    for text in filter(str.isprintable, map(str, texts)):
         if match := _COMMIT.fullmatch(text):
             found.append((Commit(match[1], match[2]), []))
         elif (match := _ANCHOR.fullmatch(text)) and found and _is_inside(match[3]):

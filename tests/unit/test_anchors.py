@@ -118,8 +118,8 @@ def test_a_comment_is_no_reason_for_an_anchor_and_keeps_one() -> None:
     assert anchor.in_file("name", "refreshToken", b"// refreshToken is old\n")
 
 
-@pytest.mark.parametrize("path", ["../secret", "/etc/passwd", "a/../../b", ".git/config", "C:/x", "a\\b"])
-def test_a_stored_path_that_leads_elsewhere_is_not_read(path: str) -> None:
+@pytest.mark.parametrize("path", ["../secret", "/etc/passwd", "a/../../b", ".git/config", "C:/x", "a\\b", "a\x1b[2Jb"])
+def test_a_stored_path_that_leads_elsewhere_or_has_invisible_characters_is_not_read(path: str) -> None:
     stored = [f"commit {'a' * 40} main", f"path {'b' * 40} {path}", "name good src/a.py"]
     assert [each.file for _, anchors in anchor.read(stored) for each in anchors] == ["src/a.py"]
 
