@@ -89,8 +89,8 @@ class Tree:
         return sorted(found)
 
     def _ignored(self) -> set[str]:
-        """The names without a pattern in .gitignore of the root. One without a slash at its end, often that of a program
-        that is built there, counts at the root alone: a folder of this name may well be code."""
+        """The names without a pattern in .gitignore of the root. One without a slash at its end, often that of a
+        program that is built there, counts at the root alone: a folder of this name may well be code."""
         lines = (self.content(".gitignore") or b"").decode("utf-8", "replace").splitlines()
         return {line.strip().removeprefix("/") for line in lines if line.strip() and not set(line) & set("*!#?[")}
 
