@@ -20,7 +20,20 @@ import numpy as np
 
 from bridge.settings import load
 
-from . import absent, commit, conflicts, floor, gate, judged, metrics, plain_methods, recency, robustness, table
+from . import (
+    absent,
+    anchored,
+    commit,
+    conflicts,
+    floor,
+    gate,
+    judged,
+    metrics,
+    plain_methods,
+    recency,
+    robustness,
+    table,
+)
 from .judged import Collection, Run
 from .metrics import METRICS, Scores
 
@@ -39,6 +52,7 @@ PROGRAMS: dict[str, tuple[Callable[[Sequence[str]], None], str]] = {
     "recency": (recency.main, "what age does to the ranking"),
     "floor": (floor.main, "what the relevance floor keeps, and keeps out"),
     "absent": (absent.main, "questions without an answer"),
+    "anchored": (anchored.main, "which facts the code ends: precision and recall"),
     "conflicts": (conflicts.main, "which contradictions are found; --fit prints the weights"),
 }
 

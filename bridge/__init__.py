@@ -11,6 +11,7 @@ the modules and packages of the memory:
 ``trust``: whether this user created the workspace, or trusts it.
 ``trust_kept``: the trust of a process that asks often, checked whole when a file that decides it changed.
 ``text``: a memory as text, and what is embedded and indexed of it.
+``anchors``: what of a memory stands in the code of its workspace, and whether it still does.
 ``privacy``: secrets, keys and texts kept out of what is stored, shown or logged.
 ``embedding``: the local and the remote embedders.
 ``reranking``: an optional model that judges the first hits of a question again.

@@ -13,6 +13,8 @@ from typing import Any, Literal, NamedTuple
 
 MemoryKind = Literal["summary", "decision_record", "legacy"]
 Status = Literal["Draft", "Active", "Superseded", "DecisionRecord"]
+AnchorKind = Literal["path", "name", "command", "value"]
+AnchorState = Literal["verified", "changed", "gone", "not_found"]
 
 MAX_KEPT = 1_000_000_000  # imported numbers above are replaced, since they would leave little room for later ones
 
@@ -129,6 +131,7 @@ class Metadata:
         "TAG", "a tag; repeat it for each", default=(),
         filter=("TAG", "only with this tag; repeat it to ask for several at once"), kind="texts", shown="tags",
     )  # fmt: skip
+    anchors: tuple[str, ...] = _label(default=(), shown="anchors")
 
 
 LABELS: dict[str, Label] = {each.name: each.metadata["label"] for each in fields(Metadata)}
@@ -146,6 +149,7 @@ def values_of(given: str | Iterable[str] | None) -> list[str]:
 
 LISTS = tuple(each.name for each in fields(Metadata) if each.default == ())
 """The properties with several values, stored as JSON; a filter asks for memories that have all of its values."""
+LIST_FILTERS = tuple(name for name in LISTS if name in FILTERS)
 TIMES = tuple(name for name, label in LABELS.items() if label.is_time)
 
 

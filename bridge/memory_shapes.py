@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 
 from jobs.schema import Count, JobError, Moment, Number, Share
 
-from .memory import MemoryKind, Status
+from .memory import AnchorKind, AnchorState, MemoryKind, Status
 
 
 class MemoryCounts(TypedDict):
@@ -29,6 +29,8 @@ class ListLabels(TypedDict):
     """The properties of a memory that have several values. A record of a compaction has those of all its memories."""
 
     tags: list[str]
+    anchors: list[str]
+    """What of it stood in the code when it was stored: the commit, then paths, names, commands and values."""
 
 
 class Labels(ListLabels):
@@ -70,6 +72,29 @@ class MemoryStanding(TypedDict):
     by: ReviewedStatement
 
 
+class CheckedAnchor(TypedDict):
+    """A word of a memory that stood in the code when the memory was stored."""
+
+    kind: AnchorKind
+    word: str
+    file: str
+    """Where it stood, relative to the workspace."""
+    state: AnchorState
+
+
+class InCode(TypedDict):
+    """What the code of the workspace says of a memory now. It changes no score."""
+
+    state: AnchorState
+    """What counts: what is not there any more, else what changed."""
+    commit: str
+    """What was checked out when the memory was stored."""
+    remark: str
+    """The same in words, such as "no longer in the code: refreshToken (src/auth.ts)"."""
+    anchors: list[CheckedAnchor]
+    """Without those of which nothing is certain."""
+
+
 class FeedbackCounts(TypedDict):
     """How many said that a memory helped, and how many that it is wrong."""
 
@@ -95,6 +120,12 @@ class MemoryFeedback(FeedbackCounts):
     """The latest first."""
 
 
+class StaleMemory(MemoryLine):
+    """A memory of which something is not in the code any more."""
+
+    in_code: InCode
+
+
 class MemoryText(MemoryLine):
     summary_text: str
     sources: list[str]
@@ -108,6 +139,8 @@ class MemoryText(MemoryLine):
     feedback: MemoryFeedback
     rests_on: list[RestsOn]
     """What of it may rest on a decision that was replaced."""
+    in_code: InCode | None
+    """Null if nothing of it stood in the code, or nothing is certain."""
 
 
 class RestsOn(TypedDict):

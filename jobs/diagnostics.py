@@ -547,6 +547,11 @@ DIAGNOSTICS: dict[str, Diagnostic] = _table(
         "BACKUPS_LEFT", _D, "note", "Copies of memory.db from before an upgrade are kept.",
         "Remove memory.format-*.db from .cognee_memory once the upgraded store works.",
     ),
+    Diagnostic(
+        "MEMORIES_STALE", _D, "note", "Memories name files, symbols or versions that are no longer in the code.",
+        "Look at them: cognee-memory memories list --stale. If one no longer holds, mark it:"
+        " cognee-memory memories set-status NUMBER Superseded.",
+    ),
     # --- the graph ---
     Diagnostic(
         "GRAPH_ABSENT", _G, "note", "The knowledge graph is not installed here.",

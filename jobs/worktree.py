@@ -17,6 +17,12 @@ def main_checkout(folder: Path) -> Path | None:
 
     Also None for a submodule, a bare repository, and a repository whose ``.git`` is elsewhere.
     """
+    own = own_folder(folder)
+    return None if own is None else own.parent.parent.parent
+
+
+def own_folder(folder: Path) -> Path | None:
+    """The folder below ``.git/worktrees`` in which a worktree that its main checkout knows has its HEAD; else None."""
     git = folder / ".git"
     if not git.is_file():
         return None
@@ -28,7 +34,7 @@ def main_checkout(folder: Path) -> Path | None:
         is_known = back is not None and back.samefile(git)
     except (OSError, ValueError):  # a path that is gone, or that is none
         return None
-    return own.parent.parent.parent if is_known else None
+    return own if is_known else None
 
 
 def _path_in(file: Path, base: Path, label: str = "") -> Path | None:

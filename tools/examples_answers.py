@@ -116,7 +116,10 @@ def found(asked: question.Question) -> retrieval.Ranked:
 def block_of(asked: question.Question) -> context.Block:
     """The context block with all memories, packed with vectors that are all unlike."""
     unlike = SimpleNamespace(
-        whole_text_vectors=lambda numbers: np.eye(len(numbers), dtype=np.float32), standings=Standings(), memories=list
+        whole_text_vectors=lambda numbers: np.eye(len(numbers), dtype=np.float32),
+        standings=Standings(),
+        memories=list,
+        in_code=lambda _: {},
     )
     return context.pack(cast(Snapshot, unlike), asked, scored(asked), TOKENIZER.count)
 

@@ -17,7 +17,7 @@ from jobs.states import State
 
 from ..argument_table import ARGUMENTS, Preset, RankingMode
 from ..memory import MemoryKind
-from ..memory_shapes import FeedbackCounts, Labels
+from ..memory_shapes import FeedbackCounts, InCode, Labels
 
 
 def _within(argument: str) -> Any:
@@ -140,6 +140,8 @@ class RetrievalHit(AnyHit):
     """Absent if nobody gave any."""
     standing: NotRequired[Standing]
     """Absent if what answers the question holds, and replaced nothing."""
+    in_code: NotRequired[InCode]
+    """Absent if nothing of it stood in the code, or nothing is certain."""
     compaction_source: NotRequired[list[str]]
     """The ids of the memories that a decision record merged. Absent in all other hits."""
 
@@ -324,6 +326,8 @@ class ExplainItem(TypedDict):
     """Absent if nobody gave any."""
     standing: NotRequired[Standing]
     """Absent if what answers the query holds, and replaced nothing."""
+    in_code: NotRequired[InCode]
+    """Absent if nothing of it stood in the code, or nothing is certain."""
 
 
 ExplainProblemCode = Literal["INVALID_ARGUMENT", "NOT_FOUND", "PROJECT_MISMATCH"]
@@ -411,6 +415,8 @@ class PackedMemory(TypedDict):
     """Present if the memory is probably no answer."""
     standing: NotRequired[Standing]
     """Absent if what answers the question holds, and replaced nothing."""
+    in_code: NotRequired[InCode]
+    """Absent if nothing of it stood in the code, or nothing is certain."""
     position: Number
 
 

@@ -16,7 +16,7 @@ from jobs.errors import JobError
 from jobs.spelling import nearest
 
 from ..argument_table import ARGUMENTS, EXPLAIN_ARGUMENTS, RETRIEVE_POSITIONS
-from ..memory import FILTERS, LABELS, LISTS
+from ..memory import FILTERS, LABELS, LIST_FILTERS, LISTS
 
 EVERYWHERE = "options of every command"
 EXAMPLES = "Examples:"
@@ -184,7 +184,7 @@ def _option(name: str) -> str:
 
 def add_list_filters(parser: argparse._ActionsContainer) -> None:
     """The options that ask for memories with some values of a property that has several."""
-    for name in LISTS:
+    for name in LIST_FILTERS:
         _add_option(parser, name, action="append")
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from fnmatch import fnmatchcase
+from functools import partial
 from hashlib import file_digest
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -22,6 +23,7 @@ from jobs.kinds import CAPTURE_TOOLS
 from jobs.lifecycle import Failed, Succeeded
 from jobs.payloads import Capture, ExportedFile
 
+from ..anchors.taking import with_anchors
 from ..capture import boundaries, consent, ignored_files, model_summary, summary
 from ..capture.kept_turns import TurnFilter
 from ..capture.readers import registry
@@ -255,7 +257,8 @@ class CaptureRun:
             any_folder=capture.transcript.tool == EXPORT,
             redactions=capture.redactions,
         )
-        return Tools(turn_filter, boundaries.segments, self._summarise, self.stores.embedder.embed)
+        embed, root = self.stores.embedder.embed, self.stores.workspace.root
+        return Tools(turn_filter, boundaries.segments, self._summarise, embed, partial(with_anchors, root=root))
 
     def _capture(self, item: Item) -> None:
         capture = item.capture

@@ -82,12 +82,14 @@ class SessionCapture:
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """What the capture of a session needs: how turns are filtered, cut and summarised, and the embedding of texts."""
+    """What the capture of a session needs: how turns are filtered, cut and summarised, the embedding of texts, and what
+    adds the anchors of a memory."""
 
     turn_filter: TurnFilter
     cut: Cut
     summarise: Summarise
     embed: Embed
+    anchored: Callable[[Memory], Memory] = lambda memory: memory
 
 
 def segments_of(
@@ -283,8 +285,7 @@ def made_of(
     if known is None and store.forgotten_at(memory.id) is not None:
         capture.forgotten_segments += 1
         return None
-    if known is not None:
-        memory = replace(memory, number=known.number)
+    memory = tools.anchored(memory) if known is None else replace(memory, number=known.number)
     record = replace(record, memory_id=memory.id)
     spoken = _spoken(segment)
     places = spoken[0].place, spoken[-1].place

@@ -16,6 +16,8 @@ from jobs import client, clock
 from jobs.errors import JobError
 from jobs.lifecycle import Failed, Succeeded
 
+from ..anchors import taking
+from ..anchors.budget import Budget
 from ..graph.open_stores import Stores
 from ..memory import (
     LABELS,
@@ -74,6 +76,7 @@ def run(tasks: Sequence[Task[Ingest]], stores: Stores, now: datetime, progress: 
             prepared.append(_as_known(prepare(task, workspace_id, clock.iso(now)), stores))
         except JobError as error:
             outcomes[task.job_id] = Failed(error)
+    prepared = _anchored(prepared, stores)
     duplicates = _store_all(prepared, stores, clock.iso(now), outcomes)
     stored_at = time.monotonic()
     prepared = [item for item in prepared if item.task.job_id not in outcomes]
@@ -87,6 +90,15 @@ def run(tasks: Sequence[Task[Ingest]], stores: Stores, now: datetime, progress: 
         outcomes[job_id] = Succeeded(_result(item, stores, job_id in duplicates, timings))
         _have_it_cognified(item.memory, stores)
     return outcomes
+
+
+def _anchored(prepared: Sequence[Prepared], stores: Stores) -> list[Prepared]:
+    """The memories with their anchors in the workspace's code. In a team a job may come from another machine, for which
+    no files are read here."""
+    if stores.is_in_team:
+        return list(prepared)
+    budget, root = Budget(taking.SECONDS), stores.workspace.root
+    return [replace(item, memory=taking.with_anchors(item.memory, root, budget)) for item in prepared]
 
 
 def _have_it_cognified(memory: Memory, stores: Stores) -> None:

@@ -26,6 +26,7 @@ from .snapshot import Snapshot
 
 if TYPE_CHECKING:
     from ..interface.answer_shapes import ContextSuccess, PackedMemory, Standing
+    from ..memory_shapes import InCode
     from .second_stage import SecondStage
 
 HEADING = (
@@ -48,6 +49,7 @@ class Packed:
     scored: Factors
     tokens: int
     truncated: bool
+    in_code: InCode | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +91,13 @@ def pack(snapshot: Snapshot, question: Question, ranked: Sequence[Scored], count
     order = repetitions_last([memory for memory, _ in ranked], wholes)[: question.max_results]
     heading = "\n".join([HEADING, *(f"{warning}." for warning in fit.warnings(ranked))])
     texts, notes = [heading], list[Packed]()
+    code = snapshot.in_code([ranked[index][0] for index in order])
     left = question.max_tokens - count(heading)
     for memory, scored in (ranked[index] for index in order):
         written = prompt_note(
-            memory, standings.remarks(snapshot.standings.at(question.seen_from), memory, snapshot.memories)
+            memory,
+            standings.remarks(snapshot.standings.at(question.seen_from), memory, snapshot.memories),
+            code.get(memory.number),
         )
         text: str | None = written.text
         tokens = count(f"{_GAP}{text}")
@@ -103,7 +108,7 @@ def pack(snapshot: Snapshot, question: Question, ranked: Sequence[Scored], count
             continue
         tokens = count(f"{_GAP}{text}")
         texts.append(text)
-        notes.append(Packed(memory, scored, tokens, truncated))
+        notes.append(Packed(memory, scored, tokens, truncated, code.get(memory.number)))
         left -= tokens
         if truncated:
             break
@@ -189,4 +194,6 @@ def _packed(packed: Packed, position: int, standing: Standing | None) -> PackedM
         entry["fit"] = "weak"
     if standing is not None:
         entry["standing"] = standing
+    if packed.in_code is not None:
+        entry["in_code"] = packed.in_code
     return entry

@@ -98,9 +98,12 @@ def explain(
     if snapshot is not None:
         scored = [(each.memory, each.scored) for each in found.subjects if each.scored is not None]
         standing = standing_effects.described(snapshot, scored)
+        code = snapshot.in_code([each.memory for each in found.subjects])
         for item in items:
             if item["id"] in standing:
                 item["standing"] = standing[item["id"]]
+            if item["id"] in code:
+                item["in_code"] = code[item["id"]]
     known = {item["id"] for item in items}
     missing = [number for number in asked.ids if number not in known]
     if missing:

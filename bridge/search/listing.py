@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         CapturedFrom,
         CountsOrError,
         FeedbackGiven,
+        InCode,
         MemoryCounts,
         MemoryFeedback,
         MemoryLine,
@@ -34,12 +35,15 @@ if TYPE_CHECKING:
         PastCompaction,
         RestsOn,
         SessionLine,
+        StaleMemory,
         Topic,
     )
     from ..store.memory_lists import MemoryLists
     from ..store.values import CaptureSource, Compaction, Feedback
 
 TOPIC_WORTH_COMPACTING = 5
+STALE_SECONDS = 10.0
+_SHOWN_SECONDS = 0.1
 
 
 def memories(workspace: Workspace, limit: int, topic_id: str | None = None) -> list[MemoryLine]:
@@ -108,6 +112,28 @@ def _line(memory: Memory, fallen: list[MemoryStanding]) -> MemoryLine:
     }
 
 
+def stale(workspace: Workspace, limit: int, seconds: float = STALE_SECONDS) -> tuple[list[StaleMemory], int, int]:
+    """The memories of which something is not in the code any more, the highest number first: at most ``limit``, how
+    many there are, and of how many nothing is certain. ``seconds``: of the processor, in all."""
+    with reader_of(workspace).lists() as lists:
+        found = [] if lists is None else lists.anchored()
+    said = in_code(found, workspace, seconds)
+    gone = [each for each in found if each.number in said and said[each.number]["state"] in ("gone", "not_found")]
+    shown: list[StaleMemory] = [
+        {**line, "in_code": said[line["memory_number"]]} for line in lines_of(workspace, gone[:limit])
+    ]
+    return shown, len(gone), len(found) - len(said)
+
+
+def in_code(memories: Sequence[Memory], workspace: Workspace, seconds: float) -> dict[int, InCode]:
+    """Number -> what the code says of a memory; it is looked up for so many seconds in all."""
+    if not any(memory.metadata.anchors for memory in memories):
+        return {}
+    from ..anchors import checking  # imported here: most lists do not need it
+
+    return checking.in_code(memories, workspace.root, seconds)
+
+
 def title(memory: Memory) -> str:
     """The topic, or a legacy text's first line; at most 80 characters."""
     if memory.content is not None:
@@ -136,6 +162,7 @@ def memory(workspace: Workspace, wanted: str) -> MemoryText:
         "captured_from": None if source is None else _captured_from(source),
         "feedback": _feedback(given),
         "rests_on": resting,
+        "in_code": in_code([entry.memory], workspace, _SHOWN_SECONDS).get(entry.memory.number),
     }
 
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from ..memory import Memory
 from ..text.conversation import without_metadata_line
@@ -19,6 +20,9 @@ from ..text.orders import is_order, marked
 from ..text.sections import one_line
 from ..text.visible import visible
 from .listing import title
+
+if TYPE_CHECKING:
+    from ..memory_shapes import InCode
 
 SHORTENED = "> … [shortened to fit the token budget]"
 
@@ -101,12 +105,15 @@ class PromptNote:
         return "\n".join([self.heading, *lines])
 
 
-def prompt_note(memory: Memory, remarks: Mapping[str, str] = MappingProxyType({})) -> PromptNote:
+def prompt_note(
+    memory: Memory, remarks: Mapping[str, str] = MappingProxyType({}), in_code: InCode | None = None
+) -> PromptNote:
     """The memory's note. Decisions come first, since notes are shortened at their end.
 
-    ``remarks``: what became of a decision, by its words, to add to it.
+    ``remarks``: what became of a decision, by its words, to add to it. ``in_code``: what the code says of it.
     """
-    return PromptNote(_heading(memory), tuple(_body(memory, remarks)))
+    code = () if in_code is None else (Line(f"> [{one_line(visible(in_code['remark']))}]"),)
+    return PromptNote(_heading(memory), (*code, *_body(memory, remarks)))
 
 
 def _heading(memory: Memory) -> str:

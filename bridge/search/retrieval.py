@@ -218,7 +218,12 @@ def retrieve(
     packed = hits.pack(ranked.hits, lambda memory: shown[memory.number], embedder.count_tokens, question.max_tokens)
     best = _best_of(snapshot, question, ranked, [memory for memory, *_ in packed])
     standing = standing_effects.described(snapshot, [(memory, factors) for memory, factors, *_ in packed])
-    return _answer(question, ranked, packed, embedder.tokenizer_name, snapshot.warnings, best, second, standing)
+    answer = _answer(question, ranked, packed, embedder.tokenizer_name, snapshot.warnings, best, second, standing)
+    code = snapshot.in_code([memory for memory, *_ in packed])
+    for found in answer["results"]:
+        if found["memory_number"] in code:
+            found["in_code"] = code[found["memory_number"]]
+    return answer
 
 
 def _best_of(

@@ -37,6 +37,7 @@ from .ranking import (
 )
 
 if TYPE_CHECKING:
+    from ..memory_shapes import InCode
     from ..store.catalogue import Votes
     from ..store.reader import StoreReader, StoreSnapshot
     from .standings import Standings
@@ -84,6 +85,7 @@ class Snapshot:
 
     def __init__(self, workspace: Workspace, store: StoreSnapshot, cache: IndexCache | None = None) -> None:
         self._store = store
+        self._root = workspace.root
         self._lexical: dict[str, Lexical] = {}
         cache = cache or IndexCache()
         self.embedder_identity = store.vectors.embedder
@@ -167,6 +169,14 @@ class Snapshot:
         """Number -> feedback of each of these memories, which must not be hidden."""
         indexes = self.catalogue.indexes(np.array(numbers, np.int64)).tolist()
         return {number: self.catalogue.votes_at(index) for number, index in zip(numbers, indexes, strict=True)}
+
+    def in_code(self, memories: Sequence[Memory]) -> dict[int, InCode]:
+        """Number -> what the code of the workspace says of a memory, for those of which it says something."""
+        if not any(memory.metadata.anchors for memory in memories):
+            return {}
+        from ..anchors.checking import in_code  # imported here: most questions do not need it
+
+        return in_code(memories, self._root)
 
     # --- words ---
 

@@ -69,6 +69,11 @@ class MemoryLists:
         query = f"SELECT count(*) FROM memories WHERE hidden = 0 AND {where}"  # noqa: S608 - constants
         return int(self._connection.execute(query, given).fetchone()[0])
 
+    def anchored(self) -> list[Memory]:
+        """The memories with anchors that are not superseded, the highest number first."""
+        chosen = "hidden = 0 AND anchors <> '[]' AND status IS NOT 'Superseded' ORDER BY number DESC"
+        return self._memories(f"SELECT {rows.COLUMNS} FROM memories WHERE {chosen}")  # noqa: S608 - constants
+
     def entry(self, wanted: str | int) -> Entry | None:
         """A memory by id (text) or by number, hidden ones included, or None."""
         column = "number" if isinstance(wanted, int) else "id"

@@ -391,6 +391,7 @@ MIGRATIONS: list[Callable[[sqlite3.Connection], None]] = [
     _keep_verdicts,
     _label("tags"),
     _weigh_verdicts,
+    _label("anchors"),
 ]
 FORMAT = len(MIGRATIONS)
 

@@ -70,6 +70,7 @@ class _Metadata(Model):
     source_created_at: OptionalTimestamp = None
     importance: Importance | None = None
     tags: Tags | None = None
+    anchors: list[ShortText] | None = None
 
 
 class LegacyMetadata(_Metadata):

@@ -796,6 +796,15 @@ export interface CheckResult {
   seconds: number;
 }
 
+/** A word of a memory that stood in the code when the memory was stored. */
+export interface CheckedAnchor {
+  kind: "path" | "name" | "command" | "value";
+  word: string;
+  /** Where it stood, relative to the workspace. */
+  file: string;
+  state: "verified" | "changed" | "gone" | "not_found";
+}
+
 /** The process in which jobs run. */
 export interface ChildProcess {
   pid: number;
@@ -1144,6 +1153,8 @@ export interface ExplainItem {
   feedback?: FeedbackCounts;
   /** Absent if what answers the query holds, and replaced nothing. */
   standing?: Standing;
+  /** Absent if nothing of it stood in the code, or nothing is certain. */
+  in_code?: InCode;
 }
 
 /** The request as the program read it. */
@@ -1518,7 +1529,7 @@ export interface FoundNode {
 
 /** What a check found. */
 export interface FoundTrouble {
-  code: "BACKLOG_LARGE" | "BACKUPS_LEFT" | "CAPTURE_LIST_DAMAGED" | "CAPTURE_ON" | "CHECK_FAILED" | "CHECK_NOT_MADE" | "CHILD_LARGE" | "CHILD_NOT_STARTING" | "CLOCK_OF_DISK" | "CLOCK_WAS_AHEAD" | "CLOCK_WRONG" | "COGNEE_VARIABLE_IGNORED" | "CONFIG_CLOSED" | "CONFIG_OPEN" | "COPIES_ALONE" | "DISK_LOW" | "DISK_READ_ONLY" | "DISK_TIGHT" | "EMBEDDINGS_MISSIZED" | "EMBEDDING_MISFIT" | "ENV_FILE_IGNORED" | "EVENTS_FAILED" | "FILES_TRACKED" | "FORGETTING_UNFINISHED" | "FORGOTTEN_HERE" | "GRAPH_ABSENT" | "GRAPH_BEHIND" | "GRAPH_CUT_OFF" | "GRAPH_DAMAGED" | "GRAPH_DEADLY" | "GRAPH_GONE" | "GRAPH_HOLDS_FORGOTTEN" | "GRAPH_HOLDS_MORE" | "GRAPH_LACKS" | "GRAPH_OF_OTHER_MODEL" | "GRAPH_ORPHANED" | "GRAPH_REFUSED" | "HEARTBEAT_DAMAGED" | "HEARTBEAT_FOREIGN" | "HEARTBEAT_LEFT" | "HOOKS_FAIL" | "HOOK_PROGRAM_MISSING" | "HTTP_PROBLEM" | "HTTP_SILENT" | "INBOX_NOT_TAKEN" | "INDEX_OF_OLDER_FORMAT" | "INODES_LOW" | "JOBS_FAILED" | "JOBS_FROM_ELSEWHERE" | "JOBS_REJECTED" | "JOBS_RETRYING" | "JOBS_WITHOUT_WORKER" | "LEAVING" | "LINKS_INSIDE" | "LLM_ABSENT" | "LLM_MISFIT" | "LLM_SET" | "LOCK_GONE" | "LOCK_UNSAFE" | "LOG_HAS_ERRORS" | "LOG_OF_STORE_LARGE" | "MEMORIES_INVALID" | "MODEL_ABSENT" | "MODEL_CHANGED" | "MODEL_FORMER" | "MODEL_WRONG" | "MOUNT_UNSAFE" | "MOUNT_UNSAFE_ALLOWED" | "MOUNT_WITHOUT_EVENTS" | "NAME_TAKEN" | "NOT_IGNORED" | "NOT_INSTALLED" | "OK" | "OLD_STORES" | "OPEN_FILES_FEW" | "OPEN_TO_OTHERS" | "ORPHANS" | "OTHER_OWNER" | "OUTBOX_INVALID" | "PACKAGE_MISSING" | "PACKAGE_OTHER_VERSION" | "PARTS_LEFT" | "PAUSED" | "PAUSED_FOR_LONG" | "PYTHON_UNSUPPORTED" | "QUEUE_FILE_DAMAGED" | "QUEUE_STUCK" | "RAM_LOW" | "RECORDS_DAMAGED" | "RECORDS_MANY" | "REDACTION_OFF" | "REQUESTS_NOT_OBEYED" | "RERANKER_BROKEN" | "SECRETS_STORED" | "SETTINGS_SET" | "SETTING_WRONG" | "SET_ASIDE" | "SOURCES_APART" | "SOURCES_MISSING" | "SQLITE_LACKING" | "STORE_CLOSED" | "STORE_DAMAGED" | "STORE_NOT_READ_WHOLE" | "STORE_OF_NEWER_FORMAT" | "STORE_OF_OLDER_FORMAT" | "SUCCESSOR_WAITS" | "TEAM_CLOCK_DIFFERS" | "TEAM_COPY_HOLDS_FORGOTTEN" | "TEAM_COPY_NOT_FOLLOWED" | "TEAM_COPY_SILENT" | "TEAM_JOBS_WAIT" | "TEAM_LOST" | "TEAM_LOST_IS_BACK" | "TEAM_NOT_REACHED" | "TEAM_OF" | "TEAM_ROW_SET_ASIDE" | "TEAM_TOKEN_ENDS" | "TEAM_UNFORGOTTEN" | "TEST_JOBS_ON" | "TEXTS_STRAY" | "TOKEN_OPEN" | "VARIABLE_UNKNOWN" | "VECTORS_DAMAGED" | "VECTORS_DIFFER" | "VECTORS_LACKING" | "VECTORS_MISPLACED" | "WATCHES_FEW" | "WORDS_DAMAGED" | "WORDS_LACKING" | "WORKERS_MANY" | "WORKER_ABSENT" | "WORKER_DIED" | "WORKER_OF_OTHER_SETTINGS" | "WORKER_OF_OTHER_VERSION" | "WORKER_SILENT" | "WORKSPACE_ABSENT" | "WORKSPACE_CLOSED" | "WORKSPACE_FOREIGN" | "WORKSPACE_SHARED" | "WORKSPACE_UNUSED";
+  code: "BACKLOG_LARGE" | "BACKUPS_LEFT" | "CAPTURE_LIST_DAMAGED" | "CAPTURE_ON" | "CHECK_FAILED" | "CHECK_NOT_MADE" | "CHILD_LARGE" | "CHILD_NOT_STARTING" | "CLOCK_OF_DISK" | "CLOCK_WAS_AHEAD" | "CLOCK_WRONG" | "COGNEE_VARIABLE_IGNORED" | "CONFIG_CLOSED" | "CONFIG_OPEN" | "COPIES_ALONE" | "DISK_LOW" | "DISK_READ_ONLY" | "DISK_TIGHT" | "EMBEDDINGS_MISSIZED" | "EMBEDDING_MISFIT" | "ENV_FILE_IGNORED" | "EVENTS_FAILED" | "FILES_TRACKED" | "FORGETTING_UNFINISHED" | "FORGOTTEN_HERE" | "GRAPH_ABSENT" | "GRAPH_BEHIND" | "GRAPH_CUT_OFF" | "GRAPH_DAMAGED" | "GRAPH_DEADLY" | "GRAPH_GONE" | "GRAPH_HOLDS_FORGOTTEN" | "GRAPH_HOLDS_MORE" | "GRAPH_LACKS" | "GRAPH_OF_OTHER_MODEL" | "GRAPH_ORPHANED" | "GRAPH_REFUSED" | "HEARTBEAT_DAMAGED" | "HEARTBEAT_FOREIGN" | "HEARTBEAT_LEFT" | "HOOKS_FAIL" | "HOOK_PROGRAM_MISSING" | "HTTP_PROBLEM" | "HTTP_SILENT" | "INBOX_NOT_TAKEN" | "INDEX_OF_OLDER_FORMAT" | "INODES_LOW" | "JOBS_FAILED" | "JOBS_FROM_ELSEWHERE" | "JOBS_REJECTED" | "JOBS_RETRYING" | "JOBS_WITHOUT_WORKER" | "LEAVING" | "LINKS_INSIDE" | "LLM_ABSENT" | "LLM_MISFIT" | "LLM_SET" | "LOCK_GONE" | "LOCK_UNSAFE" | "LOG_HAS_ERRORS" | "LOG_OF_STORE_LARGE" | "MEMORIES_INVALID" | "MEMORIES_STALE" | "MODEL_ABSENT" | "MODEL_CHANGED" | "MODEL_FORMER" | "MODEL_WRONG" | "MOUNT_UNSAFE" | "MOUNT_UNSAFE_ALLOWED" | "MOUNT_WITHOUT_EVENTS" | "NAME_TAKEN" | "NOT_IGNORED" | "NOT_INSTALLED" | "OK" | "OLD_STORES" | "OPEN_FILES_FEW" | "OPEN_TO_OTHERS" | "ORPHANS" | "OTHER_OWNER" | "OUTBOX_INVALID" | "PACKAGE_MISSING" | "PACKAGE_OTHER_VERSION" | "PARTS_LEFT" | "PAUSED" | "PAUSED_FOR_LONG" | "PYTHON_UNSUPPORTED" | "QUEUE_FILE_DAMAGED" | "QUEUE_STUCK" | "RAM_LOW" | "RECORDS_DAMAGED" | "RECORDS_MANY" | "REDACTION_OFF" | "REQUESTS_NOT_OBEYED" | "RERANKER_BROKEN" | "SECRETS_STORED" | "SETTINGS_SET" | "SETTING_WRONG" | "SET_ASIDE" | "SOURCES_APART" | "SOURCES_MISSING" | "SQLITE_LACKING" | "STORE_CLOSED" | "STORE_DAMAGED" | "STORE_NOT_READ_WHOLE" | "STORE_OF_NEWER_FORMAT" | "STORE_OF_OLDER_FORMAT" | "SUCCESSOR_WAITS" | "TEAM_CLOCK_DIFFERS" | "TEAM_COPY_HOLDS_FORGOTTEN" | "TEAM_COPY_NOT_FOLLOWED" | "TEAM_COPY_SILENT" | "TEAM_JOBS_WAIT" | "TEAM_LOST" | "TEAM_LOST_IS_BACK" | "TEAM_NOT_REACHED" | "TEAM_OF" | "TEAM_ROW_SET_ASIDE" | "TEAM_TOKEN_ENDS" | "TEAM_UNFORGOTTEN" | "TEST_JOBS_ON" | "TEXTS_STRAY" | "TOKEN_OPEN" | "VARIABLE_UNKNOWN" | "VECTORS_DAMAGED" | "VECTORS_DIFFER" | "VECTORS_LACKING" | "VECTORS_MISPLACED" | "WATCHES_FEW" | "WORDS_DAMAGED" | "WORDS_LACKING" | "WORKERS_MANY" | "WORKER_ABSENT" | "WORKER_DIED" | "WORKER_OF_OTHER_SETTINGS" | "WORKER_OF_OTHER_VERSION" | "WORKER_SILENT" | "WORKSPACE_ABSENT" | "WORKSPACE_CLOSED" | "WORKSPACE_FOREIGN" | "WORKSPACE_SHARED" | "WORKSPACE_UNUSED";
   level: "ok" | "note" | "warning" | "error";
   /** What it is about. */
   group: "machine" | "installation" | "settings" | "workspace" | "worker" | "queue" | "memory" | "graph" | "model";
@@ -1657,6 +1668,18 @@ export interface ImportResult {
   seconds: number;
 }
 
+/** What the code of the workspace says of a memory now. It changes no score. */
+export interface InCode {
+  /** What counts: what is not there any more, else what changed. */
+  state: "verified" | "changed" | "gone" | "not_found";
+  /** What was checked out when the memory was stored. */
+  commit: string;
+  /** The same in words, such as "no longer in the code: refreshToken (src/auth.ts)". */
+  remark: string;
+  /** Without those of which nothing is certain. */
+  anchors: CheckedAnchor[];
+}
+
 /** A running job or batch. */
 export interface InFlight {
   /** The first of the jobs that run together. */
@@ -1697,6 +1720,8 @@ export interface IngestResult {
   memory_id: string;
   memory_number: number;
   tags: string[];
+  /** What of it stood in the code when it was stored: the commit, then paths, names, commands and values. */
+  anchors: string[];
   topic_id: string | null;
   session_id: string | null;
   plan_id: string | null;
@@ -1800,6 +1825,7 @@ export interface LegacyMetadata {
   importance?: number | null;
   /** Short words without commas, kept in lower case. */
   tags?: string[] | null;
+  anchors?: string[] | null;
   type: "legacy";
   /** A UUID, or a slug such as plan-014-summaries. */
   topic_id?: string | null;
@@ -1896,6 +1922,8 @@ export interface MemoryLine {
    */
   excerpt: string;
   tags: string[];
+  /** What of it stood in the code when it was stored: the commit, then paths, names, commands and values. */
+  anchors: string[];
   topic_id: string | null;
   session_id: string | null;
   plan_id: string | null;
@@ -1927,6 +1955,8 @@ export interface MemoryText {
    */
   excerpt: string;
   tags: string[];
+  /** What of it stood in the code when it was stored: the commit, then paths, names, commands and values. */
+  anchors: string[];
   topic_id: string | null;
   session_id: string | null;
   plan_id: string | null;
@@ -1950,6 +1980,8 @@ export interface MemoryText {
   feedback: MemoryFeedback;
   /** What of it may rest on a decision that was replaced. */
   rests_on: RestsOn[];
+  /** Null if nothing of it stood in the code, or nothing is certain. */
+  in_code: InCode | null;
 }
 
 /** A memory as it was before it was merged. */
@@ -2110,6 +2142,8 @@ export interface PackedMemory {
   fit?: "weak";
   /** Absent if what answers the question holds, and replaced nothing. */
   standing?: Standing;
+  /** Absent if nothing of it stood in the code, or nothing is certain. */
+  in_code?: InCode;
   position: number;
 }
 
@@ -2140,6 +2174,8 @@ export interface PastCompaction {
 /** The decision record that a compaction would make. Its id and its time exist only once it is made. */
 export interface PreviewedRecord {
   tags: string[];
+  /** What of it stood in the code when it was stored: the commit, then paths, names, commands and values. */
+  anchors: string[];
   /** The topic of the newest memory. */
   topic: string;
   topic_id: string;
@@ -2263,6 +2299,7 @@ export interface RecordMetadata {
   importance?: number | null;
   /** Short words without commas, kept in lower case. */
   tags?: string[] | null;
+  anchors?: string[] | null;
   topic: string;
   /** A UUID, or a slug such as plan-014-summaries. */
   topic_id: string;
@@ -2467,6 +2504,8 @@ export interface RetrievalHit {
   tokens: number;
   topic: string | null;
   tags: string[];
+  /** What of it stood in the code when it was stored: the commit, then paths, names, commands and values. */
+  anchors: string[];
   topic_id: string | null;
   session_id: string | null;
   plan_id: string | null;
@@ -2488,6 +2527,8 @@ export interface RetrievalHit {
   feedback?: FeedbackCounts;
   /** Absent if what answers the question holds, and replaced nothing. */
   standing?: Standing;
+  /** Absent if nothing of it stood in the code, or nothing is certain. */
+  in_code?: InCode;
   /** The ids of the memories that a decision record merged. Absent in all other hits. */
   compaction_source?: string[];
 }
@@ -2624,6 +2665,8 @@ export interface SetStatusResult {
   memory_id: string;
   memory_number: number;
   tags: string[];
+  /** What of it stood in the code when it was stored: the commit, then paths, names, commands and values. */
+  anchors: string[];
   topic_id: string | null;
   session_id: string | null;
   plan_id: string | null;
@@ -2746,6 +2789,7 @@ export interface SummaryMetadata {
   importance?: number | null;
   /** Short words without commas, kept in lower case. */
   tags?: string[] | null;
+  anchors?: string[] | null;
   topic: string;
   /** A UUID, or a slug such as plan-014-summaries. */
   topic_id: string;

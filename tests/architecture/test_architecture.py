@@ -26,6 +26,7 @@ LAYERS = {
         "memory slices background critical privacy",
         "memory_shapes argument_table",
         "text embedding",
+        "anchors",
         "reranking",
         "settings datapoints",
         "git_index user_settings",

@@ -155,7 +155,7 @@ def as_in_the_first_format(workspace: Workspace) -> None:
         for kind, name in connection.execute(query).fetchall():  # triggers, tables, indexes
             if name not in first and not name.startswith("words"):
                 connection.execute(f"DROP {kind} IF EXISTS {name}")
-        for column in ("whole_row", "dated", "migrated_from", "tags"):
+        for column in ("whole_row", "dated", "migrated_from", "tags", "anchors"):
             connection.execute(f"ALTER TABLE memories DROP COLUMN {column}")
         later = "'vector_crc32', 'graph_closed', 'whole_rows', 'whole_crc32', 'catalogue_version'"
         connection.execute(f"DELETE FROM meta WHERE key IN ({later})")

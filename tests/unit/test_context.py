@@ -42,7 +42,10 @@ def packed(found: dict[str, Any]) -> list[int]:
 def block(memories: list[Memory], count: CountTokens, budget: int, most: int = 100) -> Block:
     """The block of memories that have nothing in common, in their order."""
     unlike = SimpleNamespace(
-        whole_text_vectors=lambda numbers: np.eye(len(numbers), dtype=np.float32), standings=Standings(), memories=list
+        whole_text_vectors=lambda numbers: np.eye(len(numbers), dtype=np.float32),
+        standings=Standings(),
+        memories=list,
+        in_code=lambda _: {},
     )
     question = parse_question({"query": "q", "max_tokens": budget, "max_results": most}, NOW)
     return pack(cast(Snapshot, unlike), question, [(memory, FACTORS) for memory in memories], count)
@@ -94,7 +97,7 @@ def test_a_block_is_headed_notes_with_quoted_words(shelf: Shelf) -> None:
     )
     assert set(found) == set(fields_of(answer_shapes.ContextSuccess))
     assert found["total_tokens"] == shelf.embedder.count_tokens(found["context"]) < found["budget"] == 2000
-    always = set(fields_of(answer_shapes.PackedMemory)) - {"fit", "standing"}
+    always = set(fields_of(answer_shapes.PackedMemory)) - {"fit", "in_code", "standing"}
     assert [set(entry) for entry in found["memories"]] == [always] * 3
     assert [entry["position"] for entry in found["memories"]] == [1, 2, 3]
     assert not any(entry["truncated"] for entry in found["memories"])

@@ -57,7 +57,7 @@ def test_every_item_has_every_field_of_the_contract(shelf: Shelf) -> None:
     assert set(found["metadata"]) == set(fields_of(answer_shapes.ExplainMetadata))
     assert {item["kind"] for item in found["items"]} == {"summary", "decision", "legacy"}
     for item in found["items"]:
-        assert set(item) == set(fields_of(answer_shapes.ExplainItem)) - {"feedback", "fit", "standing"}
+        assert set(item) == set(fields_of(answer_shapes.ExplainItem)) - {"feedback", "fit", "in_code", "standing"}
         assert set(item["retrieval"]) == {"source", "rank"}
         assert set(item["score"]) == {"total", "components"}
         assert set(item["score"]["components"]) == {"base", "recency", "kind_bonus", "semantic_boost"}

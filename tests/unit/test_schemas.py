@@ -543,7 +543,13 @@ def test_a_hit_of_each_kind_has_its_fields(memory: Memory) -> None:
     more = {"legacy": set(), "summary": STRUCTURED, "decision_record": STRUCTURED | {"compaction_source"}}
     assert set(found) == required(answer_shapes.RetrievalHit) | more[memory.kind]
     every = required(answer_shapes.RetrievalHit) | STRUCTURED | {"compaction_source", "best_passages", "rerank_score"}
-    assert known(answer_shapes.RetrievalHit) == every | {"feedback", "feedback_multiplier", "fit", "standing"}
+    assert known(answer_shapes.RetrievalHit) == every | {
+        "feedback",
+        "feedback_multiplier",
+        "fit",
+        "in_code",
+        "standing",
+    }
 
 
 @pytest.mark.parametrize("details", [{}, {"n": 1}])

@@ -48,4 +48,4 @@ def test_a_row_of_a_team_from_before_tags_has_none() -> None:
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         migrations.bring_up(connection, Path(":memory:"))
         before = SharedRow("memories", "[1]", {"number": 1})
-        assert RowForms(connection).filled(before).value == {"number": 1, "tags": "[]"}
+        assert RowForms(connection).filled(before).value == {"number": 1, "tags": "[]", "anchors": "[]"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import get_args
 
 from bridge.argument_table import MAX_QUERY_CHARS, Argument
-from bridge.memory import LISTS, MemoryKind, Status
+from bridge.memory import LIST_FILTERS, MemoryKind, Status
 from jobs.errors import ERRORS
 from jobs.ids import JOB_ID
 from jobs.kinds import KIND_NAMES
@@ -135,7 +135,9 @@ CALLS = (
             "type": Argument("choice", "WORD", "Of this type.", choices=get_args(MemoryKind)),
             **_LIMIT,
             "after": Argument("whole", "NUMBER", _NEXT, (1, 2**53)),
-            **{name: Argument("text", "", f"Of all these {name}, separated by commas.", _WORD) for name in LISTS},
+            **{
+                name: Argument("text", "", f"Of all these {name}, separated by commas.", _WORD) for name in LIST_FILTERS
+            },
         },
         links={"memory": "memories/0/memory_id"},
     ),

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from bridge.embedding import local_models
 from bridge.graph import graph_files, installed
+from bridge.search import listing
 from bridge.settings import Settings
 from bridge.store import inspection, migrations
 from bridge.store.inspection import size_of
@@ -23,6 +24,7 @@ from ..wording import MIB, counted
 
 _LARGE_LOG = 256 * MIB
 _UNFINISHED = timedelta(minutes=15)
+_STALE_SECONDS = 0.5
 
 
 @dataclass(slots=True)
@@ -42,13 +44,15 @@ class FileStatus:
 
 @dataclass(frozen=True, slots=True)
 class Stores:
-    """The state of the stores. ``model`` is the error of a local embedding model's files."""
+    """The state of the stores. ``model`` is the error of a local embedding model's files. ``stale``: how many memories
+    name what is no longer in the code."""
 
     now: datetime
     store: inspection.StoreStatus
     files: FileStatus
     embedder: str
     model: JobError | None
+    stale: int = 0
     cache_dir: Path = Path()
 
 
@@ -65,8 +69,16 @@ def gather(workspace: Workspace, settings: Settings, now: datetime, seconds: flo
         file_status(workspace),
         settings.embedding.identity,
         problem,
+        _stale(workspace),
         settings.cache_folder,
     )
+
+
+def _stale(workspace: Workspace) -> int:
+    try:
+        return listing.stale(workspace, 0, _STALE_SECONDS)[1]
+    except JobError:  # the store has a finding of its own
+        return 0
 
 
 def file_status(workspace: Workspace) -> FileStatus:
@@ -144,6 +156,12 @@ def index(state: Stores) -> Iterator[Finding]:
         yield finding("FORGETTING_UNFINISHED", "forgetting", message, count=store.unfinished)
 
 
+def code(state: Stores) -> Iterator[Finding]:
+    """A finding about memories that name what is no longer in the code."""
+    if state.stale:
+        yield finding("MEMORIES_STALE", "memories", f"It is about {counted(state.stale, 'memory')}.", count=state.stale)
+
+
 def graph(state: Stores) -> Iterator[Finding]:
     """Findings about the outbox, the knowledge graph and quarantined graphs."""
     store = state.store
@@ -182,4 +200,4 @@ def embedding_model(state: Stores) -> Iterator[Finding]:
         yield finding(code, "model", state.model.message, remedy=state.model.remediation)
 
 
-CHECKS = (database_file, index, graph, embedding_model)
+CHECKS = (database_file, index, code, graph, embedding_model)

@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Any
 
 from bridge.argument_table import EXPLAIN_ARGUMENTS, MAX_IDS, MAX_QUERY_CHARS, Argument, Kind
-from bridge.memory import LISTS
+from bridge.memory import LIST_FILTERS
 from jobs import clock
 from jobs.errors import JobError
 from jobs.kinds import PAIR_VERDICTS, VERDICTS
@@ -55,7 +55,7 @@ def _filters(noun: str) -> dict[str, Argument]:
         "plan_id": _of("text", "Only of the plan with this number."),
         "since": _of("time", f"Only {noun} from this time on, ISO 8601."),
         "until": _of("text", "Only from before this time, ISO 8601."),
-        **{name: _of("texts", f"Only {noun} with all of these.") for name in LISTS},
+        **{name: _of("texts", f"Only {noun} with all of these.") for name in LIST_FILTERS},
         "include_superseded": _flag(f"Also {noun} that were replaced, for questions about the past."),
     }
 
@@ -128,7 +128,7 @@ _FIELDS = {
         "next_steps": _of("texts", "What is to be done."),
         "references": _of("texts", "Files, plans, branches, issues."),
         "plan_id": _of("text", "The number of its plan.", range=(1, 256)),
-        **{name: _of("texts", f"{name.capitalize()}, a word or two each.") for name in LISTS},
+        **{name: _of("texts", f"{name.capitalize()}, a word or two each.") for name in LIST_FILTERS},
         "source_created_at": _of("text", "When it took place, if not now, ISO 8601."),
     }
 }  # fmt: skip

@@ -5,7 +5,7 @@ import { html, useEffect, useLayoutEffect, useRef, useState } from "./html.js";
 import { useLive } from "./live.js";
 import { announce, Empty, Heading, HIGHEST_FEEDBACK, HIGHEST_STATUS, Meter, Notes, Problem, Status, Time, Waiting } from "./parts.js";
 import { go, to } from "./route.js";
-import { many, said, score } from "./words.js";
+import { inCode, many, said, score } from "./words.js";
 
 const FILTERS = ["topic_id", "status", "type"];
 const STATUSES = ["Active", "Draft", "Superseded", "DecisionRecord"];
@@ -133,6 +133,7 @@ function Hit({ hit, rank, query, answer }) {
       ${hit.decisions?.length ? html`<ul class="lines-plain">${lines.map((line) => html`<li key=${line}>${line}</li>`)}</ul>` : html`<p>${lines[0]}</p>`}
       ${standingLines(hit.standing).map(({ said, of }) => html`<p class="faint small" key=${said + of.memory_id}>${said}
         ${" "}<a href=${to(["memories", of.memory_id])}>#${of.memory_number}</a>: ${of.statement}</p>`)}
+      ${hit.in_code && html`<p class="faint small break">${inCode(hit.in_code)}</p>`}
     </div>
     <div class="hit-score">
       <p class="total" title="relevance × recency × status"><b>${score(hit.score)}</b> <span class="faint small">score</span></p>

@@ -5,7 +5,7 @@ import { useLive } from "./live.js";
 import { announce, Confirm, Facts, Heading, Problem, Status, Time, useAction, Waiting } from "./parts.js";
 import { Standings } from "./review.js";
 import { to } from "./route.js";
-import { day, many, plain } from "./words.js";
+import { day, inCode, many, plain } from "./words.js";
 
 export function Memory({ id }) {
   const { data, error, again } = useLive(`/v1/memories/${encodeURIComponent(id)}`, 5);
@@ -30,6 +30,7 @@ export function Memory({ id }) {
           ["Tags", memory.tags.join(", ")],
           ["Session", memory.session_id && html`<span class="break">${memory.session_id}</span>`],
           ["Captured", captured(memory.captured_from)],
+          ["Code", memory.in_code && html`<span class="break">${inCode(memory.in_code)}</span>`],
           ["Importance", memory.importance],
           ["Of", memory.source_created_at && html`${day(memory.source_created_at)} (<${Time} at=${memory.source_created_at} />)`],
           ["Created", memory.created_at && html`${day(memory.created_at)} (<${Time} at=${memory.created_at} />)`],

@@ -100,3 +100,8 @@ export function plain(word) {
 export function said(memory) {
   return memory.excerpt || memory.title || "(without a text)";
 }
+
+/** What the code says of a memory, as a sentence. Pure. */
+export function inCode({ remark }) {
+  return `${remark[0].toUpperCase()}${remark.slice(1)}.`;
+}

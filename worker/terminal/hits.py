@@ -43,6 +43,7 @@ def hits(answer: Envelope, now: datetime, query: str, *, whole: bool = False) ->
     ]
     for lines, hit in zip(texts, found, strict=True):
         lines += standing(hit.get("standing"), now)
+        lines += [f"  {hit['in_code']['remark']}"] if "in_code" in hit else []
     columns = ("memory", "score", "relevance", "recency", "status ×", "topic", "status", "age")
     alike = all(hit["status_multiplier"] == 1 for hit in found)
     table(
@@ -155,6 +156,8 @@ def explain(answer: Envelope) -> None:
     for item in answer["items"]:
         if "feedback" in item:
             say(f"#{item['id']} got feedback: {given(item['feedback'])}.")
+        if "in_code" in item:
+            say(f"#{item['id']}: {item['in_code']['remark']}.")
     for error in answer["errors"]:
         say(f"{error['code']}: {error['message']}.")
     notes([*time_read(ranking), *answer["metadata"]["warnings"]])

@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 from bridge.interface import envelope
 from bridge.interface.arguments import add_list_filters
-from bridge.memory import LABELS, LISTS, STATUS_WORDS, Status
+from bridge.memory import LABELS, LIST_FILTERS, STATUS_WORDS, Status
 from bridge.search import about_file, following, listing, waiting_jobs
 from bridge.text.template import readable
 from jobs import clock, files
@@ -42,6 +42,7 @@ def add_memories(builder: CommandLineBuilder) -> None:
     listing.add_argument("--topic-id", metavar="TOPIC", help="only this topic: its id or its exact title")
     listing.add_argument("--status", metavar="WORD", help="only this status: Active, DecisionRecord, Superseded, Draft")
     add_list_filters(listing)
+    listing.add_argument("--stale", action="store_true", help="only those of which something is no longer in the code")
     limit(listing, "memories")
     listing.add_argument("--after", metavar="NUMBER", type=int, help="continue after this number: only older memories")
     still_open = verbs.add(
@@ -144,12 +145,25 @@ def memories_list(args: argparse.Namespace) -> Envelope:
     Raises JobError: ARGUMENT_INVALID when the limit or the status is wrong.
     """
     scope, asked = _list_of(args)
+    if args.stale:
+        return _stale(scope.workspace, args)
     words = {word.lower(): status for word, status in STATUS_WORDS.items()}
     status = None if args.status is None else words.get(args.status.lower())
     if args.status is not None and status is None:
         raise JobError("ARGUMENT_INVALID", f"There is no status {args.status!r}; one of {', '.join(get_args(Status))}.")
-    values = {name: getattr(args, name) for name in LISTS}
+    values = {name: getattr(args, name) for name in LIST_FILTERS}
     return calls.memories(scope, status=status, type=None, after=args.after, **asked, **values)
+
+
+def _stale(workspace: Workspace, args: argparse.Namespace) -> Envelope:
+    """The memories of which something is no longer in the code. Raises JobError: ARGUMENT_INVALID with a filter."""
+    given = [args.topic_id, args.status, args.after, *(getattr(args, name) for name in LIST_FILTERS)]
+    if any(each is not None for each in given):
+        raise JobError("ARGUMENT_INVALID", "--stale lists them all: it goes with --limit alone.")
+    found, total, uncertain = listing.stale(workspace, args.limit)
+    said = f"nothing is certain of {counted(uncertain, 'further memory')} with anchors"
+    warnings = [*cut(len(found), total, "--limit", ()), *([said] if uncertain else [])]
+    return envelope.success(memories=found, total=total, next=None, warnings=warnings)
 
 
 def show_memories(answer: Envelope) -> None:
@@ -166,7 +180,8 @@ def show_memories(answer: Envelope) -> None:
         for m in answer["memories"]
     ]  # fmt: skip
     columns = ("#", "memory", "topic", "status", "age", "id")
-    table(columns, rows, right=("#", "age"), wraps=("memory", "topic"), optional_columns=("id", "age"))
+    code = [[m["in_code"]["remark"]] if "in_code" in m else [] for m in answer["memories"]]
+    table(columns, rows, right=("#", "age"), wraps=("memory", "topic"), optional_columns=("id", "age"), below=code)
     if answer["next"] is not None:
         say(f"{counted(answer['total'], 'memory')} in all; older ones: --after {answer['next']}")
     notes(answer["warnings"])
@@ -214,6 +229,7 @@ def show_memory(answer: Envelope) -> None:
             ("said", " ".join(one["note"] for one in memory["feedback"]["given"] if one["note"])),
             ("merged", counted(len(memory["sources"]), "memory") if memory["sources"] else ""),
             ("captured", _captured_from(memory["captured_from"])),
+            ("code", memory["in_code"]["remark"] if memory["in_code"] else ""),
         ]
     )
     for each in memory["standings"]:
@@ -229,7 +245,7 @@ def show_memory(answer: Envelope) -> None:
 
 def _values(memory: dict[str, Any]) -> str:
     """`` [a, b]``: the values of its properties that have several."""
-    return "".join(f" [{_joined(memory[name])}]" for name in LISTS if memory.get(name))
+    return "".join(f" [{_joined(memory[name])}]" for name in LIST_FILTERS if memory.get(name))
 
 
 def _joined(value: str | list[str] | None) -> str:

@@ -34,6 +34,7 @@ export function rowOf(hit: RetrievalHit, now: number, language: string, folder =
     isLegacy ? "" : age(dateOf(hit), now, language),
     status === "" ? "" : `[${status}]`,
     standing(hit),
+    lost(hit),
     `score ${hit.final_score.toFixed(2)}`,
   ];
   return {
@@ -48,6 +49,12 @@ export function standing({ standing }: Pick<RetrievalHit, "standing">): string {
   if (standing?.by === undefined || standing.by === null) return "";
   const number = String(standing.by.memory_number);
   return standing.state === "replaced" ? `replaced by #${number}` : `disputed by #${number}`;
+}
+
+/** That something which a hit names is no longer in the code; empty if all is there, or nothing is certain. */
+function lost({ in_code }: Pick<RetrievalHit, "in_code">): string {
+  const isLost = in_code?.state === "gone" || in_code?.state === "not_found";
+  return isLost ? plain(in_code.remark, 100) : "";
 }
 
 /** What the decision of a hit replaced; empty if that is nothing. */

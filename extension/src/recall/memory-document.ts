@@ -56,6 +56,7 @@ function factsOf(memory: MemoryText): string {
     session_id === null ? "" : `session ${session_id}`,
     plan_id === null ? "" : `plan ${plan_id}`,
     tags.length === 0 ? "" : `tags ${tags.join(", ")}`,
+    memory.in_code?.remark,
   ];
   return inert(facts.filter(Boolean).join(" · "));
 }

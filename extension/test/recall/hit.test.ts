@@ -30,6 +30,7 @@ const hit: RetrievalHit = {
   updated_at: null,
   importance: null,
   tags: [],
+  anchors: [],
   decisions: ["Five retries"],
 };
 

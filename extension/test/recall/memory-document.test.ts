@@ -34,6 +34,7 @@ const memory = (changes: Partial<MemoryText> = {}): MemoryText =>
     tags: [],
     standings: [],
     feedback: { helpful: 0, wrong: 0, given: [] },
+    anchors: [],
     source_created_at: null,
     created_at: "2026-11-12T09:00:00Z",
     summary_text: FORM,

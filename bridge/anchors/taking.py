@@ -1,0 +1,113 @@
+"""The anchors of memories that are stored: which of their words stand in the code now."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..memory import AnchorKind
+from . import anchor
+from .anchor import FOLDER, Anchor
+from .budget import Budget, OutOfTime
+from .manifests import is_manifest
+from .repository import repository_of
+from .tree import Tree, content_id, is_code
+from .words import Word, words
+
+if TYPE_CHECKING:
+    from ..memory import Memory
+
+SECONDS = 0.5  # of the processor, for jobs that are stored together; what is not found by then is no anchor
+_TEST = re.compile(r"(?:^|/)(?:tests?|specs?|__tests__|fixtures|testdata)/|[._-](?:test|spec)\.|(?:^|/)test_")
+
+
+def with_anchors(memory: Memory, root: Path, budget: Budget | None = None) -> Memory:
+    """The memory with its anchors in the tree at ``root``."""
+    found = taken(said(memory), root, budget)
+    return replace(memory, metadata=replace(memory.metadata, anchors=found)) if found else memory
+
+
+def said(memory: Memory) -> str:
+    """What a memory states: neither what is open nor what is to be done."""
+    content = memory.content
+    if content is None:
+        return memory.text
+    files = [f"`{path}`" for path in content.references.files]
+    return "\n".join([content.topic, content.context, *content.decisions, *content.rationale, *files])
+
+
+def taken(text: str, root: Path, budget: Budget | None = None) -> tuple[str, ...]:
+    """The anchors of a text, as they are stored; empty without a repository, or if none of its words is there."""
+    found = words(text)
+    repository = repository_of(root) if found else None
+    commit = repository.commit() if repository else None
+    if commit is None:
+        return ()
+    tree = Tree(root, budget or Budget(SECONDS))
+    anchors: list[Anchor] = []
+    try:
+        for each in _paths(found, tree):
+            anchors.append(each)
+        named = [each.file for each in anchors if each.word != FOLDER and is_code(each.file)]
+        for each in _others([word for word in found if not _is_end(word.text, anchors)], tree, named):
+            anchors.append(each)
+    except OutOfTime:
+        pass
+    return anchor.stored(commit, anchors)
+
+
+def _is_end(text: str, paths: list[Anchor]) -> bool:
+    """Whether a word is the end of a path that was found: ``config.toml`` is no name then."""
+    return any(f"/{each.file}".endswith(f"/{text.rstrip('/')}") for each in paths)
+
+
+def _paths(found: list[Word], tree: Tree) -> Iterator[Anchor]:
+    """The paths that are there, or whose end is that of one single file."""
+    for word in found:
+        if word.kind != "path":
+            continue
+        path = word.text.rstrip("/")
+        if not tree.is_missing(path):
+            data = tree.content(path)
+            if data is not None:
+                yield Anchor("path", content_id(data), path)
+            elif tree.is_folder(path) and "/" in word.text:
+                yield Anchor("path", FOLDER, path)
+            continue
+        ends = [file for file in tree.files if file.endswith(f"/{path}")]
+        if len(ends) == 1 and (data := tree.content(ends[0])) is not None:
+            yield Anchor("path", content_id(data), ends[0])
+
+
+def _others(found: list[Word], tree: Tree, named: list[str]) -> Iterator[Anchor]:
+    """The other words, each with a file in which it stands: one that the text names, else one that is no test."""
+    for word in found:
+        if word.kind == "path":
+            continue
+        text = f"{word.text}={word.value}" if word.kind == "value" else word.text
+        kind = word.kind
+        is_version = kind == "value" and "." in word.value
+
+        def stands(data: bytes, kind: AnchorKind = kind, text: str = text) -> bool:
+            return anchor.in_file(kind, text, data, is_new=True)
+
+        def among(path: str, is_limited: bool = kind == "command" or is_version) -> bool:
+            return not is_limited or is_manifest(path)
+
+        places = [path for path in named if among(path) and stands(tree.content(path) or b"")]
+        places = places or _first(tree.search(stands, among))
+        if places:
+            yield Anchor(kind, text, places[0])
+
+
+def _first(paths: Iterator[str]) -> list[str]:
+    """The first path that is no test, else the first one."""
+    first: list[str] = []
+    for path in paths:
+        if not _TEST.search(path):
+            return [path]
+        first = first or [path]
+    return first
