@@ -79,7 +79,7 @@ def _require_topic(lists: MemoryLists, topic_id: str | None) -> None:
 
 def lines(memories: Sequence[Memory], lists: MemoryLists) -> list[MemoryLine]:
     """Memories in a list, without their whole texts, each with what became of its decisions."""
-    known = standings.of_pairs(lists.replacements())
+    known = standings.of_pairs(lists.replacements(standings.DISPUTED))
     return [_line(memory, _standings(memory, known, lists)) for memory in memories]
 
 
@@ -144,7 +144,7 @@ def _rests_on(memory: Memory, lists: MemoryLists) -> list[RestsOn]:
         entry = lists.entry(number)
         return None if entry is None else entry.memory
 
-    return rests.of_memory(memory, lists.replacements(), read)
+    return rests.of_memory(memory, lists.replacements(standings.DISPUTED), read)
 
 
 def _captured_from(source: CaptureSource) -> CapturedFrom:
