@@ -267,13 +267,16 @@ def _notes(workspace: Workspace, folder: str, tool: str, event: str) -> tuple[st
     from bridge.search.session_start import session_start
     from jobs import clock
 
+    from ..wording import counted
+
     lacks = following.note(workspace, clock.now(), catch_up_seconds=_CATCH_UP_SECONDS)
     text = session_start(workspace, _branch(folder))
     if not text:
         return "SessionStart: there is nothing to recall.", ""
     if lacks is not None:
         text += f"\n{lacks}\n"
-    return f"SessionStart: {text.count(chr(10) + '> ')} lines were printed.", _in_form(tool, event, text)
+    shown = counted(text.count("\n> "), "note")
+    return f"SessionStart: printed: {shown}.", _in_form(tool, event, text)
 
 
 def _in_form(tool: str, event: str, text: str) -> str:
