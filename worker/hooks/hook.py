@@ -266,8 +266,7 @@ def _notes(workspace: Workspace, folder: str, tool: str, event: str) -> tuple[st
     from bridge.search import following
     from bridge.search.session_start import session_start
     from jobs import clock
-
-    from ..wording import counted
+    from worker.wording import counted
 
     lacks = following.note(workspace, clock.now(), catch_up_seconds=_CATCH_UP_SECONDS)
     text = session_start(workspace, _branch(folder))
