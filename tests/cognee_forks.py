@@ -216,7 +216,7 @@ def serve(connection: socket.socket) -> None:
                 kind, tasks = arguments
                 outcomes = run(kind, tasks, stores, clock.now(), lambda _: None)
                 if kind in ("ingest", "set_status", "compact", "restore", "migrate", "import"):
-                    stores.deliver_all()  # as the next job that needs the graph would
+                    stores.graph.deliver_all()  # as the next job that needs the graph would
                 return {job_id: encode(outcome) for job_id, outcome in outcomes.items()}
             case "watch":
                 return watch(*arguments, lambda: send("entered", None))
@@ -225,15 +225,15 @@ def serve(connection: socket.socket) -> None:
             case "count":
                 return stores.store.count()
             case "reconcile":  # as after an unclean end: what the graph lacks is enqueued
-                return len(stores._enqueue_missing(stores.graph, stores.store, "2026-11-01T10:00:00Z"))
+                return len(stores.graph._enqueue_missing(stores.graph.open(), stores.store, "2026-11-01T10:00:00Z"))
             case "missing":
-                return stores.graph.missing([[memory for i in arguments[0] if (memory := stores.store.get(i))]])
+                return stores.graph.open().missing([[memory for i in arguments[0] if (memory := stores.store.get(i))]])
             case "keep":
                 return keep(stores, *arguments)
             case "drop":
                 with stores.store.change("2026-11-01T10:00:00Z") as change:
                     change.drop(arguments[0])
-                return stores.deliver_all()
+                return stores.graph.deliver_all()
             case "forgo":  # the store alone: what the graph has of it stays
                 outbox = stores.store.outbox
                 with stores.store.change("2026-11-01T10:00:00Z") as change:
@@ -245,9 +245,13 @@ def serve(connection: socket.socket) -> None:
             case "query":
                 return query(stores, *arguments)
             case "node" | "overgrown" | "memory_count" | "picture":
-                return getattr(stores.graph, what)(*arguments)
+                return getattr(stores.graph.open(), what)(*arguments)
+            case "maintain":
+                return stores.maintain()
+            case "close_graph":
+                return stores.graph.close()
             case _:
-                return getattr(stores, what)(*arguments)
+                return getattr(stores.graph, what)(*arguments)
 
     stores = Stores(Workspace(Path(sys.argv[1])), load())
     stores._embedder = FakeEmbedder()
@@ -283,7 +287,7 @@ def keep(stores: Any, memories: list[dict[str, Any]]) -> int:
         return Memory(given["id"], 0, kind, metadata, now, content, sources=tuple(given.get("sources", ())))
 
     stores.store.add([(memory(given), None) for given in memories], now)
-    paid: int = stores.deliver_all()
+    paid: int = stores.graph.deliver_all()
     return paid
 
 
@@ -295,7 +299,7 @@ def query(stores: Any, text: str, values: dict[str, Any]) -> list[Any]:
         found: list[Any] = await (await cognee_store.get_graph_engine()).query(text, values)
         return found
 
-    assert stores.graph
+    assert stores.graph.open()
     return cognee_process.run(ask())
 
 

@@ -35,7 +35,7 @@ def outcome(workspace: Workspace, kind: str, payload: dict[str, Any], fault: str
         found = run(
             kind, [copy_of(kind, payload, kind, at=AT, submitted_at=AT)], stores, clock.parse(AT), ignore_progress
         )[kind]
-        stores.deliver_all()
+        stores.graph.deliver_all()
         owed = stores.store.outbox.count()
     assert owed == 0
     assert isinstance(found, Succeeded), found

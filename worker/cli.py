@@ -57,6 +57,7 @@ REMEMBER = {
 RECALL = {
     "retrieve": Command("questions", "find the memories that match a query, best first"),
     "explain": Command("questions", "show why memories are found: the parts of their scores"),
+    "about": Command("memories", "show what was decided about a file"),
     "context": Command("questions", "make a block for a prompt: matching notes within a token budget"),
     "ask": Command("kinds.ask", "ask the knowledge graph a question"),
     "mcp": Command("program", "serve agents over stdin and stdout with the Model Context Protocol"),

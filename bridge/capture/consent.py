@@ -1,4 +1,5 @@
-"""The tools from which a workspace may capture. Capture is off until the user enables it, per tool and workspace.
+"""The tools from which a workspace may capture, and which of them may be shown notes while they work (``recall``). Both
+are off until the user enables them, per tool and workspace.
 
 The list is a file in the user's configuration folder, named by the workspace's owner id, so that no repository can
 enable anything. It also says which folder was meant: a workspace that is moved within its file system keeps what its
@@ -7,13 +8,18 @@ user enabled, and a copy, which has the same owner id, begins with nothing. A da
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 from jobs import clock, state_file
 from jobs.layout import Workspace
 
 from .. import trust
+
+Moments = Literal["prompts", "files"]
+MOMENTS: tuple[Moments, ...] = get_args(Moments)
+"""Before a prompt is answered; before a file is read or changed."""
 
 
 def enabled_tools(workspace: Workspace, config_folder: Path) -> frozenset[str]:
@@ -27,15 +33,28 @@ def enabled_tools(workspace: Workspace, config_folder: Path) -> frozenset[str]:
     return none if path is None else state_file.read(path, of_this_folder, absent=none, damaged=none)
 
 
+def recalls(workspace: Workspace, config_folder: Path) -> dict[str, frozenset[str]]:
+    """Tool -> the moments at which it may be shown notes, of ``MOMENTS``; only enabled tools have any."""
+    path, tools = _path(workspace, config_folder), enabled_tools(workspace, config_folder)
+
+    def of_tools(entry: Any) -> dict[str, frozenset[str]]:
+        return {tool: frozenset(entry.get("recall", {}).get(tool, ())) & set(MOMENTS) for tool in tools}
+
+    found = None if path is None else state_file.read(path, of_tools, absent=None, damaged=None)
+    return {tool: moments for tool, moments in (found or {}).items() if moments}
+
+
 def is_damaged(workspace: Workspace, config_folder: Path) -> bool:
     """Whether there is a list that cannot be read, so that nothing is enabled."""
     path = _path(workspace, config_folder)
     return path is not None and state_file.read(path, _tools, absent=(), damaged=None) is None
 
 
-def set_enabled(workspace: Workspace, config_folder: Path, tool: str, enabled: bool) -> frozenset[str]:
-    """Enable or disable a tool. Returns the enabled ones. Raises JobError: WORKSPACE_NOT_TRUSTED; also as
-    ``trust.write_entry``.
+def set_enabled(
+    workspace: Workspace, config_folder: Path, tool: str, enabled: bool, moments: Collection[str] | None = None
+) -> frozenset[str]:
+    """Enable or disable a tool, and set the ``moments`` at which it may be shown notes; None: as they are. Returns the
+    enabled ones. Raises JobError: WORKSPACE_NOT_TRUSTED; also as ``trust.write_entry``.
 
     The workspace's folders are created if they do not exist yet.
     """
@@ -44,8 +63,10 @@ def set_enabled(workspace: Workspace, config_folder: Path, tool: str, enabled: b
     assert path is not None
     tools = enabled_tools(workspace, config_folder)
     tools = tools | {tool} if enabled else tools - {tool}
+    recall = recalls(workspace, config_folder) | ({} if moments is None else {tool: frozenset(moments)})
     entry = {
         "tools": sorted(tools),
+        "recall": {name: sorted(of) for name, of in recall.items() if of and name in tools},
         "path": str(workspace.root),
         "folder": identity(workspace),
         "written_at": clock.iso(clock.now()),

@@ -5,6 +5,7 @@ Only the modules ``cognee_*`` import cognee; all others stay importable without 
 
 ``installed``: whether cognee is there at all.
 ``open_stores``: the memory store and the graph, as operations use them.
+``graph``: when the graph is opened, repaired, filled, compared, rewritten and closed.
 ``outbox_relay``: the delivery of outbox entries to the graph.
 ``graph_files``: the graph's files: opened, repaired, quarantined, rewritten.
 ``earlier_stores``: texts in cognee stores that existed before, read for a migration.

@@ -1,6 +1,6 @@
 """Compares the whole content of cognee's stores with the memories. It changes nothing.
 
-It imports cognee, so only ``cognee_store`` imports it, and ``open_stores`` when needed.
+It imports cognee, so only ``cognee_store`` imports it, and ``graph`` when needed.
 """
 
 from __future__ import annotations

@@ -434,6 +434,16 @@ class ContextSuccess(Success):
     warnings: list[str]
 
 
+class FittingNotes(Success):
+    """The notes that fit a prompt, or a file, well enough to be shown unasked; usually none."""
+
+    context: str
+    """A line that says what follows, and a quoted line for each memory. Empty if nothing fits."""
+    memory_numbers: list[Count]
+    """The memories in it."""
+    total_tokens: Count
+
+
 class ContextFailure(Refusal):
     """The error, and an empty block."""
 

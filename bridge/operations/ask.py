@@ -42,7 +42,7 @@ def run(tasks: Sequence[Task[Ask]], stores: Stores, now: datetime, progress: Pro
 def _one(task: Task[Ask], stores: Stores, progress: Progress) -> Succeeded | Failed:
     question, top_k = task.payload.question, task.payload.top_k or _DEFAULT_TOP_K
     try:
-        stores.deliver_all(progress)
+        stores.graph.deliver_all(progress)
         _deliver_deletions(stores)
         answer, warnings = _answer(task, question, top_k, stores)
         memories = list(_memories(answer, stores))
@@ -80,14 +80,14 @@ def _deliver_deletions(stores: Stores) -> None:
     """
     outbox = stores.store.outbox
     entries = outbox.pending(outbox.count())
-    for error in stores.deliver([entry.memory_id for entry in entries if entry.action == "delete"]).values():
+    for error in stores.graph.deliver([entry.memory_id for entry in entries if entry.action == "delete"]).values():
         raise error
 
 
 def _answer(task: Task[Ask], question: str, top_k: int, stores: Stores) -> tuple[Answer, list[str]]:
     """The answer and its warnings. When the language model fails, the answer is the context alone."""
     try:
-        return stores.graph.ask(question, top_k, stores.meter(task.job_id)), []
+        return stores.graph.open().ask(question, top_k, stores.meter(task.job_id)), []
     except JobError as error:
         if error.code == "LLM_NOT_CONFIGURED":
             why = "No language model is configured: this is the context alone."
@@ -95,7 +95,7 @@ def _answer(task: Task[Ask], question: str, top_k: int, stores: Stores) -> tuple
             why = f"The language model gave no answer ({error.code}): {error.message} This is the context alone."
         else:
             raise
-    return stores.graph.ask(question, top_k, None), [why]
+    return stores.graph.open().ask(question, top_k, None), [why]
 
 
 def _memories(answer: Answer, stores: Stores) -> Iterator[Memory]:

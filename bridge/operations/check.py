@@ -143,7 +143,7 @@ def _graph(stores: Stores, expected: ExpectedGraph) -> Iterator[Finding]:
     if expected.embedder is None or not graph_files.all_stores_exist(stores.workspace):
         return  # there never was a graph, or the summary already reports that it is missing
     try:
-        compared = stores.compare_graph(
+        compared = stores.graph.compare(
             memories=expected.memories(),
             superseded=expected.superseded(),
             gone=expected.gone(),

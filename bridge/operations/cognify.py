@@ -221,12 +221,12 @@ def _look_into(
         text = redaction.redact(text).text  # the memory may be older than redaction
     meter = stores.meter(task.job_id)
     meter.require_room(least_calls(stores.embedder.count_tokens(text)))
-    stores.deliver_all(progress)
-    if error := stores.deliver([memory_id]).get(memory_id):
+    stores.graph.deliver_all(progress)
+    if error := stores.graph.deliver([memory_id]).get(memory_id):
         raise error
-    stores.forget_extractions([memory_id])  # leftovers of an extraction that was cut off
-    extraction = stores.graph.extract(memory_id, text, meter, lambda: slices.advance())
-    stores.graph.sync()
+    stores.graph.forget_extractions([memory_id])  # leftovers of an extraction that was cut off
+    extraction = stores.graph.open().extract(memory_id, text, meter, lambda: slices.advance())
+    stores.graph.open().sync()
     _keep(task, memory_id, extraction, stores, now)
 
 
@@ -235,7 +235,7 @@ def _keep(task: Task[Cognify], memory_id: str, found: Extraction, stores: Stores
     try:
         _visible(memory_id, stores)
     except JobError:
-        stores.forget_extractions([memory_id])
+        stores.graph.forget_extractions([memory_id])
         raise
     with stores.store.change(clock.iso(now)) as change:
         change.keep_extraction(memory_id, found, task.job_id)

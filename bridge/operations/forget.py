@@ -223,13 +223,13 @@ def remove_copies(plan: Plan, stores: Stores, progress: Progress) -> None:
     """Remove what the transaction left in the stores and in the files beside them. Idempotent."""
     ids = plan.tombstones
     are_ours = stores.store.outbox.stores_are_ours()  # true also of a lost graph; else cognee has received nothing yet
-    if are_ours and stores.can_edit_graph:
+    if are_ours and stores.graph.is_editable:
         # The records that were made again and the memories that count again reach the graph with all others.
-        for error in stores.deliver(ids).values():
+        for error in stores.graph.deliver(ids).values():
             raise error
     if are_ours:
-        stores.forget_extractions(ids)
-        stores.scrub_graph()
+        stores.graph.forget_extractions(ids)
+        stores.graph.scrub()
     with steps.fault_point("forget.files"):
         # A graph quarantined since, or a picture drawn since, is a copy too.
         leftovers.remove(stores.workspace, {*plan.files, *leftovers.copies(stores.workspace)})

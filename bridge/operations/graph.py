@@ -29,9 +29,9 @@ def run(tasks: Sequence[Task[EmptyPayload]], stores: Stores, now: datetime, prog
     embedding provider. A second run replaces the page.
     """
     try:
-        stores.deliver_all(progress)
+        stores.graph.deliver_all(progress)
         newest = stores.store.newest(_MOST_MEMORIES)
-        picture = stores.graph.picture(newest)
+        picture = stores.graph.open().picture(newest)
         files.replace(stores.workspace.picture, picture.page.encode())
     except JobError as error:
         return {task.job_id: Failed(error) for task in tasks}

@@ -376,7 +376,7 @@ def _undo(task: Task[Migrate], receipt_id: str, stores: Stores, now: str, progre
     with stores.store.change(now, [AppliedJob(task.job_id, task.sha256)]):
         pass  # records the job as applied
     if removed and stores.store.outbox.stores_are_ours():
-        stores.forget_extractions(removed)  # else a later migration would read our own texts as earlier ones
+        stores.graph.forget_extractions(removed)  # else a later migration would read our own texts as earlier ones
     return {"receipt": receipt_id, "undone": len(removed), "kept": left[:MAX_ITEMS], "graph": "follows"}
 
 

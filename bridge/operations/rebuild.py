@@ -45,10 +45,10 @@ def _one(task: Task[Rebuild], stores: Stores, now: datetime, progress: Progress)
         if what in ("index", "both"):
             result["passages"] = stores.rebuild_vectors(progress)
             result["memories"] = stores.store.rebuild_words(progress)
-        if what == "both" and not stores.can_edit_graph:
+        if what == "both" and not stores.graph.is_editable:
             result["what"] = "index"
         elif what != "index":
-            result["graph_memories"] = stores.rebuild_graph(clock.iso(now), progress)
+            result["graph_memories"] = stores.graph.rebuild(clock.iso(now), progress)
     except JobError as error:
         return Failed(error)
     result["seconds"] = round(time.monotonic() - began, 3)

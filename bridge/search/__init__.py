@@ -3,6 +3,7 @@
 It reads ``memory.db`` and the vector files and never changes them. It imports neither cognee nor ``worker``: it does
 not know the knowledge graph, nor which process runs it. In reading order:
 
+``loopback``: the HTTP of our own server, as a client on this machine speaks it.
 ``query_client``: a query sent to the running worker, or answered in this process.
 ``waiting_jobs``: the warning that jobs wait whose memories no answer can find yet.
 ``reader``: the answers to ``retrieve``, ``explain`` and ``context``, with the embedding model kept between queries.
@@ -33,6 +34,8 @@ not know the knowledge graph, nor which process runs it. In reading order:
 ``context``: a block for a prompt under a token budget, and the answer of ``context``.
 ``prompt_note``: a memory as a quoted note in that block.
 ``session_start``: the notes with which a session begins.
+``about_file``: the memories that name a file, and what was decided in them.
+``moment``: the notes for one prompt or one file, if any fits well.
 ``model_comparison``: how well models find the memories that a user marked.
 ``listing``: lists of memories and topics, and single memories.
 ``review``: the pairs of decisions that may contradict each other, for a person who settles them.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing, suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
@@ -197,11 +197,12 @@ def recent(
     since: datetime | None = None,
     topic_id: str | None = None,
     include_superseded: bool = False,
+    among: Collection[int] | None = None,
 ) -> tuple[list[Memory], int]:
     """The memories with the latest dates (``Memory.dated_at``), the latest first, and how many there are in all.
 
-    ``since`` is inclusive. Drafts are left out. Memories without a date come last, and not at all with ``since``.
-    Raises JobError: TOPIC_NOT_FOUND.
+    ``among``: only memories with these numbers. ``since`` is inclusive. Drafts are left out. Memories without a date
+    come last, and not at all with ``since``. Raises JobError: TOPIC_NOT_FOUND.
     """
     snapshot = reader_of(workspace).snapshot()
     if snapshot is None:
@@ -217,6 +218,7 @@ def recent(
             for number, _, _, _, status, _, when in snapshot.catalogue()
             if status not in hidden
             and (of_topic is None or number in of_topic)
+            and (among is None or number in among)
             and (since is None or (when is not None and when >= least))
         ]
         order = [number for _, number in heapq.nlargest(limit, dated)]

@@ -21,6 +21,7 @@ from .. import trust
 from ..argument_table import DEFAULT_PRESET, Preset
 from ..embedding.config import LOCAL_PROVIDERS
 from ..interface.question_arguments import with_settings
+from .loopback import exchange, poke, port_of as port_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,10 +40,7 @@ RERANK_PATIENCE_SECONDS = 5.0
 # Other providers need longer than that: the worker and this process would both embed, and pay for, each query.
 _EMBEDS_HERE = (*LOCAL_PROVIDERS, "ollama")
 
-_ADDRESS = "http://127.0.0.1:"
 _TOKEN_BYTES = 256
-_HEAD_BYTES = 16 * 1024
-_ANSWER_BYTES = 64 * 1024 * 1024
 
 _RERANK_FAILED = "RERANK_UNAVAILABLE"  # how RerankError.warning begins
 
@@ -132,88 +130,13 @@ def from_worker(verb: Verb, workspace: Workspace, settings: Settings, arguments:
         port = port_of(http["url"])
         deadline = time.monotonic() + (PATIENCE_SECONDS if reranking is None else RERANK_PATIENCE_SECONDS)
         if not http["serving"]:
-            _poke(port, deadline)
+            poke(port, deadline)
             return None
         token = plain_files.read_plain(workspace.spool.token, _TOKEN_BYTES)[0].decode("ascii")
         body = json.dumps(arguments).encode()
-        return _checked(_exchange(port, f"/v1/{verb}?settings=none", token, body, deadline), reranking)
+        return _checked(exchange(port, f"/v1/{verb}?settings=none", token, body, deadline), reranking)
     except (OSError, JobError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return None
-
-
-def port_of(url: str) -> int:
-    """The port of a loopback address. Raises ValueError for any other, so that only this machine gets the token."""
-    port = int(url.removeprefix(_ADDRESS)) if url.startswith(_ADDRESS) else 0
-    if not 1 <= port <= 65535:
-        raise ValueError("not an address of this machine")
-    return port
-
-
-def _poke(port: int, deadline: float) -> None:
-    """Make the worker start its server process for the next query: it does so on a connection."""
-    _connected(port, deadline).close()
-
-
-def _connected(port: int, deadline: float) -> Any:
-    import socket
-
-    connection = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    try:
-        connection.settimeout(_left(deadline))
-        connection.connect(("127.0.0.1", port))
-    except BaseException:
-        connection.close()
-        raise
-    return connection
-
-
-def _left(deadline: float) -> float:
-    left = deadline - time.monotonic()
-    if left <= 0:
-        raise TimeoutError
-    return left
-
-
-def _exchange(port: int, path: str, token: str, body: bytes, deadline: float) -> bytes:
-    """Send one request and return the body of its answer. It understands only the HTTP of our own server.
-
-    ``http.client`` is not used, since its import takes as long as the rest of the query. Raises OSError, and ValueError
-    for anything but one complete answer.
-    """
-    head = (
-        f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {token}\r\n"
-        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
-    )
-    with _connected(port, deadline) as connection:
-        connection.settimeout(_left(deadline))
-        connection.sendall(head.encode("ascii") + body)
-        data = bytearray()
-        end = length = -1
-        while end < 0 or len(data) < end + length:
-            connection.settimeout(_left(deadline))
-            part = connection.recv(1 << 18)
-            if not part:
-                raise ValueError("the answer was cut off")
-            data += part
-            if end < 0 and (end := data.find(b"\r\n\r\n") + 4) < 4:
-                end = -1
-                if len(data) > _HEAD_BYTES:
-                    raise ValueError("the answer has no end of its head")
-            elif length < 0:
-                length = _length(bytes(data[:end]))
-    if len(data) != end + length:
-        raise ValueError("more than one answer")
-    return bytes(data[end:])
-
-
-def _length(head: bytes) -> int:
-    """The length of the body in bytes. Raises ValueError unless the head is that of a successful answer."""
-    status, *lines = head.lower().split(b"\r\n")[:-2]
-    fields = dict(line.split(b": ", 1) for line in lines)
-    length = int(fields.get(b"content-length", b"-1"))
-    if not status.startswith(b"http/1.1 200 ") or b"transfer-encoding" in fields or not 0 <= length <= _ANSWER_BYTES:
-        raise ValueError("not an answer")
-    return length
 
 
 def _checked(data: bytes, reranking: RerankConfig | None) -> bytes:

@@ -5,7 +5,7 @@ It keeps the embedding model and the index cache between questions. Thread-safe.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from threading import Lock
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         ContextSuccess,
         ExplainFailure,
         ExplainSuccess,
+        FittingNotes,
         Response,
         RetrievalFailure,
         RetrievalResponse,
@@ -102,6 +103,22 @@ class Reader:
 
             return cast("Response", remote_answers.ask(self._workspace, verb, arguments))
         return _VERBS[verb](self, arguments, now, shown)
+
+    def moment(self, prompt: str, file: str, shown: Collection[int], now: datetime) -> FittingNotes:
+        """The notes for a prompt, or else about a file. Raises JobError: ARGUMENT_INVALID; as ``snapshot`` and
+        ``embedder``."""
+        from . import moment
+
+        block = moment.NOTHING
+        with self.snapshot(now) as snapshot, self._store.lists() as lists:
+            embedder = None if snapshot is None else self.embedder(snapshot)
+            if snapshot is not None and embedder is not None and prompt:
+                block = moment.for_prompt(snapshot, embedder, prompt, now, shown)
+            elif lists is not None and embedder is not None and file:
+                block = moment.about(lists, self._workspace, file, embedder.count_tokens, shown)
+        return {
+            **envelope.SUCCESS, "context": block.text, "memory_numbers": block.numbers, "total_tokens": block.tokens,
+        }  # fmt: skip
 
     def warm(self) -> None:
         """Load the model and the index, so that the next question is fast. Raises as ``snapshot`` and ``embedder``."""

@@ -7,6 +7,7 @@ open. What was replaced is left out, and so are superseded memories and drafts. 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
@@ -34,6 +35,8 @@ _SESSIONS = 8
 _SESSIONS_FIRST = "Sessions, the newest first"
 _OF_MEMORY = 5  # decisions of one memory
 _CHARACTERS_PER_TOKEN = 3  # fewer than texts in English have, so that the budget holds without a tokenizer
+
+_SOURCE = re.compile(r"(?:\d{4}-\d\d-\d\d, |> - |\()#(\d{1,18})(?=[:)])")  # as ``_source`` and a decision's own have it
 
 Became = Mapping[int, Mapping[str, str]]  # number -> what became of the memory's decisions, by their words
 
@@ -90,6 +93,11 @@ def block(
     more = [line for line in sessions[len(parts[_SESSIONS_FIRST]) :] if not any(words in line for words in held)]
     add(_SESSIONS_FIRST, map(quoted_line, more), 1.0)
     return HEADING + _joined(parts) + "\n" if any(parts.values()) else ""
+
+
+def numbers_in(text: str) -> list[int]:
+    """The numbers of the memories that a block shows, by their sources."""
+    return sorted({int(found[1]) for found in _SOURCE.finditer(text)})
 
 
 def _joined(parts: Mapping[str, Sequence[str]]) -> str:

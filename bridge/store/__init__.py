@@ -8,6 +8,7 @@ both, and the exceptions. In reading order:
 ``catalogue``: what a snapshot knows of each memory besides its text.
 ``change``: a change of memories as a value, which one transaction commits.
 ``opening``: opens the store and its readers, for whom it loads no more than they need.
+``open_store``: the store as a process that writes keeps it, with its embedder and team.
 ``history_digests``: the history of compactions without texts.
 ``similar_ids``: similar ids for a topic or memory that does not exist.
 ``store``: the store over memory.db, with its one writer.

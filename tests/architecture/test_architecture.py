@@ -73,6 +73,7 @@ SQLITE = {
 # What other packages may import of bridge/store.
 STORE_INTERFACE = {
     "opening": "opens the store and its readers",
+    "open_store": "the store as a process that writes keeps it",
     "values": "the values that they take and return",
     "catalogue": "the values of the query path",
     "change": "a change of memories as a value",
@@ -428,7 +429,9 @@ def test_other_packages_import_what_holds_a_connection_for_its_type_alone() -> N
 
 
 def test_the_values_of_the_store_load_no_database() -> None:
-    modules = [f"bridge.store.{name}" for name in STORE_INTERFACE if name not in ("opening", "vector_files")]
+    modules = [
+        f"bridge.store.{name}" for name in STORE_INTERFACE if name not in ("opening", "open_store", "vector_files")
+    ]
     code = f"import sys, {', '.join(modules)}; print([name for name in sys.modules if 'sqlite' in name])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert done.stdout.strip() == "[]"
@@ -436,7 +439,7 @@ def test_the_values_of_the_store_load_no_database() -> None:
 
 def test_cognees_owner_is_imported_only_where_the_graph_is_needed() -> None:
     found = {name_of(p) for p in MODULES if any(n.startswith("bridge.graph.cognee_store") for n in imported(p))}
-    assert found == {"bridge/graph/open_stores.py"}
+    assert found == {"bridge/graph/graph.py"}
     others = {
         "cognee_nodes": ("audit", "picture", "upkeep", "writing"),
         "cognee_embeddings": ("store",),
@@ -447,7 +450,7 @@ def test_cognees_owner_is_imported_only_where_the_graph_is_needed() -> None:
     for part, by in others.items():
         importers = {name_of(p) for p in MODULES if any(n.startswith(f"bridge.graph.{part}") for n in imported(p))}
         assert importers == {f"bridge/graph/cognee_{each}.py" for each in by}
-    for node in tree_of(ROOT / "bridge" / "graph" / "open_stores.py").body:
+    for node in tree_of(ROOT / "bridge" / "graph" / "graph.py").body:
         assert not (isinstance(node, ast.ImportFrom) and node.module == "cognee_store"), "it takes seconds"
 
 

@@ -92,7 +92,7 @@ class Story:
             self.ingest(fork, list(self.unanswered))
         assert fork.ask("missing", list(self.acknowledged)) == []
         assert fork.ask("count") == len(self.acknowledged) == self._number
-        assert fork.ask("graph_lag") == 0
+        assert fork.ask("lag") == 0
         for memory_id, topic in random.Random(len(self.acknowledged)).sample([*self.acknowledged.items()], 3):
             assert fork.ask("node", memory_id)["topic"] == topic
             now = datetime(2026, 11, 2, tzinfo=UTC)

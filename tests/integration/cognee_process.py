@@ -185,19 +185,19 @@ def main() -> None:
                     kind, tasks = arguments
                     outcomes = run(kind, tasks, stores, clock.now(), lambda _: None)
                     if kind in ("ingest", "set_status", "compact", "restore", "migrate", "import"):
-                        stores.deliver_all()  # as the next job that needs the graph would
+                        stores.graph.deliver_all()  # as the next job that needs the graph would
                     return {job_id: encode(outcome) for job_id, outcome in outcomes.items()}
                 case "ask_llm":
                     return ask_llm(stores, *arguments)
                 case "lag":
-                    return stores.graph_lag()
+                    return stores.graph.lag()
                 case "forget_extractions":
-                    return stores.forget_extractions(*arguments)
+                    return stores.graph.forget_extractions(*arguments)
                 case "counts" | "search":
-                    stores.graph.memory_count()  # opens it
+                    stores.graph.open().memory_count()  # opens it
                     return run_in_cognee(globals()[f"read_{what}"](*arguments))
                 case _:
-                    return getattr(stores.graph, what)(*arguments)
+                    return getattr(stores.graph.open(), what)(*arguments)
 
         for line in sys.stdin.buffer:
             try:

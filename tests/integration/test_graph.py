@@ -120,7 +120,7 @@ def secrets_and_others(topic_id: str) -> tuple[list[dict[str, Any]], list[dict[s
 
 
 def scrub_until_killed(fork: Fork) -> None:
-    fork.ask("scrub_graph")
+    fork.ask("scrub")
     fork.ask("count")
 
 
@@ -143,7 +143,7 @@ def test_no_byte_of_what_was_deleted_stays_in_cognees_files_wherever_that_is_cut
         fork.kill()
     with forks.start() as fork:
         assert fork.ask("reconcile") == 0
-        fork.ask("scrub_graph")
+        fork.ask("scrub")
         found = fork.ask("graph")
         assert fork.ask("missing", [given["id"] for given in others]) == []
     assert holding(forks, "quokkazebra", "numbatfox", "Wombatlore") == []

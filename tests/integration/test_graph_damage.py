@@ -140,7 +140,7 @@ def test_after_any_damage_every_memory_is_in_graph_and_vectors_again(
         fork.ask("deliver_all")
         assert fork.ask("missing", [*whole[1], outcome["result"]["memory_id"]]) == []
         assert fork.ask("memory_count") == MANY + 1
-        assert fork.ask("graph_lag") == 0
+        assert fork.ask("lag") == 0
     said = forks.log()[before:]
     assert "set aside in" in said or "lacked" in said, said
 
@@ -158,7 +158,7 @@ def test_a_graph_whose_checkpoint_fails_at_its_closing_is_closed_all_the_same(
         (outcome,) = fork.run("ingest", task("job-f", "ingest", {"summary": summary("Late")}))
         assert open_files()
         resource.prlimit(fork.pid, resource.RLIMIT_FSIZE, (20_000, -1))  # beyond, a write fails as on a full disk
-        fork.ask("_close_graph")
+        fork.ask("close_graph")
         assert open_files() == []
         resource.prlimit(fork.pid, resource.RLIMIT_FSIZE, (-1, -1))
         assert fork.ask("memory_count") == MANY + 1
@@ -186,7 +186,7 @@ def test_a_vector_that_is_lost_is_found_missing_and_written_again(
     one_table_whole(workspace)
     with forks.start() as fork:
         assert fork.ask("memory_count") == 0
-        assert fork.ask("graph_lag") == MANY, "the opening has seen it"
+        assert fork.ask("lag") == MANY, "the opening has seen it"
         fork.ask("deliver_all")
         assert fork.ask("reconcile") == 0
         assert fork.ask("memory_count") == MANY
@@ -220,7 +220,7 @@ def test_a_checkpoint_that_was_cut_off_is_repaired_and_what_it_took_with_it_is_w
     before = len(forks.log())
     with forks.start() as fork:
         assert fork.ask("memory_count") == (MANY + 3 if is_applied else MANY)
-        assert fork.ask("graph_lag") == (0 if is_applied else 4)
+        assert fork.ask("lag") == (0 if is_applied else 4)
         fork.ask("deliver_all")
         assert fork.ask("missing", [*whole[1], *late]) == []
         assert fork.ask("node", whole[1][0])["status"] == "Draft"
@@ -259,7 +259,7 @@ def test_a_provider_that_asks_for_a_pause_while_the_graph_is_written_is_no_fault
         fork.ask("refuse", "Plan 077", "RATE_LIMITED")
         with pytest.raises(AssertionError, match=r"^JobError\(.RATE_LIMITED"):  # of the delivery: the memory is stored
             fork.run("ingest", given)
-        assert fork.ask("graph_lag") == 1, "it waits, and was not refused"
+        assert fork.ask("lag") == 1, "it waits, and was not refused"
         fork.ask("refuse", "", None)
         (outcome,) = fork.run("ingest", given)
         assert outcome["result"]["duplicate"] is False

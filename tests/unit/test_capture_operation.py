@@ -12,15 +12,15 @@ from typing import Any
 
 import pytest
 from fake_embedder import FakeEmbedder
+from fake_graph import WithFakeGraph
 from job_copies import task
 
 from bridge import trust
 from bridge.capture import consent
-from bridge.graph.open_stores import Stores
 from bridge.operations import capture, forget, ingest, migrate
 from bridge.search import listing
 from bridge.settings import USER_HOME, Settings, load
-from bridge.slices import Progress, ignore_progress
+from bridge.slices import ignore_progress
 from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lifecycle import Failed, Succeeded
@@ -45,11 +45,6 @@ MORE = (
 )
 
 
-class WithoutGraph(Stores):
-    def deliver_all(self, progress: Progress = ignore_progress) -> int:
-        return 0
-
-
 class Bench:
     """A workspace, the home of its user with transcripts of Claude Code, and jobs that are run."""
 
@@ -62,8 +57,9 @@ class Bench:
         self.open()
 
     def open(self, **settings: Any) -> None:
-        self.stores = WithoutGraph(self.workspace, Settings(config_dir=self.config, **settings))
-        self.stores._embedder = self.embedder
+        self.stores = WithFakeGraph(
+            self.workspace, Settings(config_dir=self.config, **settings), embedder=self.embedder
+        )
 
     def transcript(self, session: str = SESSION) -> Path:
         encoded = "".join(c if c.isascii() and c.isalnum() else "-" for c in str(self.workspace.root))

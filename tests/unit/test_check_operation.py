@@ -41,7 +41,7 @@ def workspace(tmp_path: Path) -> Workspace:
     with WithFakeGraph(workspace) as stores:
         stores.store.add([(memory(n), "job") for n in range(5)], NOW)
         stores.store.add([(memory(5, kind="decision_record", sources=(NAMES[0], NAMES[1])), "job")], NOW)
-        stores.deliver_all()
+        stores.graph.deliver_all()
     return workspace
 
 

@@ -13,12 +13,12 @@ from uuid import NAMESPACE_OID, uuid5
 import jsonschema
 import pytest
 from fake_embedder import FakeEmbedder
+from fake_graph import FakeCognee, WithFakeGraph
 from job_copies import copy_of
 
 from bridge.embedding.embedder import Vectors
 from bridge.graph import graph_files
 from bridge.graph.llm_budget import Meter
-from bridge.graph.open_stores import Stores
 from bridge.memory import Memory
 from bridge.operations import run
 from bridge.operations.cognify import least_calls
@@ -55,10 +55,11 @@ def found_in(memory_id: str, text: str) -> Extraction:
     return Extraction(tuple(nodes), tuple(edges))
 
 
-class FakeGraph:
+class Cognee(FakeCognee):
     """Finds names; ``errors`` are raised for a text, once each. ``during`` happens while it looks."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.looked: list[str] = []
         self.errors: dict[str, list[JobError]] = {}
         self.during: Callable[[], None] = lambda: None
@@ -99,49 +100,16 @@ class FakeGraph:
         self.nodes -= {node.id for node in found.nodes}
         self.edges -= {edge.key for edge in found.edges}
 
-    def written_of(self, memory_ids: Sequence[str]) -> Extraction:
-        return Extraction()
-
-    def clear_texts(self, memory_ids: Sequence[str]) -> None:
-        """There are none."""
-
     def write(self, memories: Sequence[Memory], superseded: Sequence[tuple[str, str]] = ()) -> None:
         self.memories |= {memory.id for memory in memories}
-
-    def topics(self, memory_ids: Sequence[str]) -> list[str]:
-        return []
 
     def delete(self, memory_ids: Sequence[str]) -> None:
         self.memories -= set(memory_ids)
 
-    def set_status(self, memory: Memory) -> None:
-        """Statuses do not matter here."""
 
-    def sync(self) -> None:
-        """Nothing is unsynced."""
-
-    def is_broken(self) -> bool:
-        return False
-
-    def close(self) -> bool:
-        return True
-
-
-class Place(Stores):
+class Place(WithFakeGraph):
     def __init__(self, workspace: Workspace, settings: Settings = WITH_MODEL) -> None:
-        super().__init__(workspace, settings)
-        self._embedder = FakeEmbedder()
-        self.fake = FakeGraph()
-
-    def _open_graph(self, store: Any) -> Any:
-        if store.outbox.graph_model() is None:
-            store.outbox.enqueue_all(clock.iso(NOW))
-        store.outbox.note_opened(self.embedder.identity)
-        return self.fake
-
-    @property
-    def can_edit_graph(self) -> bool:
-        return self.store.outbox.graph_model() is not None
+        super().__init__(workspace, settings, cognee=Cognee())
 
     def run(self, kind: str, payload: dict[str, Any], job_id: str = "job", **fields: Any) -> Succeeded | Failed:
         job = copy_of(kind, payload, job_id, at=fields.get("accepted_at", EARLIER), job_sha256="0" * 64, redactions={})
@@ -413,7 +381,7 @@ def test_findings_come_back_with_a_lost_graph_and_no_model_is_asked(place: Place
     place.cognify(texts=["Atlas uses Postgres.", "Postgres beats Mysql."])
     nodes, edges, looked = set(place.fake.nodes), set(place.fake.edges), list(place.fake.looked)
     place.fake.nodes, place.fake.edges = set(), set()
-    place.rebuild_graph(clock.iso(NOW))
+    place.graph.rebuild(clock.iso(NOW))
     assert (place.fake.nodes, place.fake.edges, place.fake.looked) == (nodes, edges, looked)
 
 
@@ -424,15 +392,15 @@ def test_what_several_texts_have_goes_with_the_last_of_them(place: Place) -> Non
     first, second, third = [memory["memory_id"] for memory in result["memories"]]
     beside = (node_id("Atlas"), node_id("Postgres"), "beside")
     for _ in range(2):
-        place.forget_extractions([first])
+        place.graph.forget_extractions([first])
         assert {node_id("Atlas"), node_id("Postgres"), node_id("Mysql")} < place.fake.nodes
         assert beside in place.fake.edges
         assert data_id_of(first) not in place.fake.nodes
-    place.forget_extractions([third])
+    place.graph.forget_extractions([third])
     assert node_id("Atlas") not in place.fake.nodes
     assert beside not in place.fake.edges
     assert place.fake.nodes == {node_id("Postgres"), node_id("Mysql"), data_id_of(second)}
-    place.forget_extractions([second, first])
+    place.graph.forget_extractions([second, first])
     assert (place.fake.nodes, place.fake.edges) == (set(), set())
     assert place.store.extractions.unread() == [first, second, third]
 
@@ -441,7 +409,7 @@ def test_a_hidden_memorys_findings_leave_the_graph_and_are_kept(place: Place) ->
     (memory,) = place.cognify(texts=["Atlas beside Postgres."])["memories"]
     with place.store.change(clock.iso(NOW)) as change:
         change.hide(memory["memory_id"])
-    place.deliver([memory["memory_id"]])
+    place.graph.deliver([memory["memory_id"]])
     assert (place.fake.nodes, place.fake.edges, place.fake.memories) == (set(), set(), set())
     assert place.store.extractions.known([memory["memory_id"]])
 
@@ -505,7 +473,7 @@ def test_an_answer_of_a_graph_that_refused_a_memory_says_so(place: Place, monkey
     with monkeypatch.context() as patched:
         patched.setattr(place.fake, "write", lambda *_: (_ for _ in ()).throw(JobError("GRAPH_WRITE_FAILED")))
         assert "refused 1 change" in place.ask()["warnings"][-1]
-    place._close_graph()
+    place.graph.close()
     assert place.ask()["warnings"] == []
 
 

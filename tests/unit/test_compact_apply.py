@@ -114,9 +114,9 @@ def test_what_was_seen_is_what_is_stored(stores: WithFakeGraph) -> None:
     assert result["conflicts"] == seen["conflicts"]
     assert [conflict["judged_by"] for conflict in result["conflicts"]] == ["judge"]
     assert (result["memory_number"], result["narrative_source"]) == (3, "template")
-    stores.deliver_all()
+    stores.graph.deliver_all()
     assert stores.fake.told == {record.id: "DecisionRecord", **dict.fromkeys(ids, "Superseded")}
-    assert stores.graph_lag() == 0
+    assert stores.graph.lag() == 0
 
 
 def test_without_a_digest_the_topic_of_now_is_compacted_and_its_preview_kept(
@@ -408,9 +408,9 @@ def test_a_restored_topic_is_as_before_and_its_record_is_not_found(stores: WithF
     assert (result["restored"], result["skipped"], result["topic_id"]) == (ids, [], "uploads")
     assert found_ids(workspace) == sorted(ids)
     assert statuses(stores, *ids) == ["Active", "Active"]
-    stores.deliver_all()
+    stores.graph.deliver_all()
     assert stores.fake.told == dict.fromkeys(ids, "Active")
-    assert stores.graph_lag() == 0
+    assert stores.graph.lag() == 0
     assert stores.store.is_hidden(record_id)
 
 

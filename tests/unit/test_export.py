@@ -22,6 +22,7 @@ from uuid import UUID, uuid5
 import jsonschema
 import pytest
 from fake_embedder import FakeEmbedder
+from fake_graph import WithFakeGraph
 from hypothesis import HealthCheck, given, settings, strategies as st
 from job_copies import copy_of
 from questions import answer_to
@@ -72,62 +73,22 @@ class PickyEmbedder(FakeEmbedder):
         return super().embed(texts)
 
 
-class TakesAll:
-    def __init__(self) -> None:
-        self.told: list[str] = []
-
-    def write(self, memories: Sequence[Memory], _: Sequence[tuple[str, str]] = ()) -> None:
-        self.told += [memory.id for memory in memories]
-
-    def set_status(self, _: Memory) -> None: ...
-
-    def topics(self, _: Sequence[str]) -> list[str]:
-        return []
-
-    def delete(self, _: Sequence[str]) -> None: ...
-
-    def write_findings(self, _: object) -> None: ...
-
-    def remove_findings(self, _: object) -> None: ...
-
-    def sync(self) -> None: ...
-
-    def is_broken(self) -> bool:
-        return False
-
-    def close(self) -> bool:
-        return True
-
-
-class WithoutCognee(Stores):
-    def __init__(self, workspace: Workspace) -> None:
-        super().__init__(workspace, Settings())
-        self._embedder = PickyEmbedder()
-        self.fake = TakesAll()
-
-    def _open_graph(self, store: Any) -> Any:
-        if store.outbox.graph_model() is None:
-            store.outbox.enqueue_all("2026-11-20T12:00:00Z")
-        store.outbox.note_opened(self.embedder.identity)
-        return self.fake
-
-
 @contextmanager
-def opened(root: Path) -> Iterator[WithoutCognee]:
+def opened(root: Path) -> Iterator[WithFakeGraph]:
     workspace = Workspace(root)
     workspace.memory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with WithoutCognee(workspace) as stores:
+    with WithFakeGraph(workspace, embedder=PickyEmbedder()) as stores:
         yield stores
 
 
 @pytest.fixture
-def here(tmp_path: Path) -> Iterator[WithoutCognee]:
+def here(tmp_path: Path) -> Iterator[WithFakeGraph]:
     with opened(tmp_path / "here") as stores:
         yield stores
 
 
 @pytest.fixture
-def there(tmp_path: Path) -> Iterator[WithoutCognee]:
+def there(tmp_path: Path) -> Iterator[WithFakeGraph]:
     with opened(tmp_path / "there") as stores:
         yield stores
 
@@ -262,7 +223,7 @@ def history_with_texts() -> dict[str, Any]:
     }  # fmt: skip
 
 
-def test_no_text_of_an_edited_file_gets_into_the_history(here: WithoutCognee) -> None:
+def test_no_text_of_an_edited_file_gets_into_the_history(here: WithFakeGraph) -> None:
     store(here, summary("b"), summary("f"), record("g", "b", "f"))
     assert counts(imported(here, edited([history_with_texts()])))["compactions"] == 1
     (line,) = [line for line in body(here) if line["type"] == "compaction"]
@@ -274,7 +235,7 @@ def test_no_text_of_an_edited_file_gets_into_the_history(here: WithoutCognee) ->
     }  # fmt: skip
 
 
-def test_a_secret_in_a_field_that_refers_to_something_is_not_imported_with_a_finding(here: WithoutCognee) -> None:
+def test_a_secret_in_a_field_that_refers_to_something_is_not_imported_with_a_finding(here: WithFakeGraph) -> None:
     store(here, legacy("d"))
     node = {"id": an_id("n"), "type": "Entity", "index_fields": [], "properties": {"source": KEY, "path": f"a {KEY}"}}
     finding = {
@@ -285,7 +246,7 @@ def test_a_secret_in_a_field_that_refers_to_something_is_not_imported_with_a_fin
     assert KEY not in json.dumps(body(here))
 
 
-def test_forgetting_removes_the_texts_that_an_earlier_version_imported_into_the_history(here: WithoutCognee) -> None:
+def test_forgetting_removes_the_texts_that_an_earlier_version_imported_into_the_history(here: WithFakeGraph) -> None:
     store(here, summary("b"), summary("f"), record("g", "b", "f"), summary("other"))
     with here.store.change(LATER) as change:
         change.import_compaction({name: value for name, value in history_with_texts().items() if name != "type"})
@@ -298,7 +259,7 @@ def test_forgetting_removes_the_texts_that_an_earlier_version_imported_into_the_
 # --- there and back ---
 
 
-def test_an_export_comes_back_line_by_line(here: WithoutCognee, there: WithoutCognee) -> None:
+def test_an_export_comes_back_line_by_line(here: WithFakeGraph, there: WithFakeGraph) -> None:
     some_of_everything(here)
     lines = lines_of(here)
     found = imported(there, lines)
@@ -310,7 +271,7 @@ def test_an_export_comes_back_line_by_line(here: WithoutCognee, there: WithoutCo
 
 @pytest.mark.parametrize("later", [LATER, EARLIER.replace("Z", ".250Z")])
 def test_a_later_feedback_that_is_here_already_outlives_an_import(
-    here: WithoutCognee, there: WithoutCognee, later: str
+    here: WithFakeGraph, there: WithFakeGraph, later: str
 ) -> None:
     store(here, summary("a"))
     store(there, summary("a"))
@@ -324,7 +285,7 @@ def test_a_later_feedback_that_is_here_already_outlives_an_import(
     ] * 2
 
 
-def test_of_two_verdicts_on_a_pair_the_later_one_outlives_an_import(here: WithoutCognee, there: WithoutCognee) -> None:
+def test_of_two_verdicts_on_a_pair_the_later_one_outlives_an_import(here: WithFakeGraph, there: WithFakeGraph) -> None:
     for stores, said in ((here, verdict("a", "b", "older", EARLIER)), (there, verdict("a", "b", "both", LATER))):
         store(stores, summary("a"), summary("b"))
         with stores.store.change(EARLIER) as change:
@@ -334,7 +295,7 @@ def test_of_two_verdicts_on_a_pair_the_later_one_outlives_an_import(here: Withou
     assert [[each.verdict for each in stores.store.all_verdicts()] for stores in (here, there)] == [["both"]] * 2
 
 
-def test_a_verdict_on_a_memory_that_is_not_here_is_not_imported(here: WithoutCognee, there: WithoutCognee) -> None:
+def test_a_verdict_on_a_memory_that_is_not_here_is_not_imported(here: WithFakeGraph, there: WithFakeGraph) -> None:
     store(here, summary("a"), summary("b"))
     with here.store.change(EARLIER) as change:
         change.settle(verdict("a", "b", "both"))
@@ -343,7 +304,7 @@ def test_a_verdict_on_a_memory_that_is_not_here_is_not_imported(here: WithoutCog
     assert list(there.store.all_verdicts()) == []
 
 
-def test_every_line_is_as_the_published_schema_says(here: WithoutCognee) -> None:
+def test_every_line_is_as_the_published_schema_says(here: WithFakeGraph) -> None:
     some_of_everything(here)
     schema = jsonschema.Draft202012Validator(schemas()["export.schema.json"])
     assert [line["type"] for line in lines_of(here)] == [
@@ -360,7 +321,7 @@ def test_every_line_is_as_the_published_schema_says(here: WithoutCognee) -> None
     assert lines_of(here)[0]["counts"] == {"memory": 7, "compaction": 2, "cognified": 1, "feedback": 2, "verdict": 1}
 
 
-def test_what_was_never_stored_is_an_empty_export_which_can_be_imported(tmp_path: Path, here: WithoutCognee) -> None:
+def test_what_was_never_stored_is_an_empty_export_which_can_be_imported(tmp_path: Path, here: WithFakeGraph) -> None:
     found: list[bytes] = []
     assert export.write(Workspace(tmp_path), "1.0", EARLIER, found.append) == dict.fromkeys(
         ("memory", "compaction", "cognified", "feedback", "verdict"), 0
@@ -368,22 +329,22 @@ def test_what_was_never_stored_is_an_empty_export_which_can_be_imported(tmp_path
     assert imported(here, found)["memories"] == 0
 
 
-def test_a_second_import_changes_nothing_and_owes_nothing(here: WithoutCognee, there: WithoutCognee) -> None:
+def test_a_second_import_changes_nothing_and_owes_nothing(here: WithFakeGraph, there: WithFakeGraph) -> None:
     some_of_everything(here)
     imported(there, lines_of(here))
-    before, told = body(there), list(there.fake.told)
+    before, told = body(there), dict(there.fake.told)
     found = imported(there, lines_of(here), job_id="again")
     assert counts(found) == {"unchanged": 7}
     assert (body(there), there.fake.told) == (before, told)
 
 
 def test_what_is_imported_is_told_to_the_graph_but_for_what_is_hidden(
-    here: WithoutCognee, there: WithoutCognee
+    here: WithFakeGraph, there: WithFakeGraph
 ) -> None:
     some_of_everything(here)
     imported(there, lines_of(here))
-    there.deliver_all()
-    assert sorted(set(there.fake.told)) == sorted(map(an_id, "abcdfg"))
+    there.graph.deliver_all()
+    assert sorted(there.fake.told) == sorted(map(an_id, "abcdfg"))
     assert there.store.outbox.count() == 0
 
 
@@ -443,7 +404,7 @@ def test_any_store_comes_back_from_its_export_as_it_was(found: list[Addition]) -
         assert body(there) == body(here)
 
 
-def test_questions_get_the_same_answers_after_an_import(here: WithoutCognee, there: WithoutCognee) -> None:
+def test_questions_get_the_same_answers_after_an_import(here: WithFakeGraph, there: WithFakeGraph) -> None:
     store(here, *(summary(f"the cache of part {n}", context=f"Part {n} is slow.") for n in range(12)), legacy("cache"))
     imported(there, lines_of(here))
 
@@ -460,7 +421,7 @@ def test_questions_get_the_same_answers_after_an_import(here: WithoutCognee, the
 # --- what is there already ---
 
 
-def test_ids_with_other_words_here_are_conflicts_and_ours_stay(here: WithoutCognee, there: WithoutCognee) -> None:
+def test_ids_with_other_words_here_are_conflicts_and_ours_stay(here: WithFakeGraph, there: WithFakeGraph) -> None:
     store(here, summary("a", context="Theirs."))
     store(there, summary("a", context="Ours."))
     before = body(there)
@@ -475,7 +436,7 @@ def test_ids_with_other_words_here_are_conflicts_and_ours_stay(here: WithoutCogn
     assert body(there) == before
 
 
-def test_a_status_of_ours_stays_and_the_difference_is_told(here: WithoutCognee, there: WithoutCognee) -> None:
+def test_a_status_of_ours_stays_and_the_difference_is_told(here: WithFakeGraph, there: WithFakeGraph) -> None:
     store(here, summary("a"), summary("b"))
     imported(there, lines_of(here))
     there.store.set_status(an_id("a"), "Superseded", LATER, LATER)
@@ -488,7 +449,7 @@ def test_a_status_of_ours_stays_and_the_difference_is_told(here: WithoutCognee, 
 
 
 def test_the_same_words_under_another_id_are_one_memory_and_references_follow(
-    here: WithoutCognee, there: WithoutCognee
+    here: WithFakeGraph, there: WithFakeGraph
 ) -> None:
     some_of_everything(here)
     words = here.store.get(an_id("d"))
@@ -519,7 +480,7 @@ def test_the_same_words_under_another_id_are_one_memory_and_references_follow(
     assert finding["data_id"] == finding["found"]["edges"][0]["source"] == values.data_id_of(an_id("our words"))
 
 
-def test_an_original_goes_with_the_memory_that_is_here_already(here: WithoutCognee, there: WithoutCognee) -> None:
+def test_an_original_goes_with_the_memory_that_is_here_already(here: WithFakeGraph, there: WithFakeGraph) -> None:
     store(here, Addition(legacy("old"), hidden=True), Addition(summary("new"), migrated_from=an_id("old")))
     store(there, replace(summary("new"), id=an_id("ours")))
     found = imported(there, lines_of(here))
@@ -531,7 +492,7 @@ def test_an_original_goes_with_the_memory_that_is_here_already(here: WithoutCogn
     assert body(there) == before
 
 
-def test_a_memory_keeps_the_original_that_it_has_and_takes_no_other(here: WithoutCognee, there: WithoutCognee) -> None:
+def test_a_memory_keeps_the_original_that_it_has_and_takes_no_other(here: WithFakeGraph, there: WithFakeGraph) -> None:
     store(here, Addition(legacy("theirs"), hidden=True), Addition(summary("new"), migrated_from=an_id("theirs")))
     converted = Addition(replace(summary("new"), id=an_id("ours")), migrated_from=an_id("own"))
     store(there, Addition(legacy("own"), hidden=True), converted)
@@ -542,7 +503,7 @@ def test_a_memory_keeps_the_original_that_it_has_and_takes_no_other(here: Withou
 
 @pytest.mark.parametrize("between", [0, 150])
 def test_an_original_of_two_memories_stays_for_the_one_that_lacks_it(
-    here: WithoutCognee, there: WithoutCognee, between: int
+    here: WithFakeGraph, there: WithFakeGraph, between: int
 ) -> None:
     """Also where the two are in different transactions."""
     others = [legacy(f"other {number}") for number in range(between)]
@@ -557,7 +518,7 @@ def test_an_original_of_two_memories_stays_for_the_one_that_lacks_it(
     assert lines[an_id("shared")]["hidden"]
 
 
-def test_the_history_of_a_forgotten_topic_is_imported_too(here: WithoutCognee, there: WithoutCognee) -> None:
+def test_the_history_of_a_forgotten_topic_is_imported_too(here: WithFakeGraph, there: WithFakeGraph) -> None:
     some_of_everything(here)
     with here.store.change(LATER) as change:
         change.clear_topics(["ranking"])
@@ -568,12 +529,12 @@ def test_the_history_of_a_forgotten_topic_is_imported_too(here: WithoutCognee, t
     assert body(there) == body(here)
 
 
-def test_two_of_the_same_words_in_one_file_become_one(here: WithoutCognee) -> None:
+def test_two_of_the_same_words_in_one_file_become_one(here: WithFakeGraph) -> None:
     twins = [line_of(Addition(replace(summary("a"), id=an_id(name), number=n))) for n, name in enumerate("xy", 1)]
     assert counts(imported(here, edited(twins))) == {"added": 1, "duplicates": 1}
 
 
-def test_what_was_imported_and_is_ingested_again_is_a_duplicate(here: WithoutCognee, there: WithoutCognee) -> None:
+def test_what_was_imported_and_is_ingested_again_is_a_duplicate(here: WithFakeGraph, there: WithFakeGraph) -> None:
     words = {"topic": "Naming", "context": "How to name things.", "decisions": ["Short"]}
     conversation = {"conversation": {"user_message": "Why?", "assistant_message": "Because."}}
     for stores in (here, there):
@@ -592,7 +553,7 @@ def test_what_was_imported_and_is_ingested_again_is_a_duplicate(here: WithoutCog
 
 
 def test_numbers_are_kept_where_they_are_free_and_move_nobody_elses(
-    here: WithoutCognee, there: WithoutCognee, capsys: pytest.CaptureFixture[str]
+    here: WithFakeGraph, there: WithFakeGraph, capsys: pytest.CaptureFixture[str]
 ) -> None:
     store(here, *(summary(name, number) for number, name in enumerate("abcdefghij", 1)))
     store(there, summary("x"), summary("y"))
@@ -608,7 +569,7 @@ def test_numbers_are_kept_where_they_are_free_and_move_nobody_elses(
 
 
 def test_a_records_decisions_name_memories_by_their_numbers_in_this_store(
-    here: WithoutCognee, there: WithoutCognee
+    here: WithFakeGraph, there: WithFakeGraph
 ) -> None:
     merged = record("r", "a", "b", number=4)
     assert merged.content is not None
@@ -631,7 +592,7 @@ def test_a_records_decisions_name_memories_by_their_numbers_in_this_store(
 
 
 def test_a_number_of_no_store_is_not_kept_so_that_what_comes_next_has_one(
-    here: WithoutCognee, there: WithoutCognee
+    here: WithFakeGraph, there: WithFakeGraph
 ) -> None:
     store(here, summary("a", 2**31 - 1), summary("b", 7))
     assert counts(imported(there, lines_of(here))) == {"added": 2, "renumbered": 1}
@@ -639,7 +600,7 @@ def test_a_number_of_no_store_is_not_kept_so_that_what_comes_next_has_one(
     assert [line["metadata"]["memory_number"] for line in body(there)] == [7, 8, 9]
 
 
-def test_a_number_that_a_forgotten_memory_had_is_not_given_again(here: WithoutCognee, there: WithoutCognee) -> None:
+def test_a_number_that_a_forgotten_memory_had_is_not_given_again(here: WithFakeGraph, there: WithFakeGraph) -> None:
     store(there, summary("x"))
     with there.store.change(LATER) as change:
         change.drop([an_id("x")])
@@ -649,7 +610,7 @@ def test_a_number_that_a_forgotten_memory_had_is_not_given_again(here: WithoutCo
 
 @pytest.mark.parametrize(("accepted_at", "comes"), [(EARLIER, 0), (clock.iso(NOW), 1)])
 def test_what_was_forgotten_comes_back_with_a_later_import_only(
-    here: WithoutCognee, there: WithoutCognee, accepted_at: str, comes: int
+    here: WithFakeGraph, there: WithFakeGraph, accepted_at: str, comes: int
 ) -> None:
     store(here, summary("a"), summary("b"))
     with there.store.change(LATER) as change:
@@ -662,7 +623,7 @@ def test_what_was_forgotten_comes_back_with_a_later_import_only(
 
 
 def test_an_import_that_was_cut_off_goes_on_where_it_was(
-    here: WithoutCognee, there: WithoutCognee, monkeypatch: pytest.MonkeyPatch
+    here: WithFakeGraph, there: WithFakeGraph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(slices, "SLICE_SECONDS", 0.0)  # each portion as small as can be
     store(here, *(summary(name) for name in "abcdefghijklmnop"), record("r", "a"))
@@ -683,7 +644,7 @@ def _with(line: dict[str, Any], **fields: Any) -> dict[str, Any]:
     return {**line, "metadata": {**line["metadata"], **fields}}
 
 
-def test_a_text_that_the_provider_refuses_fails_alone(here: WithoutCognee) -> None:
+def test_a_text_that_the_provider_refuses_fails_alone(here: WithFakeGraph) -> None:
     texts = ("x", "refused", "z")
     lines = [line_of(Addition(summary(text, number, context=text))) for number, text in enumerate(texts, 1)]
     found = imported(here, edited(lines))
@@ -692,7 +653,7 @@ def test_a_text_that_the_provider_refuses_fails_alone(here: WithoutCognee) -> No
     assert "EMBEDDING_FAILED" in found["details"][0]["note"]
 
 
-def test_an_import_may_be_cancelled_until_all_is_stored(here: WithoutCognee, there: WithoutCognee) -> None:
+def test_an_import_may_be_cancelled_until_all_is_stored(here: WithFakeGraph, there: WithFakeGraph) -> None:
     store(here, summary("a"))
     imported(there, lines_of(here))
     with closing(sqlite3.connect(there.workspace.memory_db)) as connection:
@@ -740,7 +701,7 @@ END = {"type": "end", "sha256": None}
     ],
 )  # fmt: skip
 def test_a_bad_file_is_refused_with_its_line_and_nothing_is_stored(
-    here: WithoutCognee, lines: list[Any], number: int, said: str
+    here: WithFakeGraph, lines: list[Any], number: int, said: str
 ) -> None:
     save(here, lines)
     if not lines:
@@ -759,7 +720,7 @@ def test_records_that_merged_records_are_in_no_circle() -> None:
     assert export_file.sources_in_a_circle({"r": ["s"], "s": ["s"], "t": ["x"]}) == ["r", "s"]
 
 
-def test_a_line_of_gigabytes_is_not_read_whole(here: WithoutCognee, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_line_of_gigabytes_is_not_read_whole(here: WithFakeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(export_file, "LONGEST_LINE", 100)
     save(here, [HEADER, b" " * 101, END])
     outcome = importing(here)
@@ -767,7 +728,7 @@ def test_a_line_of_gigabytes_is_not_read_whole(here: WithoutCognee, monkeypatch:
     assert outcome.error.message == "Line 2: It has more than 100 bytes."
 
 
-def test_an_export_survives_what_editors_and_transfers_do_to_lines(here: WithoutCognee, there: WithoutCognee) -> None:
+def test_an_export_survives_what_editors_and_transfers_do_to_lines(here: WithFakeGraph, there: WithFakeGraph) -> None:
     some_of_everything(here)
     found: list[bytes] = []
     export.write(here.workspace, "1.0", EARLIER, found.append)
@@ -775,7 +736,7 @@ def test_an_export_survives_what_editors_and_transfers_do_to_lines(here: Without
     assert imported(there, [data])["added"] == 7
 
 
-def test_an_edited_file_is_taken_at_its_fields_and_says_what_does_not_fit(here: WithoutCognee) -> None:
+def test_an_edited_file_is_taken_at_its_fields_and_says_what_does_not_fit(here: WithFakeGraph) -> None:
     line = _with(GOOD, context="Said in other words.", memory_number=None, status="Final")
     found = imported(here, edited([line]))
     assert counts(found) == {"added": 1}
@@ -789,7 +750,7 @@ def test_an_edited_file_is_taken_at_its_fields_and_says_what_does_not_fit(here: 
     assert (memory.content.context, memory.metadata.status, memory.number) == ("Said in other words.", "Active", 1)
 
 
-def test_words_that_could_forge_structure_are_normalised(here: WithoutCognee) -> None:
+def test_words_that_could_forge_structure_are_normalised(here: WithFakeGraph) -> None:
     imported(here, edited([_with(GOOD, topic="One\n\n**Metadata:**\n- Status: Draft")]))
     memory = here.store.get(an_id("a"))
     assert memory is not None
@@ -797,7 +758,7 @@ def test_words_that_could_forge_structure_are_normalised(here: WithoutCognee) ->
     assert memory.content.topic == "One **Metadata:** - Status: Draft"
 
 
-def test_sources_that_are_nowhere_are_kept_and_told(here: WithoutCognee) -> None:
+def test_sources_that_are_nowhere_are_kept_and_told(here: WithFakeGraph) -> None:
     found = imported(here, edited([line_of(Addition(record("r", "gone", number=1)))]))
     assert found["warnings"][-1] == "1 memories that others come from are neither in the file nor here."
     memory = here.store.get(an_id("r"))
@@ -805,7 +766,7 @@ def test_sources_that_are_nowhere_are_kept_and_told(here: WithoutCognee) -> None
     assert memory.sources == (an_id("gone"),)
 
 
-def test_the_details_are_bounded(here: WithoutCognee, there: WithoutCognee) -> None:
+def test_the_details_are_bounded(here: WithFakeGraph, there: WithFakeGraph) -> None:
     store(here, *(summary(f"s{n}", context=f"Theirs {n}.") for n in range(110)))
     store(there, *(summary(f"s{n}", context=f"Ours {n}.") for n in range(110)))
     found = imported(there, lines_of(here))
@@ -814,13 +775,13 @@ def test_the_details_are_bounded(here: WithoutCognee, there: WithoutCognee) -> N
 
 
 @pytest.mark.parametrize("path", ["nowhere.jsonl", "../outside.jsonl", ".cognee_memory/memory.db"])
-def test_a_path_that_no_job_may_open_is_refused(here: WithoutCognee, path: str) -> None:
+def test_a_path_that_no_job_may_open_is_refused(here: WithFakeGraph, path: str) -> None:
     outcome = importing(here, path=path)
     assert isinstance(outcome, Failed)
     assert outcome.error.code == "ARGUMENT_INVALID"
 
 
-def test_an_export_of_a_store_that_no_child_has_opened_since_an_update(here: WithoutCognee) -> None:
+def test_an_export_of_a_store_that_no_child_has_opened_since_an_update(here: WithFakeGraph) -> None:
     store(here, summary("a"))
     before = body(here)
     with closing(sqlite3.connect(here.workspace.memory_db)) as connection:
@@ -831,7 +792,7 @@ def test_an_export_of_a_store_that_no_child_has_opened_since_an_update(here: Wit
     assert body(here) == before
 
 
-def test_the_shapes_of_lines_have_the_columns_of_their_tables(here: WithoutCognee) -> None:
+def test_the_shapes_of_lines_have_the_columns_of_their_tables(here: WithFakeGraph) -> None:
     for model in export_lines.FOLLOWERS:
         kind = model.model_fields["type"].annotation.__args__[0]  # type: ignore[union-attr]
         table = TABLES[kind][0].split()[0]
@@ -839,7 +800,7 @@ def test_the_shapes_of_lines_have_the_columns_of_their_tables(here: WithoutCogne
         assert columns - {"seq"} == set(model.model_fields) - {"type"}
 
 
-def test_an_export_takes_no_more_memory_for_more_memories(here: WithoutCognee) -> None:
+def test_an_export_takes_no_more_memory_for_more_memories(here: WithFakeGraph) -> None:
     def peak() -> int:
         sizes: list[int] = []
         tracemalloc.start()
@@ -890,7 +851,7 @@ def test_an_export_to_a_file_is_private_and_whole(
 
 
 def test_topics_are_exported_with_their_history_and_nothing_of_others(
-    here: WithoutCognee, there: WithoutCognee, tmp_path: Path
+    here: WithFakeGraph, there: WithFakeGraph, tmp_path: Path
 ) -> None:
     some_of_everything(here)
     store(here, replace(summary("mine", topic="pay"), content=Content("Pay", PHRASE)), summary("h", topic="queue"))

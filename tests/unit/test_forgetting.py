@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import fake_graph
 import pytest
 from fake_embedder import FakeEmbedder
 from job_copies import copy_of
@@ -18,14 +19,16 @@ from job_copies import copy_of
 from bridge.compaction.contradictions import Conflict, conflict_id
 from bridge.compaction.record_draft import Rules
 from bridge.graph import graph_files, installed
+from bridge.graph.graph import Graph
 from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata, slug
 from bridge.operations import run
 from bridge.settings import Settings
 from bridge.slices import ignore_progress
 from bridge.store.full_text import table_in_force
+from bridge.store.open_store import OpenStore
 from bridge.store.outbox import Outbox
-from bridge.store.values import Addition, Extraction
+from bridge.store.values import Addition
 from bridge.text.identity import content_id
 from bridge.transfer import export
 from jobs import clock, lifecycle, spool
@@ -41,10 +44,11 @@ METADATA = Metadata()
 SECRET = "quokkazebra"  # a word that nothing but the forgotten memory says
 
 
-class FakeGraph:
+class FakeCognee(fake_graph.FakeCognee):
     """Holds ids, and says what it was asked."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.held: set[str] = set()
         self.asked: list[str] = []
 
@@ -54,50 +58,28 @@ class FakeGraph:
     def set_status(self, memory: Memory) -> None:
         self.asked.append(f"{memory.id}={memory.metadata.status}")
 
-    def topics(self, memory_ids: Sequence[str]) -> list[str]:
-        return []
-
     def delete(self, memory_ids: Sequence[str]) -> None:
         self.held -= set(memory_ids)
 
-    def write_findings(self, found: Extraction) -> None:
-        """There are none."""
 
-    def remove_findings(self, found: Extraction) -> None:
-        """There are none."""
+class RecordedGraph(fake_graph.FakeGraph):
+    """It says what was removed from cognee's stores."""
 
-    def sync(self) -> None:
-        """Nothing is unsynced."""
-
-    def is_broken(self) -> bool:
-        return False
-
-    def close(self) -> bool:
-        return True
-
-
-class WithFakeGraph(Stores):
-    def __init__(self, workspace: Workspace) -> None:
-        super().__init__(workspace, Settings(), lambda is_loading: None)
-        self._embedder = FakeEmbedder()
-        self.fake = FakeGraph()
+    def __init__(self, memory: OpenStore, cognee: Any) -> None:
+        super().__init__(memory, cognee)
         self.scrubbed: list[str] = []
-
-    def _open_graph(self, store: Any) -> Any:
-        if store.outbox.graph_model() is None:
-            store.outbox.enqueue_all(AT)
-        store.outbox.note_opened(self.embedder.identity)
-        return self.fake
-
-    @property
-    def can_edit_graph(self) -> bool:
-        return self.store.outbox.graph_model() is not None
 
     def forget_extractions(self, memory_ids: Sequence[str]) -> None:
         self.scrubbed.append("findings")
 
-    def scrub_graph(self) -> None:
+    def scrub(self) -> None:
         self.scrubbed.append("graph")
+
+
+class WithFakeGraph(fake_graph.WithFakeGraph):
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace, cognee=FakeCognee())
+        self.graph: RecordedGraph = RecordedGraph(self, self.fake)
 
 
 @pytest.fixture
@@ -230,32 +212,34 @@ def test_forgetting_again_is_fine(stores: WithFakeGraph) -> None:
 
 def test_the_graph_is_told_and_scrubbed_only_where_there_is_one(stores: WithFakeGraph) -> None:
     with_graph = remember(stores, "Lakes.")
-    stores.deliver_all()
+    stores.graph.deliver_all()
     assert with_graph in stores.fake.held
     forgotten(stores, memory_ids=[with_graph])
     assert stores.fake.held == set()
-    assert stores.scrubbed == ["findings", "graph"]
-    assert stores.graph_lag() == 0
+    assert stores.graph.scrubbed == ["findings", "graph"]
+    assert stores.graph.lag() == 0
 
 
 def test_what_cognee_keeps_beside_a_graph_that_was_lost_is_scrubbed_too(stores: WithFakeGraph) -> None:
     """Its texts and its own database, where a rebuild was cut off before the graph was there again."""
     memory_id = remember(stores, "Known.")
-    stores.deliver_all()
+    stores.graph.deliver_all()
     stores.store.outbox.forget_graph()
     forgotten(stores, memory_ids=[memory_id])
-    assert stores.scrubbed == ["findings", "graph"]
+    assert stores.graph.scrubbed == ["findings", "graph"]
 
 
-class WithoutCognee(Stores):
-    """The child's stores where cognee was removed."""
-
-    def __init__(self, workspace: Workspace) -> None:
-        super().__init__(workspace, Settings(), lambda is_loading: None)
-        self._embedder = FakeEmbedder()
-
-    def _open_graph(self, store: Any) -> Any:
+class NoCognee(Graph):
+    def _open(self, store: Any) -> Any:
         raise AssertionError("there is no cognee that could open it")
+
+
+def without_cognee(workspace: Workspace) -> Stores:
+    """The child's stores where cognee was removed."""
+    stores = Stores(workspace, Settings())
+    stores._embedder = FakeEmbedder()
+    stores.graph = NoCognee(stores)
+    return stores
 
 
 @pytest.mark.parametrize("cut_off", [False, True])
@@ -267,7 +251,7 @@ def test_where_cognee_is_no_longer_installed_its_graph_is_removed_and_made_again
     spool.prepare(workspace.spool)
     with WithFakeGraph(workspace) as stores:
         gone, other = remember(stores, f"The {SECRET} lives on an island."), remember(stores, "Lakes.")
-        stores.deliver_all()
+        stores.graph.deliver_all()
     databases = graph_files.databases_of(workspace)
     (databases / "cognee.lancedb").mkdir(parents=True)
     for path in (databases / "cognee_graph_ladybug", databases / "cognee.lancedb" / "rows"):
@@ -278,7 +262,7 @@ def test_where_cognee_is_no_longer_installed_its_graph_is_removed_and_made_again
         connection.execute("CREATE TABLE data (id, raw_data_location, name, created_at)")
         connection.execute("INSERT INTO data VALUES ('1', 'text_1.txt', ?, '')", (SECRET,))
     monkeypatch.setattr(installed, "is_installed", lambda: False)
-    with WithoutCognee(workspace) as stores:
+    with without_cognee(workspace) as stores:
         if cut_off:
             with monkeypatch.context() as patched:
                 patched.setattr(Outbox, "forget_graph", lambda self: (_ for _ in ()).throw(KeyboardInterrupt))
@@ -290,7 +274,7 @@ def test_where_cognee_is_no_longer_installed_its_graph_is_removed_and_made_again
         assert stores.store.outbox.lag().changes == 1
     monkeypatch.undo()
     with WithFakeGraph(workspace) as stores:
-        stores.deliver_all()
+        stores.graph.deliver_all()
         assert stores.fake.held == {other}
 
 
@@ -298,11 +282,7 @@ def test_without_a_graph_none_is_opened(tmp_path: Path) -> None:
     workspace = Workspace(tmp_path / "w")
     workspace.memory.mkdir(mode=0o700, parents=True)
 
-    class NoGraph(WithFakeGraph):
-        def _open_graph(self, store: Any) -> Any:
-            raise AssertionError
-
-    with NoGraph(workspace) as stores:
+    with without_cognee(workspace) as stores:
         memory = Memory("m", 0, "legacy", METADATA, AT, text=f"The {SECRET} is a marsupial of the west.")
         stores.store.add([(memory, None)], AT)
         node = {"id": "n", "type": "Entity", "index_fields": ["name"], "properties": {"name": SECRET}}
@@ -310,7 +290,7 @@ def test_without_a_graph_none_is_opened(tmp_path: Path) -> None:
         with stores.store.change(AT) as change:  # as an import leaves it where the graph cannot be opened
             change.import_extraction({"memory_id": "m", "data_id": "d", "at": AT, "found": found})
         forgotten(stores, memory_ids=["m"])
-        assert stores.graph_lag() == 0
+        assert stores.graph.lag() == 0
     assert holds(workspace, SECRET) == []
 
 
@@ -585,15 +565,15 @@ def test_a_graph_that_is_found_damaged_on_the_way_leaves_no_copy(
     stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gone = remember(stores, f"The {SECRET} lives on an island.")
-    stores.deliver_all()
+    stores.graph.deliver_all()
 
-    def pay(self: Stores, memory_ids: Sequence[str]) -> dict[str, JobError]:
-        folder = self.workspace.quarantine / "graph-now"
+    def pay(_: Graph, memory_ids: Sequence[str]) -> dict[str, JobError]:
+        folder = stores.workspace.quarantine / "graph-now"
         folder.mkdir(parents=True)
         (folder / "nodes").write_text(SECRET)
         return {}
 
-    monkeypatch.setattr(WithFakeGraph, "deliver", pay)
+    monkeypatch.setattr(RecordedGraph, "deliver", pay)
     forgotten(stores, memory_ids=[gone])
     assert holds(stores.workspace, SECRET) == []
 
@@ -603,14 +583,14 @@ def test_a_record_made_anew_that_the_graph_refuses_is_no_reason_to_leave_words(
 ) -> None:
     gone, *_ = three(stores)
     compacted(stores)
-    stores.deliver_all()
+    stores.graph.deliver_all()
     stores.workspace.picture.write_text(SECRET)
     refused = JobError("GRAPH_WRITE_FAILED")
 
-    def pay(self: Stores, memory_ids: Sequence[str]) -> dict[str, JobError]:
-        return {each: refused for each in memory_ids if self.store.known(each) is not None}
+    def pay(_: Graph, memory_ids: Sequence[str]) -> dict[str, JobError]:
+        return {each: refused for each in memory_ids if stores.store.known(each) is not None}
 
-    monkeypatch.setattr(WithFakeGraph, "deliver", pay)
+    monkeypatch.setattr(RecordedGraph, "deliver", pay)
     (made,) = forgotten(stores, memory_ids=[gone])["records_rebuilt"]
     assert statuses(stores)[made["new"]] == "DecisionRecord"
     assert holds(stores.workspace, SECRET) == []
@@ -756,7 +736,7 @@ def test_after_a_stop_anywhere_the_next_attempt_ends_it(
     stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch, point: str
 ) -> None:
     gone = remember(stores, f"The {SECRET} lives on an island.")
-    stores.deliver_all()
+    stores.graph.deliver_all()
     stores.workspace.picture.write_text(SECRET)
     ended(
         stores.workspace, "brought", "ingest", {"summary": {"topic": "Z", "context": "c"}}, result={"memory_id": gone}
@@ -773,7 +753,7 @@ def test_after_a_stop_anywhere_the_next_attempt_ends_it(
     from bridge.store.store import Store
 
     places = {
-        "commit": (forgettings, "begin"), "graph": (WithFakeGraph, "scrub_graph"), "files": (leftovers, "remove"),
+        "commit": (forgettings, "begin"), "graph": (RecordedGraph, "scrub"), "files": (leftovers, "remove"),
         "store": (Store, "scrub"), "done": (forgettings, "finish_all"),
     }  # fmt: skip
     with monkeypatch.context() as patched:
@@ -792,10 +772,10 @@ def test_what_a_job_left_that_gave_up_the_next_one_sees_to(
     stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gone, other = remember(stores, f"The {SECRET} lives."), remember(stores, "Lakes.")
-    stores.deliver_all()
+    stores.graph.deliver_all()
     stores.workspace.picture.write_text(SECRET)
     with monkeypatch.context() as patched:
-        patched.setattr(WithFakeGraph, "scrub_graph", lambda self: (_ for _ in ()).throw(JobError("GRAPH_UNAVAILABLE")))
+        patched.setattr(RecordedGraph, "scrub", lambda self: (_ for _ in ()).throw(JobError("GRAPH_UNAVAILABLE")))
         assert failed(do(stores, "forget", {"memory_ids": [gone]}, "first", LATER)).code == "GRAPH_UNAVAILABLE"
     assert holds(stores.workspace, SECRET)
     forgotten(stores, job_id="second", memory_ids=[other])
@@ -806,10 +786,10 @@ def test_a_job_that_the_worker_did_not_finish_names_the_job_files_of_one_that_ga
     stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gone, other = remember(stores, f"The {SECRET} lives."), remember(stores, "Lakes.")
-    stores.deliver_all()
+    stores.graph.deliver_all()
     ended(stores.workspace, "told", "ingest", {"summary": {"topic": "Z", "context": "c"}}, result={"memory_id": gone})
     with monkeypatch.context() as patched:
-        patched.setattr(WithFakeGraph, "scrub_graph", lambda self: (_ for _ in ()).throw(JobError("GRAPH_UNAVAILABLE")))
+        patched.setattr(RecordedGraph, "scrub", lambda self: (_ for _ in ()).throw(JobError("GRAPH_UNAVAILABLE")))
         failed(do(stores, "forget", {"memory_ids": [gone]}, "first", LATER))
     assert forgotten(stores, job_id="second", memory_ids=[other])[JOB_FILES]["jobs"] == ["told"]
     # The worker died before it removed the job's files, so it asks the child again.

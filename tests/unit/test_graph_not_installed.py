@@ -50,9 +50,9 @@ def remember(stores: Stores, *decisions: str) -> str:
 def test_a_memory_is_stored_and_nothing_is_owed_to_a_graph(stores: Stores) -> None:
     remember(stores, "Retry five times.")
     assert stores.store.count() == 1
-    assert stores.graph_lag() is None
+    assert stores.graph.lag() is None
     assert stores.store.outbox.count() == 0
-    assert stores.deliver([]) == {}
+    assert stores.graph.deliver([]) == {}
 
 
 @pytest.mark.parametrize(
@@ -100,6 +100,6 @@ def test_forgetting_removes_a_graph_of_before_with_its_texts_and_later_all_memor
 
 
 def test_the_graph_itself_is_refused(stores: Stores) -> None:
-    for use in (lambda: stores.graph, stores.deliver_all, stores.compare_graph):
+    for use in (lambda: stores.graph.open(), stores.graph.deliver_all, stores.graph.compare):
         with pytest.raises(JobError, match="GRAPH_NOT_INSTALLED"):
             use()

@@ -84,7 +84,7 @@ def test_what_waits_is_read_from_memory_db_and_not_for_a_while_after_a_failure(
 
 def test_what_has_been_delivered_since_is_not_due(stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(installed, "is_installed", lambda: True)
-    stores.deliver_all()
+    stores.graph.deliver_all()
     assert not GraphUpkeep(stores.workspace, Settings(), lambda: IDLE).is_due(3, 900.0)
 
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 from fake_embedder import FakeEmbedder
+from fake_graph import WithFakeGraph
 from job_copies import copy_of
 
 from bridge.embedding.embedder import Vectors
 from bridge.graph.open_stores import Stores
 from bridge.operations import JobCopy, run
-from bridge.settings import Settings
 from bridge.slices import ignore_progress
 from jobs import clock
 from jobs.errors import JobError
@@ -35,28 +34,6 @@ class PickyEmbedder(FakeEmbedder):
         return super().embed(texts)
 
 
-class AllTaken:
-    def write(self, *_: object) -> None: ...
-
-    def topics(self, _: object) -> list[str]:
-        return []
-
-    def delete(self, _: object) -> None: ...
-
-    def sync(self) -> None: ...
-
-    def is_broken(self) -> bool:
-        return False
-
-    def close(self) -> bool:
-        return True
-
-
-class WithoutCognee(Stores):
-    def _open_graph(self, store: Any) -> Any:
-        return AllTaken()
-
-
 @pytest.fixture
 def embedder() -> PickyEmbedder:
     return PickyEmbedder()
@@ -66,8 +43,7 @@ def embedder() -> PickyEmbedder:
 def stores(tmp_path: Path, embedder: PickyEmbedder) -> Iterator[Stores]:
     workspace = Workspace(tmp_path)
     workspace.memory.mkdir(mode=0o700)
-    with WithoutCognee(workspace, Settings()) as found:
-        found._embedder = embedder
+    with WithFakeGraph(workspace, embedder=embedder) as found:
         yield found
 
 

@@ -13,16 +13,15 @@ from typing import Any
 import job_copies
 import pytest
 from fake_embedder import FakeEmbedder
+from fake_graph import WithFakeGraph
 from hypothesis import given, settings, strategies as st
 from old_workspace import BROKEN, CONVERSATION, ENRICHED, NOTE, PLAIN, OldWorkspace
 
 from bridge import slices
 from bridge.embedding.embedder import Vectors
-from bridge.graph.open_stores import Stores
 from bridge.memory import Memory, Metadata
 from bridge.operations import Task, migrate
 from bridge.search import listing
-from bridge.settings import Settings
 from bridge.slices import Progress, ignore_progress
 from bridge.store import database, values
 from bridge.store.opening import reader_of
@@ -39,12 +38,6 @@ NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
 AT, LATER, LATER_STILL = "2026-01-05T12:00:00Z", "2026-01-06T12:00:00Z", "2026-01-07T12:00:00Z"
 
 
-class WithoutGraph(Stores):
-    def __init__(self, workspace: Workspace, embedder: FakeEmbedder) -> None:
-        super().__init__(workspace, Settings())
-        self._embedder = embedder
-
-
 class Bench:
     """An old workspace, the stores over it, and jobs that are run on them."""
 
@@ -53,7 +46,7 @@ class Bench:
         self.old = OldWorkspace(root, "0.3.4")
         self.embedder = FakeEmbedder()
         self.workspace.memory.mkdir(mode=0o700)
-        self.stores = WithoutGraph(self.workspace, self.embedder)
+        self.stores = WithFakeGraph(self.workspace, embedder=self.embedder)
 
     def task(self, job_id: str, **payload: Any) -> Task[Any]:
         return job_copies.task("migrate", payload, job_id, at=AT)
@@ -70,7 +63,7 @@ class Bench:
 
     def restart(self) -> None:
         self.stores.__exit__(None, None, None)
-        self.stores = WithoutGraph(self.workspace, self.embedder)
+        self.stores = WithFakeGraph(self.workspace, embedder=self.embedder)
 
     def receipt(self, receipt_id: str) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(self.workspace.receipt(receipt_id).read_bytes())
@@ -409,7 +402,7 @@ def test_undo_takes_back_what_cognee_was_given_of_it(bench: Bench, monkeypatch: 
     """Else the next migration would find our own texts among cognee's, and take them for old ones."""
     brought = {item["memory_id"] for item in bench.run("m")["items"] if item["memory_id"]}
     taken: list[set[str]] = []
-    monkeypatch.setattr(bench.stores, "forget_extractions", lambda ids: taken.append(set(ids)))
+    monkeypatch.setattr(bench.stores.graph, "forget_extractions", lambda ids: taken.append(set(ids)))
     bench.stores.store.outbox.note_opened("model")
     bench.run("u", undo="m")
     bench.run("u2", undo="m")  # as after a crash

@@ -16,13 +16,13 @@ from bridge.embedding.config import EmbeddingConfig
 from bridge.embedding.embedder import Embedder
 from bridge.embedding.local_model import LocalModel
 from bridge.embedding.local_models import ENGLISH, MULTILINGUAL
-from bridge.graph import open_stores
+from bridge.graph.graph import Graph
 from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata
 from bridge.operations import rebuild
 from bridge.search.reader import Reader
 from bridge.settings import Settings
-from bridge.store import opening
+from bridge.store import open_store, opening
 from jobs.errors import ERRORS, JobError, Reaction
 from jobs.layout import Workspace
 from jobs.lifecycle import Succeeded
@@ -53,7 +53,7 @@ class Models:
 def models(monkeypatch: pytest.MonkeyPatch) -> Models:
     found = Models()
     monkeypatch.setattr(local_models, "LOCAL_MODELS", {model.identity: model for model in (OLD, NEW)})
-    monkeypatch.setattr(open_stores, "create", found.create)
+    monkeypatch.setattr(open_store, "create", found.create)
     return found
 
 
@@ -182,7 +182,7 @@ def test_an_interrupted_rebuild_leaves_the_earlier_model_and_the_next_one_goes_o
 def test_a_rebuild_with_another_model_makes_no_graph_where_none_is(
     old: Workspace, models: Models, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
-    monkeypatch.setattr(Stores, "rebuild_graph", lambda *_: pytest.fail("a graph is made"))
+    monkeypatch.setattr(Graph, "rebuild", lambda *_: pytest.fail("a graph is made"))
     with Stores(old, settings(NEW)) as stores:
         (outcome,) = rebuild.run([task("rebuild", {"what": what}, at=NOW)], stores, AS_OF, lambda _: None).values()
     assert isinstance(outcome, Succeeded)

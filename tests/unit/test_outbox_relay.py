@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import fake_graph
 import pytest
 from fake_embedder import FakeEmbedder
 
@@ -34,11 +35,12 @@ def summary(memory_id: str) -> Memory:
     return Memory(memory_id, 0, "summary", metadata, NOW, Content(f"Topic {memory_id}", f"What {memory_id} says."))
 
 
-class FakeGraph:
+class FakeCognee(fake_graph.FakeCognee):
     """Takes what it is told, but for what it refuses."""
 
     def __init__(self) -> None:
-        self.told: list[str] = []
+        super().__init__()
+        self.told: list[str] = []  # type: ignore[assignment]
         self.writes: list[int] = []
         self.superseded: list[tuple[str, str]] = []
         self.refused: set[str] = set()
@@ -71,34 +73,15 @@ class FakeGraph:
     def remove_findings(self, found: Extraction) -> None:
         self.told += [f"-found {node.id}" for node in found.nodes]
 
-    def sync(self) -> None:
-        """Nothing is unsynced."""
-
-    def is_broken(self) -> bool:
-        return False
-
     def close(self) -> bool:
         self.closed += 1
         return True
 
 
-class WithFakeGraph(Stores):
+class WithFakeGraph(fake_graph.WithFakeGraph):
     def __init__(self, workspace: Workspace) -> None:
-        super().__init__(workspace, Settings(), self._note)
-        self._embedder = FakeEmbedder()
-        self.fake = FakeGraph()
-        self.loading: list[bool] = []
-        self.opened = 0
-
-    def _note(self, is_loading: bool) -> None:
-        self.loading.append(is_loading)
-
-    def _open_graph(self, store: Any) -> Any:
-        self.opened += 1
-        if store.outbox.graph_model() is None:
-            store.outbox.enqueue_all(NOW)
-        store.outbox.note_opened(self.embedder.identity)
-        return self.fake
+        self.noted: list[bool] = []
+        super().__init__(workspace, cognee=FakeCognee(), loading=self.noted.append)
 
 
 @pytest.fixture
@@ -121,9 +104,9 @@ def add(stores: Stores, *ids: str) -> None:
 
 def test_what_a_job_names_is_delivered_and_the_rest_waits(stores: WithFakeGraph) -> None:
     add(stores, "a", "b", "c")
-    assert stores.deliver(["c"]) == {}
+    assert stores.graph.deliver(["c"]) == {}
     assert stores.fake.told == ["c"]
-    assert stores.graph_lag() == 2
+    assert stores.graph.lag() == 2
 
 
 def test_without_a_graph_nothing_piles_up_and_the_first_one_gets_all(stores: WithFakeGraph) -> None:
@@ -131,16 +114,16 @@ def test_without_a_graph_nothing_piles_up_and_the_first_one_gets_all(stores: Wit
     with stores.store.change(NOW) as change:
         change.drop(["b"])
     stores.store.set_status("a", "Superseded", NOW, NOW)
-    assert (stores.store.outbox.count(), stores.graph_lag()) == (0, 2)
-    assert stores.opened == 0
-    stores.deliver_all()
+    assert (stores.store.outbox.count(), stores.graph.lag()) == (0, 2)
+    assert stores.graph.openings == 0
+    stores.graph.deliver_all()
     assert stores.fake.told == ["a", "c"]
-    assert (stores.store.outbox.count(), stores.graph_lag()) == (0, 0)
+    assert (stores.store.outbox.count(), stores.graph.lag()) == (0, 0)
 
 
 def test_a_status_that_changes_often_waits_once_and_not_beside_its_memory(stores: WithFakeGraph) -> None:
     add(stores, "a")
-    stores.deliver_all()
+    stores.graph.deliver_all()
     add(stores, "b")
     for hour, status in enumerate(("Draft", "Active", "Superseded"), 3):
         for memory_id in ("a", "b"):
@@ -148,7 +131,7 @@ def test_a_status_that_changes_often_waits_once_and_not_beside_its_memory(stores
     assert [(entry.memory_id, entry.action) for entry in stores.store.outbox.pending(10)] == [
         ("b", "write"), ("a", "status"),
     ]  # fmt: skip
-    stores.deliver_all()
+    stores.graph.deliver_all()
     assert stores.fake.told == ["a", "b", "a=Superseded"]
 
 
@@ -159,10 +142,10 @@ def test_a_failure_to_deliver_is_noted_until_something_is_delivered(stores: With
     add(stores, "a")
     stores.fake.raised = JobError("GRAPH_UNAVAILABLE")
     with pytest.raises(JobError, match="GRAPH_UNAVAILABLE"):
-        stores.deliver_for(1.0)
+        stores.graph.deliver_for(1.0)
     assert noted() == "GRAPH_UNAVAILABLE"
     stores.fake.raised = None
-    stores.deliver_all()
+    stores.graph.deliver_all()
     assert noted() is None
 
 
@@ -179,9 +162,9 @@ def test_without_a_job_a_slice_is_delivered_at_a_time(stores: WithFakeGraph, mon
     clock = iter(range(0, 100_000, 2))
     add(stores, *(f"m{number}" for number in range(60)))
     monkeypatch.setattr(time, "monotonic", lambda: float(next(clock)))
-    stores.deliver_for(3.0)
+    stores.graph.deliver_for(3.0)
     assert 0 < len(stores.fake.told) < 60
-    assert stores.graph_lag() == 60 - len(stores.fake.told)
+    assert stores.graph.lag() == 60 - len(stores.fake.told)
 
 
 @pytest.mark.parametrize("left", ["cognee.lancedb", "cognee_graph_ladybug", "cognee_graph_ladybug.wal"])
@@ -204,7 +187,7 @@ def test_of_a_graph_without_its_vectors_nothing_is_kept_in_place_and_the_other_w
 def test_one_bad_memory_fails_alone(stores: WithFakeGraph) -> None:
     add(stores, "a", "bad", "b")
     stores.fake.refused = {"bad"}
-    errors = stores.deliver(["a", "bad", "b"])
+    errors = stores.graph.deliver(["a", "bad", "b"])
     assert {memory_id: error.code for memory_id, error in errors.items()} == {"bad": "GRAPH_WRITE_FAILED"}
     assert stores.fake.told == ["a", "b"]
     assert stores.store.outbox.count() == 1
@@ -213,10 +196,10 @@ def test_one_bad_memory_fails_alone(stores: WithFakeGraph) -> None:
 def test_nobody_is_asked_to_pay_again_and_again_what_the_graph_refuses(stores: WithFakeGraph) -> None:
     add(stores, "a", "bad")
     stores.fake.refused = {"bad"}
-    stores.deliver_all()
-    assert stores.graph_lag() == 0
+    stores.graph.deliver_all()
+    assert stores.graph.lag() == 0
     stores.store.outbox.note_opened("m")
-    assert stores.graph_lag() == 1
+    assert stores.graph.lag() == 1
 
 
 def test_a_text_that_the_provider_refuses_is_its_memorys_fault_and_in_nobodys_way(stores: WithFakeGraph) -> None:
@@ -230,10 +213,10 @@ def test_a_text_that_the_provider_refuses_is_its_memorys_fault_and_in_nobodys_wa
         stores.fake.told += [memory.id for memory in memories]
 
     stores.fake.write = write  # type: ignore[method-assign]
-    assert {memory_id: error.code for memory_id, error in stores.deliver(["bad"]).items()} == {
+    assert {memory_id: error.code for memory_id, error in stores.graph.deliver(["bad"]).items()} == {
         "bad": "EMBEDDING_FAILED"
     }
-    stores.deliver_all()
+    stores.graph.deliver_all()
     assert stores.fake.told == ["a"]
 
 
@@ -242,7 +225,7 @@ def test_what_is_no_fault_of_a_memory_is_raised_at_once(stores: WithFakeGraph, c
     add(stores, "a", "b")
     stores.fake.raised = JobError(code)
     with pytest.raises(JobError, match=code):
-        stores.deliver(["a", "b"])
+        stores.graph.deliver(["a", "b"])
     assert stores.fake.closed == closes
     assert [entry.tries for entry in stores.store.outbox.pending(10)] == [0, 0]
 
@@ -253,7 +236,7 @@ def test_a_debt_is_deleted_after_it_was_written_and_synced(
     add(stores, "a")
     passed: list[str] = []
     monkeypatch.setattr(steps, "_fault", passed.append)
-    stores.deliver(["a"])
+    stores.graph.deliver(["a"])
     assert [step.partition(":")[2] for step in passed if step.startswith("after:")] == [
         "graph.open", "graph.write", "graph.sync", "outbox.pay",
     ]  # fmt: skip
@@ -261,12 +244,12 @@ def test_a_debt_is_deleted_after_it_was_written_and_synced(
 
 def test_before_a_memory_leaves_the_graph_its_topic_is_named_after_one_that_stays(stores: WithFakeGraph) -> None:
     add(stores, "a", "b", "c")
-    stores.deliver_all()
+    stores.graph.deliver_all()
     stores.fake.told.clear()
     with stores.store.change(NOW) as change:
         change.drop(["b"])
         change.hide("c")
-    stores.deliver_all()
+    stores.graph.deliver_all()
     assert stores.fake.told == ["a", "-b", "-c"]
 
 
@@ -276,10 +259,10 @@ def test_the_graph_is_told_which_record_supersedes_which_whenever_either_is_writ
     with stores.store.change(NOW) as change:
         change.hide("b")
     stores.store.add([(record, None)], NOW)
-    stores.deliver_all()
+    stores.graph.deliver_all()
     assert stores.fake.superseded == [("r", "a")]
     stores.store.outbox.enqueue_missing(["a"], NOW)
-    stores.deliver_all()
+    stores.graph.deliver_all()
     assert stores.fake.superseded == [("r", "a")] * 2
 
 
@@ -294,31 +277,31 @@ def test_all_is_paid_in_slices_in_which_other_jobs_may_close_the_graph_and_add(
         said.append(message)
         if len(said) == 1:
             add(stores, "new")
-            stores.deliver(["new"])
-        stores._close_graph()
+            stores.graph.deliver(["new"])
+        stores.graph.close()
 
-    stores.deliver_all(progress)
-    assert stores.graph_lag() == 0
+    stores.graph.deliver_all(progress)
+    assert stores.graph.lag() == 0
     assert sorted(stores.fake.told) == sorted({*(f"m{number:03d}" for number in range(300)), "new"})
-    assert stores.opened > 2
+    assert stores.graph.openings > 2
     assert said[-1]["done"] <= said[-1]["total"]
 
 
 @pytest.mark.usefixtures("every_slice")
 def test_a_graph_is_rebuilt_in_slices_and_once_at_a_time(stores: WithFakeGraph) -> None:
     add(stores, *(f"m{number:02d}" for number in range(30)))
-    stores.deliver_all()
+    stores.graph.deliver_all()
     stores.fake.told.clear()
     refused: list[str] = []
 
     def progress(_: dict[str, Any]) -> None:
         with pytest.raises(JobError) as caught:
-            stores.rebuild_graph(NOW)
+            stores.graph.rebuild(NOW)
         refused.append(caught.value.code)
         if len(refused) == 1:
             add(stores, "new")
 
-    assert stores.rebuild_graph(NOW, progress) == 31
+    assert stores.graph.rebuild(NOW, progress) == 31
     assert len(stores.fake.told) == 31
     assert set(refused) == {"STORE_BUSY"}
     assert max(stores.fake.writes) <= 100
@@ -387,9 +370,9 @@ def test_embedding_anew_stands_still_now_and_then_and_keeps_what_it_has(stores: 
 
 def test_loading_is_told_around_the_slow_starts(stores: WithFakeGraph) -> None:
     add(stores, "a")
-    assert stores.loading == [True, False], "the store, which may have to mend what it finds"
-    stores.deliver(["a"])
-    assert stores.loading == [True, False] * 2
+    assert stores.noted == [True, False], "the store, which may have to mend what it finds"
+    stores.graph.deliver(["a"])
+    assert stores.noted == [True, False] * 2
 
 
 @pytest.mark.parametrize(
@@ -404,7 +387,7 @@ def test_a_portion_grows_and_shrinks_towards_a_slice(size: int, seconds: float, 
 def openable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Stores, Any]]:
     """Stores that open their graph as in earnest, but for what cognee does."""
 
-    class Openable(FakeGraph):
+    class Openable(FakeCognee):
         def open(self) -> str:
             return "ready"
 
@@ -437,9 +420,9 @@ def test_a_graph_whose_opening_fails_at_its_end_is_closed(
     with monkeypatch.context() as patch:
         patch.setattr(stores.store.outbox, "note_opened", full)
         with pytest.raises(JobError, match="DISK_FULL"):
-            _ = stores.graph
+            _ = stores.graph.open()
     assert fake.closed == 1
-    assert stores.graph is fake
+    assert stores.graph.open() is fake
 
 
 def test_a_graph_that_ends_its_process_twice_as_it_is_opened_is_set_aside(
@@ -448,23 +431,23 @@ def test_a_graph_that_ends_its_process_twice_as_it_is_opened_is_set_aside(
     """A damaged page may end who reads it; every job would end as POISON."""
     stores, fake = openable
     stores.store.add([(summary("a"), None)], NOW)
-    stores.deliver(["a"])
+    stores.graph.deliver(["a"])
     aside: list[str] = []
     monkeypatch.setattr(graph_files, "quarantine", lambda _, label: aside.append(label))
 
     def opened() -> int:
         """Open the graph in what is a new process for it. Returns how often it was set aside so far."""
-        stores._graph = None
-        assert stores.graph is fake
+        stores.graph._cognee = None
+        assert stores.graph.open() is fake
         return len(aside)
 
     assert [opened(), opened(), opened()] == [0, 0, 1]
-    assert stores.graph_lag() == 1
-    stores.deliver(["a"])
+    assert stores.graph.lag() == 1
+    stores.graph.deliver(["a"])
     assert [opened(), opened()] == [1, 1]
-    stores._close_graph()
+    stores.graph.close()
     assert [opened(), opened()] == [1, 1]
-    stores._close_graph(cleanly=False)
+    stores.graph.close(cleanly=False)
     assert [opened(), opened()] == [1, 1]
 
 
@@ -473,13 +456,13 @@ def test_a_graph_of_another_model_is_set_aside_and_made_again_when_it_is_opened(
 ) -> None:
     stores, fake = openable
     stores.store.add([(summary("a"), None), (summary("b"), None)], NOW)
-    stores.deliver_all()
-    stores._close_graph()
+    stores.graph.deliver_all()
+    stores.graph.close()
     stores.store.outbox.note_opened("of another model")
     fake.told.clear()
     aside: list[str] = []
     monkeypatch.setattr(graph_files, "quarantine", lambda _, label: aside.append(label))
-    stores.deliver_all()
+    stores.graph.deliver_all()
     assert (len(aside), fake.told) == (1, ["a", "b"])
     assert stores.store.outbox.graph_model() == stores.embedder.identity
 
@@ -490,11 +473,11 @@ def test_an_opening_whose_process_was_told_to_end_does_not_count(
     """Else two jobs that were cancelled, or took too long, would have a healthy graph written anew."""
     stores, _ = openable
     stores.store.add([(summary("a"), None)], NOW)
-    stores.deliver(["a"])
+    stores.graph.deliver(["a"])
     monkeypatch.setattr(graph_files, "quarantine", lambda _, label: pytest.fail("set aside"))
     for _ in range(5):
-        stores._graph = None
-        assert stores.graph
+        stores.graph._cognee = None
+        assert stores.graph.open()
         outbox.forgive_opening(stores._workspace)
 
 
@@ -509,16 +492,16 @@ def test_a_graph_that_lacks_again_what_was_written_again_is_set_aside(
     """Else every opening would write the same once more, to no end."""
     stores, fake = openable
     stores.store.add([(summary("a"), None), (summary("b"), None)], NOW)
-    stores.deliver(["a", "b"])
+    stores.graph.deliver(["a", "b"])
     aside: list[str] = []
     monkeypatch.setattr(graph_files, "quarantine", lambda _, label: aside.append(label))
     lacking = ["a"]
     fake.missing = lambda _: list(lacking)
 
     def opened() -> int:
-        stores._close_graph(cleanly=False)
-        assert stores.graph is fake
-        stores.deliver_all()
+        stores.graph.close(cleanly=False)
+        assert stores.graph.open() is fake
+        stores.graph.deliver_all()
         return len(aside)
 
     assert opened() == 0
@@ -544,7 +527,7 @@ def test_an_opening_that_fails_with_an_error_is_none_that_ended_its_process(
         patch.setattr(fake, "open", refuse)
         for _ in range(3):
             with pytest.raises(JobError, match="GRAPH_UNAVAILABLE"):
-                _ = stores.graph
+                _ = stores.graph.open()
     assert stores.store.outbox.note_opening() == 0
 
 
@@ -554,14 +537,14 @@ def test_a_rebuild_of_the_graph_that_is_cut_off_forgets_not_whose_vectors_lie_th
     """After a change of the model, what was not set aside yet must not be taken for the new one's."""
     stores, _ = openable
     stores.store.add([(summary("a"), None)], NOW)
-    stores.deliver(["a"])
+    stores.graph.deliver(["a"])
 
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(graph_files, "quarantine", full)
     with pytest.raises(OSError, match="No space"):
-        stores.rebuild_graph(NOW)
+        stores.graph.rebuild(NOW)
     assert stores.store.outbox.graph_model() == stores.embedder.identity
 
 
@@ -569,7 +552,7 @@ def test_a_graph_that_cannot_be_checkpointed_keeps_nothing_else_from_maintenance
     openable: tuple[Stores, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stores, fake = openable
-    assert stores.graph is fake
+    assert stores.graph.open() is fake
     maintained: list[Any] = []
     monkeypatch.setattr(type(stores.store), "maintain", lambda _, now: maintained.append(now))
     fake.overgrown = list
@@ -586,4 +569,4 @@ def test_a_graph_that_cannot_be_checkpointed_keeps_nothing_else_from_maintenance
 
 def test_maintenance_opens_nothing(stores: WithFakeGraph) -> None:
     stores.maintain()
-    assert (stores._store, stores._graph) == (None, None)
+    assert (stores._store, stores.graph._cognee) == (None, None)

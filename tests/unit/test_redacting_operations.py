@@ -11,13 +11,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from fake_embedder import FakeEmbedder
+from fake_graph import FakeCognee, WithFakeGraph
 from job_copies import copy_of
 from old_workspace import OldWorkspace
 
 from bridge.forgetting.leftovers import of_earlier
 from bridge.graph.llm_budget import Meter
-from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata
 from bridge.operations import run
 from bridge.settings import Settings
@@ -37,10 +36,11 @@ OFF = replace(ON, redact_secrets=False)
 OLD = f"Summary:\nTopic: Keys\nContext: We used {KEY} in spring.\nDecisions:\n- Rotate the key.\n"
 
 
-class Graph:
+class Cognee(FakeCognee):
     """Takes everything, and notes the texts that it is given to look into."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.looked: list[str] = []
 
     def extract(self, memory_id: str, text: str, meter: Meter, pause: Callable[[], None]) -> Extraction:
@@ -51,20 +51,12 @@ class Graph:
         self.looked.append(question)
         return SimpleNamespace(text=f"It is {KEY}.", context=f"Node: {KEY}", links=(), decisions={})
 
-    def __getattr__(self, name: str) -> Any:
-        return lambda *arguments: True if name == "close" else []
 
-
-class Place(Stores):
+class Place(WithFakeGraph):
     def __init__(self, root: Path, settings: Settings = ON) -> None:
         workspace = Workspace(root)
         workspace.memory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        super().__init__(workspace, settings)
-        self._embedder = FakeEmbedder()
-        self.fake = Graph()
-
-    def _open_graph(self, store: Any) -> Any:
-        return self.fake
+        super().__init__(workspace, settings, cognee=Cognee())
 
     def run(self, kind: str, payload: dict[str, Any], job_id: str = "job", **fields: Any) -> Succeeded | Failed:
         return run(kind, [copy_of(kind, payload, job_id, at=AT, **fields)], self, NOW, ignore_progress)[job_id]

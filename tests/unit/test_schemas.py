@@ -6,7 +6,7 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from inspect import signature
 from pathlib import Path
@@ -16,6 +16,7 @@ import job_copies
 import numpy as np
 import pytest
 from contract import fields_of
+from fake_graph import FakeGraph, WithFakeGraph
 from jsonschema import Draft202012Validator, FormatChecker
 from questions import answer_to
 
@@ -424,12 +425,10 @@ class Words:
         return len(text.split())
 
 
-class WithoutGraph(Stores):
-    """A real memory store, with a graph that takes everything."""
+class NotRebuilt(FakeGraph):
+    is_editable = True
 
-    can_edit_graph = True
-
-    def rebuild_graph(self, now: str, progress: Callable[[dict[str, Any]], None]) -> int:
+    def rebuild(self, now: str, progress: Any = None) -> int:
         return 0
 
 
@@ -441,8 +440,8 @@ def workspace(tmp_path: Path) -> Workspace:
 @pytest.fixture
 def stores(workspace: Workspace) -> Iterator[Stores]:
     workspace.memory.mkdir(parents=True)
-    with WithoutGraph(workspace, Settings()) as found:
-        found._embedder = Words()
+    with WithFakeGraph(workspace, embedder=Words()) as found:
+        found.graph = NotRebuilt(found, found.fake)
         yield found
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from bridge.interface.envelope import SUCCESS
 from bridge.memory import values_of
-from bridge.search import listing, waiting_jobs
+from bridge.search import about_file, listing, waiting_jobs
 from bridge.store.opening import reader_of
 
 from ..wording import cut
@@ -49,11 +49,14 @@ def recent(
     since: datetime | None = None,
     topic_id: str | None = None,
     include_superseded: bool = False,
+    file: str | None = None,
 ) -> MemoriesPage:
-    """The memories with the latest dates. Raises JobError: TOPIC_NOT_FOUND."""
+    """The memories with the latest dates; with ``file``, those that name it. Raises JobError: TOPIC_NOT_FOUND,
+    ARGUMENT_INVALID."""
     waiting = waiting_jobs.warnings(scope.workspace)
+    among = None if file is None else [each.memory.number for each in about_file.about(scope.workspace, file)]
     found, total = listing.recent(
-        scope.workspace, limit, since=since, topic_id=topic_id, include_superseded=include_superseded
+        scope.workspace, limit, since=since, topic_id=topic_id, include_superseded=include_superseded, among=among
     )
     with reader_of(scope.workspace).lists() as lists:
         lines = [] if lists is None else listing.lines(found, lists)

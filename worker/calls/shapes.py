@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from bridge.interface.answer_shapes import Success
+from bridge.interface.answer_shapes import FittingNotes as FittingNotes, Success
 from bridge.memory_shapes import MemoryCounts, MemoryLine, MemoryText, OpenItem, PastCompaction, ReviewedPair, Topic
 from jobs.diagnostics import Level
 from jobs.kinds import Kind

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import get_args
 
-from bridge.argument_table import Argument
+from bridge.argument_table import MAX_QUERY_CHARS, Argument
 from bridge.memory import LISTS, MemoryKind, Status
 from jobs.errors import ERRORS
 from jobs.ids import JOB_ID
@@ -73,6 +73,14 @@ CALLS = (
     _question("retrieve", "The memories that match a query, best first"),
     _question("explain", "Why memories match, or do not"),
     _question("context", "A block for a prompt"),
+    Call(
+        "moment", "/v1/moment", "The notes that fit a prompt or a file, if any fits well", "FittingNotes",
+        body={
+            "prompt": Argument("text", "TEXT", "What the person asks.", (0, MAX_QUERY_CHARS), default=""),
+            "file": Argument("text", "PATH", "Or the file that is read or changed.", (0, 4096), default=""),
+            "shown": Argument("ids", "N", "Not these memories.", (1, 2**53)),
+        },
+    ),
     # --- the queue ---
     Call(
         "status", "/v1/status", "The workspace's status", function=queue.status, version=queue.status_version,

@@ -142,7 +142,7 @@ class Server:
         job_files, self._job_files = self._job_files, None
         answer: Answer = {
             "outcomes": {job_id: encode(outcome) for job_id, outcome in outcomes.items()},
-            "graph_lag": self._stores.graph_lag(),
+            "graph_lag": self._stores.graph.lag(),
             "job_files": job_files,
         }
         self._pipes.answer(answer, last=self._depth == 0)
@@ -217,7 +217,7 @@ class Server:
                     _follow().finish(self._stores, clock.now())
                     return {}
                 if kind == DELIVER:
-                    self._stores.deliver_for(self._stores.settings.slice_seconds)
+                    self._stores.graph.deliver_for(self._stores.settings.slice_seconds)
                     return {}
                 if kind == MAINTAIN:
                     self._stores.maintain(clock.now(), progress)

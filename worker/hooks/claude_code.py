@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from . import json_hooks
@@ -10,6 +10,7 @@ from .json_hooks import removed as removed
 
 TOOL = "claude-code"
 EVENTS = ("SessionStart", "PreCompact", "SessionEnd")
+MOMENTS = {"prompts": ("UserPromptSubmit", ""), "files": ("PreToolUse", "Read|Edit|MultiEdit|Write|NotebookEdit")}
 _SECONDS = 10  # after which Claude Code ends the hook
 
 
@@ -19,7 +20,8 @@ def file(home: Path, environment: Mapping[str, str]) -> Path:
     return (Path(moved) if moved else home / ".claude") / "settings.json"
 
 
-def added(text: str, command: Sequence[str]) -> str:
-    """The file's text with our hooks, which replace earlier ones of ours. Raises ValueError, with a sentence."""
+def added(text: str, command: Sequence[str], moments: Collection[str] = ()) -> str:
+    """The file's text with our hooks, also for these ``moments``, instead of earlier ones of ours. Raises ValueError,
+    with a sentence."""
     ours = {"type": "command", "command": json_hooks.shell_line(command), "timeout": _SECONDS}
-    return json_hooks.added(text, {event: {"hooks": [ours]} for event in EVENTS})
+    return json_hooks.added(text, json_hooks.entries(ours, EVENTS, MOMENTS, moments))

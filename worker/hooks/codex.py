@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from .installation import PROGRAM
 
 TOOL = "codex"
+MOMENTS: dict[str, str] = {}  # they are hooks: ``codex_hooks``
 _OURS = re.compile(rf"^notify = \[[^\n]*{PROGRAM}[^\n]*\]\r?\n?", re.MULTILINE)
 
 
@@ -24,7 +25,7 @@ def file(home: Path, environment: Mapping[str, str]) -> Path:
     return (Path(moved) if moved else home / ".codex") / "config.toml"
 
 
-def added(text: str, command: Sequence[str]) -> str:
+def added(text: str, command: Sequence[str], moments: Collection[str] = ()) -> str:
     """The file's text with our notification at its beginning, before any table, unless another program is notified.
     Raises ValueError, with a sentence."""
     rest = removed(text)

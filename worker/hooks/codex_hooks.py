@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from . import codex, json_hooks
@@ -10,6 +10,8 @@ from .json_hooks import removed as removed
 
 TOOL = codex.TOOL
 EVENTS = {"SessionStart": 10, "PreCompact": 10, "SessionEnd": 3}  # and the seconds after which Codex ends the hook
+MOMENTS = {"prompts": ("UserPromptSubmit", ""), "files": ("PreToolUse", "apply_patch")}
+_SECONDS = 10
 
 
 def file(home: Path, environment: Mapping[str, str]) -> Path:
@@ -17,11 +19,12 @@ def file(home: Path, environment: Mapping[str, str]) -> Path:
     return codex.file(home, environment).with_name("hooks.json")
 
 
-def added(text: str, command: Sequence[str]) -> str:
-    """The file's text with our hooks, which replace earlier ones of ours. Raises ValueError, with a sentence."""
+def added(text: str, command: Sequence[str], moments: Collection[str] = ()) -> str:
+    """The file's text with our hooks, also for these ``moments``, instead of earlier ones of ours. Raises ValueError,
+    with a sentence."""
     line = json_hooks.shell_line(command)
-    entries = {
-        event: {"hooks": [{"type": "command", "command": line, "timeout": seconds}]}
-        for event, seconds in EVENTS.items()
-    }
-    return json_hooks.added(text, entries)
+    ours = {"type": "command", "command": line, "timeout": _SECONDS}
+    found = json_hooks.entries(ours, (), MOMENTS, moments)
+    for event, seconds in EVENTS.items():
+        found[event] = {"hooks": [{**ours, "timeout": seconds}]}
+    return json_hooks.added(text, found)

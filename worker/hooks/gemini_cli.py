@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from . import json_hooks
 
 TOOL = "gemini-cli"
 EVENTS = ("SessionStart", "PreCompress", "SessionEnd")
+MOMENTS = {"prompts": ("BeforeAgent", ""), "files": ("AfterTool", "read_file|write_file|replace")}
 _MILLISECONDS = 10_000  # after which Gemini CLI ends the hook
 
 
@@ -19,12 +20,13 @@ def file(home: Path, environment: Mapping[str, str]) -> Path:
     return (Path(moved) if moved else home) / ".gemini" / "settings.json"
 
 
-def added(text: str, command: Sequence[str]) -> str:
-    """The file's text with our hooks, which replace earlier ones of ours. Raises ValueError, with a sentence."""
+def added(text: str, command: Sequence[str], moments: Collection[str] = ()) -> str:
+    """The file's text with our hooks, also for these ``moments``, instead of earlier ones of ours. Raises ValueError,
+    with a sentence."""
     # On Windows the shell is PowerShell, which runs a quoted path only after &.
     line = ("& " if os.name == "nt" else "") + json_hooks.shell_line(command)
     ours = {"name": "cognee-memory", "type": "command", "command": line, "timeout": _MILLISECONDS}
-    return json_hooks.added(text, {event: {"hooks": [ours]} for event in EVENTS}, comments=True)
+    return json_hooks.added(text, json_hooks.entries(ours, EVENTS, MOMENTS, moments), comments=True)
 
 
 def removed(text: str) -> str:

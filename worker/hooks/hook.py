@@ -1,9 +1,10 @@
-"""The program that other tools call when a session begins, is compacted or ends.
+"""The program that other tools call when a session begins, is compacted or ends, and before a prompt or a file.
 
     python -S -P worker/hooks/hook.py --config FOLDER --tool NAME [JSON]
 
 The tool says what happened as JSON, on standard input or as the last argument. At the beginning of a session, the
-program prints the block of notes for it, in the form that the tool reads. Otherwise it drops a job ``capture``, if the
+program prints the block of notes for it, in the form that the tool reads; before a prompt is answered, and before a
+file is read or changed, the notes that fit, if any does (``moments``). Otherwise it drops a job ``capture``, if the
 user enabled capture for the tool in this workspace, and the workspace may be opened (``bridge/trust``). It loads no
 library, since it runs within the tool's own time, and after ``_MOST_SECONDS`` it ends without an answer; it ends with
 the status 0 whatever happens, and says in ``hooks.log`` of the configuration folder what it did and why.
@@ -36,6 +37,9 @@ _MOST_LOG = 256 * 1024  # bytes; then it begins again, with the former one besid
 # whether it compresses or not); any other one is an end or a compaction.
 _BEGINNING = ("SessionStart", "sessionStart")
 _AFTER_EACH_ANSWER = ("agent-turn-complete", "Stop", "stop", "session.idle", "PreCompress")
+_BEFORE_ANSWER = ("UserPromptSubmit", "BeforeAgent", "chat.message")
+# Gemini CLI and OpenCode take notes only with what a tool of theirs has read or changed.
+_OF_A_FILE = ("PreToolUse", "AfterTool", "tool.execute.after")
 
 # The names under which tools say an event's name, the session's id and its folder.
 _EVENT = ("hook_event_name", "hookEventName", "type")
@@ -70,7 +74,8 @@ def main(arguments: list[str] | None = None) -> int:
     if answer:
         sys.stdout.write(answer)
         sys.stdout.flush()
-    _log(config, f"{tool or '?'}: {what} ({(time.monotonic() - began) * 1000:.0f} ms)")
+    if what:
+        _log(config, f"{tool or '?'}: {what} ({(time.monotonic() - began) * 1000:.0f} ms)")
     return 0
 
 
@@ -127,12 +132,19 @@ def _carried_out(tool: str, said: dict[str, Any], config: str) -> tuple[str, str
     """Do it. Returns what was done, as a sentence, and what is to be printed."""
     folder = _folder(said)
     workspace = _workspace(folder)
-    if not _is_enabled(workspace, tool, config):
-        raise NotNow(f"Capture from {tool} is not enabled for {workspace}.")
-    opened = _opened(workspace, config)
+    owner, recall = _enabled(workspace, tool, config)
     event = _first(said, _EVENT) or "session_end"
+    sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+    if event in _BEFORE_ANSWER or event in _OF_A_FILE:
+        moment = "prompts" if event in _BEFORE_ANSWER else "files"
+        if moment not in recall:
+            raise NotNow(f"{event}: notes for {moment} are not enabled for {tool} in {workspace}.")
+        about = {"tool": tool, "session": _first(said, _SESSION), "moment": moment}
+        return _at_the_moment(workspace, folder, said, event, about, (config, owner))
+    opened = _opened(workspace, config)
     if event in _BEGINNING:
-        return _notes(opened, folder, tool, event)
+        about = {"tool": tool, "session": _first(said, _SESSION), "moment": "start"}
+        return _notes(opened, folder, event, about, (config, owner) if recall else None)
     session = "" if tool in _NAMES_NO_SESSION else _first(said, _SESSION)
     if not session and tool not in _NAMES_NO_SESSION:
         raise NotNow("The tool named no session.")
@@ -167,7 +179,6 @@ def _workspace(folder: str) -> str:
 
 def _opened(workspace: str, config: str) -> Workspace:
     """The workspace, once it is known to be this user's. Raises JobError: WORKSPACE_NOT_TRUSTED."""
-    sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
     from pathlib import Path
 
     from bridge import trust
@@ -178,22 +189,23 @@ def _opened(workspace: str, config: str) -> Workspace:
     return opened
 
 
-def _is_enabled(workspace: str, tool: str, config: str) -> bool:
-    """Whether a mark of this user is there and the tool is enabled, as ``bridge/capture/consent`` says: a look that
-    imports nothing, for the many sessions in other folders."""
+def _enabled(workspace: str, tool: str, config: str) -> tuple[str, list[str]]:
+    """The workspace's owner id, and the moments at which the tool may be shown notes, as ``bridge/capture/consent``
+    says: a look that imports nothing, for the many sessions in other folders. Raises NotNow unless a mark of this user
+    is there and the tool is enabled."""
     try:
         with open(os.path.join(workspace, ".cognee_jobs", ".owner"), encoding="ascii") as file:
             owner = file.read(64).strip()
-        if not (len(owner) == 32 and all(digit in "0123456789abcdef" for digit in owner)):
-            return False
-        if not os.path.isfile(os.path.join(config, "workspaces", f"{owner}.json")):
-            return False
-        with open(os.path.join(config, "captures", f"{owner}.json"), encoding="utf-8") as file:
-            entry = json.load(file)
-        folders = (workspace, os.path.join(workspace, ".cognee_jobs"))
-        return tool in entry["tools"] and entry["folder"] == [os.stat(folder).st_ino for folder in folders]
-    except (OSError, ValueError, KeyError, TypeError):
-        return False
+        is_id = len(owner) == 32 and all(digit in "0123456789abcdef" for digit in owner)
+        if is_id and os.path.isfile(os.path.join(config, "workspaces", f"{owner}.json")):
+            with open(os.path.join(config, "captures", f"{owner}.json"), encoding="utf-8") as file:
+                entry = json.load(file)
+            folders = (workspace, os.path.join(workspace, ".cognee_jobs"))
+            if tool in entry["tools"] and entry["folder"] == [os.stat(folder).st_ino for folder in folders]:
+                return owner, list(entry.get("recall", {}).get(tool, ()))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        pass
+    raise NotNow(f"Capture from {tool} is not enabled for {workspace}.")
 
 
 def _drop(workspace: str, tool: str, session: str, transcript: str, event: str) -> str:
@@ -258,24 +270,59 @@ def _start_worker(workspace: str) -> None:
     os.posix_spawn(sys.executable, command, os.environ, file_actions=actions, setpgroup=0)
 
 
-def _notes(workspace: Workspace, folder: str, tool: str, event: str) -> tuple[str, str]:
+def _at_the_moment(
+    workspace: str, folder: str, said: dict[str, Any], event: str, about: dict[str, Any], record: tuple[str, str]
+) -> tuple[str, str]:
+    """The notes that fit a prompt or a file, each memory once a session. Says nothing of a moment without any."""
+    from worker.hooks import moments
+
+    if about["moment"] == "prompts":
+        asked = [{"prompt": _first(said, ("prompt",))}]
+    else:
+        asked = [{"file": os.path.realpath(os.path.join(folder, path))} for path in moments.files_of(said)]
+    shown = sorted(moments.shown(*record, about["session"]))
+    answer: dict[str, Any] = {"context": "", "memory_numbers": [], "total_tokens": 0}
+    for each in asked:
+        if not answer["context"]:
+            try:
+                answer = moments.ask(workspace, {**each, "shown": shown})
+            except moments.NoWorker as why:
+                raise NotNow(f"{event}: {why}") from why
+    numbers, tokens, text = answer["memory_numbers"], answer["total_tokens"], answer["context"]
+    if text or about["moment"] == "prompts":
+        moments.add(*record, {**about, "memories": numbers, "tokens": tokens})
+    if not text:
+        return "", ""
+    named = ", ".join(f"#{number}" for number in numbers)
+    return f"{event}: {named} of the memory ({tokens} tokens).", _in_form(about["tool"], event, text)
+
+
+def _notes(
+    workspace: Workspace, folder: str, event: str, about: dict[str, Any], record: tuple[str, str] | None
+) -> tuple[str, str]:
+    """The notes with which a session begins; what they show is recorded if there may be others later."""
     import site
 
     site.main()  # only this needs installed packages, and -S has left them out
 
     from bridge.search import following
-    from bridge.search.session_start import session_start
+    from bridge.search.session_start import numbers_in, session_start
     from jobs import clock
     from worker.wording import counted
 
     lacks = following.note(workspace, clock.now(), catch_up_seconds=_CATCH_UP_SECONDS)
     text = session_start(workspace, _branch(folder))
+    if record is not None:
+        from worker.hooks import moments
+
+        moments.wake(str(workspace.root))
+        moments.add(*record, {**about, "memories": numbers_in(text)})
     if not text:
         return "SessionStart: there is nothing to recall.", ""
     if lacks is not None:
         text += f"\n{lacks}\n"
     shown = counted(text.count("\n> "), "note")
-    return f"SessionStart: printed: {shown}.", _in_form(tool, event, text)
+    return f"SessionStart: printed: {shown}.", _in_form(about["tool"], event, text)
 
 
 def _in_form(tool: str, event: str, text: str) -> str:

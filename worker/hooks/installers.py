@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -32,8 +32,13 @@ NOTES: dict[str, str] = {
 }
 
 
-def install(tool: str, config_folder: Path) -> list[Edit]:
-    """The changes of the tool's files that install the hook. Changes nothing.
+def moments_of(tool: str) -> list[str]:
+    """The moments at which the tool takes notes, of ``consent.MOMENTS``."""
+    return [moment for each in INSTALLERS[tool] for moment in each.MOMENTS]
+
+
+def install(tool: str, config_folder: Path, moments: Collection[str] = ()) -> list[Edit]:
+    """The changes of the tool's files that install the hook, also for these ``moments``. Changes nothing.
 
     Raises JobError: TOOL_CONFIG_UNUSABLE.
     """
@@ -41,7 +46,10 @@ def install(tool: str, config_folder: Path) -> list[Edit]:
     # folder on the path of modules (-P).
     program = str(Path(__file__).with_name("hook.py"))
     command = [sys.executable, "-S", "-P", program, "--config", str(config_folder), "--tool", tool]
-    return [installation.planned(_file(each), partial(each.added, command=command)) for each in INSTALLERS[tool]]
+    return [
+        installation.planned(_file(each), partial(each.added, command=command, moments=moments))
+        for each in INSTALLERS[tool]
+    ]
 
 
 def write(tool: str, edits: Sequence[Edit], config_folder: Path) -> None:

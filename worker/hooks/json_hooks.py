@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from . import json_text
@@ -22,6 +22,19 @@ _MARK = re.compile(PROGRAM)
 def shell_line(command: Sequence[str]) -> str:
     """The command for a shell. It succeeds even if the program was removed."""
     return shlex.join(command) + ("" if os.name == "nt" else " || true")
+
+
+def entries(
+    ours: Mapping[str, Any],
+    events: Iterable[str],
+    of_moments: Mapping[str, tuple[str, str]],
+    moments: Collection[str],
+) -> dict[str, dict[str, Any]]:
+    """Our entry for each event and, of ``of_moments`` (moment -> event and matcher), for each of the ``moments``."""
+    found: dict[str, dict[str, Any]] = {event: {"hooks": [ours]} for event in events}
+    for event, matcher in (of_moments[moment] for moment in of_moments if moment in moments):
+        found[event] = {**({"matcher": matcher} if matcher else {}), "hooks": [ours]}
+    return found
 
 
 def added(

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from string import Template
 
 TOOL = "opencode"
+MOMENTS = {"prompts": "chat.message", "files": "tool.execute.after"}
 _PLUGIN = Template("""\
 // Written by cognee-memory. To remove it: cognee-memory capture uninstall opencode
-// It tells cognee-memory when a session waits or was compacted, and gives a session notes from earlier ones. It never
+// It tells cognee-memory when a session waits or was compacted, and gives a session notes from earlier ones, where you
+// said so also for a prompt or a file. It never
 // fails and never waits for long: what it did is in hooks.log of cognee-memory's configuration folder.
 import { spawn } from "node:child_process"
 
 const COMMAND = $command
 const MILLISECONDS = 5000
+const MOMENTS = $moments
 
 function call(said) {
   return new Promise((done) => {
@@ -39,8 +42,21 @@ function call(said) {
 
 export const CogneeMemory = async ({ directory }) => {
   const notes = new Map()
+  const later = new Map()
   const about = (name, id) => ({ hook_event_name: name, session_id: id, cwd: directory })
   return {
+    // Notes for a prompt stand after those of the beginning, so that what the model has read stays as it was.
+    "chat.message": async ({ sessionID }, { parts }) => {
+      if (!MOMENTS.includes("chat.message")) return
+      const prompt = parts.map((part) => (part.type === "text" && !part.synthetic ? part.text : "")).join("\n")
+      const text = await call({ ...about("chat.message", sessionID), prompt })
+      if (text) later.set(sessionID, [...(later.get(sessionID) ?? []), text])
+    },
+    "tool.execute.after": async ({ tool, sessionID, args }, output) => {
+      if (!MOMENTS.includes("tool.execute.after") || !["read", "edit", "write"].includes(tool)) return
+      const text = await call({ ...about("tool.execute.after", sessionID), tool_name: tool, tool_input: args })
+      if (text) output.output += "\n\n" + text
+    },
     event: async ({ event }) => {
       if (event.type !== "session.idle" && event.type !== "session.compacted") return
       void call(about(event.type, event.properties?.sessionID))
@@ -49,7 +65,7 @@ export const CogneeMemory = async ({ directory }) => {
       if (!sessionID) return
       if (!notes.has(sessionID)) notes.set(sessionID, call(about("SessionStart", sessionID)))
       const text = await notes.get(sessionID)
-      if (text) output.system.push(text)
+      output.system.push(...[text, ...(later.get(sessionID) ?? [])].filter(Boolean))
     },
   }
 }
@@ -63,11 +79,12 @@ def file(home: Path, environment: Mapping[str, str]) -> Path:
     return folder / "plugins" / "cognee-memory.js"
 
 
-def added(text: str, command: Sequence[str]) -> str:
+def added(text: str, command: Sequence[str], moments: Collection[str] = ()) -> str:
     """The plugin's text. Raises ValueError, with a sentence, for a file that is not ours."""
     if text.strip() and not _is_ours(text):
         raise ValueError("it was not written by cognee-memory.")
-    return _PLUGIN.substitute(command=json.dumps(list(command), ensure_ascii=False))
+    events = json.dumps([MOMENTS[moment] for moment in MOMENTS if moment in moments])
+    return _PLUGIN.substitute(command=json.dumps(list(command), ensure_ascii=False), moments=events)
 
 
 def removed(text: str) -> str:

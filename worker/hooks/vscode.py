@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from . import json_hooks
 
 TOOL = "vscode"
 EVENTS = ("SessionStart", "PreCompact", "Stop")
+MOMENTS = {"files": "PreToolUse"}  # a hook for prompts cannot add to them; of any tool, since there is no choice
 _SECONDS = 10  # after which VS Code ends the hook
 
 
@@ -17,10 +18,11 @@ def file(home: Path, environment: Mapping[str, str]) -> Path:
     return home / ".copilot" / "hooks" / "cognee-memory.json"
 
 
-def added(text: str, command: Sequence[str]) -> str:
-    """The file's text with our hooks, which replace earlier ones of ours. Raises ValueError, with a sentence."""
+def added(text: str, command: Sequence[str], moments: Collection[str] = ()) -> str:
+    """The file's text with our hooks, also for these ``moments``, instead of earlier ones of ours. Raises ValueError,
+    with a sentence."""
     ours = {"type": "command", "command": json_hooks.shell_line(command), "timeout": _SECONDS}
-    return json_hooks.added(text, dict.fromkeys(EVENTS, ours))
+    return json_hooks.added(text, dict.fromkeys([*EVENTS, *(MOMENTS[moment] for moment in moments)], ours))
 
 
 def removed(text: str) -> str:

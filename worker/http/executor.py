@@ -11,7 +11,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from bridge.background import Background
     from bridge.embedding.config import EmbeddingConfig
     from bridge.embedding.embedder import Embedder
-    from bridge.interface.answer_shapes import Response
+    from bridge.interface.answer_shapes import FittingNotes, Response
     from bridge.reranking.config import RerankConfig
 
 log = logging.getLogger("server")
@@ -118,6 +118,10 @@ class RequestExecutor:
         too many requests run.
         """
         return await self.run(lambda: self._measured(verb, arguments, whole))
+
+    async def moment(self, prompt: str, file: str, shown: Sequence[int]) -> FittingNotes:
+        """The notes that fit a prompt, or a file. Raises JobError: HTTP_BUSY; as ``Reader.moment``."""
+        return await self.run(lambda: self._now_in_use().reader.moment(prompt, file, shown, clock.now()))
 
     async def work(self, do: Callable[[Settings], T], *, waits: bool = False) -> T:
         """Run ``do`` in a thread with the current settings. It needs a trusted workspace.

@@ -9,13 +9,14 @@ from starlette.responses import Response
 
 from bridge.interface.question_arguments import snake_case
 from bridge.search.reader import Verb
+from jobs.errors import JobError
 
 from ..calls import jobs
 from ..calls.call import Scope
 from ..calls.questions import QUESTIONS
-from .bodies import bytes_of, object_of, require_known
+from .bodies import bytes_of, object_of, only, require_known
 from .executor import RequestExecutor
-from .replies import Respond, computed_reply, reply, status_of
+from .replies import Respond, computed_reply, envelope, reply, status_of
 
 
 def responders(executor: RequestExecutor, scope: Scope) -> dict[str, Respond]:
@@ -36,7 +37,15 @@ def responders(executor: RequestExecutor, scope: Scope) -> dict[str, Respond]:
             executor, lambda settings: jobs.submit(scope, settings, body, correlation_id), status=202
         )
 
-    return {**{verb: question(verb) for verb in get_args(Verb)}, "submitJob": submit}
+    async def moment(request: Request, _: dict[str, Any]) -> Response:
+        asked = only(await object_of(request), "prompt", "file", "shown")
+        prompt, file, shown = asked.get("prompt", ""), asked.get("file", ""), asked.get("shown", [])
+        are_numbers = isinstance(shown, list) and all(type(number) is int for number in shown)
+        if not (isinstance(prompt, str) and isinstance(file, str) and are_numbers):
+            raise JobError("ARGUMENT_INVALID", "prompt and file are texts, shown is a list of numbers of memories.")
+        return envelope(await executor.moment(prompt, file, shown))
+
+    return {**{verb: question(verb) for verb in get_args(Verb)}, "submitJob": submit, "moment": moment}
 
 
 def _known(verb: Verb, arguments: dict[str, Any]) -> dict[str, Any]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
+from bridge import trust
 from bridge.capture import consent
 from bridge.interface import envelope
 from bridge.search import listing
@@ -14,7 +15,7 @@ from bridge.team.membership import membership_of
 from jobs.errors import JobError
 from jobs.kinds import CAPTURE_TOOLS
 
-from ..hooks import installers
+from ..hooks import installers, moments
 from ..hooks.installation import Edit
 from ..wording import counted
 from . import job_views, output as terminal
@@ -138,12 +139,19 @@ def _consent(verbs: Subcommands) -> None:
     installing = verbs.add(
         "install",
         "have a tool capture its sessions by itself, and begin them with notes",
-        ["install claude-code"],
+        ["install claude-code", "install claude-code --recall prompts --recall files"],
         more="It shows the change of the tool's configuration file first, and enables capture in this workspace.",
         functions=(install, show_installed),
     )
     installing.add_argument("tool", metavar="TOOL", choices=CAPTURE_TOOLS, help=", ".join(CAPTURE_TOOLS))
     installing.add_argument("--yes", action="store_true", help="do not ask for confirmation")
+    installing.add_argument(
+        "--recall",
+        metavar="MOMENT",
+        choices=(*consent.MOMENTS, "none"),
+        action="append",
+        help="notes that fit, before each of the prompts, or with the files that it reads and changes; none: no more",
+    )
     uninstalling = verbs.add(
         "uninstall",
         "take the change of a tool's configuration file back, and disable capture from it here",
@@ -193,19 +201,36 @@ def show_set(answer: Envelope) -> None:
 def install(args: argparse.Namespace) -> Envelope:
     """Write the tool's hook after the user has confirmed the difference, and enable capture from it here.
 
-    Raises JobError: TOOL_CONFIG_UNUSABLE, NOT_CONFIRMED.
+    Raises JobError: TOOL_CONFIG_UNUSABLE, NOT_CONFIRMED, ARGUMENT_INVALID.
     """
     workspace, settings = workspace_and_settings(args)
-    edits = installers.install(args.tool, settings.config_folder)
+    chosen = _moments(args, consent.recalls(workspace, settings.config_folder).get(args.tool, frozenset()))
+    edits = installers.install(args.tool, settings.config_folder, chosen)
     needed = [edit for edit in edits if edit.is_needed]
     if needed and not args.yes:
         lines = [line for edit in needed for line in edit.diff().splitlines()]
         names = " and ".join(str(edit.path) for edit in needed)
         terminal.confirm(args.json, lines, "line", f"Change {names}?", _UNCONFIRMED)
     installers.write(args.tool, edits, settings.config_folder)
-    tools = consent.set_enabled(workspace, settings.config_folder, args.tool, True)
+    tools = consent.set_enabled(workspace, settings.config_folder, args.tool, True, chosen)
     note, is_shared = installers.NOTES.get(args.tool), _is_shared(workspace, settings)
-    return envelope.success(tool=args.tool, enabled=sorted(tools), files=_files(edits), note=note, is_shared=is_shared)
+    return envelope.success(
+        tool=args.tool, enabled=sorted(tools), files=_files(edits), note=note, is_shared=is_shared,
+        recall=sorted(chosen),
+    )  # fmt: skip
+
+
+def _moments(args: argparse.Namespace, before: Collection[str]) -> Collection[str]:
+    """At which moments the tool is to be shown notes: as before, unless it is said. Raises JobError:
+    ARGUMENT_INVALID."""
+    known = installers.moments_of(args.tool)
+    wanted = before if args.recall is None else [moment for moment in args.recall if moment != "none"]
+    for moment in wanted:
+        if moment not in known:
+            message = f"{args.tool} takes no notes for {moment}: it has no hook that could give them."
+            remediation = f"It takes them for {', '.join(known)}." if known else "Its sessions begin with notes."
+            raise JobError("ARGUMENT_INVALID", message, remediation=remediation)
+    return wanted
 
 
 def uninstall(args: argparse.Namespace) -> Envelope:
@@ -214,7 +239,9 @@ def uninstall(args: argparse.Namespace) -> Envelope:
     edits = installers.uninstall(args.tool, settings.config_folder)
     installers.restore(args.tool, edits, settings.config_folder)
     tools = consent.set_enabled(workspace, settings.config_folder, args.tool, False)
-    return envelope.success(tool=args.tool, enabled=sorted(tools), files=_files(edits), note=None, is_shared=False)
+    return envelope.success(
+        tool=args.tool, enabled=sorted(tools), files=_files(edits), note=None, is_shared=False, recall=[]
+    )
 
 
 def _files(edits: Sequence[Edit]) -> list[dict[str, Any]]:
@@ -231,10 +258,13 @@ def show_installed(answer: Envelope) -> None:
     if answer["note"]:
         say(answer["note"])
     show_set(answer)
+    if answer["recall"]:
+        say(f"Notes that fit are shown for {' and '.join(answer['recall'])}: cognee-memory capture status counts them.")
 
 
 def status(args: argparse.Namespace) -> Envelope:
-    """Each tool, whether it is enabled, and how much was captured from it."""
+    """Each tool, whether it is enabled, how much was captured from it, and how many notes it was shown while it
+    worked."""
     workspace, settings = workspace_and_settings(args)
     enabled = consent.enabled_tools(workspace, settings.config_folder)
     sessions = listing.captured_sessions(workspace)
@@ -242,20 +272,45 @@ def status(args: argparse.Namespace) -> Envelope:
     memories = Counter(dict.fromkeys(CAPTURE_TOOLS, 0))
     for session in sessions:
         memories[session["tool"]] += session["memories"]
+    recalls = consent.recalls(workspace, settings.config_folder)
+    shown = _shown(workspace, settings)
     tools = [
-        {"tool": tool, "enabled": tool in enabled, "sessions": counts[tool], "memories": memories[tool]}
+        {
+            "tool": tool, "enabled": tool in enabled, "sessions": counts[tool], "memories": memories[tool],
+            "recall": sorted(recalls.get(tool, ())),
+            **{name: shown[tool, name] for name in ("prompts", "notes", "tokens")},
+        }
         for tool in CAPTURE_TOOLS
-    ]
+    ]  # fmt: skip
     return envelope.success(tools=tools)
 
 
+def _shown(workspace: Workspace, settings: Settings) -> Counter[tuple[str, str]]:
+    """Of each tool: how many prompts were looked at, and how many notes were shown while it worked, with their
+    tokens."""
+    found: Counter[tuple[str, str]] = Counter()
+    owner = trust.inspect_trust(workspace, settings.config_folder).owner
+    for entry in moments.records(str(settings.config_folder), owner or ""):
+        tool = str(entry.get("tool"))
+        if entry.get("moment") in consent.MOMENTS:
+            found[tool, "prompts"] += entry["moment"] == "prompts"
+            found[tool, "notes"] += len(entry.get("memories", ()))
+            found[tool, "tokens"] += int(entry.get("tokens", 0))
+    return found
+
+
 def show_status(answer: Envelope) -> None:
-    """Print a line for each tool."""
+    """Print a line for each tool, and what it was shown while it worked."""
     rows = [
-        (each["tool"], "on" if each["enabled"] else "off", str(each["sessions"] or ""), str(each["memories"] or ""))
+        (each["tool"], "on" if each["enabled"] else "off", str(each["sessions"] or ""), str(each["memories"] or ""),
+         ", ".join(each["recall"]))
         for each in answer["tools"]
-    ]
-    table(("tool", "capture", "sessions", "memories"), rows, right=("sessions", "memories"))
+    ]  # fmt: skip
+    table(("tool", "capture", "sessions", "memories", "recall"), rows, right=("sessions", "memories"))
+    for each in answer["tools"]:
+        if each["prompts"] or each["notes"]:
+            notes = f"{counted(each['notes'], 'note')} ({counted(each['tokens'], 'token')})"
+            say(f"{each['tool']} was shown {notes} while it worked; {counted(each['prompts'], 'prompt')} looked at.")
 
 
 def list_sessions(args: argparse.Namespace) -> Envelope:

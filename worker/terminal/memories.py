@@ -8,7 +8,7 @@ from typing import Any, get_args
 from bridge.interface import envelope
 from bridge.interface.arguments import add_list_filters
 from bridge.memory import LABELS, LISTS, STATUS_WORDS, Status
-from bridge.search import following, listing
+from bridge.search import about_file, following, listing, waiting_jobs
 from bridge.text.template import readable
 from jobs import clock, files
 from jobs.errors import JobError
@@ -70,6 +70,53 @@ def add_memories(builder: CommandLineBuilder) -> None:
     words = ["Active", "Final", "Draft", "Superseded"]
     change.add_argument("status", metavar="STATUS", choices=words, help=", ".join(words))
     waiting(change, default=True)
+
+
+def add_about(builder: CommandLineBuilder) -> None:
+    """Add ``about``."""
+    parser = builder.command(
+        "about",
+        ["cognee-memory about src/upload/retry.ts", "cognee-memory about retry.ts --json"],
+        more="The newest memories that name the file come first, with what they decided.",
+        functions=(about, show_about),
+    )
+    parser.add_argument("file", metavar="FILE", help="its path, the end of its path, or its name; it need not exist")
+    limit(parser, "memories")
+
+
+def about(args: argparse.Namespace) -> Envelope:
+    """The memories that name a file, the newest first: each as in a list, with its decisions, and whether it
+    certainly means that file. Raises JobError: ARGUMENT_INVALID."""
+    workspace = _memory_of(args)
+    require_positive(args.limit)
+    found = about_file.about(workspace, args.file)
+    memories = [
+        {
+            **listing.line(each.memory),
+            "date": each.memory.dated_at,
+            "is_certain": each.is_certain,
+            "decisions": [one._asdict() for one in each.decisions],
+        }
+        for each in found[: args.limit]
+    ]
+    warnings = waiting_jobs.warnings(workspace)
+    return envelope.success(file=args.file, memories=memories, total=len(found), warnings=warnings)
+
+
+def show_about(answer: Envelope) -> None:
+    """Print the decisions below the title of their memory; of a memory without any, how it begins."""
+    if not answer["memories"]:
+        say(f"Nothing is remembered about {answer['file']}.")
+        notes(answer["warnings"])
+        return
+    now = clock.now()
+    for memory in answer["memories"]:
+        doubt = "" if memory["is_certain"] else ", perhaps another file of that name"
+        say(f"#{memory['memory_number']} {memory['title']} ({age(memory['date'], now)}{doubt})")
+        lines = [f"{one['text']}{one['remark'] and ' [' + one['remark'] + ']'}" for one in memory["decisions"]]
+        for line in lines or [memory["excerpt"]]:
+            say(f"  {line}")
+    notes([*cut(len(answer["memories"]), answer["total"], "--limit", ()), *answer["warnings"]])
 
 
 def _memory_of(args: argparse.Namespace) -> Workspace:

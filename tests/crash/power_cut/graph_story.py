@@ -88,7 +88,7 @@ class GraphStory:
                 (outcome,) = fork.run("ingest", after)
             assert "result" in outcome, outcome
             fork.ask("deliver_all")
-            assert fork.ask("graph_lag") == 0
+            assert fork.ask("lag") == 0
             everything = [*promised, outcome["result"]["memory_id"]]
             assert fork.ask("count") >= len(everything), "memory.db itself has lost a memory"
             assert fork.ask("missing", everything) == []
@@ -97,7 +97,7 @@ class GraphStory:
             assert fork.ask("memory_count") == fork.ask("count")
         with self._forks.start() as fork:  # and it stays so
             assert fork.ask("missing", everything) == []
-            assert fork.ask("graph_lag") == 0
+            assert fork.ask("lag") == 0
 
 
 def _zeroed(path: Path) -> None:
