@@ -83,6 +83,12 @@ def lines(memories: Sequence[Memory], lists: MemoryLists) -> list[MemoryLine]:
     return [_line(memory, _standings(memory, known, lists)) for memory in memories]
 
 
+def lines_of(workspace: Workspace, memories: Sequence[Memory]) -> list[MemoryLine]:
+    """As ``lines``, of memories that were read before."""
+    with reader_of(workspace).lists() as lists:
+        return [] if lists is None else lines(memories, lists)
+
+
 def _standings(memory: Memory, known: standings.Standings, lists: MemoryLists) -> list[MemoryStanding]:
     return [
         {
