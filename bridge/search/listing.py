@@ -83,8 +83,14 @@ def _require_topic(lists: MemoryLists, topic_id: str | None) -> None:
 
 def lines(memories: Sequence[Memory], lists: MemoryLists) -> list[MemoryLine]:
     """Memories in a list, without their whole texts, each with what became of its decisions."""
-    known = standings.of_pairs(lists.replacements())
+    known = standings.of_pairs(lists.replacements(standings.DISPUTED))
     return [_line(memory, _standings(memory, known, lists)) for memory in memories]
+
+
+def lines_of(workspace: Workspace, memories: Sequence[Memory]) -> list[MemoryLine]:
+    """As ``lines``, of memories that were read before."""
+    with reader_of(workspace).lists() as lists:
+        return [] if lists is None else lines(memories, lists)
 
 
 def _standings(memory: Memory, known: standings.Standings, lists: MemoryLists) -> list[MemoryStanding]:
@@ -171,7 +177,7 @@ def _rests_on(memory: Memory, lists: MemoryLists) -> list[RestsOn]:
         entry = lists.entry(number)
         return None if entry is None else entry.memory
 
-    return rests.of_memory(memory, lists.replacements(), read)
+    return rests.of_memory(memory, lists.replacements(standings.DISPUTED), read)
 
 
 def _captured_from(source: CaptureSource) -> CapturedFrom:

@@ -92,9 +92,9 @@ class MemoryLists:
         """The feedback on a memory, hidden or not, that was not withdrawn; the latest first."""
         return feedback.of_memory(self._connection, memory_id)
 
-    def replacements(self) -> list[Replacement]:
-        """As ``StoreSnapshot.replacements``."""
-        return replacements.found(self._connection)
+    def replacements(self, least: float = 0.0) -> list[Replacement]:
+        """As ``StoreSnapshot.replacements``, from the probability ``least`` on."""
+        return replacements.found(self._connection, least)
 
     def unsaid(self) -> list[Replacement]:
         """The pairs on which nobody was asked yet, the most probable first."""

@@ -37,12 +37,13 @@ _BETWEEN = (
 )
 
 
-def found(connection: Connection) -> list[Replacement]:
-    """The pairs of visible memories whose newer one counts, and what was said of pairs, which wins; none in a database
-    of an older format."""
+def found(connection: Connection, least: float = 0.0) -> list[Replacement]:
+    """The pairs of visible memories whose newer one counts, from the probability ``least`` on, and what was said of
+    pairs, which wins; none in a database of an older format."""
     if not connection.execute("SELECT 1 FROM pragma_table_info('verdicts') WHERE name = 'confidence'").fetchone():
         return []
-    return verdicts.settled([Replacement(*row) for row in connection.execute(_FOUND)], verdicts.of_pairs(connection))
+    pairs = [Replacement(*row) for row in connection.execute(_FOUND + " AND probability >= ?", (least,))]
+    return verdicts.settled(pairs, verdicts.of_pairs(connection))
 
 
 def unsaid(connection: Connection) -> list[Replacement]:

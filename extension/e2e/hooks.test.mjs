@@ -85,7 +85,7 @@ describe("hooks of VS Code's agent", () => {
     const request = asked().slice(before);
     assert(request.includes(NOTES), log());
     assert(request.split(NOTES)[1].includes("reading room"));
-    assert.match(log(), /vscode: SessionStart: 1 notes? /);
+    assert.match(log(), /vscode: SessionStart: printed: 1 note\./);
   });
 
   it("the notes are not captured, and our file is removed", async () => {

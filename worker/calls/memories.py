@@ -58,8 +58,7 @@ def recent(
     found, total = listing.recent(
         scope.workspace, limit, since=since, topic_id=topic_id, include_superseded=include_superseded, among=among
     )
-    with reader_of(scope.workspace).lists() as lists:
-        lines = [] if lists is None else listing.lines(found, lists)
+    lines = listing.lines_of(scope.workspace, found)
     return {**SUCCESS, "memories": lines, "total": total, "next": None, "warnings": waiting}
 
 

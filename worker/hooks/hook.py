@@ -308,6 +308,7 @@ def _notes(
     from bridge.search import following
     from bridge.search.session_start import numbers_in, session_start
     from jobs import clock
+    from worker.wording import counted
 
     lacks = following.note(workspace, clock.now(), catch_up_seconds=_CATCH_UP_SECONDS)
     text = session_start(workspace, _branch(folder))
@@ -320,7 +321,8 @@ def _notes(
         return "SessionStart: there is nothing to recall.", ""
     if lacks is not None:
         text += f"\n{lacks}\n"
-    return f"SessionStart: {text.count(chr(10) + '> ')} lines were printed.", _in_form(about["tool"], event, text)
+    shown = counted(text.count("\n> "), "note")
+    return f"SessionStart: printed: {shown}.", _in_form(about["tool"], event, text)
 
 
 def _in_form(tool: str, event: str, text: str) -> str:

@@ -91,14 +91,16 @@ def about(args: argparse.Namespace) -> Envelope:
     workspace = _memory_of(args)
     require_positive(args.limit)
     found = about_file.about(workspace, args.file)
+    shown = found[: args.limit]
+    lines = listing.lines_of(workspace, [each.memory for each in shown])
     memories = [
         {
-            **listing.line(each.memory),
+            **line,
             "date": each.memory.dated_at,
             "is_certain": each.is_certain,
             "decisions": [one._asdict() for one in each.decisions],
         }
-        for each in found[: args.limit]
+        for each, line in zip(shown, lines, strict=True)
     ]
     warnings = waiting_jobs.warnings(workspace)
     return envelope.success(file=args.file, memories=memories, total=len(found), warnings=warnings)
