@@ -368,6 +368,12 @@ export interface Routes {
     answer: ContextSuccess;
     failure: ContextFailure | Refusal;
   };
+  /** The notes that fit a prompt or a file, if any fits well. */
+  "POST /v1/moment": {
+    body: { prompt?: string; file?: string; shown?: string[] };
+    answer: FittingNotes;
+    failure: Refusal;
+  };
   /** The workspace's status. */
   "GET /v1/status": {
     answer: QueueStatus;
@@ -1448,6 +1454,16 @@ export interface Findings {
   /** The worst first. */
   findings: FoundTrouble[];
   took_ms: number;
+}
+
+/** The notes that fit a prompt, or a file, well enough to be shown unasked; usually none. */
+export interface FittingNotes {
+  success: true;
+  /** A line that says what follows, and a quoted line for each memory. Empty if nothing fits. */
+  context: string;
+  /** The memories in it. */
+  memory_numbers: number[];
+  total_tokens: number;
 }
 
 /** Exactly one of `memory_ids`, `topic_id` and `session`: the memories to delete. */

@@ -46,7 +46,7 @@ def notes(shelf: Shelf, prompt: str = "", file: str = "", shown: tuple[int, ...]
 @pytest.fixture
 def store(shelf: Shelf) -> Shelf:
     others = [decided(f"other{number}", text) for number, text in enumerate(OTHERS)]
-    return shelf.add(*others, decided("retry", RETRY, topic="Retries", created_at=OLD))
+    return shelf.add(*others, decided("retry", RETRY, topic="Retries", topic_id="uploads", created_at=OLD))
 
 
 # --- before a prompt ---
@@ -99,8 +99,8 @@ def test_notes_stay_within_their_tokens_and_their_number(shelf: Shelf) -> None:
 def test_a_replaced_decision_is_never_shown_and_a_disputed_one_says_so(
     store: Shelf, monkeypatch: pytest.MonkeyPatch, probability: float, mark: str | None
 ) -> None:
-    newer = RETRY.replace("five", "ten")
-    store.add(decided("newer", newer, created_at="2026-11-20T08:00:00Z"))
+    newer = "The uploader retries two times without backoff after a 503 from the gateway"
+    store.add(decided("newer", newer, topic_id="uploads", created_at="2026-11-20T08:00:00Z"))
     monkeypatch.setattr(judge, "replaces", lambda asked, _: [probability * (pair == (RETRY, newer)) for pair in asked])
     with closing(Store(store.workspace, store.embedder)) as opened:
         while comparison.compare_some(opened):
