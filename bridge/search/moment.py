@@ -18,14 +18,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from jobs.layout import Workspace
 
 from ..embedding.embedder import Embedder
-from ..memory import Memory
 from ..text.orders import is_order
+from ..text.query_words import stem
 from ..text.terms import query_terms
 from . import about_file
 from .prompt_note import quoted_line
 from .question import parse_question
 from .ranking import rarity
 from .retrieval import retrieve
+from .session_start import beside, source
 from .snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -41,12 +42,17 @@ LONGEST = 320  # characters of a note
 TERMS = range(3, 61)  # how many search terms a prompt has that needs a note
 FIT = 0.5  # the least semantic_score of a memory, and
 MEANING = 0.5  # its least vector_score
-RARE = 4.0  # how many of the prompt's words it has, each counted by its rarity: 1 for a word that no other memory has
-ANSWERS = (2.0, 0.6)  # as RARE, and the share of all the prompt's words, where the prompt is a question: often short
+# How many of the prompt's words a memory has, and how many of these its note, each counted by its rarity: 1 for a word
+# that no other memory has. A question is often short: of its words the memory must have that share instead.
+RARE = 3.4
+RARE_IN_NOTE = 1.6
+OF_QUESTION = 2.0
+SHARE_OF_QUESTION = 0.6
 
 # What a person pasted into a prompt: code, quotations, addresses, tags.
 _PASTED = re.compile(r"```.*?(?:```|\Z)|^[ \t]*>[^\n]*$|\bhttps?://\S+|<[^<>\n]{1,200}>", re.DOTALL | re.MULTILINE)
 
+_WORD = re.compile(r"[^\W_]+")
 _QUESTION = ("?", "\uff1f", "\u061f")
 
 CountTokens = Callable[[str], int]
@@ -74,9 +80,12 @@ def for_prompt(
              "best_passages": True, "include_superseded": False}  # fmt: skip
     question = parse_question(asked, now)
     hits = retrieve(snapshot, question, embedder)["results"]
-    fitting = [hit for hit in hits if fits(snapshot, own, hit) and hit["memory_number"] not in shown]
-    notes = [(hit["memory_number"], line) for hit in fitting[:MOST] if (line := _line(hit))]
-    return _block(FOR_PROMPT, notes, embedder.count_tokens)
+    notes: list[tuple[int, str]] = []
+    for hit in hits:
+        note = _note(hit)
+        if note and hit["memory_number"] not in shown and fits(snapshot, own, hit, note):
+            notes.append((hit["memory_number"], f"{_source_of(hit)}: {note}"))
+    return _block(FOR_PROMPT, notes[:MOST], embedder.count_tokens)
 
 
 def about(
@@ -88,7 +97,8 @@ def about(
         named = [decided for decided in each.decisions if decided.names_file and decided.holds]
         if named and each.is_certain and each.memory.number not in shown:
             mark = f" [{named[0].remark}]" if named[0].remark else ""
-            notes.append((each.memory.number, f"{_source(each.memory)}: {_short(named[0].text)}{mark}"))
+            words = textwrap.shorten(named[0].text, LONGEST, placeholder=" …")
+            notes.append((each.memory.number, f"{source(each.memory)}: {words}{mark}"))
     return _block(ABOUT_FILE, notes[:MOST], count)
 
 
@@ -97,47 +107,52 @@ def own_words(prompt: str) -> str:
     return _PASTED.sub(" ", prompt).strip()
 
 
-def fits(snapshot: Snapshot, own: str, hit: RetrievalHit) -> bool:
-    """Whether a hit fits a prompt with these words well enough to be shown without having been asked for."""
+def fits(snapshot: Snapshot, own: str, hit: RetrievalHit, note: str) -> bool:
+    """Whether a hit and its note fit a prompt with these words well enough to be shown without having been asked
+    for."""
     standing = hit.get("standing")
     if standing is not None and standing["state"] == "replaced":
         return False
     if hit["semantic_score"] < FIT or hit["vector_score"] < MEANING or hit.get("fit") == "weak":
         return False
-    rare, share = rare_words(snapshot, own, hit["memory_number"])
-    return rare >= RARE or (own.endswith(_QUESTION) and rare >= ANSWERS[0] and share >= ANSWERS[1])
+    rare, in_note, share = rare_words(snapshot, own, hit["memory_number"], note)
+    is_answer = own.endswith(_QUESTION) and rare >= OF_QUESTION and share >= SHARE_OF_QUESTION
+    return is_answer or (rare >= RARE and in_note >= RARE_IN_NOTE)
 
 
-def rare_words(snapshot: Snapshot, own: str, number: int) -> tuple[float, float]:
-    """How many of the words a memory has, each counted by its rarity, and which share of all words that is."""
+def rare_words(snapshot: Snapshot, own: str, number: int, note: str) -> tuple[float, float, float]:
+    """How many of the words a memory has, and how many of these its note, each counted by its rarity; and which share
+    of all the words the memory has."""
     having, count = snapshot.counts(own), snapshot.memory_count
     rarities = {term: rarity(count, max(others, 1)) / rarity(count, 1) for term, others in having.items()}
-    found = math.fsum(rarities[term] for term in snapshot.matched(own, [number])[number])
-    return found, found / max(math.fsum(rarities.values()), found, 1e-9)
+    matched = snapshot.matched(own, [number])[number]
+    stems = {stem(word) for word in _WORD.findall(note)}
+    noted = [
+        term for term in matched if {stem(word) for word in _WORD.findall(term.text)} <= stems or term.text in note
+    ]
+    found, in_note, whole = (math.fsum(rarities[term] for term in terms) for terms in (matched, noted, having))
+    return found, in_note, found / max(whole, found, 1e-9)
 
 
-def _line(hit: RetrievalHit) -> str:
-    """The passage that fits best and holds, with its source; empty if there is none."""
+def _stems(text: str) -> set[str]:
+    return {stem(word) for word in _WORD.findall(text)}
+
+
+def _note(hit: RetrievalHit) -> str:
+    """What it is about, and the passage that fits best and holds; empty if there is none."""
     standing = hit.get("standing")
     for passage in hit.get("best_passages", ()):
         if not is_order(passage) and "[replaced by #" not in passage:
-            date = (hit["source_created_at"] or hit["created_at"] or "")[:10]
-            source = ", ".join(filter(None, [date, _number(hit["memory_number"])]))
             by = standing["by"] if standing is not None and standing["statement"] == passage else None
-            return f"{source}: {_short(passage)}" + (f" [disputed by {_number(by['memory_number'])}]" if by else "")
+            mark = f" [disputed by #{by['memory_number']}]" if by else ""
+            said = ": ".join(filter(None, [beside(hit["topic"] or "", passage), passage]))
+            return f"{textwrap.shorten(said, LONGEST, placeholder=' …')}{mark}"
     return ""
 
 
-def _source(memory: Memory) -> str:
-    return ", ".join(filter(None, [(memory.dated_at or "")[:10], _number(memory.number)]))
-
-
-def _number(number: int) -> str:
-    return f"#{number}"
-
-
-def _short(words: str) -> str:
-    return textwrap.shorten(words, LONGEST, placeholder=" …")
+def _source_of(hit: RetrievalHit) -> str:
+    date = hit["source_created_at"] or hit["created_at"] or ""
+    return ", ".join(filter(None, [date[:10], f"#{hit['memory_number']}"]))
 
 
 def _block(heading: str, notes: list[tuple[int, str]], count: CountTokens) -> Block:

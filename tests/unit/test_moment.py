@@ -46,7 +46,7 @@ def notes(shelf: Shelf, prompt: str = "", file: str = "", shown: tuple[int, ...]
 @pytest.fixture
 def store(shelf: Shelf) -> Shelf:
     others = [decided(f"other{number}", text) for number, text in enumerate(OTHERS)]
-    return shelf.add(*others, decided("retry", RETRY, topic="Retries", topic_id="uploads", created_at=OLD))
+    return shelf.add(*others, decided("retry", RETRY, topic="Policy", topic_id="uploads", created_at=OLD))
 
 
 # --- before a prompt ---
@@ -54,7 +54,7 @@ def store(shelf: Shelf) -> Shelf:
 
 def test_a_prompt_gets_the_decision_that_fits_it_as_a_quoted_line_with_its_source(store: Shelf) -> None:
     found = notes(store, PROMPT)
-    assert found["context"] == f"{moment.FOR_PROMPT}\n> - 2026-09-01, #8: {RETRY}\n"
+    assert found["context"] == f"{moment.FOR_PROMPT}\n> - 2026-09-01, #8: Policy: {RETRY}\n"
     assert found["memory_numbers"] == [8]
     assert 0 < found["total_tokens"] <= moment.MAX_TOKENS
 
