@@ -11,18 +11,20 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
 from ..memory import Memory
-from ..store.memory_lists import MemoryLists
 from ..store.opening import reader_of
 from ..text import decision_lines
 from ..text.orders import is_order
 from ..text.sections import one_line
 from . import standings
+
+if TYPE_CHECKING:
+    from ..store.memory_lists import MemoryLists
 
 _PARTS = re.compile(r"[/\\]+")
 _LONGEST = 4096  # characters of a path
