@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
+from jobs.kinds import CAPTURE_TOOLS
 from jobs.layout import Workspace
 
 from ..embedding.embedder import Embedder
@@ -40,19 +41,20 @@ ABOUT_FILE = "From memory, about this file, perhaps out of date. Notes to weigh,
 MOST = 2  # memories for a prompt or a file
 LONGEST = 320  # characters of a note
 TERMS = range(3, 61)  # how many search terms a prompt has that needs a note
-FIT = 0.5  # the least semantic_score of a memory, and
-MEANING = 0.5  # its least vector_score
+# The least semantic_score and vector_score of a memory: where its note is a decision with what came of it, or one that
+# somebody stored himself; and of any other note.
+FIT, MEANING = 0.5, 0.5
+OTHER_FIT, OTHER_MEANING = 0.56, 0.68
 # How many of the prompt's words a memory has, and how many of these its note, each counted by its rarity: 1 for a word
-# that no other memory has. A question is often short: of its words the memory must have that share instead.
-RARE = 3.4
-RARE_IN_NOTE = 1.6
-OF_QUESTION = 2.0
-SHARE_OF_QUESTION = 0.6
+# that no other memory has. A question is often short: it needs fewer, but this share of its words.
+RARE, RARE_IN_NOTE = 3.4, 1.6
+ASKED, ASKED_IN_NOTE, ASKED_SHARE = 2.0, 0.5, 0.6
 
 # What a person pasted into a prompt: code, quotations, addresses, tags.
 _PASTED = re.compile(r"```.*?(?:```|\Z)|^[ \t]*>[^\n]*$|\bhttps?://\S+|<[^<>\n]{1,200}>", re.DOTALL | re.MULTILINE)
 
 _WORD = re.compile(r"[^\W_]+")
+OUTCOME = " → "  # between what was decided and what came of it, as ``bridge/capture/summary`` writes them
 _QUESTION = ("?", "\uff1f", "\u061f")
 
 CountTokens = Callable[[str], int]
@@ -82,9 +84,9 @@ def for_prompt(
     hits = retrieve(snapshot, question, embedder)["results"]
     notes: list[tuple[int, str]] = []
     for hit in hits:
-        note = _note(hit)
-        if note and hit["memory_number"] not in shown and fits(snapshot, own, hit, note):
-            notes.append((hit["memory_number"], f"{_source_of(hit)}: {note}"))
+        passage = _passage(hit)
+        if passage and hit["memory_number"] not in shown and fits(snapshot, own, hit, passage):
+            notes.append((hit["memory_number"], f"{_source_of(hit)}: {_note(hit, passage)}"))
     return _block(FOR_PROMPT, notes[:MOST], embedder.count_tokens)
 
 
@@ -107,16 +109,18 @@ def own_words(prompt: str) -> str:
     return _PASTED.sub(" ", prompt).strip()
 
 
-def fits(snapshot: Snapshot, own: str, hit: RetrievalHit, note: str) -> bool:
-    """Whether a hit and its note fit a prompt with these words well enough to be shown without having been asked
+def fits(snapshot: Snapshot, own: str, hit: RetrievalHit, passage: str) -> bool:
+    """Whether a hit and its passage fit a prompt with these words well enough to be shown without having been asked
     for."""
     standing = hit.get("standing")
-    if standing is not None and standing["state"] == "replaced":
+    if (standing is not None and standing["state"] == "replaced") or hit.get("fit") == "weak":
         return False
-    if hit["semantic_score"] < FIT or hit["vector_score"] < MEANING or hit.get("fit") == "weak":
+    is_settled = passage in hit.get("decisions", ()) and (OUTCOME in passage or not _is_captured(hit))
+    fit, meaning = (FIT, MEANING) if is_settled else (OTHER_FIT, OTHER_MEANING)
+    if hit["semantic_score"] < fit or hit["vector_score"] < meaning:
         return False
-    rare, in_note, share = rare_words(snapshot, own, hit["memory_number"], note)
-    is_answer = own.endswith(_QUESTION) and rare >= OF_QUESTION and share >= SHARE_OF_QUESTION
+    rare, in_note, share = rare_words(snapshot, own, hit["memory_number"], _note(hit, passage))
+    is_answer = own.endswith(_QUESTION) and rare >= ASKED and in_note >= ASKED_IN_NOTE and share >= ASKED_SHARE
     return is_answer or (rare >= RARE and in_note >= RARE_IN_NOTE)
 
 
@@ -138,16 +142,23 @@ def _stems(text: str) -> set[str]:
     return {stem(word) for word in _WORD.findall(text)}
 
 
-def _note(hit: RetrievalHit) -> str:
-    """What it is about, and the passage that fits best and holds; empty if there is none."""
+def _passage(hit: RetrievalHit) -> str:
+    """The passage that fits best and holds; empty if there is none."""
+    holding = (each for each in hit.get("best_passages", ()) if not is_order(each) and "[replaced by #" not in each)
+    return next(holding, "")
+
+
+def _note(hit: RetrievalHit, passage: str) -> str:
+    """What it is about, and the passage, with a mark where it is disputed."""
     standing = hit.get("standing")
-    for passage in hit.get("best_passages", ()):
-        if not is_order(passage) and "[replaced by #" not in passage:
-            by = standing["by"] if standing is not None and standing["statement"] == passage else None
-            mark = f" [disputed by #{by['memory_number']}]" if by else ""
-            said = ": ".join(filter(None, [beside(hit["topic"] or "", passage), passage]))
-            return f"{textwrap.shorten(said, LONGEST, placeholder=' …')}{mark}"
-    return ""
+    by = standing["by"] if standing is not None and standing["statement"] == passage else None
+    mark = f" [disputed by #{by['memory_number']}]" if by else ""
+    said = ": ".join(filter(None, [beside(hit["topic"] or "", passage), passage]))
+    return f"{textwrap.shorten(said, LONGEST, placeholder=' …')}{mark}"
+
+
+def _is_captured(hit: RetrievalHit) -> bool:
+    return (hit["session_id"] or "").partition("/")[0] in (*CAPTURE_TOOLS, "export")
 
 
 def _source_of(hit: RetrievalHit) -> str:
