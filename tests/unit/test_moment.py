@@ -82,6 +82,20 @@ def test_a_short_question_is_answered_by_what_has_most_of_its_words_and_a_short_
     assert notes(store, f"{words}.")["memory_numbers"] == []
 
 
+@pytest.mark.parametrize(
+    ("session", "outcome", "is_shown"),
+    [(None, "", True), ("claude-code/s", "", False), ("claude-code/s", " → Done: retries are five now", True)],
+)
+def test_a_captured_decision_without_its_outcome_must_fit_better_than_one_that_says_what_came_of_it(
+    shelf: Shelf, session: str | None, outcome: str, is_shown: bool
+) -> None:
+    others = [decided(f"other{number}", text) for number, text in enumerate(OTHERS)]
+    shelf.add(*others, decided("retry", RETRY + outcome, topic="Policy", session_id=session))
+    loosely = "Uploader retries five times after 503 gateway exponential backoff become configurable"
+    assert bool(notes(shelf, loosely)["context"]) is is_shown
+    assert notes(shelf, RETRY)["memory_numbers"] == [8]
+
+
 def test_what_a_session_was_shown_is_not_shown_again(store: Shelf) -> None:
     assert notes(store, PROMPT, shown=(8,))["context"] == ""
 
@@ -172,6 +186,12 @@ def test_a_file_gets_only_decisions_that_name_it(files: Shelf) -> None:
     assert notes(files, file="src/upload/retry.ts", shown=(1,))["context"] == ""
 
 
+def test_a_line_of_a_file_is_no_decision_about_the_file(shelf: Shelf) -> None:
+    shelf.add(decided("a", "The typo in src/upload/retry.ts:42-44 is corrected"))
+    assert notes(shelf, file="src/upload/retry.ts")["context"] == ""
+    assert len(about_file.about(shelf.workspace, "src/upload/retry.ts")) == 1
+
+
 def test_a_bare_name_that_several_files_have_is_not_taken_for_one_of_them(files: Shelf) -> None:
     files.add(decided("bare", "retry.ts is frozen"))
     assert 5 not in notes(files, file="src/upload/retry.ts")["memory_numbers"]
@@ -234,6 +254,11 @@ def test_the_worker_is_told_what_the_session_was_shown_and_another_session_begin
     bench.call(capsys, "UserPromptSubmit", prompt="b")
     bench.call(capsys, "UserPromptSubmit", prompt="c", session_id="s2")
     assert [each["shown"] for each in bench.asked()] == [[], [3], [3, 4], []]
+
+
+def test_the_worker_is_not_asked_about_files_elsewhere(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
+    bench.call(capsys, "PreToolUse", tool_input={"files": ["/etc/hosts", "../other/a.py", "src/a.py"]})
+    assert [each["file"] for each in bench.asked()] == [str(bench.worker.workspace.root.resolve() / "src" / "a.py")]
 
 
 def test_a_silent_answer_prints_nothing_and_no_line_of_the_log(
