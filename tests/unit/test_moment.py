@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing
@@ -23,7 +25,7 @@ from bridge.store.store import Store
 from jobs.errors import JobError
 from worker.calls import memories as calls
 from worker.calls.call import Scope
-from worker.hooks import hook, installers, moments
+from worker.hooks import hook, installers, moments, opencode
 
 RETRY = "The uploader retries five times with exponential backoff after a 503 from the gateway"
 OLD = "2026-09-01T12:00:00Z"
@@ -369,6 +371,46 @@ def test_a_tool_calls_the_hook_at_the_moments_that_are_chosen_and_no_others(
 
     assert named() == set()
     assert len(named(*installers.moments_of(tool))) == len(installers.moments_of(tool))
+
+
+SCENE = """
+import { CogneeMemory } from "./plugin.mjs"
+const hooks = await CogneeMemory({ directory: "/w" })
+const system = async () => {
+  const output = { system: [] }
+  await hooks["experimental.chat.system.transform"]({ sessionID: "a" }, output)
+  return output.system
+}
+const parts = [{ type: "text", text: "Which?" }, { type: "text", text: "not his", synthetic: true }, { type: "file" }]
+const seen = [await system()]
+await hooks["chat.message"]({ sessionID: "a" }, { parts })
+seen.push(await system())
+const read = { output: "text" }
+await hooks["tool.execute.after"]({ tool: "read", sessionID: "a", args: { filePath: "/w/a" } }, read)
+await hooks["tool.execute.after"]({ tool: "bash", sessionID: "a", args: {} }, read)
+console.log(JSON.stringify([...seen, read.output]))
+"""
+SAYS = """
+import json, sys
+said = json.load(sys.stdin)
+print(said["hook_event_name"], said.get("prompt", said.get("tool_input", "")), end="")
+"""
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="there is no node to run the plugin")
+@pytest.mark.parametrize("chosen", [("prompts", "files"), ()])
+def test_the_plugin_of_opencode_adds_notes_after_those_of_the_beginning_and_to_what_a_tool_read(
+    tmp_path: Path, chosen: tuple[str, ...]
+) -> None:
+    (tmp_path / "says.py").write_text(SAYS, "utf-8")
+    (tmp_path / "plugin.mjs").write_text(
+        opencode.added("", [sys.executable, str(tmp_path / "says.py")], chosen), "utf-8"
+    )
+    (tmp_path / "scene.mjs").write_text(SCENE, "utf-8")
+    done = subprocess.run(["node", "scene.mjs"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    notes = ["SessionStart ", "chat.message Which?  "] if chosen else ["SessionStart "]
+    file = "\n\ntool.execute.after {'filePath': '/w/a'}" if chosen else ""
+    assert json.loads(done.stdout) == [["SessionStart "], notes, f"text{file}"]
 
 
 def test_cursor_takes_no_notes_while_it_works() -> None:
