@@ -1,9 +1,9 @@
 """What an assistant is shown at the moment of action: a few notes for one prompt, or about one file, or nothing.
 
 Notes that do not fit are worse than none, so this is stricter than a search: a memory must fit a prompt well by its
-meaning and have several of its rare words, and of a file it must have a decision that holds and names it. A prompt of
-few words ("yes", "fix the tests") or a long one, which brings its own context, gets nothing. What the session was
-shown before is not shown again. The limits are measured: docs/benchmarks.md#at-the-moment-of-action.
+meaning and have several of its rare words, its note some of them too. About a file, only decisions are shown that hold
+and name it. A prompt of few words ("yes", "fix lint") or a long one, which brings its own context, gets nothing. What
+the session was shown before is not shown again. The limits are measured: docs/benchmarks.md#at-the-moment-of-action.
 """
 
 from __future__ import annotations
@@ -130,10 +130,7 @@ def rare_words(snapshot: Snapshot, own: str, number: int, note: str) -> tuple[fl
     having, count = snapshot.counts(own), snapshot.memory_count
     rarities = {term: rarity(count, max(others, 1)) / rarity(count, 1) for term, others in having.items()}
     matched = snapshot.matched(own, [number])[number]
-    stems = {stem(word) for word in _WORD.findall(note)}
-    noted = [
-        term for term in matched if {stem(word) for word in _WORD.findall(term.text)} <= stems or term.text in note
-    ]
+    noted = [term for term in matched if _stems(term.text) <= _stems(note) or term.text in note]
     found, in_note, whole = (math.fsum(rarities[term] for term in terms) for terms in (matched, noted, having))
     return found, in_note, found / max(whole, found, 1e-9)
 
