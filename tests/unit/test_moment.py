@@ -16,16 +16,20 @@ import pytest
 from fake_worker import FakeWorker, ok
 from shelf import NOW, Shelf, summary
 
+from bridge import trust
 from bridge.capture import consent
 from bridge.search import about_file, moment
 from bridge.search.reader import Reader
 from bridge.search.session_start import numbers_in, session_start
+from bridge.settings import USER_HOME, load
 from bridge.standing import comparison, judge
 from bridge.store.store import Store
 from jobs.errors import JobError
 from worker.calls import memories as calls
 from worker.calls.call import Scope
+from worker.cli import made
 from worker.hooks import hook, installers, moments, opencode
+from worker.terminal import capture_commands, memories
 
 RETRY = "The uploader retries five times with exponential backoff after a 503 from the gateway"
 OLD = "2026-09-01T12:00:00Z"
@@ -137,6 +141,7 @@ def test_an_order_to_an_assistant_is_no_note(shelf: Shelf) -> None:
 
 @pytest.fixture
 def files(shelf: Shelf) -> Shelf:
+    trust.adopt(shelf.workspace, load().config_folder)
     return shelf.add(
         decided("a", "src/upload/retry.ts retries five times", "Nothing of it is logged"),
         decided("b", "The helper moves to api/retry.ts"),
@@ -199,6 +204,58 @@ def test_a_bare_name_that_several_files_have_is_not_taken_for_one_of_them(files:
     assert 5 not in notes(files, file="src/upload/retry.ts")["memory_numbers"]
     (found,) = [each for each in about_file.about(files.workspace, "src/upload/retry.ts") if each.memory.number == 5]
     assert not found.is_certain
+
+
+# --- in the terminal ---
+
+
+def _command(shelf: Shelf, *words: str) -> Any:
+    return made().top.parse_args([*words, "--workspace", str(shelf.workspace.root)])
+
+
+def test_the_command_shows_what_was_decided_below_each_title_and_which_file_it_may_be(
+    files: Shelf, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = memories.about(_command(files, "about", "src/upload/retry.ts"))
+    assert [each["memory_number"] for each in answer["memories"]] == [3, 1]
+    assert answer["memories"][1]["decisions"][0] == {
+        "text": "src/upload/retry.ts retries five times", "remark": "", "names_file": True,
+    }  # fmt: skip
+    memories.show_about(answer)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if line.startswith(" ")] == [
+        "  We use tabs", "  src/upload/retry.ts retries five times", "  Nothing of it is logged",
+    ]  # fmt: skip
+    files.add(decided("bare", "retry.ts is frozen"))
+    memories.show_about(memories.about(_command(files, "about", "src/upload/retry.ts")))
+    assert "perhaps another file of that name" in capsys.readouterr().out
+    memories.show_about(memories.about(_command(files, "about", "nothing.py")))
+    assert "Nothing is remembered about nothing.py." in capsys.readouterr().out
+
+
+def test_an_installation_with_recall_is_kept_until_it_is_ended_and_its_notes_are_counted(
+    shelf: Shelf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(USER_HOME, str(tmp_path / "home"))
+    install = ("capture", "install", "claude-code", "--yes")
+    config = load().config_folder
+
+    def recall(*more: str) -> list[str]:
+        return list(capture_commands.install(_command(shelf, *install, *more))["recall"])
+
+    assert recall() == []
+    assert recall("--recall", "files", "--recall", "prompts") == ["files", "prompts"]
+    assert recall() == ["files", "prompts"]
+    owner = str(trust.inspect_trust(shelf.workspace, config).owner)
+    for numbers in ([], [3, 4]):
+        entry = {"tool": "claude-code", "session": "s", "moment": "prompts", "memories": numbers, "tokens": 20}
+        moments.add(str(config), owner, entry)
+    capture_commands.show_status(capture_commands.status(_command(shelf, "capture", "status")))
+    assert "claude-code was shown 2 notes (40 tokens) while it worked; 2 prompts looked at." in capsys.readouterr().out
+    assert recall("--recall", "none") == []
+    assert consent.recalls(shelf.workspace, config) == {}
+    with pytest.raises(JobError, match="takes no notes for prompts"):
+        capture_commands.install(_command(shelf, "capture", "install", "vscode", "--yes", "--recall", "prompts"))
 
 
 # --- the hook ---
@@ -361,7 +418,7 @@ def test_the_moments_of_a_tool_are_kept_until_they_are_changed_and_end_with_its_
 def test_a_tool_calls_the_hook_at_the_moments_that_are_chosen_and_no_others(
     tool: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("COGNEE_MEMORY_HOME", str(tmp_path))
+    monkeypatch.setenv(USER_HOME, str(tmp_path))
     events = (*hook._BEFORE_ANSWER, *hook._OF_A_FILE)
 
     def named(*chosen: str) -> set[str]:
