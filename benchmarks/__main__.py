@@ -1,4 +1,4 @@
-"""``python -m benchmarks NAME [--help]``: one of three programs."""
+"""``python -m benchmarks NAME [--help]``: one of four programs."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import sys
 
 PROGRAMS = {
     "beside": "speed, start, memory and energy, also beside another checkout",
+    "moments": "notes for a prompt, replayed on foreign sessions: how often shown, how often right",
     "quality": "how well questions find their memories: own and published sets, a gate",
     "soak": "thousands of jobs, or an hour of a team under faults: growth and loss",
 }

@@ -11,20 +11,23 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
 from ..memory import Memory
-from ..store.memory_lists import MemoryLists
 from ..store.opening import reader_of
 from ..text import decision_lines
 from ..text.orders import is_order
 from ..text.sections import one_line
 from . import standings
 
+if TYPE_CHECKING:
+    from ..store.memory_lists import MemoryLists
+
 _PARTS = re.compile(r"[/\\]+")
+_PLACE = re.compile(r"\S+:\d+(?:-\d+)?\b")  # a line of a file, which is soon another one
 _LONGEST = 4096  # characters of a path
 
 
@@ -110,6 +113,7 @@ def _mentions(memory: Memory, parts: Sequence[str], is_whole: bool) -> Iterator[
 
 
 def _in_text(text: str, parts: Sequence[str], is_whole: bool) -> Iterator[int]:
+    """As ``_mentions``, of a text."""
     path = rf"(?<![\w.~/\\-])((?:[\w.~@+:-]*[/\\])*{re.escape(parts[-1])})(?![\w/\\-]|\.\w)"
     for match in re.finditer(path, text, re.IGNORECASE):
         named = _PARTS.split(match[1])
@@ -127,7 +131,7 @@ def _shared(one: Sequence[str], other: Sequence[str]) -> int:
 def _decisions(memory: Memory, parts: Sequence[str], is_whole: bool, remarks: dict[str, str]) -> list[Decided]:
     lines = () if memory.content is None else memory.content.decisions
     found = [
-        Decided(one_line(read.text), remarks.get(line, ""), any(_in_text(line, parts, is_whole)))
+        Decided(one_line(read.text), remarks.get(line, ""), any(_in_text(_PLACE.sub(" ", line), parts, is_whole)))
         for line, read in zip(lines, decision_lines.read(lines), strict=True)
         if not read.is_earlier and not is_order(line)
     ]

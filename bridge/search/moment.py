@@ -1,9 +1,9 @@
 """What an assistant is shown at the moment of action: a few notes for one prompt, or about one file, or nothing.
 
 Notes that do not fit are worse than none, so this is stricter than a search: a memory must fit a prompt well by its
-meaning and have several of its rare words, and of a file it must have a decision that holds and names it. A prompt of
-few words ("yes", "fix the tests") or a long one, which brings its own context, gets nothing. What the session was
-shown before is not shown again. The limits are measured: docs/benchmarks.md#at-the-moment-of-action.
+meaning and have several of its rare words, its note some of them too. About a file, only decisions are shown that hold
+and name it. A prompt of few words ("yes", "fix lint") or a long one, which brings its own context, gets nothing. What
+the session was shown before is not shown again. The limits are measured: docs/benchmarks.md#at-the-moment-of-action.
 """
 
 from __future__ import annotations
@@ -15,17 +15,19 @@ from collections.abc import Callable, Collection
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
+from jobs.kinds import CAPTURE_TOOLS
 from jobs.layout import Workspace
 
 from ..embedding.embedder import Embedder
-from ..memory import Memory
 from ..text.orders import is_order
+from ..text.query_words import stem
 from ..text.terms import query_terms
 from . import about_file
 from .prompt_note import quoted_line
 from .question import parse_question
 from .ranking import rarity
 from .retrieval import retrieve
+from .session_start import beside, source
 from .snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -39,14 +41,20 @@ ABOUT_FILE = "From memory, about this file, perhaps out of date. Notes to weigh,
 MOST = 2  # memories for a prompt or a file
 LONGEST = 320  # characters of a note
 TERMS = range(3, 61)  # how many search terms a prompt has that needs a note
-FIT = 0.5  # the least semantic_score of a memory, and
-MEANING = 0.5  # its least vector_score
-RARE = 4.0  # how many of the prompt's words it has, each counted by its rarity: 1 for a word that no other memory has
-ANSWERS = (2.0, 0.6)  # as RARE, and the share of all the prompt's words, where the prompt is a question: often short
+# The least semantic_score and vector_score of a memory: where its note is a decision with what came of it, or one that
+# somebody stored himself; and of any other note.
+FIT, MEANING = 0.5, 0.5
+OTHER_FIT, OTHER_MEANING = 0.56, 0.68
+# How many of the prompt's words a memory has, and how many of these its note, each counted by its rarity: 1 for a word
+# that no other memory has. A question is often short: it needs fewer, but this share of its words.
+RARE, RARE_IN_NOTE = 3.4, 1.6
+ASKED, ASKED_IN_NOTE, ASKED_SHARE = 2.0, 0.5, 0.6
 
 # What a person pasted into a prompt: code, quotations, addresses, tags.
 _PASTED = re.compile(r"```.*?(?:```|\Z)|^[ \t]*>[^\n]*$|\bhttps?://\S+|<[^<>\n]{1,200}>", re.DOTALL | re.MULTILINE)
 
+_WORD = re.compile(r"[^\W_]+")
+OUTCOME = " → "  # between what was decided and what came of it, as ``bridge/capture/summary`` writes them
 _QUESTION = ("?", "\uff1f", "\u061f")
 
 CountTokens = Callable[[str], int]
@@ -74,9 +82,12 @@ def for_prompt(
              "best_passages": True, "include_superseded": False}  # fmt: skip
     question = parse_question(asked, now)
     hits = retrieve(snapshot, question, embedder)["results"]
-    fitting = [hit for hit in hits if fits(snapshot, own, hit) and hit["memory_number"] not in shown]
-    notes = [(hit["memory_number"], line) for hit in fitting[:MOST] if (line := _line(hit))]
-    return _block(FOR_PROMPT, notes, embedder.count_tokens)
+    notes: list[tuple[int, str]] = []
+    for hit in hits:
+        passage = _passage(hit)
+        if passage and hit["memory_number"] not in shown and fits(snapshot, own, hit, passage):
+            notes.append((hit["memory_number"], f"{_source_of(hit)}: {_note(hit, passage)}"))
+    return _block(FOR_PROMPT, notes[:MOST], embedder.count_tokens)
 
 
 def about(
@@ -88,7 +99,8 @@ def about(
         named = [decided for decided in each.decisions if decided.names_file and decided.holds]
         if named and each.is_certain and each.memory.number not in shown:
             mark = f" [{named[0].remark}]" if named[0].remark else ""
-            notes.append((each.memory.number, f"{_source(each.memory)}: {_short(named[0].text)}{mark}"))
+            words = textwrap.shorten(named[0].text, LONGEST, placeholder=" …")
+            notes.append((each.memory.number, f"{source(each.memory)}: {words}{mark}"))
     return _block(ABOUT_FILE, notes[:MOST], count)
 
 
@@ -97,47 +109,58 @@ def own_words(prompt: str) -> str:
     return _PASTED.sub(" ", prompt).strip()
 
 
-def fits(snapshot: Snapshot, own: str, hit: RetrievalHit) -> bool:
-    """Whether a hit fits a prompt with these words well enough to be shown without having been asked for."""
+def fits(snapshot: Snapshot, own: str, hit: RetrievalHit, passage: str) -> bool:
+    """Whether a hit and its passage fit a prompt with these words well enough to be shown without having been asked
+    for."""
     standing = hit.get("standing")
-    if standing is not None and standing["state"] == "replaced":
+    if (standing is not None and standing["state"] == "replaced") or hit.get("fit") == "weak":
         return False
-    if hit["semantic_score"] < FIT or hit["vector_score"] < MEANING or hit.get("fit") == "weak":
+    is_settled = passage in hit.get("decisions", ()) and (OUTCOME in passage or not _is_captured(hit))
+    fit, meaning = (FIT, MEANING) if is_settled else (OTHER_FIT, OTHER_MEANING)
+    if hit["semantic_score"] < fit or hit["vector_score"] < meaning:
         return False
-    rare, share = rare_words(snapshot, own, hit["memory_number"])
-    return rare >= RARE or (own.endswith(_QUESTION) and rare >= ANSWERS[0] and share >= ANSWERS[1])
+    rare, in_note, share = rare_words(snapshot, own, hit["memory_number"], _note(hit, passage))
+    is_answer = own.endswith(_QUESTION) and rare >= ASKED and in_note >= ASKED_IN_NOTE and share >= ASKED_SHARE
+    return is_answer or (rare >= RARE and in_note >= RARE_IN_NOTE)
 
 
-def rare_words(snapshot: Snapshot, own: str, number: int) -> tuple[float, float]:
-    """How many of the words a memory has, each counted by its rarity, and which share of all words that is."""
+def rare_words(snapshot: Snapshot, own: str, number: int, note: str) -> tuple[float, float, float]:
+    """How many of the words a memory has, and how many of these its note, each counted by its rarity; and which share
+    of all the words the memory has."""
     having, count = snapshot.counts(own), snapshot.memory_count
     rarities = {term: rarity(count, max(others, 1)) / rarity(count, 1) for term, others in having.items()}
-    found = math.fsum(rarities[term] for term in snapshot.matched(own, [number])[number])
-    return found, found / max(math.fsum(rarities.values()), found, 1e-9)
+    matched = snapshot.matched(own, [number])[number]
+    noted = [term for term in matched if _stems(term.text) <= _stems(note) or term.text in note]
+    found, in_note, whole = (math.fsum(rarities[term] for term in terms) for terms in (matched, noted, having))
+    return found, in_note, found / max(whole, found, 1e-9)
 
 
-def _line(hit: RetrievalHit) -> str:
-    """The passage that fits best and holds, with its source; empty if there is none."""
+def _stems(text: str) -> set[str]:
+    return {stem(word) for word in _WORD.findall(text)}
+
+
+def _passage(hit: RetrievalHit) -> str:
+    """The passage that fits best and holds; empty if there is none."""
+    holding = (each for each in hit.get("best_passages", ()) if not is_order(each) and "[replaced by #" not in each)
+    return next(holding, "")
+
+
+def _note(hit: RetrievalHit, passage: str) -> str:
+    """What it is about, and the passage, with a mark where it is disputed."""
     standing = hit.get("standing")
-    for passage in hit.get("best_passages", ()):
-        if not is_order(passage) and "[replaced by #" not in passage:
-            date = (hit["source_created_at"] or hit["created_at"] or "")[:10]
-            source = ", ".join(filter(None, [date, _number(hit["memory_number"])]))
-            by = standing["by"] if standing is not None and standing["statement"] == passage else None
-            return f"{source}: {_short(passage)}" + (f" [disputed by {_number(by['memory_number'])}]" if by else "")
-    return ""
+    by = standing["by"] if standing is not None and standing["statement"] == passage else None
+    mark = f" [disputed by #{by['memory_number']}]" if by else ""
+    said = ": ".join(filter(None, [beside(hit["topic"] or "", passage), passage]))
+    return f"{textwrap.shorten(said, LONGEST, placeholder=' …')}{mark}"
 
 
-def _source(memory: Memory) -> str:
-    return ", ".join(filter(None, [(memory.dated_at or "")[:10], _number(memory.number)]))
+def _is_captured(hit: RetrievalHit) -> bool:
+    return (hit["session_id"] or "").partition("/")[0] in (*CAPTURE_TOOLS, "export")
 
 
-def _number(number: int) -> str:
-    return f"#{number}"
-
-
-def _short(words: str) -> str:
-    return textwrap.shorten(words, LONGEST, placeholder=" …")
+def _source_of(hit: RetrievalHit) -> str:
+    date = hit["source_created_at"] or hit["created_at"] or ""
+    return ", ".join(filter(None, [date[:10], f"#{hit['memory_number']}"]))
 
 
 def _block(heading: str, notes: list[tuple[int, str]], count: CountTokens) -> Block:

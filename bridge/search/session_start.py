@@ -37,7 +37,7 @@ _SESSIONS_FIRST = "Sessions, the newest first"
 _OF_MEMORY = 5  # decisions of one memory
 _CHARACTERS_PER_TOKEN = 3  # fewer than texts in English have, so that the budget holds without a tokenizer
 
-_SOURCE = re.compile(r"(?:\d{4}-\d\d-\d\d, |> - |\()#(\d{1,18})(?=[:)])")  # as ``_source`` and a decision's own have it
+_SOURCE = re.compile(r"(?:\d{4}-\d\d-\d\d, |> - |\()#(\d{1,18})(?=[:)])")  # as ``source`` and a decision's own have it
 
 Became = Mapping[int, Mapping[str, str]]  # number -> what became of the memory's decisions, by their words
 
@@ -137,16 +137,16 @@ def _session(memory: Memory, became: Became, captured: Collection[int]) -> str:
     content, topic = memory.content, title(memory)
     if content is None or memory.number not in captured:
         about = gist(memory if content is None else replace(memory, content=replace(content, decisions=())))
-        return f"{_source(memory)}: " + ": ".join(filter(None, [topic, about if about != topic else ""]))
+        return f"{source(memory)}: " + ": ".join(filter(None, [topic, about if about != topic else ""]))
     holding = _decisions(memory, became)
     lost = next(iter(became.get(memory.number, {}).values()), "")
     said = holding[-1].words + holding[-1].mark if holding else one_line(content.context)
-    line = ": ".join(filter(None, [_beside(topic, said), said])) + (f" [{lost}]" if lost and not holding else "")
+    line = ": ".join(filter(None, [beside(topic, said), said])) + (f" [{lost}]" if lost and not holding else "")
     asked = content.open_questions[-1:]
-    return f"{_source(memory)}: {line}" + "".join(f" – asked last: {one_line(words)}" for words in asked)
+    return f"{source(memory)}: {line}" + "".join(f" – asked last: {one_line(words)}" for words in asked)
 
 
-def _beside(topic: str, said: str) -> str:
+def beside(topic: str, said: str) -> str:
     """What a captured title adds to what is said: all of it, or the words before a request that is said or cut."""
     terms, _, request = topic.rpartition(": ")
     is_said = request.rstrip("….?").casefold() in said.casefold()
@@ -168,18 +168,19 @@ def _decisions(memory: Memory, became: Became) -> list[_Decision]:
     for line, read in zip(lines, decision_lines.read(lines), strict=True):
         remark = became.get(memory.number, {}).get(line, "")
         if not read.is_earlier and not remark.startswith("replaced") and not is_order(line):
-            source = f"({_source(memory)})" if read.stated is None else str(read.stated)
-            found.append(_Decision(one_line(read.text), f" [{remark}]" if remark else "", source))
+            stated = f"({source(memory)})" if read.stated is None else str(read.stated)
+            found.append(_Decision(one_line(read.text), f" [{remark}]" if remark else "", stated))
     return found
 
 
 def _open(memory: Memory) -> list[str]:
     content = memory.content
     items = () if content is None else (*content.open_questions[:3], *content.next_steps[:3])
-    return [quoted_line(f"{one_line(words)} ({_source(memory)})") for words in items]
+    return [quoted_line(f"{one_line(words)} ({source(memory)})") for words in items]
 
 
-def _source(memory: Memory) -> str:
+def source(memory: Memory) -> str:
+    """Where a line comes from, as ``2026-11-20, #3``."""
     return ", ".join(filter(None, [(memory.dated_at or "")[:10], f"#{memory.number}"]))
 
 

@@ -474,7 +474,7 @@ def test_one_module_reads_the_environment() -> None:
 def test_one_module_knows_where_everything_lies() -> None:
     known = re.compile(r"\.cognee_\w+(/.*)?|\S*\bmemory\.db|\S*\bqueue\.db|heartbeat\.json|worker\.log")
     found = {(name_of(path), text) for path in MODULES for text in texts(path) if known.fullmatch(text)}
-    assert {name for name, _ in found} == {"jobs/layout.py", HOOK}, found
+    assert {name for name, _ in found} == {"jobs/layout.py", HOOK, "worker/hooks/moments.py"}, found
 
 
 def test_one_module_shapes_the_envelope() -> None:

@@ -155,8 +155,9 @@ def test_a_copy_of_a_workspace_begins_without_capture_and_a_moved_one_keeps_it(t
     assert consent.enabled_tools(original, config) == {"codex"}
     original.root.rename(moved.root)
     assert consent.enabled_tools(moved, config) == {"codex"}
-    assert hook._is_enabled(str(moved.root), "codex", str(config))
-    assert not hook._is_enabled(str(copy.root), "codex", str(config))
+    assert hook._enabled(str(moved.root), "codex", str(config))
+    with pytest.raises(hook.NotNow):
+        hook._enabled(str(copy.root), "codex", str(config))
 
 
 def test_a_damaged_list_enables_nothing(bench: Bench) -> None:

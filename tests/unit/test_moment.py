@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing
@@ -14,16 +16,20 @@ import pytest
 from fake_worker import FakeWorker, ok
 from shelf import NOW, Shelf, summary
 
+from bridge import trust
 from bridge.capture import consent
 from bridge.search import about_file, moment
 from bridge.search.reader import Reader
 from bridge.search.session_start import numbers_in, session_start
+from bridge.settings import USER_HOME, load
 from bridge.standing import comparison, judge
 from bridge.store.store import Store
 from jobs.errors import JobError
 from worker.calls import memories as calls
 from worker.calls.call import Scope
-from worker.hooks import hook, installers, moments
+from worker.cli import made
+from worker.hooks import hook, installers, moments, opencode
+from worker.terminal import capture_commands, memories
 
 RETRY = "The uploader retries five times with exponential backoff after a 503 from the gateway"
 OLD = "2026-09-01T12:00:00Z"
@@ -46,7 +52,7 @@ def notes(shelf: Shelf, prompt: str = "", file: str = "", shown: tuple[int, ...]
 @pytest.fixture
 def store(shelf: Shelf) -> Shelf:
     others = [decided(f"other{number}", text) for number, text in enumerate(OTHERS)]
-    return shelf.add(*others, decided("retry", RETRY, topic="Retries", created_at=OLD))
+    return shelf.add(*others, decided("retry", RETRY, topic="Policy", topic_id="uploads", created_at=OLD))
 
 
 # --- before a prompt ---
@@ -54,7 +60,7 @@ def store(shelf: Shelf) -> Shelf:
 
 def test_a_prompt_gets_the_decision_that_fits_it_as_a_quoted_line_with_its_source(store: Shelf) -> None:
     found = notes(store, PROMPT)
-    assert found["context"] == f"{moment.FOR_PROMPT}\n> - 2026-09-01, #8: {RETRY}\n"
+    assert found["context"] == f"{moment.FOR_PROMPT}\n> - 2026-09-01, #8: Policy: {RETRY}\n"
     assert found["memory_numbers"] == [8]
     assert 0 < found["total_tokens"] <= moment.MAX_TOKENS
 
@@ -82,6 +88,20 @@ def test_a_short_question_is_answered_by_what_has_most_of_its_words_and_a_short_
     assert notes(store, f"{words}.")["memory_numbers"] == []
 
 
+@pytest.mark.parametrize(
+    ("session", "outcome", "is_shown"),
+    [(None, "", True), ("claude-code/s", "", False), ("claude-code/s", " → Done: retries are five now", True)],
+)
+def test_a_captured_decision_without_its_outcome_must_fit_better_than_one_that_says_what_came_of_it(
+    shelf: Shelf, session: str | None, outcome: str, is_shown: bool
+) -> None:
+    others = [decided(f"other{number}", text) for number, text in enumerate(OTHERS)]
+    shelf.add(*others, decided("retry", RETRY + outcome, topic="Policy", session_id=session))
+    loosely = "Uploader retries five times after 503 gateway exponential backoff become configurable"
+    assert bool(notes(shelf, loosely)["context"]) is is_shown
+    assert notes(shelf, RETRY)["memory_numbers"] == [8]
+
+
 def test_what_a_session_was_shown_is_not_shown_again(store: Shelf) -> None:
     assert notes(store, PROMPT, shown=(8,))["context"] == ""
 
@@ -99,8 +119,8 @@ def test_notes_stay_within_their_tokens_and_their_number(shelf: Shelf) -> None:
 def test_a_replaced_decision_is_never_shown_and_a_disputed_one_says_so(
     store: Shelf, monkeypatch: pytest.MonkeyPatch, probability: float, mark: str | None
 ) -> None:
-    newer = RETRY.replace("five", "ten")
-    store.add(decided("newer", newer, created_at="2026-11-20T08:00:00Z"))
+    newer = "The uploader retries two times without backoff after a 503 from the gateway"
+    store.add(decided("newer", newer, topic_id="uploads", created_at="2026-11-20T08:00:00Z"))
     monkeypatch.setattr(judge, "replaces", lambda asked, _: [probability * (pair == (RETRY, newer)) for pair in asked])
     with closing(Store(store.workspace, store.embedder)) as opened:
         while comparison.compare_some(opened):
@@ -121,6 +141,7 @@ def test_an_order_to_an_assistant_is_no_note(shelf: Shelf) -> None:
 
 @pytest.fixture
 def files(shelf: Shelf) -> Shelf:
+    trust.adopt(shelf.workspace, load().config_folder)
     return shelf.add(
         decided("a", "src/upload/retry.ts retries five times", "Nothing of it is logged"),
         decided("b", "The helper moves to api/retry.ts"),
@@ -172,11 +193,69 @@ def test_a_file_gets_only_decisions_that_name_it(files: Shelf) -> None:
     assert notes(files, file="src/upload/retry.ts", shown=(1,))["context"] == ""
 
 
+def test_a_line_of_a_file_is_no_decision_about_the_file(shelf: Shelf) -> None:
+    shelf.add(decided("a", "The typo in src/upload/retry.ts:42-44 is corrected"))
+    assert notes(shelf, file="src/upload/retry.ts")["context"] == ""
+    assert len(about_file.about(shelf.workspace, "src/upload/retry.ts")) == 1
+
+
 def test_a_bare_name_that_several_files_have_is_not_taken_for_one_of_them(files: Shelf) -> None:
     files.add(decided("bare", "retry.ts is frozen"))
     assert 5 not in notes(files, file="src/upload/retry.ts")["memory_numbers"]
     (found,) = [each for each in about_file.about(files.workspace, "src/upload/retry.ts") if each.memory.number == 5]
     assert not found.is_certain
+
+
+# --- in the terminal ---
+
+
+def _command(shelf: Shelf, *words: str) -> Any:
+    return made().top.parse_args([*words, "--workspace", str(shelf.workspace.root)])
+
+
+def test_the_command_shows_what_was_decided_below_each_title_and_which_file_it_may_be(
+    files: Shelf, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = memories.about(_command(files, "about", "src/upload/retry.ts"))
+    assert [each["memory_number"] for each in answer["memories"]] == [3, 1]
+    assert answer["memories"][1]["decisions"][0] == {
+        "text": "src/upload/retry.ts retries five times", "remark": "", "names_file": True,
+    }  # fmt: skip
+    memories.show_about(answer)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if line.startswith(" ")] == [
+        "  We use tabs", "  src/upload/retry.ts retries five times", "  Nothing of it is logged",
+    ]  # fmt: skip
+    files.add(decided("bare", "retry.ts is frozen"))
+    memories.show_about(memories.about(_command(files, "about", "src/upload/retry.ts")))
+    assert "perhaps another file of that name" in capsys.readouterr().out
+    memories.show_about(memories.about(_command(files, "about", "nothing.py")))
+    assert "Nothing is remembered about nothing.py." in capsys.readouterr().out
+
+
+def test_an_installation_with_recall_is_kept_until_it_is_ended_and_its_notes_are_counted(
+    shelf: Shelf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(USER_HOME, str(tmp_path / "home"))
+    install = ("capture", "install", "claude-code", "--yes")
+    config = load().config_folder
+
+    def recall(*more: str) -> list[str]:
+        return list(capture_commands.install(_command(shelf, *install, *more))["recall"])
+
+    assert recall() == []
+    assert recall("--recall", "files", "--recall", "prompts") == ["files", "prompts"]
+    assert recall() == ["files", "prompts"]
+    owner = str(trust.inspect_trust(shelf.workspace, config).owner)
+    for numbers in ([], [3, 4]):
+        entry = {"tool": "claude-code", "session": "s", "moment": "prompts", "memories": numbers, "tokens": 20}
+        moments.add(str(config), owner, entry)
+    capture_commands.show_status(capture_commands.status(_command(shelf, "capture", "status")))
+    assert "claude-code was shown 2 notes (40 tokens) while it worked; 2 prompts looked at." in capsys.readouterr().out
+    assert recall("--recall", "none") == []
+    assert consent.recalls(shelf.workspace, config) == {}
+    with pytest.raises(JobError, match="takes no notes for prompts"):
+        capture_commands.install(_command(shelf, "capture", "install", "vscode", "--yes", "--recall", "prompts"))
 
 
 # --- the hook ---
@@ -234,6 +313,11 @@ def test_the_worker_is_told_what_the_session_was_shown_and_another_session_begin
     bench.call(capsys, "UserPromptSubmit", prompt="b")
     bench.call(capsys, "UserPromptSubmit", prompt="c", session_id="s2")
     assert [each["shown"] for each in bench.asked()] == [[], [3], [3, 4], []]
+
+
+def test_the_worker_is_not_asked_about_files_elsewhere(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
+    bench.call(capsys, "PreToolUse", tool_input={"files": ["/etc/hosts", "../other/a.py", "src/a.py"]})
+    assert [each["file"] for each in bench.asked()] == [str(bench.worker.workspace.root.resolve() / "src" / "a.py")]
 
 
 def test_a_silent_answer_prints_nothing_and_no_line_of_the_log(
@@ -334,7 +418,7 @@ def test_the_moments_of_a_tool_are_kept_until_they_are_changed_and_end_with_its_
 def test_a_tool_calls_the_hook_at_the_moments_that_are_chosen_and_no_others(
     tool: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("COGNEE_MEMORY_HOME", str(tmp_path))
+    monkeypatch.setenv(USER_HOME, str(tmp_path))
     events = (*hook._BEFORE_ANSWER, *hook._OF_A_FILE)
 
     def named(*chosen: str) -> set[str]:
@@ -344,6 +428,46 @@ def test_a_tool_calls_the_hook_at_the_moments_that_are_chosen_and_no_others(
 
     assert named() == set()
     assert len(named(*installers.moments_of(tool))) == len(installers.moments_of(tool))
+
+
+SCENE = """
+import { CogneeMemory } from "./plugin.mjs"
+const hooks = await CogneeMemory({ directory: "/w" })
+const system = async () => {
+  const output = { system: [] }
+  await hooks["experimental.chat.system.transform"]({ sessionID: "a" }, output)
+  return output.system
+}
+const parts = [{ type: "text", text: "Which?" }, { type: "text", text: "not his", synthetic: true }, { type: "file" }]
+const seen = [await system()]
+await hooks["chat.message"]({ sessionID: "a" }, { parts })
+seen.push(await system())
+const read = { output: "text" }
+await hooks["tool.execute.after"]({ tool: "read", sessionID: "a", args: { filePath: "/w/a" } }, read)
+await hooks["tool.execute.after"]({ tool: "bash", sessionID: "a", args: {} }, read)
+console.log(JSON.stringify([...seen, read.output]))
+"""
+SAYS = """
+import json, sys
+said = json.load(sys.stdin)
+print(said["hook_event_name"], said.get("prompt", said.get("tool_input", "")), end="")
+"""
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="there is no node to run the plugin")
+@pytest.mark.parametrize("chosen", [("prompts", "files"), ()])
+def test_the_plugin_of_opencode_adds_notes_after_those_of_the_beginning_and_to_what_a_tool_read(
+    tmp_path: Path, chosen: tuple[str, ...]
+) -> None:
+    (tmp_path / "says.py").write_text(SAYS, "utf-8")
+    (tmp_path / "plugin.mjs").write_text(
+        opencode.added("", [sys.executable, str(tmp_path / "says.py")], chosen), "utf-8"
+    )
+    (tmp_path / "scene.mjs").write_text(SCENE, "utf-8")
+    done = subprocess.run(["node", "scene.mjs"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    notes = ["SessionStart ", "chat.message Which?  "] if chosen else ["SessionStart "]
+    file = "\n\ntool.execute.after {'filePath': '/w/a'}" if chosen else ""
+    assert json.loads(done.stdout) == [["SessionStart "], notes, f"text{file}"]
 
 
 def test_cursor_takes_no_notes_while_it_works() -> None:

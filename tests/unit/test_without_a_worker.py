@@ -40,6 +40,7 @@ NOT_HERE = {
 
 # What else is to be said, so that the command could do its work.
 ARGUMENTS = {
+    "about": "file.py",
     "ask": "question",
     "capture disable": "codex",
     "capture enable": "codex",

@@ -279,7 +279,8 @@ def _at_the_moment(
     if about["moment"] == "prompts":
         asked = [{"prompt": _first(said, ("prompt",))}]
     else:
-        asked = [{"file": os.path.realpath(os.path.join(folder, path))} for path in moments.files_of(said)]
+        paths = [os.path.realpath(os.path.join(folder, path)) for path in moments.files_of(said)]
+        asked = [{"file": path} for path in paths if path.startswith(os.path.join(workspace, ""))]
     shown = sorted(moments.shown(*record, about["session"]))
     answer: dict[str, Any] = {"context": "", "memory_numbers": [], "total_tokens": 0}
     for each in asked:

@@ -12,13 +12,14 @@ MOMENTS = {"prompts": "chat.message", "files": "tool.execute.after"}
 _PLUGIN = Template("""\
 // Written by cognee-memory. To remove it: cognee-memory capture uninstall opencode
 // It tells cognee-memory when a session waits or was compacted, and gives a session notes from earlier ones, where you
-// said so also for a prompt or a file. It never
-// fails and never waits for long: what it did is in hooks.log of cognee-memory's configuration folder.
+// said so also for a prompt or a file. It never fails and never waits for long: what it did is in hooks.log of
+// cognee-memory's configuration folder.
 import { spawn } from "node:child_process"
 
 const COMMAND = $command
 const MILLISECONDS = 5000
 const MOMENTS = $moments
+const EMPTY_LINE = "\\n\\n"
 
 function call(said) {
   return new Promise((done) => {
@@ -48,14 +49,14 @@ export const CogneeMemory = async ({ directory }) => {
     // Notes for a prompt stand after those of the beginning, so that what the model has read stays as it was.
     "chat.message": async ({ sessionID }, { parts }) => {
       if (!MOMENTS.includes("chat.message")) return
-      const prompt = parts.map((part) => (part.type === "text" && !part.synthetic ? part.text : "")).join("\n")
+      const prompt = parts.map((part) => (part.type === "text" && !part.synthetic ? part.text : "")).join(" ")
       const text = await call({ ...about("chat.message", sessionID), prompt })
       if (text) later.set(sessionID, [...(later.get(sessionID) ?? []), text])
     },
     "tool.execute.after": async ({ tool, sessionID, args }, output) => {
       if (!MOMENTS.includes("tool.execute.after") || !["read", "edit", "write"].includes(tool)) return
       const text = await call({ ...about("tool.execute.after", sessionID), tool_name: tool, tool_input: args })
-      if (text) output.output += "\n\n" + text
+      if (text) output.output = [output.output, text].join(EMPTY_LINE)
     },
     event: async ({ event }) => {
       if (event.type !== "session.idle" && event.type !== "session.compacted") return

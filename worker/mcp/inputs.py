@@ -85,7 +85,7 @@ READ = _memory("The memory to read") | {
 _RECENT = _filters("memories")
 RECENT = {
     "limit": _as_in_table("limit", "Most memories."),
-    "file": _of("text", "Only memories that name this file, by its path or the end of it.", range=(1, 4096)),
+    "file": _of("text", "Only what names this file.", range=(1, 4096)),
     **{name: _RECENT[name] for name in ("topic_id", "since", "include_superseded")},
 }
 OPEN = {"limit": _as_in_table("limit", "Most items."), "topic_id": _of("topic", "Only items of this topic.")}

@@ -221,7 +221,7 @@ TOOLS = (
         "memory_recent",
         "List the newest memories",
         "List the newest memories with topic, date and first decision. Use it when the user asks what happened last"
-        " or since a day, to continue an earlier session, or before you change a file that may have a history.",
+        " or since a day, continues a session, or before you edit a file.",
         reading.listed(memories.recent),
         inputs.RECENT,
         f"{_CALLS}.MemoriesPage",
