@@ -48,26 +48,11 @@ def place_of(base: Path, model: LlmServer, cache: Path, **more: str) -> Place:
 
 
 @pytest.fixture(scope="module")
-def asked_once(
-    model: LlmServer, model_cache: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[Place, list[Request]]]:
-    """A workspace with a worker that does not ask by itself, and what it sent about its first pair. That is older than
-    redaction, and has a secret."""
+def place(model: LlmServer, model_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    """With a worker that does not ask by itself."""
     made = place_of(tmp_path_factory.mktemp("judge"), model, model_cache, COGNEE_MEMORY_REVIEW_WITH_LLM="0")
-    made.environment["COGNEE_MEMORY_REDACT_SECRETS"] = "0"
     with made.worker():
-        dispute(made, f"lamp {SECRET}", note="Nobody asked about Zephyr.")
-    made.environment.pop("COGNEE_MEMORY_REDACT_SECRETS")
-    model.reset()
-    model.answers[FORM] = verdicts("later")
-    with made.worker():
-        assert asked(made)["newer"] == 1
-        yield made, list(model.requests)
-
-
-@pytest.fixture
-def place(asked_once: tuple[Place, list[Request]]) -> Place:
-    return asked_once[0]
+        yield made
 
 
 def dispute(place: Place, *things: str, note: str = "") -> None:
@@ -177,8 +162,17 @@ def test_pairs_that_an_answer_leaves_out_are_asked_once_more(place: Place, model
     assert doubtful(place) == []
 
 
-def test_neither_a_secret_nor_anything_beside_the_decisions_is_sent(asked_once: tuple[Place, list[Request]]) -> None:
-    sent = json.dumps([request.body for request in asked_once[1]])
+def test_neither_a_secret_nor_anything_beside_the_decisions_is_sent(
+    model: LlmServer, model_cache: Path, tmp_path: Path
+) -> None:
+    """The store is older than redaction."""
+    place = place_of(tmp_path, model, model_cache, COGNEE_MEMORY_REVIEW_WITH_LLM="0", COGNEE_MEMORY_REDACT_SECRETS="0")
+    with place.worker():
+        dispute(place, f"gate {SECRET}", note="Nobody asked about Zephyr.")
+    place.environment.pop("COGNEE_MEMORY_REDACT_SECRETS")
+    with place.worker():
+        assert asked(place)["newer"] == 1
+    sent = json.dumps([request.body for request in model.requests])
     assert ("on Mondays" in sent, SECRET in sent, "Zephyr" in sent) == (True, False, False)
 
 
