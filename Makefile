@@ -76,8 +76,11 @@ test-quick: $(STAMP) ## run the tests of single modules that take less than a qu
 test-random: $(STAMP) ## run the quick tests in random order: SEED=number repeats one
 	$(call pytest,-n 2 --dist loadfile $(QUICK) -p tests.random_order --seed $(or $(SEED),$(shell date +%s)))
 
+# The files of tests that begin with the name of a pure module: pyproject.toml names these.
+PURE = $(shell sed -n '/^include = /,/^\]/p' pyproject.toml | grep -oE '[a-z_]+\.py' | cut -d. -f1)
+
 cover: $(STAMP) ## run the tests of the pure modules, which are to be covered to 90 %
-	$(call pytest,-n 2 --dist loadfile tests/unit -m "not slow and not cognee" --cov --cov-report=term)
+	$(call pytest,-n 2 --dist loadfile $(wildcard $(PURE:%=tests/unit/test_%*.py)) -m "not slow and not cognee" --cov --cov-report=term)
 
 slowest: $(STAMP) ## what each file of the tests cost in its last run, and the hundred slowest tests; MARK=1 renews tests/slow.txt
 	@$(BIN)/python tests/costs.py $(if $(MARK),--mark)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Iterator
@@ -19,6 +20,15 @@ from bridge.embedding.local_models import ENGLISH_FULL, MULTILINGUAL
 from bridge.search import reader
 
 pytest_plugins = ["costs"]
+
+# The tests and their modules stay: to look through them for garbage, again and again, costs each process seconds.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
+
 
 # Every run tries the same examples, so that a change and not chance makes a test fail; the long form draws new ones.
 # A deadline per example would fail on a busy machine.

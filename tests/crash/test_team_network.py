@@ -21,8 +21,9 @@ from bridge.team import copy_age
 from jobs import clock
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def dsn() -> Iterator[str]:
+    """One for each test: a pool runs whatever job its database has."""
     with database() as found:
         yield found
 

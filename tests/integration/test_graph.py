@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import uuid
 from collections.abc import Iterator
@@ -12,7 +11,7 @@ from typing import Any
 
 import pytest
 from cognee_forks import Died, Fork, Forks, task
-from harness import PATIENCE
+from harness import CHROMIUM, PATIENCE
 
 pytestmark = pytest.mark.cognee
 
@@ -151,7 +150,6 @@ def test_no_byte_of_what_was_deleted_stays_in_cognees_files_wherever_that_is_cut
     assert {part: sorted(found[part]) for part in found} == {part: sorted(before[part]) for part in before}
 
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 EVIL = [
     "<img src=x onerror=\"document.title='OWNED'\">", "</script><script>document.title='OWNED'</script>",
     "__LINKS_DATA__ __NODES_DATA__", "<!--<script>", "\"];document.title='OWNED';//", "<b id=bold>bold</b>",

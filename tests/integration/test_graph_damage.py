@@ -97,8 +97,11 @@ def database_of_cognee(workspace: Workspace) -> None:
     (databases(workspace) / "cognee_db").write_bytes(b"no database at all" * 1000)
 
 
+NO_GRAPH = b"\xa5" * 40_000
+
+
 def graph_file(workspace: Workspace) -> None:
-    (databases(workspace) / "cognee_graph_ladybug").write_bytes(b"\xa5" * 40_000)
+    (databases(workspace) / "cognee_graph_ladybug").write_bytes(NO_GRAPH)
 
 
 DAMAGES: dict[str, Callable[[Workspace], None]] = {
@@ -116,7 +119,13 @@ DAMAGES: dict[str, Callable[[Workspace], None]] = {
 }
 
 
-EVERY_DAY = ("data zeroed", "one table's last version gone", "cognee's own database", "the graph's file")
+EVERY_DAY = (
+    "data zeroed",
+    "one table's last version gone",
+    "cognee's own database",
+    "the graph's file",
+    "everything gone",
+)
 in_the_long_form = pytest.mark.skipif(not SOAK, reason="one of many alike: make soak")
 
 
@@ -143,6 +152,18 @@ def test_after_any_damage_every_memory_is_in_graph_and_vectors_again(
         assert fork.ask("lag") == 0
     said = forks.log()[before:]
     assert "set aside in" in said or "lacked" in said, said
+    if damage == "the graph's file":
+        assert NO_GRAPH in [path.read_bytes() for path in workspace.quarantine.rglob("cognee_graph*") if path.is_file()]
+
+
+def test_a_graph_that_somebody_removed_is_written_anew_from_the_store(
+    forks: Forks, workspace: Workspace, whole: tuple[Path, list[str]]
+) -> None:
+    shutil.rmtree(databases(workspace))
+    with forks.start() as fork:
+        (outcome,) = fork.run("ingest", task("job-new", "ingest", {"summary": summary("After the removal")}))
+        assert fork.ask("missing", [*whole[1], outcome["result"]["memory_id"]]) == []
+        assert (fork.ask("memory_count"), fork.ask("graph_lag")) == (MANY + 1, 0)
 
 
 def test_a_graph_whose_checkpoint_fails_at_its_closing_is_closed_all_the_same(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,7 +11,7 @@ from typing import Any
 
 import httpx
 import pytest
-from harness import PATIENCE, PROJECT, SOAK, Place, RealWorker, until
+from harness import CHROMIUM, PATIENCE, PROJECT, SOAK, Place, RealWorker, until
 
 from jobs import plain_files
 from jobs.model import encode
@@ -156,8 +155,7 @@ def test_the_page_is_opened_with_a_ticket_that_works_once(place: Operated) -> No
 
 def test_a_browser_is_led_to_the_page_and_a_page_of_another_site_comes_to_nothing(place: Operated) -> None:
     """The link stands in a file, as ``open`` writes it; the other page knows the port."""
-    chromium = shutil.which("chromium")
-    if chromium is None:
+    if CHROMIUM is None:
         pytest.skip("no Chromium on this machine")
     from playwright.sync_api import sync_playwright
 
@@ -171,7 +169,7 @@ def test_a_browser_is_led_to_the_page_and_a_page_of_another_site_comes_to_nothin
             fetch("{place.url}/v1/control", {{method: "POST", body: '{{"request": "pause"}}', mode: "no-cors"}})])
         </script>"""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         page = browser.new_page()
         with page.expect_response("**/v1/status") as answered:
             page.goto(link.as_uri())
