@@ -41,7 +41,8 @@ LAYERS = {
         "retrieve ingest compact migrate_summaries",
     ),
     "worker": (
-        "version boot wording log process_usage hooks stop_signals connections",
+        "version wording",
+        "boot log process_usage hooks stop_signals connections",
         "monitoring admin processes",
         "child",
         "scheduling doctor",
