@@ -90,7 +90,7 @@ class InCode(TypedDict):
     commit: str
     """What was checked out when the memory was stored."""
     remark: str
-    """The same in words, such as "no longer in the code: refreshToken (src/auth.ts)"."""
+    """In words, such as "no longer in the code: refreshToken (src/auth.ts)"."""
     anchors: list[CheckedAnchor]
     """Without those of which nothing is certain."""
 

@@ -1674,7 +1674,7 @@ export interface InCode {
   state: "verified" | "changed" | "gone" | "not_found";
   /** What was checked out when the memory was stored. */
   commit: string;
-  /** The same in words, such as "no longer in the code: refreshToken (src/auth.ts)". */
+  /** In words, such as "no longer in the code: refreshToken (src/auth.ts)". */
   remark: string;
   /** Without those of which nothing is certain. */
   anchors: CheckedAnchor[];

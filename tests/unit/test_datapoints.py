@@ -219,6 +219,7 @@ def test_the_payload_of_a_summary_has_the_form_of_the_schema() -> None:
         "source_created_at": "2025-11-16T00:00:00Z",
         "importance": 0.5,
         "tags": [],
+        "anchors": [],
         "context": "How hits are ordered.",
         "decisions": ["Use a product", "Round to ten digits"],
         "rationale": ["It can be explained"],

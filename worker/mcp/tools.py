@@ -152,18 +152,18 @@ _STANDINGS = only("state", "statement", by=_RELATED)
 _HIT = only(
     "memory_number", "memory_type", "topic", "topic_id", "status", "tags", "source_created_at", "created_at", "score",
     "fit", "feedback", "replaced", "summary_text", standing=only("state", by=_RELATED, replaces=_RELATED),
-    in_code=only("state", "remark"),
+    in_code=only("remark"),
 )  # fmt: skip
 _LINE = only(
     "memory_number", "memory_type", "title", "topic_id", "status", "tags", "source_created_at", "created_at", "excerpt"
 )  # fmt: skip
 _WHOLE = only(
     "memory_number", "memory_id", "memory_type", "title", "topic_id", "plan_id", "session_id", "status", "tags",
-    "source_created_at", "created_at", "stored_at", "sources", "hidden", "summary_text",
+    "source_created_at", "created_at", "sources", "hidden", "summary_text",
     standings=_STANDINGS,
     feedback=only(given=only("by", "verdict", "at", "query", "note")),
-    captured_from=only("tool", "session_id", "first_place", "last_place", "method"),
-    in_code=only("state", "remark"),
+    captured_from=only("tool", "session_id", "first_place", "last_place"),
+    in_code=only("remark"),
 )  # fmt: skip
 _TOPIC = only(
     "topic_id", "title", "active", "decision_records", "superseded", "drafts", "newest", "worth_compacting",
