@@ -176,7 +176,8 @@ def test_an_explanation_has_the_rerankers_part_where_there_is_a_reranker(
 def test_a_memory_is_shown_without_what_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     fields = {"memory_number": 60, "memory_id": "id", "status": "Active", "topic_id": "loans", "plan_id": None,
               "hidden": False, "migrated_from": None, "migrated_to": [], "sources": [], "captured_from": None,
-              "feedback": {"helpful": 2, "wrong": 0, "given": []}, "standings": [], "rests_on": [], "in_code": None}  # fmt: skip
+              "feedback": {"helpful": 2, "wrong": 0, "given": []}, "standings": [], "rests_on": [],
+              "in_code": None}  # fmt: skip
     memories.show_memory({"memory": {**fields, "summary_text": found("Loans")["results"][0]["summary_text"]}})
     shown = capsys.readouterr().out
     assert "2 helpful\n" in shown
