@@ -15,7 +15,8 @@ RankingMode = Literal["product", "blend"]
 Legacy = Literal["mixed", "append"]
 TimePhraseUse = Literal["prefer", "filter", "off"]
 Kind = Literal[
-    "text", "texts", "choice", "choices", "status", "topic", "time", "flag", "number", "whole", "ids", "object"
+    "text", "texts", "choice", "choices", "status", "topic", "time", "flag", "number", "whole", "ids", "numbers",
+    "object",
 ]  # fmt: skip
 
 PRESETS: dict[Preset, tuple[float, float]] = {"contract": (7.0, 0.0), "long-lived": (90.0, 0.85)}
@@ -46,7 +47,7 @@ class Argument(NamedTuple):
     metavar: str
     help: str
     range: tuple[float, float] = _ANY
-    """The least and the most of a number; of ``ids``, of each number; of a text, of its characters."""
+    """The least and the most of a number; of ``ids`` and ``numbers``, of each number; of a text, of its characters."""
     choices: tuple[str, ...] = ()
     default: Any = None
     """None if there is none, or if it depends on other arguments."""

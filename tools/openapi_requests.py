@@ -158,6 +158,8 @@ def argument_schema(argument: Argument) -> Schema:
                 "maxItems": most,
                 "items": text_schema(minLength=1, maxLength=255),
             }
+        case "numbers":
+            return {"type": "array", "items": {"type": "integer", "minimum": least, "maximum": most}}
         case _:
             lengths = {"minLength": least, "maxLength": most} if isfinite(most) else {}
             return text_schema(**lengths, **({"pattern": argument.pattern} if argument.pattern else {}))

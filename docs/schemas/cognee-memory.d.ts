@@ -370,7 +370,7 @@ export interface Routes {
   };
   /** The notes that fit a prompt or a file, if any fits well. */
   "POST /v1/moment": {
-    body: { prompt?: string; file?: string; shown?: string[] };
+    body: { prompt?: string; file?: string; shown?: number[] };
     answer: FittingNotes;
     failure: Refusal;
   };

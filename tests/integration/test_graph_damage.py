@@ -163,7 +163,7 @@ def test_a_graph_that_somebody_removed_is_written_anew_from_the_store(
     with forks.start() as fork:
         (outcome,) = fork.run("ingest", task("job-new", "ingest", {"summary": summary("After the removal")}))
         assert fork.ask("missing", [*whole[1], outcome["result"]["memory_id"]]) == []
-        assert (fork.ask("memory_count"), fork.ask("graph_lag")) == (MANY + 1, 0)
+        assert (fork.ask("memory_count"), fork.ask("lag")) == (MANY + 1, 0)
 
 
 def test_a_graph_whose_checkpoint_fails_at_its_closing_is_closed_all_the_same(

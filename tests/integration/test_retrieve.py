@@ -28,7 +28,7 @@ SCRIPT = str(PROJECT / "bridge" / "retrieve.py")
 
 METADATA_FIELDS = {
     "memory_id", "memory_number", "memory_type", "topic", "topic_id", "plan_id", "session_id", "status",
-    "source_created_at", "created_at", "updated_at", "importance", "tags",
+    "source_created_at", "created_at", "updated_at", "importance", "tags", "anchors",
 }  # fmt: skip
 SCORE_FIELDS = {
     "score", "final_score", "relevance_score", "semantic_score", "vector_score", "lexical_score",
@@ -137,7 +137,7 @@ def test_a_legacy_hit_has_its_text_and_null_metadata(place: Place) -> None:
     hit = hits["legacy-1"]
     assert (hit["memory_type"], hit["importance"]) == ("legacy", 0.25)
     assert hit["text"].startswith("User asked: ")
-    for name in METADATA_FIELDS - {"memory_id", "memory_number", "memory_type", "importance", "tags"}:
+    for name in METADATA_FIELDS - {"memory_id", "memory_number", "memory_type", "importance", "tags", "anchors"}:
         assert hit[name] is None, name
 
 

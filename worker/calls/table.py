@@ -78,7 +78,7 @@ CALLS = (
         body={
             "prompt": Argument("text", "TEXT", "What the person asks.", (0, MAX_QUERY_CHARS), default=""),
             "file": Argument("text", "PATH", "Or the file that is read or changed.", (0, 4096), default=""),
-            "shown": Argument("ids", "N", "Not these memories.", (1, 2**53)),
+            "shown": Argument("numbers", "N", "Not these memories.", (1, 2**53)),
         },
     ),
     # --- the queue ---
