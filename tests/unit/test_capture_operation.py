@@ -295,7 +295,6 @@ def test_a_captured_memory_says_from_where_it_comes(bench: Bench) -> None:
         "session_id": SESSION,
         "first_place": "line 1",
         "last_place": "line 4",
-        "method": "rules",
     }
 
 
