@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from datetime import datetime
-from functools import partial
+from functools import cached_property, partial
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jobs import clock
 from jobs.errors import JobError
-from jobs.layout import Workspace
 
 from .. import trust
-from ..embedding.config import EmbeddingConfig
-from ..embedding.embedder import Embedder
-from ..settings import Settings
 from ..slices import Progress, ignore_progress
 from ..store.open_store import OpenStore
 from . import installed, llm
 from .graph import Graph
 from .llm_budget import Meter
-
-if TYPE_CHECKING:
-    from ..team.protocol import Team
 
 log = logging.getLogger(__name__)
 
@@ -32,19 +24,12 @@ log = logging.getLogger(__name__)
 class Stores(OpenStore):
     """The memory store with its graph, as a context that closes them in order. Not thread-safe."""
 
-    def __init__(
-        self,
-        workspace: Workspace,
-        settings: Settings,
-        loading: Callable[[bool], None] = lambda _: None,
-        *,
-        load_embedder: Callable[[EmbeddingConfig], Embedder] | None = None,
-        team: Team | None = None,
-    ) -> None:
-        """As ``OpenStore``."""
-        super().__init__(workspace, settings, loading, load_embedder=load_embedder, team=team)
-        self.graph = Graph(self)
-        self._checked_marks: tuple[object, ...] = ()  # of the folders when their trust was checked
+    _checked_marks: tuple[object, ...] = ()  # of the folders when their trust was checked
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The graph of these memories, which is opened when something needs it."""
+        return Graph(self)
 
     def __enter__(self) -> Stores:
         return self
