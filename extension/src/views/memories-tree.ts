@@ -9,6 +9,7 @@ import { type MemorySubject, subjectOfMemory, subjectOfTopic, type TopicSubject 
 import { plain } from "../core/text";
 import type { Services } from "../core/services";
 import { rowOfMemory, rowOfTopic } from "./memories";
+import { NewDay } from "../core/new-day";
 import { Pause } from "../core/pause";
 import { itemOf, type Row } from "./row";
 
@@ -45,6 +46,7 @@ export class MemoriesTree implements vscode.TreeDataProvider<Item>, vscode.Dispo
       this.view,
       this.changed,
       this.pause,
+      new NewDay(() => this.refreshIfVisible()),
       services.changes.onDidChange(({ what }) => what === "jobs" && this.pause.begin()),
       this.view.onDidChangeVisibility(({ visible }) => visible && this.isStale && this.refresh()),
       vscode.workspace.onDidChangeWorkspaceFolders(() => this.refresh()),
