@@ -95,10 +95,12 @@ def block(
     """
     stored_first = sorted(memories, key=lambda memory: (memory.number in captured, not _is_of(memory, branch)))
     by_hand = [memory for memory in _told(stored_first, remarks, captured) if memory.number not in captured]
+    told = list(_told(memories, remarks, captured))
+    newest = next((memory for memory in told if memory.number in captured), None)
     lines = [
-        _session(memory, remarks, captured, is_newest=number == 0)
-        for number, memory in enumerate(_told(memories, remarks, captured))
-        if number == 0 or _came_to_something(memory, remarks, captured)
+        _session(memory, remarks, captured, is_newest=memory is newest)
+        for memory in told
+        if memory is newest or _came_to_something(memory, remarks, captured)
     ]
     holding = [
         each

@@ -85,8 +85,8 @@ def test_a_decision_of_the_rules_that_cannot_be_weighed_alone_is_only_in_its_ses
 def test_a_session_that_came_to_nothing_has_a_line_only_while_it_is_the_newest() -> None:
     nothing: dict[str, Any] = {"decisions": (), "context": "can you look at the last commit"}
     sessions = [captured(4, **nothing), captured(3, **nothing), captured(2, decisions=(), context="asked → came out")]
-    text = block(sessions, None, captured=by_rules(2, 3, 4))
-    assert [line[:14] for line in shown(text, "Sessions, the newest first")] == ["2026-11-20, #4", "2026-11-20, #2"]
+    text = block([memory(5), *sessions], None, captured=by_rules(2, 3, 4))
+    assert [line[13:14] for line in shown(text, "Sessions, the newest first")] == ["5", "4", "2"]
 
 
 def test_only_the_newest_session_s_last_question_may_be_open() -> None:

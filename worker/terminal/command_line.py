@@ -160,7 +160,8 @@ def named_topic(args: argparse.Namespace) -> str | None:
     """The topic as it was named, if one was. Raises JobError: ARGUMENT_INVALID when it was named in both ways."""
     if args.topic and args.topic_id:
         raise JobError("ARGUMENT_INVALID", "Name one topic: by itself, or with --topic-id.")
-    return args.topic or args.topic_id
+    named: str | None = args.topic or args.topic_id
+    return named
 
 
 def limit(parser: argparse._ActionsContainer, what: str) -> None:
