@@ -152,15 +152,16 @@ def _default(is_default: bool) -> str:
 
 def topic(parser: argparse._ActionsContainer, which: str = "only this topic") -> None:
     """Add a topic as an argument and as ``--topic-id``, for ``named_topic``; ``which`` tells in the help what it is."""
-    parser.add_argument("topic", action=Words, metavar="TOPIC", nargs="*", help=f"{which}: its id or its exact title")
+    help_ = f"{which}: its id or its exact title"
+    parser.add_argument("named_topic", action=Words, metavar="TOPIC", nargs="*", help=help_)
     parser.add_argument("--topic-id", metavar="TOPIC", help="the same, as an option")
 
 
 def named_topic(args: argparse.Namespace) -> str | None:
     """The topic as it was named, if one was. Raises JobError: ARGUMENT_INVALID when it was named in both ways."""
-    if args.topic and args.topic_id:
+    if args.named_topic and args.topic_id:
         raise JobError("ARGUMENT_INVALID", "Name one topic: by itself, or with --topic-id.")
-    named: str | None = args.topic or args.topic_id
+    named: str | None = args.named_topic or args.topic_id
     return named
 
 
