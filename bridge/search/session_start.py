@@ -4,9 +4,9 @@ First the recent sessions, a line each, the newest first: what was asked, what c
 those that somebody stored before those that were captured, those of the branch first. Then what is open. What was
 replaced is left out, and so are superseded memories and drafts. A line is there whole, or not at all.
 
-A wrong note is worse than none. So of what was captured, a session that came to nothing has no line unless it is the
-newest one; a decision needs an outcome, and words enough to be understood alone; and what a later line is about is not
-said again, since that line is where it stands now.
+A wrong note is worse than none. So of what was captured, a session that was an errand or came to nothing has no line
+unless it is the newest one; a decision needs an outcome, and words enough to be understood alone; and what a later line
+is about is not said again, since that line is where it stands now.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ _CODE_SECONDS = 0.3  # of the processor, to look up what of the memories is in t
 _SESSIONS = 8
 _SESSIONS_FIRST = "Sessions, the newest first"
 OUTCOME = " → "  # between what was decided and what came of it, as ``bridge/capture/summary`` writes them
+_OF_ERRAND = 2  # turns: a request and its answer
 _LEAST_SAID = 6  # search terms in a decision that is understood alone
 _LEAST_COMMON, _ALIKE = 4, 0.35  # search terms in common, and their share, of two lines about the same
 _OF_MEMORY = 5  # decisions of one memory
@@ -167,9 +168,12 @@ def _told(memories: Sequence[Memory], became: Became, captured: Captured) -> Ite
 
 
 def _came_to_something(memory: Memory, became: Became, captured: Captured) -> bool:
-    """Whether it has a decision that holds, or an outcome of what was asked. Only rules capture what has neither."""
-    context = "" if memory.content is None else memory.content.context
-    return captured.get(memory.number) != RULES or OUTCOME in context or bool(_decisions(memory, became))
+    """Whether it has a decision that holds, or, in more than one exchange, an outcome of what was asked: an errand that
+    was asked for and done leaves nothing to come back to. Only rules capture what has neither."""
+    if captured.get(memory.number) != RULES or memory.content is None or _decisions(memory, became):
+        return True
+    turns = memory.content.time_scope.turn_count
+    return OUTCOME in memory.content.context and (turns is None or turns > _OF_ERRAND)
 
 
 def _stands_alone(decision: str) -> bool:

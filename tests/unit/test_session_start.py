@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bridge.memory import Content, Memory, Metadata, References
+from bridge.memory import Content, Memory, Metadata, References, TimeScope
 from bridge.search.session_start import HEADING, block
 from bridge.text.orders import MARK
 
@@ -85,7 +85,8 @@ def test_a_decision_of_the_rules_that_cannot_be_weighed_alone_is_only_in_its_ses
 def test_a_session_that_came_to_nothing_has_a_line_only_while_it_is_the_newest() -> None:
     nothing: dict[str, Any] = {"decisions": (), "context": "can you look at the last commit"}
     sessions = [captured(4, **nothing), captured(3, **nothing), captured(2, decisions=(), context="asked → came out")]
-    text = block([memory(5), *sessions], None, captured=by_rules(2, 3, 4))
+    errand = captured(1, decisions=(), context="fix lint → Lint passes.", time_scope=TimeScope(turn_count=2))
+    text = block([memory(5), *sessions, errand], None, captured=by_rules(1, 2, 3, 4))
     assert [line[13:14] for line in shown(text, "Sessions, the newest first")] == ["5", "4", "2"]
 
 
