@@ -173,6 +173,12 @@ DIAGNOSTICS: dict[str, Diagnostic] = _table(
         " --help.",
     ),
     Diagnostic(
+        "OWN_MODEL_MISSING", _S, "warning",
+        "The command line of a tool that is to summarise its own sessions is not found: rules summarise them.",
+        "Put it on the PATH and restart the worker: cognee-memory worker restart. Or: cognee-memory capture enable TOOL"
+        " --summaries rules.",
+    ),
+    Diagnostic(
         "CAPTURE_LIST_DAMAGED", _S, "warning",
         "The list of tools from which this workspace captures cannot be read: nothing is enabled.",
         "Enable each tool again: cognee-memory capture enable --help.",

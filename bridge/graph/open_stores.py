@@ -69,8 +69,14 @@ class Stores(OpenStore):
         llm.require(self._settings)
         return Meter(self.store.llm_usage, self._settings, job_id, clock.now)
 
-    def asker(self, job_id: str) -> partial[Any]:
-        """``cognee_llm.ask`` on the budget of an attempt of the job. Raises as ``meter``, and GRAPH_NOT_INSTALLED."""
+    def asker(self, job_id: str, tool: str | None = None, model: str | None = None) -> partial[Any]:
+        """Asks the language model on the budget of an attempt of the job, as ``cognee_llm.ask``; or the model of this
+        tool, as ``tool_model.ask``. Raises as ``meter``, and GRAPH_NOT_INSTALLED."""
+        if tool is not None:
+            from . import tool_model  # not at the top: few processes need it
+
+            meter = Meter(self.store.llm_usage, self._settings, job_id, clock.now)
+            return partial(tool_model.ask, meter, tool, model)
         meter = self.meter(job_id)
         if not installed.is_installed():
             why = "The language model is asked through cognee, which comes with the knowledge graph."
