@@ -220,6 +220,9 @@ class Settings:
     capture_ignore: str = _setting(
         "", "Files that a captured memory must not name, besides those of .gitignore: patterns separated by blanks."
     )
+    llm_tool: Literal["claude-code", "codex", "gemini-cli", "opencode"] | None = _setting(
+        None, "A coding tool whose command line is the language model, except for cognify and ask."
+    )
     capture_with_llm: bool = _setting(
         False, "Whether the language model summarises captured sessions. It may cost money: look at a preview first."
     )

@@ -40,7 +40,7 @@ assistant merely proposed, and no errand such as running tests. "completed": wha
 out and will matter again, such as a cause. "next_steps": what is left to do.
 Each item has "text", one sentence that can be understood alone, and "quote", words copied exactly from one line of the
 beats, at least 12 characters, that show it; of a decision, the person's words. Leave out what no quote shows. Few items
-are better than many. If nothing will matter in weeks, answer with "nothing": true and empty lists.
+are better than many. If nothing will matter in weeks: "nothing": true, and all else empty.
 Write in the person's language, and quote in the language of the beats.
 """
 
@@ -56,9 +56,9 @@ class ModelSummary(BaseModel):
     """The form of the model's answer."""
 
     nothing: bool = False
-    title: str = ""
-    request: str = ""
-    decided: list[QuotedItem] = []
+    title: str
+    request: str
+    decided: list[QuotedItem]
     completed: list[QuotedItem] = []
     learned: list[QuotedItem] = []
     next_steps: list[QuotedItem] = []

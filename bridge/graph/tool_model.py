@@ -237,7 +237,11 @@ def ask(
     user = redaction.redact(user).text if redacts else user
     for _ in range(_MOST_ANSWERS):
         call = meter.begin((len(system) + len(user)) // _BYTES_PER_TOKEN)
-        answer = _asked(meter, tool, model, system, user, pause)
+        try:
+            answer = _asked(meter, tool, model, system, user, pause)
+        except JobError as error:
+            meter.failure = error
+            raise
         meter.end(call, answer.prompt_tokens, answer.completion_tokens, answer.cost_usd)
         text = redaction.redact(answer.text).text if redacts else answer.text
         try:
@@ -275,12 +279,15 @@ def _read(tool: Tool, printed: str) -> Answer:
 
 
 def _failure(program: str, status: int, reason: str) -> JobError:
-    said = redaction.redact(" ".join(reason.split())[:_MOST_REASON]).text.rstrip(".")
+    said = redaction.redact(" ".join(reason.split())[:_MOST_REASON]).text.rstrip(".!")
     message = f"{program} gave no answer (exit status {status}){f': {said}' if said else ''}."
     if _LATER.search(reason):
         return JobError("RATE_LIMITED", message)
     if _NOT_SIGNED_IN.search(reason):
-        fix = f"Run {program} once in a terminal and sign in. Nothing is lost until then."
+        fix = (
+            f"Run {program} in a terminal and sign in. If it takes a key from the environment, the worker must have it:"
+        )
+        fix += " run cognee-memory worker restart where it is set."
         return JobError("LLM_KEY_REFUSED", message, remediation=fix)
     return JobError("LLM_FAILED", message, remediation=f"Try it in a terminal, or update {program}.")
 

@@ -109,7 +109,7 @@ def test_only_items_whose_quote_stands_in_the_transcript_are_kept(
     (request,) = model.requests
     used = (len(request.system) + len(request.user)) // 4 + 400
     assert shown["model_tokens"] == pytest.approx(used, rel=0.5), "what the preview says is about what is sent"
-    assert result["model_tokens"] == pytest.approx(used, rel=0.5), "what the provider reports"
+    assert 0 < result["model_tokens"] < shown["model_tokens"], "what the provider reports"
 
 
 def test_neither_secrets_nor_private_parts_reach_the_model_and_orders_in_the_talk_change_nothing(

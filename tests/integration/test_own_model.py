@@ -35,8 +35,7 @@ PROGRAM = """#!{python}
 import json, os, pathlib, sys, time
 box = pathlib.Path({box!r})
 call = {{"arguments": sys.argv[1:], "environment": dict(os.environ), "folder": os.getcwd(), "around": os.listdir("."),
-         "files": {{part: pathlib.Path(part).read_text() for part in os.environ.values() if part.endswith((".md", ".json"))
-                    and pathlib.Path(part).is_file()}},
+         "files": [path.read_text() for path in pathlib.Path("../{folder}-files").glob("*")],
          "input": sys.stdin.read()}}
 with (box / "calls").open("a") as file:
     file.write(json.dumps(call) + "\\n")
@@ -99,7 +98,7 @@ class OwnPlace(Place):
         self.box.mkdir()
         for tool in TOOLS.values():
             path = programs / tool.program
-            path.write_text(PROGRAM.format(python=sys.executable, box=str(self.box)), "utf-8")
+            path.write_text(PROGRAM.format(python=sys.executable, box=str(self.box), folder=OWN_MODEL_FOLDER), "utf-8")
             path.chmod(0o755)
         path_of = os.pathsep.join([str(programs), os.environ["PATH"]])
         super().__init__(base, HOME=str(base / "home"), COGNEE_MEMORY_CACHE_DIR=str(cache), PATH=path_of, **more)
@@ -257,13 +256,29 @@ def test_a_program_that_hangs_is_ended_with_its_children_and_others_are_served_m
     until(lambda: not Path(f"/proc/{pid}/cmdline").exists() or not Path(f"/proc/{pid}/cmdline").read_bytes(), "ended")
 
 
-def test_a_summary_that_says_nothing_makes_no_memory_unless_something_was_decided(place: OwnPlace) -> None:
-    place.answer(output=of_claude(json.dumps({"nothing": True})))
-    _, memory = place.captured(1)
-    assert memory["captured_from"]["method"] == "rules", "the rules found a decision"
+def test_a_summary_that_says_nothing_makes_no_memory(place: OwnPlace) -> None:
+    place.answer(output=of_claude(json.dumps({"nothing": True, "title": "", "request": "", "decided": []})))
+    result = place.json("capture", "run", "--session", place.session(1))["result"]
+    assert (result["empty"], result["memories"], result["warnings"]) == (1, 0, [])
 
 
-def test_nothing_is_asked_without_consent_or_by_a_copy_of_the_workspace(place: OwnPlace) -> None:
+def test_the_tool_writes_a_compactions_narrative_where_the_settings_name_it(tmp_path: Path, model_cache: Path) -> None:
+    place = OwnPlace(tmp_path, model_cache, COGNEE_MEMORY_LLM_TOOL="claude-code")
+    prose = "The team first weighed several stores for the queue, and then kept to one file on this machine."
+    place.answer(output=of_claude(json.dumps({"paragraphs": [prose], "verdicts": []})))
+    with place.worker():
+        for number in range(5):
+            place.json("ingest", "--wait", "--topic", "Queue", "--context", f"Store {number} of the queue was weighed.")
+        result = place.json("compact", "queue", "--preview")["result"]
+        assert prose in json.dumps(result)
+        assert {call["arguments"][0] for call in place.calls()} == {"-p"}
+        assert "It is the command line of claude-code." in place.cli("doctor", check=False).stdout
+        assert place.json("worker", "status")["worker"]["heartbeat"]["llm_configured"] is True
+        failed = place.cli("cognify", "--wait", check=False)
+        assert "LLM_NOT_CONFIGURED" in failed.stdout + failed.stderr, "cognee asks a provider only"
+
+
+def test_nothing_is_asked_without_consent(place: OwnPlace) -> None:
     place.json("capture", "enable", "claude-code", "--summaries", "rules")
     assert place.captured(1)[1]["captured_from"]["method"] == "rules"
     assert place.calls() == []
@@ -289,4 +304,4 @@ def test_a_program_that_is_not_there_is_refused_when_it_is_enabled(tmp_path: Pat
     (tmp_path / "bin" / "gemini").unlink()
     place.environment["PATH"] = str(tmp_path / "bin")
     refused = place.cli("capture", "enable", "gemini-cli", "--summaries", "own", check=False)
-    assert "gemini is not on the PATH. (LLM_CONFIG)" in " ".join(refused.stderr.split())
+    assert "LLM_CONFIG: gemini is not on the PATH." in " ".join(refused.stderr.split())
