@@ -174,9 +174,8 @@ DIAGNOSTICS: dict[str, Diagnostic] = _table(
     ),
     Diagnostic(
         "OWN_MODEL_MISSING", _S, "warning",
-        "The command line of a tool that is to summarise its own sessions is not found: rules summarise them.",
-        "Put it on the PATH and restart the worker: cognee-memory worker restart. Or: cognee-memory capture enable TOOL"
-        " --summaries rules.",
+        "A tool that is to summarise its own sessions is not found: rules do.",
+        "Put it on the PATH, then: cognee-memory worker restart.",
     ),
     Diagnostic(
         "CAPTURE_LIST_DAMAGED", _S, "warning",

@@ -46,6 +46,7 @@ _NOT_SIGNED_IN = re.compile(
     r"log ?in|sign ?in|\b40[13]\b|unauthori[sz]ed|api.?key|credential|authenticat", re.IGNORECASE
 )
 _LATER = re.compile(r"\b429\b|rate.?limit|usage limit|quota|hit your limit", re.IGNORECASE)
+_LONGER = "Try it in a terminal, or raise COGNEE_MEMORY_LLM_TIMEOUT_SECONDS."
 _UNPROTECTED = "Skipping system settings file"  # Gemini CLI, of a file that others could change
 
 
@@ -347,15 +348,11 @@ def _run(
                 except subprocess.TimeoutExpired:
                     given = None  # it has it
                 if time.monotonic() > deadline:
-                    raise JobError("LLM_TIMEOUT", f"{Path(command[0]).name} gave no answer within {seconds:g} seconds.")
+                    message = f"{Path(command[0]).name} gave no answer within {seconds:g} seconds."
+                    raise JobError("LLM_TIMEOUT", message, remediation=_LONGER)
                 pause()
         finally:
-            if process.poll() is None:
-                _kill(process)
-
-
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    if os.name == "nt":
-        process.kill()
-    else:
-        os.killpg(process.pid, signal.SIGKILL)
+            if process.poll() is None and os.name == "nt":
+                process.kill()
+            elif process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)

@@ -136,7 +136,7 @@ def test_where_the_model_fails_the_rules_summarise_and_the_result_says_so(
     result, memory = captured(place, write(place, number))
     assert memory["captured_from"]["method"] == "rules"
     assert "Let's use five attempts with full jitter" in memory["summary_text"]
-    assert [warning for warning in result["warnings"] if "Rules did." in warning] != []
+    assert [warning for warning in result["warnings"] if "Rules did" in warning] != []
 
 
 def test_a_budget_that_is_used_up_leaves_the_rest_to_the_rules(
@@ -150,7 +150,7 @@ def test_a_budget_that_is_used_up_leaves_the_rest_to_the_rules(
         methods = [source(place, each)["method"] for item in result["items"] for each in item["memories"]]
     assert sorted(methods) == ["model", "rules"]
     assert len(model.requests) == 1
-    assert [warning for warning in result["warnings"] if "Rules did." in warning] != []
+    assert [warning for warning in result["warnings"] if "Rules did" in warning] != []
 
 
 def source(place: Place, kept: Mapping[str, Any]) -> dict[str, Any]:
