@@ -273,7 +273,7 @@ DIAGNOSTICS: dict[str, Diagnostic] = _table(
     ),
     Diagnostic(
         "LLM_MISFIT", _S, "warning", "A language model is configured, but it cannot be used with these settings.",
-        "Correct LLM_PROVIDER, LLM_MODEL, LLM_ENDPOINT and LLM_API_KEY, or remove them.",
+        "Correct COGNEE_MEMORY_LLM_TOOL, or LLM_PROVIDER, LLM_MODEL, LLM_ENDPOINT and LLM_API_KEY, or remove them.",
     ),
     Diagnostic(
         "LLM_ABSENT", _S, "note", "No language model is configured.",

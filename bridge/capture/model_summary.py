@@ -129,7 +129,9 @@ def estimated_tokens(segment: Segment) -> int:
 
 
 def _beat_text(number: int, beat: Beat, share: float) -> str:
-    lines = [f"Person: {_without_middle(' '.join(one.text for one in beat.asked), int(_MOST_ASKED * share))}"]
+    whole = one_line(beat.request) if len(beat.request) <= _MOST_ASKED else ""  # else without what was pasted
+    asked = " ".join([whole, *(one.text for one in beat.asked if one.text not in whole)]).strip()
+    lines = [f"Person: {_without_middle(asked, int(_MOST_ASKED * share))}"]
     if beat.taken:
         lines.append(f"The person took: {_without_middle(one_line(beat.taken), int(_MOST_ASKED * share))}")
     if beat.answered:

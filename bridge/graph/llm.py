@@ -54,7 +54,10 @@ def require(settings: Settings) -> None:
 
 def require_provider(settings: Settings) -> None:
     """As ``require``, for what cognee asks: a tool does not serve it."""
-    if problem := _problem(settings):
+    problem = _problem(settings)
+    if problem is not None and settings.llm_tool:
+        raise JobError(problem.code, f"{settings.llm_tool} serves compact, judge and capture; this needs a provider.")
+    if problem is not None:
         raise problem
 
 

@@ -74,7 +74,7 @@ def test_a_tool_serves_all_but_cognee_itself_which_is_told_nothing_of_it() -> No
     given = replace(settings(), llm_tool="codex")
     llm.require(given)
     assert (llm.is_configured(given), llm.name_of(given)) == (True, "codex")
-    with pytest.raises(JobError, match="needs a language model"):
+    with pytest.raises(JobError, match="codex serves compact, judge and capture; this needs a provider"):
         llm.require_provider(given)
     assert not [name for name in told(given) if name.startswith("LLM_")]
 

@@ -76,13 +76,16 @@ def test_where_nobody_decided_anything_the_model_may_say_that_nothing_is_worth_k
     assert of(idle).content.context != "", "an empty answer is none"
 
 
-def test_the_model_reads_the_beats_without_code_and_is_told_what_was_taken_back() -> None:
-    shown = beats_text(beats(segment(*TALK, ("user", "and this?\n```\nsecret_code()\n```"), ("assistant", "Fine so."))
-                             .turns))  # fmt: skip
-    assert "1. Person: let's make the start command hidden\n   Assistant: The start command" in shown
+def test_the_model_reads_the_beats_and_is_told_what_was_taken_back_but_not_what_was_pasted() -> None:
+    pasted = "I get this, why?\n```\n" + "frame of a trace()\n" * 60 + "```"
+    shown = beats_text(
+        beats(segment(*TALK, ("user", pasted), ("assistant", "A file is missing."), ("user", "2. ok")).turns)
+    )
+    assert "1. Person: let's make the start command hidden\n   Assistant: The start command is hidden now." in shown
     assert "(files were changed, taken back later)" in shown
     assert "The person took: Want me to use the discard writer instead?" in shown
-    assert "secret_code" not in shown
+    assert ("Person: I get this, why?" in shown, "frame" in shown) == (True, False)
+    assert "Person: 2. ok" in shown, "short turns are whole"
 
 
 def test_a_long_segment_is_shortened_and_its_estimate_follows() -> None:
