@@ -19,9 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, TypeVar
-
-from pydantic import BaseModel, ValidationError
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from jobs import files
 from jobs.errors import JobError
@@ -31,7 +29,10 @@ from ..settings import OF_TOOLS, OWN_MODEL_FOLDER, USER_HOME, inherited_environm
 from ..slices import SLICE_SECONDS
 from .llm_budget import Meter
 
-Shape = TypeVar("Shape", bound=BaseModel)
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+Shape = TypeVar("Shape", bound="BaseModel")
 
 _FILES = f"{OWN_MODEL_FOLDER}-files"  # beside it
 _MOST_ANSWERS = 2  # per question: the first, and one more after an answer of the wrong form
@@ -46,6 +47,7 @@ _NOT_SIGNED_IN = re.compile(
     r"log ?in|sign ?in|\b40[13]\b|unauthori[sz]ed|api.?key|credential|authenticat", re.IGNORECASE
 )
 _LATER = re.compile(r"\b429\b|rate.?limit|usage limit|quota|hit your limit", re.IGNORECASE)
+_NOT_SERVED = ("LLM_CONFIG", "LLM_KEY_REFUSED", "RATE_LIMITED")  # nothing was spent
 _LONGER = "Try it in a terminal, or raise COGNEE_MEMORY_LLM_TIMEOUT_SECONDS."
 _UNPROTECTED = "Skipping system settings file"  # Gemini CLI, of a file that others could change
 
@@ -232,6 +234,8 @@ def ask(
 
     Raises JobError: LLM_CONFIG, LLM_KEY_REFUSED, LLM_TIMEOUT, LLM_FAILED, LLM_BUDGET_SPENT, RATE_LIMITED.
     """
+    from pydantic import ValidationError  # not at the top: commands that only look at the table do not need it
+
     redacts = meter.settings.redact_secrets
     form = json.dumps(shape.model_json_schema())
     system = f"{system}\nAnswer with one JSON object that fits this JSON schema, and with nothing else:\n{form}\n"
@@ -241,6 +245,8 @@ def ask(
         try:
             answer = _asked(meter, tool, model, system, user, pause)
         except JobError as error:
+            if error.code in _NOT_SERVED:
+                meter.take_back(call)
             meter.failure = error
             raise
         meter.end(call, answer.prompt_tokens, answer.completion_tokens, answer.cost_usd)

@@ -318,9 +318,11 @@ class CaptureRun:
             ask = partial(self.stores.asker(self.task.job_id, own, self.own_models.get(tool)), pause=self._pause)
             return model_summary.summarise(segment, by_rules, ask)
         except JobError as error:
-            rest = "Rules did." if error.code in _OF_ONE_TEXT else "Rules did, and do for the rest."
-            self.given_up |= set() if error.code in _OF_ONE_TEXT else {own}
-            why = f"The language model did not summarise: {error.message} ({error.code}) {rest}"
+            rest = ""
+            if error.code not in _OF_ONE_TEXT:
+                self.given_up.add(own)
+                rest = ", and do for the rest"
+            why = f"The language model did not summarise: {error.message} ({error.code}) Rules did{rest}."
             self.warnings[f"{why} {error.remediation}" if own else why] = None
             return by_rules
 

@@ -273,14 +273,9 @@ def uninstall(args: argparse.Namespace) -> Envelope:
     installers.restore(args.tool, edits, settings.config_folder)
     tools = consent.set_enabled(workspace, settings.config_folder, args.tool, False)
     return envelope.success(
-        tool=args.tool,
-        enabled=sorted(tools),
-        files=_files(edits),
-        note=None,
-        is_shared=False,
-        recall=[],
+        tool=args.tool, enabled=sorted(tools), files=_files(edits), note=None, is_shared=False, recall=[],
         summaries="rules",
-    )
+    )  # fmt: skip
 
 
 def _files(edits: Sequence[Edit]) -> list[dict[str, Any]]:
