@@ -79,12 +79,13 @@ class Tool:
     """A tool's row: its program and arguments, how its output is read, and what it finds in its environment.
 
     ``model``: the model that it takes unless somebody names another; None: the one of its own settings. ``settings``:
-    the content of its settings file.
+    the content of its settings file. ``overhead``: about how many tokens it adds to a question.
     """
 
     program: str
     arguments: Callable[[Call], Iterable[str]]
     read: Callable[[str], Answer]
+    overhead: int
     model: str | None = None
     environment: Callable[[Call], Mapping[str, str]] = lambda call: {}
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -153,11 +154,14 @@ def _codex_arguments(call: Call) -> Iterator[str]:
         yield from ("-c", setting)
 
 
+# Its newest models are still offered functions, which reach neither files nor the network.
 _CODEX_OFF = (
     *(f"features.{name}=false" for name in ("hooks", "plugins", "apps", "multi_agent", "goals", "shell_tool",
-                                            "unified_exec", "view_image")),
+                                            "unified_exec", "view_image", "sleep_tool")),
+    *(f"include_{name}=false" for name in ("environment_context", "permissions_instructions",
+                                           "collaboration_mode_instructions")),
+    "agents.enabled=false", "tools.experimental_request_user_input.enabled=false", 'web_search="disabled"',
     "skills.include_instructions=false", "project_doc_max_bytes=0", "notify=[]", 'developer_instructions=""',
-    'web_search="disabled"', "include_environment_context=false", "include_permissions_instructions=false",
     'model_reasoning_effort="low"',
 )  # fmt: skip
 
@@ -182,14 +186,14 @@ TOOLS = {
         "claude",
         lambda call: ("-p", "--safe-mode", "--tools", "", "--strict-mcp-config", "--disable-slash-commands",
                       "--no-session-persistence", "--output-format", "json", "--system-prompt", call.system),
-        _of_claude, model="haiku",
+        _of_claude, 450, model="haiku",
     ),
-    "codex": Tool("codex", _codex_arguments, _of_codex),
+    "codex": Tool("codex", _codex_arguments, _of_codex, 3000),
     "gemini-cli": Tool(
         "gemini",
         lambda call: ("--skip-trust", "--extensions", "none", "--allowed-mcp-server-names", "none",
                       "--output-format", "json", "--prompt", ""),
-        _of_gemini, model="flash",
+        _of_gemini, 350, model="flash",
         environment=lambda call: {"GEMINI_SYSTEM_MD": call.system_file,
                                   "GEMINI_CLI_SYSTEM_SETTINGS_PATH": call.settings_file},
         settings={
@@ -201,7 +205,7 @@ TOOLS = {
     "opencode": Tool(
         "opencode",
         lambda call: ("run", "--pure", "--agent", OWN_MODEL_FOLDER, "--title", OWN_MODEL_FOLDER, "--format", "json"),
-        _of_opencode,
+        _of_opencode, 150,
         environment=lambda call: {
             "OPENCODE_CONFIG_CONTENT": _opencode_settings(call), "OPENCODE_DB": ":memory:",
             "OPENCODE_DISABLE_PROJECT_CONFIG": "1", "OPENCODE_DISABLE_CLAUDE_CODE": "1",

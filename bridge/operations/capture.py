@@ -30,6 +30,7 @@ from ..capture.readers import registry
 from ..capture.readers.export_dates import moment_in
 from ..capture.readers.reader import Home
 from ..capture.session import Segment, SegmentSummary, Transcript
+from ..graph import tool_model
 from ..graph.open_stores import Stores
 from ..privacy import redaction
 from ..search.hits import summary_text
@@ -312,7 +313,9 @@ class CaptureRun:
             return by_rules
         if self.is_preview:
             self.model_calls += 1
-            self.model_tokens += model_summary.estimated_tokens(segment)
+            asked = own or self.stores.settings.llm_tool
+            overhead = tool_model.TOOLS[asked].overhead if asked else 0
+            self.model_tokens += model_summary.estimated_tokens(segment) + overhead
             return by_rules
         try:
             ask = partial(self.stores.asker(self.task.job_id, own, self.own_models.get(tool)), pause=self._pause)
