@@ -10,8 +10,9 @@ import re
 from collections import Counter
 from typing import Any
 
-from ..session import IMAGE, OWN_TEXT
-from .fields import items, strings
+from ..session import IMAGE, OWN_TEXT, Findings
+from . import json_lines
+from .fields import at, items, strings
 
 # A text that is one element from its beginning to its end, in tags that only a program writes.
 _WRAPPED = re.compile(
@@ -30,6 +31,7 @@ _CWD = re.compile(
     re.DOTALL,
 )
 _IMAGE_TAG = re.compile(r"<image\b[^>]*>|</image>")
+_EXIT_CODE = re.compile(r"^(?:Exit code: |Process exited with code )(\d{1,5})", re.MULTILINE)
 _TOUCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.{1,1000}?)\s*$", re.MULTILINE)
 
 
@@ -85,6 +87,35 @@ def touched_files(call: dict[str, Any]) -> tuple[str, ...]:
     if not isinstance(text, str) or "*** " not in text:
         return ()
     return tuple(dict.fromkeys(_TOUCHED.findall(text.replace("\\n", "\n"))))
+
+
+def command_of(call: dict[str, Any]) -> str | None:
+    """The command that a call runs in a shell; None for any other call. A patch is none: it touches files."""
+    given = call.get("arguments") or call.get("action")
+    given = json_lines.parsed(given.encode("utf-8", "surrogatepass"), Findings()) if isinstance(given, str) else given
+    command = at(given, "command") or at(given, "cmd")
+    if isinstance(command, list):
+        command = command[-1] if command[1:2] in (["-lc"], ["-c"]) else " ".join(strings(command))
+    return command if isinstance(command, str) and "*** Begin Patch" not in command else None
+
+
+def outcome(payload: dict[str, Any]) -> tuple[str, int | None]:
+    """The output of a call and its exit code; None where it failed and none is told."""
+    output = payload.get("output")
+    if isinstance(output, list):
+        output = "\n".join(strings(at(item, "text") for item in output))
+    told = (
+        json_lines.parsed(output.encode("utf-8", "surrogatepass"), Findings())
+        if isinstance(output, str) and output[:1] == "{"
+        else output
+    )
+    if isinstance(told, dict):
+        code = at(told, "metadata", "exit_code")
+        text = at(told, "output") or at(told, "content")
+        return text if isinstance(text, str) else "", code if isinstance(code, int) else 0
+    said = output if isinstance(output, str) else ""
+    found = _EXIT_CODE.search(said, 0, 400)
+    return said, int(found[1]) if found else None if payload.get("success") is False else 0
 
 
 def _kinds(payload: dict[str, Any]) -> list[str | None]:
