@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import PurePosixPath
 
 from ..text import error_lines
@@ -21,7 +22,7 @@ from .session import Call, Turn
 from .title import shortened
 
 _COMMAND = 160  # characters of a command
-_SENTENCE = 190  # characters of what the assistant said of it
+_SENTENCE = 220  # characters of what the assistant said of it
 _SOON = 4  # commands after a failure among which one with other arguments is its fix
 _LATER = 60  # calls after a failure among which the same command is
 _MOST_FILES = 3
@@ -154,13 +155,20 @@ def _with_fix(call: Call, after: Sequence[Call], fix: str, turn: Turn) -> Failur
 
 
 def _said(calls: Iterable[Call], error: str) -> str:
-    """The sentence of the assistant between failure and fix that speaks most of the error; empty if none does."""
-    about = subject_words(error_lines.normalised(error.removeprefix(error_lines.place(error))))
-    found = [one for call in calls for one in sentences(call.said) if not one.endswith(("?", "\uff1f"))]
-    best = max(found, key=lambda text: len(about & subject_words(text)), default="")
-    common = about & subject_words(best)
+    """The sentence of the assistant between failure and fix that speaks most of the error, and the next one if there is
+    room; empty if none does."""
+    about = subject_words(error_lines.normalised(error))
+    best, following, common = "", "", frozenset[str]()
+    for call in calls:
+        said = [one for one in sentences(call.said) if not one.endswith(("?", "\uff1f"))]
+        for one, after in pairwise([*said, ""]):
+            if len(shared := about & subject_words(one)) > len(common):
+                best, following, common = one, after, shared
     is_about = len(common) > 1 or (not words.begins("intends", best) and any(len(one) >= _TELLING for one in common))
-    return shortened(plain(best), _SENTENCE) if is_about and not _UNRELATED.search(best) else ""
+    if not is_about or _UNRELATED.search(best):
+        return ""
+    both = plain(f"{best} {following}")
+    return both if len(both) <= _SENTENCE else shortened(plain(best), _SENTENCE)
 
 
 def _program(command: str) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ _WORDS = 2  # of a normalised line, so that equal lines are the same error
 _MOST = 200  # lines of one output
 
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-_LABEL = re.compile(r"^\s*(?:\[[\w:./-]+\]\s+|E\s{2,}|npm (?:ERR!|error)\s+|\d{4}-\d\d-\d\d\S*\s+)+")
+_LABEL = re.compile(r"^\s*(?:\[[\w:./-]+\]\s+|E\s{2,}|Output:\s+|npm (?:ERR!|error)\s+|\d{4}-\d\d-\d\d\S*\s+)+")
 _AT_PLACE = re.compile(r"[\w./@+-]+\.\w{1,5}:\d+:\d+:\s+(?!: #)\S")
 _PLACE = re.compile(r"([\w./@+-]+\.\w{1,5}):\d+(?::\d+)?:\s+")
 _SAYS_ERROR = re.compile(
@@ -40,7 +40,7 @@ _TESTED = re.compile(
     re.MULTILINE,
 )
 _ASIDE = re.compile(
-    r"(?P<path>(?:https?://|~|\.{1,2})?(?:/|\b)[\w.@+%-]*(?:/[\w.@+%-]+)+/?|[A-Za-z]:\\[\w.\\-]+)|\b\w*\d[\w-]*\b"
+    r"(?P<path>(?:https?://|~)?[\w.@+%-]*(?:/[\w.@+%-]+)+/?|[A-Za-z]:\\[\w.\\-]+)|\b\w*\d[\w-]*\b"
 )
 _WORD = re.compile(r"[^\W\d_]{3,}")
 
