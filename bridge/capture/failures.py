@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from pathlib import PurePosixPath
 
 from ..text import error_lines
@@ -51,6 +51,10 @@ _ABOUT_ARGUMENTS = re.compile(
     r"|syntax error|no matches found|unexpected token|command not found",
     re.IGNORECASE,
 )
+_ABOUT_FOLDER = re.compile(
+    r"(?:not contain|cannot find) main module|no Go files in|not a git repository|no such file or directory|ENOENT"
+)
+_FOLDER = re.compile(r"(?:^|&&|;)\s*cd (\S+)")
 _ENVIRONMENT = re.compile(r"^(?:\w+=\S*\s+)+|^(?:sudo|time|timeout \S+|command|exec|nohup|npx|uv run|poetry run)\s+")
 _REDIRECTION = re.compile(r"\s*(?:\d?>>?|<)\s?(?:&\d|\S+)")
 _QUOTED = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`")
@@ -122,18 +126,20 @@ def _mended(calls: Sequence[tuple[Call, Turn]]) -> Iterator[Failure]:
 
 def _failure(call: Call, later: Sequence[Call], turn: Turn) -> Failure | None:
     mine = _parts(call.command)
-    is_usage = bool(_ABOUT_ARGUMENTS.search(call.error))
+    is_soon = True
     between: list[Call] = []
     for other in later if mine else ():
-        theirs = _parts(other.command)
-        if other.exit_code == 0 and (mine[-1] in theirs or set(mine) == set(theirs)):
+        theirs = _parts(other.command) if other.exit_code == 0 else ()
+        alike = next((part for part in theirs if _program(part) == _program(mine[-1])), "")
+        folder = _FOLDER.search(other.command)
+        if alike and is_soon and folder and folder[1] not in call.command and _ABOUT_FOLDER.search(call.error):
+            return _with_fix(call, [*between, other], f"cd {folder[1]} && {alike}", turn)
+        if theirs and (mine[-1] in theirs or set(mine) == set(theirs)):
             return _with_fix(call, [*between, other], "", turn)
-        if other.exit_code == 0 and is_usage and _program(mine[-1]) in map(_program, theirs):
-            return _with_fix(
-                call, [*between, other], next(t for t in theirs if _program(t) == _program(mine[-1])), turn
-            )
+        if alike and is_soon and _ABOUT_ARGUMENTS.search(call.error):
+            return _with_fix(call, [*between, other], alike, turn)
         between.append(other)
-        is_usage = is_usage and not other.files and len(between) < _SOON
+        is_soon = is_soon and not other.files and len(between) < _SOON
     return None
 
 
@@ -141,6 +147,7 @@ def _with_fix(call: Call, after: Sequence[Call], fix: str, turn: Turn) -> Failur
     """The failure with what was done for it until the last of these calls; None if nothing was, or nobody said what."""
     mine = _parts(call.command)
     done = [part for each in after[:-1] if each.exit_code == 0 for part in _parts(each.command) if part not in mine]
+    done += takewhile(lambda part: part not in mine, _parts(after[-1].command))
     advised = [part for part in done if part in call.error]
     files = () if advised or fix else tuple(dict.fromkeys(path for each in after for path in each.files))
     acts = [part for part in done if not _LOOKS_AT.match(part)]

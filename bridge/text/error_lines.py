@@ -39,9 +39,7 @@ _TESTED = re.compile(
     r"|not ok \d)",
     re.MULTILINE,
 )
-_ASIDE = re.compile(
-    r"(?P<path>(?:https?://|~)?[\w.@+%-]*(?:/[\w.@+%-]+)+/?|[A-Za-z]:\\[\w.\\-]+)|\b\w*\d[\w-]*\b"
-)
+_ASIDE = re.compile(r"(?P<path>(?:https?://|~)?[\w.@+%-]*(?:/[\w.@+%-]+)+/?|[A-Za-z]:\\[\w.\\-]+)|\b\w*\d[\w-]*\b")
 _WORD = re.compile(r"[^\W\d_]{3,}")
 
 
