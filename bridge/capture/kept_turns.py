@@ -58,13 +58,13 @@ class TurnFilter:
                 yield replace(turn, text=text, files=files, branch=branch, calls=calls)
 
     def _call(self, call: Call, roots: set[str]) -> Call:
-        """A call without secrets, private parts, files to ignore, and the workspace's own path."""
+        """A call without private parts, the workspace's own path, secrets, and files to leave out; nothing is counted,
+        since most calls are not kept."""
         told = [_PRIVATE.sub("", part) for part in (call.command, call.error, call.said)]
         for root in roots:
             told = [part.replace(root + os.sep, "") for part in told]
-        command, error, said = map(self._without_secrets, told)
-        files = self._files(call.files, roots, Findings())
-        return replace(call, command=command, error=error, said=said, files=files)
+        command, error, said = (redaction.redact(part).text if self.redacts else part for part in told)
+        return replace(call, command=command, error=error, said=said, files=self._files(call.files, roots, Findings()))
 
     def _without_secrets(self, text: str) -> str:
         if not self.redacts:

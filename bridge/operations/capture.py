@@ -295,8 +295,7 @@ class CaptureRun:
         if not capture.is_cut_off:
             present = list(former[: capture.unchanged]) if present is None else present
             capture.superseded = tuple(captured_session.superseded(former, present, store))
-        if capture.superseded and capture.made:
-            capture.made[-1] = replace(capture.made[-1], supersedes=capture.superseded)
+        captured_session.note_superseded(capture.made, capture.superseded)
 
     # --- summaries ---
 

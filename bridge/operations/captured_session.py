@@ -388,8 +388,14 @@ def _store(
     numbers = {memory.id: memory for memory in change.added}
     capture.made += [replace(each, memory=numbers.get(each.memory.id, each.memory)) for each in made]
     capture.superseded = tuple(replaced)
-    if replaced and capture.made:
-        capture.made[-1] = replace(capture.made[-1], supersedes=tuple(replaced))
+    note_superseded(capture.made, replaced)
+
+
+def note_superseded(made: list[Made], replaced: Sequence[str]) -> None:
+    """Note on the session's last memory what its new ones replace; a failure replaces nothing."""
+    own = [at for at, each in enumerate(made) if each.memory.id == each.segment.memory_id]
+    if replaced and own:
+        made[own[-1]] = replace(made[own[-1]], supersedes=tuple(replaced))
 
 
 def superseded(former: Sequence[CapturedSegment], present: Sequence[CapturedSegment], store: Memories) -> list[str]:

@@ -49,8 +49,8 @@ def error_lines(output: str) -> Iterator[str]:
     lines = [_plain(line) for line in output.splitlines()]
     for number, line in enumerate(lines):
         if _is_error(line, is_test):
-            following = lines[number + 1 : number + 2] if line.endswith(":") else []
-            whole = one_line(" ".join([line, *following]))
+            following = "".join(lines[number + 1 : number + 2]) if line.endswith(":") else ""
+            whole = one_line(f"{line} {following[:_LONGEST]}")
             if len([word for word in _WORD.findall(normalised(whole)) if word not in STOP_WORDS]) >= _WORDS:
                 yield whole
 

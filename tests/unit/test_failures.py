@@ -307,6 +307,20 @@ def test_secrets_are_replaced_and_what_was_forgotten_or_made_ordinary_is_not_add
     assert [status for _, status in bench.memories()] == ["Active", "Active"]
 
 
+def test_a_session_that_grew_replaces_its_summary_and_keeps_its_failure(bench: Bench) -> None:
+    write(bench)
+    bench.run("a")
+    path = bench.transcript()
+    last = json.loads(path.read_text("utf-8").splitlines()[-1])
+    more = {"role": "user", "content": "We decided that the frob database is never committed to the repository."}
+    path.write_text(path.read_text("utf-8") + json.dumps({**last, "type": "user", "uuid": "v", "message": more}) + "\n")
+    result = bench.run("b")
+    assert bench.memories() == [(1, "Superseded"), (2, "Draft"), (3, "Active")]
+    memories = result["items"][0]["memories"]
+    assert [bool(each["supersedes"]) for each in memories] == [True, False]
+    assert result["memories"] == 1
+
+
 def test_an_undo_removes_the_failures_that_a_capture_added(bench: Bench) -> None:
     write(bench)
     receipt = bench.run("a")["receipt"]
