@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
 from dataclasses import replace
 
 from ..failures import judged
@@ -23,17 +23,17 @@ class Calls:
         """Note what the assistant said: it belongs to the next call."""
         self._said = text[-_SAID:] or self._said
 
-    def begin(self, call_id: str | None, place: str, command: str | None, files: Sequence[str]) -> None:
+    def begin(self, call_id: str | None, call: Call) -> None:
         """Note a call, if it runs a command or changes files."""
-        if call_id and (command or files):
-            self._open[call_id] = Call(command or "", said=self._said, files=tuple(files), place=place)
+        if call_id and (call.command or call.files):
+            self._open[call_id] = replace(call, said=self._said)
             self._said = ""
             while len(self._open) > _MOST:
                 del self._open[next(iter(self._open))]
 
-    def waits(self, call_id: str) -> Call | None:
-        """The call of this id, if its outcome is of interest."""
-        return self._open.get(call_id)
+    def waits(self, named: re.Match[bytes] | None) -> bool:
+        """Whether the outcome of the call that an unparsed record names is of interest."""
+        return named is not None and named[1].decode() in self._open
 
     def end(self, call_id: str, output: str, exit_code: int | None) -> Call | None:
         """As ``ended``, of the call of this id; None if it is not waited for."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -114,11 +115,7 @@ class _Conversation:
         if head.kind in ("tool output", "thinking"):
             left_out[TOOL_OUTPUT if head.kind == "tool output" else THINKING] += 1
             part = self._note_side_chain(head)
-            if (
-                head.kind == "tool output"
-                and (call_id := _RESULT.search(line))
-                and self._calls.waits(call_id[1].decode())
-            ):
+            if head.kind == "tool output" and self._calls.waits(_RESULT.search(line)):
                 self._note_outcomes(json_lines.record(line, self._findings), part)
             return
         if head.kind == "other" and head.name in _SILENT:
@@ -164,8 +161,8 @@ class _Conversation:
             said = ""
         self._said[1].add(said)
         self._calls.say(said)
-        for call_id, command, files in reply.calls:
-            self._calls.begin(call_id, self._place(number), command, files)
+        for call_id, call in reply.calls:
+            self._calls.begin(call_id, replace(call, place=self._place(number)))
         yield from self._add("assistant", said, record, number, part, reply)
 
     def _note_outcomes(self, record: dict[str, Any] | None, part: str) -> None:

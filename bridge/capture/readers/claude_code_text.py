@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ..session import IMAGE, OWN_TEXT, SUMMARY, THINKING, TOOL_OUTPUT
-from .fields import at, strings, text as field_text
+from ..session import IMAGE, OWN_TEXT, SUMMARY, THINKING, TOOL_OUTPUT, Call
+from .fields import at, strings, text
 
 COMMAND = "command"
 
@@ -74,13 +74,12 @@ def of_attachment(record: dict[str, Any], left_out: Counter[str]) -> str:
 
 
 class Reply(NamedTuple):
-    """What a record of the assistant says, which tools it calls on which files, and of each call its id, the command
-    that it runs, and the files that it changes."""
+    """What a record of the assistant says, which tools it calls on which files, and the calls by their ids."""
 
     text: str
     tools: tuple[str, ...]
     files: tuple[str, ...]
-    calls: tuple[tuple[str | None, str | None, tuple[str, ...]], ...] = ()
+    calls: tuple[tuple[str, Call], ...] = ()
 
 
 def of_assistant(record: dict[str, Any], left_out: Counter[str]) -> Reply:
@@ -92,7 +91,7 @@ def of_assistant(record: dict[str, Any], left_out: Counter[str]) -> Reply:
     texts: list[str] = []
     tools: list[str] = []
     files: list[str] = []
-    calls: list[tuple[str | None, str | None, tuple[str, ...]]] = []
+    calls: list[tuple[str, Call]] = []
     for block in _blocks(message.get("content")):
         match block.get("type"):
             case "text":
@@ -102,7 +101,7 @@ def of_assistant(record: dict[str, Any], left_out: Counter[str]) -> Reply:
                 named = strings([at(block, "input", "file_path"), at(block, "input", "notebook_path")])
                 files += named
                 changed = named if block.get("name") in _CHANGING else ()
-                calls.append((field_text(block, "id"), field_text(block, "input", "command"), changed))
+                calls.append((str(block.get("id")), Call(text(block, "input", "command") or "", files=changed)))
                 if block.get("name") == "ExitPlanMode":
                     texts += strings([at(block, "input", "plan")])
             case "thinking" | "redacted_thinking":

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ..session import OWN_TEXT, REWOUND, SUMMARY, THINKING, TOOL_OUTPUT, Findings, Transcript, Turn
+from ..session import OWN_TEXT, REWOUND, SUMMARY, THINKING, TOOL_OUTPUT, Call, Findings, Transcript, Turn
 from . import codex_text, json_lines, transcript_file
 from .calls import Calls
 from .fields import at, text
@@ -99,7 +99,7 @@ class _Rollout:
                 continue
             if kind == "response_item" and payload_kind in _OUTPUTS:
                 self._findings.left_out[TOOL_OUTPUT] += 1
-                if (call_id := _CALL_ID.search(line)) and self._calls.waits(call_id[1].decode()):
+                if self._calls.waits(_CALL_ID.search(line)):
                     self._outcome(at(json_lines.record(line, self._findings), "payload"))
                 continue
             if kind == "response_item" and payload_kind in _THOUGHTS:
@@ -171,7 +171,8 @@ class _Rollout:
         elif kind in _CALLS:
             tools = (text(payload, "name") or kind.removesuffix("_call"),)
             files = codex_text.touched_files(payload)
-            self._calls.begin(text(payload, "call_id"), f"line {number}", codex_text.command_of(payload), files)
+            call = Call(codex_text.command_of(payload), files=files, place=f"line {number}")
+            self._calls.begin(text(payload, "call_id"), call)
         elif kind in _OUTPUTS:
             left_out[TOOL_OUTPUT] += 1
             self._outcome(payload)

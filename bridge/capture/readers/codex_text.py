@@ -32,6 +32,7 @@ _CWD = re.compile(
 )
 _IMAGE_TAG = re.compile(r"<image\b[^>]*>|</image>")
 _EXIT_CODE = re.compile(r"^(?:Exit code: |Process exited with code )(\d{1,5})", re.MULTILINE)
+_NOT_RUN = ("aborted", "execution error", "exec_command failed", "failed in sandbox", "failed to")
 _TOUCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.{1,1000}?)\s*$", re.MULTILINE)
 
 
@@ -89,33 +90,30 @@ def touched_files(call: dict[str, Any]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_TOUCHED.findall(text.replace("\\n", "\n"))))
 
 
-def command_of(call: dict[str, Any]) -> str | None:
-    """The command that a call runs in a shell; None for any other call. A patch is none: it touches files."""
-    given = call.get("arguments") or call.get("action")
-    given = json_lines.parsed(given.encode("utf-8", "surrogatepass"), Findings()) if isinstance(given, str) else given
+def command_of(call: dict[str, Any]) -> str:
+    """The command that a call runs in a shell; empty for any other call, and for a patch, which touches files."""
+    given = _parsed(call.get("arguments") or call.get("action"))
     command = at(given, "command") or at(given, "cmd")
     if isinstance(command, list):
         command = command[-1] if command[1:2] in (["-lc"], ["-c"]) else " ".join(strings(command))
-    return command if isinstance(command, str) and "*** Begin Patch" not in command else None
+    return command if isinstance(command, str) and "*** Begin Patch" not in command else ""
 
 
 def outcome(payload: dict[str, Any]) -> tuple[str, int | None]:
-    """The output of a call and its exit code; None where it failed and none is told."""
-    output = payload.get("output")
-    if isinstance(output, list):
-        output = "\n".join(strings(at(item, "text") for item in output))
-    told = (
-        json_lines.parsed(output.encode("utf-8", "surrogatepass"), Findings())
-        if isinstance(output, str) and output[:1] == "{"
-        else output
-    )
+    """The output of a call and its exit code, in the text or in an object as JSON; None if it did not run."""
+    told = _parsed(payload.get("output"))
     if isinstance(told, dict):
         code = at(told, "metadata", "exit_code")
-        text = at(told, "output") or at(told, "content")
-        return text if isinstance(text, str) else "", code if isinstance(code, int) else 0
-    said = output if isinstance(output, str) else ""
+        return str(told.get("output") or ""), code if isinstance(code, int) else 0
+    said = told if isinstance(told, str) else "\n".join(strings(at(item, "text") for item in items(payload, "output")))
     found = _EXIT_CODE.search(said, 0, 400)
-    return said, int(found[1]) if found else None if payload.get("success") is False else 0
+    return said, int(found[1]) if found else None if said.startswith(_NOT_RUN) else 0
+
+
+def _parsed(value: Any) -> Any:
+    """An object that is given as JSON; any other value as it is."""
+    is_json = isinstance(value, str) and value[:1] == "{"
+    return json_lines.parsed(value.encode("utf-8", "surrogatepass"), Findings()) if is_json else value
 
 
 def _kinds(payload: dict[str, Any]) -> list[str | None]:
