@@ -44,7 +44,8 @@ def met(turns: Sequence[Turn], made: Iterable[Memory], transcript: Transcript, s
         if not text.is_current(memory, clock.parse(now)) or store.forgotten_at(memory.id) is not None:
             continue
         alike = text.same([*known, *(each.memory for each in found)], {normalised(failure.error)})
-        twin = next((each for each in alike if _has_same_fix(each, memory)), None)
+        fix = normalised(text.fix(memory))
+        twin = next((each for each in alike if normalised(text.fix(each)) == fix), None)
         if twin is not None:
             is_later = twin.number > 0 and (twin.metadata.updated_at or "") < (memory.metadata.updated_at or "")
             found.append(Met(twin, failure.place, is_new=False, met_again=is_later))
@@ -60,10 +61,6 @@ def remove_expired(store: Store, now: str) -> None:
     if old:
         with store.change(now) as change:
             change.drop(old)
-
-
-def _has_same_fix(one: Memory, other: Memory) -> bool:
-    return normalised(text.fix(one)) == normalised(text.fix(other))
 
 
 def _memory(failure: Failure, transcript: Transcript, workspace_id: str, now: str) -> Memory:

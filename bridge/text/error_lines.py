@@ -17,7 +17,7 @@ _MOST = 200  # lines of one output
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _LABEL = re.compile(r"^\s*(?:\[[\w:./-]+\]\s+|E\s{2,}|Output:\s+|npm (?:ERR!|error)\s+|\d{4}-\d\d-\d\d\S*\s+)+")
 _AT_PLACE = re.compile(r"[\w./@+-]+\.\w{1,5}:\d+:\d+:\s+(?!: #)\S")
-_PLACE = re.compile(r"([\w./@+-]+\.\w{1,5}):\d+(?::\d+)?:\s+")
+_PLACE = re.compile(r"^([\w./@+-]+\.\w{1,5}):\d+(?::\d+)?:\s+")
 _SAYS_ERROR = re.compile(
     r"^(?:\w+: )?(?:[\w.]*(?:Error|Exception)\b(?:\s\[\w+\])?:|(?:error|fatal|panic)\b(?:\[\w+\]|\s?TS\d+)?:?\s)"
     r"|\b(?:unknown|unrecognized|illegal|invalid|unsupported) (?:flag|option|argument|command|choice)"
@@ -61,7 +61,7 @@ def normalised(line: str) -> str:
     def aside(found: re.Match[str]) -> str:
         return PurePosixPath(found["path"].replace("\\", "/")).name if found["path"] else "#"
 
-    return " ".join(_ASIDE.sub(aside, _PLACE.sub("", _plain(line), count=1)).lower().split())
+    return " ".join(_ASIDE.sub(aside, without_place(_plain(line))).lower().split())
 
 
 def signatures(text: str) -> set[str]:
@@ -73,6 +73,11 @@ def place(line: str) -> str:
     """The path of the file in which the error stands; empty if the line begins with none."""
     found = _PLACE.match(line)
     return found[1] if found else ""
+
+
+def without_place(line: str) -> str:
+    """The line without the place of the error at its beginning."""
+    return _PLACE.sub("", line)
 
 
 def _plain(line: str) -> str:

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from jobs import clock
 
 from ..memory import Content, Memory, References, Status
-from .error_lines import normalised, place
+from .error_lines import normalised, without_place
 from .sections import shorten
 
 TAG = "failure"
@@ -31,9 +31,9 @@ def content(command: str, exit_code: int | None, error: str, fix: str, files: tu
     what the assistant said of it."""
     code = "" if exit_code is None else f" (exit code {exit_code})"
     how = f"`{fix}`" if fix else f"a change of {', '.join(files)}"
+    error = without_place(error)  # which is soon another one
     lines = [f"{error}{_FIX}{how}", f"{_COMMAND}{command}{code}", *([f"{_SAID}{said}"] if said else [])]
-    title = error.removeprefix(place(error)).lstrip(":0123456789 ")
-    return Content(shorten(title, _TITLE), "\n".join(lines), references=References(files=files))
+    return Content(shorten(error, _TITLE), "\n".join(lines), references=References(files=files))
 
 
 def is_failure(memory: Memory) -> bool:
