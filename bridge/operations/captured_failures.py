@@ -37,9 +37,10 @@ class Met:
 
 def met(turns: Sequence[Turn], made: Iterable[Memory], transcript: Transcript, store: Memories, now: str) -> list[Met]:
     """The failures of a segment. ``made`` are new memories that are not stored yet."""
-    known = [*store.tagged(text.TAG), *made]
+    mended = failures(turns)
+    known = [*store.tagged(text.TAG), *made] if mended else []
     found: list[Met] = []
-    for failure in failures(turns):
+    for failure in mended:
         memory = _memory(failure, transcript, store.workspace_id, now)
         if not text.is_current(memory, clock.parse(now)) or store.forgotten_at(memory.id) is not None:
             continue
