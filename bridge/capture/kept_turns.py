@@ -60,7 +60,7 @@ class TurnFilter:
     def _call(self, call: Call, roots: set[str]) -> Call:
         """A call without private parts, the workspace's own path, secrets, and files to leave out; nothing is counted,
         since most calls are not kept."""
-        told = [_PRIVATE.sub("", part) for part in (call.command, call.error, call.said)]
+        told = [_PRIVATE.sub("", part.replace("\0", "")) for part in (call.command, call.error, call.said)]
         for root in roots:
             told = [part.replace(root + os.sep, "") for part in told]
         command, error, said = (redaction.redact(part).text if self.redacts else part for part in told)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from jobs import clock
 
 from ..capture.failures import failures
-from ..memory import Memory, Metadata
+from ..memory import FAILURE, Memory, Metadata
 from ..text import failures as text
 from ..text.error_lines import normalised
 from ..text.identity import content_id
@@ -38,7 +38,7 @@ class Met:
 def met(turns: Sequence[Turn], made: Iterable[Memory], transcript: Transcript, store: Memories, now: str) -> list[Met]:
     """The failures of a segment. ``made`` are new memories that are not stored yet."""
     mended = failures(turns)
-    known = [*store.tagged(text.TAG), *made] if mended else []
+    known = [*store.tagged(FAILURE), *made] if mended else []
     found: list[Met] = []
     for failure in mended:
         memory = _memory(failure, transcript, store.workspace_id, now)
@@ -58,7 +58,7 @@ def met(turns: Sequence[Turn], made: Iterable[Memory], transcript: Transcript, s
 def remove_expired(store: Store, now: str) -> None:
     """Delete the failures that were not met for so long that they are of no use. Raises JobError of the store."""
     at = clock.parse(now)
-    old = [each.id for each in store.tagged(text.TAG) if text.is_failure(each) and not text.is_current(each, at)]
+    old = [each.id for each in store.tagged(FAILURE) if text.is_failure(each) and not text.is_current(each, at)]
     if old:
         with store.change(now) as change:
             change.drop(old)
@@ -71,7 +71,7 @@ def _memory(failure: Failure, transcript: Transcript, workspace_id: str, now: st
     at = failure.at or transcript.modified_at or now
     known = Metadata(
         topic_id=text.TOPIC, session_id=f"{transcript.tool}/{transcript.session_id}"[:256], status=text.STATUS,
-        created_at=at, updated_at=at, importance=_IMPORTANCE, tags=(text.TAG,),
+        created_at=at, updated_at=at, importance=_IMPORTANCE, tags=(FAILURE,),
     )  # fmt: skip
     memory = Memory("", 0, "summary", known, now, content)
     return replace(memory, id=content_id(workspace_id, memory))

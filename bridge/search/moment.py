@@ -20,6 +20,7 @@ from jobs.kinds import CAPTURE_TOOLS
 from jobs.layout import Workspace
 
 from ..embedding.embedder import Embedder
+from ..memory import FAILURE
 from ..text import error_lines, failures
 from ..text.orders import is_order
 from ..text.query_words import stem
@@ -113,7 +114,7 @@ def after_failure(
     lists: MemoryLists, output: str, now: datetime, count: CountTokens, shown: Collection[int] = ()
 ) -> Block:
     """The notes about errors in a command's output that were met before, and went."""
-    found = lists.page(_MOST_FAILURES, status=failures.STATUS, tags=[failures.TAG])
+    found = lists.page(_MOST_FAILURES, status=failures.STATUS, tags=[FAILURE])
     current = [each for each in found if each.number not in shown and failures.is_current(each, now)]
     alike = failures.same(current, error_lines.signatures(output))
     notes = [

@@ -11,11 +11,10 @@ from datetime import datetime, timedelta
 
 from jobs import clock
 
-from ..memory import Content, Memory, References, Status
+from ..memory import FAILURE, Content, Memory, References, Status
 from .error_lines import normalised, without_place
 from .sections import shorten
 
-TAG = "failure"
 TOPIC = "failures"
 STATUS: Status = "Draft"
 # Tools and code change: what was not met for half a year is more often gone than met again.
@@ -38,7 +37,7 @@ def content(command: str, exit_code: int | None, error: str, fix: str, files: tu
 
 def is_failure(memory: Memory) -> bool:
     """Whether a memory is such a one, and nobody has made an ordinary one of it."""
-    return TAG in memory.metadata.tags and memory.metadata.status == STATUS and bool(error(memory))
+    return FAILURE in memory.metadata.tags and memory.metadata.status == STATUS and bool(error(memory))
 
 
 def error(memory: Memory) -> str:

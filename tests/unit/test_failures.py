@@ -19,6 +19,7 @@ from bridge.capture.readers import opencode_text, vscode_text
 from bridge.capture.session import Call, Findings, Turn
 from bridge.operations import forget
 from bridge.search import listing, moment
+from bridge.search.failures import _MAY_HAVE_ERROR as may_have_error
 from bridge.search.reader import Reader
 from bridge.settings import USER_HOME
 from bridge.store.values import Addition
@@ -114,6 +115,7 @@ def test_the_same_error_of_a_session_is_kept_once_with_its_last_fix_and_sub_agen
 )  # fmt: skip
 def test_the_line_that_says_what_is_wrong_is_chosen(output: str, line: str) -> None:
     assert next(error_lines(output), "") == line
+    assert not line or may_have_error.search(line)
 
 
 def test_lines_are_the_same_error_but_for_numbers_addresses_and_places() -> None:
