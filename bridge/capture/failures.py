@@ -38,7 +38,7 @@ _FAILED = re.compile(
 # What only looks: it changes nothing, and fails where it finds nothing.
 _LOOKS = frozenset(
     "ls cat grep rg egrep find fd head tail sed awk wc test [ stat which type pgrep ps diff cmp echo printf tree file"
-    " du jq cd pwd true false sleep export source . set env kill pkill open".split()
+    " du jq lsof curl cd pwd true false sleep export source . set env kill pkill open".split()
 )
 # What changes nothing but git's own state, or takes a change back: no fix.
 _LOOKS_AT = re.compile(
@@ -150,7 +150,7 @@ def _with_fix(call: Call, after: Sequence[Call], fix: str, turn: Turn) -> Failur
     done += takewhile(lambda part: part not in mine, _parts(after[-1].command))
     advised = [part for part in done if part in call.error]
     files = () if advised or fix else tuple(dict.fromkeys(path for each in after for path in each.files))
-    acts = [part for part in done if not _LOOKS_AT.match(part)]
+    acts = [part for part in done if not _LOOKS_AT.match(part) and _program(part) != _program(mine[-1])]
     fix = fix or next(iter(advised or ([] if files else acts[-1:])), "")
     said = _said(after, call.error)
     if not fix and not (files and said):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # What a line of an error has: few questions, so that most need not load what reads such lines.
 _MAY_HAVE_ERROR = re.compile(
     r"error|exception|fail|fatal|panic|n[o']t\b|un(?:able|defined|known|recogni|supported)|illegal|invalid|no such"
-    r"|no matches|denied|already|refused|timed out|missing|needed|\d:\d",
+    r"|no matches|no rule|denied|already|refused|timed out|missing|needed|\d:\d",
     re.IGNORECASE,
 )
 

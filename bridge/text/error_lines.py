@@ -15,22 +15,22 @@ _WORDS = 2  # of a normalised line, so that equal lines are the same error
 _MOST = 200  # lines of one output
 
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-_LABEL = re.compile(r"^\s*(?:\[[\w:./-]+\]\s+|E\s{2,}|Output:\s+|npm (?:ERR!|error)\s+|\d{4}-\d\d-\d\d\S*\s+)+")
-_AT_PLACE = re.compile(r"[\w./@+-]+\.\w{1,5}:\d+:\d+:\s+(?!: #)\S")
-_PLACE = re.compile(r"^([\w./@+-]+\.\w{1,5}):\d+(?::\d+)?:\s+")
+_LABEL = re.compile(r"^\s*(?:\[[\w:./-]+\]\s+|E\s{2,}|(?:Output|vet):\s+|npm (?:ERR!|error)\s+|\d{4}-\d\d-\d\d\S*\s+)+")
+_AT_PLACE = re.compile(r"[\w./@+-]+\.\w{1,5}(?::\d+:\d+:|\(\d+,\d+\):|:\d+:(?=\s+(?:fatal )?error:))\s+(?!: #)\S")
+_PLACE = re.compile(r"^([\w./@+-]+\.\w{1,5})(?::\d+(?::\d+)?|\(\d+,\d+\)):\s+")
 _SAYS_ERROR = re.compile(
     r"^(?:\w+: )?(?:[\w.]*(?:Error|Exception)\b(?:\s\[\w+\])?:|(?:error|fatal|panic)\b(?:\[\w+\]|\s?TS\d+)?:?\s)"
     r"|\b(?:unknown|unrecognized|illegal|invalid|unsupported) (?:flag|option|argument|command|choice)"
     r"|\b(?:no such file|not found|no matches found|permission denied|parse error|syntax error|cannot |could not"
     r"|unable to|undefined|is not |are not |does not|did not match|needed; to|already (?:exists|used)|refused|timed out"
-    r"|missing|failed to|can't)",
+    r"|missing|failed to|can't|couldn't|no rule to)",
     re.IGNORECASE,
 )
 _SAYS_NOTHING = re.compile(
-    r"task failed|exit(?:ed)? (?:status|code|with)|^\W*FAIL|error\(s\)|^\W*\d+ (?:issue|error|problem)"
-    r"|make(?:\[\d+\])?: \*\*\*|ELIFECYCLE|^at |^File \"|Traceback|^(?:hint|usage|note|warning|info):|conflict"
-    r"|could not apply|^#|\bINFO\b|\bWARN|\[build failed\]|^from |^(?:ok|PASS|---|===|\?)\s|too many errors"
-    r"|Request interrupted|runtime error",
+    r"task failed|exit(?:ed)? (?:status|code|with)|^\W*FAIL(?!ed to)|^ERROR collecting|^ImportError while|error\(s\)"
+    r"|^\W*\d+ (?:issue|error|problem)|make(?:\[\d+\])?: \*\*\* \[|ELIFECYCLE|^at |^File \"|Traceback|conflict"
+    r"|^(?:hint|usage|note|warning|info):|could not apply|^#|\bINFO\b|\bWARN|\[build failed\]|^from "
+    r"|^(?:ok|PASS|---|===|\?)\s|too many errors|Request interrupted|runtime error",
     re.IGNORECASE,
 )
 # A test that failed, mostly in the middle of work on it.

@@ -67,6 +67,21 @@ def test_other_arguments_soon_after_an_error_about_arguments_are_the_fix() -> No
     assert found(usage, edit("a.py"), Call("gh pr diff 88")) == []
 
 
+def test_another_folder_is_the_fix_of_an_error_about_the_folder() -> None:
+    error = Call(
+        "go vet ./...", 1, "pattern ./...: directory prefix . does not contain main module or its dependencies"
+    )
+    (failure,) = found(error, Call("cd app && go vet ./..."))
+    assert failure.fix == "cd app && go vet ./..."
+    assert found(error, Call("go vet ./...")) == []
+
+
+def test_the_same_program_with_other_arguments_is_no_fix_of_any_other_error() -> None:
+    error = Call("pytest -q", 1, "ModuleNotFoundError: No module named 'yaml'")
+    (failure,) = found(error, Call("pip install pyyaml"), Call("pytest -x"), Call("sleep 1 && pytest -q"))
+    assert failure.fix == "pip install pyyaml"
+
+
 def test_what_the_error_itself_advises_is_the_fix_also_where_files_were_changed() -> None:
     error = Call("go test ./x", 1, "go: updates to go.mod needed; to update it: go mod tidy")
     (failure,) = found(error, edit("x.go"), Call("go mod tidy"), Call("go test ./x"))
@@ -107,6 +122,8 @@ def test_the_same_error_of_a_session_is_kept_once_with_its_last_fix_and_sub_agen
         ("\x1b[31merror\x1b[0m: unexpected argument '--all' found", "error: unexpected argument '--all' found"),
         ("npm ERR! code ERESOLVE\nnpm ERR! ERESOLVE could not resolve", "ERESOLVE could not resolve"),
         ("Output: error: cannot open the frob database", "error: cannot open the frob database"),
+        ("a.ts(3,1): error TS2: no such member", "a.ts(3,1): error TS2: no such member"),
+        ("[ERROR] Failed to execute goal compile", "Failed to execute goal compile"),
         ("=== RUN TestA\n    a_test.go:9: got 1, want 2\n--- FAIL: TestA (0.0s)\nError: context deadline exceeded", ""),
         ("--- FAIL: TestA\npanic: invalid id: must be lowercase hex", "panic: invalid id: must be lowercase hex"),
         ("CONFLICT (content): Merge conflict in a.go\nerror: could not apply 9d754fb", ""),
