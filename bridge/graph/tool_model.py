@@ -46,8 +46,9 @@ _OURS = ("COGNEE_", "LLM_", "EMBEDDING_", "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"
 _NOT_SIGNED_IN = re.compile(
     r"log ?in|sign ?in|\b40[13]\b|unauthori[sz]ed|api.?key|credential|authenticat", re.IGNORECASE
 )
+_UNREACHABLE = re.compile(r"connect|network|econn|enotfound|sending request", re.IGNORECASE)
 _LATER = re.compile(r"\b429\b|rate.?limit|usage limit|quota|hit your limit", re.IGNORECASE)
-_NOT_SERVED = ("LLM_CONFIG", "LLM_KEY_REFUSED", "RATE_LIMITED")  # nothing was spent
+_NOT_SERVED = ("LLM_CONFIG", "LLM_KEY_REFUSED", "LLM_UNREACHABLE", "RATE_LIMITED")  # nothing was spent
 _LONGER = "Try it in a terminal, or raise COGNEE_MEMORY_LLM_TIMEOUT_SECONDS."
 _UNPROTECTED = "Skipping system settings file"  # Gemini CLI, of a file that others could change
 
@@ -157,7 +158,8 @@ def _codex_arguments(call: Call) -> Iterator[str]:
 # Its newest models are still offered functions, which reach neither files nor the network.
 _CODEX_OFF = (
     *(f"features.{name}=false" for name in ("hooks", "plugins", "apps", "multi_agent", "goals", "shell_tool",
-                                            "unified_exec", "view_image", "sleep_tool")),
+                                            "unified_exec", "view_image", "sleep_tool",
+                                            "unbounded_connection_retries")),
     *(f"include_{name}=false" for name in ("environment_context", "permissions_instructions",
                                            "collaboration_mode_instructions")),
     "agents.enabled=false", "tools.experimental_request_user_input.enabled=false", 'web_search="disabled"',
@@ -186,7 +188,7 @@ TOOLS = {
         "claude",
         lambda call: ("-p", "--safe-mode", "--tools", "", "--strict-mcp-config", "--disable-slash-commands",
                       "--no-session-persistence", "--output-format", "json", "--system-prompt", call.system),
-        _of_claude, 450, model="haiku",
+        _of_claude, 450, model="haiku", environment=lambda call: {"CLAUDE_CODE_MAX_RETRIES": "2"},
     ),
     "codex": Tool("codex", _codex_arguments, _of_codex, 3000),
     "gemini-cli": Tool(
@@ -199,7 +201,7 @@ TOOLS = {
         settings={
             "hooksConfig": {"enabled": False}, "tools": {"core": ["none"]}, "mcp": {"allowed": ["none"]},
             "skills": {"enabled": False}, "context": {"fileName": "none.md", "includeDirectoryTree": False},
-            "general": {"enableAutoUpdate": False},
+            "general": {"enableAutoUpdate": False, "maxAttempts": 2},
         },
     ),
     "opencode": Tool(
@@ -236,7 +238,8 @@ def ask(
     """The answer of the tool's model, in the form ``shape``. While it waits, it calls ``pause`` twice a second; other
     jobs may run in there. Secrets in ``user`` and in the answer are replaced.
 
-    Raises JobError: LLM_CONFIG, LLM_KEY_REFUSED, LLM_TIMEOUT, LLM_FAILED, LLM_BUDGET_SPENT, RATE_LIMITED.
+    Raises JobError: LLM_CONFIG, LLM_KEY_REFUSED, LLM_UNREACHABLE, LLM_TIMEOUT, LLM_FAILED, LLM_BUDGET_SPENT,
+    RATE_LIMITED.
     """
     from pydantic import ValidationError  # not at the top: commands that only look at the table do not need it
 
@@ -300,6 +303,8 @@ def _failure(program: str, status: int, reason: str) -> JobError:
         )
         fix += " run cognee-memory worker restart where it is set."
         return JobError("LLM_KEY_REFUSED", message, remediation=fix)
+    if _UNREACHABLE.search(reason):
+        return JobError("LLM_UNREACHABLE", message, remediation="Check the network.")
     return JobError("LLM_FAILED", message, remediation=f"Try it in a terminal, or update {program}.")
 
 

@@ -243,12 +243,14 @@ def test_the_answer_of_each_tool_is_read(tool: str, tmp_path: Path, model_cache:
     [
         ({"output": json.dumps({"is_error": True, "result": "Not logged in · Please run /login"}), "status": 1},
          "LLM_KEY_REFUSED", 1),
+        ({"output": json.dumps({"is_error": True, "result": "API Error: ECONNREFUSED"}), "status": 1},
+         "LLM_UNREACHABLE", 1),
         ({"complaint": "error: unknown option '--safe-mode'", "status": 1}, "LLM_FAILED", 1),
         ({"output": of_claude("I would rather talk about bananas.")}, "LLM_FAILED", 2),
         ({"output": json.dumps({"is_error": True, "result": "Claude usage limit reached"}), "status": 1},
          "RATE_LIMITED", 1),
     ],
-    ids=["not signed in", "an old version", "no JSON", "limit"],
+    ids=["not signed in", "offline", "an old version", "no JSON", "limit"],
 )  # fmt: skip
 def test_where_the_program_fails_the_rules_summarise_and_the_result_says_why(
     place: OwnPlace, said: dict[str, Any], code: str, calls: int
