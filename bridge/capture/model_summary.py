@@ -16,6 +16,7 @@ from pydantic import BaseModel
 
 from ..text.sections import one_line
 from .beats import Beat, beats
+from .failures import failures
 from .session import Evidence, Section, Segment, SegmentSummary
 from .summary import ARROW
 from .title import shortened
@@ -69,7 +70,7 @@ Ask = Callable[[str, str, type[ModelSummary]], ModelSummary]
 
 def summarise(segment: Segment, by_rules: SegmentSummary, ask: Ask) -> SegmentSummary:
     """The summary of the model, completed by that of the rules; empty if the model finds nothing that is worth keeping,
-    and the rules no decision. Raises what ``ask`` raises."""
+    and the rules neither a decision nor a failure with its fix. Raises what ``ask`` raises."""
     found = beats(segment.turns)
     answer = ask(SYSTEM, beats_text(found), ModelSummary)
     said = [(_plain(turn.text), turn.place) for turn in segment.turns]
@@ -80,7 +81,7 @@ def summarise(segment: Segment, by_rules: SegmentSummary, ask: Ask) -> SegmentSu
     next_steps = _supported("next_steps", answer.next_steps, said)
     supported = [*decided, *completed, *learned, *next_steps]
     if not supported:
-        is_empty = answer.nothing and not by_rules.content.decisions
+        is_empty = answer.nothing and not by_rules.content.decisions and not failures(segment.turns)
         return replace(by_rules, content=replace(by_rules.content, context="")) if is_empty else by_rules
     topic = shortened(one_line(answer.title)) or by_rules.content.topic
     context = _context(_item(answer.request), completed, learned) or by_rules.content.context

@@ -8,7 +8,7 @@ import pytest
 
 from bridge.capture.beats import beats
 from bridge.capture.model_summary import MAX_CHARACTERS, ModelSummary, beats_text, estimated_tokens, summarise
-from bridge.capture.session import Segment, SegmentSummary, Turn
+from bridge.capture.session import Call, Segment, SegmentSummary, Turn
 from bridge.capture.summary import summarise as by_rules
 
 TALK = (
@@ -74,6 +74,13 @@ def test_where_nobody_decided_anything_the_model_may_say_that_nothing_is_worth_k
     idle = (("user", "run the tests, please"), ("assistant", "All 14 tests pass."))
     assert of(idle, nothing=True).content.context == ""
     assert of(idle).content.context != "", "an empty answer is none"
+    calls = (Call("make app", 2, "fatal error: zlib.h: No such file or directory"), Call("apt install zlib1g-dev"),
+             Call("make app"))  # fmt: skip
+    mended = Segment(
+        0, (Turn("user", "build it, please", "line 1"), Turn("assistant", "It builds.", "line 2", calls=calls))
+    )
+    empty = ModelSummary(nothing=True, title="", request="", decided=[])
+    assert summarise(mended, by_rules(mended), lambda *_: empty).content.context, "a failure with its fix is kept"
 
 
 def test_the_model_reads_the_beats_and_is_told_what_was_taken_back_but_not_what_was_pasted() -> None:
