@@ -31,11 +31,11 @@ DOCS = Path(__file__).resolve().parent.parent / "docs"
 _COMMAND = re.compile(r"cognee-memory( [a-z][a-z-]*| --[a-z-]+| <\w+>)+")
 # What the page says once for all errors of a reaction.
 _ALREADY_SAID = re.compile(r"^No action needed: the job is retried\. ")
+# The page says of an error without one of these that the worker gives up.
 _REACTIONS = {
     Reaction.REJECT: "rejects",
     Reaction.RETRY: "retries",
     Reaction.WAIT: "waits",
-    Reaction.GIVE_UP: "gives up",
 }
 
 
@@ -62,15 +62,16 @@ def _default(name: str) -> str:
 
 
 def errors() -> str:
-    """Each error: the worker's reaction, the exit code if it is not the usual one, its cause, and the remedy."""
+    """Each error: its cause and the remedy. In brackets the worker's reaction and the exit code, if not the usual ones."""
     lines = []
     for kind in ERRORS.values():
         exit_code = envelope.exit_code(envelope.failure(JobError(kind.code)))
         usual = 4 if kind.reaction is Reaction.REJECT else 1
-        reaction = _REACTIONS[kind.reaction] + ("" if exit_code == usual else f"; exit code {exit_code}")
-        lines.append(
-            f"- `{kind.code}` ({reaction}): {_prose(kind.cause)} {_prose(_ALREADY_SAID.sub('', kind.remediation))}\n"
-        )
+        said = [_REACTIONS[kind.reaction]] if kind.reaction in _REACTIONS else []
+        said += [] if exit_code == usual else [f"exit code {exit_code}"]
+        marks = f" ({'; '.join(said)})" if said else ""
+        remedy = _prose(_ALREADY_SAID.sub("", kind.remediation))
+        lines.append(f"- `{kind.code}`{marks}: {_prose(kind.cause)} {remedy}\n")
     return "".join(lines)
 
 
