@@ -176,7 +176,9 @@ def _described(memory: Memory, factors: Factors, known: Mapping[int, Memory]) ->
         "since": since,
         "confidence": None if fall is None else fall.confidence,
         "cause": None if fall is None else fall.cause,
-        "replaces": [_related(known[each.statement[0]], each.statement[1]) for each in factors.replaces],
+        "replaces": [
+            {**_related(known[each.statement[0]], each.statement[1]), "state": each.state} for each in factors.replaces
+        ],
         "inherited_from": None if factors.inherited is None else factors.inherited.number,
     }
 

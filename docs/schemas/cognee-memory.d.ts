@@ -2392,6 +2392,16 @@ export interface RelatedStatement {
   dated_at: string | null;
 }
 
+/** An older decision that a newer one replaced or contradicts. */
+export interface ReplacedStatement {
+  memory_id: string;
+  memory_number: number;
+  statement: string;
+  /** When that memory was said; null if that is not known. */
+  dated_at: string | null;
+  state: "replaced" | "disputed";
+}
+
 /** The model that judged the first hits again. */
 export interface RerankerUsed {
   /** `local:` and its folder, or `endpoint:` and its name. */
@@ -2729,7 +2739,7 @@ export interface Standing {
   /** Who said so: the judge on board, or a person or an agent, whose word wins; null if it holds. */
   cause: "judge" | "said" | null;
   /** The older decisions that this one replaced or contradicts, as far as they answer the question. */
-  replaces: RelatedStatement[];
+  replaces: ReplacedStatement[];
   /** The memory whose relevance this one inherited; null if the relevance is its own. */
   inherited_from: number | null;
 }

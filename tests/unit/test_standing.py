@@ -292,7 +292,7 @@ def test_what_was_replaced_stands_below_what_replaced_it_and_both_say_so(
         "inherited_from": None,
     }  # fmt: skip
     assert (newer["standing"]["state"], newer["standing"]["inherited_from"]) == ("holds", 1)
-    assert [each["statement"] for each in newer["standing"]["replaces"]] == [OLD]
+    assert [(each["statement"], each["state"]) for each in newer["standing"]["replaces"]] == [(OLD, "replaced")]
     assert newer["best_passages"][0] == "A reader keeps a book for 28 days"
 
 

@@ -115,7 +115,7 @@ def named(tool: Tool, arguments: dict[str, Any]) -> dict[str, Any]:
         if name not in names:
             raise JobError(
                 "ARGUMENT_INVALID",
-                f"{tool.name} has no argument {name[:64]!r}." + did_you_mean(name, list(names), cutoff=0.5),
+                f"{tool.name} has no argument {name[:64]!r}." + did_you_mean(name, listed, cutoff=0.5),
                 remediation=f"Its arguments are {', '.join(listed)}.",
             )
         meant = inputs.as_meant(name, value, tool.arguments.get(name))
@@ -151,7 +151,8 @@ _RELATED = only("memory_number", "dated_at", "statement")
 _STANDINGS = only("state", "statement", by=_RELATED)
 _HIT = only(
     "memory_number", "memory_type", "topic", "topic_id", "status", "tags", "source_created_at", "created_at", "score",
-    "fit", "feedback", "replaced", "summary_text", standing=only("state", by=_RELATED, replaces=_RELATED),
+    "fit", "feedback", "replaced", "summary_text",
+    standing=only("state", by=_RELATED, replaces=only("memory_number", "statement", "state")),
     in_code=only("remark"),
 )  # fmt: skip
 _LINE = only(
