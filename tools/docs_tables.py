@@ -140,26 +140,29 @@ def repairs() -> str:
 
 
 def kinds() -> str:
-    """Each kind of job: its default priority, and how it shares the child process."""
+    """The kinds of jobs by their default priority and how they share the child process."""
     waits = {
         "short": "",
         "mixed": "; pauses for short jobs, and runs in such a pause",
         "long": "; pauses for short jobs",
     }
-    lines = []
+    names: dict[str, list[str]] = {}
     for kind in KINDS:
         if not kind.test_only:
             preview = "" if kind.preview_priority is None else f"; a preview {kind.preview_priority}"
             together = "; jobs run together" if kind.batched else ""
-            lines.append(f"- `{kind.name}`: {kind.priority}{preview}{together}{waits[kind.length]}\n")
-    return "".join(lines)
+            names.setdefault(f"{kind.priority}{preview}{together}{waits[kind.length]}", []).append(f"`{kind.name}`")
+    return "".join(f"- {', '.join(alike)}: {said}\n" for said, alike in names.items())
 
 
 def metrics() -> str:
-    """Each metric: its name, labels, type and meaning."""
-    return "".join(
-        f"- `{m.shown}`{''.join(f' `{label}`' for label in m.labels)} ({m.type}): {_prose(m.help)}\n" for m in METRICS
-    )
+    """Each metric: its name, labels and meaning. Of the types, the histogram alone is not said by the page."""
+    lines = []
+    for m in METRICS:
+        labels = "".join(f" `{label}`" for label in m.labels)
+        marked = " (histogram)" if m.type == "histogram" else ""
+        lines.append(f"- `{m.shown}`{labels}{marked}: {_prose(m.help)}\n")
+    return "".join(lines)
 
 
 def troubles() -> str:
