@@ -56,7 +56,7 @@ def settings() -> str:
 
 def _default(name: str) -> str:
     value = default_of(name)
-    if value is None:
+    if value is None or value == "":
         return ""
     return f"`{str(value).lower()}`" if isinstance(value, bool) else f"`{value}`"
 
