@@ -62,7 +62,7 @@ def _default(name: str) -> str:
 
 
 def errors() -> str:
-    """Each error: the worker's reaction and the exit code, if they are not the usual ones, its cause, and the remedy."""
+    """Each error: the worker's reaction and the exit code, if not the usual ones, its cause, and the remedy."""
     lines = []
     for kind in ERRORS.values():
         exit_code = envelope.exit_code(envelope.failure(JobError(kind.code)))
