@@ -447,7 +447,7 @@ class ContextSuccess(Success):
 
 
 class FittingNotes(Success):
-    """The notes that fit a prompt, or a file, well enough to be shown unasked; usually none."""
+    """The notes that fit a prompt, a file or an error well enough to be shown unasked; usually none."""
 
     context: str
     """A line that says what follows, and a quoted line for each memory. Empty if nothing fits."""

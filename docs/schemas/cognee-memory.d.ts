@@ -345,6 +345,14 @@ export interface ContextRequest {
   relevance_floor?: number;
 }
 
+/** The body of `POST /v1/moment`. */
+export interface MomentRequest {
+  prompt?: string;
+  file?: string;
+  output?: string;
+  shown?: number[];
+}
+
 /** What each route of a worker's HTTP interface takes and answers. Text and pages are left out. */
 export interface Routes {
   /** The memories that match a query, best first. */
@@ -368,9 +376,9 @@ export interface Routes {
     answer: ContextSuccess;
     failure: ContextFailure | Refusal;
   };
-  /** The notes that fit a prompt or a file, if any fits well. */
+  /** The notes that fit a prompt, a file or an error, if any fits well. */
   "POST /v1/moment": {
-    body: { prompt?: string; file?: string; shown?: number[] };
+    body: MomentRequest;
     answer: FittingNotes;
     failure: Refusal;
   };
@@ -686,8 +694,10 @@ export interface Captured {
   bytes_read: number;
   /** Calls of the language model; in a dry run, those that a capture would make. */
   model_calls: number;
-  /** An estimate of their tokens. `cognee-memory status` has the provider's report. */
+  /** Their tokens, questions and answers, as reported; in a dry run, an estimate. */
   model_tokens: number;
+  /** Their cost, as reported; null where it is not known, and in a dry run. */
+  model_cost_usd?: number | null;
   /** The sessions that were read come first. */
   items: CapturedSessionItem[];
   items_omitted: number;
@@ -1468,7 +1478,7 @@ export interface Findings {
   took_ms: number;
 }
 
-/** The notes that fit a prompt, or a file, well enough to be shown unasked; usually none. */
+/** The notes that fit a prompt, a file or an error well enough to be shown unasked; usually none. */
 export interface FittingNotes {
   success: true;
   /** A line that says what follows, and a quoted line for each memory. Empty if nothing fits. */
@@ -1530,7 +1540,7 @@ export interface FoundNode {
 
 /** What a check found. */
 export interface FoundTrouble {
-  code: "BACKLOG_LARGE" | "BACKUPS_LEFT" | "CAPTURE_LIST_DAMAGED" | "CAPTURE_ON" | "CHECK_FAILED" | "CHECK_NOT_MADE" | "CHILD_LARGE" | "CHILD_NOT_STARTING" | "CLOCK_OF_DISK" | "CLOCK_WAS_AHEAD" | "CLOCK_WRONG" | "COGNEE_VARIABLE_IGNORED" | "CONFIG_CLOSED" | "CONFIG_OPEN" | "COPIES_ALONE" | "DISK_LOW" | "DISK_READ_ONLY" | "DISK_TIGHT" | "EMBEDDINGS_MISSIZED" | "EMBEDDING_MISFIT" | "ENV_FILE_IGNORED" | "EVENTS_FAILED" | "FILES_TRACKED" | "FORGETTING_UNFINISHED" | "FORGOTTEN_HERE" | "GRAPH_ABSENT" | "GRAPH_BEHIND" | "GRAPH_CUT_OFF" | "GRAPH_DAMAGED" | "GRAPH_DEADLY" | "GRAPH_GONE" | "GRAPH_HOLDS_FORGOTTEN" | "GRAPH_HOLDS_MORE" | "GRAPH_LACKS" | "GRAPH_OF_OTHER_MODEL" | "GRAPH_ORPHANED" | "GRAPH_REFUSED" | "HEARTBEAT_DAMAGED" | "HEARTBEAT_FOREIGN" | "HEARTBEAT_LEFT" | "HOOKS_FAIL" | "HOOK_PROGRAM_MISSING" | "HTTP_PROBLEM" | "HTTP_SILENT" | "INBOX_NOT_TAKEN" | "INDEX_OF_OLDER_FORMAT" | "INODES_LOW" | "JOBS_FAILED" | "JOBS_FROM_ELSEWHERE" | "JOBS_REJECTED" | "JOBS_RETRYING" | "JOBS_WITHOUT_WORKER" | "LEAVING" | "LINKS_INSIDE" | "LLM_ABSENT" | "LLM_MISFIT" | "LLM_SET" | "LOCK_GONE" | "LOCK_UNSAFE" | "LOG_HAS_ERRORS" | "LOG_OF_STORE_LARGE" | "MEMORIES_INVALID" | "MEMORIES_STALE" | "MODEL_ABSENT" | "MODEL_CHANGED" | "MODEL_FORMER" | "MODEL_WRONG" | "MOUNT_UNSAFE" | "MOUNT_UNSAFE_ALLOWED" | "MOUNT_WITHOUT_EVENTS" | "NAME_TAKEN" | "NOT_IGNORED" | "NOT_INSTALLED" | "OK" | "OLD_STORES" | "OPEN_FILES_FEW" | "OPEN_TO_OTHERS" | "ORPHANS" | "OTHER_OWNER" | "OUTBOX_INVALID" | "PACKAGE_MISSING" | "PACKAGE_OTHER_VERSION" | "PARTS_LEFT" | "PAUSED" | "PAUSED_FOR_LONG" | "PYTHON_UNSUPPORTED" | "QUEUE_FILE_DAMAGED" | "QUEUE_STUCK" | "RAM_LOW" | "RECORDS_DAMAGED" | "RECORDS_MANY" | "REDACTION_OFF" | "REQUESTS_NOT_OBEYED" | "RERANKER_BROKEN" | "SECRETS_STORED" | "SETTINGS_SET" | "SETTING_WRONG" | "SET_ASIDE" | "SOURCES_APART" | "SOURCES_MISSING" | "SQLITE_LACKING" | "STORE_CLOSED" | "STORE_DAMAGED" | "STORE_NOT_READ_WHOLE" | "STORE_OF_NEWER_FORMAT" | "STORE_OF_OLDER_FORMAT" | "SUCCESSOR_WAITS" | "TEAM_CLOCK_DIFFERS" | "TEAM_COPY_HOLDS_FORGOTTEN" | "TEAM_COPY_NOT_FOLLOWED" | "TEAM_COPY_SILENT" | "TEAM_JOBS_WAIT" | "TEAM_LOST" | "TEAM_LOST_IS_BACK" | "TEAM_NOT_REACHED" | "TEAM_OF" | "TEAM_ROW_SET_ASIDE" | "TEAM_TOKEN_ENDS" | "TEAM_UNFORGOTTEN" | "TEST_JOBS_ON" | "TEXTS_STRAY" | "TOKEN_OPEN" | "VARIABLE_UNKNOWN" | "VECTORS_DAMAGED" | "VECTORS_DIFFER" | "VECTORS_LACKING" | "VECTORS_MISPLACED" | "WATCHES_FEW" | "WORDS_DAMAGED" | "WORDS_LACKING" | "WORKERS_MANY" | "WORKER_ABSENT" | "WORKER_DIED" | "WORKER_OF_OTHER_SETTINGS" | "WORKER_OF_OTHER_VERSION" | "WORKER_SILENT" | "WORKSPACE_ABSENT" | "WORKSPACE_CLOSED" | "WORKSPACE_FOREIGN" | "WORKSPACE_SHARED" | "WORKSPACE_UNUSED";
+  code: "BACKLOG_LARGE" | "BACKUPS_LEFT" | "CAPTURE_LIST_DAMAGED" | "CAPTURE_ON" | "CHECK_FAILED" | "CHECK_NOT_MADE" | "CHILD_LARGE" | "CHILD_NOT_STARTING" | "CLOCK_OF_DISK" | "CLOCK_WAS_AHEAD" | "CLOCK_WRONG" | "COGNEE_VARIABLE_IGNORED" | "CONFIG_CLOSED" | "CONFIG_OPEN" | "COPIES_ALONE" | "DISK_LOW" | "DISK_READ_ONLY" | "DISK_TIGHT" | "EMBEDDINGS_MISSIZED" | "EMBEDDING_MISFIT" | "ENV_FILE_IGNORED" | "EVENTS_FAILED" | "FILES_TRACKED" | "FORGETTING_UNFINISHED" | "FORGOTTEN_HERE" | "GRAPH_ABSENT" | "GRAPH_BEHIND" | "GRAPH_CUT_OFF" | "GRAPH_DAMAGED" | "GRAPH_DEADLY" | "GRAPH_GONE" | "GRAPH_HOLDS_FORGOTTEN" | "GRAPH_HOLDS_MORE" | "GRAPH_LACKS" | "GRAPH_OF_OTHER_MODEL" | "GRAPH_ORPHANED" | "GRAPH_REFUSED" | "HEARTBEAT_DAMAGED" | "HEARTBEAT_FOREIGN" | "HEARTBEAT_LEFT" | "HOOKS_FAIL" | "HOOK_PROGRAM_MISSING" | "HTTP_PROBLEM" | "HTTP_SILENT" | "INBOX_NOT_TAKEN" | "INDEX_OF_OLDER_FORMAT" | "INODES_LOW" | "JOBS_FAILED" | "JOBS_FROM_ELSEWHERE" | "JOBS_REJECTED" | "JOBS_RETRYING" | "JOBS_WITHOUT_WORKER" | "LEAVING" | "LINKS_INSIDE" | "LLM_ABSENT" | "LLM_MISFIT" | "LLM_SET" | "LOCK_GONE" | "LOCK_UNSAFE" | "LOG_HAS_ERRORS" | "LOG_OF_STORE_LARGE" | "MEMORIES_INVALID" | "MEMORIES_STALE" | "MODEL_ABSENT" | "MODEL_CHANGED" | "MODEL_FORMER" | "MODEL_WRONG" | "MOUNT_UNSAFE" | "MOUNT_UNSAFE_ALLOWED" | "MOUNT_WITHOUT_EVENTS" | "NAME_TAKEN" | "NOT_IGNORED" | "NOT_INSTALLED" | "OK" | "OLD_STORES" | "OPEN_FILES_FEW" | "OPEN_TO_OTHERS" | "ORPHANS" | "OTHER_OWNER" | "OUTBOX_INVALID" | "OWN_MODEL_MISSING" | "PACKAGE_MISSING" | "PACKAGE_OTHER_VERSION" | "PARTS_LEFT" | "PAUSED" | "PAUSED_FOR_LONG" | "PYTHON_UNSUPPORTED" | "QUEUE_FILE_DAMAGED" | "QUEUE_STUCK" | "RAM_LOW" | "RECORDS_DAMAGED" | "RECORDS_MANY" | "REDACTION_OFF" | "REQUESTS_NOT_OBEYED" | "RERANKER_BROKEN" | "SECRETS_STORED" | "SETTINGS_SET" | "SETTING_WRONG" | "SET_ASIDE" | "SOURCES_APART" | "SOURCES_MISSING" | "SQLITE_LACKING" | "STORE_CLOSED" | "STORE_DAMAGED" | "STORE_NOT_READ_WHOLE" | "STORE_OF_NEWER_FORMAT" | "STORE_OF_OLDER_FORMAT" | "SUCCESSOR_WAITS" | "TEAM_CLOCK_DIFFERS" | "TEAM_COPY_HOLDS_FORGOTTEN" | "TEAM_COPY_NOT_FOLLOWED" | "TEAM_COPY_SILENT" | "TEAM_JOBS_WAIT" | "TEAM_LOST" | "TEAM_LOST_IS_BACK" | "TEAM_NOT_REACHED" | "TEAM_OF" | "TEAM_ROW_SET_ASIDE" | "TEAM_TOKEN_ENDS" | "TEAM_UNFORGOTTEN" | "TEST_JOBS_ON" | "TEXTS_STRAY" | "TOKEN_OPEN" | "VARIABLE_UNKNOWN" | "VECTORS_DAMAGED" | "VECTORS_DIFFER" | "VECTORS_LACKING" | "VECTORS_MISPLACED" | "WATCHES_FEW" | "WORDS_DAMAGED" | "WORDS_LACKING" | "WORKERS_MANY" | "WORKER_ABSENT" | "WORKER_DIED" | "WORKER_OF_OTHER_SETTINGS" | "WORKER_OF_OTHER_VERSION" | "WORKER_SILENT" | "WORKSPACE_ABSENT" | "WORKSPACE_CLOSED" | "WORKSPACE_FOREIGN" | "WORKSPACE_SHARED" | "WORKSPACE_UNUSED";
   level: "ok" | "note" | "warning" | "error";
   /** What it is about. */
   group: "machine" | "installation" | "settings" | "workspace" | "worker" | "queue" | "memory" | "graph" | "model";
