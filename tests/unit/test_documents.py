@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 from markdown_it import MarkdownIt
 
+from worker.cli import parser, run
 from worker.documents import capture, compact, migrate
 from worker.documents.jobs import document
 from worker.documents.markdown import markdown
+from worker.terminal import display, job_commands
 
 HOSTILE = (
     "[press here](command:a)", "[press\nhere](command:a)", "\\[press](command:a) \\\\[press](command:a)",
@@ -143,6 +146,19 @@ def shape(said: str) -> list[list[tuple[str, str]]]:
             if each.type not in ("text", "text_special")
         ])  # fmt: skip
     return shapes
+
+
+def test_a_command_prints_the_document_that_was_asked_for(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    given = parser("migrate").parse_args(["migrate", "--dry-run", "--markdown", "--workspace", str(tmp_path)])
+    answer = {"success": True, "job_id": "j", "kind": "migrate", "result": migration("text")}
+    monkeypatch.setattr(job_commands, "submit", lambda *_, **__: answer)
+    display.show(given, run(given))
+    assert capsys.readouterr().out == markdown(migrate.document(migration("text")))
+    monkeypatch.setattr(job_commands, "submit", lambda *_, **__: {"success": True, "job_id": "j"})
+    display.show(given, run(given))
+    assert capsys.readouterr().out == "submitted j\n", "it does not wait"
 
 
 def test_only_a_result_of_its_kind_has_a_document() -> None:

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any, Literal
 from bridge.text.visible import visible
 from jobs.errors import JobError
 
-from ..documents.blocks import Block, Heading, Items, Note, Paragraph
 from ..wording import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
+
+    from ..documents.blocks import Block
 
 STYLES = {
     "queued": "blue",
@@ -301,6 +302,8 @@ def notes(warnings: Sequence[str]) -> None:
 
 def show_blocks(blocks: Iterable[Block]) -> None:
     """Print blocks of a document."""
+    from ..documents.blocks import Heading, Items, Note, Paragraph
+
     for block in blocks:
         match block:
             case Heading(text, level):
