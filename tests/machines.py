@@ -1,4 +1,5 @@
-"""The machines of a team, for tests: each a folder with a configuration of its own, and a real worker."""
+"""The machines of a team, for tests: each a folder with a configuration of its own, and a real worker; and the service
+that runs their jobs."""
 
 from __future__ import annotations
 
@@ -14,20 +15,21 @@ from bridge.team import membership
 
 
 class Team:
-    """A shared workspace and its machines, which reach it by the database's gateway; the first one shares it. ``dsn``
-    is the database's own address."""
+    """A shared workspace and its machines, which reach it by the database's service; the first one shares it. ``dsn``
+    is the database's own address, ``service`` what the first machine of a database starts it with."""
 
-    def __init__(self, folder: Path, dsn: str, model_cache: Path) -> None:
+    def __init__(self, folder: Path, dsn: str, model_cache: Path, *, workers: int = 1, **service: str) -> None:
         self.folder = folder
         self.dsn = dsn
         self.model_cache = model_cache
+        self._workers, self._service = workers, {"COGNEE_MEMORY_CACHE_DIR": str(model_cache)} | service
         self.workspace_id = str(uuid4())
         self.places: list[Place] = []
 
     @property
     def gateway(self) -> Hosted:
-        """The gateway, which runs."""
-        return gateway_of(self.dsn)
+        """The service, which runs."""
+        return gateway_of(self.dsn, workers=self._workers, **self._service)
 
     @property
     def person(self) -> str:

@@ -14,7 +14,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from ..capture.beats import subject_words
-from ..capture.kept_turns import COPIED, RUN, TurnFilter, digest, opening_digest, run_digest, split_known, turn_digest
+from ..capture.kept_turns import COPIED, RUN, digest, opening_digest, run_digest, split_known, turn_digest
 from ..capture.session import Embed, Findings, Segment, SegmentSummary, Transcript, Turn
 from ..capture.summary import ARROW
 from ..capture.title import COMMON, shortened
@@ -26,9 +26,9 @@ from ..text.identity import content_id
 from ..text.sections import normalise, one_line
 
 if TYPE_CHECKING:
-    from ..capture.readers.reader import Reader
     from ..store.memories import Memories
     from ..store.store import Store
+    from .capture_sources import Turns
 
 _SAME_SUBJECT = 3  # words that a note and a summary have in common
 _STATED = 0.6  # of a decision's words that stand in a note, which states it then
@@ -82,10 +82,10 @@ class SessionCapture:
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """What the capture of a session needs: how turns are filtered, cut and summarised, the embedding of texts, and what
+    """What the capture of a session needs: its turns, how they are cut and summarised, the embedding of texts, and what
     adds the anchors of a memory."""
 
-    turn_filter: TurnFilter
+    turns: Turns
     cut: Cut
     summarise: Summarise
     embed: Embed
@@ -93,15 +93,14 @@ class Tools:
 
 
 def segments_of(
-    capture: SessionCapture, reader: Reader, tools: Tools, known: Sequence[CapturedSegment]
+    capture: SessionCapture, tools: Tools, known: Sequence[CapturedSegment]
 ) -> Iterator[tuple[Segment, CapturedSegment]]:
     """The new and changed segments of the session, each with its record, whose memory is not known yet.
 
     What a fork has in common with another session is left out. Sets the counts of ``capture``. Raises OSError when the
     transcript cannot be read.
     """
-    kept = tools.turn_filter.kept(reader.turns(capture.transcript, capture.findings), capture.findings)
-    own = _own(kept, capture)
+    own = _own(tools.turns(capture), capture)
     unchanged, rest = split_known(own, [(each.turns, each.digest) for each in known])
     capture.unchanged = unchanged
     rest = _unless_cut_off(rest, known[unchanged:], capture)
@@ -294,7 +293,6 @@ def made_of(
 
 def capture_session(
     capture: SessionCapture,
-    reader: Reader,
     tools: Tools,
     store: Store,
     job_id: str,
@@ -307,7 +305,7 @@ def capture_session(
     and the transcript's version only with the last one. ``pause`` is called between transactions.
     """
     former = capture.former.segments if capture.former else ()
-    found = segments_of(capture, reader, tools, former)
+    found = segments_of(capture, tools, former)
     done: list[CapturedSegment] | None = None
     made: list[Made] = []
     began = monotonic()

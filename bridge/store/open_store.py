@@ -25,7 +25,7 @@ from . import opening
 
 if TYPE_CHECKING:
     from ..team.membership import Membership
-    from ..team.protocol import Team
+    from ..team.protocol import HostTeam, Team
     from .memories import Memories
     from .store import Store
 
@@ -83,6 +83,22 @@ class OpenStore:
     def is_in_team(self) -> bool:
         """Whether the workspace belongs to a team. Raises JobError: SETTING_INVALID."""
         return self._open_team() is not None
+
+    @property
+    def host(self) -> HostTeam | None:
+        """The team, where its jobs run; None elsewhere: there, jobs read the files of their own machine."""
+        team = self._open_team()
+        if team is None:
+            return None
+        from ..team.protocol import HostTeam
+
+        return team[1] if isinstance(team[1], HostTeam) else None
+
+    @property
+    def team(self) -> Team | None:
+        """The team of the workspace; None without one. Raises JobError: SETTING_INVALID."""
+        team = self._open_team()
+        return None if team is None else team[1]
 
     def use_lease(self, number: int | None) -> None:
         """In a team: the lease under which the next changes are committed."""

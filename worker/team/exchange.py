@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 
@@ -16,14 +17,12 @@ from bridge.team.membership import Membership
 from bridge.team.protocol import Team
 from jobs import clock, lifecycle
 from jobs.errors import JobError
-from jobs.kinds import LOCAL
 from jobs.layout import SpoolPaths
 from jobs.model import Job, Record, encode
 
 from ..log import of_job
 from ..scheduling.ledger import Cancellation, Ledger
 from ..scheduling.tasks import read_job
-from . import file_texts
 
 log = logging.getLogger(__name__)
 
@@ -34,33 +33,29 @@ _REFUSALS = ("ARGUMENT_INVALID", "HTTP_TOO_LARGE")  # of what was sent: it would
 
 
 class Exchange:
-    """The exchange of one workspace. Not thread-safe, except for ``cancel``."""
+    """The exchange of one workspace. Not thread-safe, except for ``cancel``, ``refuse`` and ``post_again``."""
 
     def __init__(
-        self, paths: SpoolPaths, ledger: Ledger, team: Team, membership: Membership, *, redacts: bool = True
+        self, paths: SpoolPaths, ledger: Ledger, team: Team, membership: Membership, stays: Callable[[Record], bool]
     ) -> None:
-        """``redacts``: likely secrets are removed from the files that jobs name."""
+        """``stays``: whether a job runs on this machine, and is not posted."""
         self._paths = paths
-        self._redacts = redacts
         self._ledger = ledger
         self._team = team
         self._membership = membership
+        self._stays = stays
+        self.unattached: dict[str, Record] = {}  # jobs that are posted once what they need is attached, by id
         self._posted: dict[str, int] = {}  # job id -> generation
         self._post_all_at = 0.0
         self._ahead: timedelta | None = None  # of the server's clock; None if it is to be asked again
-        self.has_posted = False
-        self.has_copy: bool | None = None  # whether this machine has, or will have, a copy; None before it is known
 
     def run(self) -> None:
         """Post what is new, and write what has changed. Raises JobError as ``Team``, and OSError."""
-        if self.has_copy is None:
-            return
-        live = self._ledger.live()
+        live = [record for record in self._ledger.live() if not self._stays(record)]
         if time.monotonic() >= self._post_all_at:
             self._posted.clear()
             self._ahead = None
             self._post_all_at = time.monotonic() + _POST_AGAIN_SECONDS
-        self.has_posted = False
         new = [record for record in live if self._posted.get(record.job_id) != record.generation]
         for start in range(0, len(new), _TOGETHER):
             self._read_and_post(new[start : start + _TOGETHER])
@@ -79,15 +74,10 @@ class Exchange:
                     self._ahead.total_seconds(),
                 )
         for record in records:
-            if record.kind in LOCAL and not self.has_copy:
-                self._refuse(record, JobError("TEAM_NO_COPY"))
-                continue
             try:
-                job = file_texts.with_texts(
-                    read_job(self._paths, record.job_id), self._paths.root.parent, redacts=self._redacts
-                )
+                job = read_job(self._paths, record.job_id)
             except JobError as error:
-                self._refuse(record, error)
+                self.refuse(record, error)
                 continue
             except OSError as error:
                 log.error("copy unreadable, not posted yet: %s", error, extra=of_job(record))
@@ -109,19 +99,24 @@ class Exchange:
             if error.code not in _REFUSALS:
                 raise
             if len(jobs) == 1:
-                self._refuse(jobs[0][1], error)
+                self.refuse(jobs[0][1], error)
             else:  # the others are not refused with it
                 for each in jobs:
                     self._post([each])
             return
-        self.has_posted = True
         for _, record in jobs:
             self._posted[record.job_id] = record.generation
             if told[record.job_id] == "other":
                 said = f"The id {record.job_id!r} belongs to another job of the team."
-                self._refuse(record, JobError("JOB_ID_CONFLICT", said))
+                self.refuse(record, JobError("JOB_ID_CONFLICT", said))
+            elif told[record.job_id] == "unattached":
+                self.unattached[record.job_id] = record
 
-    def _refuse(self, record: Record, error: JobError) -> None:
+    def post_again(self, record: Record) -> None:
+        """Post the job the next time: what it needs is attached."""
+        self._posted.pop(record.job_id, None)
+
+    def refuse(self, record: Record, error: JobError) -> None:
         """End a job that cannot be posted."""
         self._ledger.apply({record.job_id: lifecycle.Started()})
         self._ledger.apply({record.job_id: lifecycle.Failed(error)})
