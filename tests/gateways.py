@@ -71,8 +71,8 @@ class Hosted:
 
     def start(self, *options: str, **variables: str) -> None:
         """Start the gateway and wait until it answers; without options, as the last time."""
-        options, variables = options or self._started[0], self._started[1] | variables
-        self._started = (options, variables)
+        self._started = (options, variables) if options else self._started
+        options, variables = self._started[0], self._started[1] | variables
         place = Place(self.folder / f"gateway-{uuid4()}", **variables)
         if self.certificate is not None:
             certificate, key = str(self.certificate), str(self.certificate.with_suffix(".key"))

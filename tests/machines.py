@@ -62,6 +62,10 @@ class Team:
         with psycopg.connect(dsn or self.dsn, options="-c search_path=cognee_memory") as connection:
             return connection.execute(query.encode(), (self.workspace_id, *values)).fetchall()
 
+    def hold_jobs(self, *, holds: bool = True) -> None:
+        """Let no pool start a job of the workspace, as an operator could, until told otherwise."""
+        self.change("UPDATE workspaces SET is_paused = %s WHERE id = %s", holds, self.workspace_id)
+
     def change(self, statement: str, *values: Any) -> None:
         """Change the team's database, as time or an operator would."""
         with psycopg.connect(self.dsn, options="-c search_path=cognee_memory") as connection:

@@ -21,6 +21,7 @@ from typing import IO, TYPE_CHECKING, Any, TypeVar, cast
 
 from pydantic import TypeAdapter, ValidationError
 
+from jobs import steps
 from jobs.errors import JobError
 from jobs.kinds import BY_NAME, Kind
 from jobs.lifecycle import Failed, Succeeded
@@ -92,7 +93,8 @@ def _send(kept: IO[bytes], job_id: str, stores: Stores) -> None:
     digest = file_digest(kept, "sha256").hexdigest()  # type: ignore[arg-type]
     kept.seek(0)
     for number in range(parts):
-        team.attach(workspace_id, job_id, digest, number, parts, kept.read(PART_BYTES))
+        with steps.fault_point("team.attach"):
+            team.attach(workspace_id, job_id, digest, number, parts, kept.read(PART_BYTES))
 
 
 def lines(task: Task[Any], stores: Stores) -> Iterator[Line]:

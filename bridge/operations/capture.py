@@ -29,8 +29,8 @@ from ..slices import Slices
 from ..store.change import StatusChange
 from ..store.values import AppliedJob, CapturedSegment, CapturedSession
 from . import Outcomes, Progress, Task, captured_session, receipts
-from .capture_sources import EXPORT, AttachedSources, FileSources, Sources, Turns, attached_lines
-from .captured_session import Made, SessionCapture, Tools
+from .capture_sources import EXPORT, AttachedSources, FileSources, Sources, attached_lines
+from .captured_session import Made, SessionCapture, Tools, Turns
 
 if TYPE_CHECKING:
     from ..interface.result_shapes import Captured, CapturedMemory, CapturedSessionItem, KeptMemory, UndoneCapture

@@ -33,13 +33,10 @@ if TYPE_CHECKING:
     from ..graph.open_stores import Stores
     from . import Progress, Task
     from .attachments import Line
-    from .captured_session import SessionCapture
+    from .captured_session import SessionCapture, Turns
 
 EXPORT = "export"  # the tool of a file that a person named
 _TOOLS = frozenset((*CAPTURE_TOOLS, EXPORT))
-
-Turns = Callable[["SessionCapture"], Iterator[Turn]]
-"""The turns to keep of a session; sets its findings and redactions. Raises OSError if they cannot be read."""
 
 
 class Sources(Protocol):

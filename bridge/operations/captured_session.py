@@ -28,7 +28,6 @@ from ..text.sections import normalise, one_line
 if TYPE_CHECKING:
     from ..store.memories import Memories
     from ..store.store import Store
-    from .capture_sources import Turns
 
 _SAME_SUBJECT = 3  # words that a note and a summary have in common
 _STATED = 0.6  # of a decision's words that stand in a note, which states it then
@@ -36,6 +35,8 @@ _STORED_TOGETHER = 16  # at most so many memories in one transaction, and what i
 
 Summarise = Callable[[Segment], SegmentSummary]
 Cut = Callable[[Iterator[Turn], Embed], Iterator[Segment]]
+Turns = Callable[["SessionCapture"], Iterator[Turn]]
+"""The turns to keep of a session; sets its findings and redactions. Raises OSError if they cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)

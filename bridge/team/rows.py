@@ -230,7 +230,6 @@ def _is_at(found: Position, expected: Position) -> bool:
 
 
 # Many rows are one statement. A pipeline of statements would keep the server from noticing that its client is gone.
-# A gateway, which writes first rows alone, may change none.
 _INSERT = """
 INSERT INTO rows AS former (workspace_id, tbl, key, seq, value, memory_id, vectors, vectors_seq)
 SELECT %(workspace)s, tbl, key, %(seq)s, value::json, CASE WHEN tbl = 'memories' THEN value::json->>'id' END,
@@ -238,6 +237,8 @@ SELECT %(workspace)s, tbl, key, %(seq)s, value::json, CASE WHEN tbl = 'memories'
 FROM unnest(%(tables)s::text[], %(keys)s::text[], %(values)s::text[], %(vectors)s::bytea[])
     AS given (tbl, key, value, vectors)
 """
+# A gateway, which writes first rows alone, may change none.
+_FIRST = f"{_INSERT} ON CONFLICT DO NOTHING"
 _UPSERT = """
 {insert} ON CONFLICT (workspace_id, tbl, key) DO UPDATE SET
     seq = excluded.seq, value = excluded.value, memory_id = excluded.memory_id,
@@ -256,13 +257,13 @@ SELECT 1 FROM rows WHERE workspace_id = %s AND memory_id IS NOT NULL GROUP BY me
 
 
 def _write(connection: Connection, workspace_id: str, seq: int, rows: Iterable[SharedRow]) -> int:
-    """Write the rows of a change. Returns how many."""
+    """Write the rows of a change. Returns how many. Raises JobError: ARGUMENT_INVALID for first rows with one key."""
     count = 0
     waiting = iter(rows)
     while some := list(islice(waiting, _WRITTEN)):
         count += len(some)
-        connection.execute(
-            _UPSERT if seq > 1 else _INSERT,
+        written = connection.execute(
+            (_UPSERT if seq > 1 else _FIRST).encode(),
             {
                 "workspace": workspace_id,
                 "seq": seq,
@@ -272,6 +273,8 @@ def _write(connection: Connection, workspace_id: str, seq: int, rows: Iterable[S
                 "vectors": [row.vectors for row in some],
             },
         )
+        if written.rowcount != len(some):
+            raise JobError("ARGUMENT_INVALID", "Two rows have one key.")
     return count
 
 
