@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from jobs import clock
@@ -19,7 +18,6 @@ from jobs.errors import JobError
 from jobs.lifecycle import Failed, Succeeded
 from jobs.payloads import Capture
 
-from ..anchors.taking import with_anchors
 from ..capture import boundaries, consent, model_summary, summary
 from ..capture.session import Segment, SegmentSummary, Transcript
 from ..graph.open_stores import Stores
@@ -92,6 +90,7 @@ class CaptureRun:
     stores: Stores
     now: str
     progress: Progress
+    sources: Sources | None = None
     items: list[Item] = field(default_factory=list)
     noted_before: list[dict[str, Any]] = field(default_factory=list)
     warnings: dict[str, None] = field(default_factory=dict)
@@ -108,7 +107,7 @@ class CaptureRun:
 
     def run(self) -> Captured:
         """Capture, or preview it. Returns the result."""
-        sources = self._sources()
+        sources = self.sources = self._sources()
         self.total = sources.total
         if not self.is_preview:
             if self.task.job_id in receipts.ids(self.stores):
@@ -152,7 +151,7 @@ class CaptureRun:
                 left -= 1
             return item.capture if left is None or left >= 0 else None
 
-        return attached_lines(self._sources(), needed)
+        return attached_lines(self._sources(), self.stores.workspace.root, needed)
 
     def _tell_what_is_off(self) -> None:
         """A warning for each tool that has something to keep and is not enabled."""
@@ -207,8 +206,9 @@ class CaptureRun:
                     item.capture.known_turns.pop(known_as, None)
 
     def _tools(self, turns: Turns) -> Tools:
-        embed, root = self.stores.embedder.embed, self.stores.workspace.root
-        return Tools(turns, boundaries.segments, self._summarise, embed, partial(with_anchors, root=root))
+        assert self.sources is not None
+        embed = self.stores.embedder.embed
+        return Tools(turns, boundaries.segments, self._summarise, embed, self.sources.anchored)
 
     def _capture(self, item: Item, turns: Turns) -> None:
         capture = item.capture

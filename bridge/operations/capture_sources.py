@@ -18,6 +18,9 @@ from jobs.errors import JobError
 from jobs.kinds import CAPTURE_TOOLS
 from jobs.payloads import Capture, ExportedFile
 
+from ..anchors import taking
+from ..anchors.budget import Budget
+from ..anchors.tree import Tree
 from ..capture import consent, ignored_files
 from ..capture.kept_turns import TurnFilter
 from ..capture.readers import registry
@@ -31,10 +34,12 @@ if TYPE_CHECKING:
     from io import BufferedReader
 
     from ..graph.open_stores import Stores
+    from ..memory import Memory
     from . import Progress, Task
     from .attachments import Line
     from .captured_session import SessionCapture, Turns
 
+_ANCHOR_SECONDS = 2.0  # of the processor, to look for what a session names in the code
 EXPORT = "export"  # the tool of a file that a person named
 _TOOLS = frozenset((*CAPTURE_TOOLS, EXPORT))
 
@@ -43,6 +48,9 @@ class Sources(Protocol):
     """``total``: how many sessions there are."""
 
     total: int
+
+    def anchored(self, memory: Memory) -> Memory:
+        """A memory of the present session, with its anchors."""
 
     def sessions(self) -> Iterator[tuple[Transcript, Turns]]:
         """The sessions, the oldest first. The turns of each can be read until the next one is asked for."""
@@ -61,6 +69,9 @@ class FileSources:
             listing.advance(1)
         self._found = sorted(found, key=lambda each: (each.modified_at or "", each.tool, each.session_id))
         self.total = len(found)
+
+    def anchored(self, memory: Memory) -> Memory:
+        return taking.with_anchors(memory, self._stores.workspace.root)
 
     def sessions(self) -> Iterator[tuple[Transcript, Turns]]:
         for transcript in self._found:
@@ -145,18 +156,20 @@ class _End:
     failed: str | None = None
 
 
-def attached_lines(sources: Sources, read: Callable[[Transcript], SessionCapture | None]) -> Iterator[Line]:
-    """The sessions as lines. ``read`` prepares the capture of one; None for one whose turns are not needed."""
+def attached_lines(sources: Sources, root: Path, read: Callable[[Transcript], SessionCapture | None]) -> Iterator[Line]:
+    """The sessions as lines, with what of each turn stands in the code at ``root``. ``read`` prepares the capture of a
+    session; None for one whose turns are not needed."""
     yield {"sessions": sources.total}
     for transcript, turns in sources.sessions():
         yield {"session": transcript}
         capture = read(transcript)
         if capture is None:
             continue
-        failed = None
+        failed, tree = None, Tree(root, Budget(_ANCHOR_SECONDS))
         try:
             for turn in turns(capture):
-                yield {"turn": turn}
+                named = [f"`{path}`" for path in turn.files]
+                yield {"turn": turn, "anchors": taking.taken("\n".join([turn.text, *named]), root, tree=tree)}
         except OSError as error:
             failed = str(error.strerror or error)
         yield {"end": _End(capture.findings, dict(capture.redactions), failed)}
@@ -169,6 +182,10 @@ class AttachedSources:
         self._lines = attachments.lines(task, stores)
         self.total = attachments.checked(int, next(self._lines, {}).get("sessions"))
         self._next: Line | None = next(self._lines, None)
+        self._anchors: dict[str, None] = {}  # of the turns of the present session that were read
+
+    def anchored(self, memory: Memory) -> Memory:
+        return taking.chosen(memory, self._anchors)
 
     def sessions(self) -> Iterator[tuple[Transcript, Turns]]:
         while self._next is not None:
@@ -178,11 +195,13 @@ class AttachedSources:
             transcript = attachments.checked(Transcript, line["session"])
             if transcript.tool not in _TOOLS:
                 raise JobError("ARGUMENT_INVALID", "What is attached to the job is of no tool that is known.")
+            self._anchors.clear()
             yield transcript, self._turns
 
     def _turns(self, capture: SessionCapture) -> Iterator[Turn]:
         while self._next is not None and "turn" in self._next:
             line, self._next = self._next, next(self._lines, None)
+            self._anchors |= dict.fromkeys(attachments.checked(list[str], line.get("anchors")))
             yield attachments.checked(Turn, line["turn"])
         if self._next is None or "end" not in self._next:
             raise OSError("its machine has not sent it, since it was captured as it is: capture it again")

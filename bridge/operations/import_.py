@@ -60,6 +60,8 @@ _FIRST, _TOGETHER = 10, 100  # memories of one transaction
 _SHOWN = 100  # details in a result
 _LABELS = frozenset([*LABELS, "type", "memory_id", "memory_number", "compaction_source"])  # of a line's metadata
 
+# Counts of the secrets that were replaced in a memory, by its id; in other lines, by "". By kind of secret.
+Replaced = dict[str, dict[str, int]]
 What = Literal["renumbered", "kept", "duplicate", "conflict", "forgotten", "failed"]
 
 
@@ -86,9 +88,9 @@ def _one(task: Task[Import], stores: Stores, now: str, progress: Progress) -> Su
 
 
 def read_files(task: Task[Import], stores: Stores, progress: Progress) -> Iterator[Line]:
-    """The lines of the file, without secrets, then how many were replaced. Raises JobError: IMPORT_INVALID and as
-    ``paths.open_inside``."""
-    checksum, counts = Checksum(), Counter[str]()
+    """The lines of the file without secrets, and after each how many were replaced in it. Raises JobError:
+    IMPORT_INVALID and as ``paths.open_inside``."""
+    checksum = Checksum()
     redacts = stores.settings.redact_secrets
     with _open(stores.workspace, task.payload.path) as file:
         export_file.inspect(file, Slices(progress, "checking the file", 0))
@@ -97,12 +99,12 @@ def read_files(task: Task[Import], stores: Stores, progress: Progress) -> Iterat
             if not data.strip():
                 continue
             line, replaced = _without_secrets(read_json(data.removeprefix(codecs.BOM_UTF8)), redacts=redacts)
-            counts.update(replaced)
             if line["type"] == "end" and line.get("sha256") is not None:
                 line["sha256"] = checksum.hexdigest()
             checksum.add(_as_line(line))
             yield line
-    yield {"redactions": counts}
+            if replaced:
+                yield {"replaced": replaced}
 
 
 def _without_secrets(line: Line, *, redacts: bool) -> tuple[Line, dict[str, int]]:
@@ -112,8 +114,10 @@ def _without_secrets(line: Line, *, redacts: bool) -> tuple[Line, dict[str, int]
     if line["type"] != "memory":
         return redaction.redact_value(line, pointing=frozenset())
     texts = {name: value for name, value in line["metadata"].items() if name not in _LABELS}
-    (texts, text), counts = redaction.redact_value((texts, line.get("text")))
-    return line | {"metadata": line["metadata"] | texts} | ({"text": text} if "text" in line else {}), counts
+    texts, counts = redaction.redact_value(texts)
+    text, of_text = redaction.redact_value(line.get("text"))
+    line = line | {"metadata": line["metadata"] | texts} | ({"text": text} if "text" in line else {})
+    return line, counts or of_text  # a structured memory's text repeats what its fields say
 
 
 def _as_line(line: Line) -> bytes:
@@ -121,19 +125,22 @@ def _as_line(line: Line) -> bytes:
 
 
 @contextmanager
-def _opened(task: Task[Import], stores: Stores) -> Iterator[tuple[BinaryIO, dict[str, int]]]:
-    """The file, and how many secrets were replaced in it already, by kind."""
+def _opened(task: Task[Import], stores: Stores) -> Iterator[tuple[BinaryIO, Replaced]]:
+    """The file, and the secrets that were replaced in it already."""
     if stores.host is None:
         with _open(stores.workspace, task.payload.path) as file:
             yield file, {}
         return
     with tempfile.TemporaryFile(dir=stores.workspace.memory) as kept:
-        replaced: dict[str, int] = {}
+        replaced: Replaced = {}
+        memory_id = ""
         for line in attachments.lines(task, stores):
             if "type" in line:
                 kept.write(_as_line(line))
+                memory_id = str(line["metadata"].get("memory_id")) if line["type"] == "memory" else ""
             else:
-                replaced = attachments.checked(dict[str, int], line.get("redactions"))
+                counts = attachments.checked(dict[str, int], line.get("replaced"))
+                replaced[memory_id] = dict(Counter(replaced.get(memory_id, {})) + Counter(counts))
         yield cast("BinaryIO", kept), replaced
 
 
@@ -157,10 +164,7 @@ class New:
 class ImportRun:
     """One import in progress."""
 
-    def __init__(
-        self, task: Task[Import], stores: Stores, now: str, progress: Progress, replaced: Mapping[str, int]
-    ) -> None:
-        """``replaced``: the secrets that were replaced in the file already, by kind."""
+    def __init__(self, task: Task[Import], stores: Stores, now: str, progress: Progress, replaced: Replaced) -> None:
         self._task = task
         self._stores = stores
         self._now = now
@@ -171,8 +175,8 @@ class ImportRun:
         self._numbers: dict[int, int] = {}  # of memories: in the file -> here
         self._above = 0  # renumbered memories get numbers above this
         self._given: dict[str, Memory] = {}  # memories as in the file, where secrets were replaced
-        self._replaced: dict[str, dict[str, int]] = {}  # counts of these secrets by kind
-        self._redactions = Counter(replaced)
+        self._replaced = replaced
+        self._redactions = Counter(replaced.pop("", {}))
         # Converted memories that were here already, by their ids in the file: (id, original, whether it has its words).
         self._converted: list[tuple[str, str, bool]] = []
 
