@@ -264,7 +264,7 @@ def test_a_migration_is_the_same_and_its_undoing(bench: Bench, monkeypatch: pyte
     first, second = bench.roots
     OldWorkspace(first, "0.3.4").add("gone").unlink()
     for folder in (".cognee_system", ".cognee_data"):
-        shutil.copytree(first / folder, second / folder)
+        shutil.copytree(first / folder, second / folder, dirs_exist_ok=True)
     result = bench.same("migrate", "migrated")
     assert (result["migrated"], result["failed"]) == (3, 1)
     assert bench.same("migrate", "undone", undo="migrated")["undone"] == 3
