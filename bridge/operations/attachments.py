@@ -86,15 +86,15 @@ def _too_large(most: int) -> JobError:
 
 
 def _send(kept: IO[bytes], job_id: str, stores: Stores) -> None:
-    team, workspace_id = stores.team, stores.store.workspace_id
-    assert team is not None
+    assert stores.team is not None
+    membership, team = stores.team
     parts = max(1, -(-kept.tell() // PART_BYTES))
     kept.seek(0)
     digest = file_digest(kept, "sha256").hexdigest()  # type: ignore[arg-type]
     kept.seek(0)
     for number in range(parts):
         with steps.fault_point("team.attach"):
-            team.attach(workspace_id, job_id, digest, number, parts, kept.read(PART_BYTES))
+            team.attach(membership.workspace_id, job_id, digest, number, parts, kept.read(PART_BYTES))
 
 
 def lines(task: Task[Any], stores: Stores) -> Iterator[Line]:

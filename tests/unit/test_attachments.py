@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -94,7 +95,8 @@ class Bench:
     def __init__(self, folder: Path) -> None:
         self.service = Service()
         self.alone, self.machine, self.there = (self._stores(folder / name) for name in ("alone", "machine", "there"))
-        self.machine.team = self.there.team = self.there.host = self.service
+        self.machine.team = (SimpleNamespace(workspace_id=ID), self.service)
+        self.there.host = self.service
 
     def _stores(self, root: Path) -> Placed:
         root.mkdir(parents=True)

@@ -207,8 +207,9 @@ class Server:
             with failing_clearly():
                 if self._depth == 1:
                     self._stores.renew()
-                    # What FORGOTTEN notes as removed must be what FOLLOW has removed, and nothing that came since.
-                    if self._stores.is_in_team and kind != FORGOTTEN:
+                    # What FORGOTTEN notes as removed must be what FOLLOW has removed, and nothing that came since. To
+                    # attach needs no copy.
+                    if self._stores.is_in_team and kind != FORGOTTEN and not kind.startswith(ATTACH):
                         _follow().catch_up(self._stores, clock.now())
                 if kind == FOLLOW:
                     self._job_files = _follow().remove_forgotten(self._stores, progress)
