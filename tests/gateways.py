@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import httpx
 from harness import Place, until
@@ -49,6 +48,7 @@ class Hosted:
         self.port = free_port()
         self.folder = folder
         self._process: subprocess.Popen[bytes] | None = None
+        self._place: Place | None = None  # its copies are those of one user
         self._started: tuple[tuple[str, ...], dict[str, str]] = ((), {})
 
     @property
@@ -73,7 +73,7 @@ class Hosted:
         """Start the gateway and wait until it answers; without options, as the last time."""
         self._started = (options, variables) if options else self._started
         options, variables = self._started[0], self._started[1] | variables
-        place = Place(self.folder / f"gateway-{uuid4()}", **variables)
+        place = self._place = self._place or Place(self.folder / "service")
         if self.certificate is not None:
             certificate, key = str(self.certificate), str(self.certificate.with_suffix(".key"))
             options = ("--host", self.host, "--certificate", certificate, "--key", key, *options)
@@ -87,7 +87,8 @@ class Hosted:
                     "--workspace", str(place.workspace.root), *options,
                 ],
                 env=place.environment
-                | {"COGNEE_MEMORY_STORE": store, "COGNEE_MEMORY_POOL_STORE": self.dsn},
+                | {"COGNEE_MEMORY_STORE": store, "COGNEE_MEMORY_POOL_STORE": self.dsn}
+                | variables,
                 stdout=log, stderr=log,
             )  # fmt: skip
         until(self._answers, "the gateway answers")

@@ -22,6 +22,7 @@ from jobs import steps
 
 EVERYDAY = ["after:team.share", "before:team.attach", "after:team.attach", "after:team.commit", "before:team.apply",
             "after:team.record"]  # fmt: skip
+TALK = "## User\n\nWe decided to keep the queue in SQLite, since it survives a crash.\n\n## Assistant\n\nNoted.\n"
 PROCESS_OF = {step.name: step.process for step in steps.TEAM_STEPS}
 
 
@@ -88,7 +89,7 @@ def test_after_a_kill_beside_a_teams_step_all_is_as_if_nothing_had_happened(
             with service_killed_at(team, point):
                 jobs.append((first, remember(first, "Said when it was killed")))
         elif point.endswith(":team.attach"):
-            (second.workspace.root / "talk.md").write_text("## User\n\nWe keep the queue in SQLite.\n")
+            (second.workspace.root / "talk.md").write_text(TALK)
             with killed_at(second, point):
                 jobs.append((second, second.submit("capture", {"file": "talk.md"})))
         else:

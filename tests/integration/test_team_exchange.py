@@ -127,7 +127,7 @@ def test_one_job_that_the_team_refuses_ends_and_holds_up_no_other(place: SpoolPa
     assert refused.error is not None
     assert (refused.state, refused.error["code"]) == ("failed", "ARGUMENT_INVALID")
     assert {job_id: exchange.cancel(job_id) for job_id in ("a", "c")} == {"a": "running", "c": "running"}
-    exchange.run()
+    exchange.write(exchange.reports())
     assert {job_id: record.state for job_id in ("a", "c") if (record := ledger.find(job_id))} == dict.fromkeys(
         ("a", "c"), "cancelled"
     ), "the team knew them, and their end came back"
@@ -214,7 +214,7 @@ def test_what_is_attached_goes_when_the_job_has_ended_and_is_asked_for_again_whe
     team.write(lease, [lifecycle.step(running, lifecycle.Failed(JobError("IMPORT_INVALID")), clock.now())])
     with pytest.raises(JobError):
         attached(team, workspace_id, "a")
-    exchange.run()
+    exchange.write(exchange.reports())
     assert ledger.live() == []
     ledger.replay("a")
     exchange.run()

@@ -89,7 +89,7 @@ def test_the_gateway_answers_as_a_copy_would_and_knows_each_change(pair: Pair) -
             refused = laptop.ended(laptop.submit("rebuild", {"what": "index"}))
             assert (refused.state, refused.error and refused.error["code"]) == ("failed", "TEAM_NO_COPY")
             (laptop.workspace.root / "talk.md").write_text(
-                "## User\n\nWe keep the queue in SQLite, since it survives a crash.\n\n## Assistant\n\nNoted, and done.\n"
+                "## User\n\nWe keep the queue in SQLite, since it survives a crash.\n\n## Assistant\n\nNoted.\n"
             )
             captured = laptop.ended(laptop.submit("capture", {"file": "talk.md"}))
             assert (captured.state, (captured.result or {}).get("captured")) == ("succeeded", 1), captured

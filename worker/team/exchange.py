@@ -15,6 +15,7 @@ from datetime import timedelta
 from bridge.team import server_clock
 from bridge.team.membership import Membership
 from bridge.team.protocol import Team
+from bridge.team.shared_jobs import Report
 from jobs import clock, lifecycle
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths
@@ -33,7 +34,7 @@ _REFUSALS = ("ARGUMENT_INVALID", "HTTP_TOO_LARGE")  # of what was sent: it would
 
 
 class Exchange:
-    """The exchange of one workspace. Not thread-safe, except for ``cancel``, ``refuse`` and ``post_again``."""
+    """The exchange of one workspace. One thread may use ``run``, and any all else."""
 
     def __init__(
         self, paths: SpoolPaths, ledger: Ledger, team: Team, membership: Membership, stays: Callable[[Record], bool]
@@ -50,8 +51,8 @@ class Exchange:
         self._ahead: timedelta | None = None  # of the server's clock; None if it is to be asked again
 
     def run(self) -> None:
-        """Post what is new, and write what has changed. Raises JobError as ``Team``, and OSError."""
-        live = [record for record in self._ledger.live() if not self._stays(record)]
+        """Post what is new. Raises JobError as ``Team``, and OSError."""
+        live = self._shared()
         if time.monotonic() >= self._post_all_at:
             self._posted.clear()
             self._ahead = None
@@ -60,8 +61,9 @@ class Exchange:
         for start in range(0, len(new), _TOGETHER):
             self._read_and_post(new[start : start + _TOGETHER])
         self._posted = {record.job_id: record.generation for record in live if record.job_id in self._posted}
-        if live:
-            self._take_reports()
+
+    def _shared(self) -> list[Record]:
+        return [record for record in self._ledger.live() if not self._stays(record)]
 
     def _read_and_post(self, records: list[Record]) -> None:
         jobs: list[tuple[Job, Record]] = []
@@ -121,14 +123,16 @@ class Exchange:
         self._ledger.apply({record.job_id: lifecycle.Started()})
         self._ledger.apply({record.job_id: lifecycle.Failed(error)})
 
-    def _take_reports(self) -> None:
-        while True:
-            found = self._team.reports(self._membership.node, self._membership.workspace_id)
-            if not found:
-                return
-            for report in found:
-                self._ledger.mirror(report.record)
-            self._team.acknowledge(self._membership.node, self._membership.workspace_id, found)
+    def reports(self) -> list[Report]:
+        """What has changed of the jobs of this machine, or a part of it. Raises JobError as ``Team``."""
+        return self._team.reports(self._membership.node, self._membership.workspace_id) if self._shared() else []
+
+    def write(self, reports: list[Report]) -> None:
+        """Write the records that came back. Raises JobError as ``Team``, and OSError."""
+        for report in reports:
+            self._ledger.mirror(report.record)
+        if reports:
+            self._team.acknowledge(self._membership.node, self._membership.workspace_id, reports)
 
     def cancel(self, job_id: str) -> Cancellation:
         """Cancel a job of this machine, wherever it waits or runs; "running" while that is not known yet."""

@@ -1,8 +1,9 @@
 """The work of a worker in a team, in two threads.
 
-run       makes memory.db follow the team's changes, attaches to jobs what they need of files here, and runs the jobs
-          that stay on this machine
-exchange  posts and reports
+run       makes memory.db follow the team's changes, then writes the records that came back: who knows of a job's end
+          finds here what it has stored. It attaches to jobs what they need of files here, and runs the jobs that stay
+          on this machine
+exchange  posts; while the other one is busy with a job, it writes records as well
 
 Both sleep until they are woken, since a drop, a change or the time of a job wakes them, and look every half minute in
 case nobody has told them of something. A gateway does that for its machines.
@@ -15,7 +16,7 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from bridge.settings import Settings
@@ -94,6 +95,7 @@ class TeamWork:
         self._listening = Listening(team, membership.workspace_id, membership.node, self._heard)
         self.problem: str | None = None  # the error code of the last failure to reach the team, until it is reached
         self._wants_maintenance = threading.Event()
+        self._is_busy = threading.Event()  # with a job
 
     def start(self) -> None:
         """Start both threads."""
@@ -166,25 +168,44 @@ class TeamWork:
 
     def _run_once(self) -> float:
         """Do what is to be done now. Returns the seconds until there may be more; 0 if there was something."""
-        workspace_id = self._membership.workspace_id
-        found = self._team.registered(workspace_id)  # whether the team is reached
-        if self._has_copy is None:
-            self._has_copy = self._keeps_copy()
         if self._attach():
             return 0.0
+        reports = self._exchange.reports()
+        found = self._team.registered(self._membership.workspace_id)  # whether the team is reached
+        if self._has_copy is None:
+            self._has_copy = self._keeps_copy()
         if not self._has_copy:
             copy_age.record_no_copy(self._workspace)
             self._refuse_own()
-            return math.inf
-        has_run = False
-        while not (self._stop.is_set() or self._runner.paused.is_set()) and (job_id := self._jobs.next()) is not None:
-            self._runner.run_if_due(job_id)
-            has_run = True
-        follow_seconds = self._follow(found)
+            self._exchange.write(reports)
+            return 0.0 if reports else math.inf
+        try:
+            follow_seconds = self._follow(found)
+        finally:
+            self._exchange.write(reports)
+        has_run = self._run_own()
         if self._wants_maintenance.is_set():
             self._wants_maintenance.clear()
             self._runner.run_if_due(MAINTENANCE)
-        return 0.0 if has_run else follow_seconds
+        return 0.0 if has_run or reports else follow_seconds
+
+    def _run_own(self) -> bool:
+        """Run the jobs that stay here and are due. Returns whether there was one."""
+        has_run = False
+        while not (self._stop.is_set() or self._runner.paused.is_set()) and (job_id := self._jobs.next()):
+            with self._busy():
+                self._runner.run_if_due(job_id)
+            has_run = True
+        return has_run
+
+    @contextlib.contextmanager
+    def _busy(self) -> Iterator[None]:
+        """Work that may take long, for the block."""
+        self._is_busy.set()
+        try:
+            yield
+        finally:
+            self._is_busy.clear()
 
     def _refuse_own(self) -> None:
         """End the jobs that would run here, where there are no memories."""
@@ -218,7 +239,7 @@ class TeamWork:
         if tasks.lost:
             return lifecycle.Failed(tasks.lost[record.job_id])
         try:
-            with about([record]):
+            with about([record]), self._busy():
                 answer = self._child.ask({"kind": kind, "jobs": tasks.jobs, "lease": None})
         except (ChildEnded, OSError) as error:
             log.warning("what a job needs is not attached yet: %s", error, extra=of_job(record))
@@ -290,6 +311,8 @@ class TeamWork:
             pause = _LOOK_SECONDS
             try:
                 self._exchange.run()
+                if self._is_busy.is_set():
+                    self._exchange.write(self._exchange.reports())
                 if self._exchange.unattached:
                     self._wake_run.set()
                 problem = None
@@ -307,6 +330,7 @@ class TeamWork:
             self._wake_exchange.clear()
         try:
             self._exchange.run()
+            self._exchange.write(self._exchange.reports())
         except (JobError, OSError) as error:
             log.warning("the last exchange with the team was left out: %s", error)
 
