@@ -27,7 +27,7 @@ from .prompt_note import quoted_line
 from .question import parse_question
 from .ranking import rarity
 from .retrieval import retrieve
-from .session_start import beside, source
+from .session_start import OUTCOME, beside, source
 from .snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -54,7 +54,6 @@ ASKED, ASKED_IN_NOTE, ASKED_SHARE = 2.0, 0.5, 0.6
 _PASTED = re.compile(r"```.*?(?:```|\Z)|^[ \t]*>[^\n]*$|\bhttps?://\S+|<[^<>\n]{1,200}>", re.DOTALL | re.MULTILINE)
 
 _WORD = re.compile(r"[^\W_]+")
-OUTCOME = " → "  # between what was decided and what came of it, as ``bridge/capture/summary`` writes them
 _QUESTION = ("?", "\uff1f", "\u061f")
 
 CountTokens = Callable[[str], int]

@@ -1,15 +1,20 @@
 """What a session begins with: the block of notes that matter for this workspace and branch, without a question.
 
-First the recent sessions, a line each, the newest first: what was asked, what came out, what was asked last. Then what
-holds: decisions, those that somebody stored before those that were captured, those of the branch first. Then what is
-open. What was replaced is left out, and so are superseded memories and drafts. A line is there whole, or not at all.
+First the recent sessions, a line each, the newest first: what was asked, what came out. Then what holds: decisions,
+those that somebody stored before those that were captured, those of the branch first. Then what is open. What was
+replaced is left out, and so are superseded memories and drafts. A line is there whole, or not at all.
+
+A wrong note is worse than none. So of what was captured, a session that was an errand or came to nothing has no line
+unless it is the newest one; a decision needs an outcome, and words enough to be understood alone; and what a later line
+is about is not said again, since that line is where it stands now.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -21,6 +26,7 @@ from ..text import decision_lines
 from ..text.gist import gist
 from ..text.orders import is_order
 from ..text.sections import one_line
+from ..text.terms import query_terms
 from . import listing, standings
 from .listing import title
 from .prompt_note import quoted_line
@@ -34,12 +40,19 @@ _LOOKED_AT = 60  # of the newest memories
 _CODE_SECONDS = 0.3  # of the processor, to look up what of the memories is in the code
 _SESSIONS = 8
 _SESSIONS_FIRST = "Sessions, the newest first"
+OUTCOME = " → "  # between what was decided and what came of it, as ``bridge/capture/summary`` writes them
+_OF_ERRAND = 2  # turns: a request and its answer
+_LEAST_SAID = 6  # search terms in a decision that is understood alone
+_LEAST_COMMON, _ALIKE = 4, 0.35  # search terms in common, and their share, of two lines about the same
 _OF_MEMORY = 5  # decisions of one memory
 _CHARACTERS_PER_TOKEN = 3  # fewer than texts in English have, so that the budget holds without a tokenizer
 
 _SOURCE = re.compile(r"(?:\d{4}-\d\d-\d\d, |> - |\()#(\d{1,18})(?=[:)])")  # as ``source`` and a decision's own have it
 
+RULES = "rules"  # the method without a model, whose lines may be understood in their session alone
+
 Became = Mapping[int, Mapping[str, str]]  # number -> what became of the memory's decisions, by their words
+Captured = Mapping[int, str]  # number -> the method by which a memory was captured
 
 
 def session_start(workspace: Workspace, branch: str | None, max_tokens: int = MAX_TOKENS) -> str:
@@ -49,7 +62,8 @@ def session_start(workspace: Workspace, branch: str | None, max_tokens: int = MA
         if lists is None:
             return ""
         decisions = {memory.number: memory.content.decisions if memory.content else () for memory in memories}
-        captured = {memory.number for memory in memories if lists.captures.source(memory.id) is not None}
+        captured = {memory.number: source.method for memory in memories
+                    if (source := lists.captures.source(memory.id)) is not None}  # fmt: skip
         known = standings.of_pairs(lists.replacements())
 
         def read_memories(numbers: list[int]) -> list[Memory]:
@@ -73,17 +87,37 @@ def block(
     branch: str | None,
     max_tokens: int = MAX_TOKENS,
     remarks: Became = MappingProxyType({}),
-    captured: Collection[int] = (),
+    captured: Captured = MappingProxyType({}),
 ) -> str:
     """The block of the memories, which come newest first.
 
-    ``remarks``: what became of the decisions of each memory. ``captured`` are the numbers of the memories that nobody
-    stored himself.
+    ``remarks``: what became of the decisions of each memory. ``captured``: by which method the memories were captured
+    that nobody stored himself.
     """
     stored_first = sorted(memories, key=lambda memory: (memory.number in captured, not _is_of(memory, branch)))
     by_hand = [memory for memory in _told(stored_first, remarks, captured) if memory.number not in captured]
-    sessions = [_session(memory, remarks, captured) for memory in _told(memories, remarks, captured)][:_SESSIONS]
-    decisions = [each for memory in stored_first for each in _decisions(memory, remarks)[:_OF_MEMORY]]
+    told = list(_told(memories, remarks, captured))
+    newest = next((memory for memory in told if memory.number in captured), None)
+    lines = [
+        _session(memory, remarks, captured, is_newest=memory is newest)
+        for memory in told
+        if memory is newest or _came_to_something(memory, remarks, captured)
+    ]
+    holding = [
+        each
+        for memory in stored_first
+        for each in _decisions(memory, remarks)[:_OF_MEMORY]
+        if captured.get(memory.number) != RULES or _stands_alone(each.words)
+    ]
+    place = {memory.number: place for place, memory in enumerate(memories)}
+    subjects = {each: _subject(each.words) for each in (*lines, *holding)}
+
+    def is_latest(each: _Line) -> bool:
+        """Whether no later line is about the same. What somebody stored himself stands until it is replaced."""
+        later = (subject for other, subject in subjects.items() if place[other.number] < place[each.number])
+        return each.number not in captured or not any(_are_alike(subjects[each], subject) for subject in later)
+
+    sessions = list(islice(filter(is_latest, lines), _SESSIONS))
     parts = {_SESSIONS_FIRST: list[str](), "What holds": list[str](), "Open": list[str]()}
     room = max_tokens * _CHARACTERS_PER_TOKEN - len(HEADING)
 
@@ -95,14 +129,16 @@ def block(
                 parts[heading].pop()
                 return
 
-    add(_SESSIONS_FIRST, map(quoted_line, sessions), 0.6)
-    shown = "\n".join(sessions[: len(parts[_SESSIONS_FIRST])])
-    left = [each for each in decisions if each.words not in shown]
+    texts = [quoted_line(f"{each.source}: {each.words}{each.mark}") for each in sessions]
+    add(_SESSIONS_FIRST, texts, 0.6)
+    first = len(parts[_SESSIONS_FIRST])
+    shown = "\n".join(each.words for each in sessions[:first])
+    left = [each for each in holding if each.words not in shown and is_latest(each)]
     add("What holds", (quoted_line(f"{each.words} {each.source}{each.mark}") for each in left), 0.85)
     add("Open", (line for memory in by_hand for line in _open(memory)), 1.0)
     held = [each.words for each in left[: len(parts["What holds"])]]
-    more = [line for line in sessions[len(parts[_SESSIONS_FIRST]) :] if not any(words in line for words in held)]
-    add(_SESSIONS_FIRST, map(quoted_line, more), 1.0)
+    more = zip(sessions[first:], texts[first:], strict=True)
+    add(_SESSIONS_FIRST, (text for each, text in more if not any(words in each.words for words in held)), 1.0)
     return HEADING + _joined(parts) + "\n" if any(parts.values()) else ""
 
 
@@ -115,7 +151,7 @@ def _joined(parts: Mapping[str, Sequence[str]]) -> str:
     return "".join("\n".join([f"\n\n## {heading}", *lines]) for heading, lines in parts.items() if lines)
 
 
-def _told(memories: Sequence[Memory], became: Became, captured: Collection[int]) -> Iterator[Memory]:
+def _told(memories: Sequence[Memory], became: Became, captured: Captured) -> Iterator[Memory]:
     """The memories that get a line: of a captured session, the newest one with a decision that holds, else the newest;
     of a topic with notes that somebody stored himself, the newest note, also instead of what was captured then."""
     by_hand = {memory.metadata.topic_id for memory in memories if memory.number not in captured}
@@ -131,19 +167,54 @@ def _told(memories: Sequence[Memory], became: Became, captured: Collection[int])
     yield from best.values()
 
 
-def _session(memory: Memory, became: Became, captured: Collection[int]) -> str:
-    """What it was about, as ``2026-11-20, #3: Loans: We looked at how long loans last``. Of a captured session, a
-    decision, or what was asked and came out, and what was asked last."""
+def _came_to_something(memory: Memory, became: Became, captured: Captured) -> bool:
+    """Whether it has a decision that holds, or, in more than one exchange, an outcome of what was asked: an errand that
+    was asked for and done leaves nothing to come back to. Only rules capture what has neither."""
+    if captured.get(memory.number) != RULES or memory.content is None or _decisions(memory, became):
+        return True
+    turns = memory.content.time_scope.turn_count
+    return OUTCOME in memory.content.context and (turns is None or turns > _OF_ERRAND)
+
+
+def _stands_alone(decision: str) -> bool:
+    """Whether a captured decision says what came of it, and enough to be understood without its session."""
+    said, _, outcome = decision.partition(OUTCOME)
+    return bool(outcome) and len(query_terms(said)) >= _LEAST_SAID
+
+
+def _subject(words: str) -> frozenset[str]:
+    return frozenset(term.text for term in query_terms(words))
+
+
+def _are_alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether two lines with these search terms are about the same, so that the later one is enough."""
+    common = len(one & other)
+    return common >= _LEAST_COMMON and common >= _ALIKE * min(len(one), len(other))
+
+
+class _Line(NamedTuple):
+    """What a memory with this number says: the words, where they were stated, and a mark after them."""
+
+    number: int
+    words: str
+    source: str
+    mark: str
+
+
+def _session(memory: Memory, became: Became, captured: Captured, *, is_newest: bool) -> _Line:
+    """What it was about, as ``Loans: We looked at how long loans last``. Of a captured session, a decision, or what was
+    asked and came out; of the newest one, also what was asked last: the others were left behind since."""
     content, topic = memory.content, title(memory)
     if content is None or memory.number not in captured:
         about = gist(memory if content is None else replace(memory, content=replace(content, decisions=())))
-        return f"{source(memory)}: " + ": ".join(filter(None, [topic, about if about != topic else ""]))
+        words = ": ".join(filter(None, [topic, about if about != topic else ""]))
+        return _Line(memory.number, words, source(memory), "")
     holding = _decisions(memory, became)
     lost = next(iter(became.get(memory.number, {}).values()), "")
     said = holding[-1].words + holding[-1].mark if holding else one_line(content.context)
     line = ": ".join(filter(None, [beside(topic, said), said])) + (f" [{lost}]" if lost and not holding else "")
-    asked = content.open_questions[-1:]
-    return f"{source(memory)}: {line}" + "".join(f" – asked last: {one_line(words)}" for words in asked)
+    asked = content.open_questions[-1:] if is_newest else ()
+    return _Line(memory.number, line, source(memory), "".join(f" – asked last: {one_line(words)}" for words in asked))
 
 
 def beside(topic: str, said: str) -> str:
@@ -153,23 +224,15 @@ def beside(topic: str, said: str) -> str:
     return terms if is_said or (said and terms and request.endswith("…")) else topic
 
 
-class _Decision(NamedTuple):
-    """Its words, a mark where it is disputed, and where it was stated."""
-
-    words: str
-    mark: str
-    source: str
-
-
-def _decisions(memory: Memory, became: Became) -> list[_Decision]:
+def _decisions(memory: Memory, became: Became) -> list[_Line]:
     """The decisions that hold. Orders to an assistant are none."""
     lines = () if memory.content is None else memory.content.decisions
-    found: list[_Decision] = []
+    found: list[_Line] = []
     for line, read in zip(lines, decision_lines.read(lines), strict=True):
         remark = became.get(memory.number, {}).get(line, "")
         if not read.is_earlier and not remark.startswith("replaced") and not is_order(line):
             stated = f"({source(memory)})" if read.stated is None else str(read.stated)
-            found.append(_Decision(one_line(read.text), f" [{remark}]" if remark else "", stated))
+            found.append(_Line(memory.number, one_line(read.text), stated, f" [{remark}]" if remark else ""))
     return found
 
 

@@ -173,7 +173,7 @@ def test_a_compacted_topic_answers_with_its_record_until_it_is_restored(place: P
     assert sorted(of_topic(hits(place, "--topic-id", TOPIC, "--include-superseded"))) == ids, "not even in the history"
     (made,) = place.json("history")["compactions"]
     assert (made["decision_record_id"], made["restored"]) == (record_id, ids)
-    assert record_id in place.cli("history", "--topic-id", TOPIC).stdout
+    assert record_id in place.cli("history", TOPIC).stdout
     shown = place.cli("compact", TOPIC, "--preview").stdout
     assert "[Earlier] Use Redis" in shown
     assert f"cognee-memory compact {TOPIC} --preview-digest {seen['preview_digest']}" in shown

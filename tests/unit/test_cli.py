@@ -682,8 +682,9 @@ def test_a_program_that_has_waited_in_vain_learns_the_jobs_id(place: Place) -> N
     assert place.json("jobs", "show", job_id)["success"]
 
 
-def test_a_topic_is_named_once(place: Place) -> None:
-    assert place.json("compact", "a", "--topic-id", "b")["error_code"] == "ARGUMENT_INVALID"
+@pytest.mark.parametrize("command", ["compact", "history", "memories list"])
+def test_a_topic_is_named_once(place: Place, command: str) -> None:
+    assert place.json(*command.split(), "a", "--topic-id", "b")["error_code"] == "ARGUMENT_INVALID"
     assert not place.workspace.spool.root.exists() or not spool.inbox(place.workspace.spool)
 
 

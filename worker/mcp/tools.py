@@ -115,7 +115,7 @@ def named(tool: Tool, arguments: dict[str, Any]) -> dict[str, Any]:
         if name not in names:
             raise JobError(
                 "ARGUMENT_INVALID",
-                f"{tool.name} has no argument {name[:64]!r}." + did_you_mean(name, list(names), cutoff=0.5),
+                f"{tool.name} has no argument {name[:64]!r}." + did_you_mean(name, listed, cutoff=0.5),
                 remediation=f"Its arguments are {', '.join(listed)}.",
             )
         meant = inputs.as_meant(name, value, tool.arguments.get(name))

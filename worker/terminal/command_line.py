@@ -6,7 +6,8 @@ import argparse
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from bridge.interface.arguments import EVERYWHERE, EXAMPLES, Parser, add_no_start, add_timeout, add_workspace
+from bridge.interface.arguments import EVERYWHERE, EXAMPLES, Parser, Words, add_no_start, add_timeout, add_workspace
+from jobs.errors import JobError
 
 if TYPE_CHECKING:
     from .output import Envelope
@@ -147,6 +148,21 @@ def waiting(parser: argparse.ArgumentParser, *, default: bool, start: bool = Tru
 
 def _default(is_default: bool) -> str:
     return " (the default)" if is_default else ""
+
+
+def topic(parser: argparse._ActionsContainer, which: str = "only this topic") -> None:
+    """Add a topic as an argument and as ``--topic-id``, for ``named_topic``; ``which`` tells in the help what it is."""
+    help_ = f"{which}: its id or its exact title"
+    parser.add_argument("named_topic", action=Words, metavar="TOPIC", nargs="*", help=help_)
+    parser.add_argument("--topic-id", metavar="TOPIC", help="the same, as an option")
+
+
+def named_topic(args: argparse.Namespace) -> str | None:
+    """The topic as it was named, if one was. Raises JobError: ARGUMENT_INVALID when it was named in both ways."""
+    if args.named_topic and args.topic_id:
+        raise JobError("ARGUMENT_INVALID", "Name one topic: by itself, or with --topic-id.")
+    named: str | None = args.named_topic or args.topic_id
+    return named
 
 
 def limit(parser: argparse._ActionsContainer, what: str) -> None:

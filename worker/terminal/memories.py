@@ -18,7 +18,7 @@ from ..calls import memories as calls
 from ..calls.call import Scope
 from ..wording import age, counted, cut, shortened
 from . import job_views
-from .command_line import CommandLineBuilder, limit, waiting
+from .command_line import CommandLineBuilder, limit, named_topic, topic, waiting
 from .hits import given
 from .kinds import set_status
 from .output import Envelope, facts, notes, say, table, warn
@@ -31,7 +31,7 @@ def add_memories(builder: CommandLineBuilder) -> None:
     """Add ``memories`` with its subcommands."""
     verbs = builder.nested(
         "memories",
-        ["cognee-memory memories list --topic-id auth", "cognee-memory memories show 12"],
+        ["cognee-memory memories list auth", "cognee-memory memories show 12"],
     )
     listing = verbs.add(
         "list",
@@ -39,7 +39,7 @@ def add_memories(builder: CommandLineBuilder) -> None:
         ["list", "list --status Draft --limit 10"],
         functions=(memories_list, show_memories),
     )
-    listing.add_argument("--topic-id", metavar="TOPIC", help="only this topic: its id or its exact title")
+    topic(listing)
     listing.add_argument("--status", metavar="WORD", help="only this status: Active, DecisionRecord, Superseded, Draft")
     add_list_filters(listing)
     listing.add_argument("--stale", action="store_true", help="only those of which something is no longer in the code")
@@ -48,10 +48,10 @@ def add_memories(builder: CommandLineBuilder) -> None:
     still_open = verbs.add(
         "open",
         "list open questions and next steps that no later memory has closed, by topic",
-        ["open", "open --topic-id auth"],
+        ["open", "open auth"],
         functions=(memories_open, show_open_items),
     )
-    still_open.add_argument("--topic-id", metavar="TOPIC", help="only this topic: its id or its exact title")
+    topic(still_open)
     limit(still_open, "open questions and next steps")
     show = verbs.add(
         "show",
@@ -137,7 +137,8 @@ def _list_of(args: argparse.Namespace) -> tuple[Scope, dict[str, Any]]:
     """The scope of a list, with its topic and its limit. Raises JobError: ARGUMENT_INVALID for a wrong limit."""
     workspace = _memory_of(args)
     require_positive(args.limit)
-    topic_id = None if args.topic_id is None else listing.topic_id_of(workspace, args.topic_id)
+    named = named_topic(args)
+    topic_id = None if named is None else listing.topic_id_of(workspace, named)
     return Scope(workspace), {"topic_id": topic_id, "limit": args.limit}
 
 
@@ -159,7 +160,7 @@ def memories_list(args: argparse.Namespace) -> Envelope:
 
 def _stale(workspace: Workspace, args: argparse.Namespace) -> Envelope:
     """The memories of which something is no longer in the code. Raises JobError: ARGUMENT_INVALID with a filter."""
-    given = [args.topic_id, args.status, args.after, *(getattr(args, name) for name in LIST_FILTERS)]
+    given = [named_topic(args), args.status, args.after, *(getattr(args, name) for name in LIST_FILTERS)]
     if any(each is not None for each in given):
         raise JobError("ARGUMENT_INVALID", "--stale lists them all: it goes with --limit alone.")
     found, total, uncertain = listing.stale(workspace, args.limit)
@@ -319,10 +320,10 @@ def add_history(builder: CommandLineBuilder) -> None:
     """Add ``history``."""
     parser = builder.command(
         "history",
-        ["cognee-memory history --topic-id auth"],
+        ["cognee-memory history", "cognee-memory history auth"],
         functions=(history, show_history),
     )
-    parser.add_argument("--topic-id", metavar="TOPIC", help="only this topic: its id or its exact title")
+    topic(parser)
     limit(parser, "compactions")
 
 

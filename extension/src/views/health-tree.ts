@@ -9,6 +9,7 @@ import { livingWorker } from "../core/heartbeat";
 import { plain, when } from "../core/text";
 import { type Services, signalOf } from "../core/services";
 import { commandOf, type Fix, fixOf, rowOfFinding, rowOfRemedy } from "./findings";
+import { NewDay } from "../core/new-day";
 import { Pause } from "../core/pause";
 import { itemOf } from "./row";
 
@@ -35,6 +36,7 @@ export class HealthTree implements vscode.TreeDataProvider<HealthItem>, vscode.D
       this.view,
       this.changed,
       this.pause,
+      new NewDay(() => this.pause.begin()),
       services.changes.onDidChange(({ folder }) => this.follow(folder)),
       this.view.onDidChangeVisibility(({ visible }) => visible && this.isStale && this.refresh()),
       vscode.workspace.onDidChangeWorkspaceFolders(() => this.refresh()),

@@ -9,6 +9,7 @@ import { type MemorySubject, subjectOfMemory, subjectOfTopic, type TopicSubject 
 import { plain } from "../core/text";
 import type { Services } from "../core/services";
 import { rowOfMemory, rowOfTopic } from "./memories";
+import { NewDay } from "../core/new-day";
 import { Pause } from "../core/pause";
 import { itemOf, type Row } from "./row";
 
@@ -24,6 +25,8 @@ type OtherItem = {
 };
 export type Item = TopicItem | MemoryItem | OtherItem;
 
+type Rows = Map<string, Promise<Item[]>>;
+
 const MORE = "cognee.internal.moreMemories";
 const SHOW_ERROR = "cognee.internal.showError";
 const PAGE = 50;
@@ -34,10 +37,14 @@ export class MemoriesTree implements vscode.TreeDataProvider<Item>, vscode.Dispo
   /** How many rows of an item are shown, where that is more than a page. */
   private readonly shown = new Map<string, number>();
   private isStale = false;
-  private readonly pause = new Pause(() => this.refreshIfVisible());
+  private readonly pause = new Pause(() => void this.refreshIfVisible());
   private readonly view: vscode.TreeView<Item>;
   private readonly subscriptions: vscode.Disposable;
   private reading = new AbortController();
+  /** The rows at the top, by folder, that were read before the view asks for them. */
+  private ready: Rows = new Map();
+  /** What is being read for it. */
+  private next: Rows = this.ready;
 
   constructor(private readonly services: Services) {
     this.view = vscode.window.createTreeView("cognee.memories", { treeDataProvider: this, showCollapseAll: true });
@@ -45,6 +52,7 @@ export class MemoriesTree implements vscode.TreeDataProvider<Item>, vscode.Dispo
       this.view,
       this.changed,
       this.pause,
+      new NewDay(() => void this.refreshIfVisible()),
       services.changes.onDidChange(({ what }) => what === "jobs" && this.pause.begin()),
       this.view.onDidChangeVisibility(({ visible }) => visible && this.isStale && this.refresh()),
       vscode.workspace.onDidChangeWorkspaceFolders(() => this.refresh()),
@@ -64,16 +72,24 @@ export class MemoriesTree implements vscode.TreeDataProvider<Item>, vscode.Dispo
     this.subscriptions.dispose();
   }
 
-  refresh(): void {
+  refresh(ready: Rows = new Map()): void {
     this.isStale = false;
+    this.ready = ready;
     this.reading.abort(); // what is being read is of before the change
     this.reading = new AbortController();
     this.changed.fire(undefined);
   }
 
-  private refreshIfVisible(): void {
+  /** Reads first: between the event and the new rows, an action of a row that is shown has no subject. */
+  private async refreshIfVisible(): Promise<void> {
     this.isStale = true;
-    if (this.view.visible) this.refresh();
+    if (!this.view.visible) return;
+    const { signal } = this.reading;
+    const paths = this.services.folders().map(({ uri }) => uri.fsPath);
+    const next = new Map(paths.map((path) => [path, this.topics(path, signal)]));
+    this.next = next;
+    await Promise.allSettled(next.values());
+    if (this.next === next && !signal.aborted) this.refresh(next);
   }
 
   getTreeItem({ row, ...subject }: Item): vscode.TreeItem {
@@ -88,9 +104,9 @@ export class MemoriesTree implements vscode.TreeDataProvider<Item>, vscode.Dispo
       if (item === undefined) {
         const folders = this.services.folders();
         if (folders.length > 1) return folders.map((folder) => folderItem(folder));
-        return folders[0] === undefined ? [] : await this.topics(folders[0].uri.fsPath, signal);
+        return folders[0] === undefined ? [] : await this.top(folders[0].uri.fsPath, signal);
       }
-      if (item.kind === "folder") return await this.topics(item.folder, signal);
+      if (item.kind === "folder") return await this.top(item.folder, signal);
       if (item.kind === "topic") return await this.memories(item.folder, item.row.id, item.topicId, signal);
       return item.kind === "legacy" ? await this.memories(item.folder, item.row.id, null, signal) : [];
     } catch (error) {
@@ -99,6 +115,12 @@ export class MemoriesTree implements vscode.TreeDataProvider<Item>, vscode.Dispo
       if (signal.aborted || (error instanceof MemoryError && NOT_SET_UP.has(error.code))) return [];
       return [errorItem(item?.folder ?? "", error)];
     }
+  }
+
+  private top(folder: string, signal: AbortSignal): Promise<Item[]> {
+    const rows = this.ready.get(folder) ?? this.topics(folder, signal);
+    this.ready.delete(folder);
+    return rows;
   }
 
   private async topics(folder: string, signal: AbortSignal): Promise<Item[]> {

@@ -12,6 +12,7 @@ import { plain } from "../core/text";
 import { type Services, signalOf } from "../core/services";
 import type { Change } from "../core/changes";
 import { Jobs } from "./jobs";
+import { NewDay } from "../core/new-day";
 import { Pause } from "../core/pause";
 import { type About, childrenOf, jobsOf, type QueueNode, rowOf, topOf } from "./queue";
 import { itemOf } from "./row";
@@ -43,6 +44,7 @@ export class QueueTree implements vscode.TreeDataProvider<QueueItem>, vscode.Dis
       this.view,
       this.changed,
       this.pause,
+      new NewDay(() => this.pause.begin()),
       services.changes.onDidChange((change) => void this.follow(change)),
       vscode.workspace.onDidChangeWorkspaceFolders(() => this.reload()),
       this.view.onDidChangeVisibility(({ visible }) => visible && this.reload()),

@@ -6,12 +6,12 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-from bridge.interface.arguments import Words, add_keep_both
+from bridge.interface.arguments import add_keep_both
 from bridge.search import listing
 from jobs.errors import JobError
 
 from ...wording import counted
-from ..command_line import CommandLineBuilder
+from ..command_line import CommandLineBuilder, named_topic, topic
 from ..job_commands import add_job_command, submit_for_target, without_none
 from ..output import Envelope, notes, say, table
 from ..process_commands import workspace_and_settings
@@ -38,8 +38,7 @@ def add_compact(builder: CommandLineBuilder) -> None:
         more="A preview shows the result and changes nothing. With its digest, exactly that preview is applied.",
         run=run,
     )
-    parser.add_argument("topic_id", action=Words, metavar="TOPIC", nargs="*", help="the topic's id or its exact title")
-    parser.add_argument("--topic-id", dest="named_topic", metavar="ID", help="the same, as an option")
+    topic(parser, "the topic")
     parser.add_argument("--preview", action="store_true", help="show the result, and change nothing")
     parser.add_argument("--preview-digest", metavar="DIGEST", help="apply exactly this preview")
     add_keep_both(parser)
@@ -51,14 +50,10 @@ def run(args: argparse.Namespace) -> Envelope:
     Raises JobError: ARGUMENT_INVALID when no topic or two topics are named; and as ``submit_for_target``.
     """
     workspace, settings = workspace_and_settings(args)
-    topic_id = args.named_topic or args.topic_id
-    if args.named_topic and args.topic_id:
-        raise JobError("ARGUMENT_INVALID", "Name one topic: by itself, or with --topic-id.")
-    if topic_id is None:
+    if (named := named_topic(args)) is None:
         raise JobError("ARGUMENT_INVALID", "Name the topic.", remediation="List them: cognee-memory topics.")
-    topic_id = listing.topic_id_of(workspace, topic_id)
     payload = {
-        "topic_id": topic_id,
+        "topic_id": listing.topic_id_of(workspace, named),
         "preview": args.preview,
         "preview_digest": args.preview_digest,
         "keep_both": args.keep_both,

@@ -1,0 +1,22 @@
+/** Acts when another day has begun: what is shown as a time of today is one of yesterday then. */
+
+/** A timer until midnight would come too late on a machine that slept. */
+const LOOK_MS = 60_000;
+
+export class NewDay {
+  private readonly timer: NodeJS.Timeout;
+
+  constructor(act: () => void, now: () => number = Date.now) {
+    const today = (): string => new Date(now()).toDateString();
+    let shown = today();
+    this.timer = setInterval(() => {
+      if (today() === shown) return;
+      shown = today();
+      act();
+    }, LOOK_MS);
+  }
+
+  dispose(): void {
+    clearInterval(this.timer);
+  }
+}
