@@ -182,9 +182,7 @@ class OpenStore:
                     opening.require_safe(self._workspace, self._settings.allow_unsafe_mount)
                     embedder = self.embedder
                     with self.loading():  # opening rebuilds a damaged index
-                        self._store = opening.open_store(
-                            self._workspace, embedder, new_model=new_model, team=self.team
-                        )
+                        self._store = opening.open_store(self._workspace, embedder, new_model=new_model, team=self.team)
                     self._store.use_lease(self._lease)
                     break
                 except JobError as error:
