@@ -20,6 +20,7 @@ _ATTACH = """
 INSERT INTO job_attachments (workspace_id, job_id, digest, part, parts, data) VALUES (%s, %s, %s, %s, %s, %s)
 ON CONFLICT DO NOTHING
 """
+_IS_POSTED = "SELECT 1 FROM jobs WHERE workspace_id = %s AND job_id = %s AND state <> 'ended'"
 _WHOLE = """
 SELECT digest, parts FROM job_attachments WHERE workspace_id = %s AND job_id = %s
 GROUP BY digest, parts HAVING count(*) = parts
@@ -35,9 +36,11 @@ def attach(
     parts: PartCount,
     data: Part,
 ) -> bool:
-    """Keep a part of what is attached to a job. Returns whether all ``parts`` are here."""
+    """Keep a part of what is attached to a job, unless that is posted already. Returns whether all of it is here."""
     which = (workspace_id, job_id)
     with connection.transaction():
+        if connection.execute(_IS_POSTED, which).fetchone():
+            return True
         connection.execute(_ATTACH, (*which, digest, part, parts, data))
         if (digest, parts) not in connection.execute(_WHOLE, which).fetchall():
             return False

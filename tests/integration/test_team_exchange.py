@@ -208,6 +208,7 @@ def test_what_is_attached_goes_when_the_job_has_ended_and_is_asked_for_again_whe
     lease = team.take("pool", [workspace_id], 60)
     assert lease is not None
     [due] = team.due(lease, "pool", 9)
+    attach(team, workspace_id, "a", b"another")
     running = lifecycle.step(due.record, lifecycle.Started(), clock.now())
     team.write(lease, [running])
     assert attached(team, workspace_id, "a") == b"one"
