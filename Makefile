@@ -68,7 +68,7 @@ endef
 QUICK := tests/unit tests/architecture tests/conformance -m "not slow and not cognee"
 
 test: $(STAMP) ## run the tests
-	$(call pytest,-n 4 --dist loadfile --no-loadscope-reorder)
+	$(call pytest,-n 6 --dist loadfile --no-loadscope-reorder)
 
 test-quick: $(STAMP) ## run the tests of single modules that take less than a quarter second each
 	$(call pytest,-n 2 --dist loadfile $(QUICK))

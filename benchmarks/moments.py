@@ -25,6 +25,7 @@ from bridge.search.reader import Reader
 from bridge.search.session_start import numbers_in, session_start
 from bridge.settings import Settings
 
+from . import moments_failures
 from .checkout import Place
 
 TOOL, BRANCH = "claude-code", "entire/checkpoints/v1"
@@ -117,8 +118,13 @@ def main(given: Sequence[str]) -> int:
     parser.add_argument(
         "--text", action="store_true", help="print each prompt that is shown notes, also unlabelled ones"
     )
+    parser.add_argument("--failures", action="store_true", help="notes after a failure instead, of all sessions")
     asked = parser.parse_args(given)
-    rows = map(json.loads, LABELS.read_text("utf-8").splitlines())
-    counts = replayed(asked.clone, {row["session"]: row for row in rows}, asked.sessions, asked.text)
+    file = moments_failures.LABELS if asked.failures else LABELS
+    labels = {row["session"]: row for row in map(json.loads, file.read_text("utf-8").splitlines())}
+    if asked.failures:
+        counts = moments_failures.replayed(sessions(asked.clone), labels, asked.text)
+    else:
+        counts = replayed(asked.clone, labels, asked.sessions, asked.text)
     print("\n".join(f"{name:<14}{count}" for name, count in counts.items()))
     return 0

@@ -18,6 +18,7 @@ AnchorState = Literal["verified", "changed", "gone", "not_found"]
 
 MAX_KEPT = 1_000_000_000  # imported numbers above are replaced, since they would leave little room for later ones
 
+FAILURE = "failure"  # the tag of a failure and its fix: ``bridge/text/failures``
 BY_STATUS = "status"  # the giver of the feedback that says which memory replaced another
 STATUS_WORDS: dict[str, Status] = {
     "Draft": "Draft",

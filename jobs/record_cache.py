@@ -26,7 +26,7 @@ from .states import LIVE, State
 from .subjects import memory_numbers
 
 if TYPE_CHECKING:
-    from .schema import Bucket, Cause, JobBrief as JobRow, JobError as ErrorOfRecord, Scheduled, Spread
+    from .schema import Bucket, Cause, JobError as ErrorOfRecord, JobRow, Scheduled, Spread
 
 ROW_FIELDS = (
     "job_id", "kind", "state", "success", "generation", "attempt", "max_attempts", "priority", "submitted_at",

@@ -132,7 +132,7 @@ class RejectionReason(TypedDict):
     """The size of the dropped file in bytes, if only its beginning is kept. Null if all of it is kept."""
 
 
-class JobBrief(TypedDict):
+class JobRow(TypedDict):
     """A job as its record tells it in a row: some of its fields."""
 
     job_id: JobId

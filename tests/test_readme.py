@@ -58,7 +58,7 @@ def test_a_newcomers_first_memory_is_stored_and_found(model_cache: Path, tmp_pat
             assert session.difference(step.shown, done.stdout) is None, done.stdout + done.stderr
     finally:
         place.cli("worker", "stop")
-    assert [step.command.split()[1] for step in commands] == ["ingest", "retrieve"]
+    assert [step.command.split()[1] for step in commands] == ["remember", "recall"]
 
 
 def test_the_test_run_that_the_readme_shows_passed() -> None:

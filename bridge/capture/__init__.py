@@ -9,6 +9,7 @@ It reads files of the user and computes; it stores nothing, and knows neither jo
 ``words``: the words of ten languages by which a turn's part in the conversation is told.
 ``beats``: what was asked, what was done for it, and how the person took it.
 ``title``, ``summary``: a segment's summary without a language model, made of beats.
+``failures``: commands that failed, and what made them work.
 ``kept_turns``: which turns are kept, without private parts and secrets; which of a grown session are unchanged.
 ``ignored_files``: which files a memory must not name.
 ``consent``: the tools from which a workspace may capture.

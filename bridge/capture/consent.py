@@ -17,9 +17,9 @@ from jobs.layout import Workspace
 
 from .. import trust
 
-Moments = Literal["prompts", "files"]
+Moments = Literal["prompts", "files", "failures"]
 MOMENTS: tuple[Moments, ...] = get_args(Moments)
-"""Before a prompt is answered; before a file is read or changed."""
+"""Before a prompt is answered; before a file is read or changed; after a command failed."""
 
 
 def enabled_tools(workspace: Workspace, config_folder: Path) -> frozenset[str]:

@@ -15,7 +15,7 @@ from itertools import chain, islice
 from pathlib import Path
 
 from ..privacy import redaction
-from .session import Findings, Turn
+from .session import Call, Findings, Turn
 
 _PRIVATE = re.compile(r"<private>.*?(?:</private>|\Z)", re.IGNORECASE | re.DOTALL)
 OPENING = 120  # characters; so many equal ones at the beginning of several prompts are a product's, no person's
@@ -54,7 +54,17 @@ class TurnFilter:
             text = self._without_secrets(text).strip()
             if text or files or turn.marker:
                 branch = None if turn.branch is None else self._without_secrets(turn.branch)
-                yield replace(turn, text=text, files=files, branch=branch)
+                calls = tuple(self._call(each, roots) for each in turn.calls)
+                yield replace(turn, text=text, files=files, branch=branch, calls=calls)
+
+    def _call(self, call: Call, roots: set[str]) -> Call:
+        """A call without private parts, the workspace's own path, secrets, and files to leave out; nothing is counted,
+        since most calls are not kept."""
+        told = [_PRIVATE.sub("", part.replace("\0", "")) for part in (call.command, call.error, call.said)]
+        for root in roots:
+            told = [part.replace(root + os.sep, "") for part in told]
+        command, error, said = (redaction.redact(part).text if self.redacts else part for part in told)
+        return replace(call, command=command, error=error, said=said, files=self._files(call.files, roots, Findings()))
 
     def _without_secrets(self, text: str) -> str:
         if not self.redacts:

@@ -60,13 +60,31 @@ class Transcript:
 
 
 @dataclass(frozen=True, slots=True)
+class Call:
+    """A call that ran a ``command``, or changed ``files``.
+
+    ``exit_code`` is 0 for one that succeeded, None where the tool says only that it failed. ``error`` is the line of
+    its output that says what went wrong, if any does. ``said`` is what the assistant said right before the call.
+    ``place`` is empty where it is that of its turn.
+    """
+
+    command: str
+    exit_code: int | None = 0
+    error: str = ""
+    said: str = ""
+    files: tuple[str, ...] = ()
+    place: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Turn:
     """What one speaker said before the other spoke again.
 
     ``place`` is where the turn begins in the transcript, such as ``line 12``. ``folder`` and ``branch`` are those in
     which it was said, if the tool records them. ``part`` is empty for the conversation itself, and the id of a side
     chain or sub-agent otherwise. ``files`` are the paths that tool calls touched, as the tool wrote them; ``tools``
-    counts the calls by the tool's name. ``marker`` says that something ended right before this turn.
+    counts the calls by the tool's name. ``marker`` says that something ended right before this turn. ``calls`` are
+    those that ran a command or changed a file, in order, where the reader knows what became of them.
     """
 
     speaker: Speaker
@@ -79,6 +97,7 @@ class Turn:
     files: tuple[str, ...] = ()
     tools: Mapping[str, int] = field(default_factory=dict)
     marker: Marker | None = None
+    calls: tuple[Call, ...] = ()
 
 
 @dataclass(slots=True)

@@ -100,6 +100,12 @@ class RelatedStatement(TypedDict):
     """When that memory was said; null if that is not known."""
 
 
+class ReplacedStatement(RelatedStatement):
+    """An older decision that a newer one replaced or contradicts."""
+
+    state: Literal["replaced", "disputed"]
+
+
 class Standing(TypedDict):
     """Whether the decision by which the memory answers the question holds."""
 
@@ -115,7 +121,7 @@ class Standing(TypedDict):
     """The probability that it was replaced; null if it holds."""
     cause: Literal["judge", "said"] | None
     """Who said so: the judge on board, or a person or an agent, whose word wins; null if it holds."""
-    replaces: list[RelatedStatement]
+    replaces: list[ReplacedStatement]
     """The older decisions that this one replaced or contradicts, as far as they answer the question."""
     inherited_from: Number | None
     """The memory whose relevance this one inherited; null if the relevance is its own."""
@@ -441,7 +447,7 @@ class ContextSuccess(Success):
 
 
 class FittingNotes(Success):
-    """The notes that fit a prompt, or a file, well enough to be shown unasked; usually none."""
+    """The notes that fit a prompt, a file or an error well enough to be shown unasked; usually none."""
 
     context: str
     """A line that says what follows, and a quoted line for each memory. Empty if nothing fits."""

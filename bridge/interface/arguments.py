@@ -283,8 +283,8 @@ def migrate_arguments(argv: list[str]) -> argparse.Namespace:
 
 # The options that give a summary field by field: the field, the metavariable and the help of each.
 SUMMARY_OPTIONS = {
-    "topic": ("topic", "TEXT", "the title (required)"),
-    "context": ("context", "TEXT", "what it was about (required)"),
+    "topic": ("topic", "TEXT", "the title (default: made of the first decision)"),
+    "context": ("context", "TEXT", "what it was about (default: the decisions)"),
     "decision": ("decisions", "TEXT", "a decision; repeat the option for each"),
     "rationale": ("rationale", "TEXT", "a reason; repeat it for each"),
     "open_question": ("open_questions", "TEXT", "a question still open; repeat it for each"),

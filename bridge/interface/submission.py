@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import textwrap
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,12 +23,15 @@ from .. import trust
 from ..memory import GIVEN
 from ..settings import Settings
 from ..team import last_try
+from ..text.sections import one_line, shorten
 from ..text.visible import visible
 from . import envelope
 from .arguments import SUMMARY_OPTIONS
 
 if TYPE_CHECKING:
     from .answer_shapes import EndedSubmission, Submission
+
+_LONGEST_DECISION, _LONGEST_TOPIC = 300, 60  # characters
 
 
 def submit(
@@ -159,6 +163,8 @@ def ingest_payload(
     """The payload of an ingest job from the arguments of a command line. ``fields`` are keyed as ``SUMMARY_OPTIONS``,
     ``labels`` as ``memory.GIVEN``.
 
+    One text alone, or decisions alone, are a summary whose topic and context are made of them.
+
     Raises JobError: ARGUMENT_INVALID when a text is missing, a label has no summary, a summary is given in two ways, or
     the importance is no number; and as ``read_json_argument``.
     """
@@ -167,7 +173,7 @@ def ingest_payload(
         other = "--summary-json" if summary_json is not None else "--summary" if summary else None
         _require_summary_alone(fields, other, user_message or assistant_message)
         by_field: dict[str, Any] = {SUMMARY_OPTIONS[name][0]: value for name, value in fields.items()}
-        return {"summary": by_field | given | _weight(importance) | _present(created_at=timestamp)}
+        return {"summary": _named(by_field) | given | _weight(importance) | _present(created_at=timestamp)}
     if summary_json is not None:
         summary_fields = read_json_argument(summary_json)
         return {"summary": summary_fields | given}
@@ -176,10 +182,13 @@ def ingest_payload(
         if not text:
             raise JobError("ARGUMENT_INVALID", "With --summary the assistant message must hold the summary's text.")
         return {"summary_text": text, **given}
+    if user_message and assistant_message is None:
+        stated = _named(_of_text(user_message))
+        return {"summary": stated | given | _weight(importance) | _present(created_at=timestamp)}
     if given:
         raise JobError("ARGUMENT_INVALID", f"{_option(next(iter(given)))} goes with a summary.")
     if not user_message or not assistant_message:
-        remedy = "One text alone is a summary: add --summary. By its fields: --topic and --context. See ingest --help."
+        remedy = "One text alone is a decision, or a summary if it is long. See ingest --help."
         message = "A conversation needs the user's and the assistant's message."
         raise JobError("ARGUMENT_INVALID", message, remediation=remedy)
     conversation: dict[str, Any] = {"user_message": user_message, "assistant_message": assistant_message}
@@ -202,8 +211,25 @@ def _require_summary_alone(fields: Mapping[str, Any], other: str | None, message
             remediation="Put the text of each option in quotes. For a conversation, leave out the summary's options.",
         )
     for name in ("topic", "context"):
-        if name not in fields:
-            raise JobError("ARGUMENT_INVALID", f"A summary needs --topic and --context; {_option(name)} is missing.")
+        if name not in fields and "decision" not in fields:
+            message = f"A summary needs --topic and --context, or a --decision; {_option(name)} is missing."
+            raise JobError("ARGUMENT_INVALID", message)
+
+
+def _of_text(text: str) -> dict[str, Any]:
+    """The summary of one text alone: a line is a decision, which a later one can replace; a longer text its context."""
+    is_line = "\n" not in text.strip() and len(text) <= _LONGEST_DECISION
+    return {"decisions": [one_line(text)]} if is_line else {"context": text}
+
+
+def _named(summary: dict[str, Any]) -> dict[str, Any]:
+    """The summary with a topic and a context made of what it says, where they are not given."""
+    said = " ".join(summary.get("decisions", [])) or summary["context"].strip()
+    line = said.partition("\n")[0]
+    title = textwrap.shorten(line, _LONGEST_TOPIC, placeholder="…")
+    if len(title) < _LONGEST_TOPIC // 2:  # few blanks, or none as in Chinese
+        title = shorten(line, _LONGEST_TOPIC)
+    return {"topic": title, "context": said} | summary
 
 
 def _option(name: str) -> str:

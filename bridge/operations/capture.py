@@ -26,7 +26,7 @@ from ..search.hits import summary_text
 from ..slices import Slices
 from ..store.change import StatusChange
 from ..store.values import AppliedJob, CapturedSegment, CapturedSession
-from . import Outcomes, Progress, Task, captured_session, receipts
+from . import Outcomes, Progress, Task, captured_failures, captured_session, receipts
 from .capture_sources import EXPORT, AttachedSources, FileSources, Sources, attached_lines
 from .captured_session import Made, SessionCapture, Tools, Turns
 
@@ -126,6 +126,7 @@ class CaptureRun:
         if self.is_preview:
             self._tell_what_is_off()
             return self._result(None)
+        captured_failures.remove_expired(self.stores.store, self.now)
         self._write_receipt(self.now)
         with self.stores.store.change(self.now, [AppliedJob(self.task.job_id, self.task.sha256)]):
             pass  # records the job as applied: from here on a cancellation is too late
@@ -236,13 +237,13 @@ class CaptureRun:
             made = captured_session.made_of(segment, record, capture, place, store, tools, self.now)
             present.append(record if made is None else made.segment)
             if made is not None:
-                capture.made.append(made)
+                failed = captured_session.failures_of(segment, made, capture.made, item.transcript, store, self.now)
+                capture.made += [made, *failed]
             slices.advance()
         if not capture.is_cut_off:
             present = list(former[: capture.unchanged]) if present is None else present
             capture.superseded = tuple(captured_session.superseded(former, present, store))
-        if capture.superseded and capture.made:
-            capture.made[-1] = replace(capture.made[-1], supersedes=capture.superseded)
+        captured_session.note_superseded(capture.made, capture.superseded)
 
     # --- summaries ---
 

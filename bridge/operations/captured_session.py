@@ -24,6 +24,7 @@ from ..store.change import StatusChange
 from ..store.values import Addition, CapturedSegment, CapturedSession, CaptureSource
 from ..text.identity import content_id
 from ..text.sections import normalise, one_line
+from . import captured_failures
 
 if TYPE_CHECKING:
     from ..store.memories import Memories
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 _SAME_SUBJECT = 3  # words that a note and a summary have in common
 _STATED = 0.6  # of a decision's words that stand in a note, which states it then
+_SURE = 0.6  # how sure it is that what was done after a failure is its fix
 _STORED_TOGETHER = 16  # at most so many memories in one transaction, and what is made in one slice
 
 Summarise = Callable[[Segment], SegmentSummary]
@@ -44,7 +46,7 @@ class Made:
     """A memory made of a segment. ``memory`` has its number once it is stored.
 
     ``supersedes`` are the ids of the memories of the same session that it replaces. ``is_new`` is whether this capture
-    adds it: another session may have said the same before.
+    adds it: another session may have said the same before. ``met_again``: a known failure was met later than before.
     """
 
     memory: Memory
@@ -54,6 +56,7 @@ class Made:
     last_place: str
     is_new: bool
     supersedes: tuple[str, ...] = ()
+    met_again: bool = False
 
 
 @dataclass(slots=True)
@@ -292,6 +295,21 @@ def made_of(
     return Made(memory, summary, record, *places, is_new=known is None)
 
 
+def failures_of(
+    segment: Segment, of: Made, made: Sequence[Made], transcript: Transcript, store: Memories, now: str
+) -> list[Made]:
+    """The failures of a segment as memories beside its own, ``of``; ``made`` are those that are not stored yet."""
+    new = [each.memory for each in made if each.is_new]
+    return [
+        Made(
+            each.memory, SegmentSummary(each.memory.content, 0.0, _SURE, "rules"), of.segment, each.place, each.place,
+            each.is_new, met_again=each.met_again,
+        )
+        for each in captured_failures.met(segment.turns, new, transcript, store, now)
+        if each.memory.content is not None
+    ]  # fmt: skip
+
+
 def capture_session(
     capture: SessionCapture,
     tools: Tools,
@@ -313,14 +331,15 @@ def capture_session(
     for segment, record in found:
         if done is None:  # only now, since the first segment tells how many are unchanged
             done = list(former[: capture.unchanged])
-        elif len(made) == _STORED_TOGETHER or monotonic() - began >= SLICE_SECONDS:
+        elif len(made) >= _STORED_TOGETHER or monotonic() - began >= SLICE_SECONDS:
             _store(capture, made, done, store, job_id, now, is_last=False)
             pause()
             made, began = [], monotonic()
         place = _at(former, len(done))
         each = made_of(segment, record, capture, place, store, tools, now)
         done.append(each.segment if each else replace(record, memory_id=_forgotten_id(place, store)))
-        made += [each] if each else []
+        if each is not None:
+            made += [each, *failures_of(segment, each, made, capture.transcript, store, now)]
     if done is None:
         done = list(former if capture.is_cut_off else former[: capture.unchanged])
     _store(capture, made, done, store, job_id, now, is_last=True)
@@ -358,6 +377,7 @@ def _store(
     )  # fmt: skip
     with store.change(now) as change:
         change.set_statuses(StatusChange(each, "Superseded", now) for each in replaced)
+        change.set_statuses(StatusChange(each.memory.id, "Draft", now) for each in made if each.met_again)
         change.record_session(session)
         if not capture.is_cut_off:
             change.record_turns(transcript.tool, transcript.session_id, capture.turns)
@@ -367,8 +387,14 @@ def _store(
     numbers = {memory.id: memory for memory in change.added}
     capture.made += [replace(each, memory=numbers.get(each.memory.id, each.memory)) for each in made]
     capture.superseded = tuple(replaced)
-    if replaced and capture.made:
-        capture.made[-1] = replace(capture.made[-1], supersedes=tuple(replaced))
+    note_superseded(capture.made, replaced)
+
+
+def note_superseded(made: list[Made], replaced: Sequence[str]) -> None:
+    """Note on the session's last memory what its new ones replace; a failure replaces nothing."""
+    own = [at for at, each in enumerate(made) if each.memory.id == each.segment.memory_id]
+    if replaced and own:
+        made[own[-1]] = replace(made[own[-1]], supersedes=tuple(replaced))
 
 
 def superseded(former: Sequence[CapturedSegment], present: Sequence[CapturedSegment], store: Memories) -> list[str]:

@@ -27,6 +27,7 @@ not know the knowledge graph, nor which process runs it. In reading order:
 ``fit``: which hits are weak, and what follows them.
 ``standing_effects``: what a standing does to a score, and what an answer says of it.
 ``second_stage``: the first hits judged again by a reranker, if one is configured.
+``failures``: failures among the candidates of a question.
 ``retrieval``: from a question to ranked hits, and the answer of ``retrieve``.
 ``best_passages``: the passages of a memory that match a query best.
 ``hits``: hits in the retrieval contract's shape, packed into a token budget.
@@ -35,7 +36,7 @@ not know the knowledge graph, nor which process runs it. In reading order:
 ``prompt_note``: a memory as a quoted note in that block.
 ``session_start``: the notes with which a session begins.
 ``about_file``: the memories that name a file, and what was decided in them.
-``moment``: the notes for one prompt or one file, if any fits well.
+``moment``: the notes for one prompt, file or failure, if any fits well.
 ``model_comparison``: how well models find the memories that a user marked.
 ``listing``: lists of memories and topics, and single memories.
 ``review``: the pairs of decisions that may contradict each other, for a person who settles them.

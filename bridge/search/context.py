@@ -96,7 +96,7 @@ def pack(snapshot: Snapshot, question: Question, ranked: Sequence[Scored], count
     for memory, scored in (ranked[index] for index in order):
         written = prompt_note(
             memory,
-            standings.remarks(snapshot.standings.at(question.seen_from), memory, snapshot.memories),
+            standings.remarks(snapshot.standings.at(question.seen_from), memory, snapshot.memories, scored.fall),
             code.get(memory.number),
         )
         text: str | None = written.text

@@ -133,9 +133,10 @@ def _body(memory: Memory, remarks: Mapping[str, str]) -> Iterator[Line]:
     if topic := one_line(visible(title(memory))):
         yield Line(f"> Topic: {topic}")
     decisions = current_first([words for words in content.decisions if not is_order(words)])
+    says_more = one_line(content.context) != one_line(" ".join(content.decisions))
     sections = (
         ("Decisions", list(_item_lines(_remarked(decisions, remarks)))),
-        ("Context", list(_text_lines(content.context))),
+        ("Context", list(_text_lines(content.context)) if says_more else []),
         ("Why", list(_item_lines(content.rationale))),
         ("Open questions", list(_item_lines(content.open_questions))),
         ("Next steps", list(_item_lines(content.next_steps))),

@@ -104,9 +104,11 @@ class Reader:
             return cast("Response", remote_answers.ask(self._workspace, verb, arguments))
         return _VERBS[verb](self, arguments, now, shown)
 
-    def moment(self, prompt: str, file: str, shown: Collection[int], now: datetime) -> FittingNotes:
-        """The notes for a prompt, or else about a file. Raises JobError: ARGUMENT_INVALID; as ``snapshot`` and
-        ``embedder``."""
+    def moment(self, prompt: str, file: str, shown: Collection[int], now: datetime, output: str = "") -> FittingNotes:
+        """The notes for a prompt, or else about a file, or about the errors in the output of a command.
+
+        Raises JobError: ARGUMENT_INVALID; as ``snapshot`` and ``embedder``.
+        """
         from . import moment
 
         block = moment.NOTHING
@@ -116,6 +118,8 @@ class Reader:
                 block = moment.for_prompt(snapshot, embedder, prompt, now, shown)
             elif lists is not None and embedder is not None and file:
                 block = moment.about(lists, self._workspace, file, embedder.count_tokens, shown)
+            elif lists is not None and embedder is not None and output:
+                block = moment.after_failure(lists, output, now, embedder.count_tokens, shown)
         return {
             **envelope.SUCCESS, "context": block.text, "memory_numbers": block.numbers, "total_tokens": block.tokens,
         }  # fmt: skip

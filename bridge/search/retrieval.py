@@ -19,7 +19,7 @@ from ..background import Background
 from ..embedding.embedder import Embedder, Vector, embed_query
 from ..interface import envelope
 from ..memory import Memory
-from . import fit, hits, standing_effects, standings
+from . import failures, fit, hits, standing_effects, standings
 from .catalogue import Catalogue
 from .estimate import Choice, Estimate, compared
 from .question import Question
@@ -67,7 +67,7 @@ def rank(snapshot: Snapshot, question: Question, embedder: Embedder, second: Sec
     ``second`` judges the first of these; then the hits are the best of the memories that it judged. Raises JobError:
     TOPIC_NOT_FOUND, PLAN_NOT_FOUND.
     """
-    candidates = snapshot.candidates(question.filters)
+    candidates = failures.beside(snapshot, question, snapshot.candidates(question.filters))
     question = spelled(snapshot, question, embedder)
     if not len(candidates):
         return Ranked([], 0, None, question.relevance_floor, question=question)

@@ -92,7 +92,7 @@ def _is_answered(fall: Fall, older: Sequence[float], newer: Sequence[float], *, 
     """Whether a question with these cosines to the passages of two memories is answered by the statement that fell,
     and by the one that holds as well. A question about the past names either of them."""
     own, other = older[fall.statement[1]], newer[fall.by[1]]
-    most, others = max(older[_AFTER_TOPIC:]), max(newer[_AFTER_TOPIC:])
+    most, others = max([own, *older[_AFTER_TOPIC:]]), max([other, *newer[_AFTER_TOPIC:]])
     if fall.confidence < DISPUTED:
         names = own >= max(_NEAR, most - _AS_NEAR) and other >= own - _AS_NEAR
     elif most >= _SAME:  # a sentence that says the question again answers nothing
@@ -176,7 +176,9 @@ def _described(memory: Memory, factors: Factors, known: Mapping[int, Memory]) ->
         "since": since,
         "confidence": None if fall is None else fall.confidence,
         "cause": None if fall is None else fall.cause,
-        "replaces": [_related(known[each.statement[0]], each.statement[1]) for each in factors.replaces],
+        "replaces": [
+            {**_related(known[each.statement[0]], each.statement[1]), "state": each.state} for each in factors.replaces
+        ],
         "inherited_from": None if factors.inherited is None else factors.inherited.number,
     }
 

@@ -152,12 +152,17 @@ def line(memory: Memory, passage: int) -> str:
     return found[passage].shown or found[passage].text if passage < len(found) else memory.text
 
 
-def remarks(known: Standings, memory: Memory, read_memories: Callable[[list[int]], Sequence[Memory]]) -> dict[str, str]:
+def remarks(
+    known: Standings,
+    memory: Memory,
+    read_memories: Callable[[list[int]], Sequence[Memory]],
+    answered: Fall | None = None,
+) -> dict[str, str]:
     """A decision, as its memory has it -> what became of it, if it does not hold any more or is disputed.
 
-    ``read_memories`` gives the memories with these numbers, in any order.
+    ``read_memories`` gives the memories with these numbers, in any order. ``answered``: a fall that an answer found.
     """
-    falls = known.falls_of(memory.number).values()
+    falls = [*known.falls_of(memory.number).values(), *(() if answered is None else (answered,))]
     others = {other.number: other for other in read_memories(sorted({fall.by[0] for fall in falls}))} if falls else {}
     found: dict[str, str] = {}
     for fall in falls:

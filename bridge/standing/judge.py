@@ -14,8 +14,8 @@ from ..embedding.embedder import Vectors
 from ..search.standings import DISPUTED, REPLACED
 from . import cross_encoder
 
-IDENTITY = "judge-4"
-"""Changes with the rules and the weights: then all memories are compared again."""
+IDENTITY = "judge-5"
+"""Changes with the rules, the weights, and what a statement is: then all memories are compared again."""
 
 CERTAIN_KINDS = ("value", "negation")
 SAME_SUBJECT = 0.7  # the cosine from which an amount or a negation is certain

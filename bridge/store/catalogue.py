@@ -47,7 +47,7 @@ class Votes(NamedTuple):
     wrong: int
 
 
-class Said(NamedTuple):
+class Settlement(NamedTuple):
     """Who settled a pair of statements, when, and why."""
 
     by: str
@@ -66,7 +66,7 @@ class Replacement(NamedTuple):
     newer_passage: int
     probability: float
     since: float
-    said: Said | None = None
+    said: Settlement | None = None
 
 
 class FullTextDamaged(Exception):

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from sqlite3 import Connection
 from typing import TYPE_CHECKING, NamedTuple
 
-from .catalogue import Replacement, Said
+from .catalogue import Replacement, Settlement
 
 if TYPE_CHECKING:
     from .values import KnownPair, PairVerdict
@@ -42,7 +42,7 @@ class OfPair(NamedTuple):
     newer_passage: int
     verdict: str
     since: float
-    said: Said
+    said: Settlement
     confidence: float | None = None
 
 
@@ -84,7 +84,7 @@ def of_pairs(connection: Connection) -> list[OfPair]:
     """The verdicts on the statements of visible memories that were compared, the one that counts last."""
     found = connection.execute(_OF_PAIRS)
     return [
-        OfPair(older, older_passage, newer, newer_passage, verdict, since, Said(*said), confidence)
+        OfPair(older, older_passage, newer, newer_passage, verdict, since, Settlement(*said), confidence)
         for older, older_passage, newer, newer_passage, verdict, since, *said, confidence in found
     ]
 

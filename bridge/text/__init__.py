@@ -15,6 +15,8 @@ Pure functions over ``bridge.memory``. It knows neither a store nor a model. In 
 ``gist``: what a memory says, in a line.
 ``visible``: any text without the characters that people do not see and that a model or a terminal obeys.
 ``orders``: orders to an assistant that stand in a memory, and their mark.
+``error_lines``: the line of an output that says what is wrong, and which lines are the same error.
+``failures``: a failure and its fix as a memory.
 ``terms``: what the full-text index stores of a text, and the search terms of a query.
 ``windows``: the parts of a long text that the full-text index has one by one.
 ``function_words``: words without a subject, and endings, in other languages than English.

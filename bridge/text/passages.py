@@ -43,7 +43,11 @@ def passages(memory: Memory) -> list[Passage]:
         candidates += [Passage("decision", text, "" if line == text else line) for text, line in lines]
         details = (*content.rationale, *content.open_questions, *content.next_steps)
         candidates += [Passage("detail", text) for text in details]
-    unique = {passage.text.strip(): passage for passage in reversed(candidates) if passage.text.strip()}
+    unique: dict[str, Passage] = {}
+    for passage in reversed(candidates):
+        text = passage.text.strip()
+        if text and not (text in unique and unique[text].kind == "decision"):  # also where topic or context say it
+            unique[text] = passage
     return list(reversed(unique.values()))[:MAX_PASSAGES]
 
 

@@ -345,6 +345,14 @@ export interface ContextRequest {
   relevance_floor?: number;
 }
 
+/** The body of `POST /v1/moment`. */
+export interface MomentRequest {
+  prompt?: string;
+  file?: string;
+  output?: string;
+  shown?: number[];
+}
+
 /** What each route of a worker's HTTP interface takes and answers. Text and pages are left out. */
 export interface Routes {
   /** The memories that match a query, best first. */
@@ -368,9 +376,9 @@ export interface Routes {
     answer: ContextSuccess;
     failure: ContextFailure | Refusal;
   };
-  /** The notes that fit a prompt or a file, if any fits well. */
+  /** The notes that fit a prompt, a file or an error, if any fits well. */
   "POST /v1/moment": {
-    body: { prompt?: string; file?: string; shown?: number[] };
+    body: MomentRequest;
     answer: FittingNotes;
     failure: Refusal;
   };
@@ -1467,7 +1475,7 @@ export interface Findings {
   took_ms: number;
 }
 
-/** The notes that fit a prompt, or a file, well enough to be shown unasked; usually none. */
+/** The notes that fit a prompt, a file or an error well enough to be shown unasked; usually none. */
 export interface FittingNotes {
   success: true;
   /** A line that says what follows, and a quoted line for each memory. Empty if nothing fits. */
@@ -2392,6 +2400,16 @@ export interface RelatedStatement {
   dated_at: string | null;
 }
 
+/** An older decision that a newer one replaced or contradicts. */
+export interface ReplacedStatement {
+  memory_id: string;
+  memory_number: number;
+  statement: string;
+  /** When that memory was said; null if that is not known. */
+  dated_at: string | null;
+  state: "replaced" | "disputed";
+}
+
 /** The model that judged the first hits again. */
 export interface RerankerUsed {
   /** `local:` and its folder, or `endpoint:` and its name. */
@@ -2729,7 +2747,7 @@ export interface Standing {
   /** Who said so: the judge on board, or a person or an agent, whose word wins; null if it holds. */
   cause: "judge" | "said" | null;
   /** The older decisions that this one replaced or contradicts, as far as they answer the question. */
-  replaces: RelatedStatement[];
+  replaces: ReplacedStatement[];
   /** The memory whose relevance this one inherited; null if the relevance is its own. */
   inherited_from: number | null;
 }

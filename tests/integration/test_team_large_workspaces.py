@@ -64,6 +64,11 @@ def answers(place: Place) -> list[str]:
     return found
 
 
+def both_answer_alike(laptop: Place, host: Place) -> None:
+    """Each copy finds by itself, soon after a memory came, what that replaces."""
+    until(lambda: answers(laptop) == answers(host), "both answer alike")
+
+
 def test_the_gateway_answers_as_a_copy_would_and_knows_each_change(pair: Pair) -> None:
     host, laptop = pair.host, pair.laptop
     with host.worker():
@@ -73,14 +78,14 @@ def test_the_gateway_answers_as_a_copy_would_and_knows_each_change(pair: Pair) -
         with laptop.worker():
             until(lambda: "no copy is made here" in laptop.log(), "it has decided")
             until(lambda: laptop.json(*COMMANDS[0])["success"], "the gateway has made its copy")
-            until(lambda: answers(laptop) == answers(host), "both have all changes")
+            both_answer_alike(laptop, host)
             assert not laptop.workspace.memory_db.exists()
             told = laptop.submit("ingest", summary("Invoices of Sundays are rounded down", 5))
             record = laptop.ended(told)
             assert record.state == "succeeded"
             hits = laptop.json("retrieve", "invoices of Sundays", "--as-of", NOW)["results"]
             assert "rounded down" in hits[0]["summary_text"], "at once: the gateway asks what is new before it answers"
-            until(lambda: answers(laptop) == answers(host), "both have all changes")
+            both_answer_alike(laptop, host)
             memory_id = (record.result or {})["memory_id"]
             assert host.ended(host.submit("forget", {"memory_ids": [memory_id]})).state == "succeeded"
             hits = laptop.json("retrieve", "invoices of Sundays", "--as-of", NOW)["results"]

@@ -465,13 +465,36 @@ def test_a_summary_is_given_by_its_fields(place: Place) -> None:
     }
 
 
+LINE = "Billing keeps its data in PostgreSQL, since it has row-level security."
+CUT = "Billing keeps its data in PostgreSQL, since it has row-…"
+LONG = "Minutes of Monday\n\nThe desk stays in Oban."
+
+
+@pytest.mark.parametrize(
+    ("arguments", "summary"),
+    [
+        (["Use tabs."], {"topic": "Use tabs.", "context": "Use tabs.", "decisions": ["Use tabs."]}),
+        ([LINE, "--tag", "db"], {"topic": CUT, "context": LINE, "decisions": [LINE], "tags": ["db"]}),
+        ([LONG], {"topic": "Minutes of Monday", "context": LONG}),
+        (["\u6c38" * 70], {"topic": "\u6c38" * 59 + "…", "context": "\u6c38" * 70, "decisions": ["\u6c38" * 70]}),
+        (["--decision", "A.", "--decision", "B."], {"topic": "A. B.", "context": "A. B.", "decisions": ["A.", "B."]}),
+        (["--topic", "T", "--decision", "A."], {"topic": "T", "context": "A.", "decisions": ["A."]}),
+    ],
+)
+def test_one_text_or_decisions_alone_are_a_summary_that_is_named_by_what_it_says(
+    place: Place, arguments: list[str], summary: dict[str, Any]
+) -> None:
+    assert place.cli("ingest", *arguments, "--no-start", "--job-id", "mine").returncode == 0
+    assert json.loads(place.spool.dropped("mine").read_bytes())["payload"] == {"summary": summary}
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["--topic", "A", "--context", "B", "--summary-json", "{}"], "--topic and --summary-json are two ways"),
         (["--decision", "A", "--summary", "text"], "--decision and --summary are two ways"),
         (["--topic", "A", "--context", "B", "--decision", "Use", "PostgreSQL"], "the message 'PostgreSQL'"),
-        (["--topic", "A", "--decision", "B"], "--context is missing"),
+        (["--topic", "A", "--rationale", "B"], "--context is missing"),
         (["--context", "A"], "--topic is missing"),
         (["Which", "database", "PostgreSQL"], "3 texts were given"),
     ],
@@ -486,7 +509,7 @@ def test_an_ingest_of_two_forms_names_what_does_not_fit(place: Place, arguments:
 @pytest.mark.parametrize(
     ("arguments", "status"),
     [
-        (["ingest", "only one"], 2),
+        (["ingest", "only one", ""], 2),
         (["ingest", "--topic", " ", "--context", "B"], 4),
         (["ingest", "a", "b", "--topic-id", "t"], 2),
         (["ingest", "a", "b", "--importance", "much"], 2),

@@ -24,7 +24,7 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.parse import parse_job
 from tools import docs_tables
-from worker.cli import parser
+from worker.cli import OTHER_NAMES, parser
 
 T = TypeVar("T")
 ROOT = Path(__file__).resolve().parents[2]
@@ -162,7 +162,8 @@ def test_every_command_is_one_that_the_program_has(page: Path) -> None:
     program = parser()
     for command in commands(page):
         try:
-            program.parse_args(shlex.split(command, comments=True)[1:])
+            name, *others = shlex.split(command, comments=True)[1:]
+            program.parse_args([*OTHER_NAMES.get(name, name).split(), *others])
         except SystemExit as done:
             if done.code:  # --help ends well
                 raise AssertionError(command) from None

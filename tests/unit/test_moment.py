@@ -315,6 +315,25 @@ def test_the_worker_is_told_what_the_session_was_shown_and_another_session_begin
     assert [each["shown"] for each in bench.asked()] == [[], [3], [3, 4], []]
 
 
+@pytest.mark.parametrize(
+    ("tool", "event", "name"),
+    [
+        ("claude-code", "PostToolUseFailure", "Bash"), ("codex", "PostToolUse", "Bash"),
+        ("gemini-cli", "AfterTool", "run_shell_command"), ("opencode", "tool.execute.after", "bash"),
+        ("vscode", "PostToolUse", "run_in_terminal"),
+    ],
+)  # fmt: skip
+def test_the_worker_is_asked_about_what_a_failed_command_printed(
+    bench: Bench, capsys: pytest.CaptureFixture[str], tool: str, event: str, name: str
+) -> None:
+    consent.set_enabled(bench.worker.workspace, bench.config, tool, True, ["failures"])
+    assert "#3: A" in bench.call(capsys, event, tool, tool_name=name, tool_response="error: no")
+    assert bench.call(capsys, event, tool, tool_name=name, tool_response="") == ""
+    assert bench.asked() == [{"output": "error: no", "shown": []}]
+    (record,) = moments.records(str(bench.config), str(trust.inspect_trust(bench.worker.workspace, bench.config).owner))
+    assert (record["moment"], record["memories"]) == ("failures", [3])
+
+
 def test_the_worker_is_not_asked_about_files_elsewhere(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
     bench.call(capsys, "PreToolUse", tool_input={"files": ["/etc/hosts", "../other/a.py", "src/a.py"]})
     assert [each["file"] for each in bench.asked()] == [str(bench.worker.workspace.root.resolve() / "src" / "a.py")]
@@ -405,9 +424,9 @@ def test_the_record_begins_again_when_it_is_large_and_survives_damage(
 
 def test_the_moments_of_a_tool_are_kept_until_they_are_changed_and_end_with_its_capture(bench: Bench) -> None:
     where = bench.worker.workspace, bench.config
-    assert consent.recalls(*where) == {"claude-code": {"prompts", "files"}}
+    assert consent.recalls(*where) == {"claude-code": {"prompts", "files", "failures"}}
     consent.set_enabled(*where, "codex", True)
-    assert consent.recalls(*where) == {"claude-code": {"prompts", "files"}}
+    assert consent.recalls(*where) == {"claude-code": {"prompts", "files", "failures"}}
     consent.set_enabled(*where, "claude-code", True, ["files"])
     assert consent.recalls(*where) == {"claude-code": {"files"}}
     consent.set_enabled(*where, "claude-code", False)
@@ -419,15 +438,25 @@ def test_a_tool_calls_the_hook_at_the_moments_that_are_chosen_and_no_others(
     tool: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(USER_HOME, str(tmp_path))
-    events = (*hook._BEFORE_ANSWER, *hook._OF_A_FILE)
+    events = (*hook._BEFORE_ANSWER, *hook._OF_A_FILE, *hook._AFTER_A_COMMAND)
 
     def named(*chosen: str) -> set[str]:
         text = "".join((edit.after or b"").decode() for edit in installers.install(tool, tmp_path, chosen))
-        text = text.partition("const MOMENTS = ")[2].partition("\n")[0] if tool == "opencode" else text
+        if tool == "opencode":
+            return set(json.loads(text.partition("const MOMENTS = ")[2].partition("\n")[0]))
         return {event for event in events if f'"{event}"' in text}
 
     assert named() == set()
-    assert len(named(*installers.moments_of(tool))) == len(installers.moments_of(tool))
+    by_moment = {of: named(of) for of in installers.moments_of(tool)}
+    assert all(len(of) == 1 for of in by_moment.values())
+    assert named(*by_moment) == set.union(*by_moment.values())
+
+
+def test_moments_of_one_event_of_a_tool_share_its_entry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(USER_HOME, str(tmp_path))
+    (edit,) = installers.install("gemini-cli", tmp_path, ["files", "failures"])
+    (entry,) = json.loads(edit.after or b"")["hooks"]["AfterTool"]
+    assert entry["matcher"] == "read_file|write_file|replace|run_shell_command"
 
 
 SCENE = """
@@ -444,19 +473,21 @@ await hooks["chat.message"]({ sessionID: "a" }, { parts })
 seen.push(await system())
 const read = { output: "text" }
 await hooks["tool.execute.after"]({ tool: "read", sessionID: "a", args: { filePath: "/w/a" } }, read)
-await hooks["tool.execute.after"]({ tool: "bash", sessionID: "a", args: {} }, read)
-console.log(JSON.stringify([...seen, read.output]))
+const run = { output: "no", metadata: { exit: 1 } }
+await hooks["tool.execute.after"]({ tool: "bash", sessionID: "a", args: {} }, { output: "", metadata: { exit: 0 } })
+await hooks["tool.execute.after"]({ tool: "bash", sessionID: "a", args: {} }, run)
+console.log(JSON.stringify([...seen, read.output, run.output]))
 """
 SAYS = """
 import json, sys
 said = json.load(sys.stdin)
-print(said["hook_event_name"], said.get("prompt", said.get("tool_input", "")), end="")
+print(said["hook_event_name"], said.get("prompt", said.get("tool_response", said.get("tool_input", ""))), end="")
 """
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="there is no node to run the plugin")
-@pytest.mark.parametrize("chosen", [("prompts", "files"), ()])
-def test_the_plugin_of_opencode_adds_notes_after_those_of_the_beginning_and_to_what_a_tool_read(
+@pytest.mark.parametrize("chosen", [("prompts", "files", "failures"), ()])
+def test_the_plugin_of_opencode_adds_notes_after_those_of_the_beginning_and_to_what_a_tool_read_or_printed(
     tmp_path: Path, chosen: tuple[str, ...]
 ) -> None:
     (tmp_path / "says.py").write_text(SAYS, "utf-8")
@@ -467,7 +498,8 @@ def test_the_plugin_of_opencode_adds_notes_after_those_of_the_beginning_and_to_w
     done = subprocess.run(["node", "scene.mjs"], cwd=tmp_path, capture_output=True, text=True, check=True)
     notes = ["SessionStart ", "chat.message Which?  "] if chosen else ["SessionStart "]
     file = "\n\ntool.execute.after {'filePath': '/w/a'}" if chosen else ""
-    assert json.loads(done.stdout) == [["SessionStart "], notes, f"text{file}"]
+    failure = "\n\ntool.execute.after no" if chosen else ""
+    assert json.loads(done.stdout) == [["SessionStart "], notes, f"text{file}", f"no{failure}"]
 
 
 def test_cursor_takes_no_notes_while_it_works() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, strategies as st
 
 from bridge.memory import Content, Memory, Metadata
-from bridge.text.passages import MAX_PASSAGES, Passage, passages, sentences, whole_text
+from bridge.text.passages import MAX_PASSAGES, Passage, decisions, passages, sentences, whole_text
 
 
 def summary(**fields: object) -> Memory:
@@ -44,9 +44,16 @@ def test_a_legacy_memory_gives_its_text_and_its_sentences() -> None:
     assert [passage.text for passage in found[1:]] == ["First thing.", "Second thing.", "- third"]
 
 
-def test_the_same_words_are_one_passage_and_the_first_kind_wins() -> None:
+def test_the_same_words_are_one_passage_which_is_a_decision_if_one_of_them_is() -> None:
     found = passages(summary(topic="Use a product", context="Use a product", decisions=("Use a product",)))
-    assert [passage.kind for passage in found if passage.text == "Use a product"] == ["topic"]
+    assert [passage.kind for passage in found if passage.text == "Use a product"] == ["decision"]
+    found = passages(summary(topic="Measure", context="Measure", next_steps=("Measure",)))
+    assert [passage.kind for passage in found if passage.text == "Measure"] == ["topic"]
+
+
+def test_a_decision_that_the_context_says_too_is_a_statement_of_the_memory() -> None:
+    said = summary(topic="Loans", context="Asked again. Loans last two weeks.", decisions=("Loans last two weeks.",))
+    assert [line.text for line in decisions(said).values()] == ["Loans last two weeks."]
 
 
 def test_sentences_of_other_scripts_are_told_apart_as_well() -> None:

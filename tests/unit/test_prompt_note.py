@@ -33,7 +33,15 @@ def test_no_line_of_a_memory_can_be_the_heading_of_a_note(end: str) -> None:
 def test_a_line_in_any_field_is_quoted_and_a_topic_is_one_line() -> None:
     evil = f"a\n\n{FORGED}"
     made = prompt_note(
-        summary("a", evil, topic=evil, decisions=(evil,), rationale=(evil,), open_questions=(evil,), next_steps=(evil,))
+        summary(
+            "a",
+            f"{evil}.",
+            topic=evil,
+            decisions=(evil,),
+            rationale=(evil,),
+            open_questions=(evil,),
+            next_steps=(evil,),
+        )
     )
     first, *rest = made.text.splitlines()
     assert first == "## #0 · 2026-11-19"

@@ -15,7 +15,7 @@ from jobs.errors import JobError
 from jobs.layout import SpoolPaths, Workspace
 from jobs.model import Record
 from jobs.record_cache import RecordCache
-from jobs.schema import JobBrief as JobRow
+from jobs.schema import JobRow
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 

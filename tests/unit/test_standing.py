@@ -33,7 +33,7 @@ from bridge.settings import Settings
 from bridge.slices import ignore_progress as ignore
 from bridge.standing import comparison, cross_encoder, judge
 from bridge.standing.statements import digest, statements
-from bridge.store.catalogue import Replacement, Said
+from bridge.store.catalogue import Replacement, Settlement
 from bridge.store.opening import reader_of
 from bridge.store.store import Store
 from bridge.store.values import PairVerdict
@@ -292,7 +292,7 @@ def test_what_was_replaced_stands_below_what_replaced_it_and_both_say_so(
         "inherited_from": None,
     }  # fmt: skip
     assert (newer["standing"]["state"], newer["standing"]["inherited_from"]) == ("holds", 1)
-    assert [each["statement"] for each in newer["standing"]["replaces"]] == [OLD]
+    assert [(each["statement"], each["state"]) for each in newer["standing"]["replaces"]] == [(OLD, "replaced")]
     assert newer["best_passages"][0] == "A reader keeps a book for 28 days"
 
 
@@ -533,21 +533,21 @@ OLDER, NEWER = (1, 2), (2, 2)
 def test_the_last_verdict_on_a_pair_wins_over_the_judge(
     verdicts: list[str], fallen: dict[tuple[int, int], tuple[tuple[int, int], float, str]]
 ) -> None:
-    said = [OfPair(*OLDER, *NEWER, verdict, 10.0, Said("person", AT, None)) for verdict in verdicts]
+    said = [OfPair(*OLDER, *NEWER, verdict, 10.0, Settlement("person", AT, None)) for verdict in verdicts]
     known = read(settled([Replacement(*OLDER, *NEWER, 0.75, 10.0)], said), [OLDER, NEWER])
     falls = {each: known.fall(each) for each in (OLDER, NEWER)}
     assert {at: (fall.by, fall.confidence, fall.cause) for at, fall in falls.items() if fall is not None} == fallen
 
 
 def test_a_verdict_that_calls_the_older_one_the_newer_settles_the_same_pair() -> None:
-    said = OfPair(*NEWER, *OLDER, "older", 10.0, Said("person", AT, None))
+    said = OfPair(*NEWER, *OLDER, "older", 10.0, Settlement("person", AT, None))
     (pair,) = settled([Replacement(*OLDER, *NEWER, 0.99, 10.0)], [said])
     assert (pair.older, pair.newer, pair.probability) == (1, 2, 1.0)
 
 
 def test_what_was_said_counts_more_than_a_surer_pair_that_was_found() -> None:
     found = [Replacement(*OLDER, 3, 2, 1.0, 20.0), Replacement(*OLDER, *NEWER, 0.75, 10.0)]
-    fall = read(settled(found, [OfPair(*OLDER, *NEWER, "newer", 10.0, Said("a", AT, None))]), [OLDER]).fall(OLDER)
+    fall = read(settled(found, [OfPair(*OLDER, *NEWER, "newer", 10.0, Settlement("a", AT, None))]), [OLDER]).fall(OLDER)
     assert fall is not None
     assert (fall.by, fall.cause) == (NEWER, "said")
 

@@ -15,7 +15,7 @@ from jobs.layout import SpoolPaths
 from .job_details import about, kept_copy
 
 if TYPE_CHECKING:
-    from jobs.schema import JobBrief as JobRow
+    from jobs.schema import JobRow
 
     from .shapes import ListedJob
 

@@ -25,7 +25,7 @@ from .requests import worker_of
 from .selection import job_rows, waiting
 
 if TYPE_CHECKING:
-    from jobs.schema import JobBrief as JobRow
+    from jobs.schema import JobRow
 
     from .shapes import Overview, StatusFields, WorkerStatus
 

@@ -16,7 +16,7 @@ from jobs.spelling import did_you_mean, nearest
 from jobs.states import VERBS, State
 
 if TYPE_CHECKING:
-    from jobs.schema import JobBrief as JobRow
+    from jobs.schema import JobRow
 
     from .shapes import InboxFile
 

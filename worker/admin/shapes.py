@@ -16,10 +16,10 @@ from jobs.schema import (
     ErrorCode,
     Heartbeat,
     InFlight,
-    JobBrief,
     JobError,
     JobId,
     JobRecord,
+    JobRow,
     Moment,
     Progress,
     Share,
@@ -60,7 +60,7 @@ class WaitingJob(TypedDict):
     state: Literal["in the inbox"]
 
 
-class ListedJob(JobBrief):
+class ListedJob(JobRow):
     """A job in a list."""
 
     subject: str | None

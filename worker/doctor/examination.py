@@ -38,7 +38,7 @@ from . import (
 )
 
 if TYPE_CHECKING:
-    from jobs.schema import FoundTrouble, JobBrief as JobRow
+    from jobs.schema import FoundTrouble, JobRow
 
 log = logging.getLogger(__name__)
 

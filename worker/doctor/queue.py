@@ -26,7 +26,7 @@ from ..wording import counted, of_all, span
 from .entries import modified_at, shortened_list
 
 if TYPE_CHECKING:
-    from jobs.schema import JobBrief as JobRow
+    from jobs.schema import JobRow
 
 _STUCK = timedelta(minutes=5)
 _LONG_RETRYING = timedelta(hours=1)

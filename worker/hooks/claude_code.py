@@ -10,7 +10,11 @@ from .json_hooks import removed as removed
 
 TOOL = "claude-code"
 EVENTS = ("SessionStart", "PreCompact", "SessionEnd")
-MOMENTS = {"prompts": ("UserPromptSubmit", ""), "files": ("PreToolUse", "Read|Edit|MultiEdit|Write|NotebookEdit")}
+MOMENTS = {
+    "prompts": ("UserPromptSubmit", ""),
+    "files": ("PreToolUse", "Read|Edit|MultiEdit|Write|NotebookEdit"),
+    "failures": ("PostToolUseFailure", "Bash"),
+}
 _SECONDS = 10  # after which Claude Code ends the hook
 
 

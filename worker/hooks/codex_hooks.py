@@ -10,7 +10,11 @@ from .json_hooks import removed as removed
 
 TOOL = codex.TOOL
 EVENTS = {"SessionStart": 10, "PreCompact": 10, "SessionEnd": 3}  # and the seconds after which Codex ends the hook
-MOMENTS = {"prompts": ("UserPromptSubmit", ""), "files": ("PreToolUse", "apply_patch")}
+MOMENTS = {
+    "prompts": ("UserPromptSubmit", ""),
+    "files": ("PreToolUse", "apply_patch"),
+    "failures": ("PostToolUse", "Bash"),
+}
 _SECONDS = 10
 
 

@@ -10,7 +10,11 @@ from . import json_hooks
 
 TOOL = "gemini-cli"
 EVENTS = ("SessionStart", "PreCompress", "SessionEnd")
-MOMENTS = {"prompts": ("BeforeAgent", ""), "files": ("AfterTool", "read_file|write_file|replace")}
+MOMENTS = {
+    "prompts": ("BeforeAgent", ""),
+    "files": ("AfterTool", "read_file|write_file|replace"),
+    "failures": ("AfterTool", "run_shell_command"),
+}
 _MILLISECONDS = 10_000  # after which Gemini CLI ends the hook
 
 

@@ -1,13 +1,14 @@
-"""The program that other tools call when a session begins, is compacted or ends, and before a prompt or a file.
+"""The program that other tools call when a session begins, is compacted or ends, and while it works.
 
     python -S -P worker/hooks/hook.py --config FOLDER --tool NAME [JSON]
 
 The tool says what happened as JSON, on standard input or as the last argument. At the beginning of a session, the
-program prints the block of notes for it, in the form that the tool reads; before a prompt is answered, and before a
-file is read or changed, the notes that fit, if any does (``moments``). Otherwise it drops a job ``capture``, if the
-user enabled capture for the tool in this workspace, and the workspace may be opened (``bridge/trust``). It loads no
-library, since it runs within the tool's own time, and after ``_MOST_SECONDS`` it ends without an answer; it ends with
-the status 0 whatever happens, and says in ``hooks.log`` of the configuration folder what it did and why.
+program prints the block of notes for it, in the form that the tool reads; before a prompt is answered, before a file is
+read or changed, and after a command failed, the notes that fit, if any does (``moments``). Otherwise it drops a job
+``capture``, if the user enabled capture for the tool in this workspace, and the workspace may be opened
+(``bridge/trust``). It loads no library, since it runs within the tool's own time, and after ``_MOST_SECONDS`` it ends
+without an answer; it ends with the status 0 whatever happens, and says in ``hooks.log`` of the configuration folder
+what it did and why.
 """
 
 from __future__ import annotations
@@ -38,8 +39,10 @@ _MOST_LOG = 256 * 1024  # bytes; then it begins again, with the former one besid
 _BEGINNING = ("SessionStart", "sessionStart")
 _AFTER_EACH_ANSWER = ("agent-turn-complete", "Stop", "stop", "session.idle", "PreCompress")
 _BEFORE_ANSWER = ("UserPromptSubmit", "BeforeAgent", "chat.message")
-# Gemini CLI and OpenCode take notes only with what a tool of theirs has read or changed.
-_OF_A_FILE = ("PreToolUse", "AfterTool", "tool.execute.after")
+# Gemini CLI and OpenCode take notes only with what a tool of theirs has done.
+_AFTER_A_TOOL = ("AfterTool", "tool.execute.after")
+_OF_A_FILE = ("PreToolUse", *_AFTER_A_TOOL)
+_AFTER_A_COMMAND = ("PostToolUseFailure", "PostToolUse")
 
 # The names under which tools say an event's name, the session's id and its folder.
 _EVENT = ("hook_event_name", "hookEventName", "type")
@@ -135,8 +138,7 @@ def _carried_out(tool: str, said: dict[str, Any], config: str) -> tuple[str, str
     owner, recall = _enabled(workspace, tool, config)
     event = _first(said, _EVENT) or "session_end"
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
-    if event in _BEFORE_ANSWER or event in _OF_A_FILE:
-        moment = "prompts" if event in _BEFORE_ANSWER else "files"
+    if moment := _moment(event, said):
         if moment not in recall:
             raise NotNow(f"{event}: notes for {moment} are not enabled for {tool} in {workspace}.")
         about = {"tool": tool, "session": _first(said, _SESSION), "moment": moment}
@@ -150,6 +152,14 @@ def _carried_out(tool: str, said: dict[str, Any], config: str) -> tuple[str, str
         raise NotNow("The tool named no session.")
     name = _drop(workspace, tool, session, _first(said, ("transcript_path",)), event)
     return f"{event}: the job {name} was dropped in {workspace}." if name else f"{event}: that job waits already.", ""
+
+
+def _moment(event: str, said: dict[str, Any]) -> str:
+    """The moment at which notes may fit, of ``consent.MOMENTS``; empty for any other event."""
+    if event in _BEFORE_ANSWER:
+        return "prompts"
+    is_command = event in _AFTER_A_TOOL and said.get("tool_name") in ("run_shell_command", "bash")
+    return "failures" if is_command or event in _AFTER_A_COMMAND else "files" if event in _OF_A_FILE else ""
 
 
 def _first(said: dict[str, Any], names: tuple[str, ...]) -> str:
@@ -273,11 +283,14 @@ def _start_worker(workspace: str) -> None:
 def _at_the_moment(
     workspace: str, folder: str, said: dict[str, Any], event: str, about: dict[str, Any], record: tuple[str, str]
 ) -> tuple[str, str]:
-    """The notes that fit a prompt or a file, each memory once a session. Says nothing of a moment without any."""
+    """The notes that fit a prompt, a file or a failure, each memory once a session. Says nothing of a moment without
+    any."""
     from worker.hooks import moments
 
     if about["moment"] == "prompts":
         asked = [{"prompt": _first(said, ("prompt",))}]
+    elif about["moment"] == "failures":
+        asked = [{"output": output}] if (output := moments.output_of(said)) else []
     else:
         paths = [os.path.realpath(os.path.join(folder, path)) for path in moments.files_of(said)]
         asked = [{"file": path} for path in paths if path.startswith(os.path.join(workspace, ""))]

@@ -30,10 +30,12 @@ def entries(
     of_moments: Mapping[str, tuple[str, str]],
     moments: Collection[str],
 ) -> dict[str, dict[str, Any]]:
-    """Our entry for each event and, of ``of_moments`` (moment -> event and matcher), for each of the ``moments``."""
+    """Our entry for each event and, of ``of_moments`` (moment -> event and matcher), for each of the ``moments``.
+    Moments of one event share its entry."""
     found: dict[str, dict[str, Any]] = {event: {"hooks": [ours]} for event in events}
     for event, matcher in (of_moments[moment] for moment in of_moments if moment in moments):
-        found[event] = {**({"matcher": matcher} if matcher else {}), "hooks": [ours]}
+        tools = "|".join(filter(None, [found.get(event, {}).get("matcher"), matcher]))
+        found[event] = {**({"matcher": tools} if tools else {}), "hooks": [ours]}
     return found
 
 

@@ -28,6 +28,10 @@ _MOST_FILES = 8  # of one event
 
 # A file's path in what tools say of their tools; Codex gives a patch with the paths in it, VS Code lists.
 _PATHS = ("file_path", "filePath", "path", "absolute_path", "notebook_path", "files", "filePaths")
+# The tools that run a command in a shell, and where tools say what it printed.
+_SHELLS = ("Bash", "bash", "run_shell_command", "run_in_terminal", "runInTerminal")
+_OUTPUTS = ("llmContent", "stdout", "stderr", "output", "content")
+_MOST_OUTPUT = 32 * 1024  # characters: half of them of the beginning, half of the end
 _PATCHES = ("command", "input", "patch")
 _PATCHED = ("*** Update File: ", "*** Delete File: ", "*** Move to: ")
 
@@ -75,6 +79,17 @@ def files_of(said: dict[str, Any]) -> list[str]:
     lines = [line for patch in patches if isinstance(patch, str) for line in patch.splitlines()]
     found += [line[len(mark) :] for line in lines for mark in _PATCHED if line.startswith(mark)]
     return list(dict.fromkeys(path for path in found if isinstance(path, str) and path))[:_MOST_FILES]
+
+
+def output_of(said: dict[str, Any]) -> str:
+    """What a command printed that failed, or may have; empty for any other call."""
+    told = said.get("error") or said.get("tool_response")
+    if said.get("tool_name") not in _SHELLS or said.get("is_interrupt"):
+        return ""
+    parts = [told.get(name) for name in _OUTPUTS] if isinstance(told, dict) else [told]
+    text = "\n".join(part for part in parts if isinstance(part, str))
+    half = _MOST_OUTPUT // 2
+    return text if len(text) <= _MOST_OUTPUT else f"{text[:half]}\n{text[-half:]}"
 
 
 def shown(config: str, owner: str, session: str) -> set[int]:

@@ -8,12 +8,12 @@ from pathlib import Path
 from string import Template
 
 TOOL = "opencode"
-MOMENTS = {"prompts": "chat.message", "files": "tool.execute.after"}
+MOMENTS = ("prompts", "files", "failures")
 _PLUGIN = Template("""\
 // Written by cognee-memory. To remove it: cognee-memory capture uninstall opencode
 // It tells cognee-memory when a session waits or was compacted, and gives a session notes from earlier ones, where you
-// said so also for a prompt or a file. It never fails and never waits for long: what it did is in hooks.log of
-// cognee-memory's configuration folder.
+// said so also for a prompt, a file or a failure. It never fails and never waits for long: what it did is in hooks.log
+// of cognee-memory's configuration folder.
 import { spawn } from "node:child_process"
 
 const COMMAND = $command
@@ -48,14 +48,17 @@ export const CogneeMemory = async ({ directory }) => {
   return {
     // Notes for a prompt stand after those of the beginning, so that what the model has read stays as it was.
     "chat.message": async ({ sessionID }, { parts }) => {
-      if (!MOMENTS.includes("chat.message")) return
+      if (!MOMENTS.includes("prompts")) return
       const prompt = parts.map((part) => (part.type === "text" && !part.synthetic ? part.text : "")).join(" ")
       const text = await call({ ...about("chat.message", sessionID), prompt })
       if (text) later.set(sessionID, [...(later.get(sessionID) ?? []), text])
     },
     "tool.execute.after": async ({ tool, sessionID, args }, output) => {
-      if (!MOMENTS.includes("tool.execute.after") || !["read", "edit", "write"].includes(tool)) return
-      const text = await call({ ...about("tool.execute.after", sessionID), tool_name: tool, tool_input: args })
+      const isFile = MOMENTS.includes("files") && ["read", "edit", "write"].includes(tool)
+      const isFailure = MOMENTS.includes("failures") && tool === "bash" && output.metadata?.exit !== 0
+      if (!isFile && !isFailure) return
+      const said = { tool_name: tool, tool_input: args, ...(isFailure && { tool_response: output.output }) }
+      const text = await call({ ...about("tool.execute.after", sessionID), ...said })
       if (text) output.output = [output.output, text].join(EMPTY_LINE)
     },
     event: async ({ event }) => {
@@ -84,8 +87,8 @@ def added(text: str, command: Sequence[str], moments: Collection[str] = ()) -> s
     """The plugin's text. Raises ValueError, with a sentence, for a file that is not ours."""
     if text.strip() and not _is_ours(text):
         raise ValueError("it was not written by cognee-memory.")
-    events = json.dumps([MOMENTS[moment] for moment in MOMENTS if moment in moments])
-    return _PLUGIN.substitute(command=json.dumps(list(command), ensure_ascii=False), moments=events)
+    chosen = json.dumps([moment for moment in MOMENTS if moment in moments])
+    return _PLUGIN.substitute(command=json.dumps(list(command), ensure_ascii=False), moments=chosen)
 
 
 def removed(text: str) -> str:

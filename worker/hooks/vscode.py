@@ -9,7 +9,8 @@ from . import json_hooks
 
 TOOL = "vscode"
 EVENTS = ("SessionStart", "PreCompact", "Stop")
-MOMENTS = {"files": "PreToolUse"}  # a hook for prompts cannot add to them; of any tool, since there is no choice
+# A hook for prompts cannot add to them; the others are of any tool, since there is no choice.
+MOMENTS = {"files": "PreToolUse", "failures": "PostToolUse"}
 _SECONDS = 10  # after which VS Code ends the hook
 
 

@@ -119,9 +119,9 @@ class RequestExecutor:
         """
         return await self.run(lambda: self._measured(verb, arguments, whole))
 
-    async def moment(self, prompt: str, file: str, shown: Sequence[int]) -> FittingNotes:
-        """The notes that fit a prompt, or a file. Raises JobError: HTTP_BUSY; as ``Reader.moment``."""
-        return await self.run(lambda: self._now_in_use().reader.moment(prompt, file, shown, clock.now()))
+    async def moment(self, prompt: str, file: str, output: str, shown: Sequence[int]) -> FittingNotes:
+        """The notes that fit a prompt, a file or an output. Raises JobError: HTTP_BUSY; as ``Reader.moment``."""
+        return await self.run(lambda: self._now_in_use().reader.moment(prompt, file, shown, clock.now(), output))
 
     async def work(self, do: Callable[[Settings], T], *, waits: bool = False) -> T:
         """Run ``do`` in a thread with the current settings. It needs a trusted workspace.

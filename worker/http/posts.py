@@ -38,12 +38,14 @@ def responders(executor: RequestExecutor, scope: Scope) -> dict[str, Respond]:
         )
 
     async def moment(request: Request, _: dict[str, Any]) -> Response:
-        asked = only(await object_of(request), "prompt", "file", "shown")
-        prompt, file, shown = asked.get("prompt", ""), asked.get("file", ""), asked.get("shown", [])
+        asked = only(await object_of(request), "prompt", "file", "output", "shown")
+        prompt, file, output = (asked.get(name, "") for name in ("prompt", "file", "output"))
+        shown = asked.get("shown", [])
         are_numbers = isinstance(shown, list) and all(type(number) is int for number in shown)
-        if not (isinstance(prompt, str) and isinstance(file, str) and are_numbers):
-            raise JobError("ARGUMENT_INVALID", "prompt and file are texts, shown is a list of numbers of memories.")
-        return envelope(await executor.moment(prompt, file, shown))
+        if not (all(isinstance(text, str) for text in (prompt, file, output)) and are_numbers):
+            message = "prompt, file and output are texts, shown is a list of numbers of memories."
+            raise JobError("ARGUMENT_INVALID", message)
+        return envelope(await executor.moment(prompt, file, output, shown))
 
     return {**{verb: question(verb) for verb in get_args(Verb)}, "submitJob": submit, "moment": moment}
 

@@ -151,7 +151,8 @@ _RELATED = only("memory_number", "dated_at", "statement")
 _STANDINGS = only("state", "statement", by=_RELATED)
 _HIT = only(
     "memory_number", "memory_type", "topic", "topic_id", "status", "tags", "source_created_at", "created_at", "score",
-    "fit", "feedback", "replaced", "summary_text", standing=only("state", by=_RELATED, replaces=_RELATED),
+    "fit", "feedback", "replaced", "summary_text",
+    standing=only("state", by=_RELATED, replaces=only("memory_number", "statement", "state")),
     in_code=only("remark"),
 )  # fmt: skip
 _LINE = only(

@@ -115,7 +115,7 @@ const BY = { replaced: "Replaced by", disputed: "Disputed by" };
 export function standingLines(standing) {
   if (!standing) return [];
   return [
-    ...standing.replaces.map((of) => ({ said: "Replaces", of })),
+    ...standing.replaces.map((of) => ({ said: of.state === "disputed" ? "May replace" : "Replaces", of })),
     ...(standing.by ? [{ said: BY[standing.state], of: standing.by }] : []),
   ];
 }

@@ -150,7 +150,8 @@ def _consent(verbs: Subcommands) -> None:
         metavar="MOMENT",
         choices=(*consent.MOMENTS, "none"),
         action="append",
-        help="notes that fit, before each of the prompts, or with the files that it reads and changes; none: no more",
+        help="notes that fit: before each of the prompts, with the files that it reads and changes, after failures of"
+        " its commands; none: no more",
     )
     uninstalling = verbs.add(
         "uninstall",

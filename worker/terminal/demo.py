@@ -32,7 +32,7 @@ from jobs.layout import Workspace
 from jobs.model import Record
 
 from .. import wording
-from . import setup_extras
+from . import hits, setup_extras
 from .output import color_system
 
 if TYPE_CHECKING:
@@ -181,7 +181,8 @@ def _ask(
     when = wording.age(hit["source_created_at"] or hit["created_at"], clock.parse(answer["as_of"]))
     console.print(f"  {_best_decision(reader, text, hit)}", markup=False)
     for replaced in hit.get("standing", {}).get("replaces", []):
-        console.print(f"  replaces: {replaced['statement']} (#{replaced['memory_number']})", markup=False)
+        said = f"{hits.replaces(replaced)}: {replaced['statement']} (#{replaced['memory_number']})"
+        console.print(f"  {said}", markup=False)
     console.print(
         f"  [dim]#{hit['memory_number']} {hit['topic']}, {when} old, score {hit['score']:.3f};"
         f" {wording.counted(answer['total_results'], 'memory')} found in {took:.0f} ms[/dim]\n"

@@ -61,12 +61,17 @@ def standing(found: Envelope | None, now: datetime) -> list[str]:
     """What replaced a hit's decision, or what it replaced, a line each."""
     if found is None:
         return []
-    lines = [f"  replaces: {_other(each, now)}" for each in found["replaces"]]
+    lines = [f"  {replaces(each)}: {_other(each, now)}" for each in found["replaces"]]
     if found["by"] is not None:
         lines.append(
             f"  {'replaced by' if found['state'] == 'replaced' else 'disputed by'}: {_other(found['by'], now)}"
         )
     return lines
+
+
+def replaces(older: Envelope) -> str:
+    """What the newer decision does with the older one."""
+    return "replaces" if older["state"] == "replaced" else "may replace"
 
 
 def _other(found: Envelope, now: datetime) -> str:

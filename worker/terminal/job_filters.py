@@ -11,7 +11,7 @@ from jobs.layout import SpoolPaths
 from ..admin import selection
 
 if TYPE_CHECKING:
-    from jobs.schema import JobBrief as JobRow
+    from jobs.schema import JobRow
 
 
 def which_jobs(parser: argparse.ArgumentParser) -> None:

@@ -29,7 +29,7 @@ from .process_commands import workspace_and_settings
 from .progress import waiting_status
 
 if TYPE_CHECKING:
-    from jobs.schema import JobBrief as JobRow
+    from jobs.schema import JobRow
 
 T = TypeVar("T")
 

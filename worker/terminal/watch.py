@@ -32,7 +32,7 @@ from .output import Envelope
 if TYPE_CHECKING:
     from rich.console import Console, Group
 
-    from jobs.schema import JobBrief as JobRow
+    from jobs.schema import JobRow
 
     from ..admin.shapes import WorkerStatus
 

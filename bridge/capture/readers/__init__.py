@@ -7,6 +7,7 @@
 ``fields``: fields of records that another program wrote.
 ``foreign_database``: the SQLite database of another tool, opened safely.
 ``turn_builder``: joins records to turns; versions of tools, compared.
+``calls``: joins calls with their outcomes.
 ``claude_code``: the reader of Claude Code's transcripts.
 ``claude_code_heads``, ``claude_code_chain``, ``claude_code_text``: its records: unparsed, in their order, as words.
 ``codex``: the reader of Codex's transcripts.

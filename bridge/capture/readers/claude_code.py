@@ -10,12 +10,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from ..session import OWN_TEXT, REWOUND, THINKING, TOOL_OUTPUT, Findings, Transcript, Turn
 from . import claude_code_text, json_lines, transcript_file
+from .calls import Calls
 from .claude_code_chain import Chain, SideChains, is_linked, rewound_nodes
 from .claude_code_heads import Head, head_of
 from .fields import at, text
@@ -26,6 +28,7 @@ TESTED = "2.1.330"
 
 _MAX_NAME = 200  # characters of a folder's name; a hash follows what is longer
 _PEEK = 16 * 1024
+_RESULT = re.compile(rb'"tool_use_id":"([^"\\]{1,200})"')
 _TITLE = re.compile(rb'"(?:customTitle|aiTitle)":"((?:[^"\\]|\\.){1,300})"')
 _SESSION = re.compile(rb'"sessionId":"([^"\\]{1,100})"')
 # Records about a session that say nothing: what Claude Code 1.0 to 2.1 writes besides messages.
@@ -90,6 +93,7 @@ class _Conversation:
         self._side_chains = SideChains()
         self._version: Any = None  # of the last record
         self._said: tuple[str, set[str]] = ("", set())  # the message of the last record, and its texts so far
+        self._calls = Calls()
 
     def turns(self) -> Iterator[Turn]:
         with transcript_file.opened(self._path, _root_of(self._path)) as file:
@@ -110,7 +114,9 @@ class _Conversation:
         left_out = self._findings.left_out
         if head.kind in ("tool output", "thinking"):
             left_out[TOOL_OUTPUT if head.kind == "tool output" else THINKING] += 1
-            self._note_side_chain(head)
+            part = self._note_side_chain(head)
+            if head.kind == "tool output" and self._calls.waits(_RESULT.search(line)):
+                self._note_outcomes(json_lines.record(line, self._findings), part)
             return
         if head.kind == "other" and head.name in _SILENT:
             return
@@ -138,6 +144,7 @@ class _Conversation:
                     self._findings.unknown[str(kind)[:80]] += 1
 
     def _of_user(self, record: dict[str, Any], number: int, part: str) -> Iterator[Turn]:
+        self._note_outcomes(record, part)
         words = claude_code_text.of_user(record, self._findings.left_out)
         if not part and (words.clears or words.compacts):
             yield from self._builder.mark("cleared" if words.clears else "compacted")
@@ -153,7 +160,18 @@ class _Conversation:
         if said in self._said[1]:
             said = ""
         self._said[1].add(said)
+        self._calls.say(said)
+        for call_id, call in reply.calls:
+            self._calls.begin(call_id, replace(call, place=self._place(number)))
         yield from self._add("assistant", said, record, number, part, reply)
+
+    def _note_outcomes(self, record: dict[str, Any] | None, part: str) -> None:
+        """What became of the calls whose results the record has."""
+        for call_id, output, exit_code in claude_code_text.outcomes(record):
+            self._builder.add_call(part, self._calls.end(call_id, output, exit_code))
+
+    def _place(self, number: int) -> str:
+        return f"line {number}" if not self._part else f"{self._path.name} line {number}"
 
     def _add(
         self,
@@ -168,7 +186,7 @@ class _Conversation:
             Utterance(
                 speaker,
                 said,
-                f"line {number}" if not self._part else f"{self._path.name} line {number}",
+                self._place(number),
                 moment(record.get("timestamp")),
                 text(record, "cwd"),
                 text(record, "gitBranch"),
@@ -183,10 +201,9 @@ class _Conversation:
             return ""
         return text(record, "agentId") or self._side_chains.name_of(head)
 
-    def _note_side_chain(self, head: Head) -> None:
-        """Remember a record that is not parsed, since later ones may name it."""
-        if head.is_side and not self._part:
-            self._side_chains.name_of(head)
+    def _note_side_chain(self, head: Head) -> str:
+        """Remember a record that is not parsed, since later ones may name it. Returns its part."""
+        return self._side_chains.name_of(head) if head.is_side and not self._part else self._part
 
     def _note_version(self, version: Any) -> None:
         if version == self._version:

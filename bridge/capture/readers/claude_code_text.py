@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ..session import IMAGE, OWN_TEXT, SUMMARY, THINKING, TOOL_OUTPUT
-from .fields import at, strings
+from ..session import IMAGE, OWN_TEXT, SUMMARY, THINKING, TOOL_OUTPUT, Call
+from .fields import at, strings, text
 
 COMMAND = "command"
 
@@ -25,6 +26,8 @@ _MEMORY = re.compile(r"</?user-memory-input>")
 _COMMAND = re.compile(r"<command-name>\s*(/?[^<]{0,200}?)\s*</command-name>")
 _ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
 _INTERRUPTED = re.compile(r"\[Request interrupted by user[^\]]{0,40}\]")
+_EXIT_CODE = re.compile(r"(?:Error: )?Exit code (\d{1,5})\b")
+_CHANGING = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})
 _REJECTION = "the user said:"
 _MEMORY_NOTE = "\n\nNote: "
 _CLEARING = frozenset({"/clear", "/new", "/reset", "clear"})
@@ -71,11 +74,12 @@ def of_attachment(record: dict[str, Any], left_out: Counter[str]) -> str:
 
 
 class Reply(NamedTuple):
-    """What a record of the assistant says, and which tools it calls on which files."""
+    """What a record of the assistant says, which tools it calls on which files, and the calls by their ids."""
 
     text: str
     tools: tuple[str, ...]
     files: tuple[str, ...]
+    calls: tuple[tuple[str, Call], ...] = ()
 
 
 def of_assistant(record: dict[str, Any], left_out: Counter[str]) -> Reply:
@@ -87,20 +91,35 @@ def of_assistant(record: dict[str, Any], left_out: Counter[str]) -> Reply:
     texts: list[str] = []
     tools: list[str] = []
     files: list[str] = []
+    calls: list[tuple[str, Call]] = []
     for block in _blocks(message.get("content")):
         match block.get("type"):
             case "text":
                 texts += strings([block.get("text")])
             case "tool_use" | "server_tool_use" | "mcp_tool_use":
                 tools += strings([block.get("name")])
-                files += strings([at(block, "input", "file_path"), at(block, "input", "notebook_path")])
+                named = strings([at(block, "input", "file_path"), at(block, "input", "notebook_path")])
+                files += named
+                changed = named if block.get("name") in _CHANGING else ()
+                calls.append((str(block.get("id")), Call(text(block, "input", "command") or "", files=changed)))
                 if block.get("name") == "ExitPlanMode":
                     texts += strings([at(block, "input", "plan")])
             case "thinking" | "redacted_thinking":
                 left_out[THINKING] += 1
             case _:
                 left_out[TOOL_OUTPUT] += 1
-    return Reply("\n\n".join(texts), tuple(tools), tuple(files))
+    return Reply("\n\n".join(texts), tuple(tools), tuple(files), tuple(calls))
+
+
+def outcomes(record: Any) -> Iterator[tuple[str, str, int | None]]:
+    """The id of each call of which a record has the result, its output, and its exit code; None for a call that failed
+    otherwise."""
+    for block in _blocks(at(record, "message", "content")):
+        if block.get("type") == "tool_result" and isinstance(block.get("tool_use_id"), str):
+            output = "\n".join(strings(part.get("text") for part in _blocks(block.get("content"))))
+            failed = _EXIT_CODE.match(output) if block.get("is_error") else None
+            code = int(failed[1]) if failed else None if block.get("is_error") else 0
+            yield block["tool_use_id"], output[failed.end() :] if failed else output if code == 0 else "", code
 
 
 def _blocks(content: Any) -> list[dict[str, Any]]:

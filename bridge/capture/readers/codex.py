@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ..session import OWN_TEXT, REWOUND, SUMMARY, THINKING, TOOL_OUTPUT, Findings, Transcript, Turn
+from ..session import OWN_TEXT, REWOUND, SUMMARY, THINKING, TOOL_OUTPUT, Call, Findings, Transcript, Turn
 from . import codex_text, json_lines, transcript_file
+from .calls import Calls
 from .fields import at, text
 from .reader import Home
 from .turn_builder import TurnBuilder, Utterance, is_newer, moment
@@ -21,6 +22,7 @@ TESTED = "0.169.0"
 
 _PEEK = 64 * 1024
 _FOLDER = re.compile(rb'"cwd":\s*("(?:[^"\\]|\\.){1,4000}")')
+_CALL_ID = re.compile(rb'"call_id":\s*"([^"\\]{1,200})"')
 _SESSION = re.compile(r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$")
 _HEAD = re.compile(
     rb'\0*\{"timestamp":\s*"[^"\\]{1,40}",\s*(?:"ordinal":\s*\d{1,12},\s*)?"type":\s*"(\w{1,60})",\s*'
@@ -88,6 +90,7 @@ class _Rollout:
         self._prompts = 0
         self._reply: Utterance | None = None  # the last message of the assistant
         self._is_first = True
+        self._calls = Calls()
 
     def turns(self, lines: Iterator[tuple[int, bytes]]) -> Iterator[Turn]:
         for number, line in lines:
@@ -96,6 +99,8 @@ class _Rollout:
                 continue
             if kind == "response_item" and payload_kind in _OUTPUTS:
                 self._findings.left_out[TOOL_OUTPUT] += 1
+                if self._calls.waits(_CALL_ID.search(line)):
+                    self._outcome(at(json_lines.record(line, self._findings), "payload"))
                 continue
             if kind == "response_item" and payload_kind in _THOUGHTS:
                 self._findings.left_out[THINKING] += 1
@@ -160,13 +165,17 @@ class _Rollout:
             self._folder = self._folder or codex_text.folder_of(payload)
         elif kind == "message" and payload.get("role") == "assistant":
             words = codex_text.of_assistant(payload)
+            self._calls.say(words)
         elif kind == "message":  # of the system or the developer
             left_out[OWN_TEXT] += 1
         elif kind in _CALLS:
             tools = (text(payload, "name") or kind.removesuffix("_call"),)
             files = codex_text.touched_files(payload)
+            call = Call(codex_text.command_of(payload), files=files, place=f"line {number}")
+            self._calls.begin(text(payload, "call_id"), call)
         elif kind in _OUTPUTS:
             left_out[TOOL_OUTPUT] += 1
+            self._outcome(payload)
         elif kind in _THOUGHTS:
             left_out[THINKING] += 1
         else:
@@ -180,6 +189,12 @@ class _Rollout:
             self._reply = said
         else:
             yield from self._builder.add(said)
+
+    def _outcome(self, payload: Any) -> None:
+        """What became of the call whose output this is."""
+        if self._prompts not in self._rewound:
+            call = self._calls.end(text(payload, "call_id") or "", *codex_text.outcome(payload))
+            self._builder.add_call(self._part, call)
 
     def _add_reply(self) -> Iterator[Turn]:
         """Add the last message of the assistant, which is no summary for a compaction then."""

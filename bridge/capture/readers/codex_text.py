@@ -10,8 +10,9 @@ import re
 from collections import Counter
 from typing import Any
 
-from ..session import IMAGE, OWN_TEXT
-from .fields import items, strings
+from ..session import IMAGE, OWN_TEXT, Findings
+from . import json_lines
+from .fields import at, items, strings
 
 # A text that is one element from its beginning to its end, in tags that only a program writes.
 _WRAPPED = re.compile(
@@ -30,6 +31,8 @@ _CWD = re.compile(
     re.DOTALL,
 )
 _IMAGE_TAG = re.compile(r"<image\b[^>]*>|</image>")
+_EXIT_CODE = re.compile(r"^(?:Exit code: |Process exited with code )(\d{1,5})", re.MULTILINE)
+_NOT_RUN = ("aborted", "execution error", "exec_command failed", "failed in sandbox", "failed to")
 _TOUCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.{1,1000}?)\s*$", re.MULTILINE)
 
 
@@ -85,6 +88,32 @@ def touched_files(call: dict[str, Any]) -> tuple[str, ...]:
     if not isinstance(text, str) or "*** " not in text:
         return ()
     return tuple(dict.fromkeys(_TOUCHED.findall(text.replace("\\n", "\n"))))
+
+
+def command_of(call: dict[str, Any]) -> str:
+    """The command that a call runs in a shell; empty for any other call, and for a patch, which touches files."""
+    given = _parsed(call.get("arguments") or call.get("action"))
+    command = at(given, "command") or at(given, "cmd")
+    if isinstance(command, list):
+        command = command[-1] if command[1:2] in (["-lc"], ["-c"]) else " ".join(strings(command))
+    return command if isinstance(command, str) and "*** Begin Patch" not in command else ""
+
+
+def outcome(payload: dict[str, Any]) -> tuple[str, int | None]:
+    """The output of a call and its exit code, in the text or in an object as JSON; None if it did not run."""
+    told = _parsed(payload.get("output"))
+    if isinstance(told, dict):
+        code = at(told, "metadata", "exit_code")
+        return str(told.get("output") or ""), code if isinstance(code, int) else 0
+    said = told if isinstance(told, str) else "\n".join(strings(at(item, "text") for item in items(payload, "output")))
+    found = _EXIT_CODE.search(said, 0, 400)
+    return said, int(found[1]) if found else None if said.startswith(_NOT_RUN) else 0
+
+
+def _parsed(value: Any) -> Any:
+    """An object that is given as JSON; any other value as it is."""
+    is_json = isinstance(value, str) and value[:1] == "{"
+    return json_lines.parsed(value.encode("utf-8", "surrogatepass"), Findings()) if is_json else value
 
 
 def _kinds(payload: dict[str, Any]) -> list[str | None]:

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ..session import IMAGE, OWN_TEXT, REWOUND, SUMMARY, THINKING, TOOL_OUTPUT, Findings, Marker
-from .fields import at, first_text, items, objects, strings
+from ..session import IMAGE, OWN_TEXT, REWOUND, SUMMARY, THINKING, TOOL_OUTPUT, Call, Findings, Marker
+from .calls import ended
+from .fields import at, first_text, items, objects, strings, text
 from .turn_builder import Utterance, moment
 
 NOTICE = "notice"
@@ -21,6 +22,8 @@ _SNAPSHOT = "<state_snapshot>"
 # The contents of files that the person named with @, between what Gemini CLI writes around them.
 _CONTENTS = re.compile(r"\s*--- Content from referenced files ---.*?(?:--- End of content ---|\Z)", re.DOTALL)
 _PATHS = ("file_path", "absolute_path")
+_CHANGING = frozenset({"replace", "write_file"})
+_EXIT_CODE = re.compile(r"^Exit Code: (\d{1,5})$", re.MULTILINE)
 
 
 @dataclass(slots=True)
@@ -95,13 +98,15 @@ class _Session:
             return Message(Utterance("user", _CONTENTS.sub("", text), place, said_at)) if text.strip() else None
         if kind == "gemini":
             calls = objects(record, "toolCalls")
+            said_before = self._text_of(record.get("content"))
             said = Utterance(
                 "assistant",
-                self._text_of(record.get("content")),
+                said_before,
                 place,
                 said_at,
                 tools=strings(call.get("name") for call in calls),
                 files=strings(first_text(at(call, "args"), _PATHS) for call in calls),
+                calls=tuple(filter(None, (_ended(call, said_before) for call in calls))),
             )
             outputs = sum(call.get("result") is not None for call in calls)
             return Message(said, outputs=outputs, thoughts=len(items(record, "thoughts")))
@@ -134,6 +139,16 @@ class _Session:
             if count:
                 self._findings.left_out[reason] += count
         return found
+
+
+def _ended(call: dict[str, Any], said_before: str) -> Call | None:
+    """A call with its outcome. The exit code stands in the output, if it is not 0."""
+    changed = strings([at(call, "args", "file_path")]) if call.get("name") in _CHANGING else ()
+    outputs = (at(each, "functionResponse", "response") for each in objects(call, "result"))
+    output = "\n".join(strings(at(each, name) for each in outputs for name in ("output", "error")))
+    code = _EXIT_CODE.search(output)
+    exit_code = int(code[1]) if code else 0 if call.get("status") == "success" else None
+    return ended(Call(text(call, "args", "command") or "", said=said_before, files=changed), output, exit_code)
 
 
 def said(records: Iterable[tuple[str, dict[str, Any]]], findings: Findings) -> Iterator[Utterance | Marker]:

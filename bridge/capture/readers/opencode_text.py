@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..session import IMAGE, OWN_TEXT, REWOUND, SUMMARY, THINKING, TOOL_OUTPUT, Findings, Marker, Speaker
+from ..session import IMAGE, OWN_TEXT, REWOUND, SUMMARY, THINKING, TOOL_OUTPUT, Call, Findings, Marker, Speaker
+from .calls import ended
 from .codex_text import touched_files
 from .fields import at, items, strings, text
 from .turn_builder import Utterance, moment
 
 # Kinds of parts that say nothing.
+_CHANGING = frozenset({"edit", "write", "multiedit"})
 _SILENT = frozenset({"step-start", "step-finish", "snapshot", "retry", "agent"})
 
 
@@ -63,8 +65,10 @@ def said(
     texts: list[str] = []
     files: list[Any] = []
     tools: list[Any] = []
+    calls: list[Call | None] = []
     for part in parts:
         _add(part, texts, files, tools, findings)
+        calls.append(_ended(part, "".join(texts[-1:])))
     return Utterance(
         speaker,
         "\n\n".join(texts),
@@ -73,7 +77,20 @@ def said(
         text(message, "path", "cwd"),
         files=strings(files),
         tools=strings(tools),
+        calls=tuple(filter(None, calls)),
     )
+
+
+def _ended(part: dict[str, Any], said_before: str) -> Call | None:
+    """The call that a part is, with its outcome."""
+    state = part.get("state")
+    if part.get("type") != "tool" or not isinstance(state, dict):
+        return None
+    changed = strings([at(state, "input", "filePath")]) if part.get("tool") in _CHANGING else ()
+    files = (*changed, *touched_files({"input": at(state, "input", "patchText")}))
+    exit_code = at(state, "metadata", "exit") or 0 if state.get("status") == "completed" else None
+    call = Call(text(state, "input", "command") or "", said=said_before, files=files)
+    return ended(call, text(state, "output") or "", exit_code if isinstance(exit_code, int) else None)
 
 
 def _add(part: dict[str, Any], texts: list[str], files: list[Any], tools: list[Any], findings: Findings) -> None:

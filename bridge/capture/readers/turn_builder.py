@@ -15,17 +15,19 @@ from typing import Any
 
 from jobs import clock
 
-from ..session import Marker, Speaker, Turn
+from ..session import Call, Marker, Speaker, Turn
 
 MAX_CHARACTERS = 200_000
 MAX_FILES = 1_000
+MAX_CALLS = 2_000
 
 _AS_WANTED = re.compile(r"20\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z")
 
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """What one record adds: a text, the files and tools of its calls, and where and when it was said."""
+    """What one record adds: a text, the files and tools of its calls, what became of these, and where and when it was
+    said."""
 
     speaker: Speaker
     text: str
@@ -36,6 +38,7 @@ class Utterance:
     part: str = ""
     files: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
+    calls: tuple[Call, ...] = ()
 
 
 @dataclass(slots=True)
@@ -45,6 +48,7 @@ class _Open:
     texts: list[str] = field(default_factory=list)
     files: dict[str, None] = field(default_factory=dict)
     tools: Counter[str] = field(default_factory=Counter)
+    calls: list[Call] = field(default_factory=list)
     characters: int = 0
 
     def add(self, said: Utterance) -> None:
@@ -54,6 +58,7 @@ class _Open:
             self.characters += len(text)
         self.files.update(dict.fromkeys(said.files[: MAX_FILES - len(self.files)]))
         self.tools.update(said.tools)
+        self.calls += said.calls[: MAX_CALLS - len(self.calls)]
 
     def continues(self, said: Utterance) -> bool:
         first = self.first
@@ -75,6 +80,7 @@ class _Open:
             tuple(self.files),
             dict(self.tools),
             self.marker,
+            tuple(self.calls),
         )
 
 
@@ -99,6 +105,12 @@ class TurnBuilder:
                 marker, self._marker = self._marker, None
             present = self._open[said.part] = _Open(said, marker)
         present.add(said)
+
+    def add_call(self, part: str, call: Call | None) -> None:
+        """Note what became of a call of the open turn; of a turn that ended meanwhile, nothing."""
+        present = self._open.get(part)
+        if call is not None and present is not None and len(present.calls) < MAX_CALLS:
+            present.calls.append(call)
 
     def mark(self, marker: Marker) -> Iterator[Turn]:
         """Note that something ended here, and end the open turn of the conversation itself."""

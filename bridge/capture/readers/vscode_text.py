@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
-from ..session import OWN_TEXT, REWOUND, THINKING, TOOL_OUTPUT, Findings
+from ..session import OWN_TEXT, REWOUND, THINKING, TOOL_OUTPUT, Call, Findings
+from .calls import ended
 from .fields import at, items, objects, strings
 from .turn_builder import Utterance, moment
 from .vscode_folders import local_path
@@ -39,7 +40,7 @@ def said(request: Any, findings: Findings) -> Iterator[Utterance]:
         yield Utterance("user", text, "", asked_at)
     answered_at = moment(at(request, "modelState", "completedAt"))
     edited = [_path_of(each.get("uri")) for each in objects(request, "editedFileEvents")]
-    text, files, tools = _answered(request.get("response"), findings)
+    text, files, tools, calls = _answered(request.get("response"), findings)
     yield Utterance(
         "assistant",
         text,
@@ -47,6 +48,7 @@ def said(request: Any, findings: Findings) -> Iterator[Utterance]:
         answered_at or asked_at,
         files=tuple(dict.fromkeys((*files, *strings(edited)))),
         tools=tools,
+        calls=calls,
     )
 
 
@@ -63,11 +65,12 @@ def _asked(message: Any) -> str:
     return text[end:] if is_named else text
 
 
-def _answered(response: Any, findings: Findings) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    """The text, the edited files and the called tools of a response."""
+def _answered(response: Any, findings: Findings) -> tuple[str, tuple[str, ...], tuple[str, ...], tuple[Call, ...]]:
+    """The text, the edited files, the called tools and the calls of a response."""
     blocks: list[str] = []
     files: list[Any] = []
     tools: list[Any] = []
+    calls: list[Call | None] = []
     is_running = False  # whether the next text continues the one before
     for part in response if isinstance(response, list) else [response]:
         text = _text_of(part)
@@ -86,13 +89,26 @@ def _answered(response: Any, findings: Findings) -> tuple[str, tuple[str, ...], 
         if kind in _TOOL_CALLS:
             tools.append(part.get("toolId") or "tool")
             findings.left_out[TOOL_OUTPUT] += 1
+            calls.append(_ended(part.get("toolSpecificData"), "".join(blocks[-1:])))
         elif kind == "thinking":
             findings.left_out[THINKING] += 1
         elif kind in _EDITS:
-            files.extend(_edited(part))
+            edited = strings(_edited(part))
+            files.extend(edited)
+            calls.append(ended(Call("", said="".join(blocks[-1:]), files=edited), "", 0))
         elif kind not in _SILENT:
             findings.unknown[str(kind)[:80]] += 1
-    return "\n\n".join(block.strip() for block in blocks if block.strip()), strings(files), strings(tools)
+    answered = "\n\n".join(block.strip() for block in blocks if block.strip())
+    return answered, strings(files), strings(tools), tuple(filter(None, calls))
+
+
+def _ended(data: Any, said_before: str) -> Call | None:
+    """The command that ran in a terminal, with its outcome."""
+    command = at(data, "commandLine", "toolEdited") or at(data, "commandLine", "original")
+    exit_code = at(data, "terminalCommandState", "exitCode")
+    if not isinstance(command, str) or not isinstance(exit_code, int):
+        return None
+    return ended(Call(command, said=said_before), str(at(data, "terminalCommandOutput", "text") or ""), exit_code)
 
 
 def _text_of(part: Any) -> str | None:

@@ -59,11 +59,11 @@ function lost({ in_code }: Pick<RetrievalHit, "in_code">): string {
 
 /** What the decision of a hit replaced; empty if that is nothing. */
 export function replaces({ standing }: Pick<RetrievalHit, "standing">): string {
-  const said = (standing?.replaces ?? []).map(({ statement, memory_number, dated_at }) => {
+  const said = (standing?.replaces ?? []).map(({ statement, memory_number, dated_at, state }) => {
     const where = [day(dated_at), `#${memory_number}`].filter(Boolean).join(", ");
-    return `${plain(statement, 100)} (${where})`;
+    return `${state === "disputed" ? "may replace" : "replaces"}: ${plain(statement, 100)} (${where})`;
   });
-  return said.length === 0 ? "" : `replaces: ${said.join("; ")}`;
+  return said.join("; ");
 }
 
 /** Whether there are hits, and all of them are probably no answer. */

@@ -54,7 +54,7 @@ describe("a hit in the chat", () => {
   });
 
   it("says below its passage what that replaced", () => {
-    const under = passageUnder(hit({ standing: { ...holds, replaces: [other] } }));
+    const under = passageUnder(hit({ standing: { ...holds, replaces: [{ ...other, state: "replaced" }] } }));
     expect(under).toContain("> Retry five times · replaces\\: Retry \\*six\\* times \\(2026\\-11\\-21, \\#14\\)");
   });
 

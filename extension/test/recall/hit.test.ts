@@ -74,7 +74,13 @@ describe("a hit in the list", () => {
   });
 
   it("says what its decision replaced", () => {
-    const older = { memory_id: "x", memory_number: 3, statement: "Four retries", dated_at: "2026-10-02T09:00:00Z" };
+    const older = {
+      memory_id: "x",
+      memory_number: 3,
+      statement: "Four retries",
+      dated_at: "2026-10-02T09:00:00Z",
+      state: "replaced",
+    } as const;
     const standing = {
       state: "holds",
       statement: "Five retries",
@@ -87,6 +93,8 @@ describe("a hit in the list", () => {
     } as const;
     const detail = "Five retries · replaces: Four retries (2026-10-02, #3)";
     expect(row({ ...hit, standing: { ...standing, replaces: [older] } }).detail).toBe(detail);
+    const unsettled = { ...older, state: "disputed" } as const;
+    expect(row({ ...hit, standing: { ...standing, replaces: [unsettled] } }).detail).toContain("may replace: Four");
   });
 
   it("shows no decision that was given up, and no form of a text", () => {

@@ -21,7 +21,7 @@ def add_ingest(builder: CommandLineBuilder) -> None:
     parser = builder.command(
         "ingest",
         [
-            'cognee-memory ingest "Which database?" "PostgreSQL: it has row-level security."',
+            'cognee-memory ingest "Billing keeps its data in PostgreSQL."',
             'cognee-memory ingest --topic Database --context "Which one?" --decision "PostgreSQL." --wait',
             "cognee-memory ingest --summary-json summary.json --wait",
         ],
@@ -29,7 +29,10 @@ def add_ingest(builder: CommandLineBuilder) -> None:
         functions=(run, job_views.show),
     )
     parser.add_argument(
-        "messages", nargs="*", metavar="MESSAGE", help="the user's message and the assistant's message, or a summary"
+        "messages",
+        nargs="*",
+        metavar="MESSAGE",
+        help="one text: a decision, or a summary if it is long; two: the user's message and the assistant's",
     )
     add_ingest_options(parser)
     waiting(parser, default=False)
