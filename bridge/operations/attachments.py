@@ -12,7 +12,7 @@ import json
 import tempfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from functools import cache
 from hashlib import file_digest
@@ -21,7 +21,7 @@ from typing import IO, TYPE_CHECKING, Any, TypeVar, cast
 
 from pydantic import TypeAdapter, ValidationError
 
-from jobs import steps
+from jobs import files, steps
 from jobs.errors import JobError
 from jobs.kinds import BY_NAME, Kind
 from jobs.lifecycle import Failed, Succeeded
@@ -50,7 +50,7 @@ def attach(kind: Kind, copies: Sequence[JobCopy], stores: Stores, progress: Prog
     read: Read = import_module(f"{__package__}.{BY_NAME[kind].module}").read_files
     outcomes: dict[str, Succeeded | Failed] = {}
     for copy in copies:
-        with tempfile.TemporaryFile(dir=stores.workspace.memory) as kept:
+        with temporary_file(stores) as kept:
             try:
                 _write(kept, read(task_of_copy(copy, kind, stores), stores, progress))
             except JobError as error:
@@ -61,11 +61,23 @@ def attach(kind: Kind, copies: Sequence[JobCopy], stores: Stores, progress: Prog
     return outcomes
 
 
+@contextmanager
+def temporary_file(stores: Stores) -> Iterator[IO[bytes]]:
+    """A file without a name, beside memory.db. Raises JobError: DISK_FULL where writing it needs more room."""
+    try:
+        with tempfile.TemporaryFile(dir=stores.workspace.memory) as kept:
+            yield kept
+    except OSError as error:
+        if files.is_no_space(error):
+            raise JobError("DISK_FULL") from error
+        raise
+
+
 def _write(kept: IO[bytes], lines: Iterator[Line]) -> None:
     left = MOST_BYTES
     with gzip.GzipFile(fileobj=kept, mode="wb", mtime=0, compresslevel=6) as file:
         for line in lines:
-            data = json.dumps(line, default=_shown).encode() + b"\n"
+            data = json.dumps(line, default=_shown, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
             left -= len(data)
             if left < 0 or len(data) > _LINE_BYTES:
                 raise _too_large(MOST_BYTES if left < 0 else _LINE_BYTES)
@@ -102,12 +114,12 @@ def lines(task: Task[Any], stores: Stores) -> Iterator[Line]:
     has attached, TEAM_UNUSABLE for what is not whole, and as ``Team``."""
     host = stores.host
     assert host is not None
-    with tempfile.TemporaryFile(dir=stores.workspace.memory) as kept:
+    with temporary_file(stores) as kept:
         for part in host.attachment(stores.store.workspace_id, task.job_id):
             kept.write(part)
         kept.seek(0)
         left = MOST_BYTES
-        with gzip.GzipFile(fileobj=kept, mode="rb") as file, closing(file):
+        with gzip.GzipFile(fileobj=kept, mode="rb") as file:
             try:
                 while data := file.readline(_LINE_BYTES + 1):
                     left -= len(data)

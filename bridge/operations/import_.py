@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import codecs
 import json
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -131,7 +130,7 @@ def _opened(task: Task[Import], stores: Stores) -> Iterator[tuple[BinaryIO, Repl
         with _open(stores.workspace, task.payload.path) as file:
             yield file, {}
         return
-    with tempfile.TemporaryFile(dir=stores.workspace.memory) as kept:
+    with attachments.temporary_file(stores) as kept:
         replaced: Replaced = {}
         memory_id = ""
         for line in attachments.lines(task, stores):

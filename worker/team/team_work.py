@@ -227,7 +227,7 @@ class TeamWork:
             self._exchange.unattached.pop(record.job_id, None)
             if isinstance(outcome, lifecycle.Succeeded):
                 self._exchange.post_again(record)
-            elif isinstance(outcome, lifecycle.Failed) and ERRORS[outcome.error.code].reaction is not Reaction.WAIT:
+            elif isinstance(outcome, lifecycle.Failed) and not _may_pass(outcome.error):
                 self._exchange.refuse(record, outcome.error)
         if waiting:
             self._wake_exchange.set()
@@ -346,3 +346,8 @@ class TeamWork:
             self.problem = code
             log.log(logging.INFO if error is None else logging.WARNING, "the team: %s", error or "reached")
             self._changed()
+
+
+def _may_pass(error: JobError) -> bool:
+    """Whether it is no fault of the job."""
+    return error.code.startswith("TEAM_") or ERRORS[error.code].reaction is Reaction.WAIT
