@@ -80,7 +80,6 @@ SCRIPT: tuple[tuple[int, str, str, Callable[[Results], Payload]], ...] = (
     (1, "uncaptured", "capture", lambda _: {"undo": "captured"}),
     (0, "captured-2", "capture", lambda _: {"file": "talk.md", "again": True}),
     (0, "imported", "import", lambda _: {"path": "other.jsonl"}),
-    (0, "notes", "cognify", lambda _: {"paths": ["talk.md"]}),
     (1, "raw", "cognify", lambda r: {"memory_ids": [the_id("talk")(r)]}),
     (1, "asked", "ask", lambda _: {"question": "Who maintains the worker?"}),
     (0, "drawn", "graph", lambda _: {}),
