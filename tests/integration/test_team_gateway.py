@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import timedelta
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from uuid import NAMESPACE_OID, uuid4, uuid5
@@ -350,8 +351,12 @@ def test_a_role_for_hosts_works_with_all_workspaces_and_can_change_no_table_and_
         assert found is not None
         assert {workspace_id, strangers.workspace_id} <= {each.workspace_id for each in team.workspaces()}
         team.commit(strangers.workspace_id, found.position, [], [], Author("host"), 8)
-        lease = team.take("host", [workspace_id], 30)
-        assert lease is None, "no job is due"
+        assert team.take("host", [workspace_id], 30) is None, "no job is due"
+        team.keep_receipt(workspace_id, {"receipt": "r"})
+        assert (team.receipts(workspace_id), team.receipt(workspace_id, "r")) == (["r"], {"receipt": "r"})
+        with strangers.hosted.team(strangers.anns) as ann:
+            ann.attach(strangers.workspace_id, "a", sha256(b"what").hexdigest(), 0, 1, b"what")
+        assert list(team.attachment(strangers.workspace_id, "a")) == [b"what"]
         for denied in ("SELECT 1 FROM tokens", "SELECT 1 FROM persons", "DROP TABLE rows", "ALTER TABLE rows ADD x int",
                        "CREATE TABLE cognee_memory.mine (x int)", "DROP POLICY own ON rows"):  # fmt: skip
             with server.connection() as connection, refused(connection):
