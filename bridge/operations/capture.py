@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from jobs import clock
@@ -20,12 +21,13 @@ from jobs.payloads import Capture
 
 from ..capture import boundaries, consent, model_summary, summary
 from ..capture.session import Segment, SegmentSummary, Transcript
+from ..graph import tool_model
 from ..graph.open_stores import Stores
 from ..privacy import redaction
 from ..search.hits import summary_text
 from ..slices import Slices
 from ..store.change import StatusChange
-from ..store.values import AppliedJob, CapturedSegment, CapturedSession
+from ..store.values import AppliedJob, CapturedSegment, CapturedSession, Spent
 from . import Outcomes, Progress, Task, captured_failures, captured_session, receipts
 from .capture_sources import EXPORT, AttachedSources, FileSources, Sources, attached_lines
 from .captured_session import Made, SessionCapture, Tools, Turns
@@ -40,6 +42,7 @@ Outcome = Literal["captured", "unchanged", "withdrawn", "forgotten", "empty", "f
 MAX_ITEMS = 200  # sessions in a result; the receipt has all memories
 MAX_TEXTS = 60_000  # characters of texts in the result of a dry run
 _READING = "reading sessions"
+_OF_ONE_TEXT = ("LLM_FAILED", "LLM_TEXT_REFUSED")  # another segment may be summarised
 
 
 def run(tasks: Sequence[Task[Capture]], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
@@ -99,6 +102,8 @@ class CaptureRun:
     remaining: int = 0
     model_calls: int = 0
     model_tokens: int = 0
+    own_models: dict[str, str] = field(default_factory=dict)  # by tool whose own command line summarises: the model
+    given_up: set[str | None] = field(default_factory=set)  # of them; None: the configured language model
 
     @property
     def is_preview(self) -> bool:
@@ -109,6 +114,7 @@ class CaptureRun:
         """Capture, or preview it. Returns the result."""
         sources = self.sources = self._sources()
         self.total = sources.total
+        self.own_models = self._own_models()
         if not self.is_preview:
             if self.task.job_id in receipts.ids(self.stores):
                 self.noted_before = receipts.load(self.stores, self.task.job_id)["items"]
@@ -137,6 +143,14 @@ class CaptureRun:
         if self.stores.host is not None:
             return AttachedSources(self.task, self.stores)
         return FileSources(self.task.payload, self.stores, self.progress)
+
+    def _own_models(self) -> dict[str, str]:
+        """The tools whose own command line summarises. In a team the service does, where no such tool runs."""
+        found = consent.own_models(self.stores.workspace, self.stores.settings.config_folder)
+        if not found or not self.stores.is_in_team:
+            return found
+        self.warnings["In a team, the service writes the summaries: no tool of this machine is asked."] = None
+        return {}
 
     def attached(self) -> Iterator[Line]:
         """What the service needs to capture: the sessions of this machine that it has not captured as they are. Raises
@@ -248,19 +262,29 @@ class CaptureRun:
     # --- summaries ---
 
     def _summarise(self, segment: Segment) -> SegmentSummary:
-        """By the rules; then by the language model, if the settings name one and have it capture."""
+        """By the rules; then by the tool's own model, if the user enabled that, or by the language model, if the
+        settings name one and have it capture. After an error that would come again, no more calls are made."""
         by_rules = summary.summarise(segment)
-        if not self.stores.settings.capture_with_llm or not by_rules.content.topic:
+        tool = self.items[-1].transcript.tool
+        own = tool if tool in self.own_models else None
+        if not (own or self.stores.settings.capture_with_llm) or not by_rules.content.topic or own in self.given_up:
             return by_rules
-        self.model_calls += 1
-        self.model_tokens += model_summary.estimated_tokens(segment.turns)
         if self.is_preview:
+            self.model_calls += 1
+            asked = own or self.stores.settings.llm_tool
+            overhead = tool_model.TOOLS[asked].overhead if asked else 0
+            self.model_tokens += model_summary.estimated_tokens(segment) + overhead
             return by_rules
         try:
-            ask = self.stores.asker(self.task.job_id)
+            ask = partial(self.stores.asker(self.task.job_id, own, self.own_models.get(tool)), pause=self._pause)
             return model_summary.summarise(segment, by_rules, ask)
         except JobError as error:
-            self.warnings[f"The language model did not summarise: {error.message} Rules did."] = None
+            rest = ""
+            if error.code not in _OF_ONE_TEXT:
+                self.given_up.add(own)
+                rest = ", and do for the rest"
+            why = f"The language model did not summarise: {error.message} ({error.code}) Rules did{rest}."
+            self.warnings[f"{why} {error.remediation}" if own else why] = None
             return by_rules
 
     # --- the result and the receipt ---
@@ -291,6 +315,9 @@ class CaptureRun:
         rest = [item for item in self.items if item not in changed]
         shown = [*changed, *rest][:MAX_ITEMS]
         left = [MAX_TEXTS if self.is_preview else 0]
+        spent = Spent(self.model_calls, self.model_tokens)
+        if not self.is_preview:
+            spent = self.stores.store.llm_usage.of_job(self.task.job_id)
         return {
             "dry_run": self.is_preview,
             "sessions": len(self.items),
@@ -304,8 +331,9 @@ class CaptureRun:
             "memories": len({each.memory.id for each in made if each.is_new}),
             "superseded": sum(len(item.capture.superseded) for item in self.items if item.capture),
             "bytes_read": sum(item.capture.findings.bytes_read for item in self.items if item.capture),
-            "model_calls": self.model_calls,
-            "model_tokens": self.model_tokens,
+            "model_calls": spent.calls,
+            "model_tokens": spent.tokens,
+            "model_cost_usd": spent.cost_usd,
             "items": [_line(item, left) for item in shown],
             "items_omitted": len(self.items) - len(shown),
             "receipt": receipt,

@@ -16,7 +16,8 @@ from .own_job import OwnJob
 def may_ask(settings: Settings) -> bool:
     """Whether there is a model that may be asked."""
     is_allowed = settings.review_with_llm and settings.llm_calls_per_job and settings.llm_calls_per_day
-    return bool(is_allowed) and llm.is_configured(settings) and installed.is_installed()
+    can_ask = llm.is_configured(settings) and (settings.llm_tool or installed.is_installed())
+    return bool(is_allowed and can_ask)
 
 
 class Judging(OwnJob):
