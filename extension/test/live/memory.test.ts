@@ -278,7 +278,8 @@ describe.skipIf(PROGRAM === "")("with the real program", { timeout: 5 * MINUTES 
       /\| summary \| [\d\\-]+ \| plan\\-014\\-summaries \| Plan 014 Summaries \|/u,
     );
     expect(said()).toMatch(/^Migrated 1 summary to DataPoints\. Receipt: /u);
-    expect((await labels("cognee.memories")).some((each) => each.startsWith("Plan 014 Summaries"))).toBe(true);
+    const hasPlan = async () => (await labels("cognee.memories")).some((each) => each.startsWith("Plan 014 Summaries"));
+    await vi.waitFor(async () => expect(await hasPlan()).toBe(true), { timeout: MINUTES }); // the view is read again
     user.picks = [(items) => items[0]];
     user.presses = ["Undo"];
     await run("cognee.undoMigration");
@@ -290,7 +291,8 @@ describe.skipIf(PROGRAM === "")("with the real program", { timeout: 5 * MINUTES 
   it("reads and recalls without a worker, with the program", async () => {
     await my.memory.command(["worker", "stop"], [], AbortSignal.timeout(MINUTES));
     expect((await recalled("how many retries")).items[0]).toMatchObject({ label: "Retry policy" });
-    expect((await labels("cognee.memories"))[0]).toContain("Retry policy");
+    const first = async () => (await labels("cognee.memories"))[0];
+    await vi.waitFor(async () => expect(await first()).toContain("Retry policy"), { timeout: MINUTES });
     await run("cognee.showHistory", await topic());
     expect(await textOf(shown.rendered[0])).toContain("## Compactions");
   });
