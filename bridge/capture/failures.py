@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, takewhile
-from pathlib import PurePosixPath
+from pathlib import PureWindowsPath
 
 from ..text import error_lines
 from ..text.sections import one_line
@@ -22,6 +22,7 @@ from .session import Call, Turn
 from .title import shortened
 
 _COMMAND = 160  # characters of a command
+_READ = 4_000  # characters of a command that are looked at
 _SENTENCE = 220  # characters of what the assistant said of it
 _SOON = 4  # commands after a failure among which one with other arguments is its fix
 _LATER = 60  # calls after a failure among which the same command is
@@ -56,7 +57,7 @@ _ABOUT_FOLDER = re.compile(
 )
 _FOLDER = re.compile(r"(?:^|&&|;)\s*cd (\S+)")
 _ENVIRONMENT = re.compile(r"^(?:\w+=\S*\s+)+|^(?:sudo|time|timeout \S+|command|exec|nohup|npx|uv run|poetry run)\s+")
-_REDIRECTION = re.compile(r"\s*(?:\d?>>?|<)\s?(?:&\d|\S+)")
+_REDIRECTION = re.compile(r"\d?>>?\s?(?:&\d|\S+)")
 _QUOTED = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`")
 _SIGNS = ";&|<>"
 _HIDDEN = str.maketrans(_SIGNS, "".join(chr(0xE000 + ord(sign)) for sign in _SIGNS))  # within quotes, while it is cut
@@ -101,11 +102,13 @@ def judged(command: str, output: str, exit_code: int | None) -> tuple[int | None
 
 
 def _parts(command: str) -> tuple[str, ...]:
-    """The commands in a line of a shell that do more than look, each without its redirections, its environment, and
-    what it is piped to."""
-    marked = _QUOTED.sub(lambda found: one_line(found[0]).translate(_HIDDEN), command.replace("\\\n", " "))
+    """The commands in a line of a shell that do more than look, each without where its output goes, its environment,
+    and what it is piped to. One that reads what the line says after it is none: it is another one each time."""
+    line = command[:_READ].replace("\\\n", " ")
+    told, here, _ = _QUOTED.sub(lambda found: one_line(found[0]).translate(_HIDDEN), line).partition("<<")
+    parts = re.split(r"&&|\|\||;|\n", told)
     found = []
-    for part in re.split(r"&&|\|\||;|\n", marked.partition("<<")[0]):
+    for part in parts[:-1] if here else parts:
         text = _REDIRECTION.sub("", part.partition("|")[0]).strip()
         while text != (text := _ENVIRONMENT.sub("", text)):
             pass
@@ -117,11 +120,11 @@ def _parts(command: str) -> tuple[str, ...]:
 def _mended(calls: Sequence[tuple[Call, Turn]]) -> Iterator[Failure]:
     written: set[str] = set()
     for number, (call, turn) in enumerate(calls):
-        if call.error and PurePosixPath(error_lines.place(call.error)).name not in written:
+        if call.error and _name(error_lines.place(call.error)) not in written:
             found = _failure(call, [each for each, _ in calls[number + 1 : number + 1 + _LATER]], turn)
             if found is not None:
                 yield found
-        written.update(PurePosixPath(path).name for path in call.files)
+        written.update(filter(None, map(_name, call.files)))
 
 
 def _failure(call: Call, later: Sequence[Call], turn: Turn) -> Failure | None:
@@ -176,6 +179,10 @@ def _said(calls: Iterable[Call], error: str) -> str:
         return ""
     both = plain(f"{best} {following}")
     return both if len(both) <= _SENTENCE else shortened(plain(best), _SENTENCE)
+
+
+def _name(path: str) -> str:
+    return PureWindowsPath(path).name  # which knows both slashes
 
 
 def _program(command: str) -> tuple[str, ...]:

@@ -36,6 +36,7 @@ from ..search.hits import summary_text
 from ..slices import Slices
 from ..store.change import StatusChange
 from ..store.values import AppliedJob, CapturedSegment, CapturedSession
+from ..text.failures import is_failure
 from ..transfer import receipts
 from . import Outcomes, Progress, Task, captured_failures, captured_session
 from .captured_session import Made, SessionCapture, Tools
@@ -506,9 +507,10 @@ def _reason_to_keep(memory_id: str, store: Memories) -> str | None:
     merged = store.compactions.merged_into(memory_id)
     if merged:
         return f"It was merged into the decision record #{merged[0][1]}: restore that first."
-    if known is not None and known.status_set_at is not None and known.status != "Superseded":
-        return "Its status was changed since."
-    return None
+    if known is None or known.status_set_at is None or known.status == "Superseded":
+        return None
+    is_met_again = any(map(is_failure, store.select([memory_id]).values()))  # then its status is as it was
+    return None if is_met_again else "Its status was changed since."
 
 
 def _sessions_of(memory_ids: Sequence[str], store: Memories) -> list[CapturedSession]:

@@ -61,7 +61,7 @@ def note(memory: Memory) -> str:
 def is_current(memory: Memory, now: datetime) -> bool:
     """Whether it was met within the time for which it is kept."""
     met = memory.metadata.updated_at or memory.metadata.created_at or memory.stored_at
-    return clock.parse(met) + KEPT > now
+    return clock.parse(met) > now - KEPT
 
 
 def same(memories: Iterable[Memory], lines: set[str], *, part: bool = False) -> list[Memory]:

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import pytest
@@ -24,7 +25,7 @@ from bridge.search.reader import Reader
 from bridge.settings import USER_HOME
 from bridge.store.values import Addition
 from bridge.text import failures as text
-from bridge.text.error_lines import error_lines, normalised
+from bridge.text.error_lines import error_lines, normalised, signatures
 from worker.hooks import moments
 
 ERROR = "fatal: unable to open the lock of the index"
@@ -96,6 +97,10 @@ def test_what_the_error_itself_advises_is_the_fix_also_where_files_were_changed(
         (FAILED, Call("git stash"), WORKS),
         (Call("grep a src", 2, "grep: src: No such file or directory"), Call("mkdir src"), Call("grep a src")),
         (edit("a.go"), Call("m", 1, "a.go:1:2: undefined: Retry"), edit("a.go", "Retry is undefined."), Call("m")),
+        (edit(r"C:\b\a.go"), Call("m", 1, r"b\a.go(1,2): undefined: Retry"), Call("touch x"), Call("m")),
+        (Call("python - <<E\na\nE", 1, ERROR), Call("touch x"), Call("python - <<E\nb\nE")),  # other programs
+        (Call("mysql shop < a.sql", 1, ERROR), Call("touch x"), Call("mysql shop < b.sql")),
+        (FAILED, Call("python - <<E\nopen('a')\nE"), WORKS),
     ],
 )  # fmt: skip
 def test_what_teaches_nothing_is_no_failure(calls: tuple[Call, ...]) -> None:
@@ -135,6 +140,21 @@ def test_the_line_that_says_what_is_wrong_is_chosen(output: str, line: str) -> N
     assert not line or may_have_error.search(line)
 
 
+@pytest.mark.parametrize(
+    "output", ["\n" * 60_000, "\n".join(["error: " + "a" * 590] * 60), "\n".join(["error: " + "a." * 290] * 60)]
+)
+def test_the_lines_of_an_odd_output_are_read_in_time(output: str) -> None:
+    began = process_time()
+    assert len(signatures(output)) < 2
+    assert process_time() - began < 1, "each took seconds when the time grew with the square of the length"
+
+
+def test_a_long_command_is_read_in_time() -> None:
+    began = process_time()
+    assert found(Call("x" + " " * 40_000 + '"' + '\\"' * 20_000, 1, ERROR)) == []
+    assert process_time() - began < 1
+
+
 def test_lines_are_the_same_error_but_for_numbers_addresses_and_places() -> None:
     one = normalised("src/a/store.go:9:1: cannot read /home/ana/shop/cart.db at 0x7f3a: commit e53647ba is gone")
     assert one == normalised("lib/b.go:120:44: cannot read ../cart.db at 0x1: commit 9f01c2d is gone")
@@ -151,6 +171,13 @@ EXPECTED = [("sh frob.sh", 3, OUTPUT.strip()), ("", 0, ""), ("sh frob.sh", 0, ""
 
 def told(calls: tuple[Call, ...]) -> list[tuple[str, int | None, str]]:
     return [(call.command, call.exit_code, call.error) for call in calls]
+
+
+def transcript_calls(tool: str, path: Path, lines: list[str]) -> tuple[Call, ...]:
+    """The calls in a transcript of these lines, in which each ``\udcff`` is a byte that is not UTF-8."""
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes("".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape"))
+    return tuple(call for turn in read(tool, path)[0] for call in turn.calls)
 
 
 def claude_records(cwd: str, began: datetime = BEGAN) -> Iterator[dict[str, Any]]:
@@ -212,13 +239,10 @@ def gemini_records() -> Iterator[dict[str, Any]]:
 )
 def test_what_became_of_a_call_is_read(tool: str, name: str, records: list[dict[str, Any]], tmp_path: Path) -> None:
     path = tmp_path / name
-    path.parent.mkdir()
-    path.write_text("".join(json.dumps(record, separators=(",", ":")) + "\n" for record in records), "utf-8")
-    turns, _ = read(tool, path)
-    calls = tuple(call for turn in turns for call in turn.calls)
+    calls = transcript_calls(tool, path, [json.dumps(record, separators=(",", ":")) for record in records])
     assert told(calls) == EXPECTED
     assert [Path(file).name for call in calls for file in call.files] == ["frob.db"]
-    assert OUTPUT.strip() not in "".join(turn.text for turn in turns)
+    assert OUTPUT.strip() not in "".join(turn.text for turn in read(tool, path)[0])
 
 
 def test_what_became_of_a_call_is_read_of_opencode_and_of_the_chat_of_vs_code() -> None:
@@ -240,6 +264,24 @@ def test_what_became_of_a_call_is_read_of_opencode_and_of_the_chat_of_vs_code() 
     changed = {"kind": "textEditGroup", "uri": {"scheme": "file", "path": "/w/frob.db"}}
     request = {"message": "go", "response": [terminal(3, OUTPUT), changed, terminal(0, "fine")]}
     assert told([*vscode_text.said(request, Findings())][1].calls) == EXPECTED
+
+
+def test_a_damaged_result_of_a_call_is_left_out_and_the_others_are_read(tmp_path: Path) -> None:
+    lines = [json.dumps(record, separators=(",", ":")) for record in claude_records("/w")]
+    odd = lines[2].replace("t1", "t\udcff")
+    assert told(transcript_calls("claude-code", tmp_path / "p" / "s.jsonl", [*lines[:2], odd, *lines[3:]])) == EXPECTED[1:]
+    lines = [json.dumps(record) for record in codex_records()]
+    torn = lines[2][:-9]
+    assert told(transcript_calls("codex", tmp_path / "rollout-x.jsonl", [*lines[:2], torn, *lines[3:]])) == EXPECTED[1:]
+
+
+def test_a_command_of_opencode_that_was_killed_has_failed() -> None:
+    state = {"status": "completed", "input": {"command": "sh frob.sh"}, "output": OUTPUT, "metadata": {"exit": None}}
+    said = opencode_text.said(
+        {"role": "assistant", "id": "m"}, [{"type": "tool", "tool": "bash", "state": state}], None, Findings()
+    )
+    assert not isinstance(said, str | None)
+    assert told(said.calls) == [("sh frob.sh", None, OUTPUT.strip())]
 
 
 def test_a_pipe_that_hides_the_exit_code_hides_no_failure() -> None:
@@ -326,6 +368,24 @@ def test_secrets_are_replaced_and_what_was_forgotten_or_made_ordinary_is_not_add
     assert [status for _, status in bench.memories()] == ["Active", "Active"]
 
 
+def test_a_private_part_before_a_call_is_left_out_however_long_it_is(bench: Bench) -> None:
+    write(bench)
+    path = bench.transcript()
+    said = "The frob database is missing, so I create it."
+    private = f"<private>{'The frob database is at hidden.example. ' * 60}</private>{said}"
+    path.write_text(path.read_text("utf-8").replace(said, private), "utf-8")
+    bench.run("a")
+    text = listing.memory(bench.workspace, "2")["summary_text"]
+    assert f"Said: {said}" in text
+    assert "hidden" not in text
+
+
+def test_a_failure_far_in_the_future_is_read_as_any_other(bench: Bench) -> None:
+    write(bench, began=datetime(9999, 12, 30, tzinfo=UTC))
+    assert bench.run("a")["memories"] == 2
+    assert 2 in ask(bench, "Error: cannot open the frob database")
+
+
 def test_a_session_that_grew_replaces_its_summary_and_keeps_its_failure(bench: Bench) -> None:
     write(bench)
     bench.run("a")
@@ -343,7 +403,9 @@ def test_a_session_that_grew_replaces_its_summary_and_keeps_its_failure(bench: B
 def test_an_undo_removes_the_failures_that_a_capture_added(bench: Bench) -> None:
     write(bench)
     receipt = bench.run("a")["receipt"]
-    assert bench.run("b", undo=receipt)["undone"] == 2
+    write(bench, "6f0c", BEGAN + timedelta(days=1))
+    bench.run("b")  # meets it again, which changes its date alone
+    assert bench.run("c", undo=receipt)["undone"] == 2
 
 
 # --- after a failure ---

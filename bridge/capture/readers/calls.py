@@ -9,7 +9,6 @@ from ..failures import judged
 from ..session import Call
 
 _MOST = 64  # calls that wait for their outcome
-_SAID = 2_000  # characters that are kept of what was said before a call
 
 
 class Calls:
@@ -21,7 +20,7 @@ class Calls:
 
     def say(self, text: str) -> None:
         """Note what the assistant said: it belongs to the next call."""
-        self._said = text[-_SAID:] or self._said
+        self._said = text or self._said
 
     def begin(self, call_id: str | None, call: Call) -> None:
         """Note a call, if it runs a command or changes files."""
@@ -33,7 +32,7 @@ class Calls:
 
     def waits(self, named: re.Match[bytes] | None) -> bool:
         """Whether the outcome of the call that an unparsed record names is of interest."""
-        return named is not None and named[1].decode() in self._open
+        return named is not None and named[1].decode("utf-8", "replace") in self._open
 
     def end(self, call_id: str, output: str, exit_code: int | None) -> Call | None:
         """As ``ended``, of the call of this id; None if it is not waited for."""
