@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise, takewhile
 from pathlib import PureWindowsPath
 
 from ..text import error_lines
+from ..text.failures import Failure
 from ..text.sections import one_line
 from . import words
 from .beats import plain, subject_words
@@ -36,10 +36,11 @@ _FAILED = re.compile(
     r"|^(?:make(?:\[\d+\])?: \*\*\*|npm ERR!|fatal: |error(?:\[\w+\])?: |Traceback |FAIL$)",
     re.MULTILINE,
 )
-# What only looks: it changes nothing, and fails where it finds nothing.
+# What only looks, and words of the shell: they change nothing, and fail where they find nothing.
 _LOOKS = frozenset(
     "ls cat grep rg egrep find fd head tail sed awk wc test [ stat which type pgrep ps diff cmp echo printf tree file"
-    " du jq lsof curl cd pwd true false sleep export source . set env kill pkill open".split()
+    " du jq lsof curl cd pwd true false sleep export source . set env kill pkill open"
+    " # for while until if case done fi esac { } ( ) [[".split()
 )
 # What changes nothing but git's own state, or takes a change back: no fix.
 _LOOKS_AT = re.compile(
@@ -56,32 +57,15 @@ _ABOUT_FOLDER = re.compile(
     r"(?:not contain|cannot find) main module|no Go files in|not a git repository|no such file or directory|ENOENT"
 )
 _FOLDER = re.compile(r"(?:^|&&|;)\s*cd (\S+)")
-_ENVIRONMENT = re.compile(r"^(?:\w+=\S*\s+)+|^(?:sudo|time|timeout \S+|command|exec|nohup|npx|uv run|poetry run)\s+")
+_ENVIRONMENT = re.compile(
+    r"^(?:\w+=\S*\s+)+|^(?:do|then|else|sudo|time|timeout \S+|command|exec|nohup|npx|uv run|poetry run)\s+"
+)
 _REDIRECTION = re.compile(r"\d?>>?\s?(?:&\d|\S+)")
 _QUOTED = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`")
 _SIGNS = ";&|<>"
 _HIDDEN = str.maketrans(_SIGNS, "".join(chr(0xE000 + ord(sign)) for sign in _SIGNS))  # within quotes, while it is cut
 _SHOWN = {hidden: sign for sign, hidden in _HIDDEN.items()}
 _UNRELATED = re.compile(r"pre-?existing|unrelated|not (?:from|related)|\bagain\b", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """A command that failed, and what made it work.
-
-    ``error`` is the error's own line; ``exit_code`` may be unknown. ``fix`` is the command that made it work; where it
-    is empty, ``files`` were changed for it. ``said`` is what the assistant said of it. ``place`` is that of the failed
-    call, ``at`` the time of its turn.
-    """
-
-    command: str
-    error: str
-    exit_code: int | None
-    fix: str
-    files: tuple[str, ...]
-    said: str
-    place: str
-    at: str | None
 
 
 def failures(turns: Sequence[Turn]) -> list[Failure]:
@@ -137,7 +121,7 @@ def _failure(call: Call, later: Sequence[Call], turn: Turn) -> Failure | None:
         folder = _FOLDER.search(other.command)
         if alike and is_soon and folder and folder[1] not in call.command and _ABOUT_FOLDER.search(call.error):
             return _with_fix(call, [*between, other], f"cd {folder[1]} && {alike}", turn)
-        if theirs and (mine[-1] in theirs or set(mine) == set(theirs)):
+        if mine[-1] in theirs:
             return _with_fix(call, [*between, other], "", turn)
         if alike and is_soon and _ABOUT_ARGUMENTS.search(call.error):
             return _with_fix(call, [*between, other], alike, turn)

@@ -290,7 +290,7 @@ class CaptureRun:
             made = captured_session.made_of(segment, record, capture, place, store, tools, self.now)
             present.append(record if made is None else made.segment)
             if made is not None:
-                failed = captured_session.failures_of(segment, made, capture.made, item.transcript, store, self.now)
+                failed = captured_failures.met(segment, made, capture.made, item.transcript, store, self.now)
                 capture.made += [made, *failed]
             slices.advance()
         if not capture.is_cut_off:

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 _SAME_SUBJECT = 3  # words that a note and a summary have in common
 _STATED = 0.6  # of a decision's words that stand in a note, which states it then
-_SURE = 0.6  # how sure it is that what was done after a failure is its fix
 _STORED_TOGETHER = 16  # at most so many memories in one transaction, and what is made in one slice
 
 Summarise = Callable[[Segment], SegmentSummary]
@@ -295,21 +294,6 @@ def made_of(
     return Made(memory, summary, record, *places, is_new=known is None)
 
 
-def failures_of(
-    segment: Segment, of: Made, made: Sequence[Made], transcript: Transcript, store: Memories, now: str
-) -> list[Made]:
-    """The failures of a segment as memories beside its own, ``of``; ``made`` are those that are not stored yet."""
-    new = [each.memory for each in made if each.is_new]
-    return [
-        Made(
-            each.memory, SegmentSummary(each.memory.content, 0.0, _SURE, "rules"), of.segment, each.place, each.place,
-            each.is_new, met_again=each.met_again,
-        )
-        for each in captured_failures.met(segment.turns, new, transcript, store, now)
-        if each.memory.content is not None
-    ]  # fmt: skip
-
-
 def capture_session(
     capture: SessionCapture,
     reader: Reader,
@@ -340,7 +324,7 @@ def capture_session(
         each = made_of(segment, record, capture, place, store, tools, now)
         done.append(each.segment if each else replace(record, memory_id=_forgotten_id(place, store)))
         if each is not None:
-            made += [each, *failures_of(segment, each, made, capture.transcript, store, now)]
+            made += [each, *captured_failures.met(segment, each, made, capture.transcript, store, now)]
     if done is None:
         done = list(former if capture.is_cut_off else former[: capture.unchanged])
     _store(capture, made, done, store, job_id, now, is_last=True)

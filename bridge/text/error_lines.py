@@ -17,8 +17,9 @@ _MOST = 200  # lines of one output
 
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0e-\x1f\x7f]")
 _LABEL = re.compile(r"^\s*(?:\[[\w:./-]+\]\s+|E\s{2,}|(?:Output|vet):\s+|npm (?:ERR!|error)\s+|\d{4}-\d\d-\d\d\S*\s+)+")
-_AT_PLACE = re.compile(r"(?:[A-Za-z]:)?[\w.\\/@+-]+\.\w{1,5}(?::\d+:\d+:|\(\d+,\d+\):|:\d+:(?=\s+(?:fatal )?error:))\s+(?!: #)\S")
-_PLACE = re.compile(r"^((?:[A-Za-z]:)?[\w.\\/@+-]+\.\w{1,5})(?::\d+(?::\d+)?|\(\d+,\d+\)):\s+")
+_FILE = r"(?:[A-Za-z]:)?[\w.\\/@+-]+\.\w{1,5}"
+_AT_PLACE = re.compile(_FILE + r"(?::\d+:\d+:|\(\d+,\d+\):|:\d+:(?=\s+(?:fatal )?error:))\s+(?!: #)\S")
+_PLACE = re.compile(rf"^({_FILE})(?::\d+(?::\d+)?|\(\d+,\d+\)):\s+")
 _SAYS_ERROR = re.compile(
     r"^(?:\w+: )?(?:[\w.]*(?:Error|Exception)\b(?:\s\[\w+\])?:|(?:error|fatal|panic)\b(?:\[\w+\]|\s?TS\d+)?:?\s)"
     r"|\b(?:unknown|unrecognized|illegal|invalid|unsupported) (?:flag|option|argument|command|choice)"

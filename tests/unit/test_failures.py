@@ -15,17 +15,17 @@ from shelf import NOW, Shelf, summary
 from test_capture_operation import BEGAN, SESSION, TOKEN, Bench
 from transcript_shelf import read
 
-from bridge.capture.failures import Failure, failures, judged
+from bridge.capture.failures import failures, judged
 from bridge.capture.readers import opencode_text, vscode_text
 from bridge.capture.session import Call, Findings, Turn
 from bridge.operations import forget
 from bridge.search import listing, moment
-from bridge.search.failures import _MAY_HAVE_ERROR as may_have_error
 from bridge.search.reader import Reader
 from bridge.settings import USER_HOME
 from bridge.store.values import Addition
 from bridge.text import failures as text
 from bridge.text.error_lines import error_lines, normalised, signatures
+from bridge.text.failures import Failure
 from worker.hooks import moments
 
 ERROR = "fatal: unable to open the lock of the index"
@@ -83,6 +83,11 @@ def test_the_same_program_with_other_arguments_is_no_fix_of_any_other_error() ->
     assert failure.fix == "pip install pyyaml"
 
 
+def test_words_of_the_shell_and_comments_are_no_fix() -> None:
+    loop = Call("# Format all\nfor each in *.go; do gofmt -w $each; done")
+    assert [each.fix for each in found(FAILED, loop, WORKS)] == ["gofmt -w $each"]
+
+
 def test_what_the_error_itself_advises_is_the_fix_also_where_files_were_changed() -> None:
     error = Call("go test ./x", 1, "go: updates to go.mod needed; to update it: go mod tidy")
     (failure,) = found(error, edit("x.go"), Call("go mod tidy"), Call("go test ./x"))
@@ -137,7 +142,6 @@ def test_the_same_error_of_a_session_is_kept_once_with_its_last_fix_and_sub_agen
 )  # fmt: skip
 def test_the_line_that_says_what_is_wrong_is_chosen(output: str, line: str) -> None:
     assert next(error_lines(output), "") == line
-    assert not line or may_have_error.search(line)
 
 
 @pytest.mark.parametrize(
@@ -268,11 +272,11 @@ def test_what_became_of_a_call_is_read_of_opencode_and_of_the_chat_of_vs_code() 
 
 def test_a_damaged_result_of_a_call_is_left_out_and_the_others_are_read(tmp_path: Path) -> None:
     lines = [json.dumps(record, separators=(",", ":")) for record in claude_records("/w")]
-    odd = lines[2].replace("t1", "t\udcff")
-    assert told(transcript_calls("claude-code", tmp_path / "p" / "s.jsonl", [*lines[:2], odd, *lines[3:]])) == EXPECTED[1:]
+    lines[2] = lines[2].replace("t1", "t\udcff")
+    assert told(transcript_calls("claude-code", tmp_path / "p" / "s.jsonl", lines)) == EXPECTED[1:]
     lines = [json.dumps(record) for record in codex_records()]
-    torn = lines[2][:-9]
-    assert told(transcript_calls("codex", tmp_path / "rollout-x.jsonl", [*lines[:2], torn, *lines[3:]])) == EXPECTED[1:]
+    lines[2] = lines[2][:-9]
+    assert told(transcript_calls("codex", tmp_path / "rollout-x.jsonl", lines)) == EXPECTED[1:]
 
 
 def test_a_command_of_opencode_that_was_killed_has_failed() -> None:
@@ -349,9 +353,7 @@ def test_the_same_error_with_the_same_fix_is_kept_once_and_raises_its_date(bench
 def test_an_old_failure_is_not_kept_and_one_that_was_not_met_for_long_is_removed(bench: Bench) -> None:
     write(bench, began=datetime(2026, 1, 5, tzinfo=UTC))
     assert bench.run("a")["memories"] == 1
-    old = summary(
-        "old", f"{ERROR} → it worked after `git gc`", "Draft", tags=("failure",), updated_at="2026-01-05T00:00:00Z"
-    )
+    old = failure("old", ERROR, topic_id="failures", updated_at="2026-01-05T00:00:00Z")
     with bench.stores.store.change("2026-01-05T00:00:00Z") as change:
         change.add([Addition(old)])
     bench.run("b")
@@ -412,7 +414,7 @@ def test_an_undo_removes_the_failures_that_a_capture_added(bench: Bench) -> None
 
 
 def failure(memory_id: str, error: str, fix: str = "git gc", **more: Any) -> Any:
-    content = text.content("git status", 128, error, fix, (), "")
+    content = text.content(Failure("git status", error, 128, fix, (), "", "line 1", None))
     return summary(memory_id, content.context, "Draft", topic=content.topic, tags=("failure",),
                    **{"updated_at": "2026-11-01T00:00:00Z", **more})  # fmt: skip
 
