@@ -89,10 +89,12 @@ def same(memories: Iterable[Memory], lines: set[str], *, part: bool = False) -> 
     """Those of the failures whose error is among these normalised lines, the last met first. ``part``: or has one as a
     part."""
 
-    def is_same(line: str) -> bool:
+    def is_same(memory: Memory) -> bool:
+        found = _read(memory) if is_failure(memory) else None
+        line = normalised(found["error"]) if found else ""
         return line in lines or (part and any(each in line for each in lines))
 
-    alike = [each for each in memories if is_failure(each) and is_same(key(each)[0])]
+    alike = filter(is_same, memories)
     return sorted(alike, key=lambda each: (each.metadata.updated_at or "", each.number), reverse=True)
 
 

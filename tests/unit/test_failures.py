@@ -328,6 +328,7 @@ def test_a_failure_is_kept_beside_its_session_and_found_by_its_error_or_its_tag_
     memory = listing.memory(bench.workspace, "2")
     assert memory["tags"] == ["failure"]
     assert memory["captured_from"] is not None
+    assert listing.topics(bench.workspace)[1]["title"] == "failures"
     said = "Command: sh frob.sh (exit code 3)\nSaid: The frob database is missing, so I create it."
     assert f"{OUTPUT.strip()} → it worked after a change of frob.db\n{said}" in memory["summary_text"]
     assert ask(bench, "how does the frob script work?") == [1]
