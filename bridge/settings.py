@@ -220,6 +220,9 @@ class Settings:
     capture_ignore: str = _setting(
         "", "Files that a captured memory must not name, besides those of .gitignore: patterns separated by blanks."
     )
+    llm_tool: Literal["claude-code", "codex", "gemini-cli", "opencode"] | None = _setting(
+        None, "A coding tool whose command line is the language model, except for cognify and ask."
+    )
     capture_with_llm: bool = _setting(
         False, "Whether the language model summarises captured sessions. It may cost money: look at a preview first."
     )
@@ -367,6 +370,13 @@ def postgres_host_is_in_environment() -> bool:
 
 USER_HOME = "MEMORY_USER_HOME"
 """The variable in which the worker's child finds the user's home, since its own HOME is a folder for cognee."""
+
+OF_TOOLS = "MEMORY_OF_TOOLS_"
+"""Begins the variables in which the worker's child finds the addresses of other programs, which it must not use itself:
+``MEMORY_OF_TOOLS_ANTHROPIC_BASE_URL``."""
+
+OWN_MODEL_FOLDER = "cognee-memory-model"
+"""The empty folder, in the configuration folder, in which a tool summarises for us: no session there is captured."""
 
 
 def load(

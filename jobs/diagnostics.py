@@ -173,6 +173,11 @@ DIAGNOSTICS: dict[str, Diagnostic] = _table(
         " --help.",
     ),
     Diagnostic(
+        "OWN_MODEL_MISSING", _S, "warning",
+        "A tool that is to summarise its own sessions is not found: rules do.",
+        "Put it on the PATH, then: cognee-memory worker restart.",
+    ),
+    Diagnostic(
         "CAPTURE_LIST_DAMAGED", _S, "warning",
         "The list of tools from which this workspace captures cannot be read: nothing is enabled.",
         "Enable each tool again: cognee-memory capture enable --help.",
@@ -268,7 +273,7 @@ DIAGNOSTICS: dict[str, Diagnostic] = _table(
     ),
     Diagnostic(
         "LLM_MISFIT", _S, "warning", "A language model is configured, but it cannot be used with these settings.",
-        "Correct LLM_PROVIDER, LLM_MODEL, LLM_ENDPOINT and LLM_API_KEY, or remove them.",
+        "Correct COGNEE_MEMORY_LLM_TOOL, or LLM_PROVIDER, LLM_MODEL, LLM_ENDPOINT and LLM_API_KEY, or remove them.",
     ),
     Diagnostic(
         "LLM_ABSENT", _S, "note", "No language model is configured.",

@@ -1,7 +1,7 @@
 """A model on loopback for the agents of other tools: it answers in the protocols of Anthropic, OpenAI and Google.
 
-Every answer is the same sentence. ``requests`` are the bodies that came, as text, so a test can look for what a hook
-gave to the model.
+Every answer is the same sentence, but to a request that has one of the ``answers``' words. ``requests`` are the bodies
+that came, as text, so a test can look for what a hook gave to the model.
 
     with AgentModels("We take SQLite.").running() as models:
         ... ANTHROPIC_BASE_URL=models.url …
@@ -23,12 +23,13 @@ class AgentModels:
 
     def __init__(self, answer: str) -> None:
         self.answer = answer
+        self.answers: dict[str, str] = {}
         self.requests: list[str] = []
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
-        requests, text = self.requests, self.answer
+        requests, answers, otherwise = self.requests, self.answers, self.answer
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
@@ -46,6 +47,7 @@ class AgentModels:
                 body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode("utf-8", "replace")
                 requests.append(body)
                 asked = json.loads(body or "{}")
+                text = next((answers[words] for words in answers if words in body), otherwise)
                 for part, answer in _PROTOCOLS.items():
                     if part in self.path:
                         self._send(*answer(asked, text))

@@ -31,11 +31,11 @@ DOCS = Path(__file__).resolve().parent.parent / "docs"
 _COMMAND = re.compile(r"cognee-memory( [a-z][a-z-]*| --[a-z-]+| <\w+>)+")
 # What the page says once for all errors of a reaction.
 _ALREADY_SAID = re.compile(r"^No action needed: the job is retried\. ")
+# The page says of an error without one of these that the worker gives up.
 _REACTIONS = {
     Reaction.REJECT: "rejects",
     Reaction.RETRY: "retries",
     Reaction.WAIT: "waits",
-    Reaction.GIVE_UP: "gives up",
 }
 
 
@@ -56,21 +56,22 @@ def settings() -> str:
 
 def _default(name: str) -> str:
     value = default_of(name)
-    if value is None:
+    if value is None or value == "":
         return ""
     return f"`{str(value).lower()}`" if isinstance(value, bool) else f"`{value}`"
 
 
 def errors() -> str:
-    """Each error: the worker's reaction, the exit code if it is not the usual one, its cause, and the remedy."""
+    """Each error: the worker's reaction and the exit code, if not the usual ones, its cause, and the remedy."""
     lines = []
     for kind in ERRORS.values():
         exit_code = envelope.exit_code(envelope.failure(JobError(kind.code)))
         usual = 4 if kind.reaction is Reaction.REJECT else 1
-        reaction = _REACTIONS[kind.reaction] + ("" if exit_code == usual else f"; exit code {exit_code}")
-        lines.append(
-            f"- `{kind.code}` ({reaction}): {_prose(kind.cause)} {_prose(_ALREADY_SAID.sub('', kind.remediation))}\n"
-        )
+        said = [_REACTIONS[kind.reaction]] if kind.reaction in _REACTIONS else []
+        said += [] if exit_code == usual else [f"exit code {exit_code}"]
+        marks = f" ({'; '.join(said)})" if said else ""
+        remedy = _prose(_ALREADY_SAID.sub("", kind.remediation))
+        lines.append(f"- `{kind.code}`{marks}: {_prose(kind.cause)} {remedy}\n")
     return "".join(lines)
 
 
@@ -139,26 +140,29 @@ def repairs() -> str:
 
 
 def kinds() -> str:
-    """Each kind of job: its default priority, and how it shares the child process."""
+    """The kinds of jobs by their default priority and how they share the child process."""
     waits = {
         "short": "",
         "mixed": "; pauses for short jobs, and runs in such a pause",
         "long": "; pauses for short jobs",
     }
-    lines = []
+    names: dict[str, list[str]] = {}
     for kind in KINDS:
         if not kind.test_only:
             preview = "" if kind.preview_priority is None else f"; a preview {kind.preview_priority}"
             together = "; jobs run together" if kind.batched else ""
-            lines.append(f"- `{kind.name}`: {kind.priority}{preview}{together}{waits[kind.length]}\n")
-    return "".join(lines)
+            names.setdefault(f"{kind.priority}{preview}{together}{waits[kind.length]}", []).append(f"`{kind.name}`")
+    return "".join(f"- {', '.join(alike)}: {said}\n" for said, alike in names.items())
 
 
 def metrics() -> str:
-    """Each metric: its name, labels, type and meaning."""
-    return "".join(
-        f"- `{m.shown}`{''.join(f' `{label}`' for label in m.labels)} ({m.type}): {_prose(m.help)}\n" for m in METRICS
-    )
+    """Each metric: its name, labels and meaning. Of the types, the histogram alone is not said by the page."""
+    lines = []
+    for m in METRICS:
+        labels = "".join(f" `{label}`" for label in m.labels)
+        marked = " (histogram)" if m.type == "histogram" else ""
+        lines.append(f"- `{m.shown}`{labels}{marked}: {_prose(m.help)}\n")
+    return "".join(lines)
 
 
 def troubles() -> str:

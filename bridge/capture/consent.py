@@ -1,5 +1,5 @@
-"""The tools from which a workspace may capture, and which of them may be shown notes while they work (``recall``). Both
-are off until the user enables them, per tool and workspace.
+"""The tools from which a workspace may capture, which of them may be shown notes while they work (``recall``), and
+which summarise their own sessions (``own_models``). All are off until the user enables them, per tool and workspace.
 
 The list is a file in the user's configuration folder, named by the workspace's owner id, so that no repository can
 enable anything. It also says which folder was meant: a workspace that is moved within its file system keeps what its
@@ -44,6 +44,17 @@ def recalls(workspace: Workspace, config_folder: Path) -> dict[str, frozenset[st
     return {tool: moments for tool, moments in (found or {}).items() if moments}
 
 
+def own_models(workspace: Workspace, config_folder: Path) -> dict[str, str]:
+    """Tool whose own command line may summarise its sessions -> the model that it is to take; empty: its own choice.
+    Only enabled tools are among them."""
+    path, tools = _path(workspace, config_folder), enabled_tools(workspace, config_folder)
+
+    def of_tools(entry: Any) -> dict[str, str]:
+        return {tool: str(model) for tool, model in entry.get("own_models", {}).items() if tool in tools}
+
+    return {} if path is None else state_file.read(path, of_tools, absent={}, damaged={})
+
+
 def is_damaged(workspace: Workspace, config_folder: Path) -> bool:
     """Whether there is a list that cannot be read, so that nothing is enabled."""
     path = _path(workspace, config_folder)
@@ -51,10 +62,17 @@ def is_damaged(workspace: Workspace, config_folder: Path) -> bool:
 
 
 def set_enabled(
-    workspace: Workspace, config_folder: Path, tool: str, enabled: bool, moments: Collection[str] | None = None
+    workspace: Workspace,
+    config_folder: Path,
+    tool: str,
+    enabled: bool,
+    moments: Collection[str] | None = None,
+    own_model: str | Literal[False] | None = None,
 ) -> frozenset[str]:
-    """Enable or disable a tool, and set the ``moments`` at which it may be shown notes; None: as they are. Returns the
-    enabled ones. Raises JobError: WORKSPACE_NOT_TRUSTED; also as ``trust.write_entry``.
+    """Enable or disable a tool. Returns the enabled ones. ``moments``: at which it may be shown notes. ``own_model``:
+    the model that summarises its sessions, as in ``own_models``; False for none. None leaves either as it is.
+
+    Raises JobError: WORKSPACE_NOT_TRUSTED; also as ``trust.write_entry``.
 
     The workspace's folders are created if they do not exist yet.
     """
@@ -64,9 +82,11 @@ def set_enabled(
     tools = enabled_tools(workspace, config_folder)
     tools = tools | {tool} if enabled else tools - {tool}
     recall = recalls(workspace, config_folder) | ({} if moments is None else {tool: frozenset(moments)})
+    models = own_models(workspace, config_folder) | ({} if own_model is None else {tool: own_model})
     entry = {
         "tools": sorted(tools),
         "recall": {name: sorted(of) for name, of in recall.items() if of and name in tools},
+        "own_models": {name: model for name, model in models.items() if model is not False and name in tools},
         "path": str(workspace.root),
         "folder": identity(workspace),
         "written_at": clock.iso(clock.now()),

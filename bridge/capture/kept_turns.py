@@ -12,9 +12,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from ..privacy import redaction
+from ..settings import OWN_MODEL_FOLDER
 from .session import Call, Findings, Turn
 
 _PRIVATE = re.compile(r"<private>.*?(?:</private>|\Z)", re.IGNORECASE | re.DOTALL)
@@ -129,8 +130,9 @@ def _normal(path: Path | str) -> str:
 
 
 def _is_inside(folder: str | None, roots: set[str]) -> bool:
-    """Whether a folder is one of the roots or below one. A turn without a folder is not."""
-    if folder is None:
+    """Whether a folder is one of the roots or below one. A turn without a folder is not, nor one that a tool said while
+    it summarised for us."""
+    if folder is None or PurePath(folder).name == OWN_MODEL_FOLDER:
         return False
     normal = _normal(folder)
     return any(normal == root or normal.startswith(root.rstrip(os.sep) + os.sep) for root in roots)

@@ -12,6 +12,7 @@ Only the modules ``cognee_*`` import cognee; all others stay importable without 
 ``llm``: which language model the settings name.
 ``llm_budget``: the budgets for calls to the language model.
 ``llm_failures``: provider errors as error codes.
+``tool_model``: the command line of a coding tool as the language model.
 ``cognee_env``: the environment of the process that runs cognee.
 ``cognee_process``: cognee imported, and its event loop.
 ``cognee_store``: the graph in cognee's stores, as one class.
@@ -22,7 +23,7 @@ Only the modules ``cognee_*`` import cognee; all others stay importable without 
 ``cognee_edges``: edges written in a time independent of the graph's size.
 ``cognee_embeddings``: cognee's embedding engine over our embedder.
 ``cognee_cognify``: raw texts through cognee's extraction, and their removal.
-``cognee_llm``: the gate for all calls to the language model.
+``cognee_llm``: the gate for all calls to the provider of the language model.
 ``cognee_search``: questions to the graph.
 ``cognee_audit``: the graph compared with the memories.
 ``cognee_picture``: the graph as an HTML page.

@@ -10,7 +10,7 @@ from pathlib import Path
 from jobs.layout import Workspace
 
 from ..embedding.config import LOCAL_PROVIDERS
-from ..settings import USER_HOME, Settings, as_environment
+from ..settings import OF_TOOLS, USER_HOME, Settings, as_environment
 from . import llm
 
 # An empty file. Naming it explicitly keeps cognee from searching for a .env, which would override the environment.
@@ -69,6 +69,9 @@ def cognee_environment(settings: Settings, workspace: Workspace, inherited: dict
         # The graph's engine creates a folder in the user's home, and has no setting against it.
         "HOME": str(workspace.cognee_system / "home"),
         USER_HOME: str(Path.home()),
+    }
+    environment |= {
+        f"{OF_TOOLS}{name}": value for name, value in inherited.items() if name.endswith(_NOT_INHERITED_ENDS)
     }
     if settings.embedding_provider in LOCAL_PROVIDERS:
         environment["HF_HUB_OFFLINE"] = "1"  # nothing is fetched: cognee uses our embedder and its tokenizer

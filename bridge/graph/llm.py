@@ -1,6 +1,7 @@
 """The configured language model: whether the settings name one, and the settings that cognee needs to reach it.
 
-Without a configured model no call is made: cognee must not choose one itself. ``cognee_llm`` makes the calls.
+Without a configured model no call is made: cognee must not choose one itself. ``cognee_llm`` makes the calls, or, where
+the settings name a coding tool, ``tool_model``; cognee itself can ask only a provider.
 """
 
 from __future__ import annotations
@@ -35,18 +36,28 @@ def provider_of(settings: Settings) -> str:
 
 
 def is_configured(settings: Settings) -> bool:
-    """Whether a language model may be called: the settings are complete, with a key if one is needed."""
-    return _problem(settings) is None
+    """Whether a language model may be called: a tool is named, or the settings of a provider are complete, with a key
+    if one is needed."""
+    return settings.llm_tool is not None or _problem(settings) is None
 
 
 def name_of(settings: Settings) -> str:
     """The model, as a verdict of it names it."""
-    return (settings.llm_model or f"{provider_of(settings)}'s default model")[:100]
+    return (settings.llm_tool or settings.llm_model or f"{provider_of(settings)}'s default model")[:100]
 
 
 def require(settings: Settings) -> None:
     """Raises JobError: LLM_NOT_CONFIGURED or LLM_CONFIG, unless a language model may be called."""
-    if problem := _problem(settings):
+    if settings.llm_tool is None:
+        require_provider(settings)
+
+
+def require_provider(settings: Settings) -> None:
+    """As ``require``, for what cognee asks: a tool does not serve it."""
+    problem = _problem(settings)
+    if problem is not None and settings.llm_tool:
+        raise JobError(problem.code, f"{settings.llm_tool} serves compact, judge and capture; this needs a provider.")
+    if problem is not None:
         raise problem
 
 
@@ -69,7 +80,7 @@ def _problem(settings: Settings) -> JobError | None:
 def with_defaults(settings: Settings) -> Settings:
     """The settings completed for cognee. With them, cognee can be imported even if the user's are incomplete."""
     provider, model = provider_of(settings), settings.llm_model
-    if not is_configured(settings):
+    if _problem(settings) is not None:
         # With incomplete settings for some providers, cognee cannot be imported.
         return replace(settings, llm_endpoint=None) if provider == "ollama" else settings
     if model and "/" not in model and provider in _OPENAI_PROTOCOL:

@@ -65,12 +65,20 @@ class Stores(OpenStore):
             self._checked_marks = trust.marks(self._workspace)
 
     def meter(self, job_id: str) -> Meter:
-        """The meter for the language model calls of an attempt. Raises JobError: LLM_NOT_CONFIGURED, LLM_CONFIG."""
-        llm.require(self._settings)
+        """The meter of an attempt for calls to the language model's provider. Raises JobError: LLM_NOT_CONFIGURED,
+        LLM_CONFIG."""
+        llm.require_provider(self._settings)
         return Meter(self.store.llm_usage, self._settings, job_id, clock.now)
 
-    def asker(self, job_id: str) -> partial[Any]:
-        """``cognee_llm.ask`` on the budget of an attempt of the job. Raises as ``meter``, and GRAPH_NOT_INSTALLED."""
+    def asker(self, job_id: str, tool: str | None = None, model: str | None = None) -> partial[Any]:
+        """Asks the language model on the budget of an attempt of the job: as ``tool_model.ask``, if this tool or the
+        settings name one, else as ``cognee_llm.ask``. Raises as ``meter``, and GRAPH_NOT_INSTALLED."""
+        tool = tool or self._settings.llm_tool
+        if tool is not None:
+            from . import tool_model  # not at the top: few processes need it
+
+            meter = Meter(self.store.llm_usage, self._settings, job_id, clock.now)
+            return partial(tool_model.ask, meter, tool, model)
         meter = self.meter(job_id)
         if not installed.is_installed():
             why = "The language model is asked through cognee, which comes with the knowledge graph."

@@ -580,7 +580,9 @@ class Captured(GraphFollows):
     model_calls: Count
     """Calls of the language model; in a dry run, those that a capture would make."""
     model_tokens: Count
-    """An estimate of their tokens. ``cognee-memory status`` has the provider's report."""
+    """Their tokens, questions and answers, as reported; in a dry run, an estimate."""
+    model_cost_usd: NotRequired[Annotated[float, Field(ge=0)] | None]
+    """Their cost, as reported; null where it is not known, and in a dry run."""
     items: Annotated[list[CapturedSessionItem], Field(max_length=200)]
     """The sessions that were read come first."""
     items_omitted: Count

@@ -30,12 +30,13 @@ from ..capture.readers import registry
 from ..capture.readers.export_dates import moment_in
 from ..capture.readers.reader import Home
 from ..capture.session import Segment, SegmentSummary, Transcript
+from ..graph import tool_model
 from ..graph.open_stores import Stores
 from ..privacy import redaction
 from ..search.hits import summary_text
 from ..slices import Slices
 from ..store.change import StatusChange
-from ..store.values import AppliedJob, CapturedSegment, CapturedSession
+from ..store.values import AppliedJob, CapturedSegment, CapturedSession, Spent
 from ..text.failures import is_failure
 from ..transfer import receipts
 from . import Outcomes, Progress, Task, captured_failures, captured_session
@@ -53,6 +54,7 @@ MAX_ITEMS = 200  # sessions in a result; the receipt has all memories
 MAX_TEXTS = 60_000  # characters of texts in the result of a dry run
 EXPORT = "export"  # the tool of a file that a person named
 _READING = "reading sessions"
+_OF_ONE_TEXT = ("LLM_FAILED", "LLM_TEXT_REFUSED")  # another segment may be summarised
 
 
 def run(tasks: Sequence[Task[Capture]], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
@@ -104,6 +106,8 @@ class CaptureRun:
     remaining: int = 0
     model_calls: int = 0
     model_tokens: int = 0
+    own_models: dict[str, str] = field(default_factory=dict)  # by tool whose own command line summarises: the model
+    given_up: set[str | None] = field(default_factory=set)  # of them; None: the configured language model
 
     @property
     def is_preview(self) -> bool:
@@ -112,6 +116,7 @@ class CaptureRun:
 
     def run(self) -> Captured:
         """Capture, or preview it. Returns the result."""
+        self.own_models = consent.own_models(self.stores.workspace, self.stores.settings.config_folder)
         listing = Slices(self.progress, "finding sessions", 0)
         found = []
         for transcript in self._wanted():
@@ -301,19 +306,29 @@ class CaptureRun:
     # --- summaries ---
 
     def _summarise(self, segment: Segment) -> SegmentSummary:
-        """By the rules; then by the language model, if the settings name one and have it capture."""
+        """By the rules; then by the tool's own model, if the user enabled that, or by the language model, if the
+        settings name one and have it capture. After an error that would come again, no more calls are made."""
         by_rules = summary.summarise(segment)
-        if not self.stores.settings.capture_with_llm or not by_rules.content.topic:
+        tool = self.items[-1].transcript.tool
+        own = tool if tool in self.own_models else None
+        if not (own or self.stores.settings.capture_with_llm) or not by_rules.content.topic or own in self.given_up:
             return by_rules
-        self.model_calls += 1
-        self.model_tokens += model_summary.estimated_tokens(segment.turns)
         if self.is_preview:
+            self.model_calls += 1
+            asked = own or self.stores.settings.llm_tool
+            overhead = tool_model.TOOLS[asked].overhead if asked else 0
+            self.model_tokens += model_summary.estimated_tokens(segment) + overhead
             return by_rules
         try:
-            ask = self.stores.asker(self.task.job_id)
+            ask = partial(self.stores.asker(self.task.job_id, own, self.own_models.get(tool)), pause=self._pause)
             return model_summary.summarise(segment, by_rules, ask)
         except JobError as error:
-            self.warnings[f"The language model did not summarise: {error.message} Rules did."] = None
+            rest = ""
+            if error.code not in _OF_ONE_TEXT:
+                self.given_up.add(own)
+                rest = ", and do for the rest"
+            why = f"The language model did not summarise: {error.message} ({error.code}) Rules did{rest}."
+            self.warnings[f"{why} {error.remediation}" if own else why] = None
             return by_rules
 
     # --- the result and the receipt ---
@@ -344,6 +359,9 @@ class CaptureRun:
         rest = [item for item in self.items if item not in changed]
         shown = [*changed, *rest][:MAX_ITEMS]
         left = [MAX_TEXTS if self.is_preview else 0]
+        spent = Spent(self.model_calls, self.model_tokens)
+        if not self.is_preview:
+            spent = self.stores.store.llm_usage.of_job(self.task.job_id)
         return {
             "dry_run": self.is_preview,
             "sessions": len(self.items),
@@ -357,8 +375,9 @@ class CaptureRun:
             "memories": len({each.memory.id for each in made if each.is_new}),
             "superseded": sum(len(item.capture.superseded) for item in self.items if item.capture),
             "bytes_read": sum(item.capture.findings.bytes_read for item in self.items if item.capture),
-            "model_calls": self.model_calls,
-            "model_tokens": self.model_tokens,
+            "model_calls": spent.calls,
+            "model_tokens": spent.tokens,
+            "model_cost_usd": spent.cost_usd,
             "items": [_line(item, left) for item in shown],
             "items_omitted": len(self.items) - len(shown),
             "receipt": receipt,

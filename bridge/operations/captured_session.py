@@ -270,10 +270,13 @@ def made_of(
 
     ``former`` is the segment that stood in its place before, if there was one.
     """
-    if former is not None and former.memory_id is not None and store.forgotten_at(former.memory_id) is not None:
+    if _is_forgotten(former, store):
         capture.forgotten_segments += 1
         return None
     summary = tools.summarise(segment)
+    if _is_forgotten(former, store):  # by another job, while a model was waited for
+        capture.forgotten_segments += 1
+        return None
     if not summary.content.topic or not (summary.content.context or summary.content.decisions):
         capture.empty_segments += 1
         return None
@@ -292,6 +295,10 @@ def made_of(
     spoken = _spoken(segment)
     places = spoken[0].place, spoken[-1].place
     return Made(memory, summary, record, *places, is_new=known is None)
+
+
+def _is_forgotten(segment: CapturedSegment | None, store: Memories) -> bool:
+    return segment is not None and segment.memory_id is not None and store.forgotten_at(segment.memory_id) is not None
 
 
 def capture_session(

@@ -84,7 +84,7 @@ def _one(task: Task[Cognify], stores: Stores, now: datetime, progress: Progress)
         return Failed(error)
     try:
         installed.require()
-        llm.require(stores.settings)
+        llm.require_provider(stores.settings)
         known = stores.store.extractions.known(work.memory_ids)
         left = [memory_id for memory_id in work.memory_ids if memory_id not in known]
         _look_into_all(task, left, work, stores, now, progress)
@@ -121,7 +121,7 @@ def _work(task: Task[Cognify], stores: Stores, now: datetime) -> _Work:
         _store(_read(payload.paths, work, stores), work, task, stores, now)
     else:
         installed.require()
-        llm.require(stores.settings)
+        llm.require_provider(stores.settings)
         read = stores.store.extractions
         work.memory_ids = [*read.by_job(task.job_id), *read.unread()]
     return work

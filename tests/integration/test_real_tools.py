@@ -1,4 +1,5 @@
-"""Claude Code, Codex, Gemini CLI and OpenCode themselves call their hooks: from one session to the notes of the next.
+"""Claude Code, Codex, Gemini CLI and OpenCode themselves: they call their hooks, from one session to the notes of the
+next, and summarise their own sessions.
 
 The programs are real, and talk to a model on loopback. Each is looked for in the folder ``COGNEE_MEMORY_TOOLS``, else
 on the ``PATH``; where it is absent, its test is skipped.
@@ -58,14 +59,22 @@ TOOLS = (
 WITH_EACH_ANSWER = ("opencode",)  # these tell no end of a session, so their job waits for half an hour
 
 
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> Iterator[tuple[Place, AgentModels]]:
+SUMMARY = {
+    "title": "The importer's queue", "request": "A queue for the importer.",
+    "decided": [{"text": "The queue of the importer is kept in SQLite.", "quote": "keep its queue of jobs in SQLite"}],
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module", params=["hooks"])
+def running(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, model_cache: Path
+) -> Iterator[tuple[Place, AgentModels]]:
     """A worker, and the model of the tools."""
-    base = tmp_path_factory.mktemp("tools")
+    base = tmp_path_factory.mktemp(request.param)
     place = Place(base, HOME=str(base / "home"), COGNEE_MEMORY_CACHE_DIR=str(model_cache), PATH=SEARCHED)
     foreign = ("CLAUDE", "ANTHROPIC", "CODEX", "OPENAI", "GEMINI", "GOOGLE", "OPENCODE", "XDG_")
     place.environment = {name: value for name, value in place.environment.items() if not name.startswith(foreign)}
-    with AgentModels(ANSWER).running() as server, place.worker():
+    with AgentModels(ANSWER).running() as server:
         place.environment |= {
             "PWD": str(place.workspace.root),  # which OpenCode takes for the folder
             "ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": "test-key",
@@ -74,7 +83,8 @@ def running(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> Iter
             "OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1",
             "GOOGLE_GEMINI_BASE_URL": server.url, "GEMINI_API_KEY": "test-key", "GEMINI_CLI_TRUST_WORKSPACE": "true",
         }  # fmt: skip
-        yield place, server
+        with place.worker():
+            yield place, server
 
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
@@ -121,3 +131,37 @@ def test_a_session_is_captured_by_itself_and_the_next_one_begins_with_it(
         path = Path(each["path"])
         assert not path.exists() or "worker/hooks/hook.py" not in path.read_text("utf-8")
     assert (settings.read_bytes() if settings.exists() else b"") == before
+
+
+@pytest.mark.parametrize("running", ["summaries"], indirect=True)
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_a_tool_summarises_its_own_session_without_tools_and_leaves_no_session_of_that(
+    tool: Tool, running: tuple[Place, AgentModels]
+) -> None:
+    place, server = running
+    program = shutil.which(tool.program, path=SEARCHED)
+    if program is None:
+        pytest.skip(f"{tool.program} is neither in the folder COGNEE_MEMORY_TOOLS nor on the PATH")
+    settings = Path(place.environment["HOME"]) / tool.settings
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    if tool.before:
+        settings.write_bytes(tool.before.replace("SERVER", server.url).encode())
+    (place.workspace.root / "AGENTS.md").write_text("Talk like a pirate.", "utf-8")
+    asked = f"Let's have the importer keep its queue of jobs in SQLite. ({tool.name})"
+    command = [program, *(part for part in tool.prompt if "hook" not in part), asked]
+    subprocess.run(
+        command, env=place.environment, cwd=place.workspace.root, stdin=subprocess.DEVNULL, capture_output=True,
+        check=True, timeout=PATIENCE,
+    )  # fmt: skip
+    server.answers["long-term memory"] = json.dumps(SUMMARY)
+    before = len(server.requests)
+    place.json("capture", "enable", tool.name, "--summaries", "own")
+    result = place.json("capture", "run", "--tool", tool.name)["result"]
+    assert (result["warnings"], result["model_calls"], result["captured"]) == ([], 1, 1)
+    (request,) = [each for each in server.requests[before:] if "long-term memory" in each]
+    assert (asked in request, "pirate" in request) == (True, False)
+    assert json.loads(request).get("tools", []) in ([], [{"functionDeclarations": []}])
+    assert place.json("capture", "run", "--tool", tool.name)["result"]["captured"] == 0
+    (item,) = result["items"]
+    shown = place.json("memories", "show", item["memories"][0]["memory_id"])["memory"]
+    assert (shown["captured_from"]["method"], "kept in SQLite" in shown["summary_text"]) == ("model", True)

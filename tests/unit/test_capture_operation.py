@@ -19,7 +19,7 @@ from bridge import trust
 from bridge.capture import consent
 from bridge.operations import capture, forget, ingest, migrate
 from bridge.search import listing
-from bridge.settings import USER_HOME, Settings, load
+from bridge.settings import OWN_MODEL_FOLDER, USER_HOME, Settings, load
 from bridge.slices import ignore_progress
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -137,6 +137,16 @@ def test_nothing_is_read_until_a_tool_is_enabled_for_the_workspace(bench: Bench)
     assert bench.run("d")["memories"] == 1
 
 
+def test_what_a_tool_said_while_it_summarised_is_not_captured_also_if_the_workspace_is_the_home(
+    bench: Bench,
+) -> None:
+    bench.enable()
+    folder = bench.workspace.root / ".config" / "cognee-memory" / OWN_MODEL_FOLDER
+    bench.write(folder=folder)
+    (item,) = bench.run("a")["items"]
+    assert (item["outcome"], item["reason"]) == ("empty", "Nothing was said in this folder.")
+
+
 def test_another_workspace_of_the_same_user_is_not_enabled_with_it(bench: Bench, tmp_path: Path) -> None:
     bench.enable()
     other = Bench(tmp_path / "other", bench.home)
@@ -149,9 +159,11 @@ def test_a_copy_of_a_workspace_begins_without_capture_and_a_moved_one_keeps_it(t
     config = tmp_path / "config"
     original, copy, moved = (Workspace(tmp_path / name) for name in ("original", "copy", "moved"))
     original.root.mkdir()
-    consent.set_enabled(original, config, "codex", True)
+    consent.set_enabled(original, config, "codex", True, own_model="small")
     shutil.copytree(original.root, copy.root)
     assert consent.enabled_tools(copy, config) == frozenset()
+    assert consent.own_models(copy, config) == {}, "nor does it ask a model"
+    assert consent.own_models(original, config) == {"codex": "small"}
     assert consent.enabled_tools(original, config) == {"codex"}
     original.root.rename(moved.root)
     assert consent.enabled_tools(moved, config) == {"codex"}

@@ -20,7 +20,7 @@ from hypothesis import given, strategies as st
 
 from bridge import trust
 from bridge.capture import consent
-from bridge.settings import USER_HOME, load
+from bridge.settings import OWN_MODEL_FOLDER, USER_HOME, load
 from bridge.store.store import Store
 from jobs.errors import JobError
 from jobs.kinds import CAPTURE_TOOLS
@@ -252,6 +252,12 @@ def test_the_end_of_a_session_drops_a_job_and_starts_a_worker(bench: Bench) -> N
     assert (job["tools"], job["session"], job["reason"]) == (["claude-code"], "s1", "SessionEnd")
     assert bench.started == [str(bench.workspace.root.resolve())]
     assert "was dropped" in bench.log()
+
+
+def test_a_session_in_which_the_tool_summarises_for_us_drops_no_job_though_a_memory_is_above_it(bench: Bench) -> None:
+    folder = bench.workspace.root / OWN_MODEL_FOLDER
+    assert bench.call(ended(bench, cwd=str(folder))) == []
+    assert "summarises for the capture itself" in bench.log()
 
 
 def test_many_calls_for_one_state_of_a_transcript_make_one_job(bench: Bench, tmp_path: Path) -> None:

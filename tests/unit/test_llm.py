@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,7 +14,7 @@ import pytest
 
 from bridge.graph import llm, llm_failures
 from bridge.graph.cognee_env import cognee_environment
-from bridge.settings import Settings, load
+from bridge.settings import OF_TOOLS, Settings, load
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
@@ -69,6 +70,15 @@ def test_what_is_not_enough_says_what_is_missing(given: Settings, code: str) -> 
     assert caught.value.code == code
 
 
+def test_a_tool_serves_all_but_cognee_itself_which_is_told_nothing_of_it() -> None:
+    given = replace(settings(), llm_tool="codex")
+    llm.require(given)
+    assert (llm.is_configured(given), llm.name_of(given)) == (True, "codex")
+    with pytest.raises(JobError, match="codex serves compact, judge and capture; this needs a provider"):
+        llm.require_provider(given)
+    assert not [name for name in told(given) if name.startswith("LLM_")]
+
+
 def test_without_a_language_model_cognee_is_kept_from_one_of_its_own() -> None:
     environment = told(settings(), OPENAI_API_KEY="another's", GRAPH_EXTRACTOR="gliner", GLINER_AUTO_INSTALL="true")
     assert (environment["GRAPH_EXTRACTOR"], environment["GLINER_AUTO_INSTALL"]) == ("llm", "false")
@@ -84,7 +94,9 @@ def test_a_key_is_sent_nowhere_but_to_its_own_endpoint() -> None:
         FALLBACK_ENDPOINT="https://elsewhere.example",
         LITELLM_PROXY="https://elsewhere.example",
     )
-    assert "elsewhere" not in repr(environment)
+    for_tools = {name for name in environment if name.startswith(OF_TOOLS)}  # which cognee does not read
+    assert for_tools == {f"{OF_TOOLS}OPENAI_BASE_URL", f"{OF_TOOLS}ANTHROPIC_API_BASE"}
+    assert "elsewhere" not in repr([environment[name] for name in environment.keys() - for_tools])
 
 
 def test_a_plain_name_of_a_model_is_that_of_a_server_of_openais_kind() -> None:

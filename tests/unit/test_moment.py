@@ -433,6 +433,20 @@ def test_the_moments_of_a_tool_are_kept_until_they_are_changed_and_end_with_its_
     assert consent.recalls(*where) == {}
 
 
+def test_the_own_model_of_a_tool_is_kept_until_it_is_changed_and_ends_with_its_capture(bench: Bench) -> None:
+    where = bench.worker.workspace, bench.config
+    assert consent.own_models(*where) == {}
+    consent.set_enabled(*where, "claude-code", True, own_model="")
+    consent.set_enabled(*where, "claude-code", True, ["files"])
+    assert consent.own_models(*where) == {"claude-code": ""}
+    consent.set_enabled(*where, "claude-code", True, own_model=False)
+    assert consent.own_models(*where) == {}
+    consent.set_enabled(*where, "claude-code", True, own_model="small")
+    consent.set_enabled(*where, "claude-code", False)
+    consent.set_enabled(*where, "claude-code", True)
+    assert consent.own_models(*where) == {}
+
+
 @pytest.mark.parametrize("tool", [tool for tool in installers.INSTALLERS if installers.moments_of(tool)])
 def test_a_tool_calls_the_hook_at_the_moments_that_are_chosen_and_no_others(
     tool: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -9,8 +9,10 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from bridge.capture import consent
+from bridge.graph import tool_model
 from bridge.settings import Settings
 from jobs import clock, state_file
+from jobs.errors import JobError
 from jobs.finding import Finding, finding
 from jobs.layout import Workspace
 
@@ -26,11 +28,12 @@ _RECENT = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class CaptureState:
-    """The enabled tools, whether their list is damaged, installed hooks by file whose program is gone, and how many
-    calls of hooks failed in the last day.
+    """The enabled tools, those that summarise their own sessions, whether their list is damaged, installed hooks by
+    file whose program is gone, and how many calls of hooks failed in the last day.
     """
 
     enabled: frozenset[str]
+    own_models: frozenset[str]
     is_damaged: bool
     broken_hooks: tuple[Path, ...]
     failed_calls: int
@@ -41,6 +44,7 @@ def gather(workspace: Workspace, settings: Settings, now: datetime) -> CaptureSt
     folder = settings.config_folder
     return CaptureState(
         consent.enabled_tools(workspace, folder),
+        frozenset(consent.own_models(workspace, folder)),
         consent.is_damaged(workspace, folder),
         tuple(path for path in _changed_files(folder) if _is_broken(path)),
         _failed_calls(folder / hook.LOG, now),
@@ -52,7 +56,15 @@ def enabled(state: CaptureState) -> Iterator[Finding]:
     if state.is_damaged:
         yield finding("CAPTURE_LIST_DAMAGED", "capture")
     if state.enabled:
-        yield finding("CAPTURE_ON", "capture", f"Enabled: {', '.join(sorted(state.enabled))}.")
+        named = [
+            f"{tool} (summarised by itself)" if tool in state.own_models else tool for tool in sorted(state.enabled)
+        ]
+        yield finding("CAPTURE_ON", "capture", f"Enabled: {', '.join(named)}.")
+    for tool in sorted(state.own_models):
+        try:
+            tool_model.require(tool)
+        except JobError as error:
+            yield finding("OWN_MODEL_MISSING", tool, error.message)
 
 
 def hooks(state: CaptureState) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from bridge.embedding import local_models
-from bridge.graph import llm
+from bridge.graph import llm, tool_model
 from bridge.settings import Settings, inherited_environment, table
 from jobs.errors import JobError
 from jobs.finding import Finding, finding
@@ -32,6 +32,8 @@ def gather(workspace: Workspace, settings: Settings, trusted: bool) -> SettingsS
     ineffective = setting_sources.survey(settings, inherited_environment(), workspace.env_file, trusted)
     try:
         llm.require(settings)
+        if settings.llm_tool:
+            tool_model.require(settings.llm_tool)
     except JobError as error:
         return SettingsState(settings, ineffective, error)
     return SettingsState(settings, ineffective, None)
@@ -63,7 +65,9 @@ def providers(state: SettingsState) -> Iterator[Finding]:
             numbers = f"EMBEDDING_DIMENSIONS is {embedding.dimensions}; the model {embedding.model} makes"
             yield finding("EMBEDDING_MISFIT", "embedding", f"{numbers} {model.dimensions}.")
     if state.llm_problem is None:
-        yield finding("LLM_SET", "language model", f"The provider is {llm.provider_of(state.settings)}.")
+        tool = state.settings.llm_tool
+        named = f"It is the command line of {tool}" if tool else f"The provider is {llm.provider_of(state.settings)}"
+        yield finding("LLM_SET", "language model", f"{named}.")
     elif state.llm_problem.code == "LLM_NOT_CONFIGURED" and not _names_one(state.settings):
         yield finding("LLM_ABSENT", "language model")
     else:

@@ -50,6 +50,8 @@ _SESSION = ("session_id", "sessionId", "thread-id", "conversation_id")
 # Tools whose events do not name the session as its transcript does: all that is new is captured.
 _NAMES_NO_SESSION = ("cursor", "opencode", "vscode")
 
+_OF_OURS = "cognee-memory-model"  # ``bridge.settings.OWN_MODEL_FOLDER``
+
 _PAUSE_SECONDS = 1800
 _MOST_FOLDERS = 64  # above the session's folder in which a workspace is looked for
 
@@ -177,6 +179,8 @@ def _folder(said: dict[str, Any]) -> str:
 def _workspace(folder: str) -> str:
     """The nearest folder with a memory, from this one upwards. None is created."""
     path = os.path.realpath(folder)
+    if os.path.basename(path) == _OF_OURS:
+        raise NotNow("The tool summarises for the capture itself.")
     for _ in range(_MOST_FOLDERS):
         if os.path.isfile(os.path.join(path, ".cognee_jobs", ".owner")):
             return path

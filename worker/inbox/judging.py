@@ -21,7 +21,8 @@ class Judging(OwnJob):
     def is_needed(self) -> bool:
         settings = self._settings
         may_ask = settings.review_with_llm and settings.llm_calls_per_job and settings.llm_calls_per_day
-        if not (may_ask and llm.is_configured(settings) and installed.is_installed()):
+        can_ask = llm.is_configured(settings) and (settings.llm_tool or installed.is_installed())
+        if not (may_ask and can_ask):
             return False
         from bridge.search.standings import is_doubtful  # an idle worker without a model holds no search
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from bridge import trust
 from bridge.capture import consent
+from bridge.graph import tool_model
 from bridge.interface import envelope
 from bridge.search import listing
+from bridge.store.opening import reader_of
 from bridge.team.membership import membership_of
+from jobs import clock
 from jobs.errors import JobError
 from jobs.kinds import CAPTURE_TOOLS
 
@@ -22,6 +25,7 @@ from . import job_views, output as terminal
 from .command_line import CommandLineBuilder, Subcommands, waiting
 from .job_commands import submit_for_target
 from .kinds import capture
+from .kinds.cognify import model_use
 from .output import Envelope, say, table
 from .process_commands import workspace_and_settings
 
@@ -124,11 +128,17 @@ def _consent(verbs: Subcommands) -> None:
     enabling = verbs.add(
         "enable",
         "allow capture from a tool in this workspace",
-        ["enable claude-code"],
+        ["enable claude-code", "enable claude-code --summaries own"],
         more="Capture is off until it is enabled, for each tool and workspace.",
         functions=(enable, show_set),
     )
     enabling.add_argument("tool", metavar="TOOL", choices=CAPTURE_TOOLS, help=_TOOLS)
+    enabling.add_argument(
+        "--summaries",
+        choices=("own", "rules"),
+        help="own: the tool's own command line summarises its sessions, at your cost there; rules: no more",
+    )
+    enabling.add_argument("--model", metavar="NAME", help="with own: the model that the tool is to take")
     disabling = verbs.add(
         "disable",
         "stop capture from a tool; what was captured stays",
@@ -169,19 +179,38 @@ def _consent(verbs: Subcommands) -> None:
 
 
 def enable(args: argparse.Namespace) -> Envelope:
-    """Enable a tool; returns the enabled ones."""
-    return _set(args, enabled=True)
+    """Enable a tool; returns the enabled ones. Raises JobError: ARGUMENT_INVALID, LLM_CONFIG."""
+    own: str | Literal[False] | None = False if args.summaries else None
+    if args.summaries == "own":
+        if args.tool not in tool_model.TOOLS:
+            message = f"{args.tool} has no command line that could summarise; {', '.join(tool_model.TOOLS)} have."
+            fix = "Configure a language model instead: docs/language-model.md."
+            raise JobError("ARGUMENT_INVALID", message, remediation=fix)
+        tool_model.require(args.tool)
+        own = args.model or ""
+    elif args.model:
+        raise JobError("ARGUMENT_INVALID", "--model goes with --summaries own.", remediation="Give both.")
+    return _set(args, enabled=True, own=own)
 
 
 def disable(args: argparse.Namespace) -> Envelope:
     """Disable a tool; returns the enabled ones."""
-    return _set(args, enabled=False)
+    return _set(args, enabled=False, own=None)
 
 
-def _set(args: argparse.Namespace, *, enabled: bool) -> Envelope:
+def _set(args: argparse.Namespace, *, enabled: bool, own: str | Literal[False] | None) -> Envelope:
     workspace, settings = workspace_and_settings(args)
-    tools = consent.set_enabled(workspace, settings.config_folder, args.tool, enabled)
-    return envelope.success(enabled=sorted(tools), tool=args.tool, is_shared=_is_shared(workspace, settings))
+    tools = consent.set_enabled(workspace, settings.config_folder, args.tool, enabled, own_model=own)
+    return envelope.success(
+        enabled=sorted(tools), tool=args.tool, is_shared=_is_shared(workspace, settings),
+        summaries=_summaries(workspace, settings, args.tool),
+    )  # fmt: skip
+
+
+def _summaries(workspace: Workspace, settings: Settings, tool: str) -> str:
+    """Who summarises a tool's sessions: ``rules``, ``own``, or ``own, MODEL``."""
+    model = consent.own_models(workspace, settings.config_folder).get(tool)
+    return "rules" if model is None else ", ".join(filter(None, ("own", model)))
 
 
 def _is_shared(workspace: Workspace, settings: Settings) -> bool:
@@ -193,6 +222,10 @@ def show_set(answer: Envelope) -> None:
     """Print whether the tool is enabled now, and what to do next."""
     if answer["tool"] in answer["enabled"]:
         say(f"Capture from {answer['tool']} is enabled for this workspace. Capture: cognee-memory capture run")
+        if answer["summaries"] != "rules":
+            program = tool_model.TOOLS[answer["tool"]].program
+            say(f"Its sessions are summarised by {program} itself, at your cost there: what was asked and answered is"
+                " given to it again. How much: cognee-memory capture preview")  # fmt: skip
         if answer["is_shared"]:
             say("This workspace belongs to a team: what is captured is shared with all who see it.")
     else:
@@ -217,7 +250,7 @@ def install(args: argparse.Namespace) -> Envelope:
     note, is_shared = installers.NOTES.get(args.tool), _is_shared(workspace, settings)
     return envelope.success(
         tool=args.tool, enabled=sorted(tools), files=_files(edits), note=note, is_shared=is_shared,
-        recall=sorted(chosen),
+        recall=sorted(chosen), summaries=_summaries(workspace, settings, args.tool),
     )  # fmt: skip
 
 
@@ -241,8 +274,9 @@ def uninstall(args: argparse.Namespace) -> Envelope:
     installers.restore(args.tool, edits, settings.config_folder)
     tools = consent.set_enabled(workspace, settings.config_folder, args.tool, False)
     return envelope.success(
-        tool=args.tool, enabled=sorted(tools), files=_files(edits), note=None, is_shared=False, recall=[]
-    )
+        tool=args.tool, enabled=sorted(tools), files=_files(edits), note=None, is_shared=False, recall=[],
+        summaries="rules",
+    )  # fmt: skip
 
 
 def _files(edits: Sequence[Edit]) -> list[dict[str, Any]]:
@@ -278,12 +312,14 @@ def status(args: argparse.Namespace) -> Envelope:
     tools = [
         {
             "tool": tool, "enabled": tool in enabled, "sessions": counts[tool], "memories": memories[tool],
-            "recall": sorted(recalls.get(tool, ())),
+            "recall": sorted(recalls.get(tool, ())), "summaries": _summaries(workspace, settings, tool),
             **{name: shown[tool, name] for name in ("prompts", "notes", "tokens")},
         }
         for tool in CAPTURE_TOOLS
     ]  # fmt: skip
-    return envelope.success(tools=tools)
+    spent = reader_of(workspace).sizes(clock.now()).llm_today
+    today = {"calls": spent.calls, "tokens": spent.tokens, "cost_usd": spent.cost_usd}
+    return envelope.success(tools=tools, model_today=today)
 
 
 def _shown(workspace: Workspace, settings: Settings) -> Counter[tuple[str, str]]:
@@ -304,14 +340,17 @@ def show_status(answer: Envelope) -> None:
     """Print a line for each tool, and what it was shown while it worked."""
     rows = [
         (each["tool"], "on" if each["enabled"] else "off", str(each["sessions"] or ""), str(each["memories"] or ""),
-         ", ".join(each["recall"]))
+         ", ".join(each["recall"]), each["summaries"] if each["enabled"] else "")
         for each in answer["tools"]
     ]  # fmt: skip
-    table(("tool", "capture", "sessions", "memories", "recall"), rows, right=("sessions", "memories"))
+    head = ("tool", "capture", "sessions", "memories", "recall", "summaries")
+    table(head, rows, right=("sessions", "memories"))
     for each in answer["tools"]:
         if each["prompts"] or each["notes"]:
             notes = f"{counted(each['notes'], 'note')} ({counted(each['tokens'], 'token')})"
             say(f"{each['tool']} was shown {notes} while it worked; {counted(each['prompts'], 'prompt')} looked at.")
+    if answer["model_today"]["calls"]:
+        say(f"Language models today, in this workspace: {model_use(answer['model_today'])}.")
 
 
 def list_sessions(args: argparse.Namespace) -> Envelope:

@@ -19,6 +19,7 @@ from .. import import_copy
 from ..job_commands import submit_job, without_none
 from ..output import Envelope, notes, say, table
 from ..process_commands import workspace_and_settings
+from .cognify import model_use
 
 _ENDINGS = (".md", ".markdown", ".txt", ".json", ".jsonl")  # of exports in a folder
 
@@ -103,10 +104,10 @@ def show(answer: Envelope) -> None:
     _summary(result)
     _skipped(result)
     notes(result["warnings"])
+    if result["model_calls"]:
+        use = model_use({name: result.get(f"model_{name}") for name in ("calls", "tokens", "cost_usd")})
+        say(f"A language model {'would be asked: about ' if result['dry_run'] else 'was asked: '}{use}.")
     if result["dry_run"]:
-        if result["model_calls"]:
-            say(f"The language model would be called {counted(result['model_calls'], 'time')}, for about"
-                f" {result['model_tokens']} tokens.")  # fmt: skip
         say("Nothing was changed." + (" Keep it: cognee-memory capture run" if result["memories"] else ""))
     elif result["memories"]:
         say(f"Undo: cognee-memory capture undo {result['receipt']}")

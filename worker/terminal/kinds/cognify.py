@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -60,8 +61,11 @@ def _inside(workspace: Workspace, path: str) -> str:
     return str(there.relative_to(root)) if there.is_relative_to(root) else path
 
 
-def _cost(dollars: float | None) -> str:
-    return "" if dollars is None else f" (${dollars:.4f})"
+def model_use(spent: Mapping[str, Any]) -> str:
+    """The calls, tokens and cost of a language model: ``2 calls, 3,100 tokens ($0.0021)``."""
+    cost = spent.get("cost_usd")
+    dollars = "" if cost is None else f" (${cost:.4f})"
+    return f"{counted(spent['calls'], 'call')}, {counted(spent['tokens'], 'token')}{dollars}"
 
 
 def show(answer: Envelope) -> None:
@@ -69,8 +73,7 @@ def show(answer: Envelope) -> None:
     result = answer["result"]
     say(
         f"cognee has looked into {counted(result['looked_into'], 'text')}: {counted(result['nodes'], 'node')} and"
-        f" {counted(result['edges'], 'edge')}, for {counted(result['calls'], 'call')} and"
-        f" {counted(result['tokens'], 'token')} of the language model{_cost(result.get('cost_usd'))}"
+        f" {counted(result['edges'], 'edge')}, for {model_use(result)} of the language model"
     )
     if result["before"]:
         say(f"{result['before']} had been looked into before")
