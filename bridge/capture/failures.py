@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise, takewhile
 from pathlib import PureWindowsPath
 
@@ -77,12 +78,15 @@ def failures(turns: Sequence[Turn]) -> list[Failure]:
     return list(found.values())
 
 
-def judged(command: str, output: str, exit_code: int | None) -> tuple[int | None, str]:
-    """What became of a command: its exit code, None where it failed and none is known; and the error's own line, empty
-    if it succeeded, or if no line says what is wrong."""
-    if exit_code == 0 and not (_MASKED.search(command) and _parts(command) and _FAILED.search(output)):
-        return 0, ""
-    return exit_code or None, next(error_lines.error_lines(output), "")
+def ended(call: Call, output: str, exit_code: int | None) -> Call | None:
+    """A call with its outcome, of a command that failed with the error's own line if one says what is wrong;
+    ``exit_code`` is None where the tool says only that it failed. None for a call that neither runs a command nor has
+    changed files."""
+    if not call.command:
+        return call if call.files and exit_code == 0 else None
+    if exit_code == 0 and not (_MASKED.search(call.command) and _parts(call.command) and _FAILED.search(output)):
+        return call
+    return replace(call, exit_code=exit_code or None, error=next(error_lines.error_lines(output), ""))
 
 
 def _parts(command: str) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from shelf import NOW, Shelf, summary
 from test_capture_operation import BEGAN, SESSION, TOKEN, Bench
 from transcript_shelf import read
 
-from bridge.capture.failures import failures, judged
+from bridge.capture.failures import ended, failures
 from bridge.capture.readers import opencode_text, vscode_text
 from bridge.capture.session import Call, Findings, Turn
 from bridge.operations import forget
@@ -289,10 +289,14 @@ def test_a_command_of_opencode_that_was_killed_has_failed() -> None:
 
 
 def test_a_pipe_that_hides_the_exit_code_hides_no_failure() -> None:
+    def outcome(command: str, output: str) -> tuple[int | None, str] | None:
+        call = ended(Call(command), output, 0)
+        return call and (call.exit_code, call.error)
+
     line = "a.go:1:2: x is unused (unused)"
-    assert judged("make lint | tail", f"{line}\nERROR task failed", 0) == (None, line)
-    assert judged("grep error log | tail", "error: cannot open it", 0) == (0, "")
-    assert judged("make lint", "error: cannot open it", 0) == (0, "")
+    assert outcome("make lint | tail", f"{line}\nERROR task failed") == (None, line)
+    assert outcome("grep error log | tail", "error: cannot open it") == (0, "")
+    assert outcome("make lint", "error: cannot open it") == (0, "")
 
 
 # --- captured ---

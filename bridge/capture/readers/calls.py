@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from ..failures import judged
+from ..failures import ended
 from ..session import Call
-
-_MOST = 64  # calls that wait for their outcome
 
 
 class Calls:
@@ -27,8 +25,6 @@ class Calls:
         if call_id and (call.command or call.files):
             self._open[call_id] = replace(call, said=self._said)
             self._said = ""
-            while len(self._open) > _MOST:
-                del self._open[next(iter(self._open))]
 
     def waits(self, named: re.Match[bytes] | None) -> bool:
         """Whether the outcome of the call that an unparsed record names is of interest."""
@@ -38,12 +34,3 @@ class Calls:
         """As ``ended``, of the call of this id; None if it is not waited for."""
         call = self._open.pop(call_id, None)
         return None if call is None else ended(call, output, exit_code)
-
-
-def ended(call: Call, output: str, exit_code: int | None) -> Call | None:
-    """A call with its outcome; ``exit_code`` is None where the tool says only that it failed. None for a call that
-    neither runs a command nor has changed files."""
-    if call.command:
-        exit_code, error = judged(call.command, output, exit_code)
-        return replace(call, exit_code=exit_code, error=error)
-    return call if call.files and exit_code == 0 else None

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ..failures import ended
 from ..session import IMAGE, OWN_TEXT, REWOUND, SUMMARY, THINKING, TOOL_OUTPUT, Call, Findings, Marker, Speaker
-from .calls import ended
 from .codex_text import touched_files
 from .fields import at, items, strings, text
 from .turn_builder import Utterance, moment
