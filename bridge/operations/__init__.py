@@ -21,6 +21,7 @@ This module has what the operations share, and ``run``, which calls them and red
 ``migrate``: imports the memories of earlier versions from cognee's store, previews that, or undoes it.
 ``capture``: makes memories of the sessions of other tools, previews that, or undoes it.
 ``captured_session``: the capture of one session.
+``made``: a memory made of a segment.
 ``captured_failures``: its failures, each with its fix once.
 ``import_``: imports an export file.
 ``ask``: answers a question from the knowledge graph.

@@ -40,7 +40,8 @@ from ..store.values import AppliedJob, CapturedSegment, CapturedSession, Spent
 from ..text.failures import is_failure
 from ..transfer import receipts
 from . import Outcomes, Progress, Task, captured_failures, captured_session
-from .captured_session import Made, SessionCapture, Tools
+from .captured_session import SessionCapture, Tools
+from .made import Made, note_superseded
 
 if TYPE_CHECKING:
     from io import BufferedReader
@@ -301,7 +302,7 @@ class CaptureRun:
         if not capture.is_cut_off:
             present = list(former[: capture.unchanged]) if present is None else present
             capture.superseded = tuple(captured_session.superseded(former, present, store))
-        captured_session.note_superseded(capture.made, capture.superseded)
+        note_superseded(capture.made, capture.superseded)
 
     # --- summaries ---
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..capture.session import Segment, Transcript
     from ..store.memories import Memories
     from ..store.store import Store
-    from .captured_session import Made
+    from .made import Made
 
 _IMPORTANCE = 0.3
 _SURE = 0.6  # how sure it is that what was done after a failure is its fix

@@ -25,6 +25,7 @@ from ..store.values import Addition, CapturedSegment, CapturedSession, CaptureSo
 from ..text.identity import content_id
 from ..text.sections import normalise, one_line
 from . import captured_failures
+from .made import Made, note_superseded
 
 if TYPE_CHECKING:
     from ..capture.readers.reader import Reader
@@ -37,24 +38,6 @@ _STORED_TOGETHER = 16  # at most so many memories in one transaction, and what i
 
 Summarise = Callable[[Segment], SegmentSummary]
 Cut = Callable[[Iterator[Turn], Embed], Iterator[Segment]]
-
-
-@dataclass(frozen=True, slots=True)
-class Made:
-    """A memory made of a segment. ``memory`` has its number once it is stored.
-
-    ``supersedes`` are the ids of the memories of the same session that it replaces. ``is_new`` is whether this capture
-    adds it: another session may have said the same before. ``met_again``: a known failure was met later than before.
-    """
-
-    memory: Memory
-    summary: SegmentSummary
-    segment: CapturedSegment
-    first_place: str
-    last_place: str
-    is_new: bool
-    supersedes: tuple[str, ...] = ()
-    met_again: bool = False
 
 
 @dataclass(slots=True)
@@ -380,13 +363,6 @@ def _store(
     capture.made += [replace(each, memory=numbers.get(each.memory.id, each.memory)) for each in made]
     capture.superseded = tuple(replaced)
     note_superseded(capture.made, replaced)
-
-
-def note_superseded(made: list[Made], replaced: Sequence[str]) -> None:
-    """Note on the session's last memory what its new ones replace; a failure replaces nothing."""
-    own = [at for at, each in enumerate(made) if each.memory.id == each.segment.memory_id]
-    if replaced and own:
-        made[own[-1]] = replace(made[own[-1]], supersedes=tuple(replaced))
 
 
 def superseded(former: Sequence[CapturedSegment], present: Sequence[CapturedSegment], store: Memories) -> list[str]:
