@@ -5,7 +5,6 @@ the memory, nor which process runs it. In reading order:
 
 ``model``: jobs, attempts and records as immutable values, and their digest.
 ``kinds``: every kind of job with what is known about it, one row each.
-``named_files``: the files that a job names, which no other machine may take for its own.
 ``states``: the states of a job and the outcomes of an attempt.
 ``errors``: every error code with its reaction and remediation, and the exception ``JobError``.
 ``diagnostics``: every diagnostic that ``doctor`` and the job ``check`` can report.

@@ -217,8 +217,7 @@ DIAGNOSTICS: dict[str, Diagnostic] = _table(
     ),
     Diagnostic(
         "TEAM_JOBS_WAIT", _S, "warning", "Jobs of the team wait, and no worker has taken them for ten minutes.",
-        "Start a worker on a machine of the team: cognee-memory worker start. A job about a machine's own files waits"
-        " for that machine; one of the knowledge graph, for a service with workers: docs/team-operations.md.",
+        "The team's service runs them: an operator starts it with workers, serve --workers 2: docs/team-operations.md.",
     ),
     Diagnostic(
         "TEAM_COPY_HOLDS_FORGOTTEN", _S, "warning",

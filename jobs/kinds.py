@@ -43,12 +43,12 @@ class KindSpec:
     """Fixed words that the result may hold. They are kept when the texts of a result are removed."""
     zero_counters: bool = True
     """Whether the counters of ended jobs start at 0 in the metrics, before the first job has ended."""
-    local: bool = False
-    """Whether it is about files of the machine on which it was dropped: in a team, only that machine runs it."""
-    files: tuple[str, ...] = ()
-    """Fields of the payload that name files of the machine on which the job was dropped. In a team, another machine
-    would read its own files for them: so they become ``texts`` before the job is posted, unless the kind is ``local``.
-    """
+    stays: bool | tuple[str, ...] = False
+    """Whether it changes no memory, and only reads or makes again what each machine has of its own: in a team, it runs
+    where it was dropped, and is not posted. A tuple: where one of these fields of its payload is set."""
+    attaches: bool | tuple[str, ...] = False
+    """Whether it needs files of the machine on which it was dropped: in a team, what they hold is attached to it, and
+    the service reads that. A tuple: where one of these fields of its payload is set."""
     stores: bool = False
     """Whether it stores memories: until it has, answers say that something is not found yet."""
     stores_nothing_with: tuple[str, ...] = ()
@@ -80,16 +80,19 @@ KINDS: tuple[KindSpec, ...] = (
     ),
     KindSpec(
         "cognify", "Cognify", length="long", holds_text=True, stores=True, stores_nothing_with=("memory_ids",),
-        needs_graph=True, files=("paths",), about=("texts", "paths", "memory_ids"), memories="memories.memory_number",
+        needs_graph=True, attaches=("paths",), about=("texts", "paths", "memory_ids"),
+        memories="memories.memory_number",
     ),
     KindSpec(
-        "migrate", "Migrate", length="long", local=True, stores=True, stores_nothing_with=("dry_run", "undo"),
+        "migrate", "Migrate", length="long", stays=("dry_run",), attaches=True,
+        stores=True, stores_nothing_with=("dry_run", "undo"),
         memories="items.memory_number",
         words=(*_STATUSES, *_MEMORY_TYPES,
                "migrated", "already_migrated", "forgotten", "failed", "skipped", "remaining", _FOLLOWS),
     ),
     KindSpec(
-        "compact", "Compact", preview_priority=_SOON, length="mixed", local=True, about=("topic_id",),
+        "compact", "Compact", preview_priority=_SOON, length="mixed", about=("topic_id",),
+        stays=("preview",), attaches=("preview_digest",),
         words=(*_STATUSES, *_MEMORY_TYPES, "template", "llm", "rules",
                "negation", "choice", "value", "toggle", "reversal", "replacement",
                "judge", "said", _FOLLOWS),
@@ -102,25 +105,25 @@ KINDS: tuple[KindSpec, ...] = (
         "resolve", "Resolve", priority=10, holds_text=True, about=("verdict", "newer.statement"),
         memories="memory_numbers", words=PAIR_VERDICTS,
     ),
-    KindSpec("judge", "EmptyPayload", length="long", local=True, zero_counters=False),
+    KindSpec("judge", "EmptyPayload", length="long", zero_counters=False),
     KindSpec(
         "ask", "Ask", priority=_SOON, length="mixed", holds_text=True, needs_graph=True, about=("question",),
         words=(*_STATUSES, *_MEMORY_TYPES),
     ),
     KindSpec(
-        "import", "Import", length="long", local=True, files=("path",), stores=True, about=("path",),
+        "import", "Import", length="long", attaches=True, stores=True, about=("path",),
         words=("renumbered", "kept", "duplicate", "conflict", "forgotten", "failed", _FOLLOWS),
     ),
     KindSpec(
-        "capture", "Capture", length="long", local=True, files=("file", "transcript"),
+        "capture", "Capture", length="long", stays=("dry_run",), attaches=True,
         stores=True, stores_nothing_with=("dry_run", "undo"),
         about=("session", "transcript", "file", "tools"), memories="items.memories.memory_number",
         words=(*CAPTURE_TOOLS, "export", "captured", "unchanged", "withdrawn", "forgotten", "empty", "failed", "rules",
                "model", _FOLLOWS),
     ),
-    KindSpec("rebuild", "Rebuild", length="long", local=True, about=("what",), words=("index", "graph", "both")),
-    KindSpec("graph", "EmptyPayload", length="long", local=True),
-    KindSpec("check", "EmptyPayload", length="long", local=True, zero_counters=False),
+    KindSpec("rebuild", "Rebuild", length="long", stays=True, about=("what",), words=("index", "graph", "both")),
+    KindSpec("graph", "EmptyPayload", length="long", stays=True),
+    KindSpec("check", "EmptyPayload", length="long", stays=True, zero_counters=False),
     KindSpec("noop", "Noop", priority=0, batched=True, length="long", zero_counters=False, test_only=True),
 )  # fmt: skip
 
@@ -129,9 +132,6 @@ KIND_NAMES: tuple[str, ...] = tuple(BY_NAME)
 BATCHED = frozenset(kind.name for kind in KINDS if kind.batched)
 PREEMPTIBLE = frozenset(kind.name for kind in KINDS if kind.length == "long")
 YIELDS = frozenset(kind.name for kind in KINDS if kind.length != "short")
-LOCAL = frozenset(kind.name for kind in KINDS if kind.local)
-FILES = {kind.name: kind.files for kind in KINDS if kind.files and not kind.local}
-"""For a kind that any machine of a team may run: the fields of its payload that must not be posted."""
 NEEDS_GRAPH = frozenset(kind.name for kind in KINDS if kind.needs_graph)
 TEST_ONLY = frozenset(kind.name for kind in KINDS if kind.test_only)
 
@@ -139,3 +139,17 @@ if TYPE_CHECKING:
     Kind = str
 else:
     Kind = Literal[KIND_NAMES]  # the JSON Schemas list the names
+
+
+def stays(kind: Kind, payload: object) -> bool:
+    """Whether a job of a team runs on the machine on which it was dropped. ``payload`` is the kind's model."""
+    return _holds(BY_NAME[kind].stays, payload)
+
+
+def attaches(kind: Kind, payload: object) -> bool:
+    """Whether a job of a team needs what its machine attaches. ``payload`` is the kind's model."""
+    return _holds(BY_NAME[kind].attaches, payload) and not stays(kind, payload)
+
+
+def _holds(rule: bool | tuple[str, ...], payload: object) -> bool:
+    return rule if isinstance(rule, bool) else any(getattr(payload, name) for name in rule)

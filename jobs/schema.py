@@ -284,8 +284,6 @@ class WorkerInTeam(TypedDict):
 
     problem: ErrorCode | None
     """Why the team was not reached at the last try; null while it is reached, and before the first try has ended."""
-    holds_lease: bool
-    """Whether the worker runs the jobs of the whole team now."""
 
 
 class Heartbeat(TypedDict):

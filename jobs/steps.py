@@ -203,6 +203,10 @@ TEAM_STEPS: tuple[Step, ...] = (
         "the record is written again",
     ),
     Step(
+        "team.attach", "child", "send a part of what is attached to a job", "a job that waits on its machine alone",
+        "the same, and a part in the team's database", "it is read and sent again; of what is there, nothing twice",
+    ),
+    Step(
         "team.commit", "child", "commit the change in the team's database",
         "a transaction of memory.db that holds the change", "the team's database holds it; memory.db does not yet",
         "memory.db rolls back; the next opening applies the change from the team's database",

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import httpx
 from harness import Place, until
@@ -22,14 +21,8 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from bridge.team import people
 from bridge.team.gateway_team import GatewayTeam
-from bridge.team.leases import Lease
-from bridge.team.rows import Author
 from bridge.team.server import Server
 from bridge.team.unreached import trusted
-from jobs import clock, lifecycle
-from jobs.ids import new_job_id
-from jobs.model import encode
-from jobs.parse import parse_job
 
 
 def created_role(connection: Connection[Any], password: str) -> str:
@@ -55,6 +48,8 @@ class Hosted:
         self.port = free_port()
         self.folder = folder
         self._process: subprocess.Popen[bytes] | None = None
+        self._place: Place | None = None  # its copies are those of one user
+        self._started: tuple[tuple[str, ...], dict[str, str]] = ((), {})
 
     @property
     def address(self) -> str:
@@ -75,8 +70,10 @@ class Hosted:
         return (self.folder / "gateway.log").read_text()
 
     def start(self, *options: str, **variables: str) -> None:
-        """Start the gateway and wait until it answers."""
-        place = Place(self.folder / f"gateway-{uuid4()}", **variables)
+        """Start the gateway and wait until it answers; without options, as the last time."""
+        self._started = (options, variables) if options else self._started
+        options, variables = self._started[0], self._started[1] | variables
+        place = self._place = self._place or Place(self.folder / "service")
         if self.certificate is not None:
             certificate, key = str(self.certificate), str(self.certificate.with_suffix(".key"))
             options = ("--host", self.host, "--certificate", certificate, "--key", key, *options)
@@ -90,7 +87,8 @@ class Hosted:
                     "--workspace", str(place.workspace.root), *options,
                 ],
                 env=place.environment
-                | {"COGNEE_MEMORY_STORE": store, "COGNEE_MEMORY_POOL_STORE": self.dsn},
+                | {"COGNEE_MEMORY_STORE": store, "COGNEE_MEMORY_POOL_STORE": self.dsn}
+                | variables,
                 stdout=log, stderr=log,
             )  # fmt: skip
         until(self._answers, "the gateway answers")
@@ -124,27 +122,6 @@ class Hosted:
             return people.create_token(connection, person, "a machine", None)
 
     @contextmanager
-    def working(self, token: str, workspace_id: str, node: str = "laptop") -> Iterator[tuple[GatewayTeam, Author]]:
-        """A team, and the machine that runs a job of the workspace meanwhile, so that it may commit changes."""
-        job_id = new_job_id()
-        job = parse_job(job_id, encode({"schema_version": 1, "job_id": job_id, "kind": "check", "payload": {}}))
-        with self.team(token) as team:
-            team.post(workspace_id, node, [(job, lifecycle.accept(job, clock.now()))])
-            turn = team.look(workspace_id, node, 60.0)
-            assert turn is not None
-            assert turn.lease is not None
-            lease = Lease(workspace_id, turn.lease)
-            running = [
-                lifecycle.step(each.record, lifecycle.Started(), clock.now()) for each in team.due(lease, node, 1)
-            ]
-            team.write(lease, running)
-            try:
-                yield team, Author(node, lease.number)
-            finally:
-                team.write(lease, [lifecycle.step(each, lifecycle.Succeeded({}), clock.now()) for each in running])
-                team.release(lease)
-
-    @contextmanager
     def team(self, token: str) -> Iterator[GatewayTeam]:
         team = GatewayTeam(self.address, token)
         try:
@@ -156,11 +133,15 @@ class Hosted:
 _OF: dict[str, Hosted] = {}  # by the database's address
 
 
-def gateway_of(dsn: str, *, host: str = "127.0.0.1", certificate: Path | None = None) -> Hosted:
-    """The gateway of a database's machines, which is started if need be, and runs until ``end_all``."""
+def gateway_of(
+    dsn: str, *, host: str = "127.0.0.1", certificate: Path | None = None, workers: int = 1, **variables: str
+) -> Hosted:
+    """The service of a database's machines: its gateway, and a pool of so many workers. It is started if need be, and
+    runs until ``end_all``."""
     if dsn not in _OF:
         hosted = Hosted(Path(tempfile.mkdtemp(prefix="cognee-gateway-")), dsn, host=host, certificate=certificate)
-        hosted.start("--requests-per-minute", "1e9", "--mebibytes-per-minute", "1e9")
+        pool = ("--copies", str(hosted.folder / "copies"), "--workers", str(workers)) if workers else ()
+        hosted.start("--requests-per-minute", "1e9", "--mebibytes-per-minute", "1e9", *pool, **variables)
         _OF[dsn] = hosted
     return _OF[dsn]
 

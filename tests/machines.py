@@ -1,4 +1,5 @@
-"""The machines of a team, for tests: each a folder with a configuration of its own, and a real worker."""
+"""The machines of a team, for tests: each a folder with a configuration of its own, and a real worker; and the service
+that runs their jobs."""
 
 from __future__ import annotations
 
@@ -14,20 +15,21 @@ from bridge.team import membership
 
 
 class Team:
-    """A shared workspace and its machines, which reach it by the database's gateway; the first one shares it. ``dsn``
-    is the database's own address."""
+    """A shared workspace and its machines, which reach it by the database's service; the first one shares it. ``dsn``
+    is the database's own address, ``service`` what the first machine of a database starts it with."""
 
-    def __init__(self, folder: Path, dsn: str, model_cache: Path) -> None:
+    def __init__(self, folder: Path, dsn: str, model_cache: Path, *, workers: int = 1, **service: str) -> None:
         self.folder = folder
         self.dsn = dsn
         self.model_cache = model_cache
+        self._workers, self._service = workers, {"COGNEE_MEMORY_CACHE_DIR": str(model_cache)} | service
         self.workspace_id = str(uuid4())
         self.places: list[Place] = []
 
     @property
     def gateway(self) -> Hosted:
-        """The gateway, which runs."""
-        return gateway_of(self.dsn)
+        """The service, which runs."""
+        return gateway_of(self.dsn, workers=self._workers, **self._service)
 
     @property
     def person(self) -> str:
@@ -59,6 +61,10 @@ class Team:
         """What the database answers. The first value of the query is the workspace's id."""
         with psycopg.connect(dsn or self.dsn, options="-c search_path=cognee_memory") as connection:
             return connection.execute(query.encode(), (self.workspace_id, *values)).fetchall()
+
+    def hold_jobs(self, *, holds: bool = True) -> None:
+        """Let no pool start a job of the workspace, as an operator could, until told otherwise."""
+        self.change("UPDATE workspaces SET is_paused = %s WHERE id = %s", holds, self.workspace_id)
 
     def change(self, statement: str, *values: Any) -> None:
         """Change the team's database, as time or an operator would."""

@@ -24,10 +24,10 @@ LEASE_SECONDS = 6.0
 class Machines(Team):
     """As ``Team``, with short leases."""
 
-    def add(self, name: str, *, base: Path | None = None, port: int | None = None, **variables: str) -> Place:
-        """As ``machine``."""
+    def __init__(self, folder: Path, dsn: str, model_cache: Path, *, workers: int = 1, **service: str) -> None:
         lease = {"COGNEE_MEMORY_LEASE_SECONDS": f"{LEASE_SECONDS:g}"}
-        return self.machine(name, base=base, port=port, **lease | variables)
+        super().__init__(folder, dsn, model_cache, workers=workers, **lease | service)
+        self.add = self.machine
 
     def is_posted(self, job_id: str) -> bool:
         """Whether the database has the job."""

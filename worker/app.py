@@ -84,7 +84,7 @@ class Worker:
             crash_limits=crash_limits,
             holds_lock=self._still_holds_lock,
         )
-        self._scheduling = self._chosen_scheduling(crash_limits, changed.set)
+        self._scheduling = self._chosen_scheduling(changed.set)
         self._runner = self._scheduling.runner
         self._leaves_when_idle = leaves_when_idle and settings.worker_idle_seconds > 0 and self._scheduling.may_leave
         limits = Limits(
@@ -100,7 +100,8 @@ class Worker:
         self._rejections = 0
         self._pruning = retention.Timetable()
         self._intake = Intake(paths, self._ledger, limits, self._scheduling.announce, rejected=self._rejected)
-        self._own_jobs = [kind(workspace, settings, self._ledger) for kind in (Reembedding, Judging)]
+        kinds = (Reembedding, Judging) if self._scheduling.may_leave else (Reembedding,)  # a team's service judges
+        self._own_jobs = [kind(workspace, settings, self._ledger) for kind in kinds]
         self._git = git_index.GitIndex(workspace)
         self._tracked = git_index.NOTHING
         self._control = Control(
@@ -138,7 +139,7 @@ class Worker:
         team, endpoint = self._scheduling.describe(), self._endpoint.describe()
         return describe(self._ledger, self._runner, self._child, self._watcher.state, endpoint, team)
 
-    def _chosen_scheduling(self, crash_limits: CrashLimits, changed: Callable[[], None]) -> Scheduling:
+    def _chosen_scheduling(self, changed: Callable[[], None]) -> Scheduling:
         """The team's, or this machine's alone. Raises JobError: SETTING_INVALID."""
         workspace, settings = self._workspace, self._settings
         found = membership.membership_of(workspace, settings.config_folder)
@@ -146,9 +147,7 @@ class Worker:
             return LocalScheduling(workspace, settings, self._ledger, self._child, changed, self._wake.set)
         from .team.team_scheduling import TeamScheduling  # not at the top: only a team needs its client
 
-        return TeamScheduling(
-            workspace, settings, found, self._ledger, self._child, crash_limits, changed, self._wake.set
-        )
+        return TeamScheduling(workspace, settings, found, self._ledger, self._child, changed, self._wake.set)
 
     def _rejected(self, code: str) -> None:
         self._rejections += 1

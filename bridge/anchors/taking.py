@@ -1,9 +1,10 @@
-"""The anchors of memories that are stored: which of their words stand in the code now."""
+"""The anchors of memories that are stored: which of their words stand in the code now, or stood in it where the memory
+was captured."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -39,14 +40,15 @@ def said(memory: Memory) -> str:
     return "\n".join([content.topic, content.context, *content.decisions, *content.rationale, *files])
 
 
-def taken(text: str, root: Path, budget: Budget | None = None) -> tuple[str, ...]:
-    """The anchors of a text, as they are stored; empty without a repository, or if none of its words is there."""
+def taken(text: str, root: Path, budget: Budget | None = None, tree: Tree | None = None) -> tuple[str, ...]:
+    """The anchors of a text, as they are stored; empty without a repository, or if none of its words is there.
+    ``tree``: the files, for who asks about many texts."""
     found = words(text)
     repository = repository_of(root) if found else None
     commit = repository.commit() if repository else None
     if commit is None:
         return ()
-    tree = Tree(root, budget or Budget(SECONDS))
+    tree = tree or Tree(root, budget or Budget(SECONDS))
     anchors: list[Anchor] = []
     try:
         for each in _paths(found, tree):
@@ -57,6 +59,22 @@ def taken(text: str, root: Path, budget: Budget | None = None) -> tuple[str, ...
     except OutOfTime:
         pass
     return anchor.stored(commit, anchors)
+
+
+def chosen(memory: Memory, taken_before: Iterable[str]) -> Memory:
+    """The memory with those of these anchors whose words it states: for one that is made elsewhere than in its tree."""
+    paths, others = set[str](), set[str]()
+    for word in words(said(memory)):
+        (paths if word.kind == "path" else others).add(f"{word.text}={word.value}" if word.value else word.text)
+    found: tuple[str, ...] = ()
+    for commit, anchors in anchor.read(list(taken_before)):
+        own = (each for each in anchors if each.word in others or _is_named(each, paths))
+        found = found or anchor.stored(commit, own)
+    return replace(memory, metadata=replace(memory.metadata, anchors=found)) if found else memory
+
+
+def _is_named(path: Anchor, ends: Iterable[str]) -> bool:
+    return path.kind == "path" and any(f"/{path.file}".endswith(f"/{end.rstrip('/')}") for end in ends)
 
 
 def _is_end(text: str, paths: list[Anchor]) -> bool:

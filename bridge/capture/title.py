@@ -46,6 +46,7 @@ def title(turns: Sequence[Turn], beats: Sequence[Beat]) -> str:
     if not requests:
         reports = (told(beat, frozenset(), MOST_CHARACTERS) for beat in holding)
         return shortened(next(filter(None, reports), UNKNOWN))
+    requests = [text for text in requests if "[REDACTED:" not in text] or requests  # what had a secret says little
     led_to_work = {one.text for beat in holding if beat.done for one in beat.asked}
     said = Counter(word for beat in beats for one in beat.asked for word in subject_words(one.text))
 

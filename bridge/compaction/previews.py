@@ -195,7 +195,14 @@ def load(workspace: Workspace, digest: str) -> Preview | None:
     Raises JobError: FILE_UNSAFE, FILE_TOO_LARGE.
     """
     try:
-        content = json.loads(plain_files.read_own(workspace.preview(digest), _LIMIT))
+        return of_dict(json.loads(plain_files.read_own(workspace.preview(digest), _LIMIT)), digest)
+    except (FileNotFoundError, ValueError):
+        return None
+
+
+def of_dict(content: Any, digest: str) -> Preview | None:
+    """The preview of such a file's content; None if that has another digest."""
+    try:
         preview = Preview(
             topic_id=content["topic_id"],
             sources=tuple((source["memory_id"], source["content_sha256"]) for source in content["sources"]),
@@ -206,7 +213,7 @@ def load(workspace: Workspace, digest: str) -> Preview | None:
             warnings=content["warnings"],
         )
         is_intact = content["format"] == FORMAT and preview.digest == digest
-    except (FileNotFoundError, ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError):
         return None
     return preview if is_intact else None
 

@@ -8,6 +8,7 @@ This module has what the operations share, and ``run``, which calls them and red
 
 ``refusals``: what a job is refused for, before it is submitted and when it runs.
 ``rejected_texts``: stores many items together, so that a rejected text fails alone.
+``attachments``: in a team, what a job needs of the files of its machine, there and in the service.
 ``ingest``: stores summaries and conversations as memories.
 ``cognify``: stores raw texts as memories and has cognee extract nodes and edges from them.
 ``compact``: previews or applies the merge of a topic into a decision record.
@@ -19,7 +20,9 @@ This module has what the operations share, and ``run``, which calls them and red
 ``follow``: in a team, applies what other machines changed, and removes what they forgot.
 ``forget``: deletes memories, and the copies of their texts in the workspace.
 ``migrate``: imports the memories of earlier versions from cognee's store, previews that, or undoes it.
+``receipts``: what a migration or a capture did, for its undoing.
 ``capture``: makes memories of the sessions of other tools, previews that, or undoes it.
+``capture_sources``: the sessions that a capture reads, here or as their machine has attached them.
 ``captured_session``: the capture of one session.
 ``made``: a memory made of a segment.
 ``captured_failures``: its failures, each with its fix once.
@@ -113,7 +116,7 @@ def run(kind: Kind, copies: Sequence[JobCopy], stores: Stores, now: datetime, pr
     tasks = []
     for each in copies:
         try:
-            tasks.append(_task(each, redacts=BY_NAME[kind].holds_text and stores.settings.redact_secrets))
+            tasks.append(task_of_copy(each, kind, stores))
         except JobError as error:
             outcomes[each["job_id"]] = Failed(error)
     if tasks:
@@ -133,10 +136,11 @@ def redactions(stores: Stores, *counts: Mapping[str, int]) -> Redactions | None:
     return redaction.total(*counts) if stores.settings.redact_secrets else None
 
 
-def _task(given: JobCopy, *, redacts: bool) -> Task[Any]:
+def task_of_copy(given: JobCopy, kind: Kind, stores: Stores) -> Task[Any]:
     """The task of a copy. Intake redacts too, but the job may have been accepted by an earlier version, or while
     redaction was switched off. Raises as ``parse_copy``."""
     job = parse_copy(given["job_id"], given["copy"].encode())
+    redacts = BY_NAME[kind].holds_text and stores.settings.redact_secrets
     return task_of(redaction.without_secrets(job) if redacts else job, given["accepted_at"])
 
 

@@ -11,24 +11,15 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from fnmatch import fnmatchcase
 from functools import partial
-from hashlib import file_digest
-from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
-from jobs import clock, paths
+from jobs import clock
 from jobs.errors import JobError
-from jobs.kinds import CAPTURE_TOOLS
 from jobs.lifecycle import Failed, Succeeded
-from jobs.payloads import Capture, ExportedFile
+from jobs.payloads import Capture
 
-from ..anchors.taking import with_anchors
-from ..capture import boundaries, consent, ignored_files, model_summary, summary
-from ..capture.kept_turns import TurnFilter
-from ..capture.readers import registry
-from ..capture.readers.export_dates import moment_in
-from ..capture.readers.reader import Home
+from ..capture import boundaries, consent, model_summary, summary
 from ..capture.session import Segment, SegmentSummary, Transcript
 from ..graph import tool_model
 from ..graph.open_stores import Stores
@@ -38,22 +29,20 @@ from ..slices import Slices
 from ..store.change import StatusChange
 from ..store.values import AppliedJob, CapturedSegment, CapturedSession, Spent
 from ..text.failures import is_failure
-from ..transfer import receipts
-from . import Outcomes, Progress, Task, captured_failures, captured_session
-from .captured_session import SessionCapture, Tools
+from . import Outcomes, Progress, Task, captured_failures, captured_session, receipts
+from .capture_sources import EXPORT, AttachedSources, FileSources, Sources, attached_lines
+from .captured_session import SessionCapture, Tools, Turns
 from .made import Made, note_superseded
 
 if TYPE_CHECKING:
-    from io import BufferedReader
-
     from ..interface.result_shapes import Captured, CapturedMemory, CapturedSessionItem, KeptMemory, UndoneCapture
     from ..store.memories import Memories
+    from .attachments import Line
 
 Outcome = Literal["captured", "unchanged", "withdrawn", "forgotten", "empty", "failed"]
 
 MAX_ITEMS = 200  # sessions in a result; the receipt has all memories
 MAX_TEXTS = 60_000  # characters of texts in the result of a dry run
-EXPORT = "export"  # the tool of a file that a person named
 _READING = "reading sessions"
 _OF_ONE_TEXT = ("LLM_FAILED", "LLM_TEXT_REFUSED")  # another segment may be summarised
 
@@ -70,6 +59,13 @@ def run(tasks: Sequence[Task[Capture]], stores: Stores, now: datetime, progress:
     CAPTURE_OFF when a tool that it would read is not enabled, with RECEIPT_NOT_FOUND, or with an error of the stores.
     """
     return {task.job_id: _one(task, stores, clock.iso(now), progress) for task in tasks}
+
+
+def read_files(task: Task[Capture], stores: Stores, progress: Progress) -> Iterator[Line]:
+    """The sessions that the job captures, or the receipt that it undoes. Raises JobError as ``FileSources``."""
+    if task.payload.undo:
+        return receipts.read_files(stores, task.payload.undo)
+    return CaptureRun(task, stores, task.asked_at, progress).attached()
 
 
 def _one(task: Task[Capture], stores: Stores, now: str, progress: Progress) -> Succeeded | Failed:
@@ -99,6 +95,7 @@ class CaptureRun:
     stores: Stores
     now: str
     progress: Progress
+    sources: Sources | None = None
     items: list[Item] = field(default_factory=list)
     noted_before: list[dict[str, Any]] = field(default_factory=list)
     warnings: dict[str, None] = field(default_factory=dict)
@@ -117,26 +114,21 @@ class CaptureRun:
 
     def run(self) -> Captured:
         """Capture, or preview it. Returns the result."""
-        self.own_models = consent.own_models(self.stores.workspace, self.stores.settings.config_folder)
-        listing = Slices(self.progress, "finding sessions", 0)
-        found = []
-        for transcript in self._wanted():
-            found.append(transcript)
-            listing.advance(1)
-        found.sort(key=lambda each: (each.modified_at or "", each.tool, each.session_id))
-        self.total = len(found)
+        sources = self.sources = self._sources()
+        self.total = sources.total
+        self.own_models = self._own_models()
         if not self.is_preview:
-            if self.task.job_id in receipts.ids(self.stores.workspace):
-                self.noted_before = receipts.load(self.stores.workspace, self.task.job_id)["items"]
+            if self.task.job_id in receipts.ids(self.stores):
+                self.noted_before = receipts.load(self.stores, self.task.job_id)["items"]
             self._write_receipt(None)
         limit = self.task.payload.limit
         slices = Slices(self.progress, _READING, self.total)
         worked = 0
-        for transcript in found:
+        for transcript, turns in sources.sessions():
             if limit is not None and worked >= limit:
                 self.remaining += 1
                 continue
-            item = self._session(transcript)
+            item = self._session(transcript, turns)
             worked += item.outcome not in ("unchanged", "withdrawn", "forgotten")
             slices.advance(1)
         if self.is_preview:
@@ -148,6 +140,36 @@ class CaptureRun:
             pass  # records the job as applied: from here on a cancellation is too late
         return {**self._result(self.task.job_id), "graph": "follows"}
 
+    def _sources(self) -> Sources:
+        """The sessions. Raises JobError as ``FileSources`` or ``AttachedSources``."""
+        if self.stores.host is not None:
+            return AttachedSources(self.task, self.stores)
+        return FileSources(self.task.payload, self.stores, self.progress)
+
+    def _own_models(self) -> dict[str, str]:
+        """The tools whose own command line summarises. In a team the service does, where no such tool runs."""
+        found = consent.own_models(self.stores.workspace, self.stores.settings.config_folder)
+        if not found or not self.stores.is_in_team:
+            return found
+        self.warnings["In a team, the service writes the summaries: no tool of this machine is asked."] = None
+        return {}
+
+    def attached(self) -> Iterator[Line]:
+        """What the service needs to capture: the sessions of this machine that it has not captured as they are. Raises
+        JobError as ``FileSources``."""
+        left = self.task.payload.limit
+
+        def needed(transcript: Transcript) -> SessionCapture | None:
+            nonlocal left
+            item = Item(transcript)
+            with self.stores.open_for_reading() as store:
+                self._judge(item, store)
+            if left is not None and item.capture is not None:
+                left -= 1
+            return item.capture if left is None or left >= 0 else None
+
+        return attached_lines(self._sources(), self.stores.workspace.root, needed)
+
     def _tell_what_is_off(self) -> None:
         """A warning for each tool that has something to keep and is not enabled."""
         enabled = consent.enabled_tools(self.stores.workspace, self.stores.settings.config_folder)
@@ -155,76 +177,20 @@ class CaptureRun:
         for tool in sorted(found - enabled - {EXPORT}):
             self.warnings[f"Capture from {tool} is not enabled yet: cognee-memory capture enable {tool}"] = None
 
-    # --- which sessions ---
-
-    def _wanted(self) -> Iterator[Transcript]:
-        """The sessions that the job asks for. Raises JobError: CAPTURE_OFF, and as ``paths.open_inside``."""
-        payload = self.task.payload
-        if files := [ExportedFile(path=payload.file)] if payload.file else payload.files:
-            yield from map(self._exported, files)
-            return
-        home, root = Home.of_this_user(), self.stores.workspace.root
-        enabled = consent.enabled_tools(self.stores.workspace, self.stores.settings.config_folder)
-        tools = payload.tools or (CAPTURE_TOOLS if self.is_preview and not enabled else sorted(enabled))
-        off = [tool for tool in tools if tool not in enabled]
-        if not self.is_preview and (off or not tools):
-            which = f"Capture from {off[0]}" if off else "Capture"
-            raise JobError("CAPTURE_OFF", f"{which} is not enabled for {root}. Nothing was read.")
-        for tool in tools:
-            yield from filter(self._is_wanted, registry.reader_of(tool).transcripts(home, root))
-
-    def _exported(self, file: ExportedFile) -> Transcript:
-        """The conversation in a file of the workspace, or in the copy of one from elsewhere, which is named by its
-        content, since the copy has another name each time. It is of the time in the file's name, or of its last change.
-        Raises as ``paths.open_inside``."""
-        workspace = self.stores.workspace
-        name, source = file.path, file.source
-        path = workspace.root / PurePath(name)
-        modified = file.modified_at
-        if path.parent == workspace.imports:
-            with paths.open_inside(workspace.imports, path.name) as copy:
-                name = file_digest(cast("BufferedReader", copy), "sha256").hexdigest()[:16]
-        else:
-            paths.open_inside(workspace.root, name).close()
-            modified = clock.iso(datetime.fromtimestamp(path.stat().st_mtime, tz=clock.now().tzinfo))
-        status = path.stat()
-        version = f"{status.st_size}-{status.st_mtime_ns}"
-        given = Path(source or name)
-        return Transcript(
-            EXPORT, name, path, version, status.st_size, moment_in(given.stem) or modified, given.stem, source=source
-        )
-
-    def _is_wanted(self, transcript: Transcript) -> bool:
-        payload = self.task.payload
-        if payload.session not in (None, transcript.session_id):
-            return False
-        if payload.transcript and Path(payload.transcript).resolve() != transcript.path.resolve():
-            return False
-        since, modified = payload.since, transcript.modified_at
-        if since and modified and clock.parse(modified) < clock.parse(since):
-            return False
-        names = [f"{transcript.tool}/{transcript.session_id}", str(transcript.path), transcript.title or ""]
-
-        def matches(patterns: Sequence[str]) -> bool:
-            return any(fnmatchcase(name, pattern) for name in names for pattern in patterns)
-
-        include, exclude = payload.include, payload.exclude
-        return not (include and not matches(include)) and not (exclude and matches(exclude))
-
     # --- one session ---
 
-    def _session(self, transcript: Transcript) -> Item:
+    def _session(self, transcript: Transcript, turns: Turns) -> Item:
         item = Item(transcript)
         self.items.append(item)
         if self.is_preview:
             with self.stores.open_for_reading() as store:
                 self._judge(item, store)
                 if item.outcome == "captured":
-                    self._try(item, lambda: self._preview(item, store))
+                    self._try(item, lambda: self._preview(item, turns, store))
         else:
             self._judge(item, self.stores.store)
             if item.outcome == "captured":
-                self._try(item, lambda: self._capture(item))
+                self._try(item, lambda: self._capture(item, turns))
                 if item.capture is not None and item.capture.superseded:
                     self._write_receipt(None)
         if item.capture is not None and item.outcome == "captured":
@@ -256,40 +222,31 @@ class CaptureRun:
                 for known_as in item.capture.turns:
                     item.capture.known_turns.pop(known_as, None)
 
-    def _tools(self, capture: SessionCapture) -> Tools:
-        settings, workspace = self.stores.settings, self.stores.workspace
-        turn_filter = TurnFilter(
-            workspace.root,
-            redacts=settings.redact_secrets,
-            is_ignored=ignored_files.ignored(workspace.root, settings.capture_ignore.split()),
-            any_folder=capture.transcript.tool == EXPORT,
-            redactions=capture.redactions,
-        )
-        embed, root = self.stores.embedder.embed, self.stores.workspace.root
-        return Tools(turn_filter, boundaries.segments, self._summarise, embed, partial(with_anchors, root=root))
+    def _tools(self, turns: Turns) -> Tools:
+        assert self.sources is not None
+        embed = self.stores.embedder.embed
+        return Tools(turns, boundaries.segments, self._summarise, embed, self.sources.anchored)
 
-    def _capture(self, item: Item) -> None:
+    def _capture(self, item: Item, turns: Turns) -> None:
         capture = item.capture
         assert capture is not None
-        reader = registry.reader_of(item.transcript.tool)
         captured_session.capture_session(
-            capture, reader, self._tools(capture), self.stores.store, self.task.job_id, self.now, self._pause
+            capture, self._tools(turns), self.stores.store, self.task.job_id, self.now, self._pause
         )
 
     def _pause(self) -> None:
         """Let other jobs run in the middle of a session."""
         self.progress({"done": len(self.items) - 1, "total": self.total, "message": _READING})
 
-    def _preview(self, item: Item, store: Memories) -> None:
+    def _preview(self, item: Item, turns: Turns, store: Memories) -> None:
         """What the capture would make, without storing it."""
         capture = item.capture
         assert capture is not None
         former = capture.former.segments if capture.former else ()
-        tools = self._tools(capture)
+        tools = self._tools(turns)
         present = None
-        reader = registry.reader_of(item.transcript.tool)
         slices = Slices(lambda _: self._pause(), _READING, self.total)
-        for segment, record in captured_session.segments_of(capture, reader, tools, former):
+        for segment, record in captured_session.segments_of(capture, tools, former):
             if present is None:
                 present = list(former[: capture.unchanged])
             place = former[len(present)] if len(present) < len(former) else None
@@ -351,7 +308,7 @@ class CaptureRun:
             "items": [*self.noted_before, *map(_noted, filter(_changed_something, self.items))],
             "undone": None,
         }
-        receipts.write(self.stores.workspace, receipt)
+        receipts.write(self.stores, receipt)
 
     def _result(self, receipt: str | None) -> Captured:
         counts = Counter(item.outcome for item in self.items)
@@ -481,7 +438,7 @@ def _undo(task: Task[Capture], receipt_id: str, stores: Stores, now: str, progre
 
     Raises JobError: RECEIPT_NOT_FOUND.
     """
-    receipt = receipts.load(stores.workspace, receipt_id)
+    receipt = receipts.load_for(task, receipt_id, stores)
     if receipt.get("made_by") != "capture":
         raise JobError("RECEIPT_NOT_FOUND", f"The receipt {receipt['receipt']!r} is of a migration.",
                        remediation=f"Undo it: cognee-memory migrate --undo {receipt['receipt']}.")  # fmt: skip
@@ -512,7 +469,7 @@ def _undo(task: Task[Capture], receipt_id: str, stores: Stores, now: str, progre
     left: list[KeptMemory] = [{"memory_id": each, "reason": reason} for each, reason in kept.items()]
     earlier = receipt["undone"]["removed"] if receipt["undone"] else []
     removed = [*earlier, *going]
-    receipts.write(stores.workspace, receipt | {"undone": {"at": now, "job_id": task.job_id, "removed": removed}})
+    receipts.write(stores, receipt | {"undone": {"at": now, "job_id": task.job_id, "removed": removed}})
     return {
         "receipt": receipt_id,
         "undone": len(removed),

@@ -14,7 +14,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from ..capture.beats import subject_words
-from ..capture.kept_turns import COPIED, RUN, TurnFilter, digest, opening_digest, run_digest, split_known, turn_digest
+from ..capture.kept_turns import COPIED, RUN, digest, opening_digest, run_digest, split_known, turn_digest
 from ..capture.session import Embed, Findings, Segment, SegmentSummary, Transcript, Turn
 from ..capture.summary import ARROW
 from ..capture.title import COMMON, shortened
@@ -28,7 +28,6 @@ from . import captured_failures
 from .made import Made, note_superseded
 
 if TYPE_CHECKING:
-    from ..capture.readers.reader import Reader
     from ..store.memories import Memories
     from ..store.store import Store
 
@@ -38,6 +37,8 @@ _STORED_TOGETHER = 16  # at most so many memories in one transaction, and what i
 
 Summarise = Callable[[Segment], SegmentSummary]
 Cut = Callable[[Iterator[Turn], Embed], Iterator[Segment]]
+Turns = Callable[["SessionCapture"], Iterator[Turn]]
+"""The turns to keep of a session; sets its findings and redactions. Raises OSError if they cannot be read."""
 
 
 @dataclass(slots=True)
@@ -67,10 +68,10 @@ class SessionCapture:
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """What the capture of a session needs: how turns are filtered, cut and summarised, the embedding of texts, and what
+    """What the capture of a session needs: its turns, how they are cut and summarised, the embedding of texts, and what
     adds the anchors of a memory."""
 
-    turn_filter: TurnFilter
+    turns: Turns
     cut: Cut
     summarise: Summarise
     embed: Embed
@@ -78,15 +79,14 @@ class Tools:
 
 
 def segments_of(
-    capture: SessionCapture, reader: Reader, tools: Tools, known: Sequence[CapturedSegment]
+    capture: SessionCapture, tools: Tools, known: Sequence[CapturedSegment]
 ) -> Iterator[tuple[Segment, CapturedSegment]]:
     """The new and changed segments of the session, each with its record, whose memory is not known yet.
 
     What a fork has in common with another session is left out. Sets the counts of ``capture``. Raises OSError when the
     transcript cannot be read.
     """
-    kept = tools.turn_filter.kept(reader.turns(capture.transcript, capture.findings), capture.findings)
-    own = _own(kept, capture)
+    own = _own(tools.turns(capture), capture)
     unchanged, rest = split_known(own, [(each.turns, each.digest) for each in known])
     capture.unchanged = unchanged
     rest = _unless_cut_off(rest, known[unchanged:], capture)
@@ -286,7 +286,6 @@ def _is_forgotten(segment: CapturedSegment | None, store: Memories) -> bool:
 
 def capture_session(
     capture: SessionCapture,
-    reader: Reader,
     tools: Tools,
     store: Store,
     job_id: str,
@@ -299,7 +298,7 @@ def capture_session(
     and the transcript's version only with the last one. ``pause`` is called between transactions.
     """
     former = capture.former.segments if capture.former else ()
-    found = segments_of(capture, reader, tools, former)
+    found = segments_of(capture, tools, former)
     done: list[CapturedSegment] | None = None
     made: list[Made] = []
     began = monotonic()

@@ -9,23 +9,23 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from jobs import clock, paths
-from jobs.errors import JobError
+from jobs.errors import ERRORS, JobError
 from jobs.lifecycle import Failed, Succeeded
 
 from ..graph import installed, llm
 from ..graph.open_stores import Stores
 from ..memory import Memory
 from ..privacy import redaction
-from ..slices import Slices
+from ..slices import Slices, ignore_progress
 from ..store.values import AppliedJob, Extraction
 from ..text.passages import whole_text
-from . import Outcomes, Progress, Task, ingest, redactions
+from . import Outcomes, Progress, Task, attachments, ingest, redactions
 from .refusals import require_runnable
 from .rejected_texts import store_together
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from jobs.payloads import Cognify
 
     from ..interface.result_shapes import CognifyResult, LookedInto, NotLookedInto
+    from .attachments import Line
 
 _CALLS_PER_CHUNK = 2  # one for the graph, one for the summary
 _ITS_OWN = ("LLM_FAILED", "LLM_TIMEOUT", "GRAPH_WRITE_FAILED")  # the text may be the cause: continue with the others
@@ -106,7 +107,7 @@ def _work(task: Task[Cognify], stores: Stores, now: datetime) -> _Work:
     """The job's memories, with its texts and files stored as memories.
 
     Raises JobError: MEMORY_NOT_FOUND, MEMORY_FORGOTTEN or ARGUMENT_INVALID for memory ids that do not name a visible
-    memory, or for paths in a team; LLM_NOT_CONFIGURED or LLM_CONFIG where the payload names nothing.
+    memory; LLM_NOT_CONFIGURED or LLM_CONFIG where the payload names nothing.
     """
     payload, work = task.payload, _Work()
     if payload.memory_ids:
@@ -115,10 +116,9 @@ def _work(task: Task[Cognify], stores: Stores, now: datetime) -> _Work:
             work.want(memory_id, None)
     elif payload.texts:
         _store([(text, None) for text in payload.texts], work, task, stores, now)
-    elif payload.paths and stores.is_in_team:
-        raise JobError("ARGUMENT_INVALID", "A job of a team may not name files of the machine that runs it.")
     elif payload.paths:
-        _store(_read(payload.paths, work, stores), work, task, stores, now)
+        given = read_files(task, stores, ignore_progress) if stores.host is None else attachments.lines(task, stores)
+        _store(list(_texts(given, work)), work, task, stores, now)
     else:
         installed.require()
         llm.require_provider(stores.settings)
@@ -127,23 +127,41 @@ def _work(task: Task[Cognify], stores: Stores, now: datetime) -> _Work:
     return work
 
 
-def _read(wanted: Sequence[str], work: _Work, stores: Stores) -> list[tuple[str, str | None]]:
-    """The texts of files of the workspace, each with its path. A file that cannot be read is recorded as a failure."""
-    texts: list[tuple[str, str | None]] = []
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A file of the workspace: its text without secrets, and their number by kind; or why it cannot be read."""
+
+    path: str
+    text: str = ""
+    redactions: dict[str, int] = field(default_factory=dict)
+    code: str | None = None
+    message: str = ""
+
+
+def read_files(task: Task[Cognify], stores: Stores, progress: Progress) -> Iterator[Line]:
+    """The files that the job names."""
     limit = stores.settings.max_job_bytes
-    for path in wanted:
+    for path in task.payload.paths or ():
         try:
-            text = paths.text_inside(stores.workspace.root, path, limit)
+            clean = redaction.Redacted(paths.text_inside(stores.workspace.root, path, limit))
             if stores.settings.redact_secrets:
-                clean = redaction.redact(text)
-                text = clean.text
-                work.redactions.update(clean.counts)
-            texts.append((text, path))
+                clean = redaction.redact(clean.text)
+            yield {"file": _File(path, clean.text, dict(clean.counts))}
         except JobError as error:
-            work.fail(error, source=path)
+            yield {"file": _File(path, code=error.code, message=error.message)}
         except OSError as error:
-            work.fail(JobError("FILE_UNSAFE", f"{path[:200]!r} cannot be read: {error.strerror}."), source=path)
-    return texts
+            yield {"file": _File(path, code="FILE_UNSAFE", message=f"{path[:200]!r} cannot be read: {error.strerror}.")}
+
+
+def _texts(given: Iterable[Line], work: _Work) -> Iterator[tuple[str, str | None]]:
+    """The texts of files, each with its path. A file that cannot be read is recorded as a failure."""
+    for line in given:
+        file = attachments.checked(_File, line.get("file"))
+        if file.code is not None:
+            work.fail(JobError(file.code if file.code in ERRORS else "FILE_UNSAFE", file.message), source=file.path)
+            continue
+        work.redactions.update(file.redactions)
+        yield file.text, file.path
 
 
 def _store(

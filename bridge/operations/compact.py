@@ -7,7 +7,8 @@ sources, or nothing changes.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -31,7 +32,7 @@ from ..store import history_digests
 from ..store.change import StatusChange
 from ..store.values import Addition, AppliedJob, Compaction, KnownPair, PairVerdict, Source
 from ..text.identity import memory_id
-from . import Outcomes, Progress, Task
+from . import Outcomes, Progress, Task, attachments
 from .refusals import require_runnable
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from ..graph.open_stores import Stores
     from ..interface.result_shapes import AppliedCompaction, CompactedMemory, CompactionPreview
     from ..store.store import Store
+    from .attachments import Line
 
 _MOST_BYTES = RECORD_LIMIT - 1024 * 1024  # of a result: the job's record has other fields besides
 _MOST_NAMED = 5  # memories in a message
@@ -73,6 +75,7 @@ def _one(task: Task[Compact], stores: Stores, now: datetime, progress: Progress)
         applied = AppliedJob(task.job_id, task.sha256)
         done = stores.store.compactions.of_job(applied, task.accepted_at)  # by an earlier attempt
         if done is None:
+            _have_preview(task, stores, now, progress)
             require_runnable(task, stores.store, stores.workspace)
             preview = _chosen(task, stores, now, progress)
             done = _apply(preview, applied, task.accepted_at, stores.store, clock.iso(now))
@@ -195,25 +198,37 @@ def _chosen(task: Task[Compact], stores: Stores, now: datetime, progress: Progre
         preview, _ = _preview(task, stores, now, progress)
         _require_current(preview, stores, is_whole=False)
         return preview
-    found = previews.load(stores.workspace, digest) or _of_another_machine(task, stores, now, progress)
+    found = previews.load(stores.workspace, digest)
     if found is None:
         raise JobError("PREVIEW_NOT_FOUND", f"There is no preview {digest}. Nothing was changed.")
     _require_current(found, stores, is_whole=True)
     return found
 
 
-def _of_another_machine(task: Task[Compact], stores: Stores, now: datetime, progress: Progress) -> Preview | None:
-    """The preview, made again: in a team another machine may have shown it, and equal memories give an equal one.
+def read_files(task: Task[Compact], stores: Stores, progress: Progress) -> Iterator[Line]:
+    """The preview to apply, if this machine has shown it. Raises JobError as ``previews.load``."""
+    preview = previews.load(stores.workspace, task.payload.preview_digest or "")
+    if preview is not None:
+        yield preview.as_dict()
 
-    None if they do not, and where a language model would be asked, which does not say the same twice.
-    """
-    if not stores.is_in_team or llm.is_configured(stores.settings):
-        return None
-    try:
-        preview, _ = _preview(task, stores, now, progress)
-    except JobError:
-        return None
-    return preview if preview.digest == task.payload.preview_digest else None
+
+def _have_preview(task: Task[Compact], stores: Stores, now: datetime, progress: Progress) -> None:
+    """In a team, have the preview here that a machine has shown: as it is attached; else made again, since equal
+    memories give an equal one, unless a language model is asked, which does not say the same twice."""
+    digest = task.payload.preview_digest
+    if stores.host is None or digest is None or previews.load(stores.workspace, digest) is not None:
+        return
+    from ..interface.result_shapes import PreviewedRecord
+
+    for line in attachments.lines(task, stores):
+        attachments.checked(PreviewedRecord, line.get("decision_record"))
+        attached = previews.of_dict(line, digest)
+        if attached is not None:
+            previews.store(stores.workspace, attached, now)
+            return
+    if not llm.is_configured(stores.settings):
+        with suppress(JobError):
+            _preview(task, stores, now, progress)
 
 
 def _require_current(preview: Preview, stores: Stores, *, is_whole: bool) -> None:

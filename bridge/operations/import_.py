@@ -7,23 +7,27 @@ them, so that a record can refer to the memories of this store.
 
 from __future__ import annotations
 
+import codecs
+import json
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 
 from jobs import clock, paths
 from jobs.errors import JobError
 from jobs.ids import is_job_id
 from jobs.layout import Workspace
 from jobs.lifecycle import Failed, Succeeded
+from jobs.parse import read_json
 
 from ..graph.open_stores import Stores
-from ..memory import Memory
+from ..memory import LABELS, Memory
 from ..privacy import redaction
 from ..slices import AdaptiveBatch, Slices
 from ..store.change import Change
@@ -33,6 +37,7 @@ from ..text import decision_lines
 from ..text.identity import content_id
 from ..text.sections import normalise
 from ..transfer import export_file
+from ..transfer.export import Checksum
 from ..transfer.export_lines import (
     ExportedCompaction,
     ExportedFeedback,
@@ -41,17 +46,21 @@ from ..transfer.export_lines import (
     ExportedVerdict,
     Follower,
 )
-from . import Outcomes, Progress, Task, redactions
+from . import Outcomes, Progress, Task, attachments, redactions
 from .rejected_texts import store_together
 
 if TYPE_CHECKING:
     from jobs.payloads import Import
 
     from ..interface.result_shapes import ImportDetail, ImportResult
+    from .attachments import Line
 
 _FIRST, _TOGETHER = 10, 100  # memories of one transaction
 _SHOWN = 100  # details in a result
+_LABELS = frozenset([*LABELS, "type", "memory_id", "memory_number", "compaction_source"])  # of a line's metadata
 
+# Counts of the secrets that were replaced in a memory, by its id; in other lines, by "". By kind of secret.
+Replaced = dict[str, dict[str, int]]
 What = Literal["renumbered", "kept", "duplicate", "conflict", "forgotten", "failed"]
 
 
@@ -71,10 +80,67 @@ def run(tasks: Sequence[Task[Import]], stores: Stores, now: datetime, progress: 
 
 def _one(task: Task[Import], stores: Stores, now: str, progress: Progress) -> Succeeded | Failed:
     try:
-        with _open(stores.workspace, task.payload.path) as file:
-            return Succeeded(ImportRun(task, stores, now, progress).import_all(file))
+        with _opened(task, stores) as (file, replaced):
+            return Succeeded(ImportRun(task, stores, now, progress, replaced).import_all(file))
     except JobError as error:
         return Failed(error)
+
+
+def read_files(task: Task[Import], stores: Stores, progress: Progress) -> Iterator[Line]:
+    """The lines of the file without secrets, and after each how many were replaced in it. Raises JobError:
+    IMPORT_INVALID and as ``paths.open_inside``."""
+    checksum = Checksum()
+    redacts = stores.settings.redact_secrets
+    with _open(stores.workspace, task.payload.path) as file:
+        export_file.inspect(file, Slices(progress, "checking the file", 0))
+        file.seek(0)
+        for data in file:
+            if not data.strip():
+                continue
+            line, replaced = _without_secrets(read_json(data.removeprefix(codecs.BOM_UTF8)), redacts=redacts)
+            if line["type"] == "end" and line.get("sha256") is not None:
+                line["sha256"] = checksum.hexdigest()
+            checksum.add(_as_line(line))
+            yield line
+            if replaced:
+                yield {"replaced": replaced}
+
+
+def _without_secrets(line: Line, *, redacts: bool) -> tuple[Line, dict[str, int]]:
+    """A line with the secrets of its texts replaced, and their number by kind."""
+    if not redacts or line["type"] in ("header", "end"):
+        return line, {}
+    if line["type"] != "memory":
+        return redaction.redact_value(line, pointing=frozenset())
+    texts = {name: value for name, value in line["metadata"].items() if name not in _LABELS}
+    texts, counts = redaction.redact_value(texts)
+    text, of_text = redaction.redact_value(line.get("text"))
+    line = line | {"metadata": line["metadata"] | texts} | ({"text": text} if "text" in line else {})
+    return line, counts or of_text  # a structured memory's text repeats what its fields say
+
+
+def _as_line(line: Line) -> bytes:
+    return json.dumps(line, ensure_ascii=False).encode() + b"\n"
+
+
+@contextmanager
+def _opened(task: Task[Import], stores: Stores) -> Iterator[tuple[BinaryIO, Replaced]]:
+    """The file, and the secrets that were replaced in it already."""
+    if stores.host is None:
+        with _open(stores.workspace, task.payload.path) as file:
+            yield file, {}
+        return
+    with attachments.temporary_file(stores) as kept:
+        replaced: Replaced = {}
+        memory_id = ""
+        for line in attachments.lines(task, stores):
+            if "type" in line:
+                kept.write(_as_line(line))
+                memory_id = str(line["metadata"].get("memory_id")) if line["type"] == "memory" else ""
+            else:
+                counts = attachments.checked(dict[str, int], line.get("replaced"))
+                replaced[memory_id] = dict(Counter(replaced.get(memory_id, {})) + Counter(counts))
+        yield cast("BinaryIO", kept), replaced
 
 
 def _open(workspace: Workspace, text: str) -> BinaryIO:
@@ -97,7 +163,7 @@ class New:
 class ImportRun:
     """One import in progress."""
 
-    def __init__(self, task: Task[Import], stores: Stores, now: str, progress: Progress) -> None:
+    def __init__(self, task: Task[Import], stores: Stores, now: str, progress: Progress, replaced: Replaced) -> None:
         self._task = task
         self._stores = stores
         self._now = now
@@ -108,8 +174,8 @@ class ImportRun:
         self._numbers: dict[int, int] = {}  # of memories: in the file -> here
         self._above = 0  # renumbered memories get numbers above this
         self._given: dict[str, Memory] = {}  # memories as in the file, where secrets were replaced
-        self._replaced: dict[str, dict[str, int]] = {}  # counts of these secrets by kind
-        self._redactions: Counter[str] = Counter()
+        self._replaced = replaced
+        self._redactions = Counter(replaced.pop("", {}))
         # Converted memories that were here already, by their ids in the file: (id, original, whether it has its words).
         self._converted: list[tuple[str, str, bool]] = []
 

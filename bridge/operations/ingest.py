@@ -111,8 +111,11 @@ def _have_it_cognified(memory: Memory, stores: Stores) -> None:
         return
     known = stores.store.known(memory.id)
     if known is not None and not stores.store.extractions.known([memory.id]):
-        payload = {"memory_ids": [memory.id]}
-        client.submit(stores.workspace.spool, "cognify", payload, job_id=f"cognify-{known.number}-{memory.id}")
+        payload, job_id = {"memory_ids": [memory.id]}, f"cognify-{known.number}-{memory.id}"
+        if (host := stores.host) is not None:
+            host.submit(stores.store.workspace_id, "cognify", payload, job_id)
+        else:
+            client.submit(stores.workspace.spool, "cognify", payload, job_id=job_id)
 
 
 def _as_known(item: Prepared, stores: Stores) -> Prepared:

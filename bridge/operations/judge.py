@@ -22,6 +22,7 @@ from ..graph.open_stores import Stores
 from ..memory import Memory
 from ..search.standings import DISPUTED, REPLACED, is_doubtful, words
 from ..slices import Slices
+from ..standing import comparison
 from ..store.values import AppliedJob, PairVerdict
 from ..text.decision_lines import digest
 from . import Outcomes, Progress, Task
@@ -97,6 +98,9 @@ def _one(task: Task[EmptyPayload], stores: Stores, now: datetime, progress: Prog
 
 def _ask_about_all(task: Task[EmptyPayload], stores: Stores, now: datetime, progress: Progress) -> None:
     store, settings = stores.store, stores.settings
+    comparing = Slices(progress, "comparing memories", store.count())
+    while comparison.compare_some(store):  # mostly done in idle moments, which a pool has not
+        comparing.advance()
     pairs = list(_doubtful(store))[: min(_MOST_CALLS, settings.llm_calls_per_job) * PAIRS_PER_CALL]
     slices = Slices(progress, "asking the language model which decisions hold", len(pairs))
     ask: AskModel | None = None

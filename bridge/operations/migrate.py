@@ -8,7 +8,7 @@ result.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -20,7 +20,7 @@ from jobs.errors import JobError
 from jobs.lifecycle import Failed, Succeeded
 
 from ..graph import earlier_stores, installed
-from ..graph.earlier_stores import Text, UnreadableText
+from ..graph.earlier_stores import EarlierTexts, Text, UnreadableText
 from ..graph.open_stores import Stores
 from ..memory import Content, Memory
 from ..privacy import redaction
@@ -28,9 +28,8 @@ from ..search import listing
 from ..slices import AdaptiveBatch, Slices
 from ..store import values
 from ..store.values import Addition, AppliedJob
-from ..transfer import receipts
 from ..transfer.migration import Converted, Skipped, convert
-from . import Outcomes, Progress, Task
+from . import Outcomes, Progress, Task, attachments, receipts
 from .rejected_texts import store_together
 
 if TYPE_CHECKING:
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
 
     from ..interface.result_shapes import KeptMemory, MigratedItem, Migration, UndoneMigration
     from ..store.memories import Memories
+    from .attachments import Line
 
 Outcome = Literal["migrated", "already_migrated", "forgotten", "failed", "skipped"]
 
@@ -80,7 +80,8 @@ def _one(task: Task[Migrate], stores: Stores, now: datetime, progress: Progress)
     try:
         if task.payload.undo:
             return Succeeded(_undo(task, task.payload.undo, stores, clock.iso(now), progress))
-        installed.require()
+        if stores.host is None:
+            installed.require()
         if task.payload.dry_run:
             return Succeeded(_shown(task, stores, clock.iso(now), progress))
         return Succeeded(_migrate(task, stores, clock.iso(now), progress))
@@ -94,13 +95,14 @@ def _one(task: Task[Migrate], stores: Stores, now: datetime, progress: Progress)
 @dataclass(slots=True)
 class MigrationRun:
     """A migration in progress: the memories that it has met (``seen``), how many more it may store (``left``; None: any
-    number), and how many texts the limit left out (``remaining``).
+    number), and how many texts the limit left out (``remaining``). ``attached``: the texts of another machine.
     """
 
     task: Task[Migrate]
     now: str
     left: int | None
     redacts: bool
+    attached: Mapping[Text, _Attached] | None = None
     seen: set[str] = field(default_factory=set)
     remaining: int = 0
 
@@ -108,7 +110,7 @@ class MigrationRun:
         """Set the outcome of a text, whatever it was. Returns what to store for it, or None."""
         item.outcome = item.memory = item.original_id = item.reason = item.error = None
         try:
-            words = earlier_stores.read(item.text)
+            words = self._read(item)
             item.digest = sha256(words.encode()).hexdigest()
             converted = self._converted(words, item, known)
         except Skipped as why:
@@ -121,6 +123,16 @@ class MigrationRun:
             item.outcome, item.reason, item.error = "failed", error.message, error
             return None
         return self._judge(item, converted, known)
+
+    def _read(self, item: Item) -> str:
+        """The words of a text, here or as they were attached. Raises UnreadableText."""
+        if self.attached is None:
+            return earlier_stores.read(item.text)
+        found = self.attached[item.text]
+        item.redactions = found.redactions
+        if found.words is None:
+            raise UnreadableText(found.unreadable)
+        return found.words
 
     def _converted(self, words: str, item: Item, known: Memories) -> Converted:
         """What the text becomes, with secrets replaced; without, where the store knows it from before redaction
@@ -137,7 +149,7 @@ class MigrationRun:
             both = [memory for memory in (before.memory, before.original) if memory is not None]
             if any(known.known(memory.id) or known.forgotten_at(memory.id) for memory in both):
                 return before
-        item.redactions = clean.counts
+        item.redactions = dict(Counter(item.redactions) + Counter(clean.counts))
         return become(clean.text)
 
     def _judge(self, item: Item, found: Converted, known: Memories) -> Converted | None:
@@ -197,11 +209,15 @@ def _ours(store: Memories) -> set[str]:
 
 def _migrate(task: Task[Migrate], stores: Stores, now: str, progress: Progress) -> Migration:
     """Store all texts that become memories, and write the receipt. Returns the result."""
-    earlier = earlier_stores.find(stores.workspace, _ours(stores.store))
+    attached = None
+    if stores.host is None:
+        earlier = earlier_stores.find(stores.workspace, _ours(stores.store))
+    else:
+        earlier, attached = _attached(task, stores)
     items = [Item(text) for text in earlier.texts]
-    migration = MigrationRun(task, now, task.payload.limit, stores.settings.redact_secrets)
+    migration = MigrationRun(task, now, task.payload.limit, stores.settings.redact_secrets, attached)
     receipt = {"receipt": task.job_id, "job_sha256": task.sha256, "begun_at": task.accepted_at}
-    receipts.write(stores.workspace, receipt | {"finished_at": None, "items": [], "undone": None})
+    receipts.write(stores, receipt | {"finished_at": None, "items": [], "undone": None})
     slices = Slices(progress, "taking over the memories of earlier versions", len(items))
     portion, done = AdaptiveBatch(_FIRST, _MOST), 0
     while part := items[done : done + max(portion.size, _FIRST)]:
@@ -216,11 +232,51 @@ def _migrate(task: Task[Migrate], stores: Stores, now: str, progress: Progress) 
     counted = ("found", *get_args(Outcome), "remaining")
     counts = {name: count for name, count in result.items() if name in counted}
     whole = receipt | counts | {"finished_at": now, "items": [_noted(item) for item in items], "undone": None}
-    receipts.write(stores.workspace, whole)
+    receipts.write(stores, whole)
     if result["migrated"]:
         with stores.store.change(now, [AppliedJob(task.job_id, task.sha256)]):
             pass  # records the job as applied: from here on a cancellation is too late
     return result
+
+
+@dataclass(frozen=True, slots=True)
+class _Attached:
+    """A text of an earlier version as its machine read it: its words without secrets, and their number by kind; or why
+    they are unreadable."""
+
+    text: Text
+    words: str | None
+    redactions: dict[str, int]
+    unreadable: str = ""
+
+
+def read_files(task: Task[Migrate], stores: Stores, progress: Progress) -> Iterator[Line]:
+    """The texts of this machine's earlier stores, or the receipt that the job undoes. Raises JobError:
+    GRAPH_NOT_INSTALLED."""
+    if task.payload.undo:
+        yield from receipts.read_files(stores, task.payload.undo)
+        return
+    installed.require()
+    with stores.open_for_reading() as store:
+        earlier = earlier_stores.find(stores.workspace, _ours(store))
+    yield {"problems": earlier.problems}
+    slices = Slices(progress, "looking at the texts of earlier versions", len(earlier.texts))
+    for text in earlier.texts:
+        try:
+            clean = redaction.Redacted(earlier_stores.read(text))
+            if stores.settings.redact_secrets:
+                clean = redaction.redact(clean.text)
+            yield {"text": _Attached(text, clean.text, dict(clean.counts))}
+        except UnreadableText as why:
+            yield {"text": _Attached(text, None, {}, str(why))}
+        slices.advance(1)
+
+
+def _attached(task: Task[Migrate], stores: Stores) -> tuple[EarlierTexts, dict[Text, _Attached]]:
+    lines = attachments.lines(task, stores)
+    problems = attachments.checked(list[str], next(lines, {}).get("problems"))
+    found = [attachments.checked(_Attached, line.get("text")) for line in lines]
+    return EarlierTexts([each.text for each in found], problems), {each.text: each for each in found}
 
 
 def _store_all(part: Sequence[Item], migration: MigrationRun, stores: Stores) -> None:
@@ -354,7 +410,7 @@ def _undo(task: Task[Migrate], receipt_id: str, stores: Stores, now: str, progre
 
     Raises JobError: RECEIPT_NOT_FOUND.
     """
-    receipt = receipts.load(stores.workspace, receipt_id)
+    receipt = receipts.load_for(task, receipt_id, stores)
     receipt_id = receipt["receipt"]
     if receipt.get("made_by", "migrate") != "migrate":
         message, remedy = f"The receipt {receipt_id!r} is of a capture.", "Undo it: cognee-memory capture undo RECEIPT."
@@ -372,7 +428,7 @@ def _undo(task: Task[Migrate], receipt_id: str, stores: Stores, now: str, progre
     removed = [i for i in ids if i not in kept and stores.store.forgotten_at(i) is None]
     left: list[KeptMemory] = [{"memory_id": memory_id, "reason": reason} for memory_id, reason in kept.items()]
     undone = {"at": now, "job_id": task.job_id, "removed": removed, "kept": left}
-    receipts.write(stores.workspace, receipt | {"undone": undone})
+    receipts.write(stores, receipt | {"undone": undone})
     with stores.store.change(now, [AppliedJob(task.job_id, task.sha256)]):
         pass  # records the job as applied
     if removed and stores.store.outbox.stores_are_ours():

@@ -38,8 +38,7 @@ def note(workspace: Workspace, now: datetime, *, catch_up_seconds: float = CATCH
     if worker is not None and worker.problem is not None:
         said = _unreached(workspace, age) or f"The team is not reached ({worker.problem}): {_missing_since(age)}."
     elif worker is not None and _follows(worker, age):
-        is_new = _is_new(worker, age, now)
-        said = None if is_new else f"The worker here does not follow the team: {_missing_since(age)}."
+        said = None if _is_new(age, now) else f"The worker here does not follow the team: {_missing_since(age)}."
     else:
         said = _asked(workspace, age, catch_up_seconds, is_there=worker is not None)
     if said is not None and age.answers_until is not None and now > age.answers_until:
@@ -62,11 +61,10 @@ def start(workspace: Workspace) -> None:
 
 class _Worker(NamedTuple):
     """What the worker that runs here says of itself. ``problem``: the error code of the last failure to reach the
-    team. While it ``makes_changes``, holding the lease, nobody else does."""
+    team."""
 
     started_at: datetime
     problem: str | None
-    makes_changes: bool
 
 
 def _worker(workspace: Workspace) -> _Worker | None:
@@ -75,21 +73,20 @@ def _worker(workspace: Workspace) -> _Worker | None:
         found = heartbeat.read(workspace.spool) if is_held(workspace.spool.lock) else None
         if found is None or found["state"] in ("exiting", "stopped"):
             return None
-        team = found["team"] or {"problem": None, "holds_lease": False}
-        return _Worker(clock.parse(found["started_at"]), team["problem"], team["holds_lease"])
+        return _Worker(clock.parse(found["started_at"]), (found["team"] or {"problem": None})["problem"])
     except (OSError, KeyError, TypeError, ValueError, AttributeError):
         return None
 
 
 def _follows(worker: _Worker, age: CopyAge) -> bool:
     """Whether the copy has had all changes since this worker runs."""
-    return worker.makes_changes or (age.current_at is not None and age.current_at >= worker.started_at)
+    return age.current_at is not None and age.current_at >= worker.started_at
 
 
-def _is_new(worker: _Worker, age: CopyAge, now: datetime) -> bool:
+def _is_new(age: CopyAge, now: datetime) -> bool:
     """Whether it is known of late that the copy has all changes."""
     seconds = None if age.current_at is None else (now - age.current_at).total_seconds()
-    return worker.makes_changes or (seconds is not None and seconds <= _OLD_SECONDS)
+    return seconds is not None and seconds <= _OLD_SECONDS
 
 
 def _missing_since(age: CopyAge) -> str:

@@ -25,7 +25,7 @@ from . import opening
 
 if TYPE_CHECKING:
     from ..team.membership import Membership
-    from ..team.protocol import Team
+    from ..team.protocol import HostTeam, Team
     from .memories import Memories
     from .store import Store
 
@@ -82,7 +82,17 @@ class OpenStore:
     @property
     def is_in_team(self) -> bool:
         """Whether the workspace belongs to a team. Raises JobError: SETTING_INVALID."""
-        return self._open_team() is not None
+        return self.team is not None
+
+    @property
+    def host(self) -> HostTeam | None:
+        """The team, where its jobs run; None elsewhere: there, jobs read the files of their own machine."""
+        if self.team is None:
+            return None
+        from ..team.protocol import HostTeam
+
+        reached = self.team[1]
+        return reached if isinstance(reached, HostTeam) else None
 
     def use_lease(self, number: int | None) -> None:
         """In a team: the lease under which the next changes are committed."""
@@ -90,7 +100,8 @@ class OpenStore:
         if self._store is not None:
             self._store.use_lease(number)
 
-    def _open_team(self) -> tuple[Membership, Team] | None:
+    @property
+    def team(self) -> tuple[Membership, Team] | None:
         """The workspace's team; None if it has none. Raises JobError: SETTING_INVALID."""
         if self._team is None:
             found = membership.membership_of(self._workspace, self._settings.config_folder)
@@ -171,9 +182,7 @@ class OpenStore:
                     opening.require_safe(self._workspace, self._settings.allow_unsafe_mount)
                     embedder = self.embedder
                     with self.loading():  # opening rebuilds a damaged index
-                        self._store = opening.open_store(
-                            self._workspace, embedder, new_model=new_model, team=self._open_team()
-                        )
+                        self._store = opening.open_store(self._workspace, embedder, new_model=new_model, team=self.team)
                     self._store.use_lease(self._lease)
                     break
                 except JobError as error:

@@ -16,12 +16,12 @@
 ``remote_answers``: questions about a large workspace, which the gateway answers.
 ``retention``: what the database need not keep for ever.
 ``rows``: a workspace's memories as rows: the feed that replicas follow, and how a change is committed.
-``row_history``: what a change may do to the rows that are there.
 ``copies``: how far each machine's copy is, and what an operator sees of a workspace.
 ``copy_age``: how old this machine's copy is, in a file that a question reads.
 ``missing``: what a copy lacks, asked within a time that a question may take.
 ``last_try``: why the team was not reached at the last try, in a file that an answer reads.
 ``leases``: which worker runs a workspace's jobs.
 ``notices``: sent after a change, so that other machines look at once.
+``attachments``: what a job needs of the files of its machine, in parts; receipts of what jobs did.
 ``shared_jobs``: the jobs of a workspace: posted by any machine, run by the holder of the lease, reported back.
 """

@@ -6,13 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Base64Bytes, Field
 from pydantic_core import core_schema
 
 from jobs.errors import JobError
 from jobs.ids import JOB_ID
 from jobs.model import Job, Record, encode
-from jobs.named_files import require_none
 from jobs.parse import parse_copy
 from jobs.states import LIVE
 
@@ -25,7 +24,12 @@ JobId = Annotated[str, Field(pattern=rf"^{JOB_ID.pattern}$")]
 Name = Annotated[str, Field(max_length=300, pattern=_WITHOUT_NUL)]
 VersionName = Annotated[str, Field(max_length=60, pattern=_WITHOUT_NUL)]
 Number = Annotated[int, Field(ge=0, lt=2**62)]
-LeaseSeconds = Annotated[float, Field(gt=0, le=600)]
+Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$", description="The SHA-256 of all parts together.")]
+PART_BYTES = 4 * 1024 * 1024
+MOST_PARTS = 64
+Part = Annotated[Base64Bytes, Field(min_length=1, max_length=PART_BYTES)]
+PartNumber = Annotated[int, Field(ge=0, lt=MOST_PARTS)]
+PartCount = Annotated[int, Field(gt=0, le=MOST_PARTS)]
 
 
 def _record(value: Any) -> Record:
@@ -43,7 +47,6 @@ def _posted(value: Any) -> tuple[Job, Record]:
     job = parse_copy(record.job_id, encode(value["job"]))
     if (record.job_sha256, record.kind, record.priority) != (job.sha256, job.kind, job.priority):
         raise JobError("ARGUMENT_INVALID", f"The record of {record.job_id} is that of another job.")
-    require_none(job.kind, job.sent)
     if record.state not in LIVE:
         raise JobError("ARGUMENT_INVALID", f"The job {record.job_id} has ended: it is {record.state}.")
     return job, record

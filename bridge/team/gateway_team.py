@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, cast
 from urllib.parse import urlsplit
@@ -121,30 +121,6 @@ class GatewayTeam(Team):
             except (ValueError, KeyError, TypeError):
                 raise _other_program() from None
             yield Incoming(found, wire.rows_of(lines), is_all)
-
-    def commit(
-        self,
-        workspace_id: str,
-        before: Position,
-        changed: Iterable[SharedRow],
-        jobs: Sequence[str],
-        author: Author,
-        format_: int,
-    ) -> Position:
-        if author.lease is None or author.lease < 0:
-            raise JobError("TEAM_LEASE_LOST")  # the gateway takes changes of jobs alone
-        head = wire.Commit(
-            workspace_id=workspace_id,
-            seq=before.seq,
-            change=before.change,
-            jobs=list(jobs),
-            node=author.node,
-            lease=author.lease,
-            format=format_,
-        )
-        with self._stream("commit", _lines(head, changed)) as answer:
-            answer.read()
-            return Position(*_value(answer))
 
     def listen(
         self, workspace_id: str, node: str, heard: Callable[[bool], None], is_stopped: Callable[[], bool]

@@ -1,27 +1,22 @@
-"""Leases: which worker runs a workspace's jobs. It is what the lock file is to the workers of one machine.
+"""Leases: which worker of a pool runs a workspace's jobs. It is what the lock file is to the workers of one machine.
 
 A lease ends by the server's clock, unless its holder renews it. Each has a higher number than the one before. The
 number is the fence: whatever its holder writes is refused once another worker has taken the workspace, also if the
 holder was only paused or cut off and does not know it yet.
 
 The knowledge graph is made from the memories by one pool, its owner, which alone runs the jobs that need it: who first
-runs such a job, and for as long as it is seen. A machine behind a gateway never does. What the graph holds can be made
-again anywhere, so the owner's end needs no fence of its own: its jobs commit under the lease, as all others.
+runs such a job, and for as long as it is seen. What the graph holds can be made again anywhere, so the owner's end
+needs no fence of its own: its jobs commit under the lease, as all others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
-
-from pydantic import Field
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jobs.errors import JobError
 
-from . import retention, rows
-from .fields import Id, LeaseSeconds, Node, Number
-from .rows import Registered
+from . import retention
 
 if TYPE_CHECKING:
     from .server import Connection
@@ -29,32 +24,15 @@ if TYPE_CHECKING:
 SECONDS = 30.0
 GRAPH_SECONDS = 120.0  # since its owner was last seen
 
-# Whether who asks has the database's own address: a gateway names the person for whom it asks.
-_IS_POOL = "nullif(current_setting('cognee_memory.person', true), '') IS NULL"
-_MAY_EVER_RUN = f"(runs_on IS NULL OR runs_on = %(node)s) AND (NOT needs_graph OR {_IS_POOL})"
-
-# Whether a machine may run the job ``jobs`` of the workspace ``workspaces`` now.
-MAY_RUN = f"""
-{_MAY_EVER_RUN}
-AND (NOT needs_graph OR graph_owner IS NULL OR graph_owner = %(node)s OR graph_until <= clock_timestamp())
-"""
+# Whether a pool may run the job ``jobs`` of the workspace ``workspaces`` now.
+MAY_RUN = "(NOT needs_graph OR graph_owner IS NULL OR graph_owner = %(node)s OR graph_until <= clock_timestamp())"
 
 
 class Lease(NamedTuple):
     """The right to run a workspace's jobs: the number tells it from earlier and later ones."""
 
-    workspace_id: Id
-    number: Annotated[Number, Field(alias="lease")]
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """What a worker finds when it looks: the number of its lease, if a job is due that it may run. Otherwise the
-    workspace, and the seconds until a job may be due, as ``due_in``."""
-
-    lease: Number | None
-    registered: Registered | None
-    due_seconds: float | None
+    workspace_id: str
+    number: int
 
 
 # Which workspaces a worker serves.
@@ -106,13 +84,13 @@ def take(
     return None if found is None else Lease(*found)
 
 
-_DUE_IN = f"""
+_DUE_IN = """
 SELECT extract(epoch FROM min(greatest(clock_timestamp(), lease_until, CASE state WHEN 'waiting' THEN greatest(
     jobs.due_at, CASE WHEN needs_graph AND graph_owner <> %(node)s THEN graph_until END
 ) END)) - clock_timestamp())::double precision
 FROM workspaces JOIN jobs ON workspace_id = id
-WHERE (state = 'running' OR state = 'waiting' AND {_MAY_EVER_RUN}) AND
-"""  # noqa: S608 - constants
+WHERE state IN ('running', 'waiting') AND
+"""
 
 
 def due_in(
@@ -129,16 +107,6 @@ def due_in(
     return None if found is None else found[0]
 
 
-def look(connection: Connection, workspace_id: Id, node: Node, seconds: LeaseSeconds) -> Turn | None:
-    """Take the workspace's lease for so many seconds if a job is due, or else say what there is; None for a workspace
-    that the team does not know."""
-    lease = take(connection, node, [workspace_id], seconds)
-    if lease is not None:
-        return Turn(lease.number, None, None)
-    registered = rows.registered(connection, workspace_id)
-    return None if registered is None else Turn(None, registered, due_in(connection, node, [workspace_id]))
-
-
 def _wanted(node: str, served: Sequence[str] | None, embedder: str | None, format_: int | None) -> dict[str, Any]:
     return {
         "node": node,
@@ -151,8 +119,8 @@ def _wanted(node: str, served: Sequence[str] | None, embedder: str | None, forma
 def own_graph(connection: Connection, lease: Lease) -> None:
     """Note that the lease's holder runs a job that needs the graph: it owns the graph from now on."""
     connection.execute(
-        f"UPDATE workspaces SET graph_owner = lease_owner,"  # noqa: S608 - a constant
-        f" graph_until = clock_timestamp() + make_interval(secs => %s) WHERE id = %s AND lease = %s AND {_IS_POOL}",
+        "UPDATE workspaces SET graph_owner = lease_owner,"
+        " graph_until = clock_timestamp() + make_interval(secs => %s) WHERE id = %s AND lease = %s",
         (GRAPH_SECONDS, *lease),
     )
 
@@ -166,7 +134,7 @@ def keep_graphs(connection: Connection, node: str, *, keeps: bool = True) -> Non
     )
 
 
-def renew(connection: Connection, lease: Lease, seconds: LeaseSeconds) -> bool:
+def renew(connection: Connection, lease: Lease, seconds: float) -> bool:
     """Hold the lease for so many more seconds. False if it is lost."""
     renewed = connection.execute(
         "UPDATE workspaces SET lease_until = clock_timestamp() + make_interval(secs => %s)"

@@ -181,13 +181,18 @@ def give(connection: Connection, workspace_id: str, person: str | None, group: s
     return bool(changed.rowcount)
 
 
-_OF_WORKSPACES = ("workspaces", "rows", "changes", "jobs", "job_askers", "copies")
+_OF_WORKSPACES = ("workspaces", "rows", "changes", "jobs", "job_askers", "job_attachments", "copies", "receipts")
 
 
 def allow_gateway(connection: Connection, role: str) -> None:
-    """Give a role of the database the rights of a gateway, and no others: no temporary tables either, which every role
-    may make by default. Raises JobError: ARGUMENT_INVALID."""
-    _grant(connection, role, "schema_version", "persons", "groups", "members", "tokens")
+    """Give a role of the database the rights of a gateway, and no others: it adds the rows of a workspace that is
+    shared, and changes none; no temporary tables either, which every role may make by default. Raises JobError:
+    ARGUMENT_INVALID."""
+    with connection.transaction():
+        _grant(connection, role, "schema_version", "persons", "groups", "members", "tokens")
+        connection.execute(
+            f'REVOKE UPDATE, DELETE ON rows, changes FROM "{role}"; REVOKE ALL ON receipts FROM "{role}"'.encode()
+        )
 
 
 def allow_host(connection: Connection, role: str) -> None:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from hashlib import sha256
 
-from . import leases, notices, rows
-from .protocol import Call, Incoming, P, R, Team
+from jobs.errors import JobError
+
+from . import attachments, leases, notices, rows, shared_jobs
+from .protocol import Call, HostTeam, Incoming, P, R
 from .rows import Author, Described, Position, SharedRow
 from .server import Connections
 
 _LISTEN_SECONDS = 1.0
 
 
-class PostgresTeam(Team):
-    """``Team`` over a server's connections."""
+class PostgresTeam(HostTeam):
+    """``HostTeam`` over a server's connections."""
 
     def __init__(self, server: Connections) -> None:
         self._server = server
@@ -50,11 +53,32 @@ class PostgresTeam(Team):
         with self._server.connection() as connection:
             return rows.commit(connection, workspace_id, before, changed, jobs, author, format_)
 
+    def attachment(self, workspace_id: str, job_id: str) -> Iterator[bytes]:
+        with self._server.connection() as connection:
+            digest, parts = attachments.whole(connection, workspace_id, job_id) or ("", 0)
+        found = sha256()
+        for number in range(parts):
+            with self._server.connection() as connection:
+                part = attachments.part(connection, workspace_id, job_id, digest, number)
+            found.update(part)
+            yield part
+        if found.hexdigest() != digest:
+            raise JobError("TEAM_UNUSABLE", "What was attached to the job is not whole.")
+
     def close(self) -> None:
         self._server.close()
 
     # --- a pool of workers, for all workspaces ---
 
+    tell = Call(notices.send)
+    renew = Call(leases.renew)
+    release = Call(leases.release)
+    due = Call(shared_jobs.due)
+    running = Call(shared_jobs.running)
+    write = Call(shared_jobs.write)
+    cancel_requests = Call(shared_jobs.cancel_requests)
+    is_committed = Call(shared_jobs.is_committed)
+    forget_texts = Call(shared_jobs.forget_texts)
     take = Call(leases.take)
     due_in = Call(leases.due_in)
     keep_graphs = Call(leases.keep_graphs)

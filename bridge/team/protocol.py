@@ -1,7 +1,7 @@
-"""The table of calls: what a machine asks of its team through a gateway, and the gateway and the pools of its database.
+"""The table of calls: what a machine asks of its team through a gateway, and the gateway of its database.
 
 A call is a function of the database, whose annotations also say what a request and its answer have: the gateway's
-client, its routes and their description are made from them.
+client, its routes and their description are made from them. A pool, which has the database's address, has more.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar,
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, create_model
 
-from . import copies as machines_copies, leases, notices, rows, shared_jobs
+from . import attachments, copies as machines_copies, rows, shared_jobs
 from .rows import Author, Described, FeedRow, Position, Registered, SharedRow
 
 if TYPE_CHECKING:
@@ -29,14 +29,22 @@ STRICT = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class Call(Generic[P, R]):
-    """One call. In a request, the parts of a lease and of a position stand beside the other arguments."""
+    """One call. In a request, the parts of a position stand beside the other arguments."""
 
     name: str
 
-    def __init__(self, function: Callable[Concatenate[Connection, P], R], *, changes: bool = False) -> None:
-        """``function`` gets a connection first. ``changes``: it changes something, which a gateway's audit tells."""
+    def __init__(
+        self,
+        function: Callable[Concatenate[Connection, P], R],
+        *,
+        changes: bool = False,
+        is_news: Callable[[R], bool] = lambda answer: False,
+    ) -> None:
+        """``function`` gets a connection first. ``changes``: it changes something, which a gateway's audit tells.
+        ``is_news``: whether the answer says that others are to look: then the gateway tells them."""
         self.function = function
         self.changes = changes
+        self.is_news = is_news
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
@@ -118,25 +126,13 @@ class Team(ABC):
     memory_count = Call(rows.memory_count)
     missing = Call(rows.missing)
 
-    # --- leases ---
-    look = Call(leases.look)
-    renew = Call(leases.renew)
-    release = Call(leases.release)
-
-    # --- jobs of the lease's holder ---
-    time = Call(shared_jobs.now)
-    due = Call(shared_jobs.due)
-    running = Call(shared_jobs.running)
-    write = Call(shared_jobs.write, changes=True)
-    cancel_requests = Call(shared_jobs.cancel_requests)
-    is_committed = Call(shared_jobs.is_committed)
-    forget_texts = Call(shared_jobs.forget_texts, changes=True)
-
     # --- jobs of who asks ---
-    post = Call(shared_jobs.post, changes=True)
+    time = Call(shared_jobs.now)
+    attach = Call(attachments.attach, changes=True)
+    post = Call(shared_jobs.post, changes=True, is_news=lambda told: "posted" in told.values())
     reports = Call(shared_jobs.reports)
     acknowledge = Call(shared_jobs.acknowledge)
-    cancel = Call(shared_jobs.cancel, changes=True)
+    cancel = Call(shared_jobs.cancel, changes=True, is_news=lambda found: found in ("cancelled", "running"))
 
     # --- copies, and what operators see ---
     note_copy = Call(machines_copies.note)
@@ -147,9 +143,6 @@ class Team(ABC):
     failed_jobs = Call(shared_jobs.failed)
     dismiss = Call(shared_jobs.dismiss, changes=True)
     workspaces = Call(machines_copies.all_workspaces)
-
-    # --- notices ---
-    tell = Call(notices.send)
 
     @abstractmethod
     def run(self, call: Call[P, R], *arguments: P.args, **named: P.kwargs) -> R:
@@ -166,6 +159,14 @@ class Team(ABC):
         """What a copy at this position lacks; None for a workspace that the team does not know."""
 
     @abstractmethod
+    def close(self) -> None:
+        """Close all connections."""
+
+
+class HostTeam(Team):
+    """The team as a pool has it, which runs the jobs."""
+
+    @abstractmethod
     def commit(
         self,
         workspace_id: str,
@@ -178,8 +179,14 @@ class Team(ABC):
         """As ``rows.commit``. Raises JobError: TEAM_CONFLICT, TEAM_LEASE_LOST."""
 
     @abstractmethod
-    def close(self) -> None:
-        """Close all connections."""
+    def attachment(self, workspace_id: str, job_id: str) -> Iterator[bytes]:
+        """The parts of what is attached to a job, as they were sent. Raises JobError: TEAM_UNUSABLE unless they are
+        whole."""
+
+    submit = Call(shared_jobs.submit)
+    keep_receipt = Call(attachments.keep_receipt)
+    receipts = Call(attachments.receipts)
+    receipt = Call(attachments.receipt)
 
 
 CALLS: dict[str, Call[Any, Any]] = {call.name: call for call in vars(Team).values() if isinstance(call, Call)}

@@ -20,6 +20,9 @@ CHANGES_DAYS = 180
 EFFECTS_DAYS = 365
 """For which it is noted that a job had its effect."""
 
+ATTACHMENTS_DAYS = 7
+"""For which something is kept that was attached to a job that never came."""
+
 
 def prune(connection: Connection, workspace_id: str) -> None:
     """Remove what is older. Several workers may do it at a time."""
@@ -37,4 +40,10 @@ def prune(connection: Connection, workspace_id: str) -> None:
         "DELETE FROM rows WHERE workspace_id = %s AND tbl = 'effects'"
         " AND (value IS NULL OR (value->>'at')::timestamptz < clock_timestamp() - make_interval(days => %s))",
         (workspace_id, EFFECTS_DAYS),
+    )
+    connection.execute(
+        "DELETE FROM job_attachments AS a WHERE workspace_id = %s"
+        " AND attached_at < clock_timestamp() - make_interval(days => %s) AND NOT EXISTS"
+        " (SELECT 1 FROM jobs AS j WHERE j.workspace_id = a.workspace_id AND j.job_id = a.job_id AND state <> 'ended')",
+        (workspace_id, ATTACHMENTS_DAYS),
     )

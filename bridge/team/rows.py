@@ -15,10 +15,8 @@ from uuid import uuid4
 
 from jobs.errors import JobError
 
-from . import row_history
 from .copy_age import Missing
 from .fields import ChangeId, Id, Number
-from .row_history import RowHistory
 
 if TYPE_CHECKING:
     from .server import Connection
@@ -52,15 +50,11 @@ class Position(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """Who makes a change: the machine's name, and the number of its lease of the workspace (see ``leases``).
-
-    Without a lease, only the position decides. ``owns_lease``: the lease must be the machine's own. In a pool, the
-    workers take leases by another name than that of the copy.
-    """
+    """Who makes a change: the copy's name, and the number of its pool's lease of the workspace (see ``leases``).
+    Without a lease, only the position decides."""
 
     node: str
     lease: int | None = None
-    owns_lease: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +92,15 @@ class Described:
 def share(
     connection: Connection, what: Described, change_id: str, all_rows: Iterable[SharedRow], author: Author
 ) -> None:
-    """Make a workspace known, with all its rows as its first change, unless it is known already."""
+    """Make a workspace known, with all its rows as its first change, unless it is known already. Raises JobError:
+    ARGUMENT_INVALID for rows that are no state of a workspace."""
     with connection.transaction():
         if registered(connection, what.workspace_id) is None:
             register(connection, what)
             start = Position(0, "")
             commit(connection, what.workspace_id, start, all_rows, [], author, what.format, change_id)
+            if connection.execute(_SAME_IDS, (what.workspace_id,)).fetchone():
+                raise JobError("ARGUMENT_INVALID", "Two memories have one id.")
 
 
 def register(connection: Connection, what: Described) -> None:
@@ -199,28 +196,24 @@ def commit(
     format_: int,
     change_id: str | None = None,
 ) -> Position:
-    """Commit a change, if the workspace is still at the position that it was made for, and its author holds the lease
-    and runs its jobs. ``jobs`` are the ids of the jobs that it applies; ``change_id`` a UUID for the change, if it must
-    be known before. Returns the new position.
+    """Commit a change, if the workspace is still at the position that it was made for, and its author's lease is the
+    last one. ``jobs`` are the ids of the jobs that it applies; ``change_id`` a UUID for the change, if it must be known
+    before. Returns the new position.
 
-    Raises JobError: TEAM_CONFLICT or TEAM_LEASE_LOST, with nothing committed, otherwise; ARGUMENT_INVALID for a change
-    that contradicts the rows that are there.
+    Raises JobError: TEAM_CONFLICT or TEAM_LEASE_LOST, with nothing committed, otherwise.
     """
     with connection.transaction():
         found = connection.execute(
-            "SELECT last_seq, last_change::text, format, lease, lease_owner FROM workspaces WHERE id = %s FOR UPDATE",
+            "SELECT last_seq, last_change::text, format, lease FROM workspaces WHERE id = %s FOR UPDATE",
             (workspace_id,),
         ).fetchone()
         if found is None or not _is_at(Position(*found[:2]), before):
             raise JobError("TEAM_CONFLICT")
         require_format(found[2], format_)
-        lease, owner = found[3:]
-        if author.lease not in (None, lease) or (author.owns_lease and author.node != owner):
+        if author.lease not in (None, found[3]):
             raise JobError("TEAM_LEASE_LOST")
-        running = None if author.lease is None else row_history.running(connection, workspace_id, jobs)
-        history = RowHistory(connection, workspace_id, running, is_first=not before.seq)
         after = Position(before.seq + 1, change_id or str(uuid4()))
-        count = _write(connection, workspace_id, after.seq, rows, history)
+        count = _write(connection, workspace_id, after.seq, rows)
         connection.execute(
             "INSERT INTO changes (workspace_id, seq, id, node, jobs, row_count) VALUES (%s, %s, %s, %s, %s, %s)",
             (workspace_id, *after, author.node, json.dumps(list(jobs)), count),
@@ -237,31 +230,40 @@ def _is_at(found: Position, expected: Position) -> bool:
 
 
 # Many rows are one statement. A pipeline of statements would keep the server from noticing that its client is gone.
-_UPSERT = """
+_INSERT = """
 INSERT INTO rows AS former (workspace_id, tbl, key, seq, value, memory_id, vectors, vectors_seq)
 SELECT %(workspace)s, tbl, key, %(seq)s, value::json, CASE WHEN tbl = 'memories' THEN value::json->>'id' END,
     vectors, CASE WHEN vectors IS NOT NULL THEN %(seq)s END
 FROM unnest(%(tables)s::text[], %(keys)s::text[], %(values)s::text[], %(vectors)s::bytea[])
     AS given (tbl, key, value, vectors)
-ON CONFLICT (workspace_id, tbl, key) DO UPDATE SET
+"""
+# A gateway, which writes first rows alone, may change none.
+_FIRST = f"{_INSERT} ON CONFLICT DO NOTHING"
+_UPSERT = """
+{insert} ON CONFLICT (workspace_id, tbl, key) DO UPDATE SET
     seq = excluded.seq, value = excluded.value, memory_id = excluded.memory_id,
     vectors = CASE WHEN {keeps} THEN coalesce(excluded.vectors, former.vectors) END,
     vectors_seq = CASE WHEN {keeps} THEN coalesce(excluded.vectors_seq, former.vectors_seq) END
 """.format(
+    insert=_INSERT,
     # What is hidden or deleted has no vectors.
-    keeps="excluded.value IS NOT NULL AND coalesce(excluded.value->>'hidden', '0') IN ('0', 'false')"
+    keeps="excluded.value IS NOT NULL AND coalesce(excluded.value->>'hidden', '0') IN ('0', 'false')",
 )
 
 
-def _write(connection: Connection, workspace_id: str, seq: int, rows: Iterable[SharedRow], history: RowHistory) -> int:
-    """Write the rows of a change. Returns how many."""
+_SAME_IDS = """
+SELECT 1 FROM rows WHERE workspace_id = %s AND memory_id IS NOT NULL GROUP BY memory_id HAVING count(*) > 1 LIMIT 1
+"""
+
+
+def _write(connection: Connection, workspace_id: str, seq: int, rows: Iterable[SharedRow]) -> int:
+    """Write the rows of a change. Returns how many. Raises JobError: ARGUMENT_INVALID for first rows with one key."""
     count = 0
     waiting = iter(rows)
     while some := list(islice(waiting, _WRITTEN)):
         count += len(some)
-        history.require(some)
-        connection.execute(
-            _UPSERT,
+        written = connection.execute(
+            (_UPSERT if seq > 1 else _FIRST).encode(),
             {
                 "workspace": workspace_id,
                 "seq": seq,
@@ -271,7 +273,8 @@ def _write(connection: Connection, workspace_id: str, seq: int, rows: Iterable[S
                 "vectors": [row.vectors for row in some],
             },
         )
-    history.require_end()
+        if written.rowcount != len(some):
+            raise JobError("ARGUMENT_INVALID", "Two rows have one key.")
     return count
 
 

@@ -251,8 +251,40 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, cognee_memory
 $$;
 """
 
+_ATTACHMENTS = """
+-- What a job needs of its machine's files, in parts of a compressed stream that ``digest`` names: it is posted once all
+-- are here, and leaves none when it has ended.
+CREATE TABLE job_attachments (
+    workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
+    job_id text NOT NULL,
+    digest text NOT NULL,
+    part integer NOT NULL,
+    parts integer NOT NULL,
+    data bytea NOT NULL,
+    attached_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    PRIMARY KEY (workspace_id, job_id, digest, part)
+);
+ALTER TABLE job_attachments ALTER data SET STORAGE EXTERNAL;
+ALTER TABLE job_attachments ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON job_attachments USING (workspace_id = (SELECT workspace_in_use()));
+
+-- what a migration or a capture did, for its undoing: ids and digests, never texts
+CREATE TABLE receipts (
+    workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
+    receipt_id text NOT NULL,
+    receipt json NOT NULL,
+    PRIMARY KEY (workspace_id, receipt_id)
+);
+ALTER TABLE receipts ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON receipts USING (workspace_id = (SELECT workspace_in_use()));
+
+-- Jobs that their machine alone could run: it has them still, and posts them with their attachments, or runs them.
+DELETE FROM jobs WHERE runs_on IS NOT NULL AND state <> 'ended';
+ALTER TABLE jobs DROP COLUMN runs_on;
+"""
+
 # The migration at index n upgrades the schema from version n to n + 1.
-MIGRATIONS: tuple[str, ...] = (_TRUTH, _WALLS, _NAMES, _IDS, _ACCESS)
+MIGRATIONS: tuple[str, ...] = (_TRUTH, _WALLS, _NAMES, _IDS, _ACCESS, _ATTACHMENTS)
 VERSION = len(MIGRATIONS)
 
 

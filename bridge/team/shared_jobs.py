@@ -1,4 +1,4 @@
-"""The jobs of shared workspaces: any machine posts them, the holder of the workspace's lease runs them, and the
+"""The jobs of shared workspaces: any machine posts them, a pool that holds the workspace's lease runs them, and the
 machines on which they were dropped get their records.
 
 A record is stepped by ``jobs.lifecycle`` alone, with the server's clock; this module reads and writes it.
@@ -16,18 +16,19 @@ from pydantic import Field
 
 from jobs import clock, lifecycle
 from jobs.errors import SLIPS, JobError
-from jobs.kinds import LOCAL, NEEDS_GRAPH
-from jobs.model import Job, Record, canonical_json
+from jobs.kinds import NEEDS_GRAPH, Kind, attaches
+from jobs.model import Job, Record, canonical_json, encode
+from jobs.parse import parse_job
 from jobs.scrub import without_texts
 
-from . import leases
+from . import attachments, leases
 from .fields import Id, JobId, JsonRecord, Node, Number, PostedJob
 from .leases import Lease
 
 if TYPE_CHECKING:
     from .server import Connection
 
-Posted = Literal["posted", "known", "other"]
+Posted = Literal["posted", "known", "other", "unattached"]
 _MOST_REPORTS = 200
 MOST_FAILED = 50
 """Of the failed jobs, those that an operator sees at once."""
@@ -37,7 +38,7 @@ MOST_FAILED = 50
 class SharedJob:
     """A job and its record. ``job`` is as ``Job.as_dict``; None once it has ended and was reported."""
 
-    record: JsonRecord
+    record: Record
     job: dict[str, Any] | None
 
 
@@ -80,8 +81,9 @@ def post(
     with its next generation. Posting twice is posting once. None counts as submitted or accepted later than now, so
     that a machine whose clock is ahead is not always the last.
 
-    Returns for each id whether it is "posted", "known" already, or that of an "other" job, which is not touched. Raises
-    JobError: TEAM_NOT_SHARED for a workspace that is not known yet.
+    Returns for each id whether it is "posted", "known" already, that of an "other" job, which is not touched, or
+    "unattached": it is posted again once what it needs of its machine's files is attached. Raises JobError:
+    TEAM_NOT_SHARED for a workspace that is not known yet.
     """
     told: dict[str, Posted] = {}
     with connection.transaction():
@@ -92,7 +94,7 @@ def post(
         jobs = [_begun_by(job, record, at) for job, record in jobs]
         for job, record in jobs:
             told[record.job_id] = _post(connection, workspace_id, node, job, record)
-            if told[record.job_id] != "other":
+            if told[record.job_id] in ("posted", "known"):
                 connection.execute(
                     "INSERT INTO job_askers (node, workspace_id, job_id, reported) VALUES (%s, %s, %s, %s)"
                     " ON CONFLICT DO NOTHING",
@@ -108,35 +110,48 @@ def post(
     return told
 
 
+def submit(connection: Connection, workspace_id: str, kind: Kind, payload: dict[str, Any], job_id: str) -> None:
+    """Post a job of the team itself, which no machine asked for."""
+    file = {"schema_version": 1, "job_id": job_id, "kind": kind, "payload": payload, "submitted_by": "worker"}
+    job = parse_job(job_id, encode(file))
+    with connection.transaction():
+        post(connection, workspace_id, "", [(job, lifecycle.accept(job, now(connection)))])
+        connection.execute("DELETE FROM job_askers WHERE node = '' AND workspace_id = %s", (workspace_id,))
+
+
 _POST = """
 INSERT INTO jobs AS former
-    (workspace_id, job_id, job_sha256, kind, runs_on, needs_graph, asked_by, priority, state, due_at, expires_at, job,
-     record)
-VALUES (%s, %s, %s, %s, %s, %s, %s, %s, 'waiting', %s, %s, %s, %s)
+    (workspace_id, job_id, job_sha256, kind, needs_graph, asked_by, priority, state, due_at, expires_at, job, record)
+VALUES (%s, %s, %s, %s, %s, %s, %s, 'waiting', %s, %s, %s, %s)
 ON CONFLICT (workspace_id, job_id) DO UPDATE SET
     asked_by = excluded.asked_by,
     priority = excluded.priority, state = 'waiting', due_at = excluded.due_at, expires_at = excluded.expires_at,
     job = excluded.job, record = excluded.record, version = former.version + 1, is_cancel_requested = false,
     changed_at = clock_timestamp()
-WHERE former.job_sha256 = excluded.job_sha256 AND former.state = 'ended'
-    AND (former.record->>'generation')::integer < (excluded.record->>'generation')::integer
+"""
+_FORMER = """
+SELECT job_sha256, state, (record->>'generation')::integer FROM jobs WHERE workspace_id = %s AND job_id = %s
 """
 
 
 def _post(connection: Connection, workspace_id: str, node: str, job: Job, record: Record) -> Posted:
     if record.state == "running":  # a database that was restored may not have it: then it waits again
         record = replace(record, state="queued")
+    former = connection.execute(_FORMER, (workspace_id, record.job_id)).fetchone()
+    if former is not None:
+        digest, state, generation = former
+        if digest != record.job_sha256:
+            return "other"
+        if state != "ended" or generation >= record.generation:
+            return "known"
+    if attaches(job.kind, job.payload) and not attachments.is_whole(connection, workspace_id, record.job_id):
+        return "unattached"
     values = (
-        workspace_id, record.job_id, record.job_sha256, record.kind, node if record.kind in LOCAL else None,
-        record.kind in NEEDS_GRAPH, node, record.priority, _due_at(record), record.expires_at,
-        _json(job.as_dict()), _json(record.as_dict()),
+        workspace_id, record.job_id, record.job_sha256, record.kind, record.kind in NEEDS_GRAPH, node,
+        record.priority, _due_at(record), record.expires_at, _json(job.as_dict()), _json(record.as_dict()),
     )  # fmt: skip
-    if connection.execute(_POST, values).rowcount:
-        return "posted"
-    found = connection.execute(
-        "SELECT job_sha256 FROM jobs WHERE workspace_id = %s AND job_id = %s", (workspace_id, record.job_id)
-    ).fetchone()
-    return "known" if found == (record.job_sha256,) else "other"
+    connection.execute(_POST, values)
+    return "posted"
 
 
 def _begun_by(job: Job, record: Record, at: datetime) -> tuple[Job, Record]:
@@ -250,15 +265,13 @@ ORDER BY jobs.priority DESC, seq LIMIT %(limit)s
 """  # noqa: S608 - constants
 
 
-def due(
-    connection: Connection, lease: Lease, node: Node, limit: Annotated[int, Field(gt=0, le=1000)]
-) -> list[SharedJob]:
-    """The workspace's jobs that may start now on this machine, in their order of starting."""
+def due(connection: Connection, lease: Lease, node: str, limit: int) -> list[SharedJob]:
+    """The workspace's jobs that may start now in the pool ``node``, in their order of starting."""
     found = connection.execute(_DUE, {"id": lease.workspace_id, "node": node, "limit": limit})
     return [SharedJob(Record.from_dict(record), job) for record, job in found]
 
 
-def running(connection: Connection, lease: Lease) -> list[JsonRecord]:
+def running(connection: Connection, lease: Lease) -> list[Record]:
     """The workspace's jobs whose records say that they run: when a lease begins, those of a worker that died."""
     found = connection.execute(
         "SELECT record FROM jobs WHERE workspace_id = %s AND state = 'running' ORDER BY seq", (lease.workspace_id,)
@@ -266,7 +279,7 @@ def running(connection: Connection, lease: Lease) -> list[JsonRecord]:
     return [Record.from_dict(record) for (record,) in found]
 
 
-def write(connection: Connection, lease: Lease, records: Sequence[JsonRecord]) -> None:
+def write(connection: Connection, lease: Lease, records: Sequence[Record]) -> None:
     """Write the next records of jobs, all or none. Raises JobError: TEAM_LEASE_LOST."""
     with connection.transaction():
         leases.require(connection, lease)
@@ -284,7 +297,7 @@ def cancel_requests(connection: Connection, lease: Lease) -> list[str]:
     return [job_id for (job_id,) in found]
 
 
-def is_committed(connection: Connection, workspace_id: Id, record: JsonRecord) -> bool:
+def is_committed(connection: Connection, workspace_id: str, record: Record) -> bool:
     """Whether the job's change is committed."""
     key = canonical_json([record.job_id, record.job_sha256])
     found = connection.execute(
@@ -329,6 +342,7 @@ def _write(connection: Connection, workspace_id: str, records: Sequence[Record])
             "records": [_json(each.as_dict()) for each in records],
         },
     )
+    attachments.drop(connection, workspace_id, [each.job_id for each in records if each.ended])
 
 
 def _state(record: Record) -> str:

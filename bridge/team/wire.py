@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from jobs.errors import JobError
 
-from .fields import ChangeId, Id, JobId, Name, Node, Number
+from .fields import ChangeId, Id, Name, Node, Number
 from .protocol import STRICT
 from .rows import FeedRow, SharedRow
 
@@ -52,17 +52,6 @@ class Listen(Body):
     seconds: Annotated[float, Field(ge=0, le=60)]
     node: Node | None = None
     mark: float | None = None
-
-
-class Commit(Body):
-    """The header of a change."""
-
-    seq: Number
-    change: ChangeId
-    jobs: list[JobId]
-    node: Node
-    lease: Number
-    format: Number
 
 
 class Share(Body):

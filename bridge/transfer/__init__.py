@@ -7,5 +7,4 @@ It must not know operations or transactions: it converts between files and memor
 ``export_file``: reads and checks an export file.
 ``lost_memories``: what the team's database lost, kept as an export.
 ``migration``: converts a text of an earlier version to a memory.
-``receipts``: the receipts of migrations.
 """

@@ -3034,8 +3034,6 @@ export interface WholeMemory {
 export interface WorkerInTeam {
   /** Why the team was not reached at the last try; null while it is reached, and before the first try has ended. */
   problem: ErrorCode | null;
-  /** Whether the worker runs the jobs of the whole team now. */
-  holds_lease: boolean;
 }
 
 export interface WorkerStatus {

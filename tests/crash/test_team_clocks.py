@@ -1,6 +1,6 @@
-"""A team whose machines have the wrong time: everything goes by the clock of the database's server.
+"""A team whose machines and service have the wrong time: everything goes by the clock of the database's server.
 
-A machine's time is shifted for its own processes alone, by a library that is loaded into them.
+Time is shifted for the processes of one machine alone, by a library that is loaded into them.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from harness import SOAK, Place, until
-from machines import pause, resume
+from harness import Place, until
 from postgres import database
 from team_machines import LEASE_SECONDS, Machines, remember, remembered, result_of, succeeded, titles
 
@@ -82,23 +81,16 @@ def dsn() -> Iterator[str]:
 
 
 class Clocks(Machines):
-    """A machine whose clock is right, one that is hours ahead, and one that is hours behind."""
+    """A machine whose clock is right, one that is hours ahead, and one that is hours behind. The service is ahead."""
 
     def __init__(self, folder: Path, dsn: str, cache: Path, library: Path) -> None:
-        super().__init__(folder, dsn, cache)
-
         def shifted(hours: int) -> dict[str, str]:
             return {"LD_PRELOAD": str(library), "SECONDS_AHEAD": str(hours * 3600)}
 
+        super().__init__(folder, dsn, cache, **shifted(2 * HOURS))
         self.right = self.add("right")
         self.ahead = self.add("ahead", **shifted(HOURS))
         self.behind = self.add("behind", **shifted(-HOURS))
-
-    def only(self, *places: Place) -> None:
-        """Let jobs run on these machines alone."""
-        for each in self.places:
-            if (each.heartbeat()["state"] == "paused") == (each in places):
-                (resume if each in places else pause)(each)
 
     def lease(self) -> tuple[int, str, datetime]:
         """Its number, its holder and its end."""
@@ -122,7 +114,6 @@ def server_time(offset: timedelta = timedelta()) -> str:
 
 
 def test_jobs_of_machines_with_wrong_clocks_run_once_and_on_time(clocks: Clocks) -> None:
-    clocks.only(*clocks.places)
     began = datetime.now(UTC)
     stored = [remember(place, f"Topic {number}") for number, place in enumerate(clocks.places * 2)]
     jobs = dict(zip(stored, clocks.places * 2, strict=True))
@@ -145,7 +136,6 @@ def test_jobs_of_machines_with_wrong_clocks_run_once_and_on_time(clocks: Clocks)
 
 
 def test_a_memory_without_a_date_of_its_own_has_the_teams_time_wherever_it_was_dropped(clocks: Clocks) -> None:
-    clocks.only(*clocks.places)
     began = datetime.now(UTC)
     numbers: dict[str, str] = {}
     for name in ("ahead", "right", "behind"):
@@ -167,16 +157,10 @@ def codes(place: Place) -> set[str]:
     return {each["code"] for each in place.json("doctor")["findings"]}
 
 
-@pytest.mark.parametrize("holder", ["ahead", "behind"] if SOAK else ["ahead"])
-def test_a_lease_of_a_machine_with_a_wrong_clock_lasts_as_long_as_any_and_no_longer(
-    clocks: Clocks, holder: str
-) -> None:
-    place: Place = getattr(clocks, holder)
-    clocks.only(place)
+def test_a_lease_of_a_pool_with_a_wrong_clock_lasts_as_long_as_any_and_no_longer(clocks: Clocks) -> None:
     job_id = clocks.right.submit("noop", {"sleep_ms": 600_000})
     clocks.right.in_state(job_id, "running")
     number, owner, end = clocks.lease()
-    clocks.only(*clocks.places)
     until(lambda: clocks.lease()[2] > end + timedelta(seconds=LEASE_SECONDS), "it was renewed for longer than it lasts")
     assert clocks.lease()[:2] == (number, owner), "nobody has taken it over"
     assert clocks.lease()[2] - datetime.now(UTC) <= timedelta(seconds=LEASE_SECONDS)
@@ -186,7 +170,6 @@ def test_a_lease_of_a_machine_with_a_wrong_clock_lasts_as_long_as_any_and_no_lon
 
 
 def test_the_status_that_was_set_last_stands_whatever_the_clocks_say(clocks: Clocks) -> None:
-    clocks.only(clocks.right)
     memory_id = remembered(clocks.right, remember(clocks.right, "Tokens expire overnight"))
     orders = [(clocks.ahead, clocks.right), (clocks.right, clocks.behind), (clocks.ahead, clocks.behind)]
     for first, last in orders:
@@ -200,7 +183,6 @@ def test_the_status_that_was_set_last_stands_whatever_the_clocks_say(clocks: Clo
 
 def test_what_a_machine_ahead_forgot_can_be_remembered_anew(clocks: Clocks) -> None:
     memory_id = remembered(clocks.right, remember(clocks.right, "The queue is a spool"))
-    clocks.only(clocks.ahead)
     succeeded(clocks.right, clocks.right.submit("forget", {"memory_ids": [memory_id]}))
 
     def is_back() -> bool:
@@ -214,12 +196,12 @@ def test_what_a_machine_ahead_forgot_can_be_remembered_anew(clocks: Clocks) -> N
 
 def test_what_was_asked_for_before_a_forgetting_does_not_bring_the_memory_back(clocks: Clocks) -> None:
     memory_id = remembered(clocks.right, remember(clocks.right, "Webhooks are signed"))
-    clocks.only()
+    clocks.hold_jobs()
     before = remember(clocks.right, "Webhooks are signed", priority=-50)
     forget = clocks.right.submit("forget", {"memory_ids": [memory_id]}, priority=50)
     for job_id in (before, forget):
         until(lambda job_id=job_id: clocks.is_posted(job_id), "it is posted")  # type: ignore[misc]
-    resume(clocks.behind)
+    clocks.hold_jobs(holds=False)
     succeeded(clocks.right, forget)
     refused = clocks.right.ended(before)
     assert (refused.state, refused.error and refused.error["code"]) == ("failed", "MEMORY_FORGOTTEN")

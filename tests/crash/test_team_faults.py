@@ -16,11 +16,13 @@ import pytest
 from harness import SOAK, Place, until
 from machines import pause
 from postgres import Cluster, database
-from team_machines import Machines, remember, remembered, seq_of, succeeded, titles
+from team_machines import Machines, remember, result_of, seq_of, succeeded, titles
 
 from jobs import steps
 
-EVERYDAY = ["after:team.share", "after:team.commit", "before:team.apply", "after:team.record"]
+EVERYDAY = ["after:team.share", "before:team.attach", "after:team.attach", "after:team.commit", "before:team.apply",
+            "after:team.record"]  # fmt: skip
+TALK = "## User\n\nWe decided to keep the queue in SQLite, since it survives a crash.\n\n## Assistant\n\nNoted.\n"
 PROCESS_OF = {step.name: step.process for step in steps.TEAM_STEPS}
 
 
@@ -49,6 +51,20 @@ def killed_at(place: Place, point: str) -> Iterator[None]:
         del place.environment["COGNEE_MEMORY_FAULT"]
 
 
+@contextlib.contextmanager
+def service_killed_at(team: Machines, point: str) -> Iterator[None]:
+    """A service whose child runs into a kill in the block; afterwards it runs as before."""
+    team.gateway.kill()
+    team.gateway.start(COGNEE_MEMORY_FAULT=f"kill@{point}")
+    before = team.gateway.log.count("the child ended")
+    try:
+        yield
+        until(lambda: team.gateway.log.count("the child ended") > before, f"it is killed\n{team.gateway.log}", 60)
+    finally:
+        team.gateway.kill()
+        team.gateway.start()
+
+
 @pytest.mark.parametrize("point", steps.TEAM_POINTS if SOAK else EVERYDAY)
 def test_after_a_kill_beside_a_teams_step_all_is_as_if_nothing_had_happened(
     tmp_path: Path, dsn: str, model_cache: Path, point: str
@@ -69,11 +85,16 @@ def test_after_a_kill_beside_a_teams_step_all_is_as_if_nothing_had_happened(
         if point.endswith(":team.apply"):
             with killed_at(second, point):
                 pass
+        elif point.endswith(":team.commit"):
+            with service_killed_at(team, point):
+                jobs.append((first, remember(first, "Said when it was killed")))
+        elif point.endswith(":team.attach"):
+            (second.workspace.root / "talk.md").write_text(TALK)
+            with killed_at(second, point):
+                jobs.append((second, second.submit("capture", {"file": "talk.md"})))
         else:
-            pause(first)  # so that the job runs where the kill is
             with killed_at(second, point):
                 jobs.append((second, remember(second, "Said when it was killed")))
-            assert first.cli("jobs", "resume").returncode == 0  # the other one takes over
         with second.worker():
             jobs.append((second, remember(second, "Said after it")))
             assert_undisturbed(team, jobs)
@@ -81,12 +102,18 @@ def test_after_a_kill_beside_a_teams_step_all_is_as_if_nothing_had_happened(
 
 def assert_undisturbed(team: Machines, jobs: list[tuple[Place, str]]) -> None:
     """All is as the jobs would have left it without a kill."""
-    memories = {remembered(place, job_id) for place, job_id in jobs}
+    memories = {stored(place, job_id) for place, job_id in jobs}
     assert len(memories) == len(jobs)
     team.assert_all_is_well([job_id for _, job_id in jobs])
     for place in team.places:
         assert len(titles(place)) == len(jobs)
     assert {record.generation for place, job_id in jobs if (record := place.record(job_id))} == {1}
+
+
+def stored(place: Place, job_id: str) -> str:
+    """The id of the memory that a job has stored."""
+    result = result_of(succeeded(place, job_id))
+    return str(result["memory_id"] if "memory_id" in result else result["items"][0]["memories"][0]["memory_id"])
 
 
 # --- full disks ---

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 from gateways import gateway_of
-from harness import Place, until
-from machines import pause, resume
+from harness import until
 from namespaces import Namespace, NoNamespaces, namespace
 from postgres import Cluster, cluster
 from psycopg.conninfo import conninfo_to_dict
@@ -30,7 +29,7 @@ class Wired(Machines):
         user = f"{parts['user']}:{parts['password']}"
         dsn = f"postgresql://{user}@{wire.address}:{parts['port']}/{parts['dbname']}?sslrootcert={certificate}"
         super().__init__(folder, dsn, cache)
-        gateway_of(dsn, host=wire.address, certificate=certificate)
+        gateway_of(dsn, host=wire.address, certificate=certificate, COGNEE_MEMORY_CACHE_DIR=str(cache))
         self.wire = wire
         self.here = self.add("here")
         self.away = self.add("away")
@@ -51,27 +50,12 @@ def serve(server: Cluster, wire: Namespace) -> Path:
     return server.serve(wire.address, wire.network)
 
 
-def running_at(place: Place, team: Wired) -> str:
-    """A job that runs on the machine that is away."""
-    pause(team.here)
-    job_id = place.submit("noop", {"sleep_ms": 8000})
-    query = "SELECT 1 FROM jobs WHERE workspace_id = %s AND job_id = %s AND record->>'state' = 'running'"
-    until(lambda: team.rows(query, job_id) or None, "it runs")
-    return job_id
-
-
-def test_a_worker_that_is_cut_off_is_replaced_and_goes_on_once_packets_come_again(team: Wired) -> None:
+def test_a_worker_that_is_cut_off_goes_on_once_packets_come_again(team: Wired) -> None:
     with team.here.worker(), team.away.worker():
         known = remember(team.here, "What both know")
         succeeded(team.here, known)
         team.until_equal()
-        job_id = running_at(team.here, team)
         team.wire.cut()
-        cut = time.monotonic()
-        resume(team.here)
-        ended = team.here.ended(job_id)
-        print(f"ended elsewhere {time.monotonic() - cut:.1f} s after the cut")
-        assert [attempt.outcome for attempt in ended.attempts] == ["worker_died", "succeeded"]
         meanwhile = [remember(team.here, "Said here meanwhile"), remember(team.away, "Said away meanwhile")]
         succeeded(team.here, meanwhile[0])
         until(lambda: "TEAM_UNREACHABLE" in team.away.log(), "it knows that nothing comes")
@@ -80,14 +64,12 @@ def test_a_worker_that_is_cut_off_is_replaced_and_goes_on_once_packets_come_agai
         team.wire.heal()
         succeeded(team.away, meanwhile[1])
         team.assert_all_is_well([known, *meanwhile])
-        assert team.here.record(job_id) == ended, "its late end changed nothing"
 
 
 def test_a_worker_that_is_cut_off_can_be_stopped(team: Wired) -> None:
     with team.here.worker(), team.away.worker() as stopped:
         succeeded(team.away, remember(team.away, "What both know"))
         team.until_equal()
-        running_at(team.here, team)
         team.wire.cut()
         began = time.monotonic()
         assert stopped.stop() == 0

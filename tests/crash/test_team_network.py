@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 from harness import SOAK, Place, until
-from machines import pause
 from network import Link, port_of
 from pools import PoolProcess
 from postgres import database
@@ -29,10 +28,10 @@ def dsn() -> Iterator[str]:
 
 
 class CutOff(Machines):
-    """A laptop, which runs no jobs, and pools, of which one is behind a link."""
+    """A laptop, and pools, of which one is behind a link."""
 
     def __init__(self, folder: Path, dsn: str, cache: Path, link: Link) -> None:
-        super().__init__(folder, dsn, cache)
+        super().__init__(folder, dsn, cache, workers=0)
         self.link = link
         self.here = self.add("here")
         self.unfenced: dict[str, str] = {}
@@ -53,19 +52,16 @@ def cut_off(tmp_path: Path, dsn: str, model_cache: Path) -> Iterator[CutOff]:
 
 # What it sends at a moment of a job.
 MOMENTS = {
-    "before the commit": b"lease_owner FROM workspaces",
+    "before the commit": b"format, lease FROM workspaces",
     "in the commit, with the row locked": b"INSERT INTO rows",
     "at the start of the job, with the row locked": b"UPDATE jobs SET state",
 }
 UNFENCED = """
 from dataclasses import replace
 from bridge.team import rows
-from bridge.team.row_history import RowHistory
 from jobs.errors import JobError
 
 fenced = rows.commit
-RowHistory.require = lambda self, some: None  # a second fence: it refuses what contradicts the rows that are there
-RowHistory.require_end = lambda self: None
 
 def unfenced(connection, workspace_id, before, changed, jobs, author, *rest):
     kept = list(changed)
@@ -86,7 +82,6 @@ def cut_off_in_a_job(team: CutOff, moment: bytes) -> str:
     job's id."""
     here, link = team.here, team.link
     with here.worker(), contextlib.ExitStack() as pools:
-        pause(here)
         cut = pools.enter_context(team.pool("cut", link.dsn(team.dsn), **team.unfenced))
         known = remember(here, "What was said before")
         succeeded(here, known)

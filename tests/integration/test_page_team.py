@@ -39,7 +39,7 @@ def shown(model_cache: Path, tmp_path_factory: pytest.TempPathFactory, browser: 
                 failed = second.submit("noop", {"outcome": "fail"}, max_attempts=1)
                 assert second.ended(failed).state == "failed"
                 until(lambda: first.json("memories", "list")["total"] == 1 or None, "it is here")
-                until(lambda: len(first.json("team", "status")["team"]["copies"]) == 2 or None, "both are noted")
+                until(lambda: len(first.json("team", "status")["team"]["copies"]) == 3 or None, "all are noted")
             team.change(
                 "UPDATE copies SET seen_at = clock_timestamp() - interval '8 days', applied_seq = applied_seq - 1"
                 " WHERE workspace_id = %s AND node = %s",
@@ -68,7 +68,7 @@ def test_the_team_is_shown_with_its_copies_and_the_failed_jobs_of_everybody(show
         "behind"
     )  # its graph, made when needed
     copies = team.get_by_role("region", name="Copies").locator("tbody tr")
-    expect(copies).to_have_count(2)
+    expect(copies).to_have_count(3)
     here = copies.filter(has_text=shown.team.node_of(shown.first))
     expect(here).to_contain_text("(this one)")
     away = copies.filter(has_text=shown.team.node_of(shown.second))
@@ -86,7 +86,7 @@ def test_who_runs_the_jobs_is_seen_while_they_run(shown: Shown, tab: Tab) -> Non
     expect(team).to_contain_text("nobody now")
     running = shown.first.submit("noop", {"sleep_ms": 600_000})
     expect(team).to_contain_text("1 running")
-    expect(team.locator(".facts")).to_contain_text(f"Runs its jobs{shown.team.node_of(shown.first)}")
+    expect(team.locator(".facts")).to_contain_text("Runs its jobspool-")
     assert shown.first.cli("jobs", "cancel", running).returncode == 0
     expect(team).to_contain_text("nobody now")
 

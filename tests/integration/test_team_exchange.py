@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -12,23 +13,21 @@ from uuid import uuid4
 import pytest
 from postgres import database
 
-from bridge.team import wire
+from bridge.team import retention
 from bridge.team.membership import Membership
 from bridge.team.postgres_team import PostgresTeam
-from bridge.team.protocol import CALLS
 from bridge.team.rows import Author, Described
 from bridge.team.server import Server
 from bridge.team.shared_jobs import Posted
-from jobs import clock, spool
+from jobs import clock, lifecycle, spool
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths, Workspace
-from jobs.lifecycle import CrashLimits, accept
+from jobs.lifecycle import accept
 from jobs.model import Job, Record, encode
 from jobs.parse import parse_job
 from worker.scheduling.ledger import Ledger
-from worker.team import file_texts
 from worker.team.exchange import Exchange
-from worker.team.team_jobs import TeamJobs
+from worker.team.machine_jobs import MachineJobs
 
 
 class Picky(PostgresTeam):
@@ -56,14 +55,17 @@ def place(tmp_path: Path) -> SpoolPaths:
 
 
 def exchange_of(
-    place: SpoolPaths, team: PostgresTeam, workspace_id: str, *job_ids: str, kind: str = "check", **payload: Any
+    place: SpoolPaths, team: PostgresTeam, workspace_id: str, *job_ids: str, kind: str = "forget", **payload: Any
 ) -> tuple[Exchange, Ledger]:
     ledger = Ledger(place, [])
-    files = {each: {"schema_version": 1, "job_id": each, "kind": kind, "payload": payload} for each in job_ids}
+    files = {
+        each: {"schema_version": 1, "job_id": each, "kind": kind, "payload": payload or {"topic_id": "t"}}
+        for each in job_ids
+    }
     jobs = [parse_job(job_id, encode(file)) for job_id, file in files.items()]
     ledger.accept([(job, accept(job, clock.now())) for job in jobs])
-    exchange = Exchange(place, ledger, team, Membership(workspace_id, "node", shares=False))
-    exchange.has_copy = True
+    membership = Membership(workspace_id, "node", shares=False)
+    exchange = Exchange(place, ledger, team, membership, MachineJobs(place, ledger).stays)
     return exchange, ledger
 
 
@@ -87,8 +89,8 @@ def test_a_job_of_a_machine_whose_clock_is_wrong_has_the_teams_time_and_its_own_
     job = parse_job("a", encode(file | {"submitted_at": dropped_at}))
     ledger = Ledger(place, [])
     ledger.accept([(job, accept(job, now + timedelta(hours=2 - hours)))])
-    exchange = Exchange(place, ledger, Behind(team._server), Membership(workspace_id, "node", shares=False))
-    exchange.has_copy = True
+    membership = Membership(workspace_id, "node", shares=False)
+    exchange = Exchange(place, ledger, Behind(team._server), membership, lambda record: False)
     exchange.run()
     lease = team.take("node", [workspace_id], 30)
     assert lease is not None
@@ -125,7 +127,7 @@ def test_one_job_that_the_team_refuses_ends_and_holds_up_no_other(place: SpoolPa
     assert refused.error is not None
     assert (refused.state, refused.error["code"]) == ("failed", "ARGUMENT_INVALID")
     assert {job_id: exchange.cancel(job_id) for job_id in ("a", "c")} == {"a": "running", "c": "running"}
-    exchange.run()
+    exchange.write(exchange.reports())
     assert {job_id: record.state for job_id in ("a", "c") if (record := ledger.find(job_id))} == dict.fromkeys(
         ("a", "c"), "cancelled"
     ), "the team knew them, and their end came back"
@@ -139,56 +141,103 @@ def test_a_job_for_a_workspace_that_the_team_no_longer_has_can_be_cancelled(plac
     assert ledger.find("a") is None or ledger.live() == []
 
 
-def test_files_that_a_job_names_are_posted_as_texts_of_the_machine_where_it_was_dropped(
-    place: SpoolPaths, team: Picky
+def posted(team: PostgresTeam, workspace_id: str) -> list[str]:
+    """The ids of the jobs that the team has."""
+    with team._server.connection() as connection:
+        return [
+            job_id
+            for (job_id,) in connection.execute("SELECT job_id FROM jobs WHERE workspace_id = %s", (workspace_id,))
+        ]
+
+
+def attached(team: PostgresTeam, workspace_id: str, job_id: str) -> bytes:
+    return b"".join(team.attachment(workspace_id, job_id))
+
+
+def attach(team: PostgresTeam, workspace_id: str, job_id: str, *parts: bytes, upto: int | None = None) -> bool:
+    """Attach these parts to the job, in this order, or the first ones of them. Returns whether all are there."""
+    digest = sha256(b"".join(parts)).hexdigest()
+    sent = [team.attach(workspace_id, job_id, digest, at, len(parts), part) for at, part in enumerate(parts[:upto])]
+    return sent[-1]
+
+
+@pytest.fixture
+def workspace_id(team: Picky) -> str:
+    found = str(uuid4())
+    team.share(Described(found, "w", 8, "fake", 8), str(uuid4()), [], Author("node"))
+    return found
+
+
+def test_a_job_is_not_posted_before_all_that_it_needs_is_attached(
+    place: SpoolPaths, team: Picky, workspace_id: str
 ) -> None:
-    workspace_id = str(uuid4())
-    team.share(Described(workspace_id, "w", 8, "fake", 8), str(uuid4()), [], Author("node"))
-    (place.root.parent / "notes.md").write_text("The key is ghp_1234567890abcdefghij1234567890ABCDEF.")
     exchange, ledger = exchange_of(place, team, workspace_id, "a", kind="cognify", paths=["notes.md"])
+    for upto in (0, 1):
+        if upto:
+            assert not attach(team, workspace_id, "a", b"one", b"two", upto=upto)
+        exchange.run()
+        assert list(exchange.unattached) == ["a"]
+        assert posted(team, workspace_id) == []
+        exchange.post_again(exchange.unattached.pop("a"))
+    assert attach(team, workspace_id, "a", b"one", b"two")
     exchange.run()
-    exchange._posted.clear()
-    exchange.run()
-    assert [record.state for record in ledger.live()] == ["queued"], "posting it again is posting it once"
-    lease = team.take("other", [workspace_id], 60)
-    assert lease is not None
-    [shared] = team.due(lease, "other", 9)
-    assert shared.job is not None
-    assert list(shared.job["payload"]) == ["texts"]
-    assert shared.job["payload"]["texts"][0].startswith("The key is ")
-    assert "ghp_12345" not in str(shared.job)
+    assert posted(team, workspace_id) == ["a"]
+    assert not exchange.unattached
+    assert [record.state for record in ledger.live()] == ["queued"]
 
 
-@pytest.mark.parametrize(("size", "code"), [(None, "ARGUMENT_INVALID"), (file_texts.MOST_BYTES + 1, "FILE_TOO_LARGE")])
-def test_a_job_whose_files_cannot_be_posted_ends_with_the_reason(
-    place: SpoolPaths, team: Picky, size: int | None, code: str
+def test_attaching_twice_is_attaching_once_and_of_two_readings_the_last_whole_one_stays(
+    team: Picky, workspace_id: str
 ) -> None:
-    workspace_id = str(uuid4())
-    team.share(Described(workspace_id, "w", 8, "fake", 8), str(uuid4()), [], Author("node"))
-    if size is not None:
-        (place.root.parent / "notes.md").write_text("x" * size)
-    exchange, ledger = exchange_of(place, team, workspace_id, "a", kind="cognify", paths=["notes.md"])
+    assert not attach(team, workspace_id, "a", b"old one", b"old two", upto=1)
+    for _ in range(2):
+        assert attach(team, workspace_id, "a", b"one", b"two")
+    assert attached(team, workspace_id, "a") == b"onetwo"
+    assert attach(team, workspace_id, "a", b"old one", b"old two")
+    assert attached(team, workspace_id, "a") == b"old oneold two"
+    with pytest.raises(JobError, match="not whole"):
+        attached(team, workspace_id, "b")
+
+
+def test_what_is_attached_goes_when_the_job_has_ended_and_is_asked_for_again_when_it_is_retried(
+    place: SpoolPaths, team: Picky, workspace_id: str
+) -> None:
+    exchange, ledger = exchange_of(place, team, workspace_id, "a", kind="import", path="all.jsonl")
+    attach(team, workspace_id, "a", b"one")
     exchange.run()
-    ended = ledger.find("a")
-    assert ended is not None
-    assert ended.error is not None
-    assert (ended.state, ended.error["code"]) == ("failed", code)
-
-
-def test_a_posted_job_that_names_files_is_refused_by_gateway_and_worker(place: SpoolPaths, team: Picky) -> None:
-    workspace_id = str(uuid4())
-    team.share(Described(workspace_id, "w", 8, "fake", 8), str(uuid4()), [], Author("node"))
-    file = {"schema_version": 1, "job_id": "a", "kind": "cognify", "payload": {"paths": ["secret.md"]}}
-    job = parse_job("a", encode(file))
-    record = accept(job, clock.now())
-    post = CALLS["post"]
-    with pytest.raises(JobError, match="may not name files"):
-        wire.parsed(post.body, encode(post.request(workspace_id, "n", [(job, record)])))
-    team.post(workspace_id, "n", [(job, record)])  # as a machine with the database's address could
-    jobs = TeamJobs(team, "mine", CrashLimits())
-    lease = team.take("mine", [workspace_id], 60)
+    lease = team.take("pool", [workspace_id], 60)
     assert lease is not None
-    jobs.hold(lease)
+    [due] = team.due(lease, "pool", 9)
+    attach(team, workspace_id, "a", b"another")
+    running = lifecycle.step(due.record, lifecycle.Started(), clock.now())
+    team.write(lease, [running])
+    assert attached(team, workspace_id, "a") == b"one"
+    team.write(lease, [lifecycle.step(running, lifecycle.Failed(JobError("IMPORT_INVALID")), clock.now())])
+    with pytest.raises(JobError):
+        attached(team, workspace_id, "a")
+    exchange.write(exchange.reports())
+    assert ledger.live() == []
+    ledger.replay("a")
+    exchange.run()
+    assert list(exchange.unattached) == ["a"]
+
+
+def test_what_was_attached_to_a_job_that_never_came_is_removed_after_a_week(team: Picky, workspace_id: str) -> None:
+    for job_id in ("old", "new"):
+        attach(team, workspace_id, job_id, b"one")
+    with team._server.connection() as connection:
+        connection.execute("UPDATE job_attachments SET attached_at = attached_at - interval '8 d' WHERE job_id = 'old'")
+        retention.prune(connection, workspace_id)
+        assert connection.execute("SELECT job_id FROM job_attachments").fetchall() == [("new",)]
+
+
+def test_a_job_that_changes_no_memory_is_not_posted(place: SpoolPaths, team: Picky, workspace_id: str) -> None:
+    exchange, ledger = exchange_of(place, team, workspace_id, "a", "b", kind="capture", dryRun=True)
+    exchange.run()
+    assert posted(team, workspace_id) == []
+    jobs = MachineJobs(place, ledger)
     assert jobs.next() == "a"
-    with pytest.raises(JobError, match="may not name files"):
-        jobs.read("a")
+    assert jobs.kinds_due() == ["capture"]
+    assert [record.job_id for record in jobs.due("capture", 9)] == ["a", "b"]
+    ledger.apply({"a": lifecycle.Cancelled()})
+    assert jobs.next() == "b"

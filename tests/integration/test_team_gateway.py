@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import timedelta
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from uuid import NAMESPACE_OID, uuid4, uuid5
@@ -23,6 +24,7 @@ import psycopg
 import pytest
 from gateways import Hosted, created_role
 from harness import PATIENCE, PROJECT, SOAK, Place, until
+from pools import PoolProcess
 from postgres import database
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from starlette.testclient import TestClient
@@ -31,13 +33,13 @@ from bridge.settings import load
 from bridge.store.team.tables import key_text
 from bridge.team import copies, membership, people, schema, wire
 from bridge.team.gateway_team import GatewayTeam
-from bridge.team.leases import Lease
 from bridge.team.postgres_team import PostgresTeam
 from bridge.team.protocol import CALLS
 from bridge.team.rows import Author, Described, Position, SharedRow
 from bridge.team.server import PersonsConnections, Server
 from jobs import clock, lifecycle
 from jobs.errors import JobError
+from jobs.ids import new_job_id
 from jobs.lock import is_held
 from jobs.model import encode
 from jobs.parse import parse_job
@@ -52,11 +54,13 @@ X, Y, Z = (str(uuid5(NAMESPACE_OID, name)) for name in "xyz")
 
 
 @pytest.fixture(scope="module")
-def hosted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosted]:
+def hosted(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> Iterator[Hosted]:
+    """A gateway without copies, and a pool that runs the jobs of workspaces with the default model."""
     with database() as dsn:
         hosted = Hosted(tmp_path_factory.mktemp("hosted"), dsn)
         hosted.start("--requests-per-minute", "100000")
-        yield hosted
+        with PoolProcess(tmp_path_factory.mktemp("pool"), dsn, model_cache):
+            yield hosted
         hosted.stop()
         hosted.server.close()
 
@@ -94,7 +98,7 @@ def test_machines_of_a_group_remember_together_through_the_gateway(
             for place in (first, second):
                 until(lambda place=place: place.json("memories", "list")["total"] == 2 or None, "both are here")
             copies = first.json("team", "status")["team"]["copies"]
-            assert {each["node"].split("/")[0] for each in copies} == {"ann", "bob"}
+            assert {"ann", "bob"} <= {each["node"].split("/")[0] for each in copies}
 
 
 _NOTE = """
@@ -181,20 +185,8 @@ def strangers(hosted: Hosted) -> Strangers:
 
 def bodies(workspace_id: str) -> dict[str, dict[str, Any]]:
     """A valid body for each route that is about a workspace."""
-    record = {
-        "schema_version": 1, "job_id": "a", "kind": "noop", "job_sha256": "0" * 64, "state": "queued",
-        "generation": 1, "attempt": 0, "max_attempts": 4, "priority": 0,
-    }  # fmt: skip
     more: dict[str, dict[str, Any]] = {
-        "look": {"node": "n", "seconds": 30.0},
-        "renew": {"lease": 7, "seconds": 30.0},
-        "release": {"lease": 7},
-        "due": {"lease": 7, "node": "n", "limit": 10},
-        "running": {"lease": 7},
-        "write": {"lease": 7, "records": []},
-        "cancel_requests": {"lease": 7},
-        "is_committed": {"record": record},
-        "forget_texts": {"lease": 7},
+        "attach": {"job_id": "a", "digest": "0" * 64, "part": 0, "parts": 2, "data": "AAAA"},
         "post": {"node": "n", "jobs": []},
         "reports": {"node": "n"},
         "acknowledge": {"node": "n", "seen": []},
@@ -205,19 +197,18 @@ def bodies(workspace_id: str) -> dict[str, dict[str, Any]]:
         "dismiss": {"job_ids": None},
         "incoming": {"seq": 0, "change": ""},
         "missing": {"seq": 0, "change": ""},
-        "commit": {"seq": 1, "change": "", "jobs": [], "node": "n", "lease": 7, "format": 8},
         "listen": {"seconds": 0.1, "node": "n"},
         "answer": {"verb": "retrieve", "arguments": {"query": "x"}, "root": "/"},
     }  # fmt: skip
     of_workspaces = [name for name, call in CALLS.items() if "workspace_id" in call.body.model_fields]
     return {
         name: {"workspace_id": workspace_id, **more.get(name, {})}
-        for name in [*of_workspaces, "incoming", "commit", "listen", "answer"]
+        for name in [*of_workspaces, "incoming", "listen", "answer"]
     }
 
 
 def ask(hosted: Hosted, name: str, body: dict[str, Any], token: str) -> httpx.Response:
-    content = json.dumps(body).encode() + b"\n" + (wire.END if name in ("commit", "share") else b"")
+    content = json.dumps(body).encode() + b"\n" + (wire.END if name == "share" else b"")
     return httpx.post(
         hosted.address + wire.PREFIX + name, content=content, headers={"Authorization": f"Bearer {token}"}
     )
@@ -238,11 +229,10 @@ def test_no_route_shows_or_changes_another_persons_workspace(strangers: Stranger
 def test_each_route_answers_the_person_whose_workspace_it_is(strangers: Strangers, name: str) -> None:
     """So that the refusals above are not those of a broken request."""
     answer = ask(strangers.hosted, name, bodies(strangers.workspace_id)[name], strangers.anns)
-    expected = (409,) if name in ("write", "forget_texts", "commit") else (200,)  # without the lease, or the position
     if name == "answer":
         assert answer.json()["error_code"] == "TEAM_NO_COPY", "this gateway answers no questions"
     else:
-        assert answer.status_code in expected, answer.text
+        assert answer.status_code == 200, answer.text
 
 
 def dump(hosted: Hosted, workspace_id: str) -> list[Any]:
@@ -361,8 +351,12 @@ def test_a_role_for_hosts_works_with_all_workspaces_and_can_change_no_table_and_
         assert found is not None
         assert {workspace_id, strangers.workspace_id} <= {each.workspace_id for each in team.workspaces()}
         team.commit(strangers.workspace_id, found.position, [], [], Author("host"), 8)
-        lease = team.take("host", [workspace_id], 30)
-        assert lease is None, "no job is due"
+        assert team.take("host", [workspace_id], 30) is None, "no job is due"
+        team.keep_receipt(workspace_id, {"receipt": "r"})
+        assert (team.receipts(workspace_id), team.receipt(workspace_id, "r")) == (["r"], {"receipt": "r"})
+        with strangers.hosted.team(strangers.anns) as ann:
+            ann.attach(strangers.workspace_id, "a", sha256(b"what").hexdigest(), 0, 1, b"what")
+        assert list(team.attachment(strangers.workspace_id, "a")) == [b"what"]
         for denied in ("SELECT 1 FROM tokens", "SELECT 1 FROM persons", "DROP TABLE rows", "ALTER TABLE rows ADD x int",
                        "CREATE TABLE cognee_memory.mine (x int)", "DROP POLICY own ON rows"):  # fmt: skip
             with server.connection() as connection, refused(connection):
@@ -411,7 +405,7 @@ def test_who_waits_hears_of_what_happened_between_two_of_its_requests(strangers:
     assert first["changed"], "it has not heard of anything yet"
     assert not listen(strangers, first["mark"], 0.1)["changed"]
     with strangers.hosted.team(strangers.anns) as team:
-        team.tell(strangers.workspace_id)
+        post(team, strangers.workspace_id)
     heard = listen(strangers, first["mark"], 20.0)
     assert heard["changed"]
     assert listen(strangers, first["mark"], 20.0)["changed"], "as of that mark, also if the answer was lost"
@@ -421,6 +415,14 @@ def test_who_waits_hears_of_what_happened_between_two_of_its_requests(strangers:
 def test_an_earlier_version_that_waits_is_told_whether_a_notice_came(strangers: Strangers) -> None:
     body = {"workspace_id": strangers.workspace_id, "seconds": 0.1}
     assert ask(strangers.hosted, "listen", body, strangers.anns).json()["value"] is False
+
+
+def post(team: GatewayTeam, workspace_id: str) -> str:
+    """Post a job that nobody runs. Returns its id."""
+    file = {"schema_version": 1, "job_id": new_job_id(), "kind": "noop", "payload": {}}
+    job = parse_job(str(file["job_id"]), encode(file), test_jobs=True)
+    assert team.post(workspace_id, "laptop", [(job, lifecycle.accept(job, clock.now()))]) == {job.job_id: "posted"}
+    return job.job_id
 
 
 class Counted(Limits):
@@ -486,9 +488,8 @@ def test_who_waits_is_told_of_a_change_whose_notice_was_lost(strangers: Stranger
     file = {"schema_version": 1, "job_id": str(uuid4()), "kind": "noop", "payload": {}}
     job = parse_job(file["job_id"], encode(file), test_jobs=True)  # type: ignore[arg-type]
     team.post(workspace_id, "host", [(job, lifecycle.accept(job, clock.now()))])
-    assert waiting.look() == [workspace_id], "a job is due"
+    assert waiting.look() == [], "a laptop runs no jobs"
     team.cancel(workspace_id, job.job_id)
-    assert waiting.look() == []
 
 
 def test_who_waits_is_seen(strangers: Strangers, waiting: Waiting) -> None:
@@ -503,33 +504,6 @@ def test_who_waits_is_seen(strangers: Strangers, waiting: Waiting) -> None:
             "SELECT seen_at > clock_timestamp() - interval '1 h' FROM copies WHERE node = %s", (node,)
         )
         assert seen
-
-
-def test_a_job_of_the_graph_runs_in_the_service_alone_whatever_a_machine_says(strangers: Strangers) -> None:
-    workspace_id = strangers.workspace_id
-    file = {"schema_version": 1, "job_id": str(uuid4()), "kind": "ask", "payload": {"question": "why?"}}
-    job = parse_job(file["job_id"], encode(file))  # type: ignore[arg-type]
-    record = lifecycle.accept(job, clock.now())
-    pool = PostgresTeam(strangers.hosted.server)
-    with strangers.hosted.team(strangers.anns) as team:
-        team.post(workspace_id, "laptop", [(job, record)])
-        turn = team.look(workspace_id, "laptop", 60.0)
-        assert turn is not None
-        assert (turn.lease, turn.due_seconds) == (None, None), "it need not look again"
-        with strangers.hosted.working(strangers.anns, workspace_id) as (_, author):
-            assert author.lease is not None
-            lease = Lease(workspace_id, author.lease)
-            assert team.due(lease, "laptop", 10) == []
-            team.write(lease, [lifecycle.step(record, lifecycle.Started(), clock.now())])
-            with strangers.hosted.server.connection() as connection:
-                owner = connection.execute("SELECT graph_owner FROM workspaces WHERE id = %s", (workspace_id,))
-                assert owner.fetchone() == (None,), "nobody keeps the graph from the service"
-            team.write(lease, [record])
-    taken = pool.take("pool", [workspace_id])
-    assert taken is not None
-    assert [each.record.job_id for each in pool.due(taken, "pool", 10)] == [job.job_id]
-    pool.release(taken)
-    assert pool.cancel(workspace_id, job.job_id) == "cancelled"
 
 
 def test_who_waits_with_a_token_that_was_revoked_is_refused(strangers: Strangers) -> None:
@@ -679,7 +653,7 @@ def test_a_record_that_says_other_than_its_job_is_refused(strangers: Strangers, 
     [b"", b"{", b"[]", b"{}", b'{"workspace_id": 1}', b'{"workspace_id": "x"}', b"\xff", b'{"a": ' * 5000],
 )
 def test_what_is_no_request_gets_a_clear_error(strangers: Strangers, body: bytes) -> None:
-    for name in ("registered", "commit", "incoming", "listen"):
+    for name in ("registered", "share", "incoming", "listen"):
         headers = {"Authorization": f"Bearer {strangers.anns}"}
         answer = httpx.post(strangers.hosted.address + wire.PREFIX + name, content=body, headers=headers)
         assert (answer.status_code, answer.json()["error_code"]) == (400, "ARGUMENT_INVALID"), name
@@ -692,27 +666,26 @@ def test_what_is_no_request_gets_a_clear_error(strangers: Strangers, body: bytes
         b'[1, "memories", "[1, 2]", {}, null]', b"7",
     ],
 )  # fmt: skip
-def test_a_row_of_no_shared_table_is_refused_and_nothing_is_changed(strangers: Strangers, line: bytes) -> None:
-    headers = {"Authorization": f"Bearer {strangers.anns}"}
-    url = strangers.hosted.address + wire.PREFIX + "commit"
-    with strangers.hosted.working(strangers.anns, strangers.workspace_id) as (team, author):
-        before = dump(strangers.hosted, strangers.workspace_id)
-        head = head_of(strangers, team, author)
-        for content in (
-            head + line + b"\n" + wire.END,
-            head + f'[1, "tombstones", "[\\"{Y}\\"]", null, null]\n'.encode(),
-        ):
-            answer = httpx.post(url, content=content, headers=headers)
-            assert (answer.status_code, answer.json()["error_code"]) == (400, "ARGUMENT_INVALID")
-        assert dump(strangers.hosted, strangers.workspace_id) == before
+def test_a_row_of_no_shared_table_is_refused_and_nothing_is_shared(strangers: Strangers, line: bytes) -> None:
+    workspace_id = str(uuid4())
+    answer = share(strangers, workspace_id, line + b"\n" + wire.END)
+    assert (answer.status_code, answer.json()["error_code"]) == (400, "ARGUMENT_INVALID")
+    answer = share(strangers, workspace_id, f'[1, "tombstones", "[\\"{Y}\\"]", null, null]\n'.encode())
+    assert (answer.status_code, answer.json()["error_code"]) == (400, "ARGUMENT_INVALID"), "its end is missing"
+    assert dump(strangers.hosted, workspace_id) == [[]] * 5
 
 
-def head_of(strangers: Strangers, team: GatewayTeam, author: Author) -> bytes:
-    """The first line of a change that the gateway would take."""
-    found = team.registered(strangers.workspace_id)
-    assert found is not None
-    at = {"seq": found.position.seq, "change": found.position.change, "node": author.node, "lease": author.lease}
-    return wire.header(bodies(strangers.workspace_id)["commit"] | at)
+def share(strangers: Strangers, workspace_id: str, *rows: bytes) -> httpx.Response:
+    head = wire.Share(
+        workspace_id=workspace_id, name="w", format=8, embedder="a model", dimensions=3, change_id=str(uuid4()),
+        node="laptop", group=None,
+    )  # fmt: skip
+    return httpx.post(
+        strangers.hosted.address + wire.PREFIX + "share",
+        content=iter([wire.header(head), *rows]),
+        headers={"Authorization": f"Bearer {strangers.anns}"},
+        timeout=60,
+    )
 
 
 def test_the_audit_tells_who_changed_what_and_holds_no_secret(strangers: Strangers) -> None:
@@ -733,9 +706,7 @@ def test_the_metrics_and_the_description_are_published(strangers: Strangers) -> 
     metrics = httpx.get(strangers.hosted.address + "/metrics").text
     assert 'cognee_memory_gateway_requests_total{operation="share",outcome="ok"}' in metrics
     described = httpx.get(strangers.hosted.address + "/openapi.json").json()
-    assert set(described["paths"]) == {
-        wire.PREFIX + name for name in [*CALLS, "share", "incoming", "commit", "listen", "answer"]
-    }
+    assert set(described["paths"]) == {wire.PREFIX + name for name in [*CALLS, "share", "incoming", "listen", "answer"]}
 
 
 def session(session_id: str, **more: Any) -> dict[str, Any]:
@@ -769,17 +740,8 @@ def test_clients_that_take_nothing_hold_up_nobody(hosted: Hosted) -> None:
 
 
 def test_a_row_without_an_end_is_refused(strangers: Strangers) -> None:
-    headers = {"Authorization": f"Bearer {strangers.anns}"}
-    with strangers.hosted.working(strangers.anns, strangers.workspace_id) as (team, author):
-        parts = iter([head_of(strangers, team, author), *[b"x" * 1024 * 1024] * 17])
-        url = strangers.hosted.address + wire.PREFIX + "commit"
-        answer = httpx.post(url, content=parts, headers=headers, timeout=60)
+    answer = share(strangers, str(uuid4()), *[b"x" * 1024 * 1024] * 17)
     assert (answer.status_code, answer.json()["error_code"]) == (413, "HTTP_TOO_LARGE")
-
-
-def effect(job_id: str) -> SharedRow:
-    value = {"job_id": job_id, "job_sha256": "0" * 64, "at": "2026-11-20T12:00:00Z"}
-    return SharedRow("effects", key_text([job_id, "0" * 64]), value)
 
 
 def remembered(number: int, memory_id: str, words: str = "Said.", *, hidden: bool = False) -> SharedRow:
@@ -794,103 +756,35 @@ def remembered(number: int, memory_id: str, words: str = "Said.", *, hidden: boo
     return SharedRow("memories", key_text([number]), value, None if hidden else b"\0" * 12)
 
 
-def forgotten(memory_id: str, at: str = "2999-11-20T12:00:00Z") -> SharedRow:
-    return SharedRow("tombstones", key_text([memory_id]), {"id": memory_id, "forgotten_at": at})
-
-
-def numbered(seq: int) -> SharedRow:
-    return SharedRow("sqlite_sequence", '["memories"]', {"seq": seq})
-
-
-@pytest.fixture
-def shared(hosted: Hosted) -> Iterator[tuple[GatewayTeam, str, Author]]:
-    """A workspace with the visible memory 1, the hidden one 2, and the number of 3, which was forgotten; and a machine
-    that runs a job of it."""
-    token, workspace_id = hosted.token(f"ann-{uuid4()}"), str(uuid4())
-    rows = [
-        remembered(1, X),
-        remembered(2, Y, hidden=True),
-        SharedRow("memories", "[3]", None),
-        forgotten(Z),
-        numbered(3),
-    ]
-    with hosted.team(token) as team:
-        team.share(Described(workspace_id, "w", 8, "a model", 3), str(uuid4()), rows, Author("laptop"))
-    with hosted.working(token, workspace_id) as (team, author):
-        yield team, workspace_id, author
-
-
-W = str(uuid5(NAMESPACE_OID, "w"))
-
-
 @pytest.mark.parametrize(
     "rows",
     [
         [SharedRow("persons", json.dumps([Y]), {"name": Y})],
-        [remembered(3, W)],
-        [remembered(1, W)],
-        [replace(remembered(1, X, "Other words."), vectors=None)],
-        [remembered(1, X)],
-        [replace(remembered(4, W), vectors=None)],
-        [remembered(4, X)],
-        [remembered(4, W), remembered(5, W)],
-        [remembered(4, Z)],
-        [remembered(1_000_000_009, W)],
-        [remembered(2, W)],
-        [SharedRow("tombstones", key_text([Z]), None)],
-        [forgotten(Z, "2026-11-20T12:00:00Z")],
-        [numbered(7)],
-        [effect("another")],
-        [SharedRow("effects", key_text(["another", "0" * 64]), None)],
+        [replace(remembered(2, Y), vectors=None)],
+        [replace(remembered(2, Y, hidden=True), vectors=b"\0" * 12)],
+        [remembered(2, X)],
+        [remembered(1, Y)],
     ],
 )
-def test_a_change_that_contradicts_what_is_there_is_refused_whole(
-    shared: tuple[GatewayTeam, str, Author], rows: list[SharedRow]
-) -> None:
-    """A changed client of one person must not stop the copies of all others, nor bring back what was forgotten."""
-    team, workspace_id, author = shared
-    at = team.registered(workspace_id)
-    assert at is not None
-    with pytest.raises(JobError) as caught:
-        team.commit(workspace_id, at.position, [remembered(6, str(uuid4())), *rows], [], author, 8)
+def test_rows_that_are_no_workspace_are_not_shared(hosted: Hosted, rows: list[SharedRow]) -> None:
+    """A changed client of one person must not stop the copies of all others."""
+    workspace_id = str(uuid4())
+    with hosted.team(hosted.token(f"ann-{uuid4()}")) as team, pytest.raises(JobError) as caught:
+        team.share(Described(workspace_id, "w", 8, "a model", 3), str(uuid4()), [remembered(1, X), *rows], Author("n"))
     assert caught.value.code == "ARGUMENT_INVALID"
-    assert team.registered(workspace_id) == at, "nothing of the change is kept"
+    assert dump(hosted, workspace_id) == [[]] * 5
 
 
-def test_what_a_copy_does_to_the_rows_that_are_there_is_let_in(shared: tuple[GatewayTeam, str, Author]) -> None:
-    team, workspace_id, author = shared
-    at = team.registered(workspace_id)
-    assert at is not None
-    hidden = remembered(1, X, hidden=True)
-    changes = [
-        [hidden, remembered(4, W), remembered(9, str(uuid4())), numbered(9)],
-        [remembered(1, X, "Other words."), remembered(2, Y), SharedRow("memories", "[4]", None), forgotten(W)],
-        [SharedRow("memories", "[1]", None), remembered(10, X), numbered(10)],
-    ]
-    position = at.position
-    for rows in changes:
-        position = team.commit(workspace_id, position, rows, [], author, 8)
-
-
-def test_only_the_machine_that_runs_a_job_commits_changes(
-    hosted: Hosted, shared: tuple[GatewayTeam, str, Author]
-) -> None:
-    team, workspace_id, author = shared
-    at = team.registered(workspace_id)
-    assert at is not None
-    rows = [remembered(4, W)]
-    for other in (Author("laptop"), replace(author, node="another"), replace(author, lease=(author.lease or 0) + 1)):
-        with pytest.raises(JobError) as caught:
-            team.commit(workspace_id, at.position, rows, [], other, 8)
-        assert caught.value.code == "TEAM_LEASE_LOST"
-    with pytest.raises(JobError) as caught:
-        team.commit(workspace_id, at.position, rows, ["another-job"], author, 8)
-    assert caught.value.code == "TEAM_LEASE_LOST"
-    with hosted.server.connection() as connection:
-        connection.execute("UPDATE jobs SET state = 'waiting' WHERE workspace_id = %s", (workspace_id,))
-    with pytest.raises(JobError) as caught:
-        team.commit(workspace_id, at.position, rows, [], author, 8)
-    assert caught.value.code == "TEAM_LEASE_LOST", "no job runs"
+def test_the_gateways_role_changes_no_row_that_is_there_and_sees_no_receipt(strangers: Strangers) -> None:
+    server = Server(strangers.hosted.gateway_dsn, upgrades=False)
+    anns = PersonsConnections(server, strangers.ann, strangers.workspace_id)
+    try:
+        for denied in ("UPDATE rows SET seq = seq", "DELETE FROM rows", "UPDATE changes SET seq = seq",
+                       "DELETE FROM changes", "SELECT 1 FROM receipts"):  # fmt: skip
+            with anns.connection() as connection, refused(connection):
+                connection.execute(denied.encode())
+    finally:
+        server.close()
 
 
 def test_no_request_of_any_kind_is_answered_otherwise_than_the_document_says(

@@ -27,14 +27,14 @@ def hosted(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> Itera
     with database() as dsn:
         folder = tmp_path_factory.mktemp("hosted")
         hosted = Hosted(folder, dsn)
-        hosted.start("--copies", str(folder / "copies"), COGNEE_MEMORY_CACHE_DIR=str(model_cache))
+        hosted.start("--copies", str(folder / "copies"), "--workers", "1", COGNEE_MEMORY_CACHE_DIR=str(model_cache))
         yield hosted
         hosted.stop()
         hosted.server.close()
 
 
 class Pair:
-    """A host with a copy of a workspace, and a laptop that keeps none of a workspace with more than one memory."""
+    """A machine with a copy of a workspace, and a laptop that keeps none of a workspace with more than one memory."""
 
     def __init__(self, folder: Path, hosted: Hosted, cache: Path) -> None:
         self.hosted = hosted
@@ -93,6 +93,12 @@ def test_the_gateway_answers_as_a_copy_would_and_knows_each_change(pair: Pair) -
             assert laptop.json("memories", "list")["error_code"] == "TEAM_NO_COPY", "it is not as if there were none"
             refused = laptop.ended(laptop.submit("rebuild", {"what": "index"}))
             assert (refused.state, refused.error and refused.error["code"]) == ("failed", "TEAM_NO_COPY")
+            (laptop.workspace.root / "talk.md").write_text(
+                "## User\n\nWe keep the queue in SQLite, since it survives a crash.\n\n## Assistant\n\nNoted.\n"
+            )
+            captured = laptop.ended(laptop.submit("capture", {"file": "talk.md"}))
+            assert (captured.state, (captured.result or {}).get("captured")) == ("succeeded", 1), captured
+            assert not laptop.workspace.memory_db.exists(), "what its files hold needs no copy here"
 
 
 def test_a_person_who_may_no_longer_see_a_workspace_gets_no_answer(pair: Pair) -> None:

@@ -1,6 +1,6 @@
 """A pool runs the jobs of all workspaces of a team, on a host that has no workspace of its own.
 
-Real processes and a real Postgres. The machines on which jobs are dropped are paused, so that they run none.
+Real processes and a real Postgres.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import pytest
 from gateways import Hosted
 from harness import PATIENCE, Place, until
 from llm_server import LlmServer
-from machines import Team, pause, resume, summary
+from machines import Team, summary
 from pools import PoolProcess
 from postgres import database, free_port
 
@@ -34,7 +34,7 @@ def dsn() -> Iterator[str]:
 def test_a_pool_runs_the_jobs_of_all_workspaces_and_keeps_so_many_copies(
     tmp_path: Path, dsn: str, model_cache: Path
 ) -> None:
-    teams = [Team(tmp_path / str(number), dsn, model_cache) for number in range(4)]
+    teams = [Team(tmp_path / str(number), dsn, model_cache, workers=0) for number in range(4)]
     port = free_port()
     with PoolProcess(
         tmp_path / "host", dsn, model_cache, "--workers", "2", "--copies", "2", "--metrics-port", str(port)
@@ -42,7 +42,6 @@ def test_a_pool_runs_the_jobs_of_all_workspaces_and_keeps_so_many_copies(
         for number, team in enumerate(teams):
             place = team.machine("laptop")
             with place.worker():
-                pause(place)
                 jobs = [
                     place.submit("ingest", summary("The queue is a spool", 1)),
                     place.submit("ingest", summary(f"Invoices of {number} are rounded up", 2)),
@@ -68,12 +67,11 @@ def test_one_service_is_gateway_and_pool_and_its_end_leaves_no_job_running(
     options = ("--copies", str(tmp_path / "copies"), "--workers", "2")
     hosted.start(*options, COGNEE_MEMORY_CACHE_DIR=str(model_cache))
     try:
-        team = Team(tmp_path, dsn, model_cache)
+        team = Team(tmp_path, dsn, model_cache, workers=0)
         place = team.machine(
             "laptop", COGNEE_MEMORY_TEAM=hosted.address, COGNEE_MEMORY_TEAM_TOKEN=hosted.token("ann", "backend")
         )
         with place.worker():
-            pause(place)
             job_id = place.submit("ingest", summary("The queue is a spool", 1))
             assert place.ended(job_id).state == "succeeded"
             until(lambda: place.json("memories", "list")["total"] == 1 or None, "it is here")
@@ -96,10 +94,9 @@ def test_one_service_is_gateway_and_pool_and_its_end_leaves_no_job_running(
 def test_a_job_of_a_pool_that_is_killed_runs_again_and_has_its_effect_once(
     tmp_path: Path, dsn: str, model_cache: Path
 ) -> None:
-    team = Team(tmp_path, dsn, model_cache)
+    team = Team(tmp_path, dsn, model_cache, workers=0)
     place = team.machine("laptop")
     with place.worker():
-        pause(place)
         pool = PoolProcess(tmp_path / "host", dsn, model_cache, COGNEE_MEMORY_LEASE_SECONDS="6")
         running = place.submit("noop", {"sleep_ms": 600_000})
         place.in_state(running, "running")
@@ -118,25 +115,26 @@ def test_a_job_of_a_pool_that_is_killed_runs_again_and_has_its_effect_once(
 def test_what_a_machine_forgets_is_removed_from_the_copies_of_a_pool(
     tmp_path: Path, dsn: str, model_cache: Path
 ) -> None:
-    team = Team(tmp_path, dsn, model_cache)
+    team = Team(tmp_path, dsn, model_cache, workers=0)
     place = team.machine("laptop")
-    with place.worker(), PoolProcess(tmp_path / "host", dsn, model_cache) as pool:
-        pause(place)
+    with place.worker():
+        pool = PoolProcess(tmp_path / "host", dsn, model_cache)
         told = place.submit("ingest", summary("The quokkazebra is a lock", 1))
         memory_id = (place.ended(told).result or {})["memory_id"]
         files = [path for path in (pool.folder / team.workspace_id).rglob("*") if path.is_file()]
         assert any(b"quokkazebra" in path.read_bytes() for path in files)
         pool.process.send_signal(signal.SIGTERM)
         assert pool.process.wait(PATIENCE) == 0
-        resume(place)
-        assert place.ended(place.submit("forget", {"memory_ids": [memory_id]})).state == "succeeded"
-        pool.start()
+        with PoolProcess(tmp_path / "other", dsn, model_cache):
+            assert place.ended(place.submit("forget", {"memory_ids": [memory_id]})).state == "succeeded"
+        with pool:
+            pool.start()
 
-        def is_removed() -> bool:
-            copies = place.json("team", "status")["team"]["copies"]
-            return len(copies) == 2 and all(each["forgets"] == 0 for each in copies)
+            def is_removed() -> bool:
+                copies = place.json("team", "status")["team"]["copies"]
+                return len(copies) == 3 and all(each["forgets"] == 0 for each in copies)
 
-        until(is_removed, "the pool has removed it")
+            until(is_removed, "the pool has removed it")
         left = [path for path in pool.folder.rglob("*") if path.is_file() and b"quokkazebra" in path.read_bytes()]
         assert left == []
 
@@ -145,12 +143,12 @@ def test_a_question_of_the_graph_is_answered_by_the_pool_that_owns_the_graph_and
     tmp_path: Path, dsn: str, model_cache: Path
 ) -> None:
     with LlmServer() as model:
-        team = Team(tmp_path, dsn, model_cache)
+        team = Team(tmp_path, dsn, model_cache, workers=0)
         place = team.machine("laptop")
         owner = "SELECT graph_owner FROM workspaces WHERE id = %s"
         with place.worker():
-            assert place.ended(place.submit("ingest", summary("The queue is a spool", 1))).state == "succeeded"
             with PoolProcess(tmp_path / "first", dsn, model_cache, **model.environment()) as first:
+                assert place.ended(place.submit("ingest", summary("The queue is a spool", 1))).state == "succeeded"
                 assert answered(place)
                 before = team.rows(owner)
                 assert has_graph(Workspace(first.folder / team.workspace_id))

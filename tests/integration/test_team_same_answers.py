@@ -18,7 +18,6 @@ from harness import Place, until
 from llm_server import LlmServer
 from machines import Team
 from old_workspace import OldWorkspace
-from pools import PoolProcess
 from postgres import database
 
 from bridge import trust
@@ -78,6 +77,8 @@ SCRIPT: tuple[tuple[int, str, str, Callable[[Results], Payload]], ...] = (
     (0, "merged-2", "compact", lambda _: {"topic_id": "hook"}),
     (1, "forgotten", "forget", lambda r: {"memory_ids": [the_id("secret")(r)]}),
     (0, "captured", "capture", lambda _: {"file": "talk.md"}),
+    (1, "uncaptured", "capture", lambda _: {"undo": "captured"}),
+    (0, "captured-2", "capture", lambda _: {"file": "talk.md", "again": True}),
     (0, "imported", "import", lambda _: {"path": "other.jsonl"}),
     (1, "raw", "cognify", lambda r: {"memory_ids": [the_id("talk")(r)]}),
     (1, "asked", "ask", lambda _: {"question": "Who maintains the worker?"}),
@@ -146,7 +147,7 @@ def test_every_machine_answers_as_one_machine_that_ran_all_jobs(tmp_path: Path, 
             told = donor.submit("ingest", summary("port", "Ports", 8, "The gateway uses port 8443"))
             assert donor.ended(told).state == "succeeded"
         other = donor.cli("export").stdout
-        team = Team(tmp_path / "team", dsn, model_cache)
+        team = Team(tmp_path / "team", dsn, model_cache, **model.environment())
         alone = Place(tmp_path / "alone", **variables)
         trust.adopt(alone.workspace, alone.config)
         with_id(alone, team.workspace_id)
@@ -155,8 +156,7 @@ def test_every_machine_answers_as_one_machine_that_ran_all_jobs(tmp_path: Path, 
             expected = run([alone])
         first, second = team.machine("first", **model.environment()), team.machine("second", **model.environment())
         give_files(first, other)
-        service = PoolProcess(tmp_path / "service", dsn, model_cache, **model.environment())  # it has the graph
-        with service, first.worker(), second.worker():
+        with first.worker(), second.worker():
             assert without_paths(run([first, second])) == without_paths(expected)
             third = team.machine("third", **model.environment())
             with third.worker():

@@ -105,6 +105,28 @@ def test_an_upgrade_that_a_long_transaction_blocks_lets_others_pass_and_is_made_
     server.close()
 
 
+def test_an_upgrade_leaves_the_jobs_that_one_machine_alone_could_run_to_that_machine(
+    dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has them in its folder, and posts them with what is attached, or runs them."""
+    with monkeypatch.context() as former:
+        former.setattr(schema, "MIGRATIONS", schema.MIGRATIONS[:5])
+        former.setattr(schema, "VERSION", 5)
+        made(dsn)
+    with psycopg.connect(dsn, options="-c search_path=cognee_memory", autocommit=True) as owner:
+        owner.execute("INSERT INTO workspaces (id, format) VALUES (gen_random_uuid(), 9)")
+        for job_id, runs_on, state in (("any", None, "waiting"), ("capture", "n", "waiting"), ("old", "n", "ended")):
+            owner.execute(
+                "INSERT INTO jobs (workspace_id, job_id, job_sha256, kind, runs_on, asked_by, priority, state, record)"
+                " SELECT id, %s, '', 'capture', %s, 'n', 0, %s, '{}' FROM workspaces",
+                (job_id, runs_on, state),
+            )
+    server = Server(dsn)
+    with server.connection() as connection:
+        assert connection.execute("SELECT job_id FROM jobs ORDER BY 1").fetchall() == [("any",), ("old",)]
+    server.close()
+
+
 def test_programs_that_start_together_upgrade_once(dsn: str, request: pytest.FixtureRequest) -> None:
     made(dsn)
     request.getfixturevalue("newer_program")

@@ -387,6 +387,10 @@ def test_a_segment_without_prose_has_nothing_to_keep() -> None:
         (["データベースの移行はなぜ失敗しますか？"], "データベースの移行はなぜ失敗しますか？"),
         (["Implement the following plan:\n\n# Fix: Walk the parent chain\n\nFirst, …"], "Fix: Walk the parent chain"),
         (
+            ["My token for the stores is [REDACTED:token].", "List all the stores by country."],
+            "List all the stores by country",
+        ),
+        (
             ["The sign-in of the shop should remember the person on each of their devices for ninety days at most"],
             "The sign-in of the shop should remember the person on each…",
         ),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from types import SimpleNamespace
 from typing import Any
 
 import jsonschema
@@ -18,6 +20,7 @@ from shelf import add_decisions
 
 from bridge import slices
 from bridge.compaction import previews
+from bridge.graph import llm
 from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata
 from bridge.operations import run
@@ -26,7 +29,6 @@ from bridge.search.snapshot import open_snapshot
 from bridge.slices import Progress, ignore_progress
 from bridge.standing import comparison
 from bridge.store import compaction_history, full_text, vector_files, vector_index, word_index
-from bridge.team import copy_age
 from bridge.text.passages import passages
 from jobs import clock
 from jobs.errors import JobError
@@ -315,14 +317,39 @@ def test_in_a_team_a_preview_that_another_machine_made_is_applied_if_the_memorie
     for file in workspace.previews.iterdir():
         file.unlink()
     assert refused(stores, preview_digest=digest).code == "PREVIEW_NOT_FOUND", "without a team"
-    monkeypatch.setattr(Stores, "is_in_team", True)
-    copy_age.note_current(workspace, NOW, 7, 1, "")
+    monkeypatch.setattr(Stores, "host", SimpleNamespace(attachment=lambda *_: [gzip.compress(b"")]))
     assert len(done(stores, preview_digest=digest)["superseded"]) == 2
     add(stores, "Retry never", day=12)
     assert refused(stores, preview_digest=digest, job_id="again").code == "PREVIEW_STALE"
     for file in workspace.previews.iterdir():
         file.unlink()
     assert refused(stores, preview_digest=digest, job_id="third").code == "PREVIEW_NOT_FOUND"
+
+
+def test_in_a_team_a_preview_that_its_machine_attached_is_applied_as_it_was_shown(
+    stores: Stores, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    two(stores)
+    digest = preview(stores)["preview_digest"]
+    shown = workspace.preview(digest).read_bytes()
+    workspace.preview(digest).unlink()
+    strange = json.loads(shown)
+    strange["decision_record"]["importance"] = "much"
+    attached: list[bytes] = []
+    monkeypatch.setattr(Stores, "host", SimpleNamespace(attachment=lambda *_: attached))
+    monkeypatch.setattr(llm, "is_configured", lambda settings: True)
+    missing, invalid = "PREVIEW_NOT_FOUND", "ARGUMENT_INVALID"
+    wrong = {
+        b"": missing,
+        json.dumps(strange).encode(): invalid,
+        b"x": invalid,
+        shown.replace(b"2026", b"2025"): missing,
+    }
+    for other, code in wrong.items():
+        attached[:] = [gzip.compress(other)]
+        assert refused(stores, preview_digest=digest, job_id="other").code == code
+    attached[:] = [gzip.compress(shown)]
+    assert len(done(stores, preview_digest=digest)["superseded"]) == 2
 
 
 def test_a_preview_of_a_topic_that_changed_is_stale_and_names_what_changed(

@@ -167,10 +167,10 @@ def test_a_workspace_of_this_machine_alone_has_no_figures_of_a_team(workspace: W
 
 
 def test_what_only_a_worker_knows_of_the_team_is_left_out_once_it_is_gone(workspace: Workspace) -> None:
-    """The last word of a worker that died, which held the lease, would stay for ever."""
+    """The last word of a worker that died would stay for ever."""
     files.make_folder(workspace.memory)
     copy_age.note_current(workspace, NOW - timedelta(seconds=90), 30, 1, "")
-    beat = {"heartbeat_at": clock.iso(NOW), "team": {"problem": "TEAM_UNREACHABLE", "holds_lease": True}}
+    beat = {"heartbeat_at": clock.iso(NOW), "team": {"problem": "TEAM_UNREACHABLE"}}
     files.replace(workspace.spool.heartbeat, json.dumps(beat).encode())
     found = measured(workspace)
     assert {name: found[name] for name in found if name.startswith("team")} == {"team_copy_age_seconds": {(): 90}}
@@ -180,7 +180,7 @@ def test_what_only_a_worker_knows_of_the_team_is_left_out_once_it_is_gone(worksp
         found = measured(workspace)
     finally:
         lock.release()
-    assert (found["team_reached"], found["team_holds_lease"]) == ({(): 0}, {(): 1})
+    assert found["team_reached"] == {(): 0}
 
 
 # --- the dashboard ---

@@ -47,7 +47,7 @@ class Team:
         return following.note(self.workspace, now, catch_up_seconds=catch_up_seconds)
 
     def beat(self, **changed: Any) -> None:
-        found = {"state": "ready", "started_at": clock.iso(NOW), "team": {"problem": None, "holds_lease": False}}
+        found = {"state": "ready", "started_at": clock.iso(NOW), "team": {"problem": None}}
         self.workspace.spool.heartbeat.write_text(json.dumps(found | changed))
 
 
@@ -103,14 +103,12 @@ def test_a_workspace_of_somebody_else_starts_nothing(
 def test_while_a_worker_follows_nothing_is_said_or_asked(team: Team) -> None:
     assert team.note(NOW + timedelta(minutes=5)) is None
     assert "changed since 2026-11-20T12:00:00Z is missing" in (team.note(NOW + timedelta(minutes=6)) or "")
-    team.beat(team={"problem": None, "holds_lease": True})
-    assert team.note(NOW + timedelta(minutes=6)) is None, "it makes the changes itself"
     assert (team.asked, team.started) == (0, 0)
 
 
 @pytest.mark.usefixtures("worker")
 def test_a_worker_that_does_not_reach_the_team_is_named_at_once(team: Team) -> None:
-    team.beat(team={"problem": "TEAM_UNREACHABLE", "holds_lease": False})
+    team.beat(team={"problem": "TEAM_UNREACHABLE"})
     assert (team.note() or "").startswith("The team is not reached (TEAM_UNREACHABLE)")
     assert (team.asked, team.started) == (0, 0)
 

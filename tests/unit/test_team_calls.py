@@ -13,10 +13,9 @@ import pytest
 from bridge.team import wire
 from bridge.team.copies import Access, Copy, Machine, Overview
 from bridge.team.gateway_team import GatewayTeam
-from bridge.team.leases import Lease, Turn
 from bridge.team.protocol import CALLS
 from bridge.team.rows import Position, Registered
-from bridge.team.shared_jobs import FailedJob, Report, SharedJob
+from bridge.team.shared_jobs import FailedJob, Report
 from jobs import clock, lifecycle
 from jobs.errors import JobError
 from jobs.model import encode
@@ -28,8 +27,7 @@ JOB = parse_job("a", encode({"schema_version": 1, "job_id": "a", "kind": "check"
 RECORD = lifecycle.accept(JOB, clock.now())
 REQUESTS: dict[str, dict[str, Any]] = {
     "missing": {"workspace_id": ID, "position": Position(3, ID)},
-    "renew": {"lease": Lease(ID, 7), "seconds": 30.0},
-    "write": {"lease": Lease(ID, 7), "records": [RECORD]},
+    "attach": {"workspace_id": ID, "job_id": "a", "digest": "0" * 64, "part": 1, "parts": 2, "data": bytes(range(256))},
     "post": {"workspace_id": ID, "node": "n", "jobs": [(JOB, RECORD)]},
     "acknowledge": {"node": "n", "workspace_id": ID, "seen": [Report(RECORD, 2)]},
     "dismiss": {"workspace_id": ID, "job_ids": None},
@@ -37,16 +35,13 @@ REQUESTS: dict[str, dict[str, Any]] = {
 }
 ANSWERS: dict[str, Any] = {
     "registered": Registered(Position(3, ID), "a model", 8, 9),
-    "look": Turn(None, Registered(Position(3, ID), None, None, 9), 1.5),
     "time": AT,
-    "due": [SharedJob(RECORD, JOB.as_dict()), SharedJob(RECORD, None)],
     "reports": [Report(RECORD, 2)],
     "post": {"a": "posted"},
     "copies": [Copy("n", 1, 2, 3, "0", AT, False)],
     "access": Access(AT, [Machine("n", None, True)]),
     "overview": Overview(ID, "w", 3, "n", AT, {"waiting": 1}, 0, 1.5),
     "failed_jobs": [FailedJob("a", "check", "n", None, AT)],
-    "tell": None,
 }
 
 
@@ -66,10 +61,12 @@ def test_an_answer_is_read_as_it_was_shown(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "change"),
     [
-        ("renew", {"number": 7}),
-        ("renew", {"lease": "7"}),
-        ("renew", {"lease": -1}),
-        ("renew", {"seconds": 601.0}),
+        ("attach", {"number": 7}),
+        ("attach", {"part": "1"}),
+        ("attach", {"part": -1}),
+        ("attach", {"parts": 65}),
+        ("attach", {"data": "a"}),
+        ("attach", {"digest": "0"}),
         ("missing", {"change": "x"}),
         ("post", {"node": ""}),
         ("post", {"node": "a\0"}),
@@ -77,7 +74,7 @@ def test_an_answer_is_read_as_it_was_shown(name: str) -> None:
         ("post", {"jobs": [{"job": JOB.as_dict(), "record": dict(RECORD.as_dict()), "more": 1}]}),
         ("acknowledge", {"seen": [{"record": dict(RECORD.as_dict()), "version": 1, "more": 1}]}),
         ("acknowledge", {"seen": [{"record": dict(RECORD.as_dict()), "version": "1"}]}),
-        ("write", {"records": [{"job_id": "a"}]}),
+        ("acknowledge", {"seen": [{"record": {"job_id": "a"}, "version": 1}]}),
         ("dismiss", {"job_ids": ["../a"]}),
         ("time", {"more": 1}),
     ],

@@ -128,7 +128,7 @@ def test_a_worker_that_ends_at_once_leaves_why(workspace: Workspace, tmp_path: P
     )
     needed: Any = None
     with pytest.raises(JobError, match="team_ca_file"):
-        TeamScheduling(workspace, made, needed, needed, needed, needed, needed, needed)
+        TeamScheduling(workspace, made, needed, needed, needed, needed, needed)
     assert "absent.pem" in str(last_try.note_of_answers(workspace))
 
 

@@ -32,7 +32,7 @@ from jobs.layout import Workspace
 from jobs.lifecycle import Failed
 
 from .parent_death import ParentDeathGuard, lower_priority
-from .protocol import CLOSE, CRITICAL_SECONDS, DELIVER, FOLLOW, FORGOTTEN, MAINTAIN, Answer, encode, write_line
+from .protocol import ATTACH, CLOSE, CRITICAL_SECONDS, DELIVER, FOLLOW, FORGOTTEN, MAINTAIN, Answer, encode, write_line
 
 log = logging.getLogger("child")
 
@@ -207,12 +207,18 @@ class Server:
             with failing_clearly():
                 if self._depth == 1:
                     self._stores.renew()
-                    # What FORGOTTEN notes as removed must be what FOLLOW has removed, and nothing that came since.
-                    if self._stores.is_in_team and kind != FORGOTTEN:
+                    # What FORGOTTEN notes as removed must be what FOLLOW has removed, and nothing that came since. To
+                    # attach needs no copy.
+                    if self._stores.is_in_team and kind != FORGOTTEN and not kind.startswith(ATTACH):
                         _follow().catch_up(self._stores, clock.now())
                 if kind == FOLLOW:
                     self._job_files = _follow().remove_forgotten(self._stores, progress)
                     return {}
+                if kind.startswith(ATTACH):
+                    attached: Outcomes = _attachments().attach(
+                        kind.removeprefix(ATTACH), copies, self._stores, progress
+                    )
+                    return attached
                 if kind == FORGOTTEN:
                     _follow().finish(self._stores, clock.now())
                     return {}
@@ -240,6 +246,12 @@ def _follow() -> ModuleType:
     from bridge.operations import follow  # not at the top: only a team's child needs it, with what forgetting imports
 
     return follow
+
+
+def _attachments() -> ModuleType:
+    from bridge.operations import attachments  # not at the top: only a team's child needs it
+
+    return attachments
 
 
 def _comparison() -> ModuleType:

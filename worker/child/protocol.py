@@ -22,10 +22,11 @@ from jobs.lifecycle import Failed, Succeeded
 if TYPE_CHECKING:
     from bridge.operations import JobCopy
 
-# Kinds of requests without jobs:
+# Kinds of other requests, of which only ATTACH has jobs:
 DELIVER = "@pay"  # for a slice of time, deliver what the graph lacks
 MAINTAIN = "@maintain"  # compact the stores
 FOLLOW = "@follow"  # in a team: apply what other machines changed, and remove here what they forgot
+ATTACH = "@attach "  # and a kind: in a team, attach to jobs of this kind what they need of this machine's files
 FORGOTTEN = "@forgotten"  # note that the jobs' files of the last FOLLOW are scrubbed
 CLOSE = "@close"  # in a pool: close the workspace's stores, so that another process can open them
 

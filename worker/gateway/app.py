@@ -1,7 +1,7 @@
 """The routes of the gateway. Each request goes through the same: who asks, how much, may they, what it is, what it did.
 
-Rows go through temporary files (``transfers``), and a change runs in one transaction, so that a slow client never holds
-a lock.
+Rows go through temporary files (``transfers``), and what is shared runs in one transaction, so that a slow client never
+holds a lock.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from bridge.interface import envelope
 from bridge.privacy.masking import trace
 from bridge.store.opening import known_format
 from bridge.store.team.row_checks import RowChecks
-from bridge.team import wire
+from bridge.team import notices, wire
 from bridge.team.protocol import CALLS, Call
 from bridge.team.rows import Author, Described, Position, SharedRow, require_format
 from bridge.team.server import Server
@@ -71,7 +71,6 @@ class Gateway:
         special = {
             "share": self._share,
             "incoming": self._incoming,
-            "commit": self._commit,
             "listen": self._listen,
             "answer": self._answer_question,
         }
@@ -119,7 +118,7 @@ class Gateway:
     def _route(
         self, name: str, run: Callable[[Request, Caller], Awaitable[Response]]
     ) -> Callable[[Request], Awaitable[Response]]:
-        changes = name in ("share", "commit") or (name in CALLS and CALLS[name].changes)
+        changes = name == "share" or (name in CALLS and CALLS[name].changes)
 
         async def respond(request: Request) -> Response:
             began, caller, code = time.monotonic(), None, None
@@ -210,7 +209,11 @@ class Gateway:
                     access.require_visible(self._server, caller, workspace_id)
                 if "node" in arguments:
                     arguments["node"] = named(caller)(arguments["node"])
-                return call.shown(access.team_for(self._server, caller, workspace_id).run(call, **arguments))
+                answer = access.team_for(self._server, caller, workspace_id).run(call, **arguments)
+                if call.is_news(answer):
+                    with self._server.connection() as connection:
+                        notices.send(connection, workspace_id)
+                return call.shown(answer)
 
             return _answer(await to_thread.run_sync(work))
 
@@ -265,22 +268,6 @@ class Gateway:
             for seq, row in found.rows:
                 yield wire.row_line(row, seq)
             yield wire.END
-
-    async def _commit(self, request: Request, caller: Caller) -> Response:
-        async with self._kept(request, caller) as kept:
-            head = self._head(request, kept, wire.Commit)
-
-            def work() -> Position:
-                access.require_visible(self._server, caller, head.workspace_id)
-                team = access.team_for(self._server, caller, head.workspace_id)
-                author = Author(named(caller)(head.node), head.lease, owns_lease=True)
-                before = Position(head.seq, head.change)
-                require_format(head.format, known_format())
-                found = team.registered(head.workspace_id)
-                checked = self._rows(kept, None if found is None else found.dimensions)
-                return team.commit(head.workspace_id, before, checked, head.jobs, author, head.format)
-
-            return _answer(list(await to_thread.run_sync(work)))
 
     async def _share(self, request: Request, caller: Caller) -> Response:
         async with self._kept(request, caller) as kept:

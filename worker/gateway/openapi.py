@@ -11,7 +11,7 @@ from bridge.team.protocol import CALLS
 
 from ..version import VERSION
 
-_ROWS: dict[str, type[BaseModel]] = {"share": wire.Share, "incoming": wire.Incoming, "commit": wire.Commit}
+_ROWS: dict[str, type[BaseModel]] = {"share": wire.Share, "incoming": wire.Incoming}
 _ERROR = {
     "type": "object",
     "required": ["success", "error", "error_code"],

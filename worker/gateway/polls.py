@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import sha256
 
-from bridge.team import copies, leases, people, rows
+from bridge.team import copies, people, rows
 from bridge.team.server import Connection, Server, name_person
 from jobs.errors import JobError
 
@@ -133,11 +133,8 @@ class Polls:
         registered = rows.registered(connection, workspace_id)
         if registered is None or not people.may_see(connection, caller.person, workspace_id):
             return None
-        name = named(caller)(node)
-        copies.note_seen(connection, workspace_id, name)
-        due = leases.due_in(connection, name, [workspace_id])
-        is_due = due is not None and due <= 0
-        if is_due or known not in (None, registered.position.change):
+        copies.note_seen(connection, workspace_id, named(caller)(node))
+        if known not in (None, registered.position.change):
             self._tell(workspace_id)
         return registered.position.change
 

@@ -119,7 +119,6 @@ def _team(workspace: Workspace, heartbeat: Heartbeat | None, now: datetime) -> S
     team = beat.get("team")
     if isinstance(team, dict) and readiness.is_at_work(workspace, heartbeat, now):
         found["team_reached"] = _one(team.get("problem") is None)
-        found["team_holds_lease"] = _one(team.get("holds_lease") is True)
     return found
 
 

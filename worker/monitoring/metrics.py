@@ -47,9 +47,7 @@ METRICS = (
     Metric("job_attempt_seconds", "histogram", ("kind",), "How long an attempt took."),
     # the team; only of a workspace that belongs to one
     Metric("team_reached", "gauge", (), "1 while the worker reaches the team: its database, or the gateway."),
-    Metric("team_holds_lease", "gauge", (), "1 while the worker runs the jobs of the team's workspace."),
     Metric("team_copy_age_seconds", "gauge", (), "Since when the copy here may lack changes; small while it follows."),
-    Metric("team_leases_lost", "counter", (), "Leases that another worker took over: this one hung or was cut off."),
     # processes
     Metric("child_starts", "counter", (), "Starts of the child process, which runs the jobs."),
     Metric("child_ends", "counter", ("reason",), "Its ends: died and memory are crashes; worn and idle are meant."),

@@ -1,10 +1,13 @@
 """A pool: the workers of a host that run the jobs of all workspaces of a team.
 
 ``copies``: the copies of workspaces in the pool's folder, each used by one worker at a time.
+``team_jobs``: the jobs of the workspace whose lease a worker holds, as the runner needs them.
+``held_lease``: the lease itself, renewed while jobs run.
 ``pool_worker``: takes leases one after another, and runs what is due, in a child process of its own.
 ``pool``: the workers of one process, the renewal of their leases, and which copies have to follow.
 ``pool_metrics``: counters for Prometheus.
 ``running``: the process: its folder's lock, its signals and its end.
 
-It reaches the database itself, and takes no dropped jobs: those of a workspace's own machines come over the database.
+It reaches the database itself, and takes no dropped jobs: those of a workspace's own machines come over the database,
+with what they need of the files there.
 """

@@ -19,6 +19,7 @@ from bridge.settings import Settings
 from bridge.store.opening import known_format
 from bridge.team.postgres_team import PostgresTeam
 from jobs.errors import JobError
+from jobs.ids import new_job_id
 from jobs.kinds import NEEDS_GRAPH
 from jobs.layout import Workspace
 from jobs.lifecycle import CrashLimits
@@ -26,13 +27,14 @@ from jobs.model import Record
 
 from ..child.protocol import CLOSE
 from ..child.supervisor import Child, ChildEnded
+from ..inbox import judging
 from ..scheduling.runner import Runner
 from ..team import copy_follower
-from ..team.held_lease import HeldLease
-from ..team.team_jobs import TeamJobs
 from ..version import VERSION
 from .copies import Copies, PoolCopy
+from .held_lease import HeldLease
 from .pool_metrics import PoolMetrics
+from .team_jobs import TeamJobs
 
 log = logging.getLogger(__name__)
 
@@ -40,6 +42,7 @@ _LOOK_SECONDS = 30.0  # unless a notice comes, or a job becomes due
 _AGAIN_SECONDS = 1.0
 _PAUSE_SECONDS = 3.0  # after a failure
 _HELD_SECONDS = 30.0  # then a workspace lets others run before it goes on
+_JUDGE_SECONDS = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +87,7 @@ class PoolWorker:
         self._own: _Process | None = None
         self.lease = HeldLease(team, self._jobs, settings.lease_seconds, self._end_job, metrics.lost.inc)
         self._leased = ""  # the workspace of the last lease
+        self._judge_at: dict[str, float] = {}  # workspace -> when its pairs may be judged again
         self._stop = threading.Event()
         self.wake = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"pool-{number}", daemon=True)
@@ -172,6 +176,8 @@ class PoolWorker:
             busy = self._metrics.busy.track_inprogress()
             with busy, self.lease.holding(lease), self._at(lease.workspace_id) as copy:
                 has_run = self._run_jobs(copy)
+            if has_run:
+                self._have_judged(lease.workspace_id)
             if has_run and self.lease.left_jobs:
                 self._tell(lease.workspace_id, at_once=True)  # others may take the lease now
             self._copies.remove_oldest(lambda gone: self._team.remove_copy(gone.workspace_id, gone.node))
@@ -196,6 +202,13 @@ class PoolWorker:
             self._current.runner.run_if_due(job_id)
 
         return self.lease.run_due(run, lambda: not self._stop.is_set() and time.monotonic() < until)
+
+    def _have_judged(self, workspace_id: str) -> None:
+        """After changes, have the language model asked which decisions hold, if there is one: at times."""
+        now = time.monotonic()
+        if judging.may_ask(self._settings) and now >= self._judge_at.get(workspace_id, now):
+            self._judge_at[workspace_id] = now + _JUDGE_SECONDS
+            self._team.submit(workspace_id, "judge", {}, new_job_id())
 
     # --- a copy, and the process that has it open ---
 

@@ -8,22 +8,22 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 
 from bridge.team import server_clock
 from bridge.team.membership import Membership
 from bridge.team.protocol import Team
+from bridge.team.shared_jobs import Report
 from jobs import clock, lifecycle
 from jobs.errors import JobError
-from jobs.kinds import LOCAL
 from jobs.layout import SpoolPaths
 from jobs.model import Job, Record, encode
 
 from ..log import of_job
 from ..scheduling.ledger import Cancellation, Ledger
 from ..scheduling.tasks import read_job
-from . import file_texts
 
 log = logging.getLogger(__name__)
 
@@ -34,39 +34,36 @@ _REFUSALS = ("ARGUMENT_INVALID", "HTTP_TOO_LARGE")  # of what was sent: it would
 
 
 class Exchange:
-    """The exchange of one workspace. Not thread-safe, except for ``cancel``."""
+    """The exchange of one workspace. One thread may use ``run``, and any all else."""
 
     def __init__(
-        self, paths: SpoolPaths, ledger: Ledger, team: Team, membership: Membership, *, redacts: bool = True
+        self, paths: SpoolPaths, ledger: Ledger, team: Team, membership: Membership, stays: Callable[[Record], bool]
     ) -> None:
-        """``redacts``: likely secrets are removed from the files that jobs name."""
+        """``stays``: whether a job runs on this machine, and is not posted."""
         self._paths = paths
-        self._redacts = redacts
         self._ledger = ledger
         self._team = team
         self._membership = membership
+        self._stays = stays
+        self.unattached: dict[str, Record] = {}  # jobs that are posted once what they need is attached, by id
         self._posted: dict[str, int] = {}  # job id -> generation
         self._post_all_at = 0.0
         self._ahead: timedelta | None = None  # of the server's clock; None if it is to be asked again
-        self.has_posted = False
-        self.has_copy: bool | None = None  # whether this machine has, or will have, a copy; None before it is known
 
     def run(self) -> None:
-        """Post what is new, and write what has changed. Raises JobError as ``Team``, and OSError."""
-        if self.has_copy is None:
-            return
-        live = self._ledger.live()
+        """Post what is new. Raises JobError as ``Team``, and OSError."""
+        live = self._shared()
         if time.monotonic() >= self._post_all_at:
             self._posted.clear()
             self._ahead = None
             self._post_all_at = time.monotonic() + _POST_AGAIN_SECONDS
-        self.has_posted = False
         new = [record for record in live if self._posted.get(record.job_id) != record.generation]
         for start in range(0, len(new), _TOGETHER):
             self._read_and_post(new[start : start + _TOGETHER])
         self._posted = {record.job_id: record.generation for record in live if record.job_id in self._posted}
-        if live:
-            self._take_reports()
+
+    def _shared(self) -> list[Record]:
+        return [record for record in self._ledger.live() if not self._stays(record)]
 
     def _read_and_post(self, records: list[Record]) -> None:
         jobs: list[tuple[Job, Record]] = []
@@ -79,15 +76,10 @@ class Exchange:
                     self._ahead.total_seconds(),
                 )
         for record in records:
-            if record.kind in LOCAL and not self.has_copy:
-                self._refuse(record, JobError("TEAM_NO_COPY"))
-                continue
             try:
-                job = file_texts.with_texts(
-                    read_job(self._paths, record.job_id), self._paths.root.parent, redacts=self._redacts
-                )
+                job = read_job(self._paths, record.job_id)
             except JobError as error:
-                self._refuse(record, error)
+                self.refuse(record, error)
                 continue
             except OSError as error:
                 log.error("copy unreadable, not posted yet: %s", error, extra=of_job(record))
@@ -109,31 +101,38 @@ class Exchange:
             if error.code not in _REFUSALS:
                 raise
             if len(jobs) == 1:
-                self._refuse(jobs[0][1], error)
+                self.refuse(jobs[0][1], error)
             else:  # the others are not refused with it
                 for each in jobs:
                     self._post([each])
             return
-        self.has_posted = True
         for _, record in jobs:
             self._posted[record.job_id] = record.generation
             if told[record.job_id] == "other":
                 said = f"The id {record.job_id!r} belongs to another job of the team."
-                self._refuse(record, JobError("JOB_ID_CONFLICT", said))
+                self.refuse(record, JobError("JOB_ID_CONFLICT", said))
+            elif told[record.job_id] == "unattached":
+                self.unattached[record.job_id] = record
 
-    def _refuse(self, record: Record, error: JobError) -> None:
+    def post_again(self, record: Record) -> None:
+        """Post the job the next time: what it needs is attached."""
+        self._posted.pop(record.job_id, None)
+
+    def refuse(self, record: Record, error: JobError) -> None:
         """End a job that cannot be posted."""
         self._ledger.apply({record.job_id: lifecycle.Started()})
         self._ledger.apply({record.job_id: lifecycle.Failed(error)})
 
-    def _take_reports(self) -> None:
-        while True:
-            found = self._team.reports(self._membership.node, self._membership.workspace_id)
-            if not found:
-                return
-            for report in found:
-                self._ledger.mirror(report.record)
-            self._team.acknowledge(self._membership.node, self._membership.workspace_id, found)
+    def reports(self) -> list[Report]:
+        """What has changed of the jobs of this machine, or a part of it. Raises JobError as ``Team``."""
+        return self._team.reports(self._membership.node, self._membership.workspace_id) if self._shared() else []
+
+    def write(self, reports: list[Report]) -> None:
+        """Write the records that came back. Raises JobError as ``Team``, and OSError."""
+        for report in reports:
+            self._ledger.mirror(report.record)
+        if reports:
+            self._team.acknowledge(self._membership.node, self._membership.workspace_id, reports)
 
     def cancel(self, job_id: str) -> Cancellation:
         """Cancel a job of this machine, wherever it waits or runs; "running" while that is not known yet."""

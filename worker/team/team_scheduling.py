@@ -1,4 +1,4 @@
-"""Scheduling in a team: jobs are posted to it, and run by whoever holds the workspace's lease."""
+"""Scheduling in a team: jobs are posted to it, and run by its pools; those that change no memory run here."""
 
 from __future__ import annotations
 
@@ -12,21 +12,16 @@ from bridge.team.membership import Membership
 from jobs import clock
 from jobs.errors import JobError
 from jobs.layout import Workspace
-from jobs.lifecycle import CrashLimits
-from jobs.model import Record
 
 from ..child.supervisor import Child
 from ..scheduling.ledger import Cancellation, Ledger
-from ..scheduling.runnable_jobs import LocalJobs
 from ..scheduling.runner import Runner
 from .exchange import Exchange
-from .team_jobs import TeamJobs
+from .machine_jobs import MachineJobs
 from .team_work import TeamWork
 
 if TYPE_CHECKING:
     from jobs import schema
-
-_LEASES_LOST = "team_leases_lost"
 
 
 class TeamScheduling:
@@ -41,7 +36,6 @@ class TeamScheduling:
         membership: Membership,
         ledger: Ledger,
         child: Child,
-        crash_limits: CrashLimits,
         changed: Callable[[], None],
         on_requeued: Callable[[], None],
     ) -> None:
@@ -50,37 +44,21 @@ class TeamScheduling:
         last_try.begin(workspace)
         self._ledger = ledger
         self._team = _team_of(workspace, settings)
-        self._exchange = Exchange(workspace.spool, ledger, self._team, membership, redacts=settings.redact_secrets)
-        counters = child.counters
-        counters.count(_LEASES_LOST, by=0)  # an alert misses the first step of a counter that begins at 1
-        local = LocalJobs(workspace.spool, ledger)
-        jobs = TeamJobs(self._team, membership.node, crash_limits, local, stepped=self._stepped)
+        self._jobs = MachineJobs(workspace.spool, ledger)
+        self._exchange = Exchange(workspace.spool, ledger, self._team, membership, self._jobs.stays)
         self.runner = Runner(
-            jobs,
+            self._jobs,
             child,
             batch_size=settings.batch_size,
             idle_seconds=settings.child_idle_seconds,
             slice_seconds=settings.slice_seconds,
-            now=jobs.now,
             changed=changed,
             on_requeued=on_requeued,
         )
         self._work = TeamWork(
-            workspace,
-            settings,
-            membership,
-            self._team,
-            jobs,
-            self.runner,
-            child,
-            self._exchange,
-            changed,
-            lambda: counters.count(_LEASES_LOST),
+            workspace, settings, membership, self._team, self._jobs, self.runner, child, self._exchange, changed
         )
         self.start, self.maintain = self._work.start, self._work.maintain
-
-    def _stepped(self, record: Record) -> None:
-        self._work.stepped(record)
 
     def stop(self) -> None:
         self._work.stop()
@@ -98,18 +76,21 @@ class TeamScheduling:
         self._work.wake()
 
     def cancel(self, job_id: str) -> Cancellation:
+        record = self._ledger.get(job_id)
+        if record is not None and self._jobs.stays(record):
+            return self.runner.cancel(job_id)
         found = self._exchange.cancel(job_id)
-        self._work.announce()
+        self._work.wake()
         return found
 
     def reconcile(self) -> None:
         """Nothing: the team's database says which jobs wait."""
 
     def is_drained(self) -> bool:
-        return not self.runner.running  # what waits runs elsewhere, too
+        return not self.runner.running  # what waits runs elsewhere
 
     def describe(self) -> schema.WorkerInTeam:
-        return {"problem": self._work.problem, "holds_lease": self._work.holds_lease}
+        return {"problem": self._work.problem}
 
 
 def _team_of(workspace: Workspace, settings: Settings) -> GatewayTeam:

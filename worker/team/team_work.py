@@ -1,8 +1,9 @@
-"""The work of a worker in a team, in two threads: one runs jobs, one renews the lease and exchanges jobs.
+"""The work of a worker in a team, in two threads.
 
-run       takes the lease of a workspace with a due job, runs what is due, and gives the lease up; between leases
-          it makes memory.db follow the team's changes
-exchange  posts and reports; while there is a lease, every second, renews it and ends jobs that were cancelled
+run       makes memory.db follow the team's changes, then writes the records that came back: who knows of a job's end
+          finds here what it has stored. It attaches to jobs what they need of files here, and runs the jobs that stay
+          on this machine
+exchange  posts; while the other one is busy with a job, it writes records as well
 
 Both sleep until they are woken, since a drop, a change or the time of a job wakes them, and look every half minute in
 case nobody has told them of something. A gateway does that for its machines.
@@ -15,28 +16,32 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from bridge.settings import Settings
 from bridge.store.opening import copy_state
 from bridge.team import copy_age, last_try
 from bridge.team.gateway_team import GatewayTeam
-from bridge.team.leases import Lease
 from bridge.team.membership import Membership
 from bridge.team.rows import Position, Registered
-from jobs import clock
-from jobs.errors import JobError
+from jobs import clock, lifecycle
+from jobs.errors import ERRORS, JobError, Reaction
 from jobs.layout import Workspace
+from jobs.lifecycle import Event
 from jobs.model import Record
+from jobs.scrub import JOB_FILES
 
-from ..child.supervisor import Child
+from ..child.protocol import ATTACH, decode
+from ..child.supervisor import Child, ChildEnded
+from ..log import about, of_job
 from ..scheduling.runner import MAINTENANCE, Runner
+from ..scheduling.tasks import read_tasks
 from ..version import VERSION
 from . import copy_follower
 from .exchange import Exchange
-from .held_lease import HeldLease
-from .team_jobs import TeamJobs
-from .wakeups import Wakeups
+from .listening import Listening
+from .machine_jobs import MachineJobs
 
 log = logging.getLogger(__name__)
 
@@ -57,12 +62,11 @@ class TeamWork:
         settings: Settings,
         membership: Membership,
         team: GatewayTeam,
-        jobs: TeamJobs,
+        jobs: MachineJobs,
         runner: Runner,
         child: Child,
         exchange: Exchange,
         changed: Callable[[], None] = lambda: None,
-        count_loss: Callable[[], None] = lambda: None,
     ) -> None:
         self._settings = settings
         self._workspace = workspace
@@ -77,7 +81,7 @@ class TeamWork:
         self._stuck_seconds = 0.0
         self._follow_at = 0.0
         self._noted: tuple[tuple[int, bool], float] = ((-1, False), 0.0)  # of the copy, and when
-        self._lease = HeldLease(team, jobs, settings.lease_seconds, lambda: child.end("stopped"), count_loss)
+        self._has_copy: bool | None = None  # whether this machine has, or will have, a copy; None before it is known
         self._stop = threading.Event()
         self._has_run = threading.Event()  # no job runs any more
         self._wake_run = threading.Event()
@@ -88,21 +92,16 @@ class TeamWork:
         ]
         self._look_at = 0.0
         self._current: Position | None = None  # of the copy, while nothing is known that it lacks
-        self._wakeups = Wakeups(team, membership.workspace_id, membership.node, self._heard)
+        self._listening = Listening(team, membership.workspace_id, membership.node, self._heard)
         self.problem: str | None = None  # the error code of the last failure to reach the team, until it is reached
         self._wants_maintenance = threading.Event()
-        self._begun = threading.Event()  # a job was started, and the others have not been told
-
-    @property
-    def holds_lease(self) -> bool:
-        """Whether this worker runs the team's jobs now."""
-        return self._lease.is_held
+        self._is_busy = threading.Event()  # with a job
 
     def start(self) -> None:
         """Start both threads."""
         for thread in self._threads:
             thread.start()
-        self._wakeups.start()
+        self._listening.start()
 
     def wake(self) -> None:
         """Look at once: a job was dropped, or something has changed."""
@@ -113,19 +112,6 @@ class TeamWork:
         """Maintain the stores when nothing is to be done."""
         self._wants_maintenance.set()
         self._wake_run.set()
-
-    def announce(self) -> None:
-        """Look at once, and tell the others to."""
-        self.wake()
-        self._wakeups.tell()
-
-    def stepped(self, record: Record) -> None:
-        """Tell the others of a job's record: that one runs, within a second, unless it ends before."""
-        if record.state == "running":
-            self._begun.set()
-        else:
-            self._begun.clear()
-            self._wakeups.tell()
 
     def _heard(self, changed: bool) -> None:
         if changed:
@@ -138,13 +124,13 @@ class TeamWork:
                     copy_age.note_current(self._workspace, clock.now(), self._settings.team_copy_days, *current)
 
     def stop(self) -> None:
-        """Stop after the running job. The lease is given up, so that another worker need not wait for its end."""
+        """Stop after the running job."""
         self._stop.set()
         self.wake()
         for thread in self._threads:
             if thread.ident is not None:
                 thread.join()
-        self._wakeups.stop()
+        self._listening.stop()
 
     # --- running ---
 
@@ -181,40 +167,87 @@ class TeamWork:
         self._wake_run.clear()
 
     def _run_once(self) -> float:
-        """Run what is due. Returns the seconds until there may be more; 0 if there was something."""
-        if self._exchange.has_copy is None:
-            self._exchange.has_copy = self._keeps_copy()
-            self._wake_exchange.set()
-        if not self._exchange.has_copy:
-            self._team.registered(self._membership.workspace_id)  # whether the team is reached
+        """Do what is to be done now. Returns the seconds until there may be more; 0 if there was something."""
+        if self._attach():
+            return 0.0
+        reports = self._exchange.reports()
+        found = self._team.registered(self._membership.workspace_id)  # whether the team is reached
+        if self._has_copy is None:
+            self._has_copy = self._keeps_copy()
+        if not self._has_copy:
             copy_age.record_no_copy(self._workspace)
-            return math.inf
-        workspace_id, node = self._membership.workspace_id, self._membership.node
-        if self._runner.paused.is_set():
-            return self._follow(self._team.registered(workspace_id))
-        turn = self._team.look(workspace_id, node, self._settings.lease_seconds)
-        if turn is None or turn.lease is None:
-            follow_seconds = self._follow(None if turn is None else turn.registered)
-            if self._wants_maintenance.is_set():
-                self._wants_maintenance.clear()
-                self._runner.run_if_due(MAINTENANCE)
-            if turn is None or turn.due_seconds is None:
-                return follow_seconds
-            return min(follow_seconds, max(turn.due_seconds, _AGAIN_SECONDS))
-        with self._lease.holding(Lease(workspace_id, turn.lease)):
-            self._wake_exchange.set()  # to renew it
-            has_run = self._lease.run_due(self._run_job, self._may_start)
-        self._wake_exchange.set()
-        if has_run and self._lease.left_jobs:
-            self._wakeups.tell()  # others may take the lease now
-        return 0.0 if has_run else _AGAIN_SECONDS
+            self._refuse_own()
+            self._exchange.write(reports)
+            return 0.0 if reports else math.inf
+        try:
+            follow_seconds = self._follow(found)
+        finally:
+            self._exchange.write(reports)
+        has_run = self._run_own()
+        if self._wants_maintenance.is_set():
+            self._wants_maintenance.clear()
+            self._runner.run_if_due(MAINTENANCE)
+        return 0.0 if has_run or reports else follow_seconds
 
-    def _run_job(self, job_id: str) -> None:
-        self._runner.run_if_due(job_id)
-        self._wake_exchange.set()
+    def _run_own(self) -> bool:
+        """Run the jobs that stay here and are due. Returns whether there was one."""
+        has_run = False
+        while not (self._stop.is_set() or self._runner.paused.is_set()) and (job_id := self._jobs.next()):
+            with self._busy():
+                self._runner.run_if_due(job_id)
+            has_run = True
+        return has_run
 
-    def _may_start(self) -> bool:
-        return not (self._stop.is_set() or self._runner.paused.is_set())
+    @contextlib.contextmanager
+    def _busy(self) -> Iterator[None]:
+        """Work that may take long, for the block."""
+        self._is_busy.set()
+        try:
+            yield
+        finally:
+            self._is_busy.clear()
+
+    def _refuse_own(self) -> None:
+        """End the jobs that would run here, where there are no memories."""
+        while (job_id := self._jobs.next()) is not None:
+            if (record := self._jobs.startable(job_id)) is not None:
+                self._exchange.refuse(record, JobError("TEAM_NO_COPY"))
+
+    def _attach(self) -> bool:
+        """Attach to jobs what they need of files here. Returns whether there was something to attach. A job for which
+        that is not possible now is tried again when all are posted again.
+
+        Raises JobError: as ``Team``.
+        """
+        waiting = list(self._exchange.unattached.values())
+        for record in waiting:
+            if self._stop.is_set():
+                break
+            outcome = self._attached(record)
+            self._exchange.unattached.pop(record.job_id, None)
+            if isinstance(outcome, lifecycle.Succeeded):
+                self._exchange.post_again(record)
+            elif isinstance(outcome, lifecycle.Failed) and not _may_pass(outcome.error):
+                self._exchange.refuse(record, outcome.error)
+        if waiting:
+            self._wake_exchange.set()
+        return bool(waiting)
+
+    def _attached(self, record: Record) -> Event:
+        """What came of attaching to a job."""
+        kind, tasks = f"{ATTACH}{record.kind}", read_tasks(self._jobs.read, [record])
+        if tasks.lost:
+            return lifecycle.Failed(tasks.lost[record.job_id])
+        try:
+            with about([record]), self._busy():
+                answer = self._child.ask({"kind": kind, "jobs": tasks.jobs, "lease": None})
+        except (ChildEnded, OSError) as error:
+            log.warning("what a job needs is not attached yet: %s", error, extra=of_job(record))
+            return lifecycle.Interrupted()
+        outcome = decode(answer["outcomes"][record.job_id])
+        if isinstance(outcome, lifecycle.Failed):
+            log.warning("what a job needs is not attached: %s", outcome.error, extra=of_job(record))
+        return outcome
 
     def _keeps_copy(self) -> bool:
         """Whether this machine has a copy, or will make one; decided once, when the team is first reached. None is
@@ -244,7 +277,7 @@ class TeamWork:
             self._current = None
             if (too_early_for := self._follow_at - time.monotonic()) > 0:
                 return too_early_for
-        copy_follower.follow(self._child, self._jobs.scrub_here)
+        copy_follower.follow(self._child, self._scrub)
         self._changed()
         is_behind = found is None or found.position != state.position
         if is_behind and copy_state(self._workspace).position == state.position:
@@ -253,6 +286,10 @@ class TeamWork:
             return self._stuck_seconds
         self._stuck_seconds = 0.0
         return 0.0  # to see that the copy is current, or what else came
+
+    def _scrub(self, job_files: Mapping[str, Any]) -> None:
+        """Scrub files of this machine's folder that quote what another machine forgot. Raises OSError."""
+        self._jobs.without_forgotten_texts(lifecycle.Succeeded({JOB_FILES: job_files}), self._jobs.apply)
 
     def _note_current(self, position: Position, *, has_removed_all: bool) -> None:
         """Note, at times, that the copy on this machine has all changes: for its own answers, and for operators."""
@@ -270,18 +307,13 @@ class TeamWork:
 
     def _exchange_all(self) -> None:
         problem = None
-        while not self._has_run.is_set():  # also after a stop: the running job still needs its lease
+        while not self._has_run.is_set():
             pause = _LOOK_SECONDS
             try:
-                self._lease.renew_if_due()
-                for job_id in self._jobs.cancel_requests():
-                    self._runner.cancel(job_id)
-                if self._begun.is_set():
-                    self._begun.clear()
-                    self._wakeups.tell()
                 self._exchange.run()
-                if self._exchange.has_posted:
-                    self._wakeups.tell()
+                if self._is_busy.is_set():
+                    self._exchange.write(self._exchange.reports())
+                if self._exchange.unattached:
                     self._wake_run.set()
                 problem = None
             except (JobError, OSError) as error:
@@ -294,12 +326,11 @@ class TeamWork:
                 log.exception("the exchange with the team failed; it is tried again")
                 pause = _AGAIN_SECONDS
                 self._stop.wait(pause)
-            if self._lease.is_held:
-                pause = min(_AGAIN_SECONDS, self._lease.renew_seconds)
             self._wake_exchange.wait(pause)
             self._wake_exchange.clear()
         try:
             self._exchange.run()
+            self._exchange.write(self._exchange.reports())
         except (JobError, OSError) as error:
             log.warning("the last exchange with the team was left out: %s", error)
 
@@ -315,3 +346,8 @@ class TeamWork:
             self.problem = code
             log.log(logging.INFO if error is None else logging.WARNING, "the team: %s", error or "reached")
             self._changed()
+
+
+def _may_pass(error: JobError) -> bool:
+    """Whether it is no fault of the job."""
+    return error.code.startswith("TEAM_") or ERRORS[error.code].reaction is Reaction.WAIT

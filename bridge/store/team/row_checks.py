@@ -1,4 +1,4 @@
-"""Checks rows that come from a machine of somebody else, before all others get them: a row is let in if a copy of this
+"""Checks the rows of a workspace that somebody shares, before others get them: a row is let in if a copy of this
 version would have written it.
 
 So there is no second list of what a row holds. A row has the form of its table, and its columns the forms that their
@@ -32,7 +32,7 @@ from .. import capture_history, compaction_history, extractions, feedback, migra
 from ..history_digests import without_texts
 from ..values import Addition, CapturedSession, CaptureSource, Compaction, Extraction, Feedback, PairVerdict
 from .row_forms import RowForms
-from .tables import SEQUENCES, TABLES, quoted
+from .tables import MEMORIES, SEQUENCES, TABLES, quoted
 
 _JSON = frozenset(["body", "sources", "conflicts", "restored", "found", "segments", "evidence", *LISTS])
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z")
@@ -59,6 +59,8 @@ class RowChecks:
                 _require_forms(row.table, row.value)
                 with self._lock:
                     self._require_written(row.table, row.value)
+            if row.table == MEMORIES.name and (row.vectors is None) != bool((row.value or {"hidden": True})["hidden"]):
+                raise ValueError("vectors come with each visible memory, and with no other one")
             if row.vectors is not None:
                 _require_vectors(row.vectors, dimensions or 1)
         except (ValueError, TypeError, LookupError, AttributeError, sqlite3.Error, ArithmeticError) as error:
@@ -237,7 +239,7 @@ def _source(connection: sqlite3.Connection, row: Mapping[str, Any]) -> CaptureSo
 
 def _turns(connection: sqlite3.Connection, row: Mapping[str, Any]) -> list[str]:
     found = list(capture_history.CaptureReader(connection).turns(row["tool"]))
-    if not all(re.fullmatch(r"[0-9a-f]{12}", each) for each in found):
+    if not all(re.fullmatch(r"[ow]?[0-9a-f]{12}", each) for each in found):
         raise ValueError("its digests have another form")
     return str(row["digests"]).split(" ") if found else []
 

@@ -1,8 +1,9 @@
 """The store of a team's workspace on one machine: memory.db as the replica, Postgres as the truth.
 
-It is the store over memory.db, with two additions. Before an operation reads, ``catch_up`` applies what other machines
-changed. And each change is committed in Postgres first, inside the transaction of memory.db: if the process dies
-between the two commits, memory.db rolls back, and gets the change from Postgres like any other one.
+It is the store over memory.db, with two additions. Before an operation reads, ``catch_up`` applies what was changed
+elsewhere. And in a pool, each change is committed in Postgres first, inside the transaction of memory.db: if the
+process dies between the two commits, memory.db rolls back, and gets the change from Postgres like any other one. On any
+other machine, nothing that is shared is changed here.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from jobs.layout import Workspace
 
 from ... import critical
 from ...embedding.embedder import Embedder
-from ...team.protocol import Team
+from ...team.protocol import HostTeam, Team
 from ...team.rows import Author, Described, FeedRow, Position, Registered, require_format
 from .. import compaction_history, database, vector_files
 from ..change import Change
@@ -192,6 +193,8 @@ class TeamStore(Store):
 
     def _before_commit(self, change: Change) -> None:
         """Commit the transaction's rows for all. Raises JobError: TEAM_CONFLICT, TEAM_LEASE_LOST, and as ``Team``."""
+        if not isinstance(self._team, HostTeam):
+            raise JobError("TEAM_LEASE_LOST", "Only a pool of the team changes what is shared.")
         jobs = [job.job_id for job in change.applied]
         changed = self._recorder.rows()
         with steps.fault_point("team.commit"):

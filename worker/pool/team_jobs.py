@@ -12,25 +12,21 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
-from typing import Any
 
 from bridge.team import server_clock
 from bridge.team.leases import Lease
-from bridge.team.protocol import Team
+from bridge.team.postgres_team import PostgresTeam
 from bridge.team.shared_jobs import SharedJob
 from jobs import clock, lifecycle
 from jobs.errors import JobError
 from jobs.kinds import NEEDS_GRAPH
 from jobs.lifecycle import CrashLimits, Event
 from jobs.model import Record, encode
-from jobs.named_files import require_none
-from jobs.parse import copy_envelope
 from jobs.scrub import JOB_FILES
 
 from ..log import of_job
 from ..scheduling.forget_job_files import Apply
 from ..scheduling.ledger import Cancellation, Tickets
-from ..scheduling.runnable_jobs import RunnableJobs
 
 log = logging.getLogger(__name__)
 
@@ -43,18 +39,15 @@ class TeamJobs:
 
     def __init__(
         self,
-        team: Team,
+        team: PostgresTeam,
         node: str,
         crash_limits: CrashLimits,
-        local: RunnableJobs | None = None,
         jitter: Callable[[], float] = random.random,
         stepped: Callable[[Record], None] = lambda _: None,
     ) -> None:
-        """``local``: the jobs of this machine's folder, whose files lose the texts that a job forgets. ``stepped`` is
-        called with each record that was written."""
+        """``stepped`` is called with each record that was written."""
         self._team = team
         self._node = node
-        self._local = local
         self._crash_limits = crash_limits
         self._jitter = jitter
         self._stepped = stepped
@@ -126,14 +119,11 @@ class TeamJobs:
         return [kind for kind in kinds if not (self.hides_graph and kind in NEEDS_GRAPH)]
 
     def read(self, job_id: str) -> bytes:
-        """The job as it was posted. Raises JobError: JOB_NOT_FOUND, ARGUMENT_INVALID for one that names files."""
+        """The job as it was posted. Raises JobError: JOB_NOT_FOUND."""
         shared = self._jobs[job_id]
         if shared.job is None:
             raise JobError("JOB_NOT_FOUND")
-        copy = encode(shared.job)
-        file = copy_envelope(job_id, copy)
-        require_none(file.kind, file.payload)
-        return copy
+        return encode(shared.job)
 
     def is_committed(self, record: Record) -> bool:
         """Whether the job's change is committed; True if that cannot be read, so that the job runs to its end."""
@@ -243,13 +233,4 @@ class TeamJobs:
             self._team.forget_texts(self._lease)
         except JobError as error:
             raise OSError(errno.EAGAIN, f"the team's database: {error.code}") from error
-        return self._scrubbed_here(event)
-
-    def scrub_here(self, job_files: Mapping[str, Any]) -> None:
-        """Scrub files of this machine's folder that quote what another machine forgot. Raises OSError."""
-        self._scrubbed_here(lifecycle.Succeeded({JOB_FILES: job_files}))
-
-    def _scrubbed_here(self, event: lifecycle.Succeeded) -> Event:
-        if self._local is not None:
-            return self._local.without_forgotten_texts(event, self._local.apply)
         return lifecycle.Succeeded({name: value for name, value in event.result.items() if name != JOB_FILES})

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from bridge.team.leases import Lease
-from bridge.team.protocol import Team
+from bridge.team.postgres_team import PostgresTeam
 
 from .team_jobs import TeamJobs
 
@@ -22,7 +22,7 @@ class HeldLease:
 
     def __init__(
         self,
-        team: Team,
+        team: PostgresTeam,
         jobs: TeamJobs,
         seconds: float,
         on_lost: Callable[[], None],
