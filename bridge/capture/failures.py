@@ -23,7 +23,7 @@ from .session import Call, Turn
 from .title import shortened
 
 _COMMAND = 160  # characters of a command
-_READ = 4_000  # characters of a command that are looked at
+_LONGEST = 4_000  # characters of a command; a longer one brings a file's content
 _SENTENCE = 220  # characters of what the assistant said of it
 _SOON = 4  # commands after a failure among which one with other arguments is its fix
 _LATER = 60  # calls after a failure among which the same command is
@@ -62,7 +62,8 @@ _ENVIRONMENT = re.compile(
     r"^(?:\w+=\S*\s+)+|^(?:do|then|else|sudo|time|timeout \S+|command|exec|nohup|npx|uv run|poetry run)\s+"
 )
 _REDIRECTION = re.compile(r"\d?>>?\s?(?:&\d|\S+)")
-_QUOTED = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`")
+_QUOTED = re.compile(r"\\\S|'[^']*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`")
+_HEREDOC = re.compile(_QUOTED.pattern + r"|(\s<<-?\s*['\"]?[A-Za-z_]).*", re.DOTALL)
 _SIGNS = ";&|<>"
 _HIDDEN = str.maketrans(_SIGNS, "".join(chr(0xE000 + ord(sign)) for sign in _SIGNS))  # within quotes, while it is cut
 _SHOWN = {hidden: sign for sign, hidden in _HIDDEN.items()}
@@ -79,12 +80,14 @@ def failures(turns: Sequence[Turn]) -> list[Failure]:
 
 
 def ended(call: Call, output: str, exit_code: int | None) -> Call | None:
-    """A call with its outcome, of a command that failed with the error's own line if one says what is wrong;
-    ``exit_code`` is None where the tool says only that it failed. None for a call that neither runs a command nor has
-    changed files."""
-    if not call.command:
+    """A call with its outcome, of a command that failed with the error's own line if one says what is wrong, without
+    the content of a file; ``exit_code`` is None where the tool says only that it failed. None for a call that neither
+    runs such a command nor has changed files."""
+    command = _HEREDOC.sub(lambda found: found[1] or found[0], call.command)
+    if not 0 < len(command) <= _LONGEST:
         return call if call.files and exit_code == 0 else None
-    if exit_code == 0 and not (_MASKED.search(call.command) and _parts(call.command) and _FAILED.search(output)):
+    call = replace(call, command=command)
+    if exit_code == 0 and not (_MASKED.search(command) and _parts(command) and _FAILED.search(output)):
         return call
     return replace(call, exit_code=exit_code or None, error=next(error_lines.error_lines(output), ""))
 
@@ -92,8 +95,8 @@ def ended(call: Call, output: str, exit_code: int | None) -> Call | None:
 def _parts(command: str) -> tuple[str, ...]:
     """The commands in a line of a shell that do more than look, each without where its output goes, its environment,
     and what it is piped to. One that reads what the line says after it is none: it is another one each time."""
-    line = command[:_READ].replace("\\\n", " ")
-    told, here, _ = _QUOTED.sub(lambda found: one_line(found[0]).translate(_HIDDEN), line).partition("<<")
+    line = _QUOTED.sub(lambda found: one_line(found[0]).translate(_HIDDEN), command.replace("\\\n", " "))
+    told, here, _ = line.partition("<<")
     parts = re.split(r"&&|\|\||;|\n", told)
     found = []
     for part in parts[:-1] if here else parts:
