@@ -12,13 +12,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from bridge.capture.failures import Failure, failures
+from bridge.capture.failures import failures
 from bridge.capture.readers.claude_code_text import outcomes
 from bridge.capture.readers.fields import objects
 from bridge.capture.readers.json_lines import parsed
 from bridge.capture.readers.registry import reader_of
 from bridge.capture.session import Findings, Transcript
 from bridge.text.error_lines import normalised, signatures
+from bridge.text.failures import Failure
 
 TOOL = "claude-code"
 LABELS = Path(__file__).with_name("moments") / "failures.jsonl"

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import pairwise, takewhile
-from pathlib import PurePosixPath
+from pathlib import PureWindowsPath
 
 from ..text import error_lines
+from ..text.failures import Failure
 from ..text.sections import one_line
 from . import words
 from .beats import plain, subject_words
@@ -22,6 +23,7 @@ from .session import Call, Turn
 from .title import shortened
 
 _COMMAND = 160  # characters of a command
+_LONGEST = 4_000  # characters of a command; a longer one brings a file's content
 _SENTENCE = 220  # characters of what the assistant said of it
 _SOON = 4  # commands after a failure among which one with other arguments is its fix
 _LATER = 60  # calls after a failure among which the same command is
@@ -35,10 +37,11 @@ _FAILED = re.compile(
     r"|^(?:make(?:\[\d+\])?: \*\*\*|npm ERR!|fatal: |error(?:\[\w+\])?: |Traceback |FAIL$)",
     re.MULTILINE,
 )
-# What only looks: it changes nothing, and fails where it finds nothing.
+# What only looks, and words of the shell: they change nothing, and fail where they find nothing.
 _LOOKS = frozenset(
     "ls cat grep rg egrep find fd head tail sed awk wc test [ stat which type pgrep ps diff cmp echo printf tree file"
-    " du jq lsof curl cd pwd true false sleep export source . set env kill pkill open".split()
+    " du jq lsof curl cd pwd true false sleep export source . set env kill pkill open"
+    " # for while until if case done fi esac { } ( ) [[".split()
 )
 # What changes nothing but git's own state, or takes a change back: no fix.
 _LOOKS_AT = re.compile(
@@ -55,32 +58,16 @@ _ABOUT_FOLDER = re.compile(
     r"(?:not contain|cannot find) main module|no Go files in|not a git repository|no such file or directory|ENOENT"
 )
 _FOLDER = re.compile(r"(?:^|&&|;)\s*cd (\S+)")
-_ENVIRONMENT = re.compile(r"^(?:\w+=\S*\s+)+|^(?:sudo|time|timeout \S+|command|exec|nohup|npx|uv run|poetry run)\s+")
-_REDIRECTION = re.compile(r"\s*(?:\d?>>?|<)\s?(?:&\d|\S+)")
-_QUOTED = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`")
+_ENVIRONMENT = re.compile(
+    r"^(?:\w+=\S*\s+)+|^(?:do|then|else|sudo|time|timeout \S+|command|exec|nohup|npx|uv run|poetry run)\s+"
+)
+_REDIRECTION = re.compile(r"\d?>>?\s?(?:&\d|\S+)")
+_QUOTED = re.compile(r"\\\S|'[^']*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`")
+_HEREDOC = re.compile(_QUOTED.pattern + r"|(\s<<-?\s*['\"]?[A-Za-z_]).*", re.DOTALL)
 _SIGNS = ";&|<>"
 _HIDDEN = str.maketrans(_SIGNS, "".join(chr(0xE000 + ord(sign)) for sign in _SIGNS))  # within quotes, while it is cut
 _SHOWN = {hidden: sign for sign, hidden in _HIDDEN.items()}
 _UNRELATED = re.compile(r"pre-?existing|unrelated|not (?:from|related)|\bagain\b", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """A command that failed, and what made it work.
-
-    ``error`` is the error's own line; ``exit_code`` may be unknown. ``fix`` is the command that made it work; where it
-    is empty, ``files`` were changed for it. ``said`` is what the assistant said of it. ``place`` is that of the failed
-    call, ``at`` the time of its turn.
-    """
-
-    command: str
-    error: str
-    exit_code: int | None
-    fix: str
-    files: tuple[str, ...]
-    said: str
-    place: str
-    at: str | None
 
 
 def failures(turns: Sequence[Turn]) -> list[Failure]:
@@ -92,20 +79,27 @@ def failures(turns: Sequence[Turn]) -> list[Failure]:
     return list(found.values())
 
 
-def judged(command: str, output: str, exit_code: int | None) -> tuple[int | None, str]:
-    """What became of a command: its exit code, None where it failed and none is known; and the error's own line, empty
-    if it succeeded, or if no line says what is wrong."""
+def ended(call: Call, output: str, exit_code: int | None) -> Call | None:
+    """A call with its outcome, of a command that failed with the error's own line if one says what is wrong, without
+    the content of a file; ``exit_code`` is None where the tool says only that it failed. None for a call that neither
+    runs such a command nor has changed files."""
+    command = _HEREDOC.sub(lambda found: found[1] or found[0], call.command)
+    if not 0 < len(command) <= _LONGEST:
+        return call if call.files and exit_code == 0 else None
+    call = replace(call, command=command)
     if exit_code == 0 and not (_MASKED.search(command) and _parts(command) and _FAILED.search(output)):
-        return 0, ""
-    return exit_code or None, next(error_lines.error_lines(output), "")
+        return call
+    return replace(call, exit_code=exit_code or None, error=next(error_lines.error_lines(output), ""))
 
 
 def _parts(command: str) -> tuple[str, ...]:
-    """The commands in a line of a shell that do more than look, each without its redirections, its environment, and
-    what it is piped to."""
-    marked = _QUOTED.sub(lambda found: one_line(found[0]).translate(_HIDDEN), command.replace("\\\n", " "))
+    """The commands in a line of a shell that do more than look, each without where its output goes, its environment,
+    and what it is piped to. One that reads what the line says after it is none: it is another one each time."""
+    line = _QUOTED.sub(lambda found: one_line(found[0]).translate(_HIDDEN), command.replace("\\\n", " "))
+    told, here, _ = line.partition("<<")
+    parts = re.split(r"&&|\|\||;|\n", told)
     found = []
-    for part in re.split(r"&&|\|\||;|\n", marked.partition("<<")[0]):
+    for part in parts[:-1] if here else parts:
         text = _REDIRECTION.sub("", part.partition("|")[0]).strip()
         while text != (text := _ENVIRONMENT.sub("", text)):
             pass
@@ -117,11 +111,11 @@ def _parts(command: str) -> tuple[str, ...]:
 def _mended(calls: Sequence[tuple[Call, Turn]]) -> Iterator[Failure]:
     written: set[str] = set()
     for number, (call, turn) in enumerate(calls):
-        if call.error and PurePosixPath(error_lines.place(call.error)).name not in written:
+        if call.error and _name(error_lines.place(call.error)) not in written:
             found = _failure(call, [each for each, _ in calls[number + 1 : number + 1 + _LATER]], turn)
             if found is not None:
                 yield found
-        written.update(PurePosixPath(path).name for path in call.files)
+        written.update(filter(None, map(_name, call.files)))
 
 
 def _failure(call: Call, later: Sequence[Call], turn: Turn) -> Failure | None:
@@ -134,7 +128,7 @@ def _failure(call: Call, later: Sequence[Call], turn: Turn) -> Failure | None:
         folder = _FOLDER.search(other.command)
         if alike and is_soon and folder and folder[1] not in call.command and _ABOUT_FOLDER.search(call.error):
             return _with_fix(call, [*between, other], f"cd {folder[1]} && {alike}", turn)
-        if theirs and (mine[-1] in theirs or set(mine) == set(theirs)):
+        if mine[-1] in theirs:
             return _with_fix(call, [*between, other], "", turn)
         if alike and is_soon and _ABOUT_ARGUMENTS.search(call.error):
             return _with_fix(call, [*between, other], alike, turn)
@@ -176,6 +170,10 @@ def _said(calls: Iterable[Call], error: str) -> str:
         return ""
     both = plain(f"{best} {following}")
     return both if len(both) <= _SENTENCE else shortened(plain(best), _SENTENCE)
+
+
+def _name(path: str) -> str:
+    return PureWindowsPath(path).name  # which knows both slashes
 
 
 def _program(command: str) -> tuple[str, ...]:

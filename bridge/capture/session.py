@@ -1,8 +1,8 @@
 """A session as values: a conversation of a person and an assistant in one tool, as its transcript tells it; and its
 segments, parts about one subject, each with its summary.
 
-A turn holds what was said, and of tool calls only counts and the paths of touched files: no tool output and no file
-contents. Times are ISO 8601 text in UTC with ``Z``.
+A turn holds what was said, and of tool calls only counts, the paths of touched files, commands, and the line of an
+error: no other tool output and no file contents. Times are ISO 8601 text in UTC with ``Z``.
 """
 
 from __future__ import annotations

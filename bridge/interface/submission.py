@@ -182,7 +182,7 @@ def ingest_payload(
         if not text:
             raise JobError("ARGUMENT_INVALID", "With --summary the assistant message must hold the summary's text.")
         return {"summary_text": text, **given}
-    if user_message and assistant_message is None:
+    if user_message is not None and assistant_message is None:
         stated = _named(_of_text(user_message))
         return {"summary": stated | given | _weight(importance) | _present(created_at=timestamp)}
     if given:
@@ -224,7 +224,9 @@ def _of_text(text: str) -> dict[str, Any]:
 
 def _named(summary: dict[str, Any]) -> dict[str, Any]:
     """The summary with a topic and a context made of what it says, where they are not given."""
-    said = " ".join(summary.get("decisions", [])) or summary["context"].strip()
+    said = " ".join(summary.get("decisions", [])).strip() or summary.get("context", "").strip()
+    if not said:
+        raise JobError("ARGUMENT_INVALID", "There is no text to remember.")
     line = said.partition("\n")[0]
     title = textwrap.shorten(line, _LONGEST_TOPIC, placeholder="…")
     if len(title) < _LONGEST_TOPIC // 2:  # few blanks, or none as in Chinese

@@ -28,9 +28,11 @@ from ..search.hits import summary_text
 from ..slices import Slices
 from ..store.change import StatusChange
 from ..store.values import AppliedJob, CapturedSegment, CapturedSession, Spent
+from ..text.failures import is_failure
 from . import Outcomes, Progress, Task, captured_failures, captured_session, receipts
 from .capture_sources import EXPORT, AttachedSources, FileSources, Sources, attached_lines
-from .captured_session import Made, SessionCapture, Tools, Turns
+from .captured_session import SessionCapture, Tools, Turns
+from .made import Made, note_superseded
 
 if TYPE_CHECKING:
     from ..interface.result_shapes import Captured, CapturedMemory, CapturedSessionItem, KeptMemory, UndoneCapture
@@ -251,13 +253,13 @@ class CaptureRun:
             made = captured_session.made_of(segment, record, capture, place, store, tools, self.now)
             present.append(record if made is None else made.segment)
             if made is not None:
-                failed = captured_session.failures_of(segment, made, capture.made, item.transcript, store, self.now)
+                failed = captured_failures.met(segment, made, capture.made, item.transcript, store, self.now)
                 capture.made += [made, *failed]
             slices.advance()
         if not capture.is_cut_off:
             present = list(former[: capture.unchanged]) if present is None else present
             capture.superseded = tuple(captured_session.superseded(former, present, store))
-        captured_session.note_superseded(capture.made, capture.superseded)
+        note_superseded(capture.made, capture.superseded)
 
     # --- summaries ---
 
@@ -482,9 +484,10 @@ def _reason_to_keep(memory_id: str, store: Memories) -> str | None:
     merged = store.compactions.merged_into(memory_id)
     if merged:
         return f"It was merged into the decision record #{merged[0][1]}: restore that first."
-    if known is not None and known.status_set_at is not None and known.status != "Superseded":
-        return "Its status was changed since."
-    return None
+    if known is None or known.status_set_at is None or known.status == "Superseded":
+        return None
+    is_met_again = any(map(is_failure, store.select([memory_id]).values()))  # then its status is as it was
+    return None if is_met_again else "Its status was changed since."
 
 
 def _sessions_of(memory_ids: Sequence[str], store: Memories) -> list[CapturedSession]:

@@ -25,6 +25,7 @@ from ..store.values import Addition, CapturedSegment, CapturedSession, CaptureSo
 from ..text.identity import content_id
 from ..text.sections import normalise, one_line
 from . import captured_failures
+from .made import Made, note_superseded
 
 if TYPE_CHECKING:
     from ..store.memories import Memories
@@ -32,31 +33,12 @@ if TYPE_CHECKING:
 
 _SAME_SUBJECT = 3  # words that a note and a summary have in common
 _STATED = 0.6  # of a decision's words that stand in a note, which states it then
-_SURE = 0.6  # how sure it is that what was done after a failure is its fix
 _STORED_TOGETHER = 16  # at most so many memories in one transaction, and what is made in one slice
 
 Summarise = Callable[[Segment], SegmentSummary]
 Cut = Callable[[Iterator[Turn], Embed], Iterator[Segment]]
 Turns = Callable[["SessionCapture"], Iterator[Turn]]
 """The turns to keep of a session; sets its findings and redactions. Raises OSError if they cannot be read."""
-
-
-@dataclass(frozen=True, slots=True)
-class Made:
-    """A memory made of a segment. ``memory`` has its number once it is stored.
-
-    ``supersedes`` are the ids of the memories of the same session that it replaces. ``is_new`` is whether this capture
-    adds it: another session may have said the same before. ``met_again``: a known failure was met later than before.
-    """
-
-    memory: Memory
-    summary: SegmentSummary
-    segment: CapturedSegment
-    first_place: str
-    last_place: str
-    is_new: bool
-    supersedes: tuple[str, ...] = ()
-    met_again: bool = False
 
 
 @dataclass(slots=True)
@@ -302,21 +284,6 @@ def _is_forgotten(segment: CapturedSegment | None, store: Memories) -> bool:
     return segment is not None and segment.memory_id is not None and store.forgotten_at(segment.memory_id) is not None
 
 
-def failures_of(
-    segment: Segment, of: Made, made: Sequence[Made], transcript: Transcript, store: Memories, now: str
-) -> list[Made]:
-    """The failures of a segment as memories beside its own, ``of``; ``made`` are those that are not stored yet."""
-    new = [each.memory for each in made if each.is_new]
-    return [
-        Made(
-            each.memory, SegmentSummary(each.memory.content, 0.0, _SURE, "rules"), of.segment, each.place, each.place,
-            each.is_new, met_again=each.met_again,
-        )
-        for each in captured_failures.met(segment.turns, new, transcript, store, now)
-        if each.memory.content is not None
-    ]  # fmt: skip
-
-
 def capture_session(
     capture: SessionCapture,
     tools: Tools,
@@ -346,7 +313,7 @@ def capture_session(
         each = made_of(segment, record, capture, place, store, tools, now)
         done.append(each.segment if each else replace(record, memory_id=_forgotten_id(place, store)))
         if each is not None:
-            made += [each, *failures_of(segment, each, made, capture.transcript, store, now)]
+            made += [each, *captured_failures.met(segment, each, made, capture.transcript, store, now)]
     if done is None:
         done = list(former if capture.is_cut_off else former[: capture.unchanged])
     _store(capture, made, done, store, job_id, now, is_last=True)
@@ -395,13 +362,6 @@ def _store(
     capture.made += [replace(each, memory=numbers.get(each.memory.id, each.memory)) for each in made]
     capture.superseded = tuple(replaced)
     note_superseded(capture.made, replaced)
-
-
-def note_superseded(made: list[Made], replaced: Sequence[str]) -> None:
-    """Note on the session's last memory what its new ones replace; a failure replaces nothing."""
-    own = [at for at, each in enumerate(made) if each.memory.id == each.segment.memory_id]
-    if replaced and own:
-        made[own[-1]] = replace(made[own[-1]], supersedes=tuple(replaced))
 
 
 def superseded(former: Sequence[CapturedSegment], present: Sequence[CapturedSegment], store: Memories) -> list[str]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
-from ..memory import Memory
+from ..memory import FAILURE, Memory
 from ..store import similar_ids
 from ..store.catalogue import STATUSES
 from ..store.opening import reader_of
@@ -343,8 +343,8 @@ def _number(wanted: str) -> int | None:
 def topics(workspace: Workspace) -> list[Topic]:
     """The topics by number of active summaries; from five on, a topic is worth compacting.
 
-    ``title`` is that of a topic's newest memory. ``memories`` counts all memories of a topic. Size and dates cover what
-    a compaction would merge: the active summaries and the former record.
+    ``title`` is that of a topic's newest memory, or the id of the failures' topic. ``memories`` counts all memories of
+    a topic. Size and dates cover what a compaction would merge: the active summaries and the former record.
     """
     with reader_of(workspace).lists() as lists:
         rows = [] if lists is None else [(each, lists.page(1, topic_id=each.topic_id)) for each in lists.topics()]
@@ -352,7 +352,7 @@ def topics(workspace: Workspace) -> list[Topic]:
     return [
         {
             "topic_id": topic.topic_id,
-            "title": title(newest[0]) if newest else "",
+            "title": "".join(topic.topic_id if FAILURE in each.metadata.tags else title(each) for each in newest),
             "memories": topic.memories,
             "active": topic.active,
             "decision_records": topic.decision_records,

@@ -98,10 +98,11 @@ def block(
     by_hand = [memory for memory in _told(stored_first, remarks, captured) if memory.number not in captured]
     told = list(_told(memories, remarks, captured))
     newest = next((memory for memory in told if memory.number in captured), None)
+    unsettled = {memory.number for memory in told if not _came_to_something(memory, remarks, captured)}
     lines = [
         _session(memory, remarks, captured, is_newest=memory is newest)
         for memory in told
-        if memory is newest or _came_to_something(memory, remarks, captured)
+        if memory is newest or memory.number not in unsettled
     ]
     holding = [
         each
@@ -113,8 +114,10 @@ def block(
     subjects = {each: _subject(each.words) for each in (*lines, *holding)}
 
     def is_latest(each: _Line) -> bool:
-        """Whether no later line is about the same. What somebody stored himself stands until it is replaced."""
-        later = (subject for other, subject in subjects.items() if place[other.number] < place[each.number])
+        """Whether no later line that came to something is about the same. What somebody stored himself stands until it
+        is replaced."""
+        later = (subject for other, subject in subjects.items()
+                 if place[other.number] < place[each.number] and other.number not in unsettled)  # fmt: skip
         return each.number not in captured or not any(_are_alike(subjects[each], subject) for subject in later)
 
     sessions = list(islice(filter(is_latest, lines), _SESSIONS))

@@ -87,12 +87,6 @@ class Memories:
         memories = (rows.memory_of(row) for row in self._connection.execute(query, (json.dumps(memory_ids),)))
         return {memory.id: memory for memory in memories}
 
-    def tagged(self, tag: str) -> list[Memory]:
-        """The visible memories with the tag, by number."""
-        where, given = rows.having({"tags": [tag]})
-        query = f"SELECT {rows.COLUMNS} FROM memories WHERE hidden = 0 AND {where} ORDER BY number"  # noqa: S608 - constants
-        return [rows.memory_of(row) for row in self._connection.execute(query, given)]
-
     def unknown(self, memory_ids: Sequence[str]) -> list[str]:
         """Those of the ids that were never in the store: neither a memory nor a tombstone has them."""
         known = "SELECT id FROM memories WHERE id IN (SELECT value FROM json_each(:ids))"

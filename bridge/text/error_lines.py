@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import PurePosixPath
+from itertools import pairwise
+from pathlib import PureWindowsPath
 
 from .sections import one_line
 from .terms import STOP_WORDS
@@ -14,10 +15,11 @@ _SHORTEST = 8
 _WORDS = 2  # of a normalised line, so that equal lines are the same error
 _MOST = 200  # lines of one output
 
-_ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0e-\x1f\x7f]")
 _LABEL = re.compile(r"^\s*(?:\[[\w:./-]+\]\s+|E\s{2,}|(?:Output|vet):\s+|npm (?:ERR!|error)\s+|\d{4}-\d\d-\d\d\S*\s+)+")
-_AT_PLACE = re.compile(r"[\w./@+-]+\.\w{1,5}(?::\d+:\d+:|\(\d+,\d+\):|:\d+:(?=\s+(?:fatal )?error:))\s+(?!: #)\S")
-_PLACE = re.compile(r"^([\w./@+-]+\.\w{1,5})(?::\d+(?::\d+)?|\(\d+,\d+\)):\s+")
+_FILE = r"(?:[A-Za-z]:)?[\w.\\/@+-]+\.\w{1,5}"
+_AT_PLACE = re.compile(_FILE + r"(?::\d+:\d+:|\(\d+,\d+\):|:\d+:(?=\s+(?:fatal )?error:))\s+(?!: #)\S")
+_PLACE = re.compile(rf"^({_FILE})(?::\d+(?::\d+)?|\(\d+,\d+\)):\s+")
 _SAYS_ERROR = re.compile(
     r"^(?:\w+: )?(?:[\w.]*(?:Error|Exception)\b(?:\s\[\w+\])?:|(?:error|fatal|panic)\b(?:\[\w+\]|\s?TS\d+)?:?\s)"
     r"|\b(?:unknown|unrecognized|illegal|invalid|unsupported) (?:flag|option|argument|command|choice)"
@@ -35,22 +37,22 @@ _SAYS_NOTHING = re.compile(
 )
 # A test that failed, mostly in the middle of work on it.
 _TESTED = re.compile(
-    r"^\s*(?:--- FAIL: |FAILED |=+ FAILURES|test result: FAILED|Tests?:? +\d+ failed|\u25cf |\u2716 |AssertionError"
+    r"^[ \t]*(?:--- FAIL: |FAILED |=+ FAILURES|test result: FAILED|Tests?:? +\d+ failed|\u25cf |\u2716 |AssertionError"
     r"|not ok \d)",
     re.MULTILINE,
 )
-_ASIDE = re.compile(r"(?P<path>(?:https?://|~)?[\w.@+%-]*(?:/[\w.@+%-]+)+/?|[A-Za-z]:\\[\w.\\-]+)|\b\w*\d[\w-]*\b")
+_ASIDE = re.compile(
+    r"(?P<path>(?:https?://|~|(?<![\w.@+%-]))[\w.@+%-]*(?:/[\w.@+%-]+)+/?|[A-Za-z]:\\[\w.\\-]+)|\b\w*\d[\w-]*\b"
+)
 _WORD = re.compile(r"[^\W\d_]{3,}")
 
 
 def error_lines(output: str) -> Iterator[str]:
     """The lines of a command's output that say what is wrong, in order. Of a test that failed, only what ended it."""
     is_test = _TESTED.search(output) is not None
-    lines = [_plain(line) for line in output.splitlines()]
-    for number, line in enumerate(lines):
-        if _is_error(line, is_test):
-            following = "".join(lines[number + 1 : number + 2]) if line.endswith(":") else ""
-            whole = one_line(f"{line} {following[:_LONGEST]}")
+    for line, after in pairwise([*output.splitlines(), ""]):
+        if _is_error(line := _plain(line), is_test):
+            whole = one_line(f"{line} {_plain(after)[:_LONGEST] if line.endswith(':') else ''}")
             if len([word for word in _WORD.findall(normalised(whole)) if word not in STOP_WORDS]) >= _WORDS:
                 yield whole
 
@@ -59,7 +61,7 @@ def normalised(line: str) -> str:
     """A line of an error without what differs each time: its place, numbers, addresses, ids, and folders of paths."""
 
     def aside(found: re.Match[str]) -> str:
-        return PurePosixPath(found["path"].replace("\\", "/")).name if found["path"] else "#"
+        return PureWindowsPath(found["path"]).name if found["path"] else "#"
 
     return " ".join(_ASIDE.sub(aside, without_place(_plain(line))).lower().split())
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from jobs import clock
@@ -23,62 +24,79 @@ KEPT = timedelta(days=180)
 _TITLE = 80  # characters
 _FIX = " → it worked after "  # between the error and what made it go: the first line of the context
 _COMMAND, _SAID = "Command: ", "Said: "  # how its other lines begin
+_CONTEXT = re.compile(
+    rf"(?P<error>.+){_FIX}(?P<fix>.*)"
+    rf"(?:\n{_COMMAND}(?P<command>.*?)(?: \(exit code \d+\))?$)?(?:\n{_SAID}(?P<said>.*))?",
+    re.MULTILINE,
+)
 
 
-def content(command: str, exit_code: int | None, error: str, fix: str, files: tuple[str, ...], said: str) -> Content:
-    """What such a memory says. ``fix``: the command that made it work; else ``files`` were changed for it. ``said``:
-    what the assistant said of it."""
-    code = "" if exit_code is None else f" (exit code {exit_code})"
-    how = f"`{fix}`" if fix else f"a change of {', '.join(files)}"
-    error = without_place(error)  # which is soon another one
-    lines = [f"{error}{_FIX}{how}", f"{_COMMAND}{command}{code}", *([f"{_SAID}{said}"] if said else [])]
-    return Content(shorten(error, _TITLE), "\n".join(lines), references=References(files=files))
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A command that failed, and what made it work.
+
+    ``error`` is the error's own line; ``exit_code`` may be unknown. ``fix`` is the command that made it work; where it
+    is empty, ``files`` were changed for it. ``said`` is what the assistant said of it. ``place`` is that of the failed
+    call, ``at`` the time of its turn.
+    """
+
+    command: str
+    error: str
+    exit_code: int | None
+    fix: str
+    files: tuple[str, ...]
+    said: str
+    place: str
+    at: str | None
+
+
+def content(of: Failure) -> Content:
+    """What the memory of a failure says."""
+    code = "" if of.exit_code is None else f" (exit code {of.exit_code})"
+    how = f"`{of.fix}`" if of.fix else f"a change of {', '.join(of.files)}"
+    error = without_place(of.error)  # which is soon another one
+    lines = [f"{error}{_FIX}{how}", f"{_COMMAND}{of.command}{code}", *([f"{_SAID}{of.said}"] if of.said else [])]
+    return Content(shorten(error, _TITLE), "\n".join(lines), references=References(files=of.files))
 
 
 def is_failure(memory: Memory) -> bool:
     """Whether a memory is such a one, and nobody has made an ordinary one of it."""
-    return FAILURE in memory.metadata.tags and memory.metadata.status == STATUS and bool(error(memory))
+    return FAILURE in memory.metadata.tags and memory.metadata.status == STATUS and _read(memory) is not None
 
 
-def error(memory: Memory) -> str:
-    """The error's own line; empty if the memory has none."""
-    found, is_known, _ = _first_line(memory)
-    return found if is_known else ""
-
-
-def fix(memory: Memory) -> str:
-    """What made it work: a command in backquotes, or the change of files."""
-    return _first_line(memory)[2]
+def key(memory: Memory) -> tuple[str, str]:
+    """The error and its fix, normalised: those of another memory are the same if these are."""
+    found = _read(memory)
+    return (normalised(found["error"]), normalised(found["fix"])) if found else ("", "")
 
 
 def note(memory: Memory) -> str:
     """What to know when the same error is met again."""
-    command = shorten(re.sub(r" \(exit code \d+\)$", "", _line(memory, _COMMAND)), _TITLE)
-    said = _line(memory, _SAID)
-    return f"`{command}` had this error; it worked after {fix(memory)}{f': {said}' if said else ''}"
+    found = _read(memory)
+    if found is None:
+        return ""
+    command, said = shorten(found["command"] or "", _TITLE), found["said"]
+    return f"`{command}` had this error; it worked after {found['fix']}{f': {said}' if said else ''}"
 
 
 def is_current(memory: Memory, now: datetime) -> bool:
     """Whether it was met within the time for which it is kept."""
     met = memory.metadata.updated_at or memory.metadata.created_at or memory.stored_at
-    return clock.parse(met) + KEPT > now
+    return clock.parse(met) > now - KEPT
 
 
 def same(memories: Iterable[Memory], lines: set[str], *, part: bool = False) -> list[Memory]:
     """Those of the failures whose error is among these normalised lines, the last met first. ``part``: or has one as a
     part."""
 
-    def is_same(line: str) -> bool:
+    def is_same(memory: Memory) -> bool:
+        found = _read(memory) if is_failure(memory) else None
+        line = normalised(found["error"]) if found else ""
         return line in lines or (part and any(each in line for each in lines))
 
-    alike = [each for each in memories if is_failure(each) and is_same(normalised(error(each)))]
+    alike = filter(is_same, memories)
     return sorted(alike, key=lambda each: (each.metadata.updated_at or "", each.number), reverse=True)
 
 
-def _first_line(memory: Memory) -> tuple[str, str, str]:
-    return (memory.content.context if memory.content else "").partition("\n")[0].rpartition(_FIX)
-
-
-def _line(memory: Memory, beginning: str) -> str:
-    lines = memory.content.context.splitlines() if memory.content else []
-    return next((line.removeprefix(beginning) for line in lines if line.startswith(beginning)), "")
+def _read(memory: Memory) -> re.Match[str] | None:
+    return _CONTEXT.match(memory.content.context) if memory.content else None

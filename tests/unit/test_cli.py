@@ -497,6 +497,8 @@ def test_one_text_or_decisions_alone_are_a_summary_that_is_named_by_what_it_says
         (["--topic", "A", "--rationale", "B"], "--context is missing"),
         (["--context", "A"], "--topic is missing"),
         (["Which", "database", "PostgreSQL"], "3 texts were given"),
+        (["  "], "There is no text"),
+        (["--decision", ""], "There is no text"),
     ],
 )
 def test_an_ingest_of_two_forms_names_what_does_not_fit(place: Place, arguments: list[str], message: str) -> None:

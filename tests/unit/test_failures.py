@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import pytest
@@ -14,17 +15,17 @@ from shelf import NOW, Shelf, summary
 from test_capture_operation import BEGAN, SESSION, TOKEN, Bench
 from transcript_shelf import read
 
-from bridge.capture.failures import Failure, failures, judged
+from bridge.capture.failures import ended, failures
 from bridge.capture.readers import opencode_text, vscode_text
 from bridge.capture.session import Call, Findings, Turn
 from bridge.operations import forget
 from bridge.search import listing, moment
-from bridge.search.failures import _MAY_HAVE_ERROR as may_have_error
 from bridge.search.reader import Reader
 from bridge.settings import USER_HOME
 from bridge.store.values import Addition
 from bridge.text import failures as text
-from bridge.text.error_lines import error_lines, normalised
+from bridge.text.error_lines import error_lines, normalised, signatures
+from bridge.text.failures import Failure
 from worker.hooks import moments
 
 ERROR = "fatal: unable to open the lock of the index"
@@ -82,6 +83,11 @@ def test_the_same_program_with_other_arguments_is_no_fix_of_any_other_error() ->
     assert failure.fix == "pip install pyyaml"
 
 
+def test_words_of_the_shell_and_comments_are_no_fix() -> None:
+    loop = Call("# Format all\nfor each in *.go; do gofmt -w $each; done")
+    assert [each.fix for each in found(FAILED, loop, WORKS)] == ["gofmt -w $each"]
+
+
 def test_what_the_error_itself_advises_is_the_fix_also_where_files_were_changed() -> None:
     error = Call("go test ./x", 1, "go: updates to go.mod needed; to update it: go mod tidy")
     (failure,) = found(error, edit("x.go"), Call("go mod tidy"), Call("go test ./x"))
@@ -96,6 +102,10 @@ def test_what_the_error_itself_advises_is_the_fix_also_where_files_were_changed(
         (FAILED, Call("git stash"), WORKS),
         (Call("grep a src", 2, "grep: src: No such file or directory"), Call("mkdir src"), Call("grep a src")),
         (edit("a.go"), Call("m", 1, "a.go:1:2: undefined: Retry"), edit("a.go", "Retry is undefined."), Call("m")),
+        (edit(r"C:\b\a.go"), Call("m", 1, r"b\a.go(1,2): undefined: Retry"), Call("touch x"), Call("m")),
+        (Call("python - <<E\na\nE", 1, ERROR), Call("touch x"), Call("python - <<E\nb\nE")),  # other programs
+        (Call("mysql shop < a.sql", 1, ERROR), Call("touch x"), Call("mysql shop < b.sql")),
+        (FAILED, Call("python - <<E\nopen('a')\nE"), WORKS),
     ],
 )  # fmt: skip
 def test_what_teaches_nothing_is_no_failure(calls: tuple[Call, ...]) -> None:
@@ -132,7 +142,22 @@ def test_the_same_error_of_a_session_is_kept_once_with_its_last_fix_and_sub_agen
 )  # fmt: skip
 def test_the_line_that_says_what_is_wrong_is_chosen(output: str, line: str) -> None:
     assert next(error_lines(output), "") == line
-    assert not line or may_have_error.search(line)
+
+
+@pytest.mark.parametrize(
+    "output", ["\n" * 60_000, "\n".join(["error: " + "a" * 590] * 60), "\n".join(["error: " + "a." * 290] * 60)]
+)
+def test_the_lines_of_an_odd_output_are_read_in_time(output: str) -> None:
+    began = process_time()
+    assert len(signatures(output)) < 2
+    assert process_time() - began < 1, "each took seconds when the time grew with the square of the length"
+
+
+def test_what_a_command_writes_into_a_file_is_not_kept() -> None:
+    call = ended(Call("cd a && cat > b <<'E'\nAll of the file.\nE"), "", 0)
+    assert call is not None
+    assert call.command == "cd a && cat > b <<'E"
+    assert ended(Call("x" + " " * 40_000 + '"' + '\\"' * 20_000), ERROR, 1) is None, "it took 10 s to read it"
 
 
 def test_lines_are_the_same_error_but_for_numbers_addresses_and_places() -> None:
@@ -151,6 +176,13 @@ EXPECTED = [("sh frob.sh", 3, OUTPUT.strip()), ("", 0, ""), ("sh frob.sh", 0, ""
 
 def told(calls: tuple[Call, ...]) -> list[tuple[str, int | None, str]]:
     return [(call.command, call.exit_code, call.error) for call in calls]
+
+
+def transcript_calls(tool: str, path: Path, lines: list[str]) -> tuple[Call, ...]:
+    """The calls in a transcript of these lines, in which each ``\udcff`` is a byte that is not UTF-8."""
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes("".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape"))
+    return tuple(call for turn in read(tool, path)[0] for call in turn.calls)
 
 
 def claude_records(cwd: str, began: datetime = BEGAN) -> Iterator[dict[str, Any]]:
@@ -212,13 +244,10 @@ def gemini_records() -> Iterator[dict[str, Any]]:
 )
 def test_what_became_of_a_call_is_read(tool: str, name: str, records: list[dict[str, Any]], tmp_path: Path) -> None:
     path = tmp_path / name
-    path.parent.mkdir()
-    path.write_text("".join(json.dumps(record, separators=(",", ":")) + "\n" for record in records), "utf-8")
-    turns, _ = read(tool, path)
-    calls = tuple(call for turn in turns for call in turn.calls)
+    calls = transcript_calls(tool, path, [json.dumps(record, separators=(",", ":")) for record in records])
     assert told(calls) == EXPECTED
     assert [Path(file).name for call in calls for file in call.files] == ["frob.db"]
-    assert OUTPUT.strip() not in "".join(turn.text for turn in turns)
+    assert OUTPUT.strip() not in "".join(turn.text for turn in read(tool, path)[0])
 
 
 def test_what_became_of_a_call_is_read_of_opencode_and_of_the_chat_of_vs_code() -> None:
@@ -242,11 +271,33 @@ def test_what_became_of_a_call_is_read_of_opencode_and_of_the_chat_of_vs_code() 
     assert told([*vscode_text.said(request, Findings())][1].calls) == EXPECTED
 
 
+def test_a_damaged_result_of_a_call_is_left_out_and_the_others_are_read(tmp_path: Path) -> None:
+    lines = [json.dumps(record, separators=(",", ":")) for record in claude_records("/w")]
+    lines[2] = lines[2].replace("t1", "t\udcff")
+    assert told(transcript_calls("claude-code", tmp_path / "p" / "s.jsonl", lines)) == EXPECTED[1:]
+    lines = [json.dumps(record) for record in codex_records()]
+    lines[2] = lines[2][:-9]
+    assert told(transcript_calls("codex", tmp_path / "rollout-x.jsonl", lines)) == EXPECTED[1:]
+
+
+def test_a_command_of_opencode_that_was_killed_has_failed() -> None:
+    state = {"status": "completed", "input": {"command": "sh frob.sh"}, "output": OUTPUT, "metadata": {"exit": None}}
+    said = opencode_text.said(
+        {"role": "assistant", "id": "m"}, [{"type": "tool", "tool": "bash", "state": state}], None, Findings()
+    )
+    assert not isinstance(said, str | None)
+    assert told(said.calls) == [("sh frob.sh", None, OUTPUT.strip())]
+
+
 def test_a_pipe_that_hides_the_exit_code_hides_no_failure() -> None:
+    def outcome(command: str, output: str) -> tuple[int | None, str] | None:
+        call = ended(Call(command), output, 0)
+        return call and (call.exit_code, call.error)
+
     line = "a.go:1:2: x is unused (unused)"
-    assert judged("make lint | tail", f"{line}\nERROR task failed", 0) == (None, line)
-    assert judged("grep error log | tail", "error: cannot open it", 0) == (0, "")
-    assert judged("make lint", "error: cannot open it", 0) == (0, "")
+    assert outcome("make lint | tail", f"{line}\nERROR task failed") == (None, line)
+    assert outcome("grep error log | tail", "error: cannot open it") == (0, "")
+    assert outcome("make lint", "error: cannot open it") == (0, "")
 
 
 # --- captured ---
@@ -282,6 +333,7 @@ def test_a_failure_is_kept_beside_its_session_and_found_by_its_error_or_its_tag_
     memory = listing.memory(bench.workspace, "2")
     assert memory["tags"] == ["failure"]
     assert memory["captured_from"] is not None
+    assert listing.topics(bench.workspace)[1]["title"] == "failures"
     said = "Command: sh frob.sh (exit code 3)\nSaid: The frob database is missing, so I create it."
     assert f"{OUTPUT.strip()} → it worked after a change of frob.db\n{said}" in memory["summary_text"]
     assert ask(bench, "how does the frob script work?") == [1]
@@ -307,9 +359,7 @@ def test_the_same_error_with_the_same_fix_is_kept_once_and_raises_its_date(bench
 def test_an_old_failure_is_not_kept_and_one_that_was_not_met_for_long_is_removed(bench: Bench) -> None:
     write(bench, began=datetime(2026, 1, 5, tzinfo=UTC))
     assert bench.run("a")["memories"] == 1
-    old = summary(
-        "old", f"{ERROR} → it worked after `git gc`", "Draft", tags=("failure",), updated_at="2026-01-05T00:00:00Z"
-    )
+    old = failure("old", ERROR, topic_id="failures", updated_at="2026-01-05T00:00:00Z")
     with bench.stores.store.change("2026-01-05T00:00:00Z") as change:
         change.add([Addition(old)])
     bench.run("b")
@@ -324,6 +374,24 @@ def test_secrets_are_replaced_and_what_was_forgotten_or_made_ordinary_is_not_add
     write(bench, "6f0c", BEGAN + timedelta(days=1), secret=TOKEN)
     bench.run("c")
     assert [status for _, status in bench.memories()] == ["Active", "Active"]
+
+
+def test_a_private_part_before_a_call_is_left_out_however_long_it_is(bench: Bench) -> None:
+    write(bench)
+    path = bench.transcript()
+    said = "The frob database is missing, so I create it."
+    private = f"<private>{'The frob database is at hidden.example. ' * 60}</private>{said}"
+    path.write_text(path.read_text("utf-8").replace(said, private), "utf-8")
+    bench.run("a")
+    text = listing.memory(bench.workspace, "2")["summary_text"]
+    assert f"Said: {said}" in text
+    assert "hidden" not in text
+
+
+def test_a_failure_far_in_the_future_is_read_as_any_other(bench: Bench) -> None:
+    write(bench, began=datetime(9999, 12, 30, tzinfo=UTC))
+    assert bench.run("a")["memories"] == 2
+    assert 2 in ask(bench, "Error: cannot open the frob database")
 
 
 def test_a_session_that_grew_replaces_its_summary_and_keeps_its_failure(bench: Bench) -> None:
@@ -343,14 +411,16 @@ def test_a_session_that_grew_replaces_its_summary_and_keeps_its_failure(bench: B
 def test_an_undo_removes_the_failures_that_a_capture_added(bench: Bench) -> None:
     write(bench)
     receipt = bench.run("a")["receipt"]
-    assert bench.run("b", undo=receipt)["undone"] == 2
+    write(bench, "6f0c", BEGAN + timedelta(days=1))
+    bench.run("b")  # meets it again, which changes its date alone
+    assert bench.run("c", undo=receipt)["undone"] == 2
 
 
 # --- after a failure ---
 
 
 def failure(memory_id: str, error: str, fix: str = "git gc", **more: Any) -> Any:
-    content = text.content("git status", 128, error, fix, (), "")
+    content = text.content(Failure("git status", error, 128, fix, (), "", "line 1", None))
     return summary(memory_id, content.context, "Draft", topic=content.topic, tags=("failure",),
                    **{"updated_at": "2026-11-01T00:00:00Z", **more})  # fmt: skip
 

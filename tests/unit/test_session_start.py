@@ -105,6 +105,8 @@ def test_what_a_later_line_is_about_is_not_said_again_unless_somebody_stored_it(
     assert later in text
     assert earlier not in text
     assert earlier in block([captures[0], memory(1, decisions=(earlier,))], None, captured=by_rules(2))
+    asked = captured(2, decisions=(), context="why does a session number its folders, and the first session get /1/?")
+    assert earlier in block([asked, captures[1]], None, captured=by_rules(1, 2)), "nothing came of the later one"
 
 
 def test_a_note_stored_during_a_session_comes_instead_of_what_was_captured_of_it() -> None:

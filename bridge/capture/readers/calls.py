@@ -5,11 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from ..failures import judged
+from ..failures import ended
 from ..session import Call
-
-_MOST = 64  # calls that wait for their outcome
-_SAID = 2_000  # characters that are kept of what was said before a call
 
 
 class Calls:
@@ -21,30 +18,19 @@ class Calls:
 
     def say(self, text: str) -> None:
         """Note what the assistant said: it belongs to the next call."""
-        self._said = text[-_SAID:] or self._said
+        self._said = text or self._said
 
     def begin(self, call_id: str | None, call: Call) -> None:
         """Note a call, if it runs a command or changes files."""
         if call_id and (call.command or call.files):
             self._open[call_id] = replace(call, said=self._said)
             self._said = ""
-            while len(self._open) > _MOST:
-                del self._open[next(iter(self._open))]
 
     def waits(self, named: re.Match[bytes] | None) -> bool:
         """Whether the outcome of the call that an unparsed record names is of interest."""
-        return named is not None and named[1].decode() in self._open
+        return named is not None and named[1].decode("utf-8", "replace") in self._open
 
     def end(self, call_id: str, output: str, exit_code: int | None) -> Call | None:
         """As ``ended``, of the call of this id; None if it is not waited for."""
         call = self._open.pop(call_id, None)
         return None if call is None else ended(call, output, exit_code)
-
-
-def ended(call: Call, output: str, exit_code: int | None) -> Call | None:
-    """A call with its outcome; ``exit_code`` is None where the tool says only that it failed. None for a call that
-    neither runs a command nor has changed files."""
-    if call.command:
-        exit_code, error = judged(call.command, output, exit_code)
-        return replace(call, exit_code=exit_code, error=error)
-    return call if call.files and exit_code == 0 else None

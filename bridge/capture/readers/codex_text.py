@@ -99,9 +99,9 @@ def command_of(call: dict[str, Any]) -> str:
     return command if isinstance(command, str) and "*** Begin Patch" not in command else ""
 
 
-def outcome(payload: dict[str, Any]) -> tuple[str, int | None]:
+def outcome(payload: Any) -> tuple[str, int | None]:
     """The output of a call and its exit code, in the text or in an object as JSON; None if it did not run."""
-    told = _parsed(payload.get("output"))
+    told = _parsed(at(payload, "output"))
     if isinstance(told, dict):
         code = at(told, "metadata", "exit_code")
         return str(told.get("output") or ""), code if isinstance(code, int) else 0

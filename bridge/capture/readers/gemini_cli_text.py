@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from ..failures import ended
 from ..session import IMAGE, OWN_TEXT, REWOUND, SUMMARY, THINKING, TOOL_OUTPUT, Call, Findings, Marker
-from .calls import ended
 from .fields import at, first_text, items, objects, strings, text
 from .turn_builder import Utterance, moment
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ..failures import ended
 from ..session import IMAGE, OWN_TEXT, REWOUND, SUMMARY, THINKING, TOOL_OUTPUT, Call, Findings, Marker, Speaker
-from .calls import ended
 from .codex_text import touched_files
 from .fields import at, items, strings, text
 from .turn_builder import Utterance, moment
@@ -88,7 +88,8 @@ def _ended(part: dict[str, Any], said_before: str) -> Call | None:
         return None
     changed = strings([at(state, "input", "filePath")]) if part.get("tool") in _CHANGING else ()
     files = (*changed, *touched_files({"input": at(state, "input", "patchText")}))
-    exit_code = at(state, "metadata", "exit") or 0 if state.get("status") == "completed" else None
+    known = state.get("metadata") if part.get("tool") == "bash" else {"exit": 0}
+    exit_code = at(known, "exit") if state.get("status") == "completed" else None
     call = Call(text(state, "input", "command") or "", said=said_before, files=files)
     return ended(call, text(state, "output") or "", exit_code if isinstance(exit_code, int) else None)
 

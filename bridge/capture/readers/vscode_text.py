@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
+from ..failures import ended
 from ..session import OWN_TEXT, REWOUND, THINKING, TOOL_OUTPUT, Call, Findings
-from .calls import ended
 from .fields import at, items, objects, strings
 from .turn_builder import Utterance, moment
 from .vscode_folders import local_path
