@@ -30,5 +30,6 @@ modules and packages:
 ``mcp``: the MCP server.
 ``admin``: an operator's requests to the queue, and the overview.
 ``doctor``: diagnostics of a workspace and a machine.
+``documents``: previews as blocks, which Markdown and the terminal show.
 ``terminal``: the commands of the command line.
 """

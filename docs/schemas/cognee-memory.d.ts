@@ -438,6 +438,7 @@ export interface Routes {
   /** One job in detail. */
   "GET /v1/jobs/{job_id}": {
     path: { job_id: string };
+    query?: { markdown?: "true" | "false" };
     answer: WholeJob;
     failure: Refusal;
   };
@@ -3023,6 +3024,11 @@ export interface WholeJob {
   asked: { [name: string]: unknown } | null;
   /** The progress of a running job; null for a job that runs in another job's batch. */
   in_flight: InFlight | null;
+  /**
+   * If asked for: what it did, or as a preview would do, in Markdown. Only of `capture`, `compact`, `migrate`;
+   * not of an undo.
+   */
+  markdown?: string | null;
 }
 
 export interface WholeMemory {

@@ -226,7 +226,7 @@ describe("with memories", () => {
   my.it("an old folder is migrated after a preview, and this is undone", async () => {
     my.folder.putOldText();
     await my.command("Cognee Memory: Migrate Cognee Summaries");
-    await my.rendered("Would be migrated");
+    await my.rendered("would be 1 migrated");
     await my.choice("Migrate").waitFor();
     await my.shot("migrate");
     await my.choose("Migrate");

@@ -42,6 +42,7 @@ LAYERS = {
     ),
     "worker": (
         "version wording",
+        "documents",
         "boot log process_usage hooks stop_signals connections",
         "monitoring admin processes",
         "child",

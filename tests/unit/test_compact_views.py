@@ -13,6 +13,7 @@ from bridge.interface import script
 from bridge.interface.arguments import compact_arguments
 from jobs.errors import JobError
 from worker.cli import parser
+from worker.documents import compact as compact_document
 from worker.terminal import display
 
 SIDES = {
@@ -38,7 +39,8 @@ def test_what_was_compacted_is_shown_with_its_conflicts_and_how_to_undo_it(capsy
     shown = view(capsys, "compact", kind="compact", result=APPLIED, job_id="j", state="succeeded")
     assert "Compacted 7 memories of uploads into the record #9." in shown
     assert "superseded  #1, #2, #3, #4, #5, #6, g\n" in shown, "the last one was forgotten"
-    assert "0123abcd  value  0.90  #1 2026-10-02 Retry five times  #2 2026-10-09 Retry three times" in shown
+    sides = "#1 2026-10-02 Retry five times  #2 2026-10-09 Retry three times"
+    assert f"0123abcd  {sides}  another amount, 90 % sure" in shown
     assert "Note: Left out: 1 in draft." in shown
     assert "Undo: cognee-memory restore 9" in shown
     assert view(capsys, "compact", job_id="j") == "submitted j\n"
@@ -56,8 +58,7 @@ def test_what_a_restoring_left_is_shown_with_the_reason(capsys: pytest.CaptureFi
 def test_a_preview_names_its_conflicts_and_how_to_reject_one(capsys: pytest.CaptureFixture[str]) -> None:
     record = {
         "topic_id": "uploads", "topic": "Uploads", "narrative_source": "template", "summary_text": "Merged.",
-        "consolidated_decisions": ["Sign last (2026-10-02, #1)"], "consolidated_rationale": [],
-        "key_open_questions": [], "next_steps": [],
+        **dict.fromkeys(compact_document.LISTS, ()), "consolidated_decisions": ["Sign last (2026-10-02, #1)"],
     }  # fmt: skip
     kept = {**CONFLICT, "conflict_id": "89abcdef"}
     result = {
@@ -65,8 +66,9 @@ def test_a_preview_names_its_conflicts_and_how_to_reject_one(capsys: pytest.Capt
         "preview_digest": "0" * 64,
     }  # fmt: skip
     shown = view(capsys, "compact", kind="compact", result=result)
-    assert "0123abcd  value" in shown
-    assert "Both hold, as you said:" in shown
+    assert "Decisions:\n  - Sign last (2026-10-02, #1)\n" in shown
+    assert "Conflicts: the later one holds\nid        earlier " in shown
+    assert "Conflicts that you rejected: both hold\nid        earlier " in shown
     assert "cognee-memory compact uploads --preview --keep-both 89abcdef --keep-both 0123abcd" in shown
     shown = view(capsys, "compact", kind="compact", result={**result, "conflicts": []})
     assert "Where both hold" not in shown

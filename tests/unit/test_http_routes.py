@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -233,6 +234,15 @@ def test_a_job_is_shown_whole_with_what_was_asked(place: Operated) -> None:
     assert found["asked"]["payload"] == {"topic_id": "<b>gone</b>"}, "data, as it is"
     assert found["in_flight"] is None
     assert place.found("/v1/jobs/job-021")["asked"] is None
+
+
+def test_a_job_is_shown_with_its_document_if_that_is_asked_for(own: Operated) -> None:
+    counts = ("found", "migrated", "already_migrated", "forgotten", "failed", "skipped", "remaining", "items_omitted")
+    result = {**dict.fromkeys(counts, 0), "dry_run": True, "items": [], "warnings": []}
+    own.write(replace(ended(1, "succeeded", kind="migrate"), result=result), ended(2, "succeeded"))
+    assert own.found("/v1/jobs/job-001?markdown=true")["markdown"].startswith("# Migration\\: what would happen\n")
+    assert "markdown" not in own.found("/v1/jobs/job-001")
+    assert own.found("/v1/jobs/job-002?markdown=true")["markdown"] is None
 
 
 def test_a_job_that_waits_in_the_inbox_is_shown_as_that(own: Operated) -> None:

@@ -13,34 +13,38 @@ from jobs.model import Record
 from jobs.states import IN_INBOX
 from jobs.subjects import subject_of
 
+from ..documents.jobs import document
+
 if TYPE_CHECKING:
     from jobs.schema import InFlight
 
     from .shapes import JobDetails
 
 
-def job_details(workspace: Workspace, job_id: str) -> JobDetails:
-    """Everything that the files tell about one job. Raises as ``record_of``."""
+def job_details(workspace: Workspace, job_id: str, *, in_markdown: bool = False) -> JobDetails:
+    """Everything that the files tell about one job, with ``in_markdown`` also its document. Raises as ``record_of``."""
     paths = workspace.spool
     record = record_of(paths, job_id)
     if record is None:
-        waiting: JobDetails = {
+        return {
             "job": {"job_id": job_id, "state": IN_INBOX},
             "subject": None,
             "advice": None,
             "asked": None,
             "in_flight": None,
         }
-        return waiting
     runs = record.state == "running" and launch.is_alive(workspace)
     asked = kept_copy(paths, job_id)
-    return {
+    details: JobDetails = {
         "job": record.as_dict(),
         "subject": None if asked is None else about(asked) or None,
         "advice": advice(record.state, record.error["code"]) if record.error else None,
         "asked": asked,
         "in_flight": in_flight(paths, job_id) if runs else None,
     }
+    if in_markdown:
+        details["markdown"] = document(record.kind, record.result)
+    return details
 
 
 def record_of(spool_paths: SpoolPaths, job_id: str) -> Record | None:

@@ -5,7 +5,7 @@ Import it under TYPE_CHECKING, as ``bridge.interface.answer_shapes``.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -80,6 +80,9 @@ class JobDetails(TypedDict):
     """The job file as the worker keeps it; null when it was removed."""
     in_flight: InFlight | None
     """The progress of a running job; null for a job that runs in another job's batch."""
+    markdown: NotRequired[str | None]
+    """If asked for: what it did, or as a preview would do, in Markdown. Only of ``capture``, ``compact``, ``migrate``;
+    not of an undo."""
 
 
 class ModelRow(TypedDict):

@@ -58,9 +58,9 @@ def jobs_version(scope: Scope) -> str:
     return str(scope.records.refresh())
 
 
-def job(scope: Scope, *, job_id: str) -> WholeJob:
+def job(scope: Scope, *, job_id: str, markdown: bool) -> WholeJob:
     """One job in detail. Raises JobError: JOB_NOT_FOUND."""
-    return {**SUCCESS, **job_details(scope.workspace, _valid(job_id))}
+    return {**SUCCESS, **job_details(scope.workspace, _valid(job_id), in_markdown=markdown)}
 
 
 def _valid(job_id: str) -> str:

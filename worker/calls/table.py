@@ -123,7 +123,12 @@ CALLS = (
     _of_jobs("cancel", "Cancel jobs"),
     _of_jobs("retry", "Run jobs again"),
     _of_jobs("dismiss", "Remove ended jobs from the list"),
-    Call("showJob", "/v1/jobs/{job_id}", "One job in detail", function=jobs.job, errors=(404,)),
+    Call(
+        "showJob", "/v1/jobs/{job_id}", "One job in detail", function=jobs.job, errors=(404,),
+        arguments={
+            "markdown": Argument("flag", "", "Also its document.", choices=("true", "false"), default=False),
+        },
+    ),
     _of_job("cancel", "Cancel a job"),
     _of_job("retry", "Run a job again"),
     _of_job("dismiss", "Remove an ended job from the list"),

@@ -22,7 +22,7 @@ from ..hooks import installers, moments
 from ..hooks.installation import Edit
 from ..wording import counted
 from . import job_views, output as terminal
-from .command_line import CommandLineBuilder, Subcommands, waiting
+from .command_line import CommandLineBuilder, Subcommands, in_markdown, waiting
 from .job_commands import submit_for_target
 from .kinds import capture
 from .kinds.cognify import model_use
@@ -90,6 +90,7 @@ def _preview_and_run(verbs: Subcommands) -> None:
     )
     _choice(preview)
     preview.add_argument("--text", action="store_true", help="show the texts that would be stored")
+    in_markdown(preview)
     waiting(preview, default=True)
     run = verbs.add(
         "run",

@@ -146,6 +146,11 @@ def waiting(parser: argparse.ArgumentParser, *, default: bool, start: bool = Tru
         add_no_start(group)
 
 
+def in_markdown(parser: argparse._ActionsContainer) -> None:
+    """Add ``--markdown``, for the commands whose answer has a document."""
+    parser.add_argument("--markdown", action="store_true", help="print what it did, or would do, as Markdown")
+
+
 def _default(is_default: bool) -> str:
     return " (the default)" if is_default else ""
 

@@ -8,9 +8,11 @@ from .output import Envelope, say, warn
 
 
 def show(args: argparse.Namespace, answer: Envelope) -> None:
-    """Print an answer. An error goes to stderr with its remedy."""
+    """Print an answer, or the document that it has. An error goes to stderr with its remedy."""
     view = getattr(args, "show", plain)
-    if answer["success"] or "findings" in answer:  # the error below summarises the findings
+    if answer.get("markdown"):
+        say(answer["markdown"].rstrip("\n"))
+    elif answer["success"] or "findings" in answer:  # the error below summarises the findings
         view(answer)
     if not answer["success"]:
         _failed(answer)

@@ -12,6 +12,7 @@ from jobs.ids import new_job_id
 from jobs.layout import Workspace
 
 from ..admin.new_job import add_defaults
+from ..documents.jobs import document
 from . import job_views
 from .command_line import CommandLineBuilder, Run, Show, waiting
 from .output import Envelope
@@ -70,17 +71,21 @@ def submit_job(
     """Submit a job with the options of ``command_line.waiting``. ``settings`` are the settings; ``fields`` are other
     fields of the job file.
 
-    Returns the job's id, and its result when the command waits for it. Raises as ``submission.submit``.
+    Returns the job's id, and its result when the command waits for it; with ``--markdown``, its document, too. Raises
+    as ``submission.submit``.
     """
     fields.setdefault("submitted_by", "cli")
     if args.correlation_id is not None:
         fields["correlation_id"] = args.correlation_id
     fields["job_id"] = fields.get("job_id") or new_job_id()
     with Progress(workspace, fields["job_id"]) as seen:
-        return submit(
+        answer = submit(
             workspace, settings, kind, payload,
             start=not args.no_start, wait=args.wait, wait_seconds=args.timeout, on_record=seen, **fields,
         )  # fmt: skip
+    if "markdown" not in args or not args.markdown:
+        return answer
+    return {**answer, "markdown": document(kind, answer.get("result"))}
 
 
 def submit_for_target(

@@ -20,7 +20,7 @@ from ..log import rotated_files
 from ..wording import age, counted, shortened, span
 from . import life_view
 from .causes_view import causes as print_causes
-from .command_line import CommandLineBuilder, limit
+from .command_line import CommandLineBuilder, in_markdown, limit
 from .job_filters import filters_of, matching, which_jobs
 from .job_requests import add_requests
 from .job_table import by_state, print_jobs
@@ -69,6 +69,7 @@ def add_jobs(builder: CommandLineBuilder) -> None:
     )
     _one_job(showing)
     showing.add_argument("--log", action="store_true", help="also show the lines of the worker's log about the job")
+    in_markdown(showing)
 
     watching = verbs.add(
         "watch",
@@ -194,7 +195,7 @@ def show(args: argparse.Namespace) -> Envelope:
     workspace, _ = workspace_and_settings(args)
     job_id = selection.resolved(workspace.spool, args.job_id)
     log = {"log": list(log_lines(workspace.spool, job_id))} if args.log else {}
-    return envelope.success(**job_details(workspace, job_id), **log)
+    return envelope.success(**job_details(workspace, job_id, in_markdown=args.markdown), **log)
 
 
 def log_lines(spool_paths: SpoolPaths, job_id: str) -> Iterator[str]:

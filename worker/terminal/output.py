@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from bridge.text.visible import visible
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
+
+    from ..documents.blocks import Block
 
 STYLES = {
     "queued": "blue",
@@ -296,3 +298,21 @@ def notes(warnings: Sequence[str]) -> None:
     """Print the warnings of an answer, one line each."""
     for warning in warnings:
         say(f"Note: {warning.rstrip('.')}.")
+
+
+def show_blocks(blocks: Iterable[Block]) -> None:
+    """Print blocks of a document."""
+    from ..documents.blocks import Heading, Items, Note, Paragraph
+
+    for block in blocks:
+        match block:
+            case Heading(text, level):
+                say(*([("\n" + text, "bold")] if level == 2 else [f"{text}:"]))
+            case Paragraph(text) | Note(text):
+                for line in text.splitlines():
+                    say(line)
+            case Items(lines):
+                for line in lines:
+                    say(f"  - {line}")
+            case _:
+                table(block.columns, block.rows, **block.options)

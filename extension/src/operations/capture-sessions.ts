@@ -5,9 +5,8 @@ import type { Captured, CapturePayload, UndoneCapture } from "#types";
 import type { Documents } from "../recall/documents";
 import { offer } from "../core/ask";
 import type { Services } from "../core/services";
-import { captureDocument, toolsIn } from "./capture-document";
 import { readFirst } from "./choices";
-import { runJob } from "./job";
+import { type Previewed, runJob } from "./job";
 
 const COMMAND_MS = 30_000;
 
@@ -30,16 +29,16 @@ export async function captureSessions(services: Services, documents: Documents):
     folder,
     { kind: "capture", payload: { dry_run: true, tools: all } },
     "Looking at the sessions of other tools…",
-  )) as Captured;
+  )) as Previewed<Captured>;
   if (dryRun.sessions === 0) {
     void vscode.window.showInformationMessage(
       "Neither this editor’s chat nor another tool has kept a session of this folder.",
     );
     return;
   }
-  const close = await documents.report("Capture: what would be kept", captureDocument(dryRun));
+  const close = await documents.report("Capture: what would be kept", dryRun.document);
   const enabled = new Set(tools.filter((each) => each.enabled).map(({ tool }) => tool));
-  const found = new Set(toolsIn(dryRun));
+  const found = new Set(dryRun.items.flatMap(({ tool, outcome }) => (outcome === "captured" ? [tool] : [])));
   const offered = all.filter((tool) => found.has(tool) || enabled.has(tool));
   const chosen = await vscode.window.showQuickPick(
     offered.map((tool) => ({

@@ -9,8 +9,7 @@ import type { Documents } from "../recall/documents";
 import { day, plain } from "../core/text";
 import type { Services } from "../core/services";
 import { chooseReading, chooseTopic, reading, targetOf } from "./choices";
-import { compactionDocument, conflictSentence } from "./compaction-document";
-import { runJob } from "./job";
+import { type Previewed, runJob } from "./job";
 
 /** The topic has changed since its preview: a new preview is made. */
 const STALE: ReadonlySet<string> = new Set(["PREVIEW_STALE"]);
@@ -32,10 +31,10 @@ export async function compact(services: Services, documents: Documents, value: u
       folder,
       { kind: "compact", payload: { topic_id: topicId, preview: true, ...rejected } },
       isStale ? "The topic has changed. Making a new preview…" : "Making a preview…",
-    )) as CompactionPreview;
+    )) as Previewed<CompactionPreview>;
     const count = preview.summaries.length;
     const title = `Compaction of ${preview.decision_record.topic}`;
-    const close = await documents.report(title, compactionDocument(preview));
+    const close = await documents.report(title, preview.document);
     const question = `Compact ${count} summaries into DecisionRecord? This will mark them as superseded.`;
     const detail = [
       isStale ? "The topic has changed: this is a new preview." : "",
@@ -83,6 +82,14 @@ export async function compact(services: Services, documents: Documents, value: u
       isStale = true;
     }
   }
+}
+
+/** The conflicts of a compaction, as one sentence for its message; empty without any. */
+function conflictSentence(conflicts: number): string {
+  if (conflicts === 0) return "";
+  return conflicts === 1
+    ? "1 conflict was found: the later decision holds."
+    : `${conflicts} conflicts were found: the later decisions hold.`;
 }
 
 /** The ids of the conflicts of which the user says that both decisions hold; undefined where nothing was chosen. */

@@ -13,9 +13,13 @@ import type { Services } from "../core/services";
 /** How long a job that was asked to cancel may take to end before it is no longer waited for. */
 const CANCEL_MS = 15_000;
 
+/** The result of a preview, with its Markdown document. */
+export type Previewed<Result> = Result & { readonly document: string };
+
 /**
  * Runs a job and returns its result. Throws MemoryError with the record's error, or CANCELLED. A preview, and a failure
- * that the caller deals with by itself (`expected`: its codes), is dismissed, so that the queue does not show it.
+ * that the caller deals with by itself (`expected`: its codes), is dismissed, so that the queue does not show it. The
+ * result of a preview is Previewed.
  */
 export async function runJob<K extends Kind>(
   services: Services,
@@ -48,8 +52,12 @@ export async function runJob<K extends Kind>(
       progress.report({ message: "starting" });
       try {
         const result = await memory.run<K>({ ...job, job_id: jobId }, wait.signal);
-        if (isPreview(job)) await ask("dismiss");
-        return result;
+        if (!isPreview(job)) return result;
+        const path = `/v1/jobs/${jobId}?markdown=true`;
+        const shown = { route: "GET /v1/jobs/{job_id}", path, verb: ["jobs", "show"] } as const;
+        const { markdown } = await memory.send({ ...shown, args: ["--markdown", "--", jobId] }, wait.signal);
+        await ask("dismiss");
+        return { ...result, document: markdown ?? "" };
       } catch (error) {
         const isExpected = (code: string): boolean => expected.has(code) || (code === "CANCELLED" && isPreview(job));
         if (error instanceof MemoryError && isExpected(error.code)) await ask("dismiss");

@@ -9,8 +9,7 @@ import { isConfirmed, offer } from "../core/ask";
 import { day } from "../core/text";
 import type { Services } from "../core/services";
 import { confirmReading } from "./choices";
-import { runJob } from "./job";
-import { migrationDocument } from "./migration-document";
+import { type Previewed, runJob } from "./job";
 
 /** Shows what would happen, asks, and migrates. */
 export async function migrate(services: Services, documents: Documents): Promise<void> {
@@ -21,12 +20,12 @@ export async function migrate(services: Services, documents: Documents): Promise
     folder,
     { kind: "migrate", payload: { dry_run: true } },
     "Looking at the summaries of earlier versions…",
-  )) as Migration;
+  )) as Previewed<Migration>;
   if (dryRun.found === 0) {
     void vscode.window.showInformationMessage("This folder has no summaries of an earlier version.");
     return;
   }
-  const close = await documents.report("Migration: what would happen", migrationDocument(dryRun));
+  const close = await documents.report("Migration: what would happen", dryRun.document);
   if (dryRun.migrated === 0) {
     void vscode.window.showInformationMessage("There is nothing (more) to migrate. The document says why.");
     return;

@@ -7,24 +7,12 @@ import { marked } from "marked";
 import { type DefaultTreeAdapterTypes, parseFragment } from "parse5";
 import type * as vscode from "vscode";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import type {
-  CompactionPreview,
-  ExplainSuccess,
-  FoundTrouble,
-  JobError,
-  MemoryLine,
-  MemoryText,
-  Migration,
-  RetrievalHit,
-  Topic,
-} from "#types";
+import type { ExplainSuccess, FoundTrouble, JobError, MemoryLine, MemoryText, RetrievalHit, Topic } from "#types";
 import { confirmationOf } from "../../src/agent/remembered";
 import { answer } from "../../src/chat/participant";
 import { messagesOf } from "../../src/chat/prompt";
 import { lineOf, passageUnder, WithoutImages } from "../../src/chat/reply";
 import { inert, withoutMark } from "../../src/core/text";
-import { compactionDocument } from "../../src/operations/compaction-document";
-import { migrationDocument } from "../../src/operations/migration-document";
 import { explanation } from "../../src/recall/explanation";
 import { rowOf } from "../../src/recall/hit";
 import { historyDocument } from "../../src/recall/history";
@@ -200,41 +188,6 @@ describe.each([["all of it", HOSTILE], ...LINES.map((line) => [JSON.stringify(li
       const answer = { items: [item], errors: [{ message: said }], metadata: { query: said, ranking } };
       expectText(explanation(answer as unknown as ExplainSuccess, 1));
       expectText(explanation(answer as unknown as ExplainSuccess, 2));
-    });
-
-    it("of a compaction and of a migration has none, and the tables keep their columns", () => {
-      const side = { memory_id: "a", memory_number: 1, text: said };
-      const source = { memory_id: "a", memory_number: 1, topic: said, created_at: "2026", decisions: [said] };
-      const list = [said];
-      const record = {
-        topic: said,
-        summary_text: said,
-        consolidated_decisions: list,
-        consolidated_rationale: list,
-        key_open_questions: list,
-        next_steps: list,
-        key_references_files: list,
-        key_references_plans: list,
-        key_references_branches: list,
-        key_references_issues: list,
-      };
-      const conflict = { kind: "value", confidence: 1, earlier: side, later: side };
-      const preview = {
-        summaries: [source, source],
-        decision_record: record,
-        conflicts: [conflict],
-        kept_both: [conflict],
-        warnings: list,
-      };
-      const document = compactionDocument(preview as unknown as CompactionPreview);
-      expectText(document);
-      const html = new MarkdownIt({ html: true, linkify: true }).render(document);
-      expect([html.match(/<table>/gu), html.match(/<tr>/gu)].map((all) => all?.length)).toEqual([3, 7]);
-
-      const item = { outcome: "migrated", memory_type: "summary", title: said, topic_id: said, source: { file: said } };
-      const failed = { outcome: "failed", reason: said, source: { file: said } };
-      const migration = { items: [item, failed], items_omitted: 0, warnings: list, redactions: null };
-      expectText(migrationDocument(migration as unknown as Migration));
     });
 
     it("in the chat, or before an agent's summary is stored, has none", () => {

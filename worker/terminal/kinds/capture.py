@@ -14,10 +14,11 @@ from jobs.errors import JobError
 from jobs.ids import new_job_id
 from jobs.layout import Workspace
 
+from ...documents import capture as document
 from ...wording import counted
 from .. import import_copy
 from ..job_commands import submit_job, without_none
-from ..output import Envelope, notes, say, table
+from ..output import Envelope, notes, say, show_blocks
 from ..process_commands import workspace_and_settings
 from .cognify import model_use
 
@@ -32,7 +33,7 @@ def run(args: argparse.Namespace) -> Envelope:
 def preview(args: argparse.Namespace) -> Envelope:
     """Submit the dry run; returns its envelope. The texts are kept only with ``--text``, or for a program."""
     answer = _submit(args, {"dry_run": True})
-    if not args.text and not args.json and answer.get("result"):
+    if not (args.text or args.json or args.markdown) and answer.get("result"):
         for item in answer["result"]["items"]:
             for memory in item["memories"]:
                 memory["summary_text"] = None
@@ -94,14 +95,9 @@ def show(answer: Envelope) -> None:
         for kept in result["kept"]:
             say(f"  left  {kept['memory_id']}: {kept['reason']}")
         return
-    rows = [row for item in result["items"] if item["outcome"] != "unchanged" for row in _rows(item)]
-    if rows:
-        table(("session", "of", "memory", "topic", "decisions", ""), rows, right=("memory", "decisions"),
-              wraps=("topic", ""), optional_columns=("of",))  # fmt: skip
-    if result["items_omitted"]:
-        say(f"… and {counted(result['items_omitted'], 'more session')}")
+    show_blocks(document.sessions(result))
     _texts(result)
-    _summary(result)
+    say(document.counts(result))
     _skipped(result)
     notes(result["warnings"])
     if result["model_calls"]:
@@ -113,24 +109,6 @@ def show(answer: Envelope) -> None:
         say(f"Undo: cognee-memory capture undo {result['receipt']}")
 
 
-def _rows(item: dict[str, Any]) -> list[tuple[str, ...]]:
-    name = f"{item['tool']}/{item['session_id'][:8]}"
-    if not item["memories"]:
-        return [
-            (name, (item["modified_at"] or "")[:10], "", item["title"] or "", "", item["reason"] or item["outcome"])
-        ]
-    rows: list[tuple[str, ...]] = []
-    for memory in item["memories"]:
-        number = f"#{memory['memory_number']}" if memory["memory_number"] else ""
-        what = "" if memory["is_new"] else "stored already"
-        if memory["supersedes"]:
-            what = f"replaces {counted(len(memory['supersedes']), 'memory')}"
-        of = (memory["created_at"] or "")[:10]
-        rows.append((name, of, number, memory["topic"][:60], str(memory["decisions"] or ""), what))
-        name = ""
-    return rows
-
-
 def _texts(result: dict[str, Any]) -> None:
     for item in result["items"]:
         for memory in item["memories"]:
@@ -138,19 +116,6 @@ def _texts(result: dict[str, Any]) -> None:
                 say("")
                 say(memory["summary_text"].rstrip())
                 say(f"({item['path']}, {memory['first_place']} to {memory['last_place']})")
-
-
-def _summary(result: dict[str, Any]) -> None:
-    names = ("captured", "unchanged", "empty", "withdrawn", "forgotten", "failed", "remaining")
-    parts = [f"{result[name]} {name}" for name in names if result[name] or name == "captured"]
-    would_be = "would be " if result["dry_run"] else ""
-    added = f"{counted(result['memories'], 'memory')} {'to add' if result['dry_run'] else 'added'}"
-    if result["superseded"]:
-        added += f", {result['superseded']} replaced"
-    if result["sessions"]:
-        say(f"{counted(result['sessions'], 'session')} of this workspace: {would_be}{', '.join(parts)}; {added}.")
-    else:
-        say("No sessions of this workspace were found.")
 
 
 def _skipped(result: dict[str, Any]) -> None:

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from typing import Any
 
 from bridge.interface.arguments import add_keep_both
 from bridge.search import listing
 from jobs.errors import JobError
 
+from ...documents import compact as document
 from ...wording import counted
-from ..command_line import CommandLineBuilder, named_topic, topic
+from ..command_line import CommandLineBuilder, in_markdown, named_topic, topic
 from ..job_commands import add_job_command, submit_for_target, without_none
-from ..output import Envelope, notes, say, table
+from ..output import Envelope, notes, say, show_blocks
 from ..process_commands import workspace_and_settings
 
 _MOST_NAMED = 20  # memories in one line
-_RECORD_LISTS = {
-    "consolidated_decisions": "Decisions",
-    "consolidated_rationale": "Rationale",
-    "key_open_questions": "Open questions",
-    "next_steps": "Next steps",
-}
 
 
 def add_compact(builder: CommandLineBuilder) -> None:
@@ -42,6 +36,7 @@ def add_compact(builder: CommandLineBuilder) -> None:
     parser.add_argument("--preview", action="store_true", help="show the result, and change nothing")
     parser.add_argument("--preview-digest", metavar="DIGEST", help="apply exactly this preview")
     add_keep_both(parser)
+    in_markdown(parser)
 
 
 def run(args: argparse.Namespace) -> Envelope:
@@ -76,67 +71,19 @@ def show(answer: Envelope) -> None:
         merged = [f"#{numbers[each]}" if each in numbers else each for each in result["superseded"]]
         say(f"  superseded  {', '.join(merged[:_MOST_NAMED])}{more}")
         say(f"  conflicts   {len(result['conflicts'])}")
-        _conflicts(result["conflicts"])
-        _kept_both(result["kept_both"])
+        show_blocks(document.conflicts(result, ids=True))
         notes(result["warnings"])
         say(f"Undo: cognee-memory restore {result['memory_number']}")
 
 
-def _preview(result: dict[str, Any]) -> None:
-    record = result["decision_record"]
-    rows = [
-        (f"#{m['memory_number']}", (m["source_created_at"] or m["created_at"] or "-")[:10],
-         "record" if m["memory_type"] == "decision_record" else "summary", m["topic"][:60], str(len(m["decisions"])))
-        for m in result["summaries"]
-    ]  # fmt: skip
-    columns = ("memory", "of", "kind", "topic", "decisions")
-    table(columns, rows, right=("memory", "decisions"), wraps=("topic",), optional_columns=("kind",))
-    say()
-    say(f"would become one record of {record['topic_id']}, {record['topic']}:")
-    for name, title in _RECORD_LISTS.items():
-        if record[name]:
-            say(f"{title}:")
-            for text in record[name]:
-                say(f"  - {text}")
-    say("Narrative:" if record["narrative_source"] == "template" else "Narrative, by the language model:")
-    for line in record["summary_text"].splitlines():
-        say(f"  {line}")
-    conflicts, kept = result["conflicts"], result["kept_both"]
-    _conflicts(conflicts)
-    _kept_both(kept)
+def _preview(result: Any) -> None:
+    record, count = result["decision_record"], counted(len(result["summaries"]), "memory")
+    say(f"{count} of {record['topic_id']} would become one decision record.")
+    show_blocks(document.record(result))
+    show_blocks(document.conflicts(result, ids=True))
     notes(result["warnings"])
     command = f"cognee-memory compact {record['topic_id']}"
-    if conflicts:
-        ids = " ".join(f"--keep-both {each['conflict_id']}" for each in (*kept, conflicts[0]))
+    if result["conflicts"]:
+        ids = " ".join(f"--keep-both {each['conflict_id']}" for each in (*result["kept_both"], result["conflicts"][0]))
         say(f"Where both hold, reject the conflict by its id: {command} --preview {ids}")
     say(f"Nothing was changed. Apply it: {command} --preview-digest {result['preview_digest']}")
-
-
-def _conflicts(answer: Sequence[dict[str, Any]]) -> None:
-    if not answer:
-        return
-    say()
-    is_later = all(each["earlier"]["date"] <= each["later"]["date"] for each in answer)  # else somebody said otherwise
-    say(f"These conflict; the {'later' if is_later else 'second'} one holds:")
-    rows = [
-        (each["conflict_id"], each["kind"], _sure(each), _side(each["earlier"]), _side(each["later"]))
-        for each in answer
-    ]
-    table(("id", "kind", "sure", "earlier", "later"), rows, right=("sure",), wraps=("earlier", "later"))
-
-
-def _sure(conflict: dict[str, Any]) -> str:
-    return "said" if conflict.get("judged_by") == "said" else f"{conflict['confidence']:.2f}"
-
-
-def _kept_both(answer: Sequence[dict[str, Any]]) -> None:
-    if not answer:
-        return
-    say()
-    say("Both hold, as you said:")
-    rows = [(each["conflict_id"], _side(each["earlier"]), _side(each["later"])) for each in answer]
-    table(("id", "earlier", "later"), rows, wraps=("earlier", "later"))
-
-
-def _side(side: dict[str, Any]) -> str:
-    return f"#{side['memory_number']} {side['date'][:10]} {side['text']}"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 
+from ...documents import migrate as document
 from ...wording import counted
-from ..command_line import CommandLineBuilder
+from ..command_line import CommandLineBuilder, in_markdown
 from ..job_commands import add_job_command, submit_job, without_none
-from ..output import Envelope, notes, say, table
+from ..output import Envelope, notes, say, show_blocks
 from ..process_commands import workspace_and_settings
 
 
@@ -21,6 +22,7 @@ def add_migrate(builder: CommandLineBuilder) -> None:
     )
     parser.add_argument("--dry-run", action="store_true", help="show what each text would become, and change nothing")
     parser.add_argument("--limit", type=int, metavar="N", help="migrate at most N texts, the oldest first")
+    in_markdown(parser)
     parser.add_argument("--undo", metavar="RECEIPT", help="undo a migration; its result names the receipt")
 
 
@@ -39,27 +41,8 @@ def show(answer: Envelope) -> None:
         for kept in result["kept"]:
             say(f"  left  {kept['memory_id']}: {kept['reason']}")
         return
-    rows = [
-        (item["outcome"].replace("_", " "), f"#{item['memory_number']}" if item["memory_number"] else "",
-         item["memory_type"] or "", (item["created_at"] or "")[:10], item["topic_id"] or "",
-         (item["title"] or item["source"]["file"])[:48], item["reason"] or "")
-        for item in result["items"]
-        if item["outcome"] != "skipped"
-    ]  # fmt: skip
-    if rows:
-        columns = ("", "memory", "kind", "of", "topic", "title", "why")
-        table(columns, rows, right=("memory",), wraps=("topic", "title", "why"), optional_columns=("kind", "of"))
-    if result["items_omitted"]:
-        say(f"… and {result['items_omitted']} more")
-    names = ("migrated", "already_migrated", "forgotten", "failed", "remaining")
-    parts = [f"{result[name]} {name.replace('_', ' ')}" for name in names if result[name] or name == "migrated"]
-    would_be = " would be" if result["dry_run"] else ""
-    if result["found"]:
-        say(f"{counted(result['found'], 'memory')} of earlier versions:{would_be} {', '.join(parts)}.")
-    else:
-        say("There are no memories of earlier versions.")
-    if result["skipped"]:
-        say(f"{counted(result['skipped'], 'other text')} of cognee's left alone.")
+    show_blocks(document.texts(result))
+    say(document.counts(result))
     notes(result["warnings"])
     if result["dry_run"]:
         more = " Take them over: cognee-memory migrate" if result["migrated"] else ""
