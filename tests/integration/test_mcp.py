@@ -355,7 +355,7 @@ def test_a_request_that_explain_cannot_serve_is_an_error_in_the_contracts_words(
         ("memory_retrieve", {"query": "  "}, "QUERY_EMPTY", ""),
         ("memory_retrieve", {}, "ARGUMENT_INVALID", "needs query"),
         ("memory_retrieve", {"query": 5}, "ARGUMENT_INVALID", "query must be a text"),
-        ("memory_retrieve", {"query": "x", "max_result": 5}, "ARGUMENT_INVALID", "Did you mean 'max_results'?"),
+        ("memory_retrieve", {"query": "x", "max_result": 5}, "ARGUMENT_INVALID", "Did you mean 'limit'?"),
         ("memory_retrieve", {"query": "x", "as_of": "soon"}, "ARGUMENT_INVALID", "as_of"),
         ("memory_retrieve", {"query": "x", "status": "Odd"}, "ARGUMENT_INVALID", "status"),
         ("memory_context", {"query": "x", "max_tokens": "many"}, "ARGUMENT_INVALID", "max_tokens"),

@@ -13,7 +13,7 @@ from typing import Any
 from bridge.interface import envelope
 from jobs.errors import JobError
 from jobs.layout import Workspace
-from jobs.spelling import did_you_mean
+from jobs.spelling import did_you_mean, nearest
 
 from ..calls import memories
 from . import changes, inputs, questions, reading, short
@@ -113,9 +113,10 @@ def named(tool: Tool, arguments: dict[str, Any]) -> dict[str, Any]:
     given: dict[str, Any] = {}
     for name, value in arguments.items():
         if name not in names:
+            near = "".join(names[each] for each in nearest(name, names, cutoff=0.5))  # of an old name, the present one
             raise JobError(
                 "ARGUMENT_INVALID",
-                f"{tool.name} has no argument {name[:64]!r}." + did_you_mean(name, listed, cutoff=0.5),
+                f"{tool.name} has no argument {name[:64]!r}." + did_you_mean(near, listed, cutoff=1.0),
                 remediation=f"Its arguments are {', '.join(listed)}.",
             )
         meant = inputs.as_meant(name, value, tool.arguments.get(name))
