@@ -64,7 +64,8 @@ def test_a_topic_of_a_private_workspace_is_shared_by_an_act_and_nothing_else_of_
         assert ours.json("import", str(file))["result"]["unchanged"] == 1
     sent = [team.rows(f"SELECT {table}::text FROM {table} WHERE workspace_id = %s") for table in ("rows", "jobs")]
     assert ("Tokens" in repr(sent), "My pay" in repr(sent)) == (True, False)
-    assert ours.json("capture", "enable", "codex")["is_shared"]
+    told = ours.json("capture", "enable", "codex")
+    assert (told["is_shared"], told["summaries"]) == (True, "service")
     assert not mine.json("capture", "enable", "codex")["is_shared"]
     assert "is shared with all who see it" in ours.cli("capture", "enable", "codex").stdout
 

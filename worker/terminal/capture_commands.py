@@ -209,7 +209,9 @@ def _set(args: argparse.Namespace, *, enabled: bool, own: str | Literal[False] |
 
 
 def _summaries(workspace: Workspace, settings: Settings, tool: str) -> str:
-    """Who summarises a tool's sessions: ``rules``, ``own``, or ``own, MODEL``."""
+    """Who summarises a tool's sessions: ``rules``, ``own``, ``own, MODEL``, or the team's ``service``."""
+    if _is_shared(workspace, settings):
+        return "service"
     model = consent.own_models(workspace, settings.config_folder).get(tool)
     return "rules" if model is None else ", ".join(filter(None, ("own", model)))
 
@@ -223,12 +225,13 @@ def show_set(answer: Envelope) -> None:
     """Print whether the tool is enabled now, and what to do next."""
     if answer["tool"] in answer["enabled"]:
         say(f"Capture from {answer['tool']} is enabled for this workspace. Capture: cognee-memory capture run")
-        if answer["summaries"] != "rules":
+        if answer["summaries"].startswith("own"):
             program = tool_model.TOOLS[answer["tool"]].program
             say(f"Its sessions are summarised by {program} itself, at your cost there: what was asked and answered is"
                 " given to it again. How much: cognee-memory capture preview")  # fmt: skip
         if answer["is_shared"]:
-            say("This workspace belongs to a team: what is captured is shared with all who see it.")
+            say("This workspace belongs to a team: its service writes the summaries. What is captured is shared with"
+                " all who see it.")  # fmt: skip
     else:
         say(f"Capture from {answer['tool']} is disabled. What was captured stays: cognee-memory capture list")
 
