@@ -41,10 +41,11 @@ def met(
         if is_ordinary or not text.is_current(memory, clock.parse(now)) or store.forgotten_at(memory.id) is not None:
             continue
         present = known.setdefault(text.key(memory), memory)
-        is_later = present.number > 0 and (present.metadata.updated_at or "") < (memory.metadata.updated_at or "")
+        met_at = memory.metadata.updated_at
+        is_later = present.number > 0 and (present.metadata.updated_at or "") < (met_at or "")
         found.append(replace(
             of, memory=present, summary=SegmentSummary(content, 0.0, _SURE, "rules"), first_place=failure.place,
-            last_place=failure.place, is_new=twin is None, met_again=is_later,
+            last_place=failure.place, is_new=twin is None, met_at=met_at if is_later else None,
         ))  # fmt: skip
     return found
 

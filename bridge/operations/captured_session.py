@@ -351,7 +351,7 @@ def _store(
     )  # fmt: skip
     with store.change(now) as change:
         change.set_statuses(StatusChange(each, "Superseded", now) for each in replaced)
-        change.set_statuses(StatusChange(each.memory.id, "Draft", now) for each in made if each.met_again)
+        change.set_statuses(StatusChange(each.memory.id, "Draft", now, each.met_at) for each in made if each.met_at)
         change.record_session(session)
         if not capture.is_cut_off:
             change.record_turns(transcript.tool, transcript.session_id, capture.turns)

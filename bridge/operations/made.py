@@ -15,7 +15,8 @@ class Made:
     """A memory made of a segment. ``memory`` has its number once it is stored.
 
     ``supersedes`` are the ids of the memories of the same session that it replaces. ``is_new`` is whether this capture
-    adds it: another session may have said the same before. ``met_again``: a known failure was met later than before.
+    adds it: another session may have said the same before. ``met_at``: when a known failure was met later
+    than before.
     """
 
     memory: Memory
@@ -25,7 +26,7 @@ class Made:
     last_place: str
     is_new: bool
     supersedes: tuple[str, ...] = ()
-    met_again: bool = False
+    met_at: str | None = None
 
 
 def note_superseded(made: list[Made], replaced: Sequence[str]) -> None:

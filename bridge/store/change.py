@@ -26,11 +26,13 @@ from .values import (
 
 @dataclass(frozen=True, slots=True)
 class StatusChange:
-    """A memory's new status, and the time from which it holds. ``set_status`` ignores requests older than that time."""
+    """A memory's new status, and the time from which it holds. ``set_status`` ignores requests older than that time.
+    ``updated_at``: the memory's new date, if that is not the change's."""
 
     memory_id: str
     status: Status
     set_at: str
+    updated_at: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

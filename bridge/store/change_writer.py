@@ -76,7 +76,7 @@ class ChangeWriter:
         for new in statuses:
             self._connection.execute(
                 "UPDATE memories SET status = ?, updated_at = ?, status_set_at = ? WHERE id = ?",
-                (new.status, at, new.set_at, new.memory_id),
+                (new.status, new.updated_at or at, new.set_at, new.memory_id),
             )
             self._outbox.enqueue(new.memory_id, "status", at)
 

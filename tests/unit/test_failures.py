@@ -26,6 +26,7 @@ from bridge.store.values import Addition
 from bridge.text import failures as text
 from bridge.text.error_lines import error_lines, normalised, signatures
 from bridge.text.failures import Failure
+from jobs import clock
 from worker.hooks import moments
 
 ERROR = "fatal: unable to open the lock of the index"
@@ -353,7 +354,8 @@ def test_the_same_error_with_the_same_fix_is_kept_once_and_raises_its_date(bench
     bench.run("c")
     kept = [line for line in listing.memories(bench.workspace, 9) if line["tags"]]
     assert [line["excerpt"].rpartition(" ")[2] for line in kept] == ["other.db", "frob.db"]
-    assert str(before) < str(listing.memory(bench.workspace, "2")["updated_at"])
+    after = listing.memory(bench.workspace, "2")["updated_at"]
+    assert clock.parse(str(after)) - clock.parse(str(before)) == timedelta(days=1), "when it was met, not captured"
 
 
 def test_an_old_failure_is_not_kept_and_one_that_was_not_met_for_long_is_removed(bench: Bench) -> None:
