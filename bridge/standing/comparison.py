@@ -14,10 +14,12 @@ import numpy as np
 
 from ..embedding.embedder import Vectors
 from ..search.standings import DISPUTED, POSSIBLE, REPLACED
+from ..text.passages import topic_passage
 from . import judge
 from .statements import digest, statements
 
 if TYPE_CHECKING:
+    from ..memory import Memory
     from ..store.store import Store
 
 NEAREST = 5  # statements that each new one is compared with
@@ -25,7 +27,6 @@ SAME_TOPIC_NEARER = 0.15  # in cosine
 TOPICS_ALIKE = 0.5  # the cosine of two topics; "Keep 4 entries" says nothing of a matter with another name
 SAME_OF_TWO_TOPICS = 0.8  # the cosine of two statements of such topics
 _TOGETHER = 64  # memories for which the other statements are read once
-_TOPIC = 1  # the passage of the topic
 
 _Statement = tuple[int, int, int, str | None, float]  # number, passage, row, topic, date
 _Pair = tuple[int, int, int, int, float]
@@ -47,27 +48,33 @@ def compare_some(store: Store, go_on: Callable[[], bool] = lambda: True) -> bool
     for number in numbers:
         if not go_on():
             return True
-        own = _texts(store, number)
+        memory = _visible(store, number)
+        own = statements(memory) if memory else {}
         first, topic_id, dated = store.replacements.place(number)
         mine = [(number, passage, first + passage, topic_id, dated) for passage in own]
-        pairs = [pair for each in mine for pair in _pairs(store, rows, each, others, own[each[1]])] if others else []
+        pairs = (
+            [pair for each in mine for pair in _pairs(store, rows, memory, each, others)] if memory and others else []
+        )
         store.replacements.note({number: {passage: digest(words) for passage, words in own.items()}}, pairs)
         others += mine
     return True
 
 
-def _texts(store: Store, number: int) -> dict[int, str]:
-    """The statements of a visible memory by passage."""
-    return next((statements(each) for each in store.after(number - 1, 1) if each.number == number), {})
+def _visible(store: Store, number: int) -> Memory | None:
+    return next((each for each in store.after(number - 1, 1) if each.number == number), None)
 
 
-def _pairs(store: Store, rows: Vectors, mine: _Statement, others: Sequence[_Statement], words: str) -> Iterator[_Pair]:
-    """What may be replaced of a statement and its nearest ones."""
+def _pairs(
+    store: Store, rows: Vectors, memory: Memory, mine: _Statement, others: Sequence[_Statement]
+) -> Iterator[_Pair]:
+    """What may be replaced of a statement of a memory and its nearest ones."""
     near = _nearest(rows, mine, others)
-    alike = {other[:2] for other in near if _may_be_same_matter(rows, mine, other)}
-    texts = {number: _texts(store, number) for number in {other[0] for other in near}}
+    involved = [memory, *filter(None, (_visible(store, number) for number in {other[0] for other in near}))]
+    topics = {each.number: topic_passage(each) for each in involved}
+    near = [other for other in near if other[0] in topics]
+    alike = {other[:2] for other in near if _may_be_same_matter(rows, mine, other, topics)}
     ordered = [sorted((mine, other), key=_age) for other in near]
-    said = {mine[:2]: words} | {(number, passage): t for number, of in texts.items() for passage, t in of.items()}
+    said = {(each.number, passage): text for each in involved for passage, text in statements(each).items()}
     probabilities = judge.replaces([(said[old[:2]], said[new[:2]]) for old, new in ordered], store.embed)
     for (old, new), probability in zip(ordered, probabilities, strict=True):
         found = min(probability, _most(old, new, is_alike=old[:2] in alike or new[:2] in alike))
@@ -100,9 +107,9 @@ def _is_same_topic(one: _Statement, other: _Statement) -> bool:
     return one[3] is not None and one[3] == other[3]
 
 
-def _may_be_same_matter(rows: Vectors, one: _Statement, other: _Statement) -> bool:
-    """Whether two statements may contradict each other whatever was asked."""
-    topics = rows[[one[2] - one[1] + _TOPIC, other[2] - other[1] + _TOPIC]]
+def _may_be_same_matter(rows: Vectors, one: _Statement, other: _Statement, topic_of: dict[int, int]) -> bool:
+    """Whether two statements may contradict each other whatever was asked. ``topic_of``: number -> its passage."""
+    topics = rows[[each[2] - each[1] + topic_of[each[0]] for each in (one, other)]]
     return _is_same_topic(one, other) or (
         float(rows[one[2]] @ rows[other[2]]) >= SAME_OF_TWO_TOPICS and float(topics[0] @ topics[1]) >= TOPICS_ALIKE
     )

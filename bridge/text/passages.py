@@ -61,6 +61,14 @@ def decisions(memory: Memory) -> dict[int, DecisionLine]:
     return {index: lines[each.text.strip()] for index, each in found if each.kind == "decision"}
 
 
+def topic_passage(memory: Memory) -> int:
+    """The index of the passage with the topic's words: mostly the one after the whole text, unless a later part of the
+    memory repeats them."""
+    content = searched(memory)
+    topic = "" if content is None else content.topic.strip()
+    return next((index for index, each in enumerate(passages(memory)) if index and each.text.strip() == topic), 0)
+
+
 def whole_text(memory: Memory) -> str:
     """The memory's whole text without status and dates. cognee's graph indexes the same text."""
     content = searched(memory)

@@ -64,10 +64,11 @@ def memory(
     status: str = "Active",
     kind: str = "summary",
     topic: str = "",
+    context: str = "",
 ) -> Memory:
     date = None if day is None else f"{day}T12:00:00Z"
     known = Metadata(topic_id=memory_id if topic else "loans", status=status, created_at=date)  # type: ignore[arg-type]
-    content = Content(topic or f"Topic of {memory_id}", f"Said in {memory_id}.", decisions)
+    content = Content(topic or f"Topic of {memory_id}", context or f"Said in {memory_id}.", decisions)
     return Memory(memory_id, 0, kind, known, "2026-11-19T12:00:00Z", content)  # type: ignore[arg-type]
 
 
@@ -175,14 +176,21 @@ def test_of_two_memories_of_the_same_date_none_replaces_the_other_for_certain(
     assert [DISPUTED <= row[4] < REPLACED for row in place.pairs()] == [True]
 
 
-@pytest.mark.parametrize(("topics", "found"), [(("Loans at Linz", "Loans at Graz"), 1), (("Caches", "Zebra food"), 0)])
+@pytest.mark.parametrize(
+    ("topics", "found"),
+    [
+        (("Loans at Linz", "Loans at Graz"), 1),
+        (("Caches", "Zebra food"), 0),
+        ((LONG.format(4), LONG.format(5)), 1),  # the decision's own words
+    ],
+)
 def test_decisions_of_two_topics_are_at_most_disputed_and_only_where_the_topics_are_alike(
     place: Place, judged: Callable[[Judge], None], topics: tuple[str, str], found: int
 ) -> None:
     judged(saying(0.99))
     place.add(
-        memory("a", "2026-09-01", LONG.format(4), topic=topics[0]),
-        memory("b", "2026-10-01", LONG.format(5), topic=topics[1]),
+        memory("a", "2026-09-01", LONG.format(4), topic=topics[0], context="It was asked at the desk."),
+        memory("b", "2026-10-01", LONG.format(5), topic=topics[1], context="A zebra ate the cache."),
     )
     place.compare()
     assert [DISPUTED <= row[4] < REPLACED for row in place.pairs()] == [bool(found)]
