@@ -25,6 +25,7 @@ _CREATE_TENSOR, _GET_DATA, _AS_TENSOR, _GET_ELEMENT_TYPE, _GET_RANK, _GET_SHAPE 
 _GET_TENSOR_TYPE, _CREATE_CPU_MEMORY, _FREE, _GET_ALLOCATOR, _ADD_CONFIG = 65, 69, 76, 78, 130
 _RELEASE_STATUS, _RELEASE_SESSION, _RELEASE_VALUE, _RELEASE_TYPE, _RELEASE_TENSOR_TYPE = 93, 95, 96, 98, 99
 _RELEASE_OPTIONS = 100
+_SLOW = {_CREATE_ENV, _CREATE_SESSION, _RUN}
 _API_VERSION = 20  # of the oldest release that is accepted
 _FATAL = 4  # the level of the log: errors are raised too
 _ELEMENTS = {1: "float32", 6: "int32", 7: "int64", 9: "bool", 10: "float16", 11: "float64"}
@@ -71,18 +72,18 @@ class Session:
         """An output, by default the first one, for the inputs by name. Raises RuntimeError with what onnxruntime says;
         ValueError for an output of another type than numbers."""
         library, output = self._library, output or self.outputs[0].name
-        names = (ctypes.c_char_p * len(given))(*(name.encode() for name in given))
-        values = (ctypes.c_void_p * len(given))()
+        names = _many(ctypes.c_char_p, len(given))(*(name.encode() for name in given))
+        values = _many(ctypes.c_void_p, len(given))()
         found = ctypes.c_void_p()
         arrays = [np.ascontiguousarray(array, np.int64) for array in given.values()]
         try:
             for place, array in enumerate(arrays):
-                shape = (ctypes.c_int64 * array.ndim)(*array.shape)
+                shape = _many(ctypes.c_int64, array.ndim)(*array.shape)
                 values[place] = library.made(
                     _CREATE_TENSOR, library.memory, ctypes.c_void_p(array.ctypes.data), ctypes.c_size_t(array.nbytes),
                     shape, ctypes.c_size_t(array.ndim), _INT64,
                 ).value  # fmt: skip
-            wanted = (ctypes.c_char_p * 1)(output.encode())
+            wanted = _many(ctypes.c_char_p, 1)(output.encode())
             library.call(
                 _RUN, self._session, None, names, values, ctypes.c_size_t(len(given)), wanted, ctypes.c_size_t(1),
                 ctypes.byref(found),
@@ -163,7 +164,7 @@ class _Library:
         kind = self.made(_GET_TENSOR_TYPE, value)
         try:
             element, rank = self._element_and_rank(kind)
-            shape = (ctypes.c_int64 * rank)()
+            shape = _many(ctypes.c_int64, rank)()
             self.call(_GET_SHAPE, kind, shape, ctypes.c_size_t(rank))
         finally:
             self.release(_RELEASE_TENSOR_TYPE, kind)
@@ -181,8 +182,15 @@ class _Library:
     def _function(self, place: int) -> Any:
         found = self._functions.get(place)
         if found is None:
-            found = self._functions[place] = ctypes.CFUNCTYPE(ctypes.c_void_p)(self._table[place])
+            make = ctypes.CFUNCTYPE if place in _SLOW else ctypes.PYFUNCTYPE  # only the first frees Python's lock
+            found = self._functions[place] = make(ctypes.c_void_p)(self._table[place])
         return found
+
+
+@cache
+def _many(kind: type[Any], count: int) -> Any:
+    """The type of an array, which takes longer to make than the rest of a call."""
+    return kind * count
 
 
 @cache
