@@ -195,5 +195,5 @@ def _many(kind: type[Any], count: int) -> Any:
 
 @cache
 def _library() -> _Library:
-    """The library, which stays until the process ends."""
+    """The library, which stays until the process ends. Raises OSError, RuntimeError."""
     return _Library()
