@@ -276,7 +276,9 @@ class StoreConformance:
         place.make_graph()
         place.put(summary(A))
         place.deliver()
+        place.embedder.seen.clear()
         after = place.store.set_status(A, "Superseded", NOW, LATER, JOB)
+        assert place.embedder.seen == []
         assert (after.metadata.status, after.metadata.updated_at) == ("Superseded", LATER)
         assert place.pending() == [(A, "status")]
         assert place.reopen().is_applied(JOB)
@@ -370,6 +372,7 @@ class StoreConformance:
         place.reopen()
         assert place.pending() == before
         assert [entry.memory_id for entry in place.store.outbox.pending(5, [B])] == [B]
+        assert place.store.outbox.pending(5, []) == []
         assert place.store.outbox.undelivered_ids() == {A, B}
 
     def test_what_was_delivered_is_gone_and_what_was_refused_waits(self, place: Place) -> None:
