@@ -19,9 +19,8 @@ def payload(kind: Kind, value: dict[str, Any]) -> dict[str, Any]:
 
 
 def refusal(kind: Kind, value: Any) -> JobError:
-    with pytest.raises(JobError) as caught:
+    with pytest.raises(JobError, match="JOB_INVALID") as caught:
         check(PAYLOADS[kind], value, "payload")
-    assert caught.value.code == "JOB_INVALID"
     return caught.value
 
 

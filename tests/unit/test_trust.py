@@ -52,9 +52,8 @@ def tree(folder: Path) -> dict[str, object]:
 def refused(workspace: Workspace, config: Path) -> JobError:
     """Neither looking nor adopting is allowed, and nothing is changed by trying."""
     before = tree(workspace.root)
-    with pytest.raises(JobError) as caught:
+    with pytest.raises(JobError, match="WORKSPACE_NOT_TRUSTED") as caught:
         trust.adopt(workspace, config)
-    assert caught.value.code == "WORKSPACE_NOT_TRUSTED"
     with pytest.raises(JobError, match="WORKSPACE_NOT_TRUSTED"):
         trust.settings_of(workspace)
     assert tree(workspace.root) == before
@@ -445,9 +444,8 @@ def test_a_configuration_folder_that_cannot_be_written_is_said_and_nothing_is_ma
 ) -> None:
     """A marker that the user's list does not have would close the workspace for good."""
     break_it(config)
-    with pytest.raises(JobError) as caught:
+    with pytest.raises(JobError, match="CONFIG_UNWRITABLE"):
         trust.adopt(workspace, config)
-    assert caught.value.code == "CONFIG_UNWRITABLE"
     assert list(workspace.root.iterdir()) == []
 
 
