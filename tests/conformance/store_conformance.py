@@ -287,7 +287,7 @@ class StoreConformance:
         place.store.set_status(A, "Superseded", LATER, LATER, OTHER_JOB)
         place.deliver()
         assert place.store.set_status(A, "Draft", NOW, LATER, JOB).metadata.status == "Superseded"
-        assert place.pending() == []
+        assert (place.pending(), place.store.is_applied(JOB)) == ([], False)
 
     def test_of_the_same_moment_a_job_sets_a_status_once(self, place: Place) -> None:
         place.put(summary(A))

@@ -445,25 +445,6 @@ def test_a_store_of_a_newer_program_is_refused_unchanged(place: Place) -> None:
     assert place.workspace.memory_db.read_bytes() == before
 
 
-def test_an_older_store_is_backed_up_before_it_is_migrated(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    with place.opened() as store:
-        add(store, summary("a"))
-
-    def second(connection: sqlite3.Connection) -> None:
-        connection.execute("BEGIN")
-        connection.execute("ALTER TABLE memories ADD COLUMN extra TEXT")
-
-    monkeypatch.setattr(migrations, "MIGRATIONS", [*migrations.MIGRATIONS, second])
-    monkeypatch.setattr(migrations, "FORMAT", migrations.FORMAT + 1)
-    with place.opened() as store:
-        assert store.get("a") is not None
-    (backup,) = place.workspace.memory.glob("memory.format-*.db")
-    assert backup.stat().st_mode & 0o777 == 0o600
-    with closing(sqlite3.connect(backup)) as connection:
-        assert connection.execute("PRAGMA user_version").fetchone() == (migrations.FORMAT - 1,)
-        assert connection.execute("SELECT id FROM memories").fetchall() == [("a",)]
-
-
 @pytest.mark.parametrize("content", [b"this is no database " * 100, b"SQLite format 3\0" + b"\xff" * 4096])
 def test_a_file_that_is_no_database_is_said_to_be_unreadable(place: Place, content: bytes) -> None:
     place.workspace.memory_db.write_bytes(content)
