@@ -201,7 +201,7 @@ def test_the_lines_of_code_are_shown_for_a_bug_and_not_for_a_full_disk(
 
 
 SEVERAL_WORDS = [
-    ("retrieve", "query"), ("context", "query"), ("explain", "query"), ("ask", "question"), ("compact", "topic"),
+    ("retrieve", "query"), ("context", "query"), ("explain", "query"), ("ask", "question"), ("compact", "named_topic"),
 ]  # fmt: skip
 
 
