@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -37,10 +36,8 @@ def memory(memory_id: str, context: str) -> Memory:
 
 
 @pytest.fixture
-def stores(tmp_path: Path) -> Iterator[Stores]:
+def stores(workspace: Workspace) -> Iterator[Stores]:
     """Two memories that fit a question about the queue about as well."""
-    workspace = Workspace(tmp_path)
-    workspace.memory.mkdir(mode=0o700)
     with Stores(workspace, Settings()) as found:
         found._embedder = FakeEmbedder()
         found.store.add([(memory(A, "The queue is a lock."), None), (memory(B, "The queue is a spool."), None)], AT)
@@ -215,9 +212,7 @@ def test_a_memory_that_is_stored_again_after_it_was_hidden_begins_without_feedba
     assert shown(stores) == []
 
 
-def test_a_store_of_the_former_format_gets_its_table_and_answers_before_that(tmp_path: Path) -> None:
-    workspace = Workspace(tmp_path)
-    workspace.memory.mkdir(mode=0o700)
+def test_a_store_of_the_former_format_gets_its_table_and_answers_before_that(workspace: Workspace) -> None:
     before = migrations.MIGRATIONS.index(migrations._keep_feedback)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:before])

@@ -25,9 +25,7 @@ PLENTY = Budget(100, 100_000, 100, 100_000)
 
 
 @pytest.fixture
-def connection(tmp_path: Path) -> Iterator[sqlite3.Connection]:
-    workspace = Workspace(tmp_path)
-    workspace.memory.mkdir(mode=0o700)
+def connection(workspace: Workspace) -> Iterator[sqlite3.Connection]:
     with closing(database.open_for_writing(workspace)) as connection:
         yield connection
 
@@ -160,9 +158,9 @@ def test_the_cost_is_of_the_calls_whose_price_is_known(connection: sqlite3.Conne
 
 
 @pytest.mark.parametrize("older", range(1, migrations.FORMAT))
-def test_of_an_older_store_what_it_has_can_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, older: int) -> None:
-    workspace = Workspace(tmp_path)
-    workspace.memory.mkdir(mode=0o700)
+def test_of_an_older_store_what_it_has_can_be_read(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, older: int
+) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(migrations, "FORMAT", older)
         database.open_for_writing(workspace).close()
