@@ -25,7 +25,9 @@ PLENTY = Budget(100, 100_000, 100, 100_000)
 
 
 @pytest.fixture
-def connection(workspace: Workspace) -> Iterator[sqlite3.Connection]:
+def connection(tmp_path: Path) -> Iterator[sqlite3.Connection]:
+    workspace = Workspace(tmp_path)
+    workspace.memory.mkdir(mode=0o700)
     with closing(database.open_for_writing(workspace)) as connection:
         yield connection
 
@@ -158,9 +160,9 @@ def test_the_cost_is_of_the_calls_whose_price_is_known(connection: sqlite3.Conne
 
 
 @pytest.mark.parametrize("older", range(1, migrations.FORMAT))
-def test_of_an_older_store_what_it_has_can_be_read(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, older: int
-) -> None:
+def test_of_an_older_store_what_it_has_can_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, older: int) -> None:
+    workspace = Workspace(tmp_path)
+    workspace.memory.mkdir(mode=0o700)
     with monkeypatch.context() as patch:
         patch.setattr(migrations, "FORMAT", older)
         database.open_for_writing(workspace).close()
