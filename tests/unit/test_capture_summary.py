@@ -53,7 +53,7 @@ def plain(text: str) -> str:
     return re.sub(r"\s+", " ", text.replace("**", ""))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(_segments)
 def test_every_part_of_a_line_stands_in_the_transcript(segment: Segment) -> None:
     said = [plain(turn.text) for turn in segment.turns if not turn.part]

@@ -530,19 +530,6 @@ def test_waiting_for_a_job_ends_when_the_time_is_over(place: Place) -> None:
     assert (done.returncode, json.loads(done.stdout)["error_code"]) == (5, "WAIT_TIMEOUT")
 
 
-def test_only_what_failed_was_cancelled_or_expired_runs_again(place: Place) -> None:
-    job_id = place.submit("check", {})
-    assert place.json("jobs", "retry", job_id)["error_code"] == "ARGUMENT_INVALID"
-
-
-@pytest.mark.parametrize("verb", ["pause", "resume"])
-def test_a_request_without_a_worker_waits_for_the_next_one(place: Place, verb: str) -> None:
-    found = place.json("jobs", verb)
-    assert (found["success"], found["request"], found["obeyed"]) == (True, verb, False)
-    assert found["worker"]["alive"] is False
-    assert place.spool.request(verb).exists()
-
-
 def test_draining_where_no_worker_runs_is_told_and_meant_for_none_to_come(place: Place) -> None:
     done = place.cli("jobs", "drain", "--json")
     assert (done.returncode, json.loads(done.stdout)["error_code"]) == (3, "WORKER_NOT_RUNNING")
@@ -590,24 +577,12 @@ def test_pruning_beside_a_worker_is_the_workers_to_do(place: Place) -> None:
     assert place.record("ended") is not None, "the command itself took nothing away"
 
 
-def test_cancelling_a_job_that_has_ended_says_how_it_ended(place: Place) -> None:
-    assert place.json("trust")["success"] is True
-    old_job(place, "ended", lifecycle.Started(), lifecycle.Succeeded({}))
-    found = place.json("jobs", "cancel", "ended")
-    assert (found["requested"], found["state"]) == (False, "succeeded")
-    assert not place.spool.cancel("ended").exists()
-
-
 def test_cancelling_what_has_taken_effect_is_told_as_too_late(place: Place) -> None:
     assert place.json("trust")["success"] is True
     old_job(place, "running", lifecycle.Started())
     with a_worker_that_takes(place, place.spool.cancel("running")):
         done = place.cli("jobs", "cancel", "running", "--json")
     assert (done.returncode, json.loads(done.stdout)["error_code"]) == (1, "CANCEL_TOO_LATE")
-
-
-def test_stopping_where_no_worker_runs_is_told(place: Place) -> None:
-    assert place.cli("worker", "stop", "--json").returncode == 3
 
 
 def test_lists_of_nothing_are_successes(place: Place) -> None:
