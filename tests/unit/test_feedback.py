@@ -79,13 +79,6 @@ def test_a_feedback_is_kept_with_who_gave_it_when_for_which_question_and_why(sto
     }
 
 
-def test_a_later_feedback_of_the_same_person_replaces_the_earlier_one_and_that_of_others_stays(stores: Stores) -> None:
-    give(stores, "1", verdict="helpful", note="first")
-    give(stores, "2", verdict="helpful", by="agent")
-    give(stores, "3", LATER, verdict="wrong")
-    assert shown(stores) == [("person", "wrong", None), ("agent", "helpful", None)]
-
-
 def set_status(stores: Stores, job_id: str, at: str, **given: Any) -> Succeeded | Failed:
     payload = {"memory_id": A, **given}
     return run(
@@ -128,14 +121,6 @@ def test_a_withdrawn_feedback_counts_no_more_and_its_note_is_gone(stores: Stores
     assert shown(stores) == []
     stores.store.scrub()
     assert b"quokkazebra" not in stores.workspace.memory_db.read_bytes()
-
-
-def test_a_job_that_runs_again_never_replaces_what_was_said_later(stores: Stores) -> None:
-    give(stores, "1", AT, verdict="helpful")
-    give(stores, "2", LATER, verdict="withdrawn")
-    give(stores, "1", AT, verdict="helpful")
-    give(stores, "late", AT, verdict="wrong")
-    assert shown(stores) == []
 
 
 def test_a_second_run_of_a_job_changes_nothing(stores: Stores) -> None:

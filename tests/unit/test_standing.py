@@ -712,12 +712,6 @@ def test_a_settled_pair_says_what_may_rest_on_what_was_replaced(disputed: Place)
     assert review.resting(disputed.workspace, pair) == []
 
 
-def test_a_verdict_that_was_asked_for_earlier_does_not_replace_a_later_one(disputed: Place) -> None:
-    resolved(disputed, "both", at="2026-11-20T12:00:01Z", job_id="later")
-    resolved(disputed, "newer", at="2026-11-20T12:00:00Z", job_id="earlier")
-    assert states(disputed) == {}
-
-
 @pytest.mark.parametrize(
     ("given", "code"),
     [
@@ -733,14 +727,6 @@ def test_a_verdict_on_what_is_not_there_fails_and_changes_nothing(
     assert isinstance(outcome, Failed)
     assert outcome.error.code == code
     assert states(disputed)["a"] == ("disputed", "judge")
-
-
-def test_a_verdict_goes_with_either_of_its_memories(disputed: Place) -> None:
-    resolved(disputed, "newer")
-    with closing(disputed.store()) as store:
-        with store.change("2026-11-20T12:00:00Z") as change:
-            change.drop(["a"])
-        assert list(store.all_verdicts()) == []
 
 
 def test_a_cleared_verdict_loses_its_reason_and_name_and_still_counts(disputed: Place) -> None:
