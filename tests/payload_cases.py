@@ -138,5 +138,3 @@ BAD: list[tuple[Kind, Any, str]] = [
     ("noop", {"sleep_ms": -1}, "payload.sleep_ms"),
     ("check", [], "The field payload"),
 ]
-
-
