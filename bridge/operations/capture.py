@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from jobs import clock
 from jobs.errors import JobError
-from jobs.lifecycle import Failed, Succeeded
 from jobs.payloads import Capture
 
 from ..capture import boundaries, consent, model_summary, summary
@@ -27,9 +26,9 @@ from ..privacy import redaction
 from ..search.hits import summary_text
 from ..slices import Slices
 from ..store.change import StatusChange
-from ..store.values import AppliedJob, CapturedSegment, CapturedSession, Spent
+from ..store.values import CapturedSegment, CapturedSession, Spent
 from ..text.failures import is_failure
-from . import Outcomes, Progress, Task, captured_failures, captured_session, receipts
+from . import Progress, Task, captured_failures, captured_session, receipts
 from .capture_sources import EXPORT, AttachedSources, FileSources, Sources, attached_lines
 from .captured_session import SessionCapture, Tools, Turns
 from .made import Made, note_superseded
@@ -47,8 +46,8 @@ _READING = "reading sessions"
 _OF_ONE_TEXT = ("LLM_FAILED", "LLM_TEXT_REFUSED")  # another segment may be summarised
 
 
-def run(tasks: Sequence[Task[Capture]], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
-    """Run each job's capture, preview or undo.
+def run(task: Task[Capture], stores: Stores, now: datetime, progress: Progress) -> Captured | UndoneCapture:
+    """Run the capture, preview or undo.
 
     The payload names ``tools`` (default: the enabled ones), one ``session`` or ``transcript`` of theirs, or a ``file``
     inside the workspace; and ``since``, ``include``, ``exclude``, ``limit`` (sessions), ``again`` (also what was
@@ -58,7 +57,9 @@ def run(tasks: Sequence[Task[Capture]], stores: Stores, now: datetime, progress:
     A transcript that cannot be read is an item with the outcome ``failed``, not a failed job. A job fails with
     CAPTURE_OFF when a tool that it would read is not enabled, with RECEIPT_NOT_FOUND, or with an error of the stores.
     """
-    return {task.job_id: _one(task, stores, clock.iso(now), progress) for task in tasks}
+    if task.payload.undo:
+        return _undo(task, task.payload.undo, stores, clock.iso(now), progress)
+    return CaptureRun(task, stores, clock.iso(now), progress).run()
 
 
 def read_files(task: Task[Capture], stores: Stores, progress: Progress) -> Iterator[Line]:
@@ -66,15 +67,6 @@ def read_files(task: Task[Capture], stores: Stores, progress: Progress) -> Itera
     if task.payload.undo:
         return receipts.read_files(stores, task.payload.undo)
     return CaptureRun(task, stores, task.asked_at, progress).attached()
-
-
-def _one(task: Task[Capture], stores: Stores, now: str, progress: Progress) -> Succeeded | Failed:
-    try:
-        if task.payload.undo:
-            return Succeeded(_undo(task, task.payload.undo, stores, now, progress))
-        return Succeeded(CaptureRun(task, stores, now, progress).run())
-    except JobError as error:
-        return Failed(error)
 
 
 @dataclass(slots=True)
@@ -136,7 +128,7 @@ class CaptureRun:
             return self._result(None)
         captured_failures.remove_expired(self.stores.store, self.now)
         self._write_receipt(self.now)
-        with self.stores.store.change(self.now, [AppliedJob(self.task.job_id, self.task.sha256)]):
+        with self.stores.store.change(self.now, [self.task.applied]):
             pass  # records the job as applied: from here on a cancellation is too late
         return {**self._result(self.task.job_id), "graph": "follows"}
 
@@ -455,7 +447,7 @@ def _undo(task: Task[Capture], receipt_id: str, stores: Stores, now: str, progre
     ]
     supersedes = list(dict.fromkeys(supersedes))
     revived = [each for each in supersedes if _was_superseded(each, store)]
-    with store.change(now, [AppliedJob(task.job_id, task.sha256)]) as change:
+    with store.change(now, [task.applied]) as change:
         change.drop(going)
         change.set_statuses(StatusChange(each, "Active", now) for each in revived)
         for session in sessions:

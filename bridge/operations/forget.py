@@ -14,8 +14,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from jobs import clock, steps
-from jobs.errors import JobError
-from jobs.lifecycle import Failed, Succeeded
 from jobs.model import Job, Record, canonical_json
 from jobs.payloads import Cognify, Forget
 from jobs.scrub import JOB_FILES
@@ -32,7 +30,7 @@ from ..store.change import StatusChange
 from ..store.values import AppliedJob, Plan
 from ..text.identity import content_id, memory_id
 from ..text.passages import passages, whole_text
-from . import Outcomes, Progress, Task, task_of
+from . import Progress, Task, task_of
 from .ingest import prepare
 from .refusals import captured_session, require_runnable
 
@@ -43,8 +41,8 @@ if TYPE_CHECKING:
 _OUT_OF_REACH = "Out of reach: what was exported, and any backup or version history of the workspace."
 
 
-def run(tasks: Sequence[Task[Forget]], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
-    """Delete the memories of each job and the copies of their texts.
+def run(task: Task[Forget], stores: Stores, now: datetime, progress: Progress) -> dict[str, Any]:
+    """Delete the job's memories and the copies of their texts.
 
     The payload has one of ``memory_ids``, ``topic_id`` and ``session``. The result lists the forgotten ids, the
     decision records that were rebuilt or removed, the memories that got their former status back, the counts of
@@ -55,27 +53,19 @@ def run(tasks: Sequence[Task[Forget]], stores: Stores, now: datetime, progress: 
     are forgotten and copies may remain. A second run takes the recorded plan and continues the removal, with what other
     unfinished forgettings still have to remove.
     """
-    return {task.job_id: _one(task, stores, now, progress) for task in tasks}
-
-
-def _one(task: Task[Forget], stores: Stores, now: datetime, progress: Progress) -> Succeeded | Failed:
-    applied = AppliedJob(task.job_id, task.sha256)
-    try:
-        store = stores.store
-        progress({"done": 0, "total": 1, "message": "looking for what tells of the memories"})
-        # No other job may run from here to the commit, since it could change what was looked at.
-        begun = store.forgettings.begun(applied, task.accepted_at)
-        if begun is None and store.is_applied(applied):  # an attempt on another machine of a team
-            return Succeeded(_result(Plan(tuple(store.forgotten_with(applied)), warnings=(_OUT_OF_REACH,))))
-        plan = begun.plan if begun else _begin(task, applied, stores, now)
-        if begun is None or not begun.is_done:
-            plan = plan.joined(stores.store.forgettings.unfinished())
-            remove_copies(plan, stores, progress)
-            with stores.store.change_here(clock.iso(now)) as change:
-                change.finish_forgettings()
-        return Succeeded(_result(plan))
-    except JobError as error:
-        return Failed(error)
+    applied, store = task.applied, stores.store
+    progress({"done": 0, "total": 1, "message": "looking for what tells of the memories"})
+    # No other job may run from here to the commit, since it could change what was looked at.
+    begun = store.forgettings.begun(applied, task.accepted_at)
+    if begun is None and store.is_applied(applied):  # an attempt on another machine of a team
+        return _result(Plan(tuple(store.forgotten_with(applied)), warnings=(_OUT_OF_REACH,)))
+    plan = begun.plan if begun else _begin(task, applied, stores, now)
+    if begun is None or not begun.is_done:
+        plan = plan.joined(stores.store.forgettings.unfinished())
+        remove_copies(plan, stores, progress)
+        with stores.store.change_here(clock.iso(now)) as change:
+            change.finish_forgettings()
+    return _result(plan)
 
 
 # --- the effect ---

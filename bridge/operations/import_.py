@@ -23,7 +23,6 @@ from jobs import clock, paths
 from jobs.errors import JobError
 from jobs.ids import is_job_id
 from jobs.layout import Workspace
-from jobs.lifecycle import Failed, Succeeded
 from jobs.parse import read_json
 
 from ..graph.open_stores import Stores
@@ -32,7 +31,7 @@ from ..privacy import redaction
 from ..slices import AdaptiveBatch, Slices
 from ..store.change import Change
 from ..store.history_digests import without_texts
-from ..store.values import Addition, AppliedJob, Feedback, PairVerdict, data_id_of
+from ..store.values import Addition, Feedback, PairVerdict, data_id_of
 from ..text import decision_lines
 from ..text.identity import content_id
 from ..text.sections import normalise
@@ -46,7 +45,7 @@ from ..transfer.export_lines import (
     ExportedVerdict,
     Follower,
 )
-from . import Outcomes, Progress, Task, attachments, redactions
+from . import Progress, Task, attachments, redactions
 from .rejected_texts import store_together
 
 if TYPE_CHECKING:
@@ -64,8 +63,8 @@ Replaced = dict[str, dict[str, int]]
 What = Literal["renumbered", "kept", "duplicate", "conflict", "forgotten", "failed"]
 
 
-def run(tasks: Sequence[Task[Import]], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
-    """Import each job's file.
+def run(task: Task[Import], stores: Stores, now: datetime, progress: Progress) -> ImportResult:
+    """Import the file.
 
     The payload has ``path``, a file inside the workspace. The result counts the memories of the file by what became of
     them (added, unchanged, duplicates, conflicts, forgotten, failed, renumbered, kept), the compactions, findings,
@@ -75,15 +74,8 @@ def run(tasks: Sequence[Task[Import]], stores: Stores, now: datetime, progress: 
     unless the file changed during the import. It also fails as ``paths.open_inside``, or with an error of the stores;
     then a part may be stored. A second run counts what the first one stored as added and continues with the rest.
     """
-    return {task.job_id: _one(task, stores, clock.iso(now), progress) for task in tasks}
-
-
-def _one(task: Task[Import], stores: Stores, now: str, progress: Progress) -> Succeeded | Failed:
-    try:
-        with _opened(task, stores) as (file, replaced):
-            return Succeeded(ImportRun(task, stores, now, progress, replaced).import_all(file))
-    except JobError as error:
-        return Failed(error)
+    with _opened(task, stores) as (file, replaced):
+        return ImportRun(task, stores, clock.iso(now), progress, replaced).import_all(file)
 
 
 def read_files(task: Task[Import], stores: Stores, progress: Progress) -> Iterator[Line]:
@@ -201,7 +193,7 @@ class ImportRun:
                 f"The file was changed while it was imported. {error.message}",
                 remediation="A part of it is stored. Import the file again once it is whole.",
             ) from None
-        with self._stores.store.change(self._now, [AppliedJob(self._task.job_id, self._task.sha256)]):
+        with self._stores.store.change(self._now, [self._task.applied]):
             pass  # records the job as applied: from here on a cancellation is too late
         return {
             "memories": checked.memories,

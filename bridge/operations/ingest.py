@@ -157,7 +157,7 @@ def _store(prepared: Sequence[Prepared], stores: Stores, now: str, outcomes: dic
             duplicates.add(job_id)
         else:
             new[memory_id] = (item.memory, job_id)
-            applied.append(AppliedJob(job_id, item.task.sha256))
+            applied.append(item.task.applied)
     stores.store.add(list(new.values()), now, applied)
     return duplicates
 

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from jobs import clock
 from jobs.errors import JobError
-from jobs.lifecycle import Failed, Succeeded
 
 from ..graph import earlier_stores, installed
 from ..graph.earlier_stores import EarlierTexts, Text, UnreadableText
@@ -27,9 +26,9 @@ from ..privacy import redaction
 from ..search import listing
 from ..slices import AdaptiveBatch, Slices
 from ..store import values
-from ..store.values import Addition, AppliedJob
+from ..store.values import Addition
 from ..transfer.migration import Converted, Skipped, convert
-from . import Outcomes, Progress, Task, attachments, receipts
+from . import Progress, Task, attachments, receipts
 from .rejected_texts import store_together
 
 if TYPE_CHECKING:
@@ -62,8 +61,8 @@ class Item:
     redactions: dict[str, int] = field(default_factory=dict)
 
 
-def run(tasks: Sequence[Task[Migrate]], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
-    """Run each job's migration, preview or undo.
+def run(task: Task[Migrate], stores: Stores, now: datetime, progress: Progress) -> Migration | UndoneMigration:
+    """Run the migration, preview or undo.
 
     The payload has ``dry_run``, to change nothing, and ``limit``, the most memories to store; or ``undo``, the id of a
     receipt. The result of a migration counts the texts by outcome, and has the first items, the receipt's id, the
@@ -73,20 +72,11 @@ def run(tasks: Sequence[Task[Migrate]], stores: Stores, now: datetime, progress:
     GRAPH_NOT_INSTALLED unless it is an undo, RECEIPT_NOT_FOUND, or with an error of the stores. A second run counts
     what the first one stored as migrated and continues with the rest; a second undo removes nothing more.
     """
-    return {task.job_id: _one(task, stores, now, progress) for task in tasks}
-
-
-def _one(task: Task[Migrate], stores: Stores, now: datetime, progress: Progress) -> Succeeded | Failed:
-    try:
-        if task.payload.undo:
-            return Succeeded(_undo(task, task.payload.undo, stores, clock.iso(now), progress))
-        if stores.host is None:
-            installed.require()
-        if task.payload.dry_run:
-            return Succeeded(_shown(task, stores, clock.iso(now), progress))
-        return Succeeded(_migrate(task, stores, clock.iso(now), progress))
-    except JobError as error:
-        return Failed(error)
+    if task.payload.undo:
+        return _undo(task, task.payload.undo, stores, clock.iso(now), progress)
+    if stores.host is None:
+        installed.require()
+    return (_shown if task.payload.dry_run else _migrate)(task, stores, clock.iso(now), progress)
 
 
 # --- migrating ---
@@ -234,7 +224,7 @@ def _migrate(task: Task[Migrate], stores: Stores, now: str, progress: Progress) 
     whole = receipt | counts | {"finished_at": now, "items": [_noted(item) for item in items], "undone": None}
     receipts.write(stores, whole)
     if result["migrated"]:
-        with stores.store.change(now, [AppliedJob(task.job_id, task.sha256)]):
+        with stores.store.change(now, [task.applied]):
             pass  # records the job as applied: from here on a cancellation is too late
     return result
 
@@ -429,7 +419,7 @@ def _undo(task: Task[Migrate], receipt_id: str, stores: Stores, now: str, progre
     left: list[KeptMemory] = [{"memory_id": memory_id, "reason": reason} for memory_id, reason in kept.items()]
     undone = {"at": now, "job_id": task.job_id, "removed": removed, "kept": left}
     receipts.write(stores, receipt | {"undone": undone})
-    with stores.store.change(now, [AppliedJob(task.job_id, task.sha256)]):
+    with stores.store.change(now, [task.applied]):
         pass  # records the job as applied
     if removed and stores.store.outbox.stores_are_ours():
         stores.graph.forget_extractions(removed)  # else a later migration would read our own texts as earlier ones
