@@ -218,7 +218,7 @@ def test_a_memory_that_is_stored_again_after_it_was_hidden_begins_without_feedba
 def test_a_store_of_the_former_format_gets_its_table_and_answers_before_that(tmp_path: Path) -> None:
     workspace = Workspace(tmp_path)
     workspace.memory.mkdir(mode=0o700)
-    before = migrations.MIGRATIONS.index(migrations._keep_feedback)
+    before = migrations.MIGRATIONS.index(migrations.FEEDBACK)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:before])
         patch.setattr(migrations, "FORMAT", before)

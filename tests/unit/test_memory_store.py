@@ -592,10 +592,7 @@ def test_an_older_store_is_backed_up_before_it_is_migrated(
     with opened(workspace, embedder) as store:
         add(store, summary("a"))
 
-    def second(connection: sqlite3.Connection) -> None:
-        connection.execute("BEGIN")
-        connection.execute("ALTER TABLE memories ADD COLUMN extra TEXT")
-
+    second = "ALTER TABLE memories ADD COLUMN extra TEXT"
     monkeypatch.setattr(migrations, "MIGRATIONS", [*migrations.MIGRATIONS, second])
     monkeypatch.setattr(migrations, "FORMAT", migrations.FORMAT + 1)
     with opened(workspace, embedder) as store:
