@@ -43,7 +43,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar
 
 from jobs.errors import JobError
-from jobs.kinds import BATCHED, BY_NAME, Kind
+from jobs.kinds import BY_NAME, Kind
 from jobs.lifecycle import Failed, Succeeded
 from jobs.parse import parse_copy
 
@@ -103,8 +103,8 @@ def run(kind: Kind, copies: Sequence[JobCopy], stores: Stores, now: datetime, pr
     """Run jobs of one kind together. Returns the outcome of each job by job id, without secrets in its errors. A copy
     that does not fit its model fails its own job.
 
-    ``run`` of the kind's module returns the result of a job, or raises its JobError; for a batched kind, it returns the
-    outcomes of all, or raises JobError when none could be tried.
+    ``run`` of the kind's module returns the result of a job, or raises its JobError. One that has ``run_all`` instead
+    returns the outcomes of all, or raises JobError when none could be tried.
     """
     outcomes: dict[str, Succeeded | Failed] = {}
     tasks = []
@@ -113,13 +113,13 @@ def run(kind: Kind, copies: Sequence[JobCopy], stores: Stores, now: datetime, pr
             tasks.append(task_of_copy(each, kind, stores))
         except JobError as error:
             outcomes[each["job_id"]] = Failed(error)
-    operation = import_module(f"{__name__}.{BY_NAME[kind].module}").run
-    if kind in BATCHED:
-        outcomes |= operation(tasks, stores, now, progress) if tasks else {}
+    operation = import_module(f"{__name__}.{BY_NAME[kind].module}")
+    if tasks and hasattr(operation, "run_all"):
+        outcomes |= operation.run_all(tasks, stores, now, progress)
     else:
         for task in tasks:
             try:
-                outcomes[task.job_id] = Succeeded(operation(task, stores, now, progress))
+                outcomes[task.job_id] = Succeeded(operation.run(task, stores, now, progress))
             except JobError as error:
                 outcomes[task.job_id] = Failed(error)
     if not stores.settings.redact_secrets:

@@ -56,7 +56,7 @@ class Prepared:
     ingested_chars: int
 
 
-def run(tasks: Sequence[Task[Ingest]], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
+def run_all(tasks: Sequence[Task[Ingest]], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
     """Store the memory of each job.
 
     The payload has exactly one of ``summary``, ``summary_text`` and ``conversation``; ``topic_id``, ``session_id``,

@@ -33,7 +33,7 @@ from bridge.settings import Settings
 from jobs import client, clock, lifecycle, schema as shapes, spool
 from jobs.check import check
 from jobs.errors import JobError
-from jobs.kinds import BATCHED, BY_NAME, KIND_NAMES, Kind
+from jobs.kinds import BY_NAME, KIND_NAMES, Kind
 from jobs.layout import Workspace
 from jobs.lifecycle import Started, Succeeded
 from jobs.model import Record, canonical_json, encode, job_digest
@@ -467,7 +467,7 @@ def test_results_are_as_the_schemas_say(stores: Stores) -> None:
         "talk": {"conversation": examples_jobs.CONVERSATION},
         "text": {"summary_text": EXAMPLES["template-v1.0.md"]},
     }
-    outcomes = ingest.run([task(name, "ingest", value) for name, value in payloads.items()], stores, NOON, ignore)
+    outcomes = ingest.run_all([task(name, "ingest", value) for name, value in payloads.items()], stores, NOON, ignore)
     for name in payloads:
         found = result(outcomes, name)
         assert problems("result.ingest", found) == []
@@ -506,9 +506,11 @@ def test_a_rebuild_counts_what_it_made_anew(stores: Stores, what: str, counted: 
 def test_every_kind_that_runs_has_its_result_described() -> None:
     assert set(result_shapes.RESULTS) == set(KIND_NAMES)
     for kind in KIND_NAMES:
-        run = import_module(f"bridge.operations.{BY_NAME[kind].module}").run
-        first = "tasks" if kind in BATCHED else "task"
-        assert list(signature(run).parameters) == [first, "stores", "now", "progress"], kind
+        operation = import_module(f"bridge.operations.{BY_NAME[kind].module}")
+        for name, first in (("run_all", "tasks"), ("run", "task")):
+            if run := getattr(operation, name, None):
+                assert list(signature(run).parameters) == [first, "stores", "now", "progress"], kind
+        assert hasattr(operation, "run") != hasattr(operation, "run_all")
 
 
 def test_a_real_answer_is_as_the_schema_says(workspace: Workspace, stores: Stores) -> None:
