@@ -21,7 +21,7 @@ from jobs.scrub import JOB_FILES
 from ..compaction import narrative, record_draft
 from ..forgetting import consequences, leftovers
 from ..forgetting.consequences import Changes, Scope
-from ..forgetting.leftovers import Earlier, ForgetTargets, JobLeftovers
+from ..forgetting.leftovers import ForgetTargets, Left
 from ..forgetting.quotes import Quotes, strings, texts
 from ..graph import earlier_stores, graph_files
 from ..graph.open_stores import Stores
@@ -95,9 +95,9 @@ def _begin(task: Task[Forget], applied: AppliedJob, stores: Stores, now: datetim
     elsewhere = _ids_of_their_own(store, going)
     ids = frozenset((*scope.ids, *old, *elsewhere))
     targets = ForgetTargets(ids, frozenset(topics), quotes_of(store, going))
-    left = leftovers.of_jobs(stores.workspace, targets, what_jobs_bring(workspace_id), at, task.job_id, now.timestamp())
-    earlier = leftovers.of_earlier(stores.workspace, ids, store.extractions.data_ids(), workspace_id)
-    plan = _plan(scope, changes, left, leftovers.of_files(stores.workspace, targets), earlier)
+    brings = what_jobs_bring(workspace_id)
+    left = leftovers.find(stores.workspace, store, targets, brings, at, task.job_id, now.timestamp())
+    plan = _plan(scope, changes, left)
     embedded = list(embedded_texts(store, going))
     quoting = [given for given in store.all_feedback() if targets.in_bytes(_encoded(given.query, given.note))]
     quoted_names = [given for given in store.all_feedback() if targets.in_bytes(_encoded(given.by))]
@@ -175,33 +175,26 @@ def what_jobs_bring(workspace_id: str) -> Callable[[Job, Record], Collection[str
     return brings
 
 
-def _plan(scope: Scope, changes: Changes, left: JobLeftovers, files: Sequence[str], earlier: Earlier) -> Plan:
+def _plan(scope: Scope, changes: Changes, left: Left) -> Plan:
     """The plan of a forgetting: what is removed, and the warnings of its result."""
     warnings = []
     if changes.rebuilt:
         warnings.append("Decision records that had merged a forgotten memory were written again, from a template.")
-    if copies := [name for name in files if "/previews/" not in name and "/imports/" not in name]:
-        warnings.append(f"Removed, since they are copies of everything: {len(copies)} files and folders.")
-    if earlier.stores:
+    if left.whole:
+        warnings.append(f"Removed, since they are copies of everything: {len(left.whole)} files and folders.")
+    if left.plan.stores:
         warnings.append(
             "Graph and vectors of an earlier version held it as well: they were removed, its texts are kept."
         )
     if left.quoting:
         some = f"{len(left.quoting)} waiting job{'s say' if len(left.quoting) > 1 else ' says'}"
         warnings.append(f"{some} in part the same, and stay as they are: they are of other memories.")
-    return Plan(
+    return replace(
+        left.plan,
         forgotten=scope.ids,
         records_rebuilt=tuple(changes.rebuilt),
         records_removed=tuple(changes.removed),
         revived=tuple(changes.revived),
-        jobs=left.jobs,
-        jobs_to_cancel=left.jobs_to_cancel,
-        rejected=left.rejected,
-        parts=left.parts,
-        files=(*files, *earlier.files),
-        stores=earlier.stores,
-        data_ids=earlier.data_ids,
-        files_removed=len(left.rejected) + len(left.parts) + len(files) + len(earlier.files),
         warnings=(*warnings, _OUT_OF_REACH),
     )
 

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Sequence
 from sqlite3 import Connection
 from typing import Any
 
+from jobs.model import fields_of
+
 from .values import ExtractedEdge, ExtractedNode, Extraction, data_id_of
 
 _AMONG = "IN (SELECT value FROM json_each(?))"
@@ -112,20 +114,8 @@ def drop(connection: Connection, memory_ids: Iterable[str]) -> None:
 
 
 def _encoded(found: Extraction, job_id: str) -> str:
-    return json.dumps(
-        {
-            "job_id": job_id,
-            "nodes": [
-                {"id": n.id, "type": n.type, "index_fields": list(n.index_fields), "properties": n.properties}
-                for n in found.nodes
-            ],
-            "edges": [
-                {"source": e.source, "target": e.target, "name": e.name, "properties": e.properties}
-                for e in found.edges
-            ],
-        },
-        ensure_ascii=False,
-    )
+    nodes, edges = [fields_of(node) for node in found.nodes], [fields_of(edge) for edge in found.edges]
+    return json.dumps({"job_id": job_id, "nodes": nodes, "edges": edges}, ensure_ascii=False)
 
 
 def _decoded(text: str) -> Extraction:
