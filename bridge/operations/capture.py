@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from jobs import clock
 from jobs.errors import JobError
@@ -125,12 +125,12 @@ class CaptureRun:
             slices.advance(1)
         if self.is_preview:
             self._tell_what_is_off()
-            return self._result(None)
+            return cast("Captured", self._result(None))
         captured_failures.remove_expired(self.stores.store, self.now)
         self._write_receipt(self.now)
         with self.stores.store.change(self.now, [self.task.applied]):
             pass  # records the job as applied: from here on a cancellation is too late
-        return {**self._result(self.task.job_id), "graph": "follows"}
+        return cast("Captured", self._result(self.task.job_id) | {"graph": "follows"})
 
     def _sources(self) -> Sources:
         """The sessions. Raises JobError as ``FileSources`` or ``AttachedSources``."""
@@ -302,7 +302,7 @@ class CaptureRun:
         }
         receipts.write(self.stores, receipt)
 
-    def _result(self, receipt: str | None) -> Captured:
+    def _result(self, receipt: str | None) -> dict[str, Any]:
         counts = Counter(item.outcome for item in self.items)
         made = list(self._made())
         changed = [item for item in self.items if item.outcome not in ("unchanged", "withdrawn", "forgotten")]
@@ -315,12 +315,7 @@ class CaptureRun:
         return {
             "dry_run": self.is_preview,
             "sessions": len(self.items),
-            "captured": counts["captured"],
-            "unchanged": counts["unchanged"],
-            "withdrawn": counts["withdrawn"],
-            "forgotten": counts["forgotten"],
-            "empty": counts["empty"],
-            "failed": counts["failed"],
+            **{name: counts[name] for name in get_args(Outcome)},
             "remaining": self.remaining,
             "memories": len({each.memory.id for each in made if each.is_new}),
             "superseded": sum(len(item.capture.superseded) for item in self.items if item.capture),
@@ -430,11 +425,7 @@ def _undo(task: Task[Capture], receipt_id: str, stores: Stores, now: str, progre
 
     Raises JobError: RECEIPT_NOT_FOUND.
     """
-    receipt = receipts.load_for(task, receipt_id, stores)
-    if receipt.get("made_by") != "capture":
-        raise JobError("RECEIPT_NOT_FOUND", f"The receipt {receipt['receipt']!r} is of a migration.",
-                       remediation=f"Undo it: cognee-memory migrate --undo {receipt['receipt']}.")  # fmt: skip
-    receipt_id, store = receipt["receipt"], stores.store
+    receipt, store = receipts.load_for(task, receipt_id, stores, "capture"), stores.store
     ids = store.brought_by(receipt_id, receipt["begun_at"])
     kept = {each: why for each in ids if (why := _reason_to_keep(each, store))}
     going = [each for each in ids if each not in kept]

@@ -60,6 +60,10 @@ _LABELS = frozenset([*LABELS, "type", "memory_id", "memory_number", "compaction_
 
 # Counts of the secrets that were replaced in a memory, by its id; in other lines, by "". By kind of secret.
 Replaced = dict[str, dict[str, int]]
+_COUNTED = (
+    "added", "unchanged", "duplicates", "conflicts", "forgotten", "failed", "renumbered", "kept", "compactions",
+    "findings", "feedback", "verdicts",
+)  # fmt: skip
 What = Literal["renumbered", "kept", "duplicate", "conflict", "forgotten", "failed"]
 
 
@@ -160,7 +164,7 @@ class ImportRun:
         self._stores = stores
         self._now = now
         self._progress = progress
-        self._counts: Counter[str] = Counter()
+        self._counts = Counter(dict.fromkeys(_COUNTED, 0))
         self._details: list[ImportDetail] = []
         self._here: dict[str, str] = {}  # ids in the file -> ids in this store, where they differ
         self._numbers: dict[int, int] = {}  # of memories: in the file -> here
@@ -195,26 +199,16 @@ class ImportRun:
             ) from None
         with self._stores.store.change(self._now, [self._task.applied]):
             pass  # records the job as applied: from here on a cancellation is too late
-        return {
+        result: dict[str, Any] = {
             "memories": checked.memories,
-            "added": self._counts["added"],
-            "unchanged": self._counts["unchanged"],
-            "duplicates": self._counts["duplicates"],
-            "conflicts": self._counts["conflicts"],
-            "forgotten": self._counts["forgotten"],
-            "failed": self._counts["failed"],
-            "renumbered": self._counts["renumbered"],
-            "kept": self._counts["kept"],
-            "compactions": self._counts["compactions"],
-            "findings": self._counts["findings"],
-            "feedback": self._counts["feedback"],
-            "verdicts": self._counts["verdicts"],
+            **self._counts,
             "details": self._details,
             "redactions": redactions(self._stores, self._redactions),
             "warnings": list(self._warnings(checked)),
             "seconds": round(time.monotonic() - began, 3),
             "graph": "follows",
         }
+        return cast("ImportResult", result)
 
     def _store_lines(self, file: BinaryIO, slices: Slices, *, records: bool) -> None:
         """Store the file's records and what follows them (``records``), or its other memories."""

@@ -44,6 +44,7 @@ MAX_ITEMS = 200  # in a result; the receipt has all
 
 _FIRST, _MOST = 16, 50  # texts of one transaction; fewer would cost more in syncs than in embedding
 _DROPPED_TOGETHER = 100
+_SHOWN_LABELS = ("topic_id", "session_id", "plan_id", "status", "created_at", "importance")
 _SHOWN_FIRST: tuple[Outcome, ...] = ("failed", "forgotten", "migrated", "already_migrated", "skipped")
 
 
@@ -329,14 +330,10 @@ def _result(
     judged = [item for item in items if item.outcome is not None]
     brought = [item.redactions for item in items if item.outcome == "migrated"]
     shown = sorted(judged, key=lambda item: _SHOWN_FIRST.index(item.outcome or "skipped"))[:MAX_ITEMS]
-    return {
+    result: dict[str, Any] = {
         "dry_run": dry_run,
         "found": len(items) - counts["skipped"],
-        "migrated": counts["migrated"],
-        "already_migrated": counts["already_migrated"],
-        "forgotten": counts["forgotten"],
-        "failed": counts["failed"],
-        "skipped": counts["skipped"],
+        **{name: counts[name] for name in get_args(Outcome)},
         "remaining": migration.remaining,
         "items": [_line(item) for item in shown],
         "items_omitted": len(judged) - len(shown),
@@ -344,6 +341,7 @@ def _result(
         "redactions": redaction.total(*brought) if migration.redacts else None,
         "warnings": list(problems),
     }
+    return cast("Migration", result)
 
 
 def _line(item: Item) -> MigratedItem:
@@ -351,8 +349,7 @@ def _line(item: Item) -> MigratedItem:
     memory = item.memory
     known = memory.metadata if memory is not None else None
     is_new = memory is None or memory.number == 0
-    assert item.outcome is not None
-    return {
+    line: dict[str, Any] = {
         "outcome": item.outcome,
         "reason": item.reason,
         "error_code": item.error.code if item.error else None,
@@ -360,15 +357,11 @@ def _line(item: Item) -> MigratedItem:
         "source": {"store": item.text.store, "data_id": item.text.data_id, "file": item.text.file},
         "memory_id": None if memory is None or is_new else memory.id,
         "memory_number": None if memory is None or is_new else memory.number,
-        "memory_type": cast('Literal["summary", "legacy"]', memory.kind) if memory else None,
+        "memory_type": memory.kind if memory else None,
         "title": listing.title(memory) if memory else None,
-        "topic_id": known.topic_id if known else None,
-        "session_id": known.session_id if known else None,
-        "plan_id": known.plan_id if known else None,
-        "status": known.status if known else None,
-        "created_at": known.created_at if known else None,
-        "importance": known.importance if known else None,
+        **{name: getattr(known, name, None) for name in _SHOWN_LABELS},
     }
+    return cast("MigratedItem", line)
 
 
 def _noted(item: Item) -> dict[str, Any]:
@@ -400,11 +393,7 @@ def _undo(task: Task[Migrate], receipt_id: str, stores: Stores, now: str, progre
 
     Raises JobError: RECEIPT_NOT_FOUND.
     """
-    receipt = receipts.load_for(task, receipt_id, stores)
-    receipt_id = receipt["receipt"]
-    if receipt.get("made_by", "migrate") != "migrate":
-        message, remedy = f"The receipt {receipt_id!r} is of a capture.", "Undo it: cognee-memory capture undo RECEIPT."
-        raise JobError("RECEIPT_NOT_FOUND", message, remediation=remedy)
+    receipt = receipts.load_for(task, receipt_id, stores, "migrate")
     statuses = _brought(receipt, stores.store)
     ids, kept = list(statuses), dict[str, str]()
     slices = Slices(progress, "taking the migration back", len(ids))
