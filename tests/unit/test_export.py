@@ -49,7 +49,7 @@ from tools.schemas import schemas
 from worker.cli import main, parser
 from worker.scheduling.retention import RetentionLimits, prune
 from worker.terminal import import_copy, job_commands
-from worker.terminal.kinds import import_ as import_command
+from worker.terminal.kinds import transfer
 
 NOW = clock.parse("2026-11-20T12:00:00Z")
 EARLIER, LATER = "2026-11-01T10:00:00Z", "2026-11-19T10:00:00Z"
@@ -562,7 +562,7 @@ def test_numbers_are_kept_where_they_are_free_and_move_nobody_elses(
     numbers = {line["metadata"]["memory_id"]: line["metadata"]["memory_number"] for line in body(there)}
     assert [numbers[an_id(name)] for name in "abcdefghij"] == [11, 12, *range(3, 11)]
     assert found["details"][0]["note"] == "The number 1 was taken; it has 11 here."
-    import_command.show({"result": found})
+    transfer.show_import({"result": found})
     shown = capsys.readouterr().out
     assert "2 memories got another number here" in shown
     assert "line " not in shown, "not one line for each"

@@ -1,7 +1,7 @@
 """Prints the answer of a command that submits a job: the job's id, or its result once it has ended.
 
-The view of a kind's result is ``show`` in the kind's module in ``kinds``. Without one, the result's fields are printed
-as they are.
+The view of a kind's result is ``show_KIND`` in a module of ``kinds``. Without one, the result's fields are printed as
+they are.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from importlib.util import find_spec
 
 from jobs.kinds import BY_NAME
 
+from .kinds import MODULES
 from .output import Envelope, say, state
 
 
@@ -36,10 +37,10 @@ def show_result(answer: Envelope) -> None:
 
 def view_of(kind: str) -> Callable[[Envelope], None] | None:
     """The view of a kind's results. None when the kind has none, or only another version knows the kind."""
-    if kind not in BY_NAME:
+    name = f"{__package__}.kinds.{MODULES.get(kind, kind)}"
+    if kind not in BY_NAME or find_spec(name) is None:
         return None
-    name = f"{__package__}.kinds.{BY_NAME[kind].module}"
-    view: Callable[[Envelope], None] | None = import_module(name).show if find_spec(name) else None
+    view: Callable[[Envelope], None] = getattr(import_module(name), f"show_{kind}")
     return view
 
 

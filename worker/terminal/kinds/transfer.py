@@ -1,5 +1,4 @@
-"""The command ``import``: submits the job and prints the counts. A file from outside the workspace is copied into it
-first."""
+"""The commands that take memories over: ``import`` and ``migrate``, and their views."""
 
 from __future__ import annotations
 
@@ -8,28 +7,22 @@ import argparse
 from bridge import trust
 from jobs.errors import JobError
 from jobs.ids import new_job_id
+from jobs.layout import Workspace
 
+from ...documents import migrate as document
 from ...wording import counted
 from .. import import_copy
-from ..command_line import CommandLineBuilder
-from ..job_commands import add_job_command, submit_job
-from ..output import Envelope, notes, say
+from ..command_line import IN_MARKDOWN, option
+from ..job_commands import job, submit_job, submits
+from ..output import Envelope, notes, say, show_blocks
 from ..process_commands import workspace_and_settings
 
 
-def add_import(builder: CommandLineBuilder) -> None:
-    """Add ``import``."""
-    parser = add_job_command(
-        builder,
-        "import",
-        ["cognee-memory import backup.jsonl", "cognee-memory import - < backup.jsonl"],
-        more="Memories that are already stored do not change.",
-        run=run,
-    )
-    parser.add_argument("path", metavar="FILE", help="a file that cognee-memory export wrote; - for standard input")
-
-
-def run(args: argparse.Namespace) -> Envelope:
+@submits(
+    "import", ["import backup.jsonl", "import - < backup.jsonl"], more="Memories that are already stored do not change."
+)
+@option("path FILE", "a file that cognee-memory export wrote; - for standard input")
+def import_(args: argparse.Namespace) -> Envelope:
     """Submit the job; returns its envelope. The copy is removed when the job succeeded or the file is invalid."""
     workspace, settings = workspace_and_settings(args)
     trust.adopt(workspace, settings.config_folder)  # creates the workspace's folders, which the copy needs
@@ -46,7 +39,7 @@ def run(args: argparse.Namespace) -> Envelope:
     return answer
 
 
-def show(answer: Envelope) -> None:
+def show_import(answer: Envelope) -> None:
     """Print the counts of memories by outcome, the details and the warnings."""
     result = answer["result"]
     names = ("added", "unchanged", "duplicates", "conflicts", "forgotten", "failed")
@@ -62,3 +55,31 @@ def show(answer: Envelope) -> None:
         if detail["what"] != "renumbered":
             say(f"  line {detail['line']}: {detail['what']}: {detail['note']}")
     notes(result["warnings"])
+
+
+@job("migrate", ["migrate --dry-run", "migrate"])
+@option("--dry-run", "show what each text would become, and change nothing")
+@option("--limit N", "migrate at most N texts, the oldest first", type=int)
+@IN_MARKDOWN
+@option("--undo RECEIPT", "undo a migration; its result names the receipt")
+def migrate(workspace: Workspace, args: argparse.Namespace) -> dict[str, bool | int | str | None]:
+    """What of them, or the undo."""
+    return {"dry_run": args.dry_run, "limit": args.limit, "undo": args.undo}
+
+
+def show_migrate(answer: Envelope) -> None:
+    """Print the outcome of each text, the failures first, or the result of an undo."""
+    result = answer["result"]
+    if "undone" in result:
+        say(f"{counted(result['undone'], 'memory')} undone.")
+        for kept in result["kept"]:
+            say(f"  left  {kept['memory_id']}: {kept['reason']}")
+        return
+    show_blocks(document.texts(result))
+    say(document.counts(result))
+    notes(result["warnings"])
+    if result["dry_run"]:
+        more = " Take them over: cognee-memory migrate" if result["migrated"] else ""
+        say(f"Nothing was changed.{more}")
+    elif result["migrated"]:
+        say(f"Undo: cognee-memory migrate --undo {result['receipt']}")
