@@ -25,8 +25,7 @@ from .child.supervisor import Child
 from .heartbeat import Heartbeat, describe
 from .inbox.control import Control
 from .inbox.intake import Intake, Limits
-from .inbox.judging import Judging
-from .inbox.reembedding import Reembedding
+from .inbox.own_job import Judging, Reembedding
 from .inbox.watcher import Watcher, choose
 from .scheduling import recovery, retention
 from .scheduling.ledger import Ledger

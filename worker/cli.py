@@ -275,12 +275,12 @@ def _main(argv: Sequence[str] | None) -> int:
     if as_json:
         envelope.send(answer)
     else:
-        from .terminal import display
+        from .terminal import output
 
         if isinstance(sys.stdout, io.TextIOWrapper):  # the console's encoding may lack a memory's characters
             sys.stdout.reconfigure(errors="replace")
         try:
-            display.show(given, answer)
+            output.show(given, answer)
             sys.stdout.flush()
         except BrokenPipeError:  # as with "| head"
             _stdout_is_gone()

@@ -29,7 +29,7 @@ from jobs.lock import Lock
 from jobs.model import Record, encode, job_digest
 from jobs.parse import parse_job
 from worker.cli import GROUPS, OTHER_NAMES, VERBS, main, parser
-from worker.terminal import display, job_views, kinds
+from worker.terminal import job_views, kinds, output
 from worker.terminal.command_line import DECLARED
 from worker.version import VERSION
 
@@ -676,7 +676,7 @@ def test_an_interrupt_is_no_traceback(monkeypatch: pytest.MonkeyPatch, capsys: p
     with monkeypatch.context() as context:
         context.setattr("worker.cli.run", interrupted)
         assert main(["status"]) == 130
-    monkeypatch.setattr("worker.terminal.display.show", interrupted)
+    monkeypatch.setattr("worker.terminal.output.show", interrupted)
     assert main(["--version"]) == 130
     assert capsys.readouterr() == ("", "")
 
@@ -759,7 +759,7 @@ def test_waiting_for_a_job_under_a_used_id_is_a_conflict_and_not_the_other_jobs_
 
 def test_what_to_do_about_a_failed_job_names_it(capsys: pytest.CaptureFixture[str]) -> None:
     error = JobError("LLM_NOT_CONFIGURED", details={"job_id": "a-job"})
-    display.show(argparse.Namespace(command="cognify"), envelope.failure(error))
+    output.show(argparse.Namespace(command="cognify"), envelope.failure(error))
     assert "cognee-memory jobs retry a-job" in capsys.readouterr().err
 
 

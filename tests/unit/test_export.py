@@ -48,7 +48,7 @@ from jobs.model import Record
 from tools.schemas import schemas
 from worker.cli import main, parser
 from worker.scheduling.retention import RetentionLimits, prune
-from worker.terminal import import_copy, job_commands
+from worker.terminal import job_commands
 from worker.terminal.kinds import transfer
 
 NOW = clock.parse("2026-11-20T12:00:00Z")
@@ -946,8 +946,8 @@ def test_a_copy_is_imported_from_where_no_other_job_may_read(place: Workspace, t
     with opened(place.root) as stores:
         outcome = importing(stores, path=place.imported("import").relative_to(place.root).as_posix())
         assert not isinstance(outcome, Failed)
-    import_copy.discard(place, "import")
-    import_copy.discard(place, "import")
+    transfer.discard(place, "import")
+    transfer.discard(place, "import")
     assert list(place.imports.iterdir()) == []
 
 

@@ -19,9 +19,8 @@ from jobs.parse import parse_job
 from worker.child import process
 from worker.child.supervisor import ChildEnded
 from worker.scheduling import recovery
-from worker.scheduling.executing import read_executing
 from worker.scheduling.ledger import Ledger
-from worker.scheduling.runnable_jobs import LocalJobs
+from worker.scheduling.runnable_jobs import LocalJobs, read_executing
 from worker.scheduling.runner import MAINTENANCE, Runner
 
 Request = dict[str, Any]

@@ -27,7 +27,7 @@ from jobs.model import Record
 
 from ..child.protocol import CLOSE
 from ..child.supervisor import Child, ChildEnded
-from ..inbox import judging
+from ..inbox import own_job
 from ..scheduling.runner import Runner
 from ..team import copy_follower
 from ..version import VERSION
@@ -206,7 +206,7 @@ class PoolWorker:
     def _have_judged(self, workspace_id: str) -> None:
         """After changes, have the language model asked which decisions hold, if there is one: at times."""
         now = time.monotonic()
-        if judging.may_ask(self._settings) and now >= self._judge_at.get(workspace_id, now):
+        if own_job.may_ask(self._settings) and now >= self._judge_at.get(workspace_id, now):
             self._judge_at[workspace_id] = now + _JUDGE_SECONDS
             self._team.submit(workspace_id, "judge", {}, new_job_id())
 

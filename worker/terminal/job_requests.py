@@ -22,8 +22,7 @@ from ..admin.requests import worker_of
 from ..wording import counted
 from . import output as terminal
 from .command_line import added, option, verb
-from .job_filters import filters_of, which_jobs
-from .job_table import by_state
+from .job_table import by_state, filters_of, which_jobs
 from .output import Envelope, say, state
 from .process_commands import workspace_and_settings
 from .progress import waiting_status

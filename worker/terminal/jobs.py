@@ -15,15 +15,12 @@ from jobs.layout import SpoolPaths
 from jobs.rejected_files import rejections
 
 from ..admin import selection
-from ..admin.job_details import damaged, job_details, kept_copy
-from ..admin.job_subjects import JobSubjects
+from ..admin.job_details import JobSubjects, damaged, job_details, kept_copy
 from ..log import rotated_files
 from ..wording import age, counted, shortened, span
-from . import life_view
-from .causes_view import causes as print_causes
 from .command_line import IN_MARKDOWN, added, group, limit, option, verb
-from .job_filters import filters_of, matching, which_jobs
-from .job_table import by_state, print_jobs
+from .job_table import by_state, filters_of, matching, print_causes, print_jobs, which_jobs
+from .job_views import show_life
 from .output import Envelope, say, table
 from .process_commands import require_positive, workspace_and_settings
 from .progress import Progress
@@ -142,7 +139,7 @@ def causes(args: argparse.Namespace) -> Envelope:
     "jobs show",
     "show the history of a job: its request, attempts, error and result",
     ["show JOB_ID", "show 0193c7a2 --log"],
-    show=life_view.show,
+    show=show_life,
 )
 @_ONE_JOB
 @option("--log", "also show the lines of the worker's log about the job")
@@ -173,7 +170,7 @@ def log_lines(spool_paths: SpoolPaths, job_id: str) -> Iterator[str]:
     "wait until a job has ended",
     ["wait JOB_ID", "wait JOB_ID --timeout 60"],
     needs="worker",
-    show=life_view.show,
+    show=show_life,
 )
 @_ONE_JOB
 @added(add_timeout)

@@ -14,8 +14,7 @@ from jobs.errors import JobError
 from jobs.spelling import nearest
 
 from .command_line import command, option, verb
-from .display import plain
-from .output import Envelope, say, table
+from .output import Envelope, fields, say, table
 from .process_commands import workspace_and_settings, workspace_of
 
 SHELLS = ("bash", "zsh", "fish", "powershell")
@@ -140,7 +139,7 @@ def settings_set(args: argparse.Namespace) -> Envelope:
 
 
 @command(
-    "trust", more="Needed after a clone, a backup or a move from another machine. Inspect the files first.", show=plain
+    "trust", more="Needed after a clone, a backup or a move from another machine. Inspect the files first.", show=fields
 )
 def trust_workspace(args: argparse.Namespace) -> Envelope:
     """Mark the workspace as trusted by this user."""

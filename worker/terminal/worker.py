@@ -14,10 +14,9 @@ from jobs.errors import JobError
 
 from ..admin.requests import worker_of
 from ..wording import counted, size, span
-from .causes_view import causes
 from .command_line import command, option, verb
-from .job_table import by_state
-from .life_view import progress
+from .job_table import by_state, print_causes
+from .job_views import progress
 from .output import Envelope, Value, facts, say, state
 from .process_commands import stop_worker, workspace_and_settings, workspace_of
 
@@ -212,7 +211,7 @@ def show_overview(answer: Envelope) -> None:
     )
     if answer["jobs"]["causes"]:
         say()
-        causes(answer["jobs"]["causes"], clock.now(), _MOST_CAUSES)
+        print_causes(answer["jobs"]["causes"], clock.now(), _MOST_CAUSES)
     say()
     for line in answer["advice"]:
         say(("next: ", "bold"), line)

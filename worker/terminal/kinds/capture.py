@@ -17,11 +17,11 @@ from jobs.layout import Workspace
 
 from ...documents import capture as document
 from ...wording import counted
-from .. import import_copy
 from ..command_line import IN_MARKDOWN, F, option
 from ..job_commands import job, submit_job, submits, without_none
 from ..output import Envelope, notes, say, show_blocks
 from ..process_commands import workspace_and_settings
+from . import transfer
 from .graph import model_use
 
 _ENDINGS = (".md", ".markdown", ".txt", ".json", ".jsonl")  # of exports in a folder
@@ -102,7 +102,7 @@ def _submit(args: argparse.Namespace, more: dict[str, Any]) -> Envelope:
     }
     answer = submit_job(args, workspace, settings, "capture", without_none(payload), job_id=job_id)
     if answer.get("state") == "succeeded":
-        import_copy.discard(workspace, job_id)
+        transfer.discard(workspace, job_id)
     return answer
 
 
@@ -119,7 +119,7 @@ def _named(given: Sequence[str]) -> Iterator[str]:
 
 def _file(workspace: Workspace, name: str, job_id: str, number: int) -> dict[str, str | None]:
     """A file as the job takes it: where it can be opened, and, of a copy, where it came from."""
-    path = import_copy.reachable(workspace, name, job_id, number)
+    path = transfer.reachable(workspace, name, job_id, number)
     is_copy = (workspace.root / path).parent == workspace.imports
     if not is_copy or name == "-":
         return {"path": path}

@@ -3,19 +3,54 @@
 from __future__ import annotations
 
 import argparse
+import shutil
+import sys
+from contextlib import nullcontext
+from pathlib import Path
 
 from bridge import trust
+from jobs import files, paths
 from jobs.errors import JobError
 from jobs.ids import new_job_id
 from jobs.layout import Workspace
 
 from ...documents import migrate as document
 from ...wording import counted
-from .. import import_copy
 from ..command_line import IN_MARKDOWN, option
 from ..job_commands import job, submit_job, submits
 from ..output import Envelope, notes, say, show_blocks
 from ..process_commands import workspace_and_settings
+
+
+def reachable(workspace: Workspace, args: str, job_id: str, number: int = 0) -> str:
+    """The workspace-relative path of a file that the job can open: the file itself, or a new copy of it.
+
+    ``args`` is a path of this process, or ``-`` for standard input; ``number`` tells several files of a job apart. A
+    file in the workspace is not copied. The workspace's folders must exist. Raises JobError: ARGUMENT_INVALID when the
+    file cannot be read or copied.
+    """
+    if args != "-":
+        path = Path(args).absolute()
+        try:
+            paths.open_inside(workspace.root, str(path)).close()
+            return path.relative_to(Path(workspace.root).resolve()).as_posix()
+        except (JobError, OSError, ValueError):
+            pass  # outside, or not readable for a job; for a missing file, opening it below reports the error
+    copy = workspace.imported(f"{job_id}+{number}" if number else job_id)
+    try:
+        with nullcontext(sys.stdin.buffer) if args == "-" else Path(args).open("rb") as source:
+            files.make_folder(workspace.imports)
+            with files.replacing(copy) as target:
+                shutil.copyfileobj(source, target)
+    except OSError as error:
+        raise JobError("ARGUMENT_INVALID", f"{args} cannot be copied in: {error.strerror}.") from error
+    return copy.relative_to(workspace.root).as_posix()
+
+
+def discard(workspace: Workspace, job_id: str) -> None:
+    """Remove the copies that were made for a job, if there are any."""
+    for copy in (workspace.imported(job_id), *workspace.imports.glob(f"{job_id}+*.jsonl")):
+        files.remove(copy)
 
 
 @submits(
@@ -27,15 +62,15 @@ def import_(args: argparse.Namespace) -> Envelope:
     workspace, settings = workspace_and_settings(args)
     trust.adopt(workspace, settings.config_folder)  # creates the workspace's folders, which the copy needs
     job_id = new_job_id()
-    path = import_copy.reachable(workspace, args.path, job_id)
+    path = reachable(workspace, args.path, job_id)
     try:
         answer = submit_job(args, workspace, settings, "import", {"path": path}, job_id=job_id)
     except JobError as error:
         if error.code == "IMPORT_INVALID":  # another attempt with this copy would fail too
-            import_copy.discard(workspace, job_id)
+            discard(workspace, job_id)
         raise
     if answer.get("state") == "succeeded":
-        import_copy.discard(workspace, job_id)
+        discard(workspace, job_id)
     return answer
 
 
