@@ -47,7 +47,7 @@ from jobs.lifecycle import Failed
 from jobs.model import Record
 from tools.schemas import schemas
 from worker.cli import main, parser
-from worker.scheduling.retention import RetentionLimits, prune
+from worker.scheduling.retention import prune
 from worker.terminal import job_commands
 from worker.terminal.kinds import transfer
 
@@ -963,9 +963,9 @@ def test_copies_whose_import_is_done_are_pruned_and_those_that_may_be_tried_agai
     now = NOW.timestamp()
     for name in states:
         os.utime(place.imported(name), (now, now - (31 * 86_400 if name in ("old", "live") else 60)))
-    prune(place, RetentionLimits(1000, 1000), lambda job_id: job_id == "live", now)
+    prune(place, Settings(keep_succeeded_days=1000, keep_failed_days=1000), lambda job_id: job_id == "live", now)
     assert {path.stem for path in place.imports.iterdir()} == {"failed", "live", "old", "new"}
-    prune(place, RetentionLimits(1000, 30), lambda job_id: job_id == "live", now)
+    prune(place, Settings(keep_succeeded_days=1000, keep_failed_days=30), lambda job_id: job_id == "live", now)
     assert {path.stem for path in place.imports.iterdir()} == {"failed", "live", "new"}
 
 

@@ -95,14 +95,7 @@ class PoolWorker:
 
     def _process(self, workspace: Workspace, *, is_pool: bool) -> _Process:
         child = Child(workspace, self._settings, is_pool=is_pool)
-        runner = Runner(
-            self._jobs,
-            child,
-            batch_size=self._settings.batch_size,
-            slice_seconds=self._settings.slice_seconds,
-            now=self._jobs.now,
-        )
-        return _Process(child, runner)
+        return _Process(child, Runner(self._jobs, child, self._settings, now=self._jobs.now))
 
     @property
     def _current(self) -> _Process:

@@ -290,9 +290,8 @@ def prune(args: argparse.Namespace) -> Envelope:
     with Lock(spool_paths.lock) as lock:
         if not lock.acquire():
             return envelope.success(**requests.ask_worker(workspace, "prune"))
-        keep = retention.RetentionLimits.from_settings(settings)
         live = {record.job_id for record in spool.records(spool_paths) if not record.ended}
         count = 0
-        while gone := retention.prune(workspace, keep, lambda job_id: job_id in live, time.time()):
+        while gone := retention.prune(workspace, settings, lambda job_id: job_id in live, time.time()):
             count += gone
     return envelope.success(pruned=count)
