@@ -473,6 +473,7 @@ LONG = "Minutes of Monday\n\nThe desk stays in Oban."
 @pytest.mark.parametrize(
     ("arguments", "summary"),
     [
+        (["-"], {"topic": "Use spaces.", "context": "Use spaces.", "decisions": ["Use spaces."]}),
         (["Use tabs."], {"topic": "Use tabs.", "context": "Use tabs.", "decisions": ["Use tabs."]}),
         ([LINE, "--tag", "db"], {"topic": CUT, "context": LINE, "decisions": [LINE], "tags": ["db"]}),
         ([LONG], {"topic": "Minutes of Monday", "context": LONG}),
@@ -484,7 +485,8 @@ LONG = "Minutes of Monday\n\nThe desk stays in Oban."
 def test_one_text_or_decisions_alone_are_a_summary_that_is_named_by_what_it_says(
     place: Place, arguments: list[str], summary: dict[str, Any]
 ) -> None:
-    assert place.cli("ingest", *arguments, "--no-start", "--job-id", "mine").returncode == 0
+    done = place.cli("ingest", *arguments, "--no-start", "--job-id", "mine", input="Use spaces.\n")
+    assert done.returncode == 0
     assert json.loads(place.spool.dropped("mine").read_bytes())["payload"] == {"summary": summary}
 
 

@@ -28,7 +28,7 @@ from ..process_commands import workspace_and_settings
 )
 @option(
     "messages MESSAGE",
-    "one text: a decision, or a summary if it is long; two: the user's message and the assistant's",
+    "one text: a decision, or a summary if it is long (- for stdin); two: what the user and the assistant said",
     nargs="*",
 )
 @added(add_ingest_options)
