@@ -388,7 +388,7 @@ def test_every_exception_is_needed() -> None:
         ("psycopg_pool", {"bridge/team/server.py"}),
         ("tokenizers", {"bridge/embedding/onnx_graph.py"}),
         ("platformdirs", {"bridge/settings.py"}),
-        ("dotenv", {"bridge/settings.py", "worker/doctor/setting_sources.py"}),
+        ("dotenv", {"bridge/settings.py", "worker/doctor/settings.py"}),
         ("argcomplete", {"worker/terminal/completion.py"}),
         ("lancedb", set()),
         ("pydantic_settings", set()),
