@@ -50,7 +50,8 @@ def serve(server: Cluster, wire: Namespace) -> Path:
     return server.serve(wire.address, wire.network)
 
 
-def test_a_worker_that_is_cut_off_goes_on_once_packets_come_again_and_can_be_stopped_meanwhile(team: Wired) -> None:
+def test_a_worker_that_is_cut_off_goes_on_once_packets_come_again(team: Wired) -> None:
+    """And in the middle of a cut it can be stopped."""
     with team.here.worker(), team.away.worker() as stopped:
         known = remember(team.here, "What both know")
         succeeded(team.here, known)
