@@ -5,36 +5,27 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from job_copies import task
-from test_capture_operation import MORE, TALK, Bench
+from test_capture_operation import MORE, TALK, Bench, bench as bench_of_captures
 
 from bridge.capture.readers import claude_code, json_lines, transcript_file
 from bridge.operations import capture
-from bridge.settings import USER_HOME
 from bridge.store.store import Store
 from jobs.errors import JobError
 from jobs.lifecycle import Succeeded
+
+bench = bench_of_captures  # the fixture
 
 LONG = tuple(
     (speaker, f"Subject {number}: {text} It concerns the part {number} of the uploader.")
     for number in range(300)
     for speaker, text in TALK
 )
-
-
-@pytest.fixture
-def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
-    monkeypatch.setenv(USER_HOME, str(tmp_path / "home"))
-    monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
-    made = Bench(tmp_path / "project", tmp_path / "home")
-    made.enable()
-    yield made
-    made.stores.__exit__(None, None, None)
 
 
 def item_of(result: dict[str, Any], session: str) -> dict[str, Any]:

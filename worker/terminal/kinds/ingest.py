@@ -32,7 +32,7 @@ def add_ingest(builder: CommandLineBuilder) -> None:
         "messages",
         nargs="*",
         metavar="MESSAGE",
-        help="one text: a decision, or a summary if it is long; two: the user's message and the assistant's",
+        help="one text: a decision, or a summary if it is long (- for stdin); two: what the user and the assistant said",
     )
     add_ingest_options(parser)
     waiting(parser, default=False)
