@@ -18,7 +18,7 @@ from jobs import spool, steps
 MIB = 1024 * 1024
 
 STEPS = [step.name for step in steps.STEPS if step.process == "worker" and step.name not in ("queue.put", "child.send")]
-EVERYDAY = ["copy.write", "record.accept", "record.start", "record.end", "reason.write", "copy.reopen"]
+EVERYDAY = ["copy.write", "record.end", "reason.write"]
 
 
 @pytest.mark.parametrize("step", STEPS if SOAK else EVERYDAY)

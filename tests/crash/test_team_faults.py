@@ -15,7 +15,7 @@ import postgres
 import pytest
 from harness import SOAK, Place, until
 from machines import pause
-from postgres import Cluster, database
+from postgres import Cluster
 from team_machines import Machines, remember, result_of, seq_of, succeeded, titles
 
 from jobs import steps
@@ -26,12 +26,6 @@ POINTS = steps.TEAM_POINTS if SOAK else EVERYDAY
 SHARING = [point for point in POINTS if point.endswith(":team.share")]
 TALK = "## User\n\nWe decided to keep the queue of {} in SQLite, since it survives a crash.\n\n## Assistant\n\nNoted.\n"
 PROCESS_OF = {step.name: step.process for step in steps.TEAM_STEPS}
-
-
-@pytest.fixture(scope="module")
-def dsn() -> Iterator[str]:
-    with database() as found:
-        yield found
 
 
 # --- kills ---
