@@ -297,7 +297,7 @@ def test_every_test_that_is_named_exists(page: Path) -> None:
         path = ROOT / ("" if file.startswith("tests/") else "tests") / file
         assert path.is_file(), file
         if function:
-            assert re.search(rf"^(async )?def {function}\(", path.read_text("utf-8"), re.MULTILINE), function
+            assert re.search(rf"^ *(async )?def {function}\(", path.read_text("utf-8"), re.MULTILINE), function
 
 
 @on_every_page
