@@ -54,7 +54,7 @@ class Filters:
         return replace(self, since=max(starts, default=None), until=min(ends, default=None))
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, repr=False)  # frozen, it would take longer to make than to use
 class Catalogue:
     """Columns of equal length, in the order of ``passage_row``."""
 
