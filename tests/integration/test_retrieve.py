@@ -358,6 +358,7 @@ LOADED = f"import sys; print([name for name in {FORBIDDEN!r} if name in sys.modu
 
 def test_a_whole_retrieval_loads_none_of_the_heavy_packages(place: Place) -> None:
     code = f"""
+import sys
 from bridge.retrieve import respond
 found = respond({str(place.workspace.root)!r}, {{"query": {HARBOUR_QUERY!r}}})
 assert found["results"], found
