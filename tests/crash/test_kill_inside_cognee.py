@@ -33,7 +33,7 @@ AIMS = [
     ("vector commit", 6, 0.15),
     ("graph write", 3, 0.05),
     ("compaction", 2, 0.15),
-    ("outbox.pay", 3, 0.01),
+    ("outbox.deliver", 3, 0.01),
     ("checkpoint", 2, 0.12),
     ("edge write", 3, 0.05),
     ("graph.sync", 3, 0.05),

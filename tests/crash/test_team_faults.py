@@ -25,7 +25,6 @@ EVERYDAY = ["after:team.share", "before:team.attach", "after:team.attach", "afte
 POINTS = steps.TEAM_POINTS if SOAK else EVERYDAY
 SHARING = [point for point in POINTS if point.endswith(":team.share")]
 TALK = "## User\n\nWe decided to keep the queue of {} in SQLite, since it survives a crash.\n\n## Assistant\n\nNoted.\n"
-PROCESS_OF = {step.name: step.process for step in steps.TEAM_STEPS}
 
 
 # --- kills ---
@@ -39,7 +38,7 @@ def killed_at(place: Place, point: str) -> Iterator[None]:
     worker = place.worker()
     try:
         yield
-        if PROCESS_OF[point.split(":")[1]] == "worker":
+        if steps.TEAM_STEPS[point.split(":")[1]] == "worker":
             until(lambda: worker.process.poll() == -signal.SIGKILL, f"the worker is killed\n{place.log_end()}", 60)
         else:
             until(lambda: place.log().count("child ended") > before, f"the child is killed\n{place.log_end()}", 60)

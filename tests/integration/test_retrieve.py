@@ -358,6 +358,7 @@ LOADED = f"print([name for name in {FORBIDDEN!r} if name in sys.modules])"
 
 def test_a_whole_retrieval_loads_none_of_the_heavy_packages(place: Place) -> None:
     code = f"""
+import sys
 from bridge.retrieve import respond
 found = respond({str(place.workspace.root)!r}, {{"query": {HARBOUR_QUERY!r}}})
 assert found["results"], found
