@@ -24,7 +24,7 @@ from jobs import client, spool
 from jobs.layout import SpoolPaths, Workspace
 from jobs.lock import is_held
 from jobs.model import Record
-from worker.scheduling.executing import read_executing
+from worker.scheduling.runnable_jobs import read_executing
 
 PROJECT = Path(__file__).resolve().parent.parent
 PATIENCE = 240.0  # seconds; only what hangs takes so long, on a busy machine too

@@ -39,7 +39,7 @@ AIMS = [
     ("checkpoint", 1, 0.06),
     ("memory.commit", 3, 0.02),
     ("graph.open", 1, 0.8),
-    ("outbox.pay", 3, 0.01),
+    ("outbox.deliver", 3, 0.01),
 ]
 
 

@@ -27,23 +27,22 @@ from jobs.errors import JobError
 from jobs.model import Record, encode
 from jobs.parse import parse_job
 
-PROCESS_OF = {step.name: step.process for step in steps.STEPS}
 # Reached by jobs that write memories; noop jobs, which are enough for the rest, do not.
-OF_MEMORIES = {"vectors.append", "memory.commit", "graph.open", "graph.write", "graph.sync", "outbox.pay"}
+OF_MEMORIES = {"vectors.append", "memory.commit", "graph.open", "graph.write", "graph.sync", "outbox.deliver"}
 OF_PREVIEWS = {"preview.write"}
 OF_RECEIPTS = {"receipt.write"}  # what a kill beside it leaves: tests/unit/test_migrate_operation.py
 OF_FORGETTING = {"forget.files", "forget.store", "scrub.record", "scrub.copy"}
 OF_COGNEES_FILES = {"graph.scrub"}  # tests/integration/test_graph.py kills it there
 
-ASKER = [point for point in steps.POINTS if PROCESS_OF[point.split(":")[1]] == "client"]
+ASKER = [point for point in steps.POINTS if steps.STEPS[point.split(":")[1]] == "client"]
 WORKER = [
     point for point in steps.POINTS
-    if PROCESS_OF[point.split(":")[1]] == "worker" and point.split(":")[1] not in OF_FORGETTING
+    if steps.STEPS[point.split(":")[1]] == "worker" and point.split(":")[1] not in OF_FORGETTING
 ]  # fmt: skip
 SPECIAL = OF_MEMORIES | OF_PREVIEWS | OF_RECEIPTS | OF_FORGETTING | OF_COGNEES_FILES
 CHILD = [
     point for point in steps.POINTS
-    if PROCESS_OF[point.split(":")[1]] == "child" and point.split(":")[1] not in SPECIAL
+    if steps.STEPS[point.split(":")[1]] == "child" and point.split(":")[1] not in SPECIAL
 ]  # fmt: skip
 MEMORIES = [point for point in steps.POINTS if point.split(":")[1] in OF_MEMORIES]
 PREVIEWS = [point for point in steps.POINTS if point.split(":")[1] in OF_PREVIEWS]
@@ -133,7 +132,7 @@ SUMMARIES = {
 }
 
 
-@pytest.mark.parametrize("point", MEMORIES if SOAK else ["before:outbox.pay"])
+@pytest.mark.parametrize("point", MEMORIES if SOAK else ["before:outbox.deliver"])
 def test_after_a_kill_between_a_memorys_steps_it_is_there_once(tmp_path: Path, model_cache: Path, point: str) -> None:
     """And the graph has it after the next question. The last memory is stored while the question's job is cut off."""
     place = Place(tmp_path, COGNEE_MEMORY_CACHE_DIR=str(model_cache))
@@ -248,7 +247,7 @@ def kill_while_forgetting(place: Place, point: str) -> None:
     place.submit("forget", {"memory_ids": [gone]}, job_id="forget")
     place.environment["COGNEE_MEMORY_FAULT"] = f"kill@{point}"
     worker = place.worker()
-    if PROCESS_OF[point.split(":")[1]] == "worker":
+    if steps.STEPS[point.split(":")[1]] == "worker":
         let_die(worker)
     else:
         until(lambda: "the child ended" in place.log(), f"the child ran into its fault\n{place.log_end()}")

@@ -23,7 +23,6 @@ from jobs import steps
 EVERYDAY = ["after:team.share", "before:team.attach", "after:team.attach", "after:team.commit", "before:team.apply",
             "after:team.record"]  # fmt: skip
 TALK = "## User\n\nWe decided to keep the queue in SQLite, since it survives a crash.\n\n## Assistant\n\nNoted.\n"
-PROCESS_OF = {step.name: step.process for step in steps.TEAM_STEPS}
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +41,7 @@ def killed_at(place: Place, point: str) -> Iterator[None]:
     worker = place.worker()
     try:
         yield
-        if PROCESS_OF[point.split(":")[1]] == "worker":
+        if steps.TEAM_STEPS[point.split(":")[1]] == "worker":
             until(lambda: worker.process.poll() == -signal.SIGKILL, f"the worker is killed\n{place.log_end()}", 60)
         else:
             until(lambda: "child ended" in place.log(), f"the child is killed\n{place.log_end()}", 60)

@@ -17,7 +17,7 @@ from harness import Place
 from job_copies import copy_of
 
 from bridge import trust
-from bridge.settings import load
+from bridge.settings import Settings, load
 from jobs import clock, lifecycle, spool
 from jobs.model import Record, encode
 from jobs.parse import parse_job
@@ -76,7 +76,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
     monkeypatch.setattr(child, "ask", noting)
     now = clock.now()  # it stands still: what is delayed stays delayed
     ledger = Ledger(place.spool, [], now=lambda: now)
-    made = Runner(LocalJobs(place.spool, ledger), child, batch_size=8, now=lambda: now)
+    made = Runner(LocalJobs(place.spool, ledger), child, Settings(batch_size=8), now=lambda: now)
     yield Bench(place, ledger, made, asked)
     child.close()
 

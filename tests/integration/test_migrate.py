@@ -26,7 +26,6 @@ from bridge.operations import migrate
 from bridge.settings import Settings, load
 from bridge.slices import ignore_progress
 from jobs import clock
-from jobs.lifecycle import Succeeded
 
 _ADD = """
 import asyncio, json, sys
@@ -59,11 +58,8 @@ def test_what_the_present_cognee_was_given_is_migrated(tmp_path: Path, model_cac
     stores = Stores(place.workspace, Settings())
     stores._embedder = FakeEmbedder()
     with stores:
-        outcome = migrate.run(
-            [task("migrate", {}, "m", at=clock.iso(clock.now()))], stores, clock.now(), ignore_progress
-        )["m"]
-        assert isinstance(outcome, Succeeded)
-        result = RESULT.validate_python(outcome.result)
+        given = task("migrate", {}, "m", at=clock.iso(clock.now()))
+        result = RESULT.validate_python(migrate.run(given, stores, clock.now(), ignore_progress))
     assert [(item["outcome"], item["title"]) for item in result["items"]] == [
         ("failed", None), ("migrated", "Plan 014 Summaries"), ("migrated", "Ranking weights"),
         ("migrated", "Ranking floor"), ("migrated", "User asked: Which port does the worker use?"), ("skipped", None),

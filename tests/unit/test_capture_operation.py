@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from fake_embedder import FakeEmbedder
 from fake_graph import WithFakeGraph
-from job_copies import task
+from job_copies import copy_of, task
 
 from bridge import trust
 from bridge.capture import consent
-from bridge.operations import capture, forget, ingest, migrate
+from bridge.operations import capture, forget, ingest, migrate, run
 from bridge.search import listing
 from bridge.settings import OWN_MODEL_FOLDER, USER_HOME, Settings, load
 from bridge.slices import ignore_progress
@@ -92,9 +92,9 @@ class Bench:
         consent.set_enabled(self.workspace, self.config, "claude-code", enabled)
 
     def outcome(self, job_id: str, operation: Any = capture, **payload: Any) -> Succeeded | Failed:
-        given = task(operation.__name__.rpartition(".")[2], payload, job_id, at="2026-11-23T12:00:00Z")
-        found: Succeeded | Failed = operation.run([given], self.stores, NOW, ignore_progress)[job_id]
-        return found
+        kind = operation.__name__.rpartition(".")[2]
+        given = copy_of(kind, payload, job_id, at="2026-11-23T12:00:00Z")
+        return run(kind, [given], self.stores, NOW, ignore_progress)[job_id]
 
     def run(self, job_id: str, operation: Any = capture, **payload: Any) -> dict[str, Any]:
         outcome = self.outcome(job_id, operation, **payload)
@@ -388,7 +388,7 @@ def test_a_capture_that_was_cut_off_continues(bench: Bench) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        capture.run([task("capture", {}, "a", at="2026-11-23T12:00:00Z")], bench.stores, NOW, stop)
+        capture.run(task("capture", {}, "a", at="2026-11-23T12:00:00Z"), bench.stores, NOW, stop)
     assert len(bench.memories()) == 1
     result = bench.run("a")
     assert (len(bench.memories()), result["unchanged"]) == (2, 1)

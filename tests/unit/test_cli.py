@@ -12,7 +12,6 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import import_module
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -31,7 +30,8 @@ from jobs.kinds import KINDS
 from jobs.lock import Lock
 from jobs.model import Record, job_digest
 from worker.cli import GROUPS, OTHER_NAMES, VERBS, main, parser
-from worker.terminal import display, job_views, kinds
+from worker.terminal import job_views, kinds, output
+from worker.terminal.command_line import DECLARED
 from worker.version import VERSION
 
 
@@ -84,9 +84,7 @@ print(sorted(name for name in sys.modules if name.startswith("worker.terminal.")
 def test_every_kind_that_has_a_module_on_the_command_line_has_its_command_and_its_view() -> None:
     modules = {path.stem for path in Path(kinds.__file__).parent.glob("*.py")} - {"__init__"}
     without = {"check", "judge", "noop"}  # doctor --deep runs check, a worker by itself judge, tests run noop
-    assert modules == {kind.module for kind in KINDS} - without
-    commands = {HELPS[" ".join(["cognee-memory", *command])].get_default("run") for command in EVERY}
-    assert {import_module(f"{kinds.__name__}.{module}").run for module in modules} <= commands
+    assert modules == {kinds.MODULES.get(kind.name, kind.name) for kind in KINDS} - without
     assert [kind.name for kind in KINDS if job_views.view_of(kind.name) is None] == ["judge", "check", "noop"]
     assert job_views.view_of("a kind of a later version") is None
 
@@ -163,13 +161,15 @@ def test_wrong_usage_names_what_is_near(arguments: list[str], near: str, capsys:
 def test_an_unknown_command_imports_the_module_of_none() -> None:
     code = "import sys; from worker.cli import main; main(['wroker']); print(*sys.modules)"
     asked = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    modules = {f"worker.terminal.{command.module}" for group in GROUPS.values() for command in group.values()}
+    named = {name for group in GROUPS.values() for command in group.values() for name in command.module.split()}
+    modules = {f"worker.terminal.{name}" for name in named}
     assert not modules & set(asked.stdout.split())
 
 
 def test_the_subcommands_that_are_near_are_those_of_the_commands() -> None:
     names = [name.split()[1:] for name in HELPS if name.count(" ") == 2]
     assert {(name, verb) for name, verbs in VERBS.items() for verb in verbs.split()} == set(map(tuple, names))
+    assert {name for name in DECLARED if " " in name} == {f"{name} {verb}" for name, verb in names}
 
 
 @pytest.mark.parametrize(("name", "meant"), OTHER_NAMES.items())
@@ -620,7 +620,7 @@ def test_an_interrupt_is_no_traceback(monkeypatch: pytest.MonkeyPatch, capsys: p
     with monkeypatch.context() as context:
         context.setattr("worker.cli.run", interrupted)
         assert main(["status"]) == 130
-    monkeypatch.setattr("worker.terminal.display.show", interrupted)
+    monkeypatch.setattr("worker.terminal.output.show", interrupted)
     assert main(["--version"]) == 130
     assert capsys.readouterr() == ("", "")
 
@@ -691,5 +691,5 @@ def test_waiting_for_a_job_that_fails_ends_with_its_error(place: Place) -> None:
 
 def test_what_to_do_about_a_failed_job_names_it(capsys: pytest.CaptureFixture[str]) -> None:
     error = JobError("LLM_NOT_CONFIGURED", details={"job_id": "a-job"})
-    display.show(argparse.Namespace(command="cognify"), envelope.failure(error))
+    output.show(argparse.Namespace(command="cognify"), envelope.failure(error))
     assert "cognee-memory jobs retry a-job" in capsys.readouterr().err

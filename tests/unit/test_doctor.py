@@ -51,7 +51,7 @@ from worker.doctor import (
     workspace as doctor_workspace,
 )
 from worker.doctor.examination import Report, examine
-from worker.doctor.setting_sources import IneffectiveSettings, survey
+from worker.doctor.settings import IneffectiveSettings, survey
 from worker.hooks import installers
 from worker.processes import Process
 from worker.terminal import doctor_command

@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
+from bridge.settings import Settings
 from jobs import spool
 from jobs.layout import SpoolPaths
 from jobs.model import encode
-from worker.inbox.intake import Intake, Limits
+from worker.inbox.intake import Intake
 from worker.scheduling.ledger import Ledger
 
 
@@ -30,7 +31,7 @@ class Door:
         self.intake = Intake(
             self.place,
             self.ledger,
-            Limits(partial_write_grace=grace, test_jobs=test_jobs, **known),
+            Settings(partial_write_grace=grace, test_jobs=test_jobs, **known),
             self._accepted,
         )
 

@@ -11,13 +11,14 @@ from typing import Any
 import pytest
 
 from bridge.privacy import redaction
+from bridge.settings import Settings
 from jobs import files, parse, spool
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths
 from jobs.model import Job, Record, encode, job_digest
 from jobs.payloads import Ingest
 from worker.inbox import redaction as rejecting
-from worker.inbox.intake import Intake, Limits
+from worker.inbox.intake import Intake
 from worker.scheduling.ledger import Ledger
 from worker.scheduling.recovery import recover
 from worker.scheduling.tasks import read_job
@@ -35,7 +36,18 @@ class Door:
         self.place = SpoolPaths(folder)
         spool.prepare(self.place)
         self.ledger = Ledger(self.place, [])
-        self.intake = Intake(self.place, self.ledger, Limits(1024 * 1024, room, 0, 4, 0.0, True, redacts))
+        self.intake = Intake(
+            self.place,
+            self.ledger,
+            Settings(
+                max_job_bytes=1024 * 1024,
+                max_active_jobs=room,
+                min_free_bytes=0,
+                partial_write_grace=0.0,
+                test_jobs=True,
+                redact_secrets=redacts,
+            ),
+        )
 
     def drop(self, name: str, data: bytes) -> None:
         (self.place.inbox / name).write_bytes(data)

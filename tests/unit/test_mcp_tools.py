@@ -15,7 +15,7 @@ from jobs.errors import ERRORS
 from jobs.payloads import PAYLOADS, Ingest, Summary
 from worker.cli import parser
 from worker.mcp import changes, inputs, tools
-from worker.mcp.remedies import FOR_THE_USER, REMEDIES, remedy
+from worker.mcp.answer import FOR_THE_USER, REMEDIES, remedy
 from worker.mcp.tools import INSTRUCTIONS, TOOLS, Tool
 
 BY_NAME = {tool.name: tool for tool in TOOLS}

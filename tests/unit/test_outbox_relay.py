@@ -236,7 +236,7 @@ def test_a_debt_is_deleted_after_it_was_written_and_synced(
     monkeypatch.setattr(steps, "_fault", passed.append)
     stores.graph.deliver(["a"])
     assert [step.partition(":")[2] for step in passed if step.startswith("after:")] == [
-        "graph.open", "graph.write", "graph.sync", "outbox.pay",
+        "graph.open", "graph.write", "graph.sync", "outbox.deliver",
     ]  # fmt: skip
 
 

@@ -21,7 +21,6 @@ from jobs.model import Record, encode
 from jobs.parse import parse_job
 from jobs.states import ENDS, State
 from worker.inbox.intake import Intake, Limits
-from worker.scheduling.executing import ExecutingJobs
 from worker.scheduling.ledger import Ledger
 from worker.scheduling.recovery import (
     REPAIRS,
@@ -32,6 +31,7 @@ from worker.scheduling.recovery import (
     recover,
     survey,
 )
+from worker.scheduling.runnable_jobs import ExecutingJobs
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 LATER = NOW + timedelta(hours=1)

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from importlib import import_module
 from inspect import signature
 from pathlib import Path
 from typing import Any, get_args
@@ -25,14 +26,14 @@ from bridge.graph.open_stores import Stores
 from bridge.interface import answer_shapes, envelope, result_shapes
 from bridge.interface.json_schema import Shape
 from bridge.memory import Memory
-from bridge.operations import Task, feedback, ingest, noop, operation, rebuild, set_status
+from bridge.operations import Task, feedback, ingest, noop, rebuild, set_status
 from bridge.search import hits, ranking
 from bridge.search.question import parse_question
 from bridge.settings import Settings
 from jobs import client, clock, lifecycle, schema as shapes, spool
 from jobs.check import check
 from jobs.errors import JobError
-from jobs.kinds import KIND_NAMES, Kind
+from jobs.kinds import BY_NAME, KIND_NAMES, Kind
 from jobs.layout import Workspace
 from jobs.lifecycle import Started, Succeeded
 from jobs.model import Record, canonical_json, encode, job_digest
@@ -386,7 +387,7 @@ def test_results_are_as_the_schemas_say(stores: Stores) -> None:
         "talk": {"conversation": examples_jobs.CONVERSATION},
         "text": {"summary_text": EXAMPLES["template-v1.0.md"]},
     }
-    outcomes = ingest.run([task(name, "ingest", value) for name, value in payloads.items()], stores, NOON, ignore)
+    outcomes = ingest.run_all([task(name, "ingest", value) for name, value in payloads.items()], stores, NOON, ignore)
     for name in payloads:
         found = result(outcomes, name)
         assert problems("result.ingest", found) == []
@@ -394,18 +395,14 @@ def test_results_are_as_the_schemas_say(stores: Stores) -> None:
         assert set(found["timings_ms"]) == known(result_shapes.IngestTimings)
     memory_id = result(outcomes, "summary")["memory_id"]
     change = task("a", "set_status", {"memory_id": memory_id, "status": "Superseded"})
-    changed = result(set_status.run([change], stores, NOON, ignore), "a")
+    changed = set_status.run(change, stores, NOON, ignore)
     assert problems("result.set_status", changed) == []
     assert set(changed) == known(result_shapes.SetStatusResult) == required(result_shapes.SetStatusResult) | {"graph"}
-    given = result(
-        feedback.run(
-            [task("a", "feedback", {"memory_id": memory_id, "verdict": "wrong", "by": "agent"})], stores, NOON, ignore
-        ),
-        "a",
-    )
+    said = task("a", "feedback", {"memory_id": memory_id, "verdict": "wrong", "by": "agent"})
+    given = feedback.run(said, stores, NOON, ignore)
     assert problems("result.feedback", given) == []
     assert set(given) == known(result_shapes.FeedbackResult) == required(result_shapes.FeedbackResult)
-    nothing = result(noop.run([task("a", "noop", {})], stores, NOON, ignore), "a")
+    nothing = noop.run(task("a", "noop", {}), stores, NOON, ignore)
     assert problems("result.noop", nothing) == []
     assert set(nothing) == known(result_shapes.NoopResult) == set()
 
@@ -419,7 +416,7 @@ def test_results_are_as_the_schemas_say(stores: Stores) -> None:
     ],
 )
 def test_a_rebuild_counts_what_it_made_anew(stores: Stores, what: str, counted: set[str]) -> None:
-    found = result(rebuild.run([task("a", "rebuild", {"what": what})], stores, NOON, ignore), "a")
+    found = rebuild.run(task("a", "rebuild", {"what": what}), stores, NOON, ignore)
     assert problems("result.rebuild", found) == []
     assert set(found) == required(result_shapes.RebuildResult) | counted
     optional = {"passages", "memories", "graph_memories"}
@@ -429,7 +426,11 @@ def test_a_rebuild_counts_what_it_made_anew(stores: Stores, what: str, counted: 
 def test_every_kind_that_runs_has_its_result_described() -> None:
     assert set(result_shapes.RESULTS) == set(KIND_NAMES)
     for kind in KIND_NAMES:
-        assert list(signature(operation(kind)).parameters) == ["tasks", "stores", "now", "progress"], kind
+        operation = import_module(f"bridge.operations.{BY_NAME[kind].module}")
+        for name, first in (("run_all", "tasks"), ("run", "task")):
+            if run := getattr(operation, name, None):
+                assert list(signature(run).parameters) == [first, "stores", "now", "progress"], kind
+        assert hasattr(operation, "run") != hasattr(operation, "run_all")
 
 
 def test_a_real_answer_is_as_the_schema_says(workspace: Workspace, stores: Stores) -> None:
