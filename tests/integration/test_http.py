@@ -20,11 +20,11 @@ import psutil
 import pytest
 from contract import checked
 from harness import PATIENCE, PROJECT, SOAK, Place, RealWorker, is_running, until
-from test_retrieve import memories
 
 from bridge import trust
 from bridge.graph.open_stores import Stores
 from bridge.interface.question_arguments import with_settings
+from bridge.memory import Content, Memory, Metadata, References
 from bridge.search import query_client
 from bridge.search.reader import Verb
 from bridge.settings import Settings, load
@@ -33,6 +33,35 @@ from jobs import plain_files
 NOW = "2026-11-20T12:00:00Z"
 SCRIPT = str(PROJECT / "bridge" / "retrieve.py")
 CONSOLE = (sys.executable, "-m", "worker.cli")
+
+
+def memories() -> list[Memory]:
+    return [
+        Memory(
+            "summary-1", 0, "summary",
+            Metadata("login", "session-1", "plan-014", "Active", "2026-11-18T12:00:00Z", "2026-11-18T12:00:00Z",
+                     "2026-11-17T12:00:00Z", 0.5),
+            NOW,
+            Content("Login and sessions", "Users lost their session overnight.", ("Only the tray renews tokens",),
+                    ("It removes the race",), ("Does the tool need it?",), ("Replay the traces",),
+                    References(("src/renew.rs",), (), ("fix/race",), ("#7",))),
+        ),
+        Memory(
+            "record-1", 0, "decision_record",
+            Metadata("login", None, "014", "DecisionRecord", "2026-11-19T12:00:00Z", "2026-11-19T12:00:00Z"),
+            NOW, Content("Login and sessions", "What holds of the session of a user.", ("Tokens are renewed once",)),
+            sources=("old-1", "old-2"),
+        ),
+        Memory(
+            "superseded-1", 0, "summary",
+            Metadata("login", None, None, "Superseded", "2026-11-19T12:00:00Z", "2026-11-19T12:00:00Z"),
+            NOW, Content("Login and sessions", "Each window renews the session of a user by itself."),
+        ),
+        Memory(
+            "legacy-1", 0, "legacy", Metadata(created_at="2026-11-10T12:00:00Z", importance=0.25), NOW,
+            text="User asked: why do users lose their session?\n\nAssistant answered: the token expires.",
+        ),
+    ]  # fmt: skip
 
 
 class Served(Place):

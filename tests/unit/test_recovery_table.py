@@ -13,6 +13,7 @@ from typing import get_args
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from bridge.settings import Settings
 from jobs import clock, files, lifecycle, spool
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths
@@ -20,7 +21,7 @@ from jobs.lifecycle import CrashLimits
 from jobs.model import Record, encode
 from jobs.parse import parse_job
 from jobs.states import ENDS, State
-from worker.inbox.intake import Intake, Limits
+from worker.inbox.intake import Intake
 from worker.scheduling.ledger import Ledger
 from worker.scheduling.recovery import (
     REPAIRS,
@@ -434,11 +435,11 @@ def every_cut(
 
 def take_in(place: SpoolPaths, live: list[Record]) -> Ledger:
     ledger = Ledger(place, live, now=lambda: LATER)
-    limits = Limits(
+    settings = Settings(
         max_job_bytes=10_000, max_active_jobs=10, min_free_bytes=0, max_attempts=4, partial_write_grace=2.0,
         test_jobs=True,
     )  # fmt: skip
-    Intake(place, ledger, limits).scan()
+    Intake(place, ledger, settings).scan()
     return ledger
 
 
