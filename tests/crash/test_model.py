@@ -113,12 +113,12 @@ GOOD = st.builds(Drop, ID, st.just("noop"), st.booleans(), st.sampled_from([0, 5
 OTHER = st.builds(Drop, ID, st.just("ask"), expires=DELAYS)
 DROPS = st.one_of(GOOD, GOOD, GOOD, OTHER, OTHER, st.builds(Drop, ID, content=BAD))
 POINTS = [
-    f"{side}:{step.name}"
-    for step in steps.STEPS
+    f"{side}:{name}"
+    for name, process in steps.STEPS.items()
     for side in ("before", "after")
-    if step.process == "worker"
-    and step.name not in ("queue.put", "child.send")  # of the stand-ins
-    and not step.name.startswith("scrub.")  # of a forgetting, which none of these jobs is: test_kill_sweep.py
+    if process == "worker"
+    and name not in ("queue.put", "child.send")  # of the stand-ins
+    and not name.startswith("scrub.")  # of a forgetting, which none of these jobs is: test_kill_sweep.py
 ]
 KILLS = st.one_of(
     st.tuples(st.sampled_from(POINTS), st.integers(0, 2)), st.tuples(st.just("anywhere"), st.integers(0, 30))

@@ -30,7 +30,6 @@ from bridge.store.values import Addition, AppliedJob
 from jobs import steps
 from jobs.errors import JobError
 from jobs.layout import Workspace
-from jobs.lifecycle import Failed, Succeeded
 from worker.cli import parser
 from worker.terminal import output
 
@@ -52,14 +51,12 @@ class Bench:
         return job_copies.task("migrate", payload, job_id, at=AT)
 
     def run(self, job_id: str, progress: Progress = ignore_progress, **payload: Any) -> dict[str, Any]:
-        outcome = migrate.run([self.task(job_id, **payload)], self.stores, NOW, progress)[job_id]
-        assert isinstance(outcome, Succeeded), outcome
-        return outcome.result
+        return dict(migrate.run(self.task(job_id, **payload), self.stores, NOW, progress))
 
     def fails(self, job_id: str, **payload: Any) -> JobError:
-        outcome = migrate.run([self.task(job_id, **payload)], self.stores, NOW, ignore_progress)[job_id]
-        assert isinstance(outcome, Failed), outcome
-        return outcome.error
+        with pytest.raises(JobError) as raised:
+            self.run(job_id, **payload)
+        return raised.value
 
     def restart(self) -> None:
         self.stores.__exit__(None, None, None)

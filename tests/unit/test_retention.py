@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
+from spooled_jobs import spooled
 
 from bridge.settings import Settings
 from jobs import files, lifecycle, spool
@@ -168,12 +169,7 @@ def grown_old(path: Path, days: float) -> None:
 
 def ended(place: SpoolPaths, job_id: str, days: float, *events: lifecycle.Event) -> Record:
     """A job that ended so many days ago, by default with success."""
-    file = encode({"schema_version": 1, "job_id": job_id, "kind": "noop", "payload": {}})
-    record = lifecycle.accept(parse_job(job_id, file, test_jobs=True), NOW)
-    for event in events or (lifecycle.Started(), lifecycle.Succeeded({})):
-        record = lifecycle.step(record, event, NOW)
-    spool.write_records(place, [record])
-    (place.ended_copy(job_id) if record.ended else place.copy(job_id)).write_bytes(file)
+    record = spooled(place, job_id, *(events or (lifecycle.Started(), lifecycle.Succeeded({}))), at=NOW)
     grown_old(place.record(job_id), days)
     return record
 
@@ -231,11 +227,7 @@ def test_a_live_job_is_never_touched(
     workspace: Workspace, place: SpoolPaths, events: tuple[lifecycle.Event, ...]
 ) -> None:
     """Neither one that the ledger knows, nor a live record that it does not know (yet)."""
-    file = encode({"schema_version": 1, "job_id": "live", "kind": "noop", "payload": {}})
-    record = lifecycle.accept(parse_job("live", file, test_jobs=True), NOW)
-    for event in events:
-        record = lifecycle.step(record, event, NOW)
-    spool.accept(place, [(parse_job("live", file, test_jobs=True), record)])
+    record = spooled(place, "live", *events, at=NOW)
     grown_old(place.record("live"), 4000)
     for live in (("live",), ()):
         assert pruned(workspace, replace(KEEP, keep_ended_jobs=0), live) == 0
@@ -264,13 +256,6 @@ def test_an_ended_job_whose_copy_still_lies_among_the_active_is_left_to_recovery
     assert pruned(workspace) == 1
     assert recover(place, NOW) == []
     assert list(place.active.iterdir()) == list(place.ended.iterdir()) == []
-
-
-def test_of_too_many_the_oldest_go(workspace: Workspace, place: SpoolPaths) -> None:
-    for number in range(6):
-        ended(place, f"job-{number}", number / 10)
-    assert pruned(workspace, replace(KEEP, keep_ended_jobs=4)) == 2
-    assert there(place) == {"job-0", "job-1", "job-2", "job-3"}
 
 
 def test_it_goes_a_part_at_a_time_the_oldest_first(workspace: Workspace, place: SpoolPaths) -> None:
