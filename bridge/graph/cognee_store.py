@@ -207,6 +207,15 @@ class CogneeStore:
         except Exception as error:
             raise unavailable(error) from error
 
+    def node(self, memory_id: str) -> dict[str, Any] | None:
+        """The properties of a memory's node in cognee; None without one."""
+
+        async def get() -> dict[str, Any] | None:
+            properties: dict[str, Any] | None = await (await get_graph_engine()).get_node(memory_id)
+            return properties
+
+        return run(get())
+
     def ask(self, question: str, top_k: int, meter: Meter | None) -> cognee_search.Answer:
         """cognee's answer from the graph: with prose on a job's budget, or without a meter only the context.
 
