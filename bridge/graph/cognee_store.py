@@ -216,6 +216,15 @@ class CogneeStore:
 
         return run(get())
 
+    def neighbours(self, memory_id: str) -> list[tuple[str, dict[str, Any]]]:
+        """The edges of a memory's node: (relationship name, properties of the node at the other end)."""
+
+        async def get() -> list[tuple[str, dict[str, Any]]]:
+            edges = await (await get_graph_engine()).get_edges(memory_id)
+            return [(edge[1], edge[2] if edge[0].get("id") == memory_id else edge[0]) for edge in edges]
+
+        return run(get())
+
     def ask(self, question: str, top_k: int, meter: Meter | None) -> cognee_search.Answer:
         """cognee's answer from the graph: with prose on a job's budget, or without a meter only the context.
 
