@@ -15,7 +15,7 @@ import postgres
 import pytest
 from harness import SOAK, Place, until
 from machines import pause
-from postgres import Cluster, database
+from postgres import Cluster
 from team_machines import Machines, remember, result_of, seq_of, succeeded, titles
 
 from jobs import steps
@@ -25,12 +25,6 @@ EVERYDAY = ["after:team.share", "before:team.attach", "after:team.attach", "afte
 POINTS = steps.TEAM_POINTS if SOAK else EVERYDAY
 SHARING = [point for point in POINTS if point.endswith(":team.share")]
 TALK = "## User\n\nWe decided to keep the queue of {} in SQLite, since it survives a crash.\n\n## Assistant\n\nNoted.\n"
-
-
-@pytest.fixture(scope="module")
-def dsn() -> Iterator[str]:
-    with database() as found:
-        yield found
 
 
 # --- kills ---

@@ -9,16 +9,14 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
 from harness import Place, until
 from llm_server import LlmServer
 from machines import Team
 from old_workspace import OldWorkspace
-from postgres import database
 
 from bridge import trust
 from bridge.embedding.factory import create
@@ -92,12 +90,6 @@ SCRIPT: tuple[tuple[int, str, str, Callable[[Results], Payload]], ...] = (
 
 def test_the_script_has_all_kinds() -> None:
     assert {kind for _, _, kind, _ in SCRIPT} == set(KIND_NAMES)
-
-
-@pytest.fixture(scope="module")
-def dsn() -> Iterator[str]:
-    with database() as found:
-        yield found
 
 
 def give_files(place: Place, other: str) -> None:

@@ -29,12 +29,6 @@ from team_machines import files_with, titles
 USES = ("COGNEE_MEMORY_TEAM", "COGNEE_MEMORY_CACHE_DIR")
 
 
-@pytest.fixture(scope="module")
-def dsn() -> Iterator[str]:
-    with database() as found:
-        yield found
-
-
 @pytest.fixture
 def team(tmp_path: Path, dsn: str, model_cache: Path) -> Team:
     return Team(tmp_path, dsn, model_cache)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import statistics
 import subprocess
@@ -23,6 +24,7 @@ from harness import PATIENCE, Place, RealWorker, is_running, until
 from bridge import trust
 from bridge.settings import load
 from jobs import clock, launch
+from jobs.kinds import KINDS
 from jobs.lock import is_held
 from jobs.model import Record
 from worker.app import Worker
@@ -202,6 +204,27 @@ def test_the_log_names_jobs_and_holds_none_of_their_text(shared: Place) -> None:
     assert "secret-topic-7" not in shared.log()
 
 
+def test_a_log_is_followed_until_nobody_reads_any_more(shared: Place) -> None:
+    root = str(shared.workspace.root)
+    command = [sys.executable, "-m", "worker.cli", "worker", "logs", "--follow", "--lines", "0", "--json"]
+    follow = subprocess.Popen(
+        [*command, "--workspace", root], env=shared.environment, cwd=root, stdout=subprocess.PIPE, text=True
+    )
+    with follow:
+        assert follow.stdout is not None
+
+        def noticed() -> None:
+            """It may begin to look after the first drop."""
+            shared.ended(shared.submit("noop", {}))
+
+        noticed()
+        until(lambda: (noticed(), select.select([follow.stdout], [], [], 0)[0])[1], "a line came")
+        assert "kind=noop" in json.loads(follow.stdout.readline())["line"]
+        follow.stdout.close()
+        until(lambda: (noticed(), follow.poll() is not None)[1], "it ends with its reader")
+        assert follow.returncode == 0
+
+
 def test_what_the_worker_writes_is_the_users_alone(shared: Place) -> None:
     for path in [shared.spool.root, *shared.spool.root.rglob("*")]:
         if path.name != "start.log":
@@ -220,6 +243,14 @@ def test_an_idle_worker_holds_neither_cognee_nor_a_model(running: tuple[Place, R
         *("bridge.store.store", "bridge.compaction", "bridge.search", "bridge.operations"),
     ):
         assert not [name for name in loaded if name == part or name.startswith(f"{part}.")]
+
+
+def test_no_operation_but_those_on_the_graph_imports_cognee(tmp_path: Path) -> None:
+    modules = ", ".join(f"bridge.operations.{kind.module}" for kind in KINDS)
+    done = Place(tmp_path).python("-c", f"import sys, worker.child.main, {modules}; print(*sys.modules)")
+    loaded = done.stdout.split()
+    assert "bridge.operations.ingest" in loaded, done.stderr
+    assert not [name for name in loaded if name.partition(".")[0] in ("cognee", "lancedb", "ladybug", "litellm")]
 
 
 def test_an_idle_child_is_given_back(tmp_path: Path) -> None:
@@ -290,6 +321,7 @@ def _workers_of(place: Place) -> list[int]:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_lets_the_running_job_finish_and_begins_no_other(place: Place, number: signal.Signals) -> None:
+    place.environment["COGNEE_MEMORY_SLICE_SECONDS"] = "60"  # it is no long work, also on a busy machine
     with place.worker() as worker:
         running, child = busy(place, worker, 1_000)
         waiting = place.submit("noop", {})

@@ -677,3 +677,42 @@ def test_where_a_person_says_so_a_segment_ends_however_short_it_is() -> None:
     found = list(segments(turns, FakeEmbedder().embed))
     assert [[turn.place for turn in segment.turns] for segment in found] == [["1", "2"], ["3", "4"]]
     assert found[1].cut == "marker"
+
+
+FORMAT = "Should the export be one file, or a file for each year?"
+
+
+def test_an_answer_to_a_tools_question_is_a_decision_and_its_work_goes_on() -> None:
+    content = of(
+        ("user", "/plan the export of invoices"),
+        ("assistant", "I have a question."),
+        (
+            "user",
+            f"{FORMAT} → A file for each year\nWhat would you like to do next? → Begin\nWhich limit? → You decide",
+        ),
+        ("assistant", "The export writes `invoices-2025.csv` now.*"),
+    ).content
+    assert content.decisions == (f"{FORMAT}{ARROW}A file for each year",)
+    assert "Begin" not in content.topic
+
+
+@pytest.mark.parametrize("answer", ["what is faster?", "hmmm, that depends on the size"])
+def test_an_answer_that_asks_or_doubts_decides_nothing(answer: str) -> None:
+    assert of(("assistant", "A question."), ("user", f"{FORMAT} → {answer}")).content.decisions == ()
+
+
+def test_who_takes_an_offer_and_adds_a_wish_decided_what_was_offered_too() -> None:
+    (decision,) = of(
+        ("user", ASKED),
+        ("assistant", f"{DONE[:-1]} Want me to rename `entire` to `begin` as well?*"),
+        ("user", "yes, and the tests should mention it"),
+        ("assistant", "Done. The tests mention the new name now.*"),
+    ).content.decisions[-1:]
+    assert decision.startswith("yes, and the tests should mention it (Want me to rename `entire` to `begin` as well?)")
+
+
+def test_what_the_assistant_is_about_to_do_is_no_outcome() -> None:
+    answer = "Now commit and push the hidden command. Now the start command is hidden.*"
+    assert of(("user", ASKED), ("assistant", answer)).content.decisions == (
+        f"{ASKED}{ARROW}Now the start command is hidden.",
+    )

@@ -135,13 +135,6 @@ def test_a_bad_file_is_rejected_with_record_reason_and_the_file_kept(
     assert door.taken == ["good"]
 
 
-def test_a_misspelt_field_is_named_with_the_nearest_known_one(door: Door) -> None:
-    door.drop("a.json", prioritty=1)
-    door.look()
-    assert "prioritty" in door.reason("a")["error"]["message"]
-    assert "priority" in door.reason("a")["error"]["message"].replace("prioritty", "")
-
-
 @pytest.mark.parametrize("name", ["Not An Id.json", "UPPER.json", "con.json", "note.txt", "no-ending", "ä.json"])
 def test_a_file_whose_name_is_no_id_is_kept_with_the_reason_and_gets_no_record(door: Door, name: str) -> None:
     door.drop(name, file_of("x"))
@@ -224,13 +217,6 @@ def test_a_good_drop_follows_a_rejected_one(door: Door) -> None:
     record = door.ledger.get("a")
     assert record is not None
     assert (record.state, record.generation, record.error) == ("queued", 2, None)
-
-
-def test_rejecting_the_same_name_again_keeps_both_files(door: Door) -> None:
-    for content in (b"[1]", b"[2]"):
-        door.drop("a.json", content)
-        door.look()
-    assert [(door.place.rejected / f"a.{n}.json").read_bytes() for n in (1, 2)] == [b"[1]", b"[2]"]
 
 
 def test_a_conflict_leaves_the_first_jobs_record_untouched(door: Door) -> None:

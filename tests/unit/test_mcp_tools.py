@@ -95,10 +95,6 @@ def test_instructions_and_descriptions_name_tools_that_exist() -> None:
     assert named <= set(BY_NAME)
 
 
-def test_instructions_do_not_take_what_waits_for_what_is_not_known() -> None:
-    assert "unless the answer warns that jobs wait" in INSTRUCTIONS
-
-
 def test_explain_takes_what_its_contract_says_by_the_names_of_all_tools() -> None:
     tool = BY_NAME["memory_explain"]
     taken = tool.input()["properties"]

@@ -100,33 +100,13 @@ def test_every_repair_that_has_a_name_is_some_combinations() -> None:
 
 
 @pytest.mark.parametrize(("record", "copy", "dropped"), list(product(RECORDS, COPIES, (True, False))))
-def test_mending_twice_equals_mending_once(tmp_path: Path, record: str, copy: str, dropped: bool) -> None:
-    place = left_behind(tmp_path / "spool", record, copy, dropped)
-    live = recover(place, NOW)
-    once = tree(place)
-    again = recover(place, LATER)
-    assert tree(place) == once
-    assert again == live
-
-
-@pytest.mark.parametrize(("record", "copy", "dropped"), list(product(RECORDS, COPIES, (True, False))))
-def test_after_mending_records_and_copies_agree(tmp_path: Path, record: str, copy: str, dropped: bool) -> None:
-    """A live record waits and has its copy; an ended one has none among the active."""
+def test_after_mending_no_accepted_job_is_lost_records_and_copies_agree_and_a_second_time_changes_nothing(
+    tmp_path: Path, record: str, copy: str, dropped: bool
+) -> None:
+    """What was accepted waits again, or its record says why it cannot; what was dropped is still there. A live record
+    waits and has its copy; an ended one has none among the active."""
     place = left_behind(tmp_path / "spool", record, copy, dropped)
     live = {found.job_id: found for found in recover(place, NOW)}
-    after = spool.read_record(place, ID)
-    assert (ID in live) == (after is not None and not after.ended)
-    assert place.copy(ID).exists() == (ID in live)
-    if ID in live:
-        assert live[ID] == after
-        assert live[ID].state in ("queued", "retrying")
-
-
-@pytest.mark.parametrize(("record", "copy", "dropped"), list(product(RECORDS, COPIES, (True, False))))
-def test_mending_loses_no_accepted_job(tmp_path: Path, record: str, copy: str, dropped: bool) -> None:
-    """What was accepted waits again, or its record says why it cannot; what was dropped is still there."""
-    place = left_behind(tmp_path / "spool", record, copy, dropped)
-    recover(place, NOW)
     after = spool.read_record(place, ID)
     if record in ("queued", "running", "retrying"):
         assert after is not None
@@ -135,6 +115,14 @@ def test_mending_loses_no_accepted_job(tmp_path: Path, record: str, copy: str, d
         assert after == record_in(record)  # type: ignore[arg-type]
     if dropped:
         assert place.dropped(ID).read_bytes() == FILE
+    assert (ID in live) == (after is not None and not after.ended)
+    assert place.copy(ID).exists() == (ID in live)
+    if ID in live:
+        assert live[ID] == after
+        assert live[ID].state in ("queued", "retrying")
+    once = tree(place)
+    assert recover(place, LATER) == list(live.values())
+    assert tree(place) == once
 
 
 @pytest.mark.parametrize("copy", ["active", "both"])

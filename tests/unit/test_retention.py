@@ -258,13 +258,6 @@ def test_an_ended_job_whose_copy_still_lies_among_the_active_is_left_to_recovery
     assert list(place.active.iterdir()) == list(place.ended.iterdir()) == []
 
 
-def test_of_too_many_the_oldest_go(workspace: Workspace, place: SpoolPaths) -> None:
-    for number in range(6):
-        ended(place, f"job-{number}", number / 10)
-    assert pruned(workspace, replace(KEEP, keep_ended_jobs=4)) == 2
-    assert there(place) == {"job-0", "job-1", "job-2", "job-3"}
-
-
 def test_it_goes_a_part_at_a_time_the_oldest_first(workspace: Workspace, place: SpoolPaths) -> None:
     for number in range(7):
         ended(place, f"job-{number}", 10 + number)

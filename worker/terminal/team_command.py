@@ -279,21 +279,9 @@ def serve(args: argparse.Namespace) -> Envelope:
         raise JobError("ARGUMENT_INVALID", "--workers needs --copies, a folder for copies of the workspaces.")
     copies = None if args.copies is None else args.copies.resolve()
     _, settings = workspace_and_settings(args)
-    serve(
-        settings,
-        Serving(
-            host=args.host,
-            port=args.port,
-            certificate=args.certificate,
-            key=args.key,
-            behind_proxy=args.behind_proxy,
-            requests_per_minute=args.requests_per_minute,
-            mebibytes_per_minute=args.mebibytes_per_minute,
-            copies=copies,
-            most_copies=args.most_copies,
-            pool=PoolOptions(copies / "pool", args.workers) if copies is not None and args.workers else None,
-        ),
-    )
+    given = {name: getattr(args, name) for name in Serving.__dataclass_fields__ if name in args}
+    runs = PoolOptions(copies / "pool", args.workers) if copies is not None and args.workers else None
+    serve(settings, Serving(**given | {"copies": copies, "pool": runs}))
     return envelope.success(served=True)
 
 
@@ -393,7 +381,7 @@ def people(args: argparse.Namespace) -> Envelope:
     from ..admin import people as admin_people
 
     _, settings = workspace_and_settings(args)
-    return envelope.success(**admin_people.ASKED[args.verb](settings, args))
+    return envelope.success(**admin_people.asked(settings, args))
 
 
 def _number(value: int | None, without: str) -> str:
