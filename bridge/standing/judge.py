@@ -11,15 +11,15 @@ from collections.abc import Callable, Sequence
 
 from ..compaction.conflicts import find_conflicts
 from ..embedding.embedder import Vectors
-from ..search.standings import DISPUTED, REPLACED
+from ..search.standings import LIKELY, REPLACED
 from . import cross_encoder
 
-IDENTITY = "judge-5"
+IDENTITY = "judge-6"
 """Changes with the rules, the weights, and what a statement is: then all memories are compared again."""
 
 CERTAIN_KINDS = ("value", "negation")
 SAME_SUBJECT = 0.7  # the cosine from which an amount or a negation is certain
-_AT_MOST_DISPUTED, _AT_MOST_POSSIBLE = REPLACED - 0.01, DISPUTED - 0.01
+_AT_MOST_DISPUTED = REPLACED - 0.01
 
 
 def replaces(pairs: Sequence[tuple[str, str]], embed: Callable[[Sequence[str]], Vectors]) -> list[float]:
@@ -28,7 +28,7 @@ def replaces(pairs: Sequence[tuple[str, str]], embed: Callable[[Sequence[str]], 
     ``embed`` as ``Store.embed``. Raises JobError as it does, and MODEL_CORRUPT.
     """
     found = zip(pairs, by_rules(pairs, embed), strict=True)
-    return [sure or min(round(cross_encoder.probability(*pair), 2), _AT_MOST_POSSIBLE) for pair, sure in found]
+    return [sure or min(round(cross_encoder.probability(*pair), 2), LIKELY) for pair, sure in found]
 
 
 def by_rules(pairs: Sequence[tuple[str, str]], embed: Callable[[Sequence[str]], Vectors]) -> list[float]:
