@@ -98,7 +98,7 @@ bench: $(STAMP) ## speed, start, memory and quality as tables; OTHER=folder: bes
 	$(BIN)/python -m benchmarks quality
 
 soak: $(STAMP) ## the long forms: kills at every step, power cuts, fuzzing, thousands of jobs (an hour or two)
-	COGNEE_MEMORY_SOAK=1 $(BIN)/python -m pytest tests/crash tests/integration/test_graph_damage.py --timeout 7200 -rA
+	COGNEE_MEMORY_SOAK=1 $(BIN)/python -m pytest tests/crash tests/integration/test_graph.py --timeout 7200 -rA
 	$(BIN)/python -m benchmarks soak
 
 dist: $(STAMP) ## the files of a release, checked: dist/cognee_memory-*.tar.gz and .whl

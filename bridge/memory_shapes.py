@@ -14,6 +14,13 @@ from jobs.schema import Count, JobError, Moment, Number, Share
 from .memory import AnchorKind, AnchorState, MemoryKind, Status
 
 
+class NumberedMemory(TypedDict):
+    """A memory, by its id and its number."""
+
+    memory_id: str
+    memory_number: Number
+
+
 class MemoryCounts(TypedDict):
     memories: Count
     summary: NotRequired[Count]
@@ -46,9 +53,7 @@ class Labels(ListLabels):
     importance: Share | None
 
 
-class _Listed(TypedDict):
-    memory_id: str
-    memory_number: Number
+class _Listed(NumberedMemory):
     memory_type: MemoryKind
     title: str
     excerpt: str
@@ -214,11 +219,9 @@ class Topic(TypedDict):
     """Pairs of decisions that may contradict each other, and that nobody has settled."""
 
 
-class ReviewedStatement(TypedDict):
+class ReviewedStatement(NumberedMemory):
     """A decision of a memory, in a pair."""
 
-    memory_id: str
-    memory_number: Number
     statement: str
     dated_at: Moment | None
     topic_id: str | None
@@ -244,7 +247,7 @@ class ReviewedPair(TypedDict):
     reason: str | None
 
 
-class OpenItem(TypedDict):
+class OpenItem(NumberedMemory):
     """An open question or a next step that no later memory has answered or done."""
 
     kind: Literal["question", "next_step"]
@@ -252,8 +255,6 @@ class OpenItem(TypedDict):
     topic_id: str
     title: str
     """Of the memory."""
-    memory_id: str
-    memory_number: Number
     date: Moment | None
     """Of the memory; null if it is unknown."""
 

@@ -11,6 +11,7 @@ import stat
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args, get_type_hints
 
@@ -42,10 +43,10 @@ def _setting(
     """``workspace``: the workspace's ``.env`` may set it. ``lowest``: where the user does not trust the workspace, its
     ``.env`` may only lower it, and not below this. ``highest``: nobody may set more."""
     known = {"help": help, "env": env, "workspace": workspace, "lowest": lowest, "highest": highest, "secret": secret}
-    return field(default=default, repr=not secret, metadata=known)
+    return field(default=default, metadata=known)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)  # also since some are secrets
 class Settings:
     """The values in force. ``None`` means not set."""
 
@@ -338,8 +339,12 @@ class Row(NamedTuple):
     help: str
 
 
-_TYPES = get_type_hints(Settings)
 _FIELDS = {f.name: f for f in fields(Settings) if not f.metadata.get("internal")}
+
+
+@cache
+def _types() -> dict[str, Any]:
+    return get_type_hints(Settings)
 
 
 def names() -> list[str]:
@@ -489,7 +494,7 @@ def _same_source(key: str, endpoint: str, values: dict[str, Any], sources: dict[
 
 
 def _convert(name: str, value: Any, source: str) -> Any:
-    kind = _TYPES[name]
+    kind = _types()[name]
     options = [k for k in get_args(kind) if k is not type(None)] if get_args(kind) else [kind]
     try:
         options = [word for option in options for word in get_args(option) or (option,)]

@@ -7,7 +7,9 @@ Only edges call ``now``; functions that decide take the time as an argument.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from typing import Any
 
 
 def now() -> datetime:
@@ -20,6 +22,11 @@ def iso(moment: datetime) -> str:
     moment = moment.astimezone(UTC).replace(tzinfo=None)
     # Not strftime: its %Y writes the year 999 without a leading zero, which ISO 8601 parsers reject.
     return moment.isoformat(timespec="milliseconds" if moment.microsecond >= 1000 else "seconds") + "Z"
+
+
+def with_texts(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values with each time as ``iso`` writes it."""
+    return {name: iso(value) if isinstance(value, datetime) else value for name, value in values.items()}
 
 
 def parse(text: str) -> datetime:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from .diagnostics import DIAGNOSTICS, Fix, Group, Level
+from .model import fields_of
 
 if TYPE_CHECKING:
     from .schema import FoundTrouble
@@ -22,7 +23,7 @@ class Finding:
     remedy: str
     group: Group
     count: int = 1
-    memory_ids: tuple[str, ...] = ()
+    memory_ids: Sequence[str] = ()
 
     @property
     def level(self) -> Level:
@@ -36,31 +37,15 @@ class Finding:
 
     def as_dict(self) -> FoundTrouble:
         """The finding as JSON."""
-        return {
-            "code": self.code,
-            "level": self.level,
-            "group": self.group,
-            "subject": self.subject,
-            "message": self.message,
-            "remedy": self.remedy,
-            "fix": self.fix,
-            "count": self.count,
-            "memory_ids": list(self.memory_ids),
-        }
+        return cast("FoundTrouble", fields_of(self) | {"level": self.level, "fix": self.fix})
 
     @classmethod
     def from_dict(cls, data: FoundTrouble) -> Finding:
         """A finding in the result of the job ``check``. Raises KeyError for an unknown code."""
         diagnostic = DIAGNOSTICS[data["code"]]
-        return cls(
-            code=diagnostic.code,
-            subject=data["subject"],
-            message=data["message"] or diagnostic.cause,
-            remedy=data["remedy"] or diagnostic.remedy,
-            group=data["group"],
-            count=data["count"],
-            memory_ids=tuple(data["memory_ids"]),
-        )
+        own: dict[str, Any] = {name: value for name, value in data.items() if name in cls.__slots__}
+        own |= {"message": data["message"] or diagnostic.cause, "remedy": data["remedy"] or diagnostic.remedy}
+        return cls(**own)
 
 
 _MAX_IDS = 20
@@ -81,6 +66,6 @@ def finding(
     ``message`` must contain neither texts of memories nor keys. At most 20 of ``memory_ids`` are kept.
     """
     diagnostic = DIAGNOSTICS[code]
-    kept_ids = tuple(memory_ids[:_MAX_IDS])
+    kept_ids = list(memory_ids[:_MAX_IDS])
     text = f"{diagnostic.cause} {message}".rstrip()
     return Finding(code, subject, text, remedy or diagnostic.remedy, group or diagnostic.group, count, kept_ids)

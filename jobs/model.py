@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from . import clock
 from .kinds import Kind
@@ -22,6 +22,11 @@ if TYPE_CHECKING:
     from .payloads import Model
 
 SCHEMA_VERSION: Literal[1] = 1
+
+
+def fields_of(value: Any) -> dict[str, Any]:
+    """The fields of a dataclass with slots, by name, in order; not of those in it."""
+    return {name: getattr(value, name) for name in value.__slots__}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,21 +57,11 @@ class Job:
         """The content of the worker's copy: the fields of a job file, and two more if its payload was changed."""
         is_changed = self.redactions or self.sha256 != job_digest(self.kind, self.sent)
         redacted = {"job_sha256": self.sha256, "redactions": self.redactions} if is_changed else {}
-        return {
-            "schema_version": SCHEMA_VERSION,
-            "job_id": self.job_id,
-            "kind": self.kind,
-            "payload": self.sent,
-            "submitted_at": self.submitted_at,
-            "priority": self.priority,
-            "not_before": self.not_before,
-            "expires_at": self.expires_at,
-            "max_attempts": self.max_attempts,
-            "timeout_seconds": self.timeout_seconds,
-            "submitted_by": self.submitted_by,
-            "correlation_id": self.correlation_id,
-            **redacted,
-        }
+        sent = {name: value for name, value in fields_of(self).items() if name not in _NOT_SENT}
+        return {"schema_version": SCHEMA_VERSION, **sent, "payload": self.sent, **redacted}
+
+
+_NOT_SENT = ("payload", "sent", "sha256", "redactions")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,15 +81,7 @@ class Attempt:
 
     def as_dict(self) -> schema.Attempt:
         """The entry in the record's ``attempts``."""
-        return {
-            "number": self.number,
-            "started_at": self.started_at,
-            "finished_at": self.finished_at,
-            "outcome": self.outcome,
-            "error_code": self.error_code,
-            "repeats": self.repeats,
-            "together": self.together,
-        }
+        return cast("schema.Attempt", fields_of(self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,29 +140,9 @@ class Record:
 
     def as_dict(self) -> schema.JobRecord:
         """The content of the record's file, ``results/<job_id>.json``."""
-        return {
-            "schema_version": SCHEMA_VERSION,
-            "job_id": self.job_id,
-            "kind": self.kind,
-            "job_sha256": self.job_sha256,
-            "generation": self.generation,
-            "state": self.state,
-            "success": self.success,
-            "attempt": self.attempt,
-            "max_attempts": self.max_attempts,
-            "priority": self.priority,
-            "submitted_at": self.submitted_at,
-            "accepted_at": self.accepted_at,
-            "started_at": self.started_at,
-            "finished_at": self.finished_at,
-            "next_attempt_at": self.next_attempt_at,
-            "expires_at": self.expires_at,
-            "elapsed_ms": self.elapsed_ms,
-            "correlation_id": self.correlation_id,
-            "result": self.result,
-            "error": self.error,
-            "attempts": [attempt.as_dict() for attempt in self.attempts],
-        }
+        attempts = [attempt.as_dict() for attempt in self.attempts]
+        own = fields_of(self) | {"success": self.success, "attempts": attempts}
+        return cast("schema.JobRecord", {"schema_version": SCHEMA_VERSION, **own})
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Record:

@@ -203,21 +203,9 @@ def _envelope(name: str, value: Any, *, test_jobs: bool) -> JobFile:
 
 def _job(file: JobFile, max_attempts: int) -> Job:
     payload = payload_of(file.kind, file.payload)
-    return Job(
-        job_id=file.job_id,
-        kind=file.kind,
-        payload=payload,
-        sent=file.payload,
-        sha256=job_digest(file.kind, file.payload),
-        submitted_at=file.submitted_at,
-        priority=default_priority(file.kind, payload) if file.priority is None else file.priority,
-        not_before=file.not_before,
-        expires_at=file.expires_at,
-        max_attempts=max_attempts if file.max_attempts is None else file.max_attempts,
-        timeout_seconds=file.timeout_seconds,
-        submitted_by=file.submitted_by,
-        correlation_id=file.correlation_id,
-    )
+    defaults = {"priority": default_priority(file.kind, payload), "max_attempts": max_attempts}
+    given = {name: value for name, value in file if value is not None and name in Job.__slots__ and name != "payload"}
+    return Job(payload=payload, sent=file.payload, sha256=job_digest(file.kind, file.payload), **defaults | given)
 
 
 def default_priority(kind: Kind, payload: Model) -> int:

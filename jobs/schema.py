@@ -79,20 +79,15 @@ class Attempt(TypedDict):
     """How many jobs shared the child. Only the death of a child that ran a single job is blamed on it."""
 
 
-class JobRecord(TypedDict):
-    """The source of truth about a job's state: ``results/<job_id>.json``, always replaced as a whole."""
-
-    schema_version: Literal[1]
+class _JobFacts(TypedDict):
     job_id: JobId
     kind: Kind | None
     """Null for a file that could not become a job."""
-    job_sha256: Digest | None
-    """The digest of kind and payload as they were sent; null when ``kind`` is."""
-    generation: Number
-    """Rises by one when an ended job is run again. Within one generation, ``attempt`` never decreases."""
     state: State
     success: bool | None
     """Null until the job has ended."""
+    generation: Number
+    """Rises by one when an ended job is run again. Within one generation, ``attempt`` never decreases."""
     attempt: Count
     """The number of the latest attempt; 0 before the first."""
     max_attempts: Number
@@ -104,53 +99,48 @@ class JobRecord(TypedDict):
     finished_at: Moment | None
     next_attempt_at: Moment | None
     """A waiting job does not start before this time."""
-    expires_at: Moment | None
     elapsed_ms: Count | None
     """From the first start to the end."""
     correlation_id: str | None
     """The job's own, or its id; null in records of earlier versions."""
-    result: Mapping[str, object] | None
-    """The result, in the shape of the job's kind; null unless the job succeeded."""
     error: JobError | None
     """The latest error; null after a success."""
+
+
+class JobRecord(_JobFacts):
+    """The source of truth about a job's state: ``results/<job_id>.json``, always replaced as a whole."""
+
+    schema_version: Literal[1]
+    job_sha256: Digest | None
+    """The digest of kind and payload as they were sent; null when ``kind`` is."""
+    expires_at: Moment | None
+    result: Mapping[str, object] | None
+    """The result, in the shape of the job's kind; null unless the job succeeded."""
     attempts: list[Attempt]
 
 
-class RejectionReason(TypedDict):
-    """Why a file was moved to ``rejected/``: ``<name>.<n>.reason.json`` beside it."""
-
-    schema_version: Literal[1]
+class _Rejected(TypedDict):
     file: str
     """The name under which it was dropped."""
     kept_as: str
     """Its name in ``rejected/``."""
     rejected_at: Moment
     error: JobError
+
+
+class RejectionReason(_Rejected):
+    """Why a file was moved to ``rejected/``: ``<name>.<n>.reason.json`` beside it."""
+
+    schema_version: Literal[1]
     redactions: Redactions | None
     """Secrets that were removed from the kept file. Null if the file is kept as it was dropped."""
     cut_from: Count | None
     """The size of the dropped file in bytes, if only its beginning is kept. Null if all of it is kept."""
 
 
-class JobRow(TypedDict):
+class JobRow(_JobFacts):
     """A job as its record tells it in a row: some of its fields."""
 
-    job_id: JobId
-    kind: Kind | None
-    state: State
-    success: bool | None
-    generation: Number
-    attempt: Count
-    max_attempts: Number
-    priority: int
-    submitted_at: Moment | None
-    accepted_at: Moment | None
-    started_at: Moment | None
-    finished_at: Moment | None
-    next_attempt_at: Moment | None
-    elapsed_ms: Count | None
-    correlation_id: str | None
-    error: JobError | None
     memory_numbers: Annotated[list[Number], Field(max_length=MOST_MEMORIES)]
     """The first memories that it made or changed."""
 
@@ -174,15 +164,9 @@ class Cause(TypedDict):
     newest_job_id: JobId
 
 
-class RejectedFile(TypedDict):
+class RejectedFile(_Rejected):
     """A file that could not become a job."""
 
-    file: str
-    """Its name in the inbox."""
-    kept_as: str
-    """Its name in ``rejected/``."""
-    rejected_at: Moment
-    error: JobError
     size: Count
 
 
@@ -286,25 +270,19 @@ class WorkerInTeam(TypedDict):
     """Why the team was not reached at the last try; null while it is reached, and before the first try has ended."""
 
 
-class Heartbeat(TypedDict):
-    """The worker's state: ``worker/heartbeat.json``. Whether the worker runs is decided by its lock, not this file."""
+class WorkerFacts(TypedDict):
+    """The fields of a heartbeat that stay the same while the worker runs."""
 
-    schema_version: Literal[1]
-    worker_id: Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]
-    pid: Number
-    boot_id: str | None
-    """Identifies the current boot of the machine; null if the system does not provide it."""
     version: str
     workspace: str
     embedder: str
     """Provider, model and dimensions. Vectors may be compared only if these are equal."""
     llm_configured: bool
-    http: Http | None
-    """Null if HTTP is switched off."""
-    started_at: Moment
-    state: WorkerState
-    heartbeat_at: Moment
-    uptime_seconds: Seconds
+
+
+class WorkerActivity(TypedDict):
+    """The fields of a heartbeat that are read at each beat."""
+
     counts: Counts
     oldest_waiting_seconds: float | None
     in_flight: Annotated[list[InFlight], Field(max_length=2)]
@@ -317,28 +295,22 @@ class Heartbeat(TypedDict):
     """How the worker notices drops. ``failed``: events are not available, so the worker polls."""
     team: WorkerInTeam | None
     """Null for a workspace of this machine alone."""
-
-
-class WorkerFacts(TypedDict):
-    """The fields of a heartbeat that stay the same while the worker runs."""
-
-    version: str
-    workspace: str
-    embedder: str
-    llm_configured: bool
-
-
-class WorkerActivity(TypedDict):
-    """The fields of a heartbeat that are read at each beat."""
-
-    counts: Counts
-    oldest_waiting_seconds: float | None
-    in_flight: list[InFlight]
-    graph_lag: int | None
-    child: ChildProcess | None
-    watcher: WatcherState
-    team: WorkerInTeam | None
     http: Http | None
+    """Null if HTTP is switched off."""
+
+
+class Heartbeat(WorkerFacts, WorkerActivity):
+    """The worker's state: ``worker/heartbeat.json``. Whether the worker runs is decided by its lock, not this file."""
+
+    schema_version: Literal[1]
+    worker_id: Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]
+    pid: Number
+    boot_id: str | None
+    """Identifies the current boot of the machine; null if the system does not provide it."""
+    started_at: Moment
+    state: WorkerState
+    heartbeat_at: Moment
+    uptime_seconds: Seconds
 
 
 class FoundTrouble(TypedDict):

@@ -1,6 +1,6 @@
 """What a job is about, and the memories that it made, for a row of a list. Pure.
 
-``kinds`` says for each kind where both are. ``worker/admin/job_subjects`` reads the payloads of a page of jobs.
+``kinds`` says for each kind where both are. ``worker/admin/job_details`` reads the payloads of a page of jobs.
 """
 
 from __future__ import annotations

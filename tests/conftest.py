@@ -56,6 +56,15 @@ def both_models(model_cache: Path) -> Path:
     return model_cache
 
 
+@pytest.fixture(scope="module")
+def dsn() -> Iterator[str]:
+    """The address of a database that a file's tests share."""
+    from postgres import database  # not at the top: most tests need no driver
+
+    with database() as found:
+        yield found
+
+
 @pytest.fixture(autouse=True, scope="module")
 def _no_gateway_is_left() -> Iterator[None]:
     """The gateways that machines of a test's team have used end with its module."""

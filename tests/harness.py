@@ -24,7 +24,7 @@ from jobs import client, spool
 from jobs.layout import SpoolPaths, Workspace
 from jobs.lock import is_held
 from jobs.model import Record
-from worker.scheduling.executing import read_executing
+from worker.scheduling.runnable_jobs import read_executing
 
 PROJECT = Path(__file__).resolve().parent.parent
 PATIENCE = 240.0  # seconds; only what hangs takes so long, on a busy machine too
@@ -37,16 +37,18 @@ T = TypeVar("T")
 
 def until(look: Callable[[], T | None], what: str, seconds: float = PATIENCE) -> T:
     """The first answer of ``look`` that is true; fails with ``what`` when the time is over. It looks after 2, 4, 8 …
-    50 ms: what is there at once is seen at once, and waiting leaves the processor to what is waited for."""
+    50 ms, or after thrice the time that a look takes: what is there at once is seen at once, and waiting leaves the
+    processor to what is waited for."""
     deadline = time.monotonic() + seconds
     pause = 0.002
     while True:
+        began = time.monotonic()
         found = look()
         if found:
             return found
         if time.monotonic() > deadline:
             raise AssertionError(f"not within {seconds:g} s: {what}")
-        time.sleep(pause)
+        time.sleep(max(pause, min(3 * (time.monotonic() - began), 1.0)))
         pause = min(2 * pause, 0.05)
 
 

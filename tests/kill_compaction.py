@@ -25,7 +25,7 @@ from jobs.layout import Workspace
 from jobs.lifecycle import Succeeded
 
 AT = "2026-11-20T12:00:00Z"
-OF_BOTH = ("memory.commit", "graph.write", "graph.sync", "outbox.pay")
+OF_BOTH = ("memory.commit", "graph.write", "graph.sync", "outbox.deliver")
 OF = {"compact": ("preview.write", "vectors.append", *OF_BOTH), "restore": OF_BOTH}
 
 

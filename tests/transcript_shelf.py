@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import UUID
 
 from bridge.capture.readers.reader import Home
 from bridge.capture.readers.registry import reader_of
 from bridge.capture.session import Findings, Transcript, Turn
+
+if TYPE_CHECKING:
+    from harness import Place
 
 FIXTURES = Path(__file__).parent / "fixtures" / "transcripts"
 WORKSPACE = Path("/home/ana/shop")
@@ -72,3 +78,22 @@ def read(tool: str, transcript: Transcript | Path) -> tuple[list[Turn], Findings
 def lines_of(turns: list[Turn]) -> list[str]:
     """What was said, one line for each turn."""
     return [f"{turn.part + ' ' if turn.part else ''}{turn.speaker}: {turn.text}" for turn in turns]
+
+
+def claude_session(place: Place, talk: Sequence[tuple[str, str]], number: int = 1, day: int = 20) -> str:
+    """A session of Claude Code in the home and the workspace of a place, on that day of November. Returns its id."""
+    encoded = "".join(c if c.isascii() and c.isalnum() else "-" for c in str(place.workspace.root))
+    session = str(UUID(int=number, version=4))
+    records = [
+        {
+            "type": speaker, "uuid": f"u{at}", "parentUuid": f"u{at - 1}" if at else None, "isSidechain": False,
+            "cwd": str(place.workspace.root), "sessionId": session, "version": "2.1.330", "gitBranch": "main",
+            "timestamp": f"2026-11-{day:02}T09:0{at}:00.000Z",
+            "message": {"role": speaker, "id": f"m{at}", "content": [{"type": "text", "text": text}]},
+        }
+        for at, (speaker, text) in enumerate(talk)
+    ]  # fmt: skip
+    path = Path(place.environment["HOME"]) / ".claude" / "projects" / encoded / f"{session}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), "utf-8")
+    return session

@@ -17,6 +17,7 @@ The published weights are fetched into the cache folder, as for who chooses them
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -159,7 +160,9 @@ def write(published: Path, folder: Path) -> None:
     content, slots = packed(tensors(Published(published / model_files.WEIGHTS.name)))
     (folder / model_files.INT8_WEIGHTS.name).write_bytes(content)
     (folder / model_files.INT8_GRAPH.name).write_bytes(build(slots).SerializeToString(deterministic=True))
-    (folder / model_files.TOKENIZER.name).write_bytes((published / model_files.TOKENIZER.name).read_bytes())
+    tokenizer = (published / model_files.TOKENIZER.name).read_bytes()
+    (folder / model_files.TOKENIZER.name).write_bytes(tokenizer)
+    (folder / model_files.WORDS.name).write_bytes("\n".join(json.loads(tokenizer)["model"]["vocab"]).encode())
 
 
 if __name__ == "__main__":

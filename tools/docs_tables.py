@@ -21,7 +21,6 @@ from bridge.settings import Settings, default_of, is_allowed_in_workspace, table
 from jobs.diagnostics import DIAGNOSTICS, GROUPS, LEVELS, Diagnostic
 from jobs.errors import ERRORS, JobError, Reaction
 from jobs.kinds import KINDS
-from jobs.steps import STEPS
 from worker import cli
 from worker.monitoring.metrics import METRICS
 from worker.scheduling.recovery import REPAIRS
@@ -112,21 +111,6 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 
 
-def steps() -> str:
-    """The durable steps in order: what a crash before or after each leaves, and what repairs it.
-
-    A crash before a step mostly leaves what a crash after the step above leaves: then the cell is empty.
-    """
-    rows = []
-    above = ""
-    for s in STEPS:
-        before = "" if s.left_before == above else s.left_before
-        rows.append((f"`{s.name}`", s.process, s.does, before, s.left_after, s.repaired_by))
-        above = s.left_after
-    head = ("step", "process", "does", "a crash right before leaves", "a crash right after leaves", "repaired by")
-    return _table(head, rows)
-
-
 def repairs() -> str:
     """The repair that recovery makes for each combination. One row where the dropped file makes no difference."""
     rows = []
@@ -208,7 +192,6 @@ TABLES: dict[str, Callable[[], str]] = {
     "kinds": kinds,
     "settings": settings,
     "errors": errors,
-    "steps": steps,
     "repairs": repairs,
     "commands": commands,
     "metrics": metrics,
@@ -220,7 +203,6 @@ _PAGES = {
     "kinds": "job-protocol",
     "commands": "cli",
     "metrics": "monitoring",
-    "steps": "delivery",
     "repairs": "delivery",
     "troubles": "doctor",
     "deep_troubles": "doctor",

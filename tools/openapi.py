@@ -10,8 +10,7 @@ from bridge.interface import answer_shapes as answers
 from bridge.interface.json_schema import Shape
 from worker.calls import shapes
 from worker.calls.call import Arguments, Call
-from worker.calls.questions import QUESTIONS
-from worker.calls.table import CALLS, PARAMETERS
+from worker.calls.table import CALLS, PARAMETERS, QUESTIONS
 from worker.http import state as http_state
 from worker.http.bodies import BODY_BYTES
 from worker.version import VERSION

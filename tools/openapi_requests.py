@@ -11,7 +11,7 @@ from bridge.search.question import BOOLEANS
 from jobs.kinds import TEST_ONLY
 from jobs.payloads import PAYLOADS, JobFile
 from worker.calls.call import Call
-from worker.calls.questions import QUESTIONS
+from worker.calls.table import QUESTIONS
 
 from .json_schema import definition, payload_name
 

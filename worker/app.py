@@ -24,9 +24,8 @@ from jobs.model import Record
 from .child.supervisor import Child
 from .heartbeat import Heartbeat, describe
 from .inbox.control import Control
-from .inbox.intake import Intake, Limits
-from .inbox.judging import Judging
-from .inbox.reembedding import Reembedding
+from .inbox.intake import Intake
+from .inbox.own_job import Judging, Reembedding
 from .inbox.watcher import Watcher, choose
 from .scheduling import recovery, retention
 from .scheduling.ledger import Ledger
@@ -87,19 +86,10 @@ class Worker:
         self._scheduling = self._chosen_scheduling(changed.set)
         self._runner = self._scheduling.runner
         self._leaves_when_idle = leaves_when_idle and settings.worker_idle_seconds > 0 and self._scheduling.may_leave
-        limits = Limits(
-            max_job_bytes=settings.max_job_bytes,
-            max_active_jobs=settings.max_active_jobs,
-            min_free_bytes=settings.min_free_bytes,
-            max_attempts=settings.max_attempts,
-            partial_write_grace=settings.partial_write_grace,
-            test_jobs=settings.test_jobs,
-            redact_secrets=settings.redact_secrets,
-        )
         self._count = counters.count
         self._rejections = 0
         self._pruning = retention.Timetable()
-        self._intake = Intake(paths, self._ledger, limits, self._scheduling.announce, rejected=self._rejected)
+        self._intake = Intake(paths, self._ledger, settings, self._scheduling.announce, rejected=self._rejected)
         kinds = (Reembedding, Judging) if self._scheduling.may_leave else (Reembedding,)  # a team's service judges
         self._own_jobs = [kind(workspace, settings, self._ledger) for kind in kinds]
         self._git = git_index.GitIndex(workspace)
@@ -309,9 +299,8 @@ class Worker:
         if not self._pruning.is_due(time.monotonic(), added):
             return
         self._pruning.begun(time.monotonic(), added)
-        keep = retention.RetentionLimits.from_settings(self._settings)
         is_live = lambda job_id: self._ledger.get(job_id) is not None  # noqa: E731
-        room = retention.prune_all(self._workspace, keep, is_live, time.time(), _PRUNE_SECONDS)
+        room = retention.prune_all(self._workspace, self._settings, is_live, time.time(), _PRUNE_SECONDS)
         if room is None:
             self._pruning.ask()
             self._wake.set()

@@ -1,8 +1,8 @@
 """The entry point of the command line ``cognee-memory``: from arguments to an exit code.
 
-A command's parser, its function and its view are in a module of ``terminal``, which ``GROUPS`` names. stdout carries
-only the answer; with ``--json`` it is one object. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no worker, 4 rejected,
-5 timed out waiting.
+A command's declaration, its function and its view are in a module of ``terminal``, which ``GROUPS`` names. stdout
+carries only the answer; with ``--json`` it is one object. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no worker, 4
+rejected, 5 timed out waiting.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Command(NamedTuple):
     """A command without its subcommands."""
 
     module: str
-    """Below ``worker.terminal``. Its function ``add_COMMAND`` adds the parser with its function and its view."""
+    """Below ``worker.terminal``: it declares the command. Several, with a blank between them, have its subcommands."""
     text: str
     """What it does, in a sentence without its full stop."""
 
@@ -49,21 +49,23 @@ START = {
 }
 REMEMBER = {
     "ingest": Command("kinds.ingest", "submit a conversation or a summary, and return at once"),
-    "cognify": Command("kinds.cognify", "find entities and relations in raw texts with the language model"),
-    "capture": Command("capture_commands", "make memories of the sessions that other tools keep on this machine"),
-    "migrate": Command("kinds.migrate", "migrate the memories of earlier versions from cognee's own store"),
-    "import": Command("kinds.import_", "import the memories of an export"),
+    "cognify": Command("kinds.graph", "find entities and relations in raw texts with the language model"),
+    "capture": Command(
+        "capture_commands kinds.capture", "make memories of the sessions that other tools keep on this machine"
+    ),
+    "migrate": Command("kinds.transfer", "migrate the memories of earlier versions from cognee's own store"),
+    "import": Command("kinds.transfer", "import the memories of an export"),
 }
 RECALL = {
     "retrieve": Command("questions", "find the memories that match a query, best first"),
     "explain": Command("questions", "show why memories are found: the parts of their scores"),
     "about": Command("memories", "show what was decided about a file"),
     "context": Command("questions", "make a block for a prompt: matching notes within a token budget"),
-    "ask": Command("kinds.ask", "ask the knowledge graph a question"),
+    "ask": Command("kinds.graph", "ask the knowledge graph a question"),
     "mcp": Command("program", "serve agents over stdin and stdout with the Model Context Protocol"),
 }
 LOOK = {
-    "memories": Command("memories", "list and show memories, what they left open, or set their status"),
+    "memories": Command("memories kinds.memories", "list and show memories, what they left open, or set their status"),
     "topics": Command("memories", "list the topics, largest first, and which are worth compacting"),
     "history": Command("memories", "list the compactions, newest first, with their conflicts"),
     "graph": Command("kinds.graph", "draw the knowledge graph as a page to open in a browser"),
@@ -71,16 +73,16 @@ LOOK = {
 }
 TIDY = {
     "review": Command("kinds.resolve", "list decisions that may contradict each other, and say which holds"),
-    "feedback": Command("kinds.feedback", "say whether a memory helped, or is wrong"),
-    "compact": Command("kinds.compact", "merge a topic's summaries into one decision record"),
-    "restore": Command("kinds.restore", "undo a compaction: restore its summaries, withdraw its record"),
-    "forget": Command("kinds.forget", "delete memories permanently from every file of the workspace"),
-    "rebuild": Command("kinds.rebuild", "rebuild the search index or the knowledge graph from memory.db"),
+    "feedback": Command("kinds.memories", "say whether a memory helped, or is wrong"),
+    "compact": Command("kinds.topics", "merge a topic's summaries into one decision record"),
+    "restore": Command("kinds.topics", "undo a compaction: restore its summaries, withdraw its record"),
+    "forget": Command("kinds.memories", "delete memories permanently from every file of the workspace"),
+    "rebuild": Command("kinds.graph", "rebuild the search index or the knowledge graph from memory.db"),
     "purge": Command("purge", "remove this workspace's memory: all memories, jobs and the graph"),
 }
 QUEUE = {
     "submit": Command("job_commands", "submit a job file, or - for standard input"),
-    "jobs": Command("jobs", "inspect the queue and its failures; retry, cancel or pause jobs"),
+    "jobs": Command("jobs job_requests", "inspect the queue and its failures; retry, cancel or pause jobs"),
 }
 TEAM = {
     "team": Command("team_command", "share this workspace's memories with a team, over PostgreSQL"),
@@ -134,7 +136,9 @@ def made(only: str | None = None) -> CommandLineBuilder:
     making = CommandLineBuilder({name: command.text for name, command in _COMMANDS.items()})
     for name, command in _COMMANDS.items():
         if only in (None, name):
-            getattr(import_module(f"{__package__}.terminal.{command.module}"), f"add_{name}")(making)
+            for module in command.module.split():
+                import_module(f"{__package__}.terminal.{module}")
+            making.add(name, VERBS.get(name, "").split())
     if only is None:
         making.top.epilog = _overview()
     return making
@@ -271,12 +275,12 @@ def _main(argv: Sequence[str] | None) -> int:
     if as_json:
         envelope.send(answer)
     else:
-        from .terminal import display
+        from .terminal import output
 
         if isinstance(sys.stdout, io.TextIOWrapper):  # the console's encoding may lack a memory's characters
             sys.stdout.reconfigure(errors="replace")
         try:
-            display.show(given, answer)
+            output.show(given, answer)
             sys.stdout.flush()
         except BrokenPipeError:  # as with "| head"
             _stdout_is_gone()

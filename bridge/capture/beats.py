@@ -19,7 +19,7 @@ from ..text.terms import STOP_WORDS
 from . import words
 from .kept_turns import OPENING
 from .sentences import Sentence, of_turn
-from .session import Turn
+from .session import ANSWERED, Turn
 
 _EDITS = re.compile(
     r"(?!.*(?:todo|task|issue))(?:.*(?:edit|write|patch|replace|create|insert|rename|delete))", re.IGNORECASE
@@ -57,6 +57,7 @@ _STOPS = (
     "：",
     "）",
 )  # of a sentence; an item of a list may have none
+_ANSWERED = re.compile(rf"^(\S.*[?？]){ANSWERED}(\S.*)$", re.MULTILINE)
 _WORD = re.compile(r"[^\W_]+")
 _SCRIPT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 
@@ -66,7 +67,8 @@ class Beat:
     """``asked`` are the person's own sentences, ``answered`` the assistant's; ``request`` is the whole turn, at
     ``place``. ``taken`` is the text of the option or offer that the person took (``chosen``: an option), ``offer`` what
     the answer offers. ``changed``: files were changed for it. ``done``: that, or, where nothing is known of tools, the
-    answer says so. ``short`` are the numbers of the person's short turns."""
+    answer says so. ``short`` are the numbers of the person's short turns. ``answers`` are questions that a tool
+    put to the person, each with the answer and its place."""
 
     asked: list[Sentence]
     answered: list[Sentence]
@@ -79,6 +81,7 @@ class Beat:
     is_withdrawn: bool = False
     offer: str = ""
     short: frozenset[int] = frozenset()
+    answers: tuple[tuple[str, str, str], ...] = ()
 
     def shares(self, other: Beat) -> bool:
         """Whether both ask about something in common."""
@@ -136,7 +139,13 @@ def _beat(spoken: Sequence[Turn], asked: list[int], answered: list[int], prefix:
     short = frozenset(number for number in asked if len(spoken[number].text) <= _STATEMENT)
     request = "\n\n".join(spoken[number].text.removeprefix(prefix) for number in asked)
     place = spoken[asked[0]].place if asked else ""
-    return Beat(own, said, request, place, changed=changed, done=changed or reported, offer=offer, short=short)
+    told = tuple(
+        (found[1], found[2], spoken[number].place)
+        for number in asked
+        for found in _ANSWERED.finditer(spoken[number].text)
+    )
+    done = changed or reported
+    return Beat(own, said, request, place, changed=changed, done=done, offer=offer, short=short, answers=told)
 
 
 def _reports(text: str) -> bool:
@@ -156,6 +165,8 @@ def _add(found: list[Beat], beat: Beat, answer: str, before: str, tells_tools: b
     beat.done = beat.done or (beat.chosen and not tells_tools)
     if last is None or beat.chosen:
         found.append(beat)
+    elif beat.answers and not beat.asked:  # a tool's question is a part of the work
+        _go_on(last, beat)
     elif last.offer and words.begins("accepts", request):
         taken = f"{last.offer} {one_line(request)}"
         if last.done:
@@ -182,6 +193,7 @@ def _go_on(last: Beat, beat: Beat) -> None:
     last.changed, last.done = last.changed or beat.changed, last.done or beat.done
     last.offer = beat.offer
     last.short |= beat.short
+    last.answers += beat.answers
 
 
 def _withdraw_what_was_replaced(found: Sequence[Beat]) -> None:
@@ -214,7 +226,7 @@ def _prefix(prompts: Sequence[str]) -> str:
 
 def _own(turn: Turn, prefix: str) -> Turn:
     """A turn of the person without what was pasted into it."""
-    parts = re.split(r"\n\s*\n", newlines(turn.text.removeprefix(prefix)).strip())
+    parts = re.split(r"\n\s*\n", _ANSWERED.sub("", newlines(turn.text.removeprefix(prefix))).strip())
     if len(turn.text) > _DOCUMENT and len(_STRUCTURE.findall(turn.text)) > _MOST_STRUCTURE:
         parts = [part for part in parts[:1] if not _STRUCTURE.search(part)]
     most = _LONG if len(turn.text) <= _TALK else 0

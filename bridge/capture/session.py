@@ -32,6 +32,9 @@ IMAGE = "image or document"
 SUMMARY = "summary by the tool"
 REWOUND = "rewound turn"
 
+# Between a question that a tool put to the person and the answer, on a line of the person's turn.
+ANSWERED = " → "
+
 
 @dataclass(frozen=True, slots=True)
 class Transcript:

@@ -79,9 +79,20 @@ def _is_english(found: Sequence[Beat]) -> bool:
 
 
 def _decisions(beat: Beat, is_english: bool) -> list[tuple[str, str, str]]:
-    """What the person decided in a beat: the words, their place, and what came of them. One for each turn."""
-    if not beat.done:
-        return []
+    """What the person decided in a beat: the words, their place, and what came of them. One for each turn, and one
+    for each answer to a question of a tool."""
+    answered = [
+        (shortened(question, _QUOTE), place, shortened(answer, _OUTCOME))
+        for question, answer, place in beat.answers
+        if not words.says("procedure", question)
+        and not any(words.begins(part, answer) for part in ("procedure", "disputes"))
+        and not answer.endswith(("?", "？"))
+    ]
+    return [*answered, *_wished(beat, is_english)] if beat.done else answered
+
+
+def _wished(beat: Beat, is_english: bool) -> list[tuple[str, str, str]]:
+    """What the person decided in their own words, of a beat in which it was done."""
     if beat.chosen:
         quote = f"{shortened(one_line(beat.request), _QUOTE)} ({shortened(beat.taken, _QUOTE)})"
         return [(quote, beat.place, _related(beat, quote))]
@@ -94,7 +105,7 @@ def _decisions(beat: Beat, is_english: bool) -> list[tuple[str, str, str]]:
         about = subject_words(_outcome(beat, " ".join(one.text for one in mine)))
         best.append(max(mine, key=lambda one: (not one.is_question, len(about & subject_words(one.text)), one.order)))
     stated = [one for one in best if not one.is_question] or best[-1:]
-    found = [(_quote(one, wanted), one.place, _related(beat, one.text)) for one in stated]
+    found = [(_with_offer(_quote(one, wanted), beat), one.place, _related(beat, one.text)) for one in stated]
     found = [each for each in found if each[2] or len(subject_words(each[0]) - COMMON) >= _LEAST_ALONE]
     names_it = len(subject_words(beat.taken) - COMMON) > 1 and not words.begins("upkeep", beat.taken)
     if not found and names_it and (outcome := _related(beat, beat.taken)):
@@ -110,6 +121,14 @@ def _quote(best: Sentence, wanted: Sequence[Sentence]) -> str:
             joined = plain(" ".join(both))
             return joined if len(joined) <= _QUOTE else shortened(plain(best.text), _QUOTE)
     return shortened(plain(best.text), _QUOTE)
+
+
+def _with_offer(quote: str, beat: Beat) -> str:
+    """The words of somebody who takes an offer, "yes, but on a branch", with the offer."""
+    offer = beat.taken.partition("? ")[0]
+    if not offer or not words.begins("accepts", quote):
+        return quote
+    return f"{quote} ({shortened(offer, _OUTCOME)}?)"
 
 
 def _outcome(beat: Beat, request: str) -> str:

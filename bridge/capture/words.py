@@ -12,7 +12,7 @@ from typing import Literal
 
 Part = Literal[
     "courtesy", "intends", "retracts", "disputes", "accepts", "continues", "orders", "upkeep", "done", "concedes",
-    "fails", "wishes", "addresses", "closes", "refers",
+    "fails", "wishes", "addresses", "closes", "refers", "procedure",
 ]  # fmt: skip
 
 # English first, then German, French, Spanish, Portuguese and Italian, then Russian, Chinese, Japanese and Korean. In a
@@ -21,7 +21,7 @@ _TABLE: dict[Part, str] = {
     # Words before a request that say nothing of it.
     "courtesy": """
         hey hi hello no, ok okay oh ah yes yeah yep so and now then also alright right great good nice cool perfect
-        thanks
+        awesome thanks
         please well finally however sure but hmm sorry thinking_again can_you could_you would_you will_you can_we
         could_we
         i'd_like_you_to i'd_like_it_to i'd_like_us_to i'd_like_to i'd_like i_would_like_it_to i_would_like_to
@@ -38,8 +38,7 @@ _TABLE: dict[Part, str] = {
         do_you_want
         want_me should_i shall_i you_can you_could you_may you_might you_should this_should checking looking reading
         running
-        wait next first then now_let now_i now_we now_for now_that now_update now_fix now_add now_remove now_replace
-        now_check now_write now_create now_run now_verify now_make now_the_test* now_here's i_now_have i've_now_got
+        wait next first then now_the_test* i_now_have i've_now_got
         ich_werde lass_mich soll_ich je_vais laissez-moi veux-tu voy_a vamos_a déjame vou vamos deixe-me vado_a
         lasciami
         сейчас давай* я_проверю я_сделаю 我将 我先 我会 我来 我准备 让我 接下来 需要我 まず これから それでは 먼저
@@ -57,7 +56,7 @@ _TABLE: dict[Part, str] = {
         틀렸 잠깐""",
     # The person doubts the answer before, but not what was asked.
     "disputes": """
-        hmm hm hmmm um uhm huh sorry but that's_not that's_wrong this_is_not this_is_wrong it's_not it's_still
+        hmm* hm um uhm huh sorry but that's_not that's_wrong this_is_not this_is_wrong it's_not it's_still
         it_is_still
         not_quite not_what not_like why_did why_would why_are why_is you_didn't you_shouldn't you_misunderstood
         you_forgot
@@ -95,7 +94,8 @@ _TABLE: dict[Part, str] = {
         run rerun
         test commit push pull merge rebase open look read see find search list review verify debug investigate fix try
         continue resume proceed research do_some do_a do_the_research summarize describe analyze evaluate compare
-        suggest
+        suggest get_started get_back come_back go_through work_through check_off create_a_branch create_a_new_branch
+        create_a_new_git_branch create_a_pr there_are there's
         propose help address respond shift sort_this talk pause discuss write_up draft make_sure_you include_th*
         confirm start_the start_a start_with restart install build deploy what how who
         when where
@@ -153,6 +153,11 @@ _TABLE: dict[Part, str] = {
         further_adjust* something_else what_else noch_etwas sonst_noch weitere_anpassungen autre_chose
         d'autres_modifications algo_más otro_cambio mais_alguma algo_mais altro ещё_что-то что-нибудь_ещё
         其他 还有什么 他に 다른""",
+    # A question about how to go on, or an answer that leaves it open: nothing that lasts is decided.
+    "procedure": """
+        what_would_you_like would_you_like_me want_me_to you_decide proceed go_on next ready more_questions more_to
+        any_other reproduce review push commit committed weiter vorgehen ensuite siguiente continuar continuare
+        дальше 下一步 继续 次に 다음""",
     # A sentence that is about the one before it, and does not say what.
     "refers": """
         this that that'll that's it it's it'll these those das dies es ça cela c'est esto eso isso isto questo quello
@@ -199,6 +204,8 @@ _OTHER_SUBJECT = re.compile(
     r"|changement de sujet\b|otro tema\b|otra cosa\b|换个话题|另一个问题|別の(?:話|質問|件))",
     re.IGNORECASE,
 )
+# "Now commit and push", but not "Now uses it", "Now the list is sorted".
+_NOW = re.compile(r"\W*now,? (?!(?:the|it|all|both|everything|\w+(?:s|ly))\b(?!['’]))[a-z]", re.IGNORECASE)
 _LEAST_REST = 8  # characters
 _INTERJECTIONS = re.compile(r"\W*(?:(?:ok|okay|alright|great|good|perfect|now|so|well|yes|sure)[,.!] )+", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
@@ -210,6 +217,8 @@ def begins(part: Part, text: str) -> bool:
         text = _requested(text)
     elif part == "intends":
         text = _INTERJECTIONS.sub("", text)
+        if _NOW.match(text):
+            return True
     return _pattern(part, at_start=True).match(text) is not None
 
 

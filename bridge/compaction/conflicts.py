@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ..embedding.embedder import Vectors
 from . import conflict_model, lexicon
 from .decision_features import DecisionFeatures, extract_features
-from .statements import NAMED, Clause, clauses
+from .statements import NAMED, Clause, are_of_two_things, clauses
 
 ConflictKind = Literal["negation", "choice", "value", "toggle", "reversal"]
 SubjectRelation = Literal["same", "earlier is narrower", "later is narrower", "apart"]
@@ -66,6 +66,8 @@ def find_conflicts(
             if replaced_by_later >> earlier & 1 or origins[earlier] & origins[later] or features[earlier].is_open:
                 continue
             yield_control()
+            if are_of_two_things(texts[earlier], texts[later]):
+                continue
             conflict = compare_clauses(parsed[earlier], parsed[later]) if shared[later, earlier] else None
             if conflict is None and near[later, earlier]:
                 similarity = float(vectors[earlier] @ vectors[later])

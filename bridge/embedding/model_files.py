@@ -111,6 +111,7 @@ PUBLISHED = (
 )
 GRAPH = File("model.onnx", 25_062, "853b9beafd50fa757f0b5fdf0a7f4a50e9552785ad3bce5c227cb00b8d6ec9f8")
 # Made from the published files.
+WORDS = File("vocab.txt", 231_507, "0f052197aac305fe42f378b5c61554b7bacb34b8be4af83fec2cfdcdffbc9973")
 INT8_WEIGHTS = File("weights-int8.bin", 23_454_720, "3eeb6e93dc4b715b32423acf71bf02f81471194bca0c25d32780279bf1563b2f")
 INT8_GRAPH = File("model-int8.onnx", 31_596, "bbc11a818d8c2ada0a15a5ecb09f98c8dd404c00cd6fcda05425ea3bb0e70d95")
 DEFAULT_FOLDER = DATA / "all-MiniLM-L6-v2"

@@ -12,6 +12,7 @@ from jobs.errors import JobError
 from . import onnx_graph
 from .embedder import Vector, normalised
 from .local_embedder import LocalEmbedder
+from .onnx_session import Session
 from .tokens import model_tokenizer, word_piece_tokenizer
 
 
@@ -28,13 +29,13 @@ class OnnxEmbedder(LocalEmbedder):
             return word_piece_tokenizer(self._folder)
         return model_tokenizer(self._folder, self._model.token_limit)
 
-    def _open(self) -> Any:
+    def _open(self) -> Session:
         graph = self._folder / self._model.graph
         try:
             return onnx_graph.open_session(
                 graph, threads=self._intra_op_threads, optimised=self._model.optimised, prepacked=self._prepacked
             )
-        except Exception as error:  # onnxruntime's exceptions share no narrower base
+        except (RuntimeError, OSError) as error:
             message = f"The embedding model at {graph} cannot be loaded: {error}."
             raise JobError("MODEL_CORRUPT", message) from error
 
@@ -42,9 +43,8 @@ class OnnxEmbedder(LocalEmbedder):
         prefix = self._model.query_prefix if is_query else self._model.text_prefix
         ids = np.array([self._tokens.ids(prefix + text)], np.int64)  # meanwhile the graph is opened
         given = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
-        session = self._loading.result()
-        feeds = {each.name: given[each.name] for each in session.get_inputs()}
-        (found,) = session.run([self._model.output], feeds)
+        session: Session = self._loading.result()
+        found = session.run({each.name: given[each.name] for each in session.inputs}, self._model.output)
         vector: Vector = normalised(_pooled(found, self._model.pooling))[0]
         return vector
 

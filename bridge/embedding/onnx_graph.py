@@ -1,6 +1,6 @@
 """Opens the ONNX graphs and tokenizers of models, with one set of options.
 
-onnxruntime and tokenizers are imported when one is opened.
+The libraries are loaded when one is opened.
 """
 
 from __future__ import annotations
@@ -8,35 +8,30 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from .onnx_session import Session
+
 INPUTS = frozenset({"input_ids", "attention_mask", "token_type_ids"})
+_EXTENDED = 2  # the level of optimisation that fuses operators
 
 
-def open_session(graph: Path, *, threads: int = 1, optimised: bool = True, prepacked: bool = True) -> Any:
+def open_session(graph: Path, *, threads: int = 1, optimised: bool = True, prepacked: bool = True) -> Session:
     """A session of the graph on the processor. ``threads``: inside one run.
 
     ``optimised``: fuse operators, which exported graphs need. ``prepacked``: arrange the weights for this processor. In
-    a new process of one question, both may cost more than they save. Raises what onnxruntime raises.
+    a new process of one question, both may cost more than they save. Raises as ``Session``.
     """
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4  # errors are raised too
-    levels = onnxruntime.GraphOptimizationLevel
-    options.graph_optimization_level = levels.ORT_ENABLE_EXTENDED if optimised else levels.ORT_DISABLE_ALL
-    options.enable_cpu_mem_arena = False  # it would keep the memory of the longest text
-    options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
-    options.add_session_config_entry("session.disable_prepacking", "0" if prepacked else "1")
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # spinning would waste processor time
-    return onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
+    settings = {
+        "session.disable_prepacking": "0" if prepacked else "1",
+        "session.intra_op.allow_spinning": "0",  # spinning would waste processor time
+    }
+    return Session(graph, threads=threads, level=_EXTENDED if optimised else 0, settings=settings)
 
 
-def inputs_of(session: Any) -> frozenset[str]:
-    """The names of the graph's inputs. Raises ValueError if it has others than an encoder of texts."""
-    inputs = session.get_inputs()
-    if not all(each.type == "tensor(int64)" and each.name in INPUTS for each in inputs):
-        named = ", ".join(f"{each.name} {each.type}" for each in inputs)
+def require_encoder(session: Session) -> None:
+    """Raises ValueError if the graph has other inputs than an encoder of texts."""
+    if not all(each.element == "int64" and each.name in INPUTS for each in session.inputs):
+        named = ", ".join(f"{each.name} ({each.element or 'no numbers'})" for each in session.inputs)
         raise ValueError(f"it has other inputs than an encoder of texts: {named}")
-    return frozenset(each.name for each in inputs)
 
 
 def open_tokenizer(path: Path) -> Any:

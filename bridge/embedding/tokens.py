@@ -5,7 +5,6 @@ For models behind an endpoint, counts are needed only for budgets, so they are c
 
 from __future__ import annotations
 
-import json
 import re
 import unicodedata
 from collections.abc import Callable
@@ -44,10 +43,11 @@ class LatinWordPieces:
     need the model's tokenizer. Threads may share it.
     """
 
-    def __init__(self, tokenizer: Path) -> None:
-        """Reads the vocabulary from the model's ``tokenizer.json``. Raises OSError, ValueError, LookupError or
-        TypeError."""
-        self._ids: dict[str, int] = json.loads(tokenizer.read_bytes())["model"]["vocab"]
+    def __init__(self) -> None:
+        """Reads the vocabulary, a line for each id, from the program: in the tokenizer's file, it takes three times as
+        long to read. Raises OSError, ValueError, LookupError."""
+        words = (model_files.DEFAULT_FOLDER / model_files.WORDS.name).read_text("utf-8").split("\n")
+        self._ids = dict(zip(words, range(len(words)), strict=True))
         self.start, self.end, self.unknown = (self._ids[name] for name in ("[CLS]", "[SEP]", "[UNK]"))
         self._known: dict[str, list[int]] = {}
 
@@ -105,11 +105,11 @@ class ModelTokenizer:
 
     @cached_property
     def _tokenizer(self) -> Any:
-        return self._read(onnx_graph.open_tokenizer)
+        return self._read(lambda: onnx_graph.open_tokenizer(self._folder / "tokenizer.json"))
 
-    def _read(self, read: Callable[[Path], T]) -> T:
+    def _read(self, read: Callable[[], T]) -> T:
         try:
-            return read(self._folder / "tokenizer.json")
+            return read()
         except Exception as error:  # the library raises nothing narrower
             message = f"The tokenizer in {self._folder} cannot be read: {error}."
             raise JobError("MODEL_CORRUPT", message) from error

@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from jobs import clock, files, plain_files, spool
 from jobs.errors import JobError
@@ -23,10 +24,14 @@ from jobs.scrub import name_digest
 from ..graph import earlier_stores
 from ..memory import Memory, Metadata
 from ..privacy import redaction
+from ..store.values import Plan
 from ..text.identity import content_id
 from ..transfer import lost_memories
 from ..transfer.migration import Skipped, convert
 from .quotes import Quotes
+
+if TYPE_CHECKING:
+    from ..store.memories import Memories
 
 # Ids in a file are between quotation marks, of JSON or of a message. A topic id may be any word, such as "summary", so
 # in JSON it counts only after its field name.
@@ -62,30 +67,49 @@ class ForgetTargets:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class JobLeftovers:
-    """Job ids and file names by what must be done about them.
-
-    ``jobs`` have ended and lose their texts. ``jobs_to_cancel`` wait and would store a forgotten memory again.
-    ``quoting`` wait too, but only quote a forgotten memory in another one, so they stay. ``rejected`` and ``parts`` are
-    digests of the names of rejected files and of unfinished drops.
+class Left(NamedTuple):
+    """What names or quotes the memories, as a plan without their ids. ``whole`` are those of its files that are copies
+    of everything. The jobs ``quoting`` wait too, but only quote a forgotten memory in another one, so they stay.
     """
 
-    jobs: tuple[str, ...]
-    jobs_to_cancel: tuple[str, ...]
-    rejected: tuple[str, ...]
-    parts: tuple[str, ...]
-    quoting: tuple[str, ...]
+    plan: Plan
+    whole: list[str]
+    quoting: list[str]
 
 
-def of_jobs(
-    workspace: Workspace, targets: ForgetTargets, brings: Brings, accepted_until: str, own: str, now: float
-) -> JobLeftovers:
-    """The leftovers in the job folder.
+def find(
+    workspace: Workspace, store: Memories, targets: ForgetTargets, brings: Brings, until: str, own: str, now: float
+) -> Left:
+    """What is left of ``targets`` outside memory.db.
 
-    ``targets`` is what to look for, and ``brings`` gives the ids that a job would store. Jobs accepted after
-    ``accepted_until`` are not cancelled. ``own`` is the id of the job that forgets. ``now`` is in seconds since 1970.
+    ``brings`` gives the ids that a job would store. Jobs accepted after ``until`` are not cancelled. ``own`` is the id
+    of the job that forgets. ``now`` is in seconds since 1970.
     """
+    jobs = _of_jobs(workspace, targets, brings, until, own)
+    rejected = [path.name for path in _files(workspace.spool.rejected) if _mentions(path, targets)]
+    old = [path for path in _files(workspace.spool.inbox) if path.name.startswith(".") and path.suffix == ".tmp"]
+    parts = [path.name for path in old if now - _changed(path) > _PART_SECONDS and _mentions(path, targets)]
+    files = _of_files(workspace, targets)
+    earlier = of_earlier(workspace, targets.ids, store.extractions.data_ids(), store.workspace_id)
+    raw = [text.path.relative_to(workspace.root).as_posix() for text in earlier if text.path is not None]
+    plan = Plan(
+        forgotten=(),
+        jobs=tuple(jobs["jobs"]),
+        jobs_to_cancel=tuple(jobs["jobs_to_cancel"]),
+        rejected=tuple(map(name_digest, rejected)),
+        parts=tuple(map(name_digest, parts)),
+        files=(*files, *raw),
+        stores=tuple(dict.fromkeys(text.store for text in earlier if text.store)),
+        data_ids=tuple(text.data_id for text in earlier if text.data_id),
+        files_removed=len(rejected) + len(parts) + len(files) + len(raw),
+    )
+    whole = [name for name in files if "/previews/" not in name and "/imports/" not in name]
+    return Left(plan, whole, jobs["quoting"])
+
+
+def _of_jobs(
+    workspace: Workspace, targets: ForgetTargets, brings: Brings, accepted_until: str, own: str
+) -> dict[str, list[str]]:
     paths = workspace.spool
     groups: dict[str, list[str]] = {"jobs": [], "jobs_to_cancel": [], "quoting": []}
     ids = {each for folder in (paths.results, paths.active, paths.ended) for each in spool.job_ids(folder)}
@@ -93,26 +117,17 @@ def of_jobs(
         try:
             record = spool.read_record(paths, job_id)
         except (OSError, ValueError, JobError):
-            record = None  # recovery quarantines it as a rejected file, which is searched below
+            record = None  # recovery quarantines it as a rejected file, which is searched besides
         group = _about(_read(paths.record(job_id)), _copy(workspace, job_id), record, targets, brings, accepted_until)
         if group is not None:
             groups[group].append(job_id)
-    rejected = [path.name for path in _files(paths.rejected) if _mentions(path, targets)]
-    old = [path for path in _files(paths.inbox) if path.name.startswith(".") and path.suffix == ".tmp"]
-    parts = [path.name for path in old if now - _changed(path) > _PART_SECONDS and _mentions(path, targets)]
-    return JobLeftovers(
-        jobs=tuple(groups["jobs"]),
-        jobs_to_cancel=tuple(groups["jobs_to_cancel"]),
-        rejected=tuple(map(name_digest, rejected)),
-        parts=tuple(map(name_digest, parts)),
-        quoting=tuple(groups["quoting"]),
-    )
+    return groups
 
 
 def _about(
     record_bytes: bytes, copy: bytes, record: Record | None, targets: ForgetTargets, brings: Brings, accepted_until: str
 ) -> str | None:
-    """The field of ``JobLeftovers`` that a job belongs to, or None."""
+    """The group that a job belongs to, or None."""
     mentions = targets.in_bytes(record_bytes) or targets.in_bytes(copy)
     if record is None or record.ended:
         # The record of a succeeded job names the memories that it stored.
@@ -140,7 +155,7 @@ def _copy(workspace: Workspace, job_id: str) -> bytes:
 # --- other files ---
 
 
-def of_files(workspace: Workspace, targets: ForgetTargets) -> list[str]:
+def _of_files(workspace: Workspace, targets: ForgetTargets) -> list[str]:
     """Files and folders to remove, as paths relative to the workspace.
 
     These are previews, imported files, exports of what a team lost and stray raw texts that name or quote the memories,
@@ -167,32 +182,15 @@ def copies(workspace: Workspace) -> list[str]:
     return [path.relative_to(workspace.root).as_posix() for path in paths]
 
 
-@dataclass(frozen=True, slots=True)
-class Earlier:
-    """What cognee's stores of earlier versions hold of the memories.
-
-    ``files`` are raw texts and ``stores`` the SQLite files that refer to them, both relative to the workspace;
-    ``data_ids`` are the texts' ids there.
-    """
-
-    files: tuple[str, ...] = ()
-    stores: tuple[str, ...] = ()
-    data_ids: tuple[str, ...] = ()
-
-
-def of_earlier(workspace: Workspace, ids: Collection[str], ours: Collection[str], workspace_id: str) -> Earlier:
+def of_earlier(
+    workspace: Workspace, ids: Collection[str], ours: Collection[str], workspace_id: str
+) -> list[earlier_stores.Text]:
     """The texts of earlier versions that are one of the memories, or became one.
 
     ``ours`` are the ids of documents that this program gave to cognee.
     """
-    found = [
-        text for text in earlier_stores.find(workspace, ours).texts if not _ids_of(text, workspace_id).isdisjoint(ids)
-    ]
-    return Earlier(
-        files=tuple(text.path.relative_to(workspace.root).as_posix() for text in found if text.path is not None),
-        stores=tuple(dict.fromkeys(text.store for text in found if text.store)),
-        data_ids=tuple(text.data_id for text in found if text.data_id),
-    )
+    found = earlier_stores.find(workspace, ours).texts
+    return [text for text in found if not _ids_of(text, workspace_id).isdisjoint(ids)]
 
 
 def _ids_of(text: earlier_stores.Text, workspace_id: str) -> set[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from jobs import steps
 from jobs.errors import JobError
@@ -18,41 +18,17 @@ from ..embedding.embedder import is_text_rejected
 from ..memory import Memory
 from ..slices import AdaptiveBatch, Progress, Slices
 from ..store import values
-from ..store.values import Extraction, OutboxEntry
+from ..store.values import OutboxEntry
 
 if TYPE_CHECKING:
     from ..store.store import Store
+    from .cognee_store import CogneeStore
 
 log = logging.getLogger(__name__)
 
 _BATCH = 100  # memories per write to the graph, at most
 _FIRST_BATCH = 25  # of sliced work, while the time of a write is unknown
 _SMALLEST_BATCH = 25  # of sliced work; the first memory of a write costs as much as the next ten
-
-
-class Graph(Protocol):
-    """The operations of the graph that the relay needs; ``CogneeStore`` has them. All are idempotent."""
-
-    def write(self, memories: Sequence[Memory], superseded: Sequence[tuple[str, str]] = ()) -> None:
-        """Write memories, and the edges from records to their sources."""
-
-    def set_status(self, memory: Memory) -> None:
-        """Change a memory's status."""
-
-    def topics(self, memory_ids: Sequence[str]) -> list[str]:
-        """The ids of the memories' topics in the graph."""
-
-    def delete(self, memory_ids: Sequence[str]) -> None:
-        """Remove memories."""
-
-    def write_findings(self, found: Extraction) -> None:
-        """Write an extraction."""
-
-    def remove_findings(self, found: Extraction) -> None:
-        """Remove an extraction."""
-
-    def sync(self) -> None:
-        """Force all writes to the medium."""
 
 
 class OutboxRelay:
@@ -62,7 +38,9 @@ class OutboxRelay:
     closes the graph after a failure.
     """
 
-    def __init__(self, store: Callable[[], Store], graph: Callable[[], Graph], close_graph: Callable[[], None]) -> None:
+    def __init__(
+        self, store: Callable[[], Store], graph: Callable[[], CogneeStore], close_graph: Callable[[], None]
+    ) -> None:
         self._store = store
         self._graph = graph
         self._close_graph = close_graph
@@ -125,7 +103,7 @@ class OutboxRelay:
         self._store().outbox.delivered(entries)
         return {}
 
-    def _apply(self, graph: Graph, entries: Sequence[OutboxEntry]) -> None:
+    def _apply(self, graph: CogneeStore, entries: Sequence[OutboxEntry]) -> None:
         """Write the present state of the entries' memories to the graph, whatever change each entry recorded."""
         ids = list(dict.fromkeys(entry.memory_id for entry in entries))
         memories = {memory.id: memory for memory in map(self._shown, ids) if memory is not None}
@@ -145,7 +123,7 @@ class OutboxRelay:
         with steps.fault_point("graph.sync"):
             graph.sync()
 
-    def _apply_extractions(self, graph: Graph, written: Sequence[str], gone: Sequence[str]) -> None:
+    def _apply_extractions(self, graph: CogneeStore, written: Sequence[str], gone: Sequence[str]) -> None:
         """Write the extractions of the written memories, and remove those of the removed ones."""
         kept = self._store().extractions
         if found := kept.of(written):

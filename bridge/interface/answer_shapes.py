@@ -17,7 +17,7 @@ from jobs.states import State
 
 from ..argument_table import ARGUMENTS, Preset, RankingMode
 from ..memory import MemoryKind
-from ..memory_shapes import FeedbackCounts, InCode, Labels
+from ..memory_shapes import FeedbackCounts, InCode, Labels, NumberedMemory
 
 
 def _within(argument: str) -> Any:
@@ -74,9 +74,7 @@ class ReportedScore(TypedDict):
     """The reranker's judgement, which is then half of semantic_score. Absent without a reranker."""
 
 
-class _Hit(ReportedScore):
-    memory_id: str
-    memory_number: Number
+class _Hit(NumberedMemory, ReportedScore):
     memory_type: MemoryKind
     summary_text: Annotated[str, Field(min_length=1)]
     """The memory as Markdown, rendered from its current fields."""
@@ -90,11 +88,9 @@ class AnyHit(_Hit, Labels):
     """The fields of every hit."""
 
 
-class RelatedStatement(TypedDict):
+class RelatedStatement(NumberedMemory):
     """A decision of another memory."""
 
-    memory_id: str
-    memory_number: Number
     statement: str
     dated_at: Moment | None
     """When that memory was said; null if that is not known."""
@@ -127,7 +123,16 @@ class Standing(TypedDict):
     """The memory whose relevance this one inherited; null if the relevance is its own."""
 
 
-class RetrievalHit(AnyHit):
+class Marked(TypedDict):
+    fit: NotRequired[Literal["weak"]]
+    """Present if the memory is probably no answer to the question. It changes no score."""
+    standing: NotRequired[Standing]
+    """Absent if what answers the question holds, and replaced nothing."""
+    in_code: NotRequired[InCode]
+    """Absent if nothing of it stood in the code, or nothing is certain."""
+
+
+class RetrievalHit(AnyHit, Marked):
     """One memory that answers the question.
 
     A legacy memory has null metadata, except its importance, and none of the structured fields.
@@ -140,14 +145,8 @@ class RetrievalHit(AnyHit):
     references: NotRequired[list[str]]
     best_passages: NotRequired[list[str]]
     """One or two decisions, and another passage if it matches better; absent unless ``best_passages`` asks for them."""
-    fit: NotRequired[Literal["weak"]]
-    """Present if the hit is probably no answer to the question. It changes no score."""
     feedback: NotRequired[FeedbackCounts]
     """Absent if nobody gave any."""
-    standing: NotRequired[Standing]
-    """Absent if what answers the question holds, and replaced nothing."""
-    in_code: NotRequired[InCode]
-    """Absent if nothing of it stood in the code, or nothing is certain."""
     compaction_source: NotRequired[list[str]]
     """The ids of the memories that a decision record merged. Absent in all other hits."""
 
@@ -309,7 +308,7 @@ class PackContext(TypedDict):
     budget: Number
 
 
-class ExplainItem(TypedDict):
+class ExplainItem(Marked):
     """Why a memory is found, or is not found."""
 
     id: Number
@@ -326,14 +325,8 @@ class ExplainItem(TypedDict):
     matches: ExplainedMatches
     pack_context: PackContext | None
     """Null unless it was requested."""
-    fit: NotRequired[Literal["weak"]]
-    """Present if the memory is weak as a hit: probably no answer to the query."""
     feedback: NotRequired[FeedbackCounts]
     """Absent if nobody gave any."""
-    standing: NotRequired[Standing]
-    """Absent if what answers the query holds, and replaced nothing."""
-    in_code: NotRequired[InCode]
-    """Absent if nothing of it stood in the code, or nothing is certain."""
 
 
 ExplainProblemCode = Literal["INVALID_ARGUMENT", "NOT_FOUND", "PROJECT_MISMATCH"]
@@ -407,22 +400,14 @@ ExplainResponse = ExplainSuccess | ExplainFailure
 # --- context ---
 
 
-class PackedMemory(TypedDict):
+class PackedMemory(NumberedMemory, Marked):
     """A memory in the block."""
 
-    memory_id: str
-    memory_number: Number
     score: Score
     tokens: Count
     """The tokens of its note."""
     truncated: bool
     """Whether lines were left out at its end."""
-    fit: NotRequired[Literal["weak"]]
-    """Present if the memory is probably no answer."""
-    standing: NotRequired[Standing]
-    """Absent if what answers the question holds, and replaced nothing."""
-    in_code: NotRequired[InCode]
-    """Absent if nothing of it stood in the code, or nothing is certain."""
     position: Number
 
 

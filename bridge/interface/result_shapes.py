@@ -15,7 +15,7 @@ from jobs.kinds import KINDS, Kind
 from jobs.schema import Count, Digest, FoundTrouble, Moment, Number, Redactions, Seconds, Share
 
 from ..memory import MemoryKind, Status
-from ..memory_shapes import FeedbackCounts, Labels, ListLabels
+from ..memory_shapes import FeedbackCounts, Labels, ListLabels, NumberedMemory
 from ..store.values import KeptBecause
 from .json_schema import Shape
 
@@ -37,12 +37,7 @@ class IngestTimings(TypedDict):
     jobs_together: Number
 
 
-class _Changed(GraphFollows):
-    memory_id: str
-    memory_number: Number
-
-
-class SetStatusResult(_Changed, Labels):
+class SetStatusResult(GraphFollows, NumberedMemory, Labels):
     """The memory's metadata after the change."""
 
 
@@ -59,11 +54,9 @@ class IngestResult(SetStatusResult):
     timings_ms: IngestTimings
 
 
-class FeedbackResult(TypedDict):
+class FeedbackResult(NumberedMemory):
     """The feedback, and all that was given on the memory."""
 
-    memory_id: str
-    memory_number: Number
     verdict: Literal["helpful", "wrong", "withdrawn"]
     by: str
     feedback: FeedbackCounts
@@ -101,11 +94,9 @@ class RebuildResult(TypedDict):
     seconds: Seconds
 
 
-class CompactedMemory(TypedDict):
+class CompactedMemory(NumberedMemory):
     """A memory that would be merged."""
 
-    memory_id: str
-    memory_number: Number
     memory_type: Literal["summary", "decision_record"]
     """The topic's former decision record is merged like a summary."""
     topic: str
@@ -163,11 +154,9 @@ class PreviewedRecord(ListLabels):
     """What wrote the narrative: the template or the language model."""
 
 
-class ConflictSide(TypedDict):
+class ConflictSide(NumberedMemory):
     """One of two decisions that conflict."""
 
-    memory_id: str
-    memory_number: Number
     text: str
     date: Moment
     """The memory's ``source_created_at``, else its ``created_at``; of a decision of an earlier record, its own day."""
@@ -195,23 +184,26 @@ class CompactionConflict(TypedDict):
     """The one that holds. It is the older one only if somebody said so."""
 
 
-class CompactionPreview(TypedDict):
+class _Compacted(TypedDict):
+    conflicts: list[CompactionConflict]
+    kept_both: list[CompactionConflict]
+    """The conflicts that ``keep_both`` rejected: both decisions hold."""
+    warnings: list[str]
+    """What else to check."""
+
+
+class CompactionPreview(_Compacted):
     """The result that a compaction of the topic would have. Nothing was changed."""
 
     summaries: Annotated[list[CompactedMemory], Field(min_length=2)]
     """The memories that would be merged and superseded, the oldest first."""
     decision_record: PreviewedRecord
-    conflicts: list[CompactionConflict]
-    kept_both: list[CompactionConflict]
-    """The conflicts that ``keep_both`` rejected: both decisions hold."""
-    warnings: list[str]
-    """What else to check before the preview is applied."""
     preview_digest: Digest
     """The digest of the change that would be applied. It stays the same until a memory of the topic changes, or
     what is known of its decisions."""
 
 
-class AppliedCompaction(GraphFollows):
+class AppliedCompaction(GraphFollows, _Compacted):
     """The decision record that a topic's memories were merged into."""
 
     decision_record_id: str
@@ -221,11 +213,7 @@ class AppliedCompaction(GraphFollows):
     """The ids of the memories that it merged, the oldest first."""
     superseded_numbers: dict[str, Number]
     """Memory id -> number, of those that still exist."""
-    conflicts: list[CompactionConflict]
-    kept_both: list[CompactionConflict]
-    """The conflicts that were rejected."""
     narrative_source: Literal["template", "llm"]
-    warnings: list[str]
     preview_digest: Digest
     """The digest of the preview that was applied."""
     applied_at: Moment
@@ -334,11 +322,9 @@ class ImportResult(GraphFollows):
     seconds: Seconds
 
 
-class LookedInto(TypedDict):
+class LookedInto(NumberedMemory):
     """A memory whose text cognee has processed."""
 
-    memory_id: str
-    memory_number: Number
     source: str | None
     """The path of its file, as the job gave it."""
     nodes: Count
@@ -378,11 +364,9 @@ class CognifyResult(TypedDict):
     """Secrets that were replaced in texts and files before they were kept. Null where the setting is off."""
 
 
-class RestsOn(TypedDict):
+class RestsOn(NumberedMemory):
     """A memory that an answer is based on."""
 
-    memory_id: str
-    memory_number: Number
     memory_type: MemoryKind
     title: str
     """The topic, or a legacy text's first line."""
@@ -449,32 +433,35 @@ class MigratedItem(TypedDict):
     importance: Share | None
 
 
-class Migration(GraphFollows):
+class _TakenOver(GraphFollows):
+    dry_run: bool
+    forgotten: Count
+    """Those that were forgotten here before. They stay forgotten."""
+    failed: Count
+    remaining: Count
+    """Those beyond the limit of this run."""
+    items_omitted: Count
+    receipt: str | None
+    """The id of the receipt, with which the run can be undone. Null in a dry run."""
+    redactions: Redactions | None
+    """Secrets that were replaced, or would be. Null where the setting is off."""
+    warnings: list[str]
+
+
+class Migration(_TakenOver):
     """What a migration did, or in a dry run would do.
 
     ``migrated``, ``already_migrated``, ``forgotten``, ``failed`` and ``remaining`` add up to ``found``.
     """
 
-    dry_run: bool
     found: Count
     """Texts of earlier versions, without those that were skipped."""
     migrated: Count
     already_migrated: Count
-    forgotten: Count
-    """Texts that were forgotten here before. They stay forgotten."""
-    failed: Count
     skipped: Count
     """Other texts in cognee's store."""
-    remaining: Count
-    """Texts beyond the limit of this run."""
     items: Annotated[list[MigratedItem], Field(max_length=200)]
     """Failed ones first. The receipt has all of them."""
-    items_omitted: Count
-    receipt: str | None
-    """The id of the receipt, with which the migration can be undone. Null in a dry run."""
-    redactions: Redactions | None
-    """Secrets that were replaced, or would be, in what was migrated. Null where the setting is off."""
-    warnings: list[str]
 
 
 class KeptMemory(TypedDict):
@@ -484,14 +471,16 @@ class KeptMemory(TypedDict):
     reason: str
 
 
-class UndoneMigration(GraphFollows):
-    """The result of undoing a migration. Undoing it again gives the same result."""
-
+class Undone(GraphFollows):
     receipt: str
     undone: Count
     """Memories removed, not counting their hidden originals."""
     kept: Annotated[list[KeptMemory], Field(max_length=200)]
-    """Memories that were changed after the migration."""
+    """Memories that were changed since."""
+
+
+class UndoneMigration(Undone):
+    """The result of undoing a migration. Undoing it again gives the same result."""
 
 
 MigrateResult = TypeAliasType(
@@ -556,22 +545,17 @@ class CapturedSessionItem(TypedDict):
     """The transcript's format version, if it is newer than those known."""
 
 
-class Captured(GraphFollows):
+class Captured(_TakenOver):
     """What a capture did, or in a dry run would do.
 
     ``captured``, ``unchanged``, ``withdrawn``, ``forgotten``, ``empty`` and ``failed`` add up to ``sessions``.
     """
 
-    dry_run: bool
     sessions: Count
     captured: Count
     unchanged: Count
     withdrawn: Count
-    forgotten: Count
     empty: Count
-    failed: Count
-    remaining: Count
-    """Sessions beyond the limit of this run."""
     memories: Count
     """Memories added."""
     superseded: Count
@@ -585,22 +569,11 @@ class Captured(GraphFollows):
     """Their cost, as reported; null where it is not known, and in a dry run."""
     items: Annotated[list[CapturedSessionItem], Field(max_length=200)]
     """The sessions that were read come first."""
-    items_omitted: Count
-    receipt: str | None
-    """The id of the receipt, with which the capture can be undone. Null in a dry run."""
-    redactions: Redactions | None
-    """Secrets that were replaced, or would be. Null where the setting is off."""
-    warnings: list[str]
 
 
-class UndoneCapture(GraphFollows):
+class UndoneCapture(Undone):
     """The result of undoing a capture. Undoing it again gives the same result."""
 
-    receipt: str
-    undone: Count
-    """Memories removed."""
-    kept: Annotated[list[KeptMemory], Field(max_length=200)]
-    """Memories that were changed after the capture."""
     revived: list[str]
     """Memories that the capture had superseded: they are Active again."""
 

@@ -163,12 +163,15 @@ def ingest_payload(
     """The payload of an ingest job from the arguments of a command line. ``fields`` are keyed as ``SUMMARY_OPTIONS``,
     ``labels`` as ``memory.GIVEN``.
 
-    One text alone, or decisions alone, are a summary whose topic and context are made of them.
+    One text alone, or decisions alone, are a summary whose topic and context are made of them. A first text of ``-`` is
+    what standard input gives.
 
     Raises JobError: ARGUMENT_INVALID when a text is missing, a label has no summary, a summary is given in two ways, or
     the importance is no number; and as ``read_json_argument``.
     """
     given = _present(**labels)
+    if user_message == "-":
+        user_message = _standard_input()
     if fields:
         other = "--summary-json" if summary_json is not None else "--summary" if summary else None
         _require_summary_alone(fields, other, user_message or assistant_message)
@@ -234,6 +237,14 @@ def _named(summary: dict[str, Any]) -> dict[str, Any]:
     return {"topic": title, "context": said} | summary
 
 
+def _standard_input() -> str:
+    """Raises JobError: ARGUMENT_INVALID when it is no UTF-8."""
+    try:
+        return sys.stdin.buffer.read().decode()
+    except ValueError as error:
+        raise JobError("ARGUMENT_INVALID", f"Standard input cannot be read: {error}.") from None
+
+
 def _option(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
@@ -259,7 +270,7 @@ def read_json_argument(text: str) -> dict[str, Any]:
     """
     try:
         if text == "-":
-            source = sys.stdin.buffer.read().decode()
+            source = _standard_input()
         elif text.lstrip().startswith("{"):
             source = text
         else:

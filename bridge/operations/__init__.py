@@ -48,6 +48,7 @@ from jobs.lifecycle import Failed, Succeeded
 from jobs.parse import parse_copy
 
 from ..privacy import redaction
+from ..store.values import AppliedJob
 
 if TYPE_CHECKING:
     from jobs.model import Job
@@ -77,8 +78,7 @@ class JobCopy(TypedDict):
 class Task(Generic[P]):
     """A job as an operation sees it. ``payload`` is the model of its kind in ``jobs.payloads``.
 
-    ``sha256`` is the job's digest: with the job's id, it identifies the applied job in memory.db. ``redactions`` counts
-    the secrets that were removed from the payload when the job was accepted, by kind.
+    ``redactions`` counts the secrets that were removed from the payload when the job was accepted, by kind.
     """
 
     job_id: str
@@ -93,24 +93,18 @@ class Task(Generic[P]):
         """The time to use where the payload has none: the same in every attempt, so that a retry gives the same."""
         return self.submitted_at or self.accepted_at
 
-
-Operation = Callable[[Sequence[Task[Any]], "Stores", datetime, Progress], Outcomes]
-
-
-def operation(kind: Kind) -> Operation:
-    """The function that runs jobs of the kind: ``run`` of the kind's module, imported on first use.
-
-    Raises KeyError for an unknown kind.
-    """
-    function: Operation = import_module(f"{__name__}.{BY_NAME[kind].module}").run
-    return function
+    @property
+    def applied(self) -> AppliedJob:
+        """The job as memory.db knows it once it is applied."""
+        return AppliedJob(self.job_id, self.sha256)
 
 
 def run(kind: Kind, copies: Sequence[JobCopy], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
     """Run jobs of one kind together. Returns the outcome of each job by job id, without secrets in its errors. A copy
     that does not fit its model fails its own job.
 
-    Raises JobError when no job could be tried.
+    ``run`` of the kind's module returns the result of a job, or raises its JobError. One that has ``run_all`` instead
+    returns the outcomes of all, or raises JobError when none could be tried.
     """
     outcomes: dict[str, Succeeded | Failed] = {}
     tasks = []
@@ -119,8 +113,15 @@ def run(kind: Kind, copies: Sequence[JobCopy], stores: Stores, now: datetime, pr
             tasks.append(task_of_copy(each, kind, stores))
         except JobError as error:
             outcomes[each["job_id"]] = Failed(error)
-    if tasks:
-        outcomes |= operation(kind)(tasks, stores, now, progress)
+    operation = import_module(f"{__name__}.{BY_NAME[kind].module}")
+    if tasks and hasattr(operation, "run_all"):
+        outcomes |= operation.run_all(tasks, stores, now, progress)
+    else:
+        for task in tasks:
+            try:
+                outcomes[task.job_id] = Succeeded(operation.run(task, stores, now, progress))
+            except JobError as error:
+                outcomes[task.job_id] = Failed(error)
     if not stores.settings.redact_secrets:
         return outcomes
     return {job_id: _quoting_none(outcome) for job_id, outcome in outcomes.items()}

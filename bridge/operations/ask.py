@@ -6,18 +6,17 @@ failing model does not fail the job: the context is returned at once, with a war
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from jobs.errors import JobError
-from jobs.lifecycle import Failed, Succeeded
 
 from ..graph.open_stores import Stores
 from ..memory import Memory
 from ..privacy import redaction
 from ..search import listing
-from . import Outcomes, Progress, Task
+from . import Progress, Task
 
 if TYPE_CHECKING:
     from jobs.payloads import Ask
@@ -28,26 +27,19 @@ if TYPE_CHECKING:
 _DEFAULT_TOP_K = 10
 
 
-def run(tasks: Sequence[Task[Ask]], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
-    """Answer each job's question.
+def run(task: Task[Ask], stores: Stores, now: datetime, progress: Progress) -> AskResult:
+    """Answer the question.
 
     The payload has ``question`` and ``top_k`` (1 to 100, default 10). The result has the answer (None without a
     language model), the context, the memories that the answer rests on, and warnings. A job fails with
     GRAPH_NOT_INSTALLED, GRAPH_UNAVAILABLE, an error of the embedding provider, or a deletion that the graph rejects;
     errors of the language model become warnings. A second run asks again.
     """
-    return {task.job_id: _one(task, stores, progress) for task in tasks}
-
-
-def _one(task: Task[Ask], stores: Stores, progress: Progress) -> Succeeded | Failed:
     question, top_k = task.payload.question, task.payload.top_k or _DEFAULT_TOP_K
-    try:
-        stores.graph.deliver_all(progress)
-        _deliver_deletions(stores)
-        answer, warnings = _answer(task, question, top_k, stores)
-        memories = list(_memories(answer, stores))
-    except JobError as error:
-        return Failed(error)
+    stores.graph.deliver_all(progress)
+    _deliver_deletions(stores)
+    answer, warnings = _answer(task, question, top_k, stores)
+    memories = list(_memories(answer, stores))
     if pending := stores.store.outbox.count():
         changes = "1 change" if pending == 1 else f"{pending} changes"
         warnings.append(f"The graph refused {changes}, which the answer leaves out: cognee-memory doctor.")
@@ -63,7 +55,7 @@ def _one(task: Task[Ask], stores: Stores, progress: Progress) -> Succeeded | Fai
         """The text without secrets: a memory may be older than redaction."""
         return redaction.redact(text).text if stores.settings.redact_secrets else text
 
-    result: AskResult = {
+    return {
         "question": question,
         "answer": clean(answer.text) if answer.text is not None else None,
         "llm": answer.text is not None,
@@ -71,7 +63,6 @@ def _one(task: Task[Ask], stores: Stores, progress: Progress) -> Succeeded | Fai
         "memories": [_line(memory) for memory in memories],
         "warnings": warnings,
     }
-    return Succeeded(result)
 
 
 def _deliver_deletions(stores: Stores) -> None:

@@ -12,11 +12,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from jobs import clock
 from jobs.errors import JobError
-from jobs.lifecycle import Failed, Succeeded
 from jobs.payloads import Capture
 
 from ..capture import boundaries, consent, model_summary, summary
@@ -27,9 +26,9 @@ from ..privacy import redaction
 from ..search.hits import summary_text
 from ..slices import Slices
 from ..store.change import StatusChange
-from ..store.values import AppliedJob, CapturedSegment, CapturedSession, Spent
+from ..store.values import CapturedSegment, CapturedSession, Spent
 from ..text.failures import is_failure
-from . import Outcomes, Progress, Task, captured_failures, captured_session, receipts
+from . import Progress, Task, captured_failures, captured_session, receipts
 from .capture_sources import EXPORT, AttachedSources, FileSources, Sources, attached_lines
 from .captured_session import SessionCapture, Tools, Turns
 from .made import Made, note_superseded
@@ -47,8 +46,8 @@ _READING = "reading sessions"
 _OF_ONE_TEXT = ("LLM_FAILED", "LLM_TEXT_REFUSED")  # another segment may be summarised
 
 
-def run(tasks: Sequence[Task[Capture]], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
-    """Run each job's capture, preview or undo.
+def run(task: Task[Capture], stores: Stores, now: datetime, progress: Progress) -> Captured | UndoneCapture:
+    """Run the capture, preview or undo.
 
     The payload names ``tools`` (default: the enabled ones), one ``session`` or ``transcript`` of theirs, or a ``file``
     inside the workspace; and ``since``, ``include``, ``exclude``, ``limit`` (sessions), ``again`` (also what was
@@ -58,7 +57,9 @@ def run(tasks: Sequence[Task[Capture]], stores: Stores, now: datetime, progress:
     A transcript that cannot be read is an item with the outcome ``failed``, not a failed job. A job fails with
     CAPTURE_OFF when a tool that it would read is not enabled, with RECEIPT_NOT_FOUND, or with an error of the stores.
     """
-    return {task.job_id: _one(task, stores, clock.iso(now), progress) for task in tasks}
+    if task.payload.undo:
+        return _undo(task, task.payload.undo, stores, clock.iso(now), progress)
+    return CaptureRun(task, stores, clock.iso(now), progress).run()
 
 
 def read_files(task: Task[Capture], stores: Stores, progress: Progress) -> Iterator[Line]:
@@ -66,15 +67,6 @@ def read_files(task: Task[Capture], stores: Stores, progress: Progress) -> Itera
     if task.payload.undo:
         return receipts.read_files(stores, task.payload.undo)
     return CaptureRun(task, stores, task.asked_at, progress).attached()
-
-
-def _one(task: Task[Capture], stores: Stores, now: str, progress: Progress) -> Succeeded | Failed:
-    try:
-        if task.payload.undo:
-            return Succeeded(_undo(task, task.payload.undo, stores, now, progress))
-        return Succeeded(CaptureRun(task, stores, now, progress).run())
-    except JobError as error:
-        return Failed(error)
 
 
 @dataclass(slots=True)
@@ -133,12 +125,12 @@ class CaptureRun:
             slices.advance(1)
         if self.is_preview:
             self._tell_what_is_off()
-            return self._result(None)
+            return cast("Captured", self._result(None))
         captured_failures.remove_expired(self.stores.store, self.now)
         self._write_receipt(self.now)
-        with self.stores.store.change(self.now, [AppliedJob(self.task.job_id, self.task.sha256)]):
+        with self.stores.store.change(self.now, [self.task.applied]):
             pass  # records the job as applied: from here on a cancellation is too late
-        return {**self._result(self.task.job_id), "graph": "follows"}
+        return cast("Captured", self._result(self.task.job_id) | {"graph": "follows"})
 
     def _sources(self) -> Sources:
         """The sessions. Raises JobError as ``FileSources`` or ``AttachedSources``."""
@@ -310,7 +302,7 @@ class CaptureRun:
         }
         receipts.write(self.stores, receipt)
 
-    def _result(self, receipt: str | None) -> Captured:
+    def _result(self, receipt: str | None) -> dict[str, Any]:
         counts = Counter(item.outcome for item in self.items)
         made = list(self._made())
         changed = [item for item in self.items if item.outcome not in ("unchanged", "withdrawn", "forgotten")]
@@ -323,12 +315,7 @@ class CaptureRun:
         return {
             "dry_run": self.is_preview,
             "sessions": len(self.items),
-            "captured": counts["captured"],
-            "unchanged": counts["unchanged"],
-            "withdrawn": counts["withdrawn"],
-            "forgotten": counts["forgotten"],
-            "empty": counts["empty"],
-            "failed": counts["failed"],
+            **{name: counts[name] for name in get_args(Outcome)},
             "remaining": self.remaining,
             "memories": len({each.memory.id for each in made if each.is_new}),
             "superseded": sum(len(item.capture.superseded) for item in self.items if item.capture),
@@ -438,11 +425,7 @@ def _undo(task: Task[Capture], receipt_id: str, stores: Stores, now: str, progre
 
     Raises JobError: RECEIPT_NOT_FOUND.
     """
-    receipt = receipts.load_for(task, receipt_id, stores)
-    if receipt.get("made_by") != "capture":
-        raise JobError("RECEIPT_NOT_FOUND", f"The receipt {receipt['receipt']!r} is of a migration.",
-                       remediation=f"Undo it: cognee-memory migrate --undo {receipt['receipt']}.")  # fmt: skip
-    receipt_id, store = receipt["receipt"], stores.store
+    receipt, store = receipts.load_for(task, receipt_id, stores, "capture"), stores.store
     ids = store.brought_by(receipt_id, receipt["begun_at"])
     kept = {each: why for each in ids if (why := _reason_to_keep(each, store))}
     going = [each for each in ids if each not in kept]
@@ -455,7 +438,7 @@ def _undo(task: Task[Capture], receipt_id: str, stores: Stores, now: str, progre
     ]
     supersedes = list(dict.fromkeys(supersedes))
     revived = [each for each in supersedes if _was_superseded(each, store)]
-    with store.change(now, [AppliedJob(task.job_id, task.sha256)]) as change:
+    with store.change(now, [task.applied]) as change:
         change.drop(going)
         change.set_statuses(StatusChange(each, "Active", now) for each in revived)
         for session in sessions:

@@ -8,13 +8,12 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from jobs.errors import JobError
 from jobs.finding import Finding, finding
-from jobs.lifecycle import Failed, Succeeded
 
 from ..embedding import local_models
 from ..forgetting.quotes import strings
@@ -24,7 +23,7 @@ from ..privacy.masking import trace
 from ..slices import Slices
 from ..store.audit import Audit, finding_of, open_audit
 from ..store.expected_graph import ExpectedGraph
-from . import Outcomes, Progress, Task
+from . import Progress, Task
 
 if TYPE_CHECKING:
     from jobs.diagnostics import Group
@@ -35,36 +34,22 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-def run(tasks: Sequence[Task[EmptyPayload]], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
-    """Verify all stores for each job.
+def run(task: Task[EmptyPayload], stores: Stores, now: datetime, progress: Progress) -> CheckResult:
+    """Verify all stores.
 
     The payload is empty. The result has the findings, whether none of them is an error (``ok``), how many memories
     there are (0 if they cannot be counted), and the seconds that the check took. Damage is a finding, not a failure: a
     job fails only when memory.db cannot be opened (STORE_NEWER, STORE_UNREADABLE). A second run checks again.
     """
-    return {task.job_id: _one(stores, progress) for task in tasks}
-
-
-def _one(stores: Stores, progress: Progress) -> Succeeded | Failed:
     began = time.monotonic()
-    try:
-        with open_audit(stores.workspace) as audit:
-            if audit is None:
-                return Succeeded(_result([], 0, began))
-            findings = list(_all(stores, audit, progress))
-            count = audit.count()
-    except JobError as error:
-        return Failed(error)
-    return Succeeded(_result(findings, count, began))
-
-
-def _result(made: list[Finding], memories: int, began: float) -> CheckResult:
-    return {
-        "ok": not any(finding.level == "error" for finding in made),
-        "findings": [finding.as_dict() for finding in made],
-        "memories": memories,
-        "seconds": round(time.monotonic() - began, 3),
-    }
+    with open_audit(stores.workspace) as audit:
+        findings = [] if audit is None else list(_all(stores, audit, progress))
+        return {
+            "ok": not any(finding.level == "error" for finding in findings),
+            "findings": [finding.as_dict() for finding in findings],
+            "memories": 0 if audit is None else audit.count(),
+            "seconds": round(time.monotonic() - began, 3),
+        }
 
 
 def _all(stores: Stores, audit: Audit, progress: Progress) -> Iterator[Finding]:

@@ -16,16 +16,15 @@ from typing import TYPE_CHECKING
 
 from jobs import clock, paths
 from jobs.errors import ERRORS, JobError
-from jobs.lifecycle import Failed, Succeeded
 
 from ..graph import installed, llm
 from ..graph.open_stores import Stores
 from ..memory import Memory
 from ..privacy import redaction
 from ..slices import Slices, ignore_progress
-from ..store.values import AppliedJob, Extraction
+from ..store.values import Extraction
 from ..text.passages import whole_text
-from . import Outcomes, Progress, Task, attachments, ingest, redactions
+from . import Progress, Task, attachments, ingest, redactions
 from .refusals import require_runnable
 from .rejected_texts import store_together
 
@@ -63,8 +62,8 @@ class _Work:
         self.failures.append({"memory_id": memory_id, "source": source, "code": error.code, "message": error.message})
 
 
-def run(tasks: Sequence[Task[Cognify]], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
-    """Store the texts of each job and extract from them.
+def run(task: Task[Cognify], stores: Stores, now: datetime, progress: Progress) -> CognifyResult:
+    """Store the job's texts and extract from them.
 
     The payload has one of ``texts``, ``paths`` (files of the workspace) and ``memory_ids``; with none of them, the job
     covers all raw memories without an extraction. The result lists the memories with the counts of nodes and edges that
@@ -75,14 +74,7 @@ def run(tasks: Sequence[Task[Cognify]], stores: Stores, now: datetime, progress:
     the details say what is stored. It also fails when no text could be extracted. A second run continues with the
     memories that have no extraction.
     """
-    return {task.job_id: _one(task, stores, now, progress) for task in tasks}
-
-
-def _one(task: Task[Cognify], stores: Stores, now: datetime, progress: Progress) -> Succeeded | Failed:
-    try:
-        work = _work(task, stores, now)
-    except JobError as error:
-        return Failed(error)
+    work = _work(task, stores, now)
     try:
         installed.require()
         llm.require_provider(stores.settings)
@@ -90,14 +82,14 @@ def _one(task: Task[Cognify], stores: Stores, now: datetime, progress: Progress)
         left = [memory_id for memory_id in work.memory_ids if memory_id not in known]
         _look_into_all(task, left, work, stores, now, progress)
     except JobError as error:
-        return Failed(_with_what_is_done(error, work, stores))
+        raise _with_what_is_done(error, work, stores) from None
     if work.failures and not stores.store.extractions.known(work.memory_ids):
         first = work.failures[0]
         why = JobError(first["code"], first["message"], details={"failures": work.failures})
-        return Failed(_with_what_is_done(why, work, stores))
-    with stores.store.change(clock.iso(now), [AppliedJob(task.job_id, task.sha256)]):
+        raise _with_what_is_done(why, work, stores)
+    with stores.store.change(clock.iso(now), [task.applied]):
         pass  # records the job as applied: from here on a cancellation is too late
-    return Succeeded(_result(task, work, stores))
+    return _result(task, work, stores)
 
 
 # --- what is to be looked into ---

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 from jobs import clock
 from jobs.errors import JobError
-from jobs.lifecycle import Failed, Succeeded
 from jobs.model import canonical_json
 from jobs.spool import RECORD_LIMIT
 
@@ -32,7 +31,7 @@ from ..store import history_digests
 from ..store.change import StatusChange
 from ..store.values import Addition, AppliedJob, Compaction, KnownPair, PairVerdict, Source
 from ..text.identity import memory_id
-from . import Outcomes, Progress, Task, attachments
+from . import Progress, Task, attachments
 from .refusals import require_runnable
 
 if TYPE_CHECKING:
@@ -49,8 +48,10 @@ _FEW = 64  # memories that are compared at once
 _EMBEDDED_TOGETHER = 200  # texts between two points at which other jobs may run
 
 
-def run(tasks: Sequence[Task[Compact]], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
-    """Preview or apply each job's compaction.
+def run(
+    task: Task[Compact], stores: Stores, now: datetime, progress: Progress
+) -> CompactionPreview | AppliedCompaction:
+    """Preview or apply the compaction.
 
     The payload has ``topic_id`` and either ``preview``, to change nothing, or optionally ``preview_digest``, the
     preview to apply; without a digest also ``keep_both``, the ids of rejected conflicts. The result of a preview has
@@ -62,26 +63,17 @@ def run(tasks: Sequence[Task[Compact]], stores: Stores, now: datetime, progress:
     preview; then no memory changed. It fails with MEMORY_FORGOTTEN when the record was forgotten since the job was
     accepted. A second run finds the compaction that the first one committed, and gives the same result.
     """
-    return {task.job_id: _one(task, stores, now, progress) for task in tasks}
-
-
-def _one(task: Task[Compact], stores: Stores, now: datetime, progress: Progress) -> Succeeded | Failed:
-    try:
-        if task.payload.preview:
-            with stores.open_for_reading() as memories:
-                require_runnable(task, memories, stores.workspace)
-            _, shown = _preview(task, stores, now, progress)
-            return Succeeded(shown)
-        applied = AppliedJob(task.job_id, task.sha256)
-        done = stores.store.compactions.of_job(applied, task.accepted_at)  # by an earlier attempt
-        if done is None:
-            _have_preview(task, stores, now, progress)
-            require_runnable(task, stores.store, stores.workspace)
-            preview = _chosen(task, stores, now, progress)
-            done = _apply(preview, applied, task.accepted_at, stores.store, clock.iso(now))
-        return Succeeded(_result(done, stores))
-    except JobError as error:
-        return Failed(error)
+    if task.payload.preview:
+        with stores.open_for_reading() as memories:
+            require_runnable(task, memories, stores.workspace)
+        return _preview(task, stores, now, progress)[1]
+    done = stores.store.compactions.of_job(task.applied, task.accepted_at)  # by an earlier attempt
+    if done is None:
+        _have_preview(task, stores, now, progress)
+        require_runnable(task, stores.store, stores.workspace)
+        preview = _chosen(task, stores, now, progress)
+        done = _apply(preview, task.applied, task.accepted_at, stores.store, clock.iso(now))
+    return _result(done, stores)
 
 
 # --- showing ---

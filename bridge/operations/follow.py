@@ -6,6 +6,7 @@ recorded with its removal. So the removal can be repeated from the names after a
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -43,22 +44,10 @@ def _what_is_left(stores: Stores, memory_ids: list[str], now: datetime) -> Chang
     topics = consequences.topics_that_go(store, going)
     targets = ForgetTargets(frozenset(memory_ids), frozenset(topics), forget.quotes_of(store, going))
     brings = forget.what_jobs_bring(store.workspace_id)
-    left = leftovers.of_jobs(stores.workspace, targets, brings, at, "", now.timestamp())
-    earlier = leftovers.of_earlier(stores.workspace, targets.ids, store.extractions.data_ids(), store.workspace_id)
-    files = leftovers.of_files(stores.workspace, targets)
-    found = (left.jobs, left.jobs_to_cancel, left.rejected, left.parts, files, earlier.files, earlier.stores)
-    if not going and not any(found):
+    plan = leftovers.find(stores.workspace, store, targets, brings, at, "", now.timestamp()).plan
+    if not going and plan == Plan(()):
         return None
-    plan = Plan(
-        forgotten=tuple(memory_ids),
-        jobs=left.jobs,
-        jobs_to_cancel=left.jobs_to_cancel,
-        rejected=left.rejected,
-        parts=left.parts,
-        files=(*files, *earlier.files),
-        stores=earlier.stores,
-        data_ids=earlier.data_ids,
-    )
+    plan = replace(plan, forgotten=tuple(memory_ids))
     change = Change(at)
     change.forget_embeddings(forget.embedded_texts(store, going))
     change.begin_forgetting(AppliedJob("another machine's", memory_ids[0]), at, plan)

@@ -14,8 +14,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from jobs import clock, steps
-from jobs.errors import JobError
-from jobs.lifecycle import Failed, Succeeded
 from jobs.model import Job, Record, canonical_json
 from jobs.payloads import Cognify, Forget
 from jobs.scrub import JOB_FILES
@@ -23,7 +21,7 @@ from jobs.scrub import JOB_FILES
 from ..compaction import narrative, record_draft
 from ..forgetting import consequences, leftovers
 from ..forgetting.consequences import Changes, Scope
-from ..forgetting.leftovers import Earlier, ForgetTargets, JobLeftovers
+from ..forgetting.leftovers import ForgetTargets, Left
 from ..forgetting.quotes import Quotes, strings, texts
 from ..graph import earlier_stores, graph_files
 from ..graph.open_stores import Stores
@@ -32,7 +30,7 @@ from ..store.change import StatusChange
 from ..store.values import AppliedJob, Plan
 from ..text.identity import content_id, memory_id
 from ..text.passages import passages, whole_text
-from . import Outcomes, Progress, Task, task_of
+from . import Progress, Task, task_of
 from .ingest import prepare
 from .refusals import captured_session, require_runnable
 
@@ -43,8 +41,8 @@ if TYPE_CHECKING:
 _OUT_OF_REACH = "Out of reach: what was exported, and any backup or version history of the workspace."
 
 
-def run(tasks: Sequence[Task[Forget]], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
-    """Delete the memories of each job and the copies of their texts.
+def run(task: Task[Forget], stores: Stores, now: datetime, progress: Progress) -> dict[str, Any]:
+    """Delete the job's memories and the copies of their texts.
 
     The payload has one of ``memory_ids``, ``topic_id`` and ``session``. The result lists the forgotten ids, the
     decision records that were rebuilt or removed, the memories that got their former status back, the counts of
@@ -55,27 +53,19 @@ def run(tasks: Sequence[Task[Forget]], stores: Stores, now: datetime, progress: 
     are forgotten and copies may remain. A second run takes the recorded plan and continues the removal, with what other
     unfinished forgettings still have to remove.
     """
-    return {task.job_id: _one(task, stores, now, progress) for task in tasks}
-
-
-def _one(task: Task[Forget], stores: Stores, now: datetime, progress: Progress) -> Succeeded | Failed:
-    applied = AppliedJob(task.job_id, task.sha256)
-    try:
-        store = stores.store
-        progress({"done": 0, "total": 1, "message": "looking for what tells of the memories"})
-        # No other job may run from here to the commit, since it could change what was looked at.
-        begun = store.forgettings.begun(applied, task.accepted_at)
-        if begun is None and store.is_applied(applied):  # an attempt on another machine of a team
-            return Succeeded(_result(Plan(tuple(store.forgotten_with(applied)), warnings=(_OUT_OF_REACH,))))
-        plan = begun.plan if begun else _begin(task, applied, stores, now)
-        if begun is None or not begun.is_done:
-            plan = plan.joined(stores.store.forgettings.unfinished())
-            remove_copies(plan, stores, progress)
-            with stores.store.change_here(clock.iso(now)) as change:
-                change.finish_forgettings()
-        return Succeeded(_result(plan))
-    except JobError as error:
-        return Failed(error)
+    applied, store = task.applied, stores.store
+    progress({"done": 0, "total": 1, "message": "looking for what tells of the memories"})
+    # No other job may run from here to the commit, since it could change what was looked at.
+    begun = store.forgettings.begun(applied, task.accepted_at)
+    if begun is None and store.is_applied(applied):  # an attempt on another machine of a team
+        return _result(Plan(tuple(store.forgotten_with(applied)), warnings=(_OUT_OF_REACH,)))
+    plan = begun.plan if begun else _begin(task, applied, stores, now)
+    if begun is None or not begun.is_done:
+        plan = plan.joined(stores.store.forgettings.unfinished())
+        remove_copies(plan, stores, progress)
+        with stores.store.change_here(clock.iso(now)) as change:
+            change.finish_forgettings()
+    return _result(plan)
 
 
 # --- the effect ---
@@ -105,9 +95,9 @@ def _begin(task: Task[Forget], applied: AppliedJob, stores: Stores, now: datetim
     elsewhere = _ids_of_their_own(store, going)
     ids = frozenset((*scope.ids, *old, *elsewhere))
     targets = ForgetTargets(ids, frozenset(topics), quotes_of(store, going))
-    left = leftovers.of_jobs(stores.workspace, targets, what_jobs_bring(workspace_id), at, task.job_id, now.timestamp())
-    earlier = leftovers.of_earlier(stores.workspace, ids, store.extractions.data_ids(), workspace_id)
-    plan = _plan(scope, changes, left, leftovers.of_files(stores.workspace, targets), earlier)
+    brings = what_jobs_bring(workspace_id)
+    left = leftovers.find(stores.workspace, store, targets, brings, at, task.job_id, now.timestamp())
+    plan = _plan(scope, changes, left)
     embedded = list(embedded_texts(store, going))
     quoting = [given for given in store.all_feedback() if targets.in_bytes(_encoded(given.query, given.note))]
     quoted_names = [given for given in store.all_feedback() if targets.in_bytes(_encoded(given.by))]
@@ -185,33 +175,26 @@ def what_jobs_bring(workspace_id: str) -> Callable[[Job, Record], Collection[str
     return brings
 
 
-def _plan(scope: Scope, changes: Changes, left: JobLeftovers, files: Sequence[str], earlier: Earlier) -> Plan:
+def _plan(scope: Scope, changes: Changes, left: Left) -> Plan:
     """The plan of a forgetting: what is removed, and the warnings of its result."""
     warnings = []
     if changes.rebuilt:
         warnings.append("Decision records that had merged a forgotten memory were written again, from a template.")
-    if copies := [name for name in files if "/previews/" not in name and "/imports/" not in name]:
-        warnings.append(f"Removed, since they are copies of everything: {len(copies)} files and folders.")
-    if earlier.stores:
+    if left.whole:
+        warnings.append(f"Removed, since they are copies of everything: {len(left.whole)} files and folders.")
+    if left.plan.stores:
         warnings.append(
             "Graph and vectors of an earlier version held it as well: they were removed, its texts are kept."
         )
     if left.quoting:
         some = f"{len(left.quoting)} waiting job{'s say' if len(left.quoting) > 1 else ' says'}"
         warnings.append(f"{some} in part the same, and stay as they are: they are of other memories.")
-    return Plan(
+    return replace(
+        left.plan,
         forgotten=scope.ids,
         records_rebuilt=tuple(changes.rebuilt),
         records_removed=tuple(changes.removed),
         revived=tuple(changes.revived),
-        jobs=left.jobs,
-        jobs_to_cancel=left.jobs_to_cancel,
-        rejected=left.rejected,
-        parts=left.parts,
-        files=(*files, *earlier.files),
-        stores=earlier.stores,
-        data_ids=earlier.data_ids,
-        files_removed=len(left.rejected) + len(left.parts) + len(files) + len(earlier.files),
         warnings=(*warnings, _OUT_OF_REACH),
     )
 

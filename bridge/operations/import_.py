@@ -23,7 +23,6 @@ from jobs import clock, paths
 from jobs.errors import JobError
 from jobs.ids import is_job_id
 from jobs.layout import Workspace
-from jobs.lifecycle import Failed, Succeeded
 from jobs.parse import read_json
 
 from ..graph.open_stores import Stores
@@ -32,7 +31,7 @@ from ..privacy import redaction
 from ..slices import AdaptiveBatch, Slices
 from ..store.change import Change
 from ..store.history_digests import without_texts
-from ..store.values import Addition, AppliedJob, Feedback, PairVerdict, data_id_of
+from ..store.values import Addition, Feedback, PairVerdict, data_id_of
 from ..text import decision_lines
 from ..text.identity import content_id
 from ..text.sections import normalise
@@ -46,7 +45,7 @@ from ..transfer.export_lines import (
     ExportedVerdict,
     Follower,
 )
-from . import Outcomes, Progress, Task, attachments, redactions
+from . import Progress, Task, attachments, redactions
 from .rejected_texts import store_together
 
 if TYPE_CHECKING:
@@ -61,11 +60,15 @@ _LABELS = frozenset([*LABELS, "type", "memory_id", "memory_number", "compaction_
 
 # Counts of the secrets that were replaced in a memory, by its id; in other lines, by "". By kind of secret.
 Replaced = dict[str, dict[str, int]]
+_COUNTED = (
+    "added", "unchanged", "duplicates", "conflicts", "forgotten", "failed", "renumbered", "kept", "compactions",
+    "findings", "feedback", "verdicts",
+)  # fmt: skip
 What = Literal["renumbered", "kept", "duplicate", "conflict", "forgotten", "failed"]
 
 
-def run(tasks: Sequence[Task[Import]], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
-    """Import each job's file.
+def run(task: Task[Import], stores: Stores, now: datetime, progress: Progress) -> ImportResult:
+    """Import the file.
 
     The payload has ``path``, a file inside the workspace. The result counts the memories of the file by what became of
     them (added, unchanged, duplicates, conflicts, forgotten, failed, renumbered, kept), the compactions, findings,
@@ -75,15 +78,8 @@ def run(tasks: Sequence[Task[Import]], stores: Stores, now: datetime, progress: 
     unless the file changed during the import. It also fails as ``paths.open_inside``, or with an error of the stores;
     then a part may be stored. A second run counts what the first one stored as added and continues with the rest.
     """
-    return {task.job_id: _one(task, stores, clock.iso(now), progress) for task in tasks}
-
-
-def _one(task: Task[Import], stores: Stores, now: str, progress: Progress) -> Succeeded | Failed:
-    try:
-        with _opened(task, stores) as (file, replaced):
-            return Succeeded(ImportRun(task, stores, now, progress, replaced).import_all(file))
-    except JobError as error:
-        return Failed(error)
+    with _opened(task, stores) as (file, replaced):
+        return ImportRun(task, stores, clock.iso(now), progress, replaced).import_all(file)
 
 
 def read_files(task: Task[Import], stores: Stores, progress: Progress) -> Iterator[Line]:
@@ -168,7 +164,7 @@ class ImportRun:
         self._stores = stores
         self._now = now
         self._progress = progress
-        self._counts: Counter[str] = Counter()
+        self._counts = Counter(dict.fromkeys(_COUNTED, 0))
         self._details: list[ImportDetail] = []
         self._here: dict[str, str] = {}  # ids in the file -> ids in this store, where they differ
         self._numbers: dict[int, int] = {}  # of memories: in the file -> here
@@ -201,28 +197,18 @@ class ImportRun:
                 f"The file was changed while it was imported. {error.message}",
                 remediation="A part of it is stored. Import the file again once it is whole.",
             ) from None
-        with self._stores.store.change(self._now, [AppliedJob(self._task.job_id, self._task.sha256)]):
+        with self._stores.store.change(self._now, [self._task.applied]):
             pass  # records the job as applied: from here on a cancellation is too late
-        return {
+        result: dict[str, Any] = {
             "memories": checked.memories,
-            "added": self._counts["added"],
-            "unchanged": self._counts["unchanged"],
-            "duplicates": self._counts["duplicates"],
-            "conflicts": self._counts["conflicts"],
-            "forgotten": self._counts["forgotten"],
-            "failed": self._counts["failed"],
-            "renumbered": self._counts["renumbered"],
-            "kept": self._counts["kept"],
-            "compactions": self._counts["compactions"],
-            "findings": self._counts["findings"],
-            "feedback": self._counts["feedback"],
-            "verdicts": self._counts["verdicts"],
+            **self._counts,
             "details": self._details,
             "redactions": redactions(self._stores, self._redactions),
             "warnings": list(self._warnings(checked)),
             "seconds": round(time.monotonic() - began, 3),
             "graph": "follows",
         }
+        return cast("ImportResult", result)
 
     def _store_lines(self, file: BinaryIO, slices: Slices, *, records: bool) -> None:
         """Store the file's records and what follows them (``records``), or its other memories."""

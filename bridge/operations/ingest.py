@@ -56,7 +56,7 @@ class Prepared:
     ingested_chars: int
 
 
-def run(tasks: Sequence[Task[Ingest]], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
+def run_all(tasks: Sequence[Task[Ingest]], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
     """Store the memory of each job.
 
     The payload has exactly one of ``summary``, ``summary_text`` and ``conversation``; ``topic_id``, ``session_id``,
@@ -157,7 +157,7 @@ def _store(prepared: Sequence[Prepared], stores: Stores, now: str, outcomes: dic
             duplicates.add(job_id)
         else:
             new[memory_id] = (item.memory, job_id)
-            applied.append(AppliedJob(job_id, item.task.sha256))
+            applied.append(item.task.applied)
     stores.store.add(list(new.values()), now, applied)
     return duplicates
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from jobs import clock
 from jobs.errors import JobError
-from jobs.lifecycle import Failed, Succeeded
 
 from ..compaction.judgement import PAIRS_PER_CALL, AskModel, Side, Verdict, ask_verdicts
 from ..graph import llm
@@ -23,9 +22,9 @@ from ..memory import Memory
 from ..search.standings import DISPUTED, REPLACED, is_doubtful, words
 from ..slices import Slices
 from ..standing import comparison
-from ..store.values import AppliedJob, PairVerdict
+from ..store.values import PairVerdict
 from ..text.decision_lines import digest
-from . import Outcomes, Progress, Task
+from . import Progress, Task
 
 if TYPE_CHECKING:
     from jobs.payloads import EmptyPayload
@@ -62,30 +61,22 @@ class _Pair(NamedTuple):
         )
 
 
-def run(tasks: Sequence[Task[EmptyPayload]], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
-    """Ask about the doubtful pairs, for each job about at most 500.
+def run(task: Task[EmptyPayload], stores: Stores, now: datetime, progress: Progress) -> JudgeResult:
+    """Ask about the doubtful pairs, at most 500.
 
     The payload is empty. The result counts the pairs by what is kept of the answers, and the calls, tokens and cost. A
     job fails with LLM_NOT_CONFIGURED, LLM_CONFIG, GRAPH_NOT_INSTALLED, a budget's error or the model's; what was
     answered before is kept. A second run asks about those pairs only that have no verdict.
     """
-    return {task.job_id: _one(task, stores, now, progress) for task in tasks}
-
-
-def _one(task: Task[EmptyPayload], stores: Stores, now: datetime, progress: Progress) -> Succeeded | Failed:
     store = stores.store
-    effect = AppliedJob(task.job_id, task.sha256)
-    try:
-        llm.require(stores.settings)
-        if not store.is_applied(effect):
-            _ask_about_all(task, stores, now, progress)
-            with store.change(clock.iso(now), [effect]):
-                pass  # from here on a cancellation is too late
-    except JobError as error:
-        return Failed(error)
+    llm.require(stores.settings)
+    if not store.is_applied(task.applied):
+        _ask_about_all(task, stores, now, progress)
+        with store.change(clock.iso(now), [task.applied]):
+            pass  # from here on a cancellation is too late
     kept = Counter(said.verdict for said in store.all_verdicts() if said.job_id == task.job_id)
     spent = store.llm_usage.of_job(task.job_id)
-    result: JudgeResult = {
+    return {
         "newer": kept["newer"],
         "both": kept["both"],
         "undecided": kept["undecided"],
@@ -93,7 +84,6 @@ def _one(task: Task[EmptyPayload], stores: Stores, now: datetime, progress: Prog
         "tokens": spent.tokens,
         "cost_usd": spent.cost_usd,
     }
-    return Succeeded(result)
 
 
 def _ask_about_all(task: Task[EmptyPayload], stores: Stores, now: datetime, progress: Progress) -> None:

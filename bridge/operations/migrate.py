@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from jobs import clock
 from jobs.errors import JobError
-from jobs.lifecycle import Failed, Succeeded
 
 from ..graph import earlier_stores, installed
 from ..graph.earlier_stores import EarlierTexts, Text, UnreadableText
@@ -27,9 +26,9 @@ from ..privacy import redaction
 from ..search import listing
 from ..slices import AdaptiveBatch, Slices
 from ..store import values
-from ..store.values import Addition, AppliedJob
+from ..store.values import Addition
 from ..transfer.migration import Converted, Skipped, convert
-from . import Outcomes, Progress, Task, attachments, receipts
+from . import Progress, Task, attachments, receipts
 from .rejected_texts import store_together
 
 if TYPE_CHECKING:
@@ -45,6 +44,7 @@ MAX_ITEMS = 200  # in a result; the receipt has all
 
 _FIRST, _MOST = 16, 50  # texts of one transaction; fewer would cost more in syncs than in embedding
 _DROPPED_TOGETHER = 100
+_SHOWN_LABELS = ("topic_id", "session_id", "plan_id", "status", "created_at", "importance")
 _SHOWN_FIRST: tuple[Outcome, ...] = ("failed", "forgotten", "migrated", "already_migrated", "skipped")
 
 
@@ -62,8 +62,8 @@ class Item:
     redactions: dict[str, int] = field(default_factory=dict)
 
 
-def run(tasks: Sequence[Task[Migrate]], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
-    """Run each job's migration, preview or undo.
+def run(task: Task[Migrate], stores: Stores, now: datetime, progress: Progress) -> Migration | UndoneMigration:
+    """Run the migration, preview or undo.
 
     The payload has ``dry_run``, to change nothing, and ``limit``, the most memories to store; or ``undo``, the id of a
     receipt. The result of a migration counts the texts by outcome, and has the first items, the receipt's id, the
@@ -73,20 +73,11 @@ def run(tasks: Sequence[Task[Migrate]], stores: Stores, now: datetime, progress:
     GRAPH_NOT_INSTALLED unless it is an undo, RECEIPT_NOT_FOUND, or with an error of the stores. A second run counts
     what the first one stored as migrated and continues with the rest; a second undo removes nothing more.
     """
-    return {task.job_id: _one(task, stores, now, progress) for task in tasks}
-
-
-def _one(task: Task[Migrate], stores: Stores, now: datetime, progress: Progress) -> Succeeded | Failed:
-    try:
-        if task.payload.undo:
-            return Succeeded(_undo(task, task.payload.undo, stores, clock.iso(now), progress))
-        if stores.host is None:
-            installed.require()
-        if task.payload.dry_run:
-            return Succeeded(_shown(task, stores, clock.iso(now), progress))
-        return Succeeded(_migrate(task, stores, clock.iso(now), progress))
-    except JobError as error:
-        return Failed(error)
+    if task.payload.undo:
+        return _undo(task, task.payload.undo, stores, clock.iso(now), progress)
+    if stores.host is None:
+        installed.require()
+    return (_shown if task.payload.dry_run else _migrate)(task, stores, clock.iso(now), progress)
 
 
 # --- migrating ---
@@ -234,7 +225,7 @@ def _migrate(task: Task[Migrate], stores: Stores, now: str, progress: Progress) 
     whole = receipt | counts | {"finished_at": now, "items": [_noted(item) for item in items], "undone": None}
     receipts.write(stores, whole)
     if result["migrated"]:
-        with stores.store.change(now, [AppliedJob(task.job_id, task.sha256)]):
+        with stores.store.change(now, [task.applied]):
             pass  # records the job as applied: from here on a cancellation is too late
     return result
 
@@ -339,14 +330,10 @@ def _result(
     judged = [item for item in items if item.outcome is not None]
     brought = [item.redactions for item in items if item.outcome == "migrated"]
     shown = sorted(judged, key=lambda item: _SHOWN_FIRST.index(item.outcome or "skipped"))[:MAX_ITEMS]
-    return {
+    result: dict[str, Any] = {
         "dry_run": dry_run,
         "found": len(items) - counts["skipped"],
-        "migrated": counts["migrated"],
-        "already_migrated": counts["already_migrated"],
-        "forgotten": counts["forgotten"],
-        "failed": counts["failed"],
-        "skipped": counts["skipped"],
+        **{name: counts[name] for name in get_args(Outcome)},
         "remaining": migration.remaining,
         "items": [_line(item) for item in shown],
         "items_omitted": len(judged) - len(shown),
@@ -354,6 +341,7 @@ def _result(
         "redactions": redaction.total(*brought) if migration.redacts else None,
         "warnings": list(problems),
     }
+    return cast("Migration", result)
 
 
 def _line(item: Item) -> MigratedItem:
@@ -361,8 +349,7 @@ def _line(item: Item) -> MigratedItem:
     memory = item.memory
     known = memory.metadata if memory is not None else None
     is_new = memory is None or memory.number == 0
-    assert item.outcome is not None
-    return {
+    line: dict[str, Any] = {
         "outcome": item.outcome,
         "reason": item.reason,
         "error_code": item.error.code if item.error else None,
@@ -370,15 +357,11 @@ def _line(item: Item) -> MigratedItem:
         "source": {"store": item.text.store, "data_id": item.text.data_id, "file": item.text.file},
         "memory_id": None if memory is None or is_new else memory.id,
         "memory_number": None if memory is None or is_new else memory.number,
-        "memory_type": cast('Literal["summary", "legacy"]', memory.kind) if memory else None,
+        "memory_type": memory.kind if memory else None,
         "title": listing.title(memory) if memory else None,
-        "topic_id": known.topic_id if known else None,
-        "session_id": known.session_id if known else None,
-        "plan_id": known.plan_id if known else None,
-        "status": known.status if known else None,
-        "created_at": known.created_at if known else None,
-        "importance": known.importance if known else None,
+        **{name: getattr(known, name, None) for name in _SHOWN_LABELS},
     }
+    return cast("MigratedItem", line)
 
 
 def _noted(item: Item) -> dict[str, Any]:
@@ -410,11 +393,7 @@ def _undo(task: Task[Migrate], receipt_id: str, stores: Stores, now: str, progre
 
     Raises JobError: RECEIPT_NOT_FOUND.
     """
-    receipt = receipts.load_for(task, receipt_id, stores)
-    receipt_id = receipt["receipt"]
-    if receipt.get("made_by", "migrate") != "migrate":
-        message, remedy = f"The receipt {receipt_id!r} is of a capture.", "Undo it: cognee-memory capture undo RECEIPT."
-        raise JobError("RECEIPT_NOT_FOUND", message, remediation=remedy)
+    receipt = receipts.load_for(task, receipt_id, stores, "migrate")
     statuses = _brought(receipt, stores.store)
     ids, kept = list(statuses), dict[str, str]()
     slices = Slices(progress, "taking the migration back", len(ids))
@@ -429,7 +408,7 @@ def _undo(task: Task[Migrate], receipt_id: str, stores: Stores, now: str, progre
     left: list[KeptMemory] = [{"memory_id": memory_id, "reason": reason} for memory_id, reason in kept.items()]
     undone = {"at": now, "job_id": task.job_id, "removed": removed, "kept": left}
     receipts.write(stores, receipt | {"undone": undone})
-    with stores.store.change(now, [AppliedJob(task.job_id, task.sha256)]):
+    with stores.store.change(now, [task.applied]):
         pass  # records the job as applied
     if removed and stores.store.outbox.stores_are_ours():
         stores.graph.forget_extractions(removed)  # else a later migration would read our own texts as earlier ones

@@ -6,16 +6,14 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from jobs.errors import JobError
-from jobs.lifecycle import Failed, Succeeded
 
 from .. import critical
 from ..graph.open_stores import Stores
-from . import Outcomes, Progress, Task
+from . import Progress, Task
 
 if TYPE_CHECKING:
     from jobs.payloads import Noop
@@ -24,17 +22,13 @@ _STEP_SECONDS = 0.1
 _MIB = 1024 * 1024
 
 
-def run(tasks: Sequence[Task[Noop]], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
-    """Run each job.
+def run(task: Task[Noop], stores: Stores, now: datetime, progress: Progress) -> dict[str, Any]:
+    """Run the job.
 
     The payload has ``sleep_ms`` (0 to 600,000) and ``outcome``. The result is empty. A job fails with TEST_FAILURE or
     TEST_RETRY for the outcomes ``fail`` and ``retry``. The outcomes ``crash``, ``segfault``, ``hang``, ``flood`` and
     ``swell`` disturb or end the process. A second run does the same again.
     """
-    return {task.job_id: _one(task, progress) for task in tasks}
-
-
-def _one(task: Task[Noop], progress: Progress) -> Succeeded | Failed:
     outcome, total = task.payload.outcome, task.payload.sleep_ms or 0
     match outcome:
         case "crash":
@@ -57,11 +51,11 @@ def _one(task: Task[Noop], progress: Progress) -> Succeeded | Failed:
             with critical.critical_section():
                 progress({"done": 0, "total": total, "message": "not to be ended"})
                 time.sleep(total / 1000)
-            return Succeeded({})
+            return {}
     _sleep(total, progress)
     if outcome in ("fail", "retry"):
-        return Failed(JobError("TEST_FAILURE" if outcome == "fail" else "TEST_RETRY"))
-    return Succeeded({})
+        raise JobError("TEST_FAILURE" if outcome == "fail" else "TEST_RETRY")
+    return {}
 
 
 def _sleep(total_ms: int, progress: Progress) -> None:

@@ -8,16 +8,13 @@ the earlier model is made again when it is opened next.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from jobs import clock
-from jobs.errors import JobError
-from jobs.lifecycle import Failed, Succeeded
 
 from ..graph.open_stores import Stores
-from . import Outcomes, Progress, Task
+from . import Progress, Task
 
 if TYPE_CHECKING:
     from jobs.payloads import Rebuild
@@ -25,8 +22,8 @@ if TYPE_CHECKING:
     from ..interface.result_shapes import RebuildResult
 
 
-def run(tasks: Sequence[Task[Rebuild]], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
-    """Rebuild for each job.
+def run(task: Task[Rebuild], stores: Stores, now: datetime, progress: Progress) -> RebuildResult:
+    """Rebuild what the job names.
 
     The payload has ``what``: ``index``, ``graph`` or ``both``, which leaves out a graph that does not exist, or that
     cannot be made since cognee is not installed. The result has what was rebuilt, the counts of passages,
@@ -34,22 +31,15 @@ def run(tasks: Sequence[Task[Rebuild]], stores: Stores, now: datetime, progress:
     rebuild, or with an error of the stores or the embedding provider. Readers use the former index until the new one is
     committed. A second run rebuilds again; embeddings come from the cache.
     """
-    return {task.job_id: _one(task, stores, now, progress) for task in tasks}
-
-
-def _one(task: Task[Rebuild], stores: Stores, now: datetime, progress: Progress) -> Succeeded | Failed:
     what = task.payload.what or "both"
     began = time.monotonic()
-    try:
-        result: RebuildResult = {"what": what, "seconds": 0.0}
-        if what in ("index", "both"):
-            result["passages"] = stores.rebuild_vectors(progress)
-            result["memories"] = stores.store.rebuild_words(progress)
-        if what == "both" and not stores.graph.is_editable:
-            result["what"] = "index"
-        elif what != "index":
-            result["graph_memories"] = stores.graph.rebuild(clock.iso(now), progress)
-    except JobError as error:
-        return Failed(error)
+    result: RebuildResult = {"what": what, "seconds": 0.0}
+    if what in ("index", "both"):
+        result["passages"] = stores.rebuild_vectors(progress)
+        result["memories"] = stores.store.rebuild_words(progress)
+    if what == "both" and not stores.graph.is_editable:
+        result["what"] = "index"
+    elif what != "index":
+        result["graph_memories"] = stores.graph.rebuild(clock.iso(now), progress)
     result["seconds"] = round(time.monotonic() - began, 3)
-    return Succeeded(result)
+    return result

@@ -64,14 +64,17 @@ def _read(workspace: Workspace, receipt_id: str) -> dict[str, Any] | None:
         return None
 
 
-def load_for(task: Task[Any], receipt_id: str, stores: Stores) -> dict[str, Any]:
-    """The receipt that a job undoes: in a team perhaps the file of the job's machine, from before it was shared. Raises
-    as ``load``."""
-    if stores.host is not None and receipt_id not in ids(stores):
-        for line in attachments.lines(task, stores):
-            if line.get("format") == FORMAT and line.get("receipt") == receipt_id:
-                return line
-    return load(stores, receipt_id)
+def load_for(task: Task[Any], receipt_id: str, stores: Stores, kind: str) -> dict[str, Any]:
+    """The receipt of a job of this kind that a job undoes: in a team perhaps the file of the job's machine, from before
+    it was shared. Raises as ``load``; RECEIPT_NOT_FOUND also for a receipt of another kind."""
+    given = iter(()) if stores.host is None or receipt_id in ids(stores) else attachments.lines(task, stores)
+    found = [line for line in given if line.get("format") == FORMAT and line.get("receipt") == receipt_id]
+    receipt = found[0] if found else load(stores, receipt_id)
+    if (of := receipt.get("made_by", "migrate")) != kind:
+        undo = {"capture": "capture undo", "migrate": "migrate --undo"}[of]
+        remedy = f"Undo it: cognee-memory {undo} {receipt_id}."
+        raise JobError("RECEIPT_NOT_FOUND", f"The receipt {receipt_id!r} is of the job {of}.", remediation=remedy)
+    return receipt
 
 
 def read_files(stores: Stores, receipt_id: str) -> Iterator[Line]:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from jobs import clock
-from jobs.errors import JobError
-from jobs.lifecycle import Failed, Succeeded
 
-from ..store.values import AppliedJob, PairVerdict
-from . import Outcomes, Progress, Task
+from ..store.values import PairVerdict
+from . import Progress, Task
 from .refusals import decision_of, require_runnable
 
 if TYPE_CHECKING:
@@ -21,36 +18,27 @@ if TYPE_CHECKING:
     from ..interface.result_shapes import ResolveResult
 
 
-def run(tasks: Sequence[Task[Resolve]], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
-    """Record each job's verdict.
+def run(task: Task[Resolve], stores: Stores, now: datetime, progress: Progress) -> ResolveResult:
+    """Record the verdict.
 
     The payload has ``older`` and ``newer``, each with ``memory_id`` and ``statement``, then ``verdict``, ``by`` and
     perhaps ``reason``. A job fails with MEMORY_NOT_FOUND, MEMORY_FORGOTTEN, or ARGUMENT_INVALID for a hidden memory, a
     statement that is no decision of its memory, or twice the same one; then nothing changed. A second run does not
     record it again, and never replaces a verdict that was asked for later.
     """
-    return {task.job_id: _one(task, stores, now) for task in tasks}
-
-
-def _one(task: Task[Resolve], stores: Stores, now: datetime) -> Succeeded | Failed:
-    store, given = stores.store, task.payload
-    effect, by = AppliedJob(task.job_id, task.sha256), given.by or "person"
+    store, given, by = stores.store, task.payload, task.payload.by or "person"
     ids = given.older.memory_id, given.newer.memory_id
-    try:
-        require_runnable(task, store, stores.workspace)
-        if not store.is_applied(effect):
-            older, newer = (decision_of(side, store) for side in (given.older, given.newer))
-            assert older is not None
-            assert newer is not None
-            verdict = PairVerdict(*older, *newer, given.verdict, given.reason, by, task.accepted_at, task.job_id)
-            with store.change(clock.iso(now), [effect]) as change:
-                change.settle(verdict)
-    except JobError as error:
-        return Failed(error)
+    require_runnable(task, store, stores.workspace)
+    if not store.is_applied(task.applied):
+        older, newer = (decision_of(side, store) for side in (given.older, given.newer))
+        assert older is not None
+        assert newer is not None
+        verdict = PairVerdict(*older, *newer, given.verdict, given.reason, by, task.accepted_at, task.job_id)
+        with store.change(clock.iso(now), [task.applied]) as change:
+            change.settle(verdict)
     found = store.select(ids)
-    result: ResolveResult = {
+    return {
         "memory_numbers": [found[each].number for each in ids],
         "verdict": given.verdict,
         "by": by,
     }
-    return Succeeded(result)

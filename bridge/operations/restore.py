@@ -6,20 +6,18 @@ or if another record in force has merged the source too.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from jobs import clock
-from jobs.errors import JobError
-from jobs.lifecycle import Failed, Succeeded
 
 from ..compaction import previews
 from ..memory import Memory, Status
 from ..store.change import StatusChange
 from ..store.values import AppliedJob, Compaction, KeptBecause, Restored, Skipped, Source
-from . import Outcomes, Progress, Task
+from . import Progress, Task
 from .refusals import require_runnable
 
 if TYPE_CHECKING:
@@ -31,25 +29,18 @@ if TYPE_CHECKING:
     from ..store.store import Store
 
 
-def run(tasks: Sequence[Task[Restore]], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
-    """Undo each job's compaction.
+def run(task: Task[Restore], stores: Stores, now: datetime, progress: Progress) -> RestoreResult:
+    """Undo the compaction.
 
     The payload has ``decision_record_id``. The result has the record's id, number and topic, the restored sources, and
     the skipped ones with reasons. A job fails with MEMORY_NOT_FOUND, with the nearest ids, when the record does not
     exist, or with RESTORE_BLOCKED when a later record has merged it; then nothing changed. A second run gives the same
     result.
     """
-    return {task.job_id: _one(task, stores, clock.iso(now)) for task in tasks}
-
-
-def _one(task: Task[Restore], stores: Stores, now: str) -> Succeeded | Failed:
-    try:
-        compaction = _restore(task, stores.store, stores.workspace, now)
-    except JobError as error:
-        return Failed(error)
+    compaction = _restore(task, stores.store, stores.workspace, clock.iso(now))
     restored = compaction.restored
     assert restored is not None
-    return Succeeded(_result(compaction, restored, stores.store))
+    return _result(compaction, restored, stores.store)
 
 
 def _restore(task: Task[Restore], store: Store, workspace: Workspace, now: str) -> Compaction:
@@ -98,7 +89,7 @@ def _take_back(made: Compaction, record: Memory, task: Task[Restore], store: Sto
     back = [source for source in made.sources if reasons[source.memory_id] is None]
     skipped = tuple(Skipped(each, reason) for each, reason in reasons.items() if reason is not None)
     restored = replace(made, restored=Restored(now, tuple(source.memory_id for source in back), skipped))
-    with store.change(now, [AppliedJob(task.job_id, task.sha256)]) as change:
+    with store.change(now, [task.applied]) as change:
         change.set_statuses(_former_status(source, task.accepted_at) for source in back)
         change.hide(record.id)
         change.record_restoration(restored, task.job_id)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from jobs import clock
-from jobs.errors import JobError
-from jobs.lifecycle import Failed, Succeeded
 
 from ..memory import BY_STATUS, STATUS_WORDS
-from ..store.values import AppliedJob, Feedback
+from ..store.values import Feedback
 from ..text.memory_json import labels_of
-from . import Outcomes, Progress, Task
+from . import Progress, Task
 from .refusals import require_runnable
 
 if TYPE_CHECKING:
@@ -23,8 +20,8 @@ if TYPE_CHECKING:
     from ..interface.result_shapes import SetStatusResult
 
 
-def run(tasks: Sequence[Task[SetStatus]], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
-    """Set each job's status.
+def run(task: Task[SetStatus], stores: Stores, now: datetime, progress: Progress) -> SetStatusResult:
+    """Set the status.
 
     The payload has ``memory_id``, ``status`` and perhaps ``replaced_by``, the id of the memory that holds instead. That
     is kept as feedback on the memory, and withdrawn when the memory holds again. The result has the memory's id, number
@@ -32,26 +29,15 @@ def run(tasks: Sequence[Task[SetStatus]], stores: Stores, now: datetime, progres
     ARGUMENT_INVALID for a memory that is no summary; then nothing changed. A second run does not set the status again,
     and never undoes a change that was requested later.
     """
-    return {task.job_id: _one(task, stores, now) for task in tasks}
-
-
-def _one(task: Task[SetStatus], stores: Stores, now: datetime) -> Succeeded | Failed:
-    memory_id = task.payload.memory_id
-    try:
-        require_runnable(task, stores.store, stores.workspace)
-        status = STATUS_WORDS[task.payload.status]
-        effect = AppliedJob(task.job_id, task.sha256)
-        said = _said(task, stores)
-        memory = stores.store.set_status(memory_id, status, task.accepted_at, clock.iso(now), effect, said)
-    except JobError as error:
-        return Failed(error)
-    result: SetStatusResult = {
+    require_runnable(task, stores.store, stores.workspace)
+    memory_id, status, said = task.payload.memory_id, STATUS_WORDS[task.payload.status], _said(task, stores)
+    memory = stores.store.set_status(memory_id, status, task.accepted_at, clock.iso(now), task.applied, said)
+    return {
         "memory_id": memory.id,
         "memory_number": memory.number,
         **labels_of(memory.metadata),
         "graph": "follows",
     }
-    return Succeeded(result)
 
 
 def _said(task: Task[SetStatus], stores: Stores) -> Feedback | None:

@@ -19,6 +19,7 @@ from jobs import plain_files
 from ..background import Background
 from ..embedding import onnx_graph
 from ..embedding.onnx_graph import first_line
+from ..embedding.onnx_session import Session
 from .config import RerankConfig
 from .reranker import RerankError, Scores, probabilities
 
@@ -78,9 +79,8 @@ class LocalReranker:
 
 @dataclass(frozen=True, slots=True)
 class _Model:
-    session: Any
+    session: Session
     tokenizer: Any
-    inputs: frozenset[str]
     special_tokens: int
 
     def encoded_query(self, query: str) -> Any:
@@ -95,9 +95,9 @@ class _Model:
         encoding.truncate(TOKEN_LIMIT - len(query.ids) - self.special_tokens)
         pair = self.tokenizer.post_process(query, encoding, True)
         known = {"input_ids": pair.ids, "attention_mask": [1] * len(pair.ids), "token_type_ids": pair.type_ids}
-        feeds = {name: np.array([known[name]], np.int64) for name in self.inputs}
+        feeds = {each.name: np.array([known[each.name]], np.int64) for each in self.session.inputs}
         try:
-            found = np.asarray(self.session.run(None, feeds)[0], np.float64)
+            found = np.asarray(self.session.run(feeds), np.float64)
         except Exception as error:  # onnxruntime's exceptions share no narrower base
             raise RerankError(f"The reranking model failed: {first_line(error)}.", _REMEDY) from None
         if found.size != 1 or not np.isfinite(found).all():
@@ -120,14 +120,14 @@ def _load(folder: Path) -> _Model:
     except Exception as error:  # as above
         raise RerankError(f"The reranking model {graph} cannot be loaded: {first_line(error)}.", _REMEDY) from None
     try:
-        inputs = onnx_graph.inputs_of(session)
+        onnx_graph.require_encoder(session)
     except ValueError as error:
         raise RerankError(f"The reranking model {graph} cannot be used: {error}.", _REMEDY) from None
     try:
         tokenizer = onnx_graph.open_tokenizer(tokens)
     except Exception as error:  # the library raises nothing narrower
         raise RerankError(f"{tokens} cannot be read: {first_line(error)}.", _REMEDY) from None
-    return _Model(session, tokenizer, inputs, tokenizer.num_special_tokens_to_add(True))
+    return _Model(session, tokenizer, tokenizer.num_special_tokens_to_add(True))
 
 
 def _graph(folder: Path) -> Path:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from jobs import clock
 
@@ -16,8 +15,7 @@ if TYPE_CHECKING:
     from ..interface.answer_shapes import TimeUsed
 
 
-@dataclass(frozen=True, slots=True)
-class AskedTime:
+class AskedTime(NamedTuple):
     """A time in a question.
 
     ``period``: its dates; None for ``newest`` and ``oldest`` until the search has found them, and for an event, which
@@ -33,7 +31,7 @@ class AskedTime:
 
     def at(self, period: Period | None) -> AskedTime:
         """The same with these dates."""
-        return replace(self, period=period)
+        return self._replace(period=period)
 
     def reported(self) -> TimeUsed:
         """What the answer says of it."""

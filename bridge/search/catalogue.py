@@ -54,7 +54,7 @@ class Filters:
         return replace(self, since=max(starts, default=None), until=min(ends, default=None))
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, repr=False)  # frozen, it would take longer to make than to use
 class Catalogue:
     """Columns of equal length, in the order of ``passage_row``."""
 
@@ -77,6 +77,8 @@ class Catalogue:
 
     def take(self, which: Any) -> Catalogue:
         """The rows that a mask, an array of indexes or a slice selects."""
+        if getattr(which, "dtype", None) == np.bool_:
+            which = np.flatnonzero(which)  # once, not for each column
         return Catalogue(*(getattr(self, column)[which] for column in _COLUMNS))
 
     def and_then(self, more: Catalogue) -> Catalogue:

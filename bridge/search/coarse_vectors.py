@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..embedding.embedder import Vector, Vectors
+from ..store import vector_files
 from .catalogue import Catalogue
 from .ranking import Scores
 
@@ -52,8 +53,14 @@ class CoarseRows:
         step = float(np.abs(wide).max()) / _LARGEST or 1.0
         integers = np.rint(wide / step).astype(np.int8)
         lost, length = float(np.linalg.norm(wide - step * integers)), float(np.linalg.norm(wide))
-        found = np.asarray(simsimd.cdist(integers[np.newaxis], self.codes[:rows], "dot")).reshape(-1)
-        products: Vector = found.astype(np.float32) * (np.float32(step) * self.scales[:rows])
+        codes, scales = self.codes[:rows], self.scales[:rows]
+        found = np.empty(len(codes), np.float32)
+
+        def sweep(part: slice) -> None:
+            found[part] = np.asarray(simsimd.cdist(integers[np.newaxis], codes[part], "dot")).reshape(-1)
+
+        vector_files.swept(codes, sweep)
+        products: Vector = found * (np.float32(step) * scales)
         return products, length * self.residual + lost * (_LONGEST_ROW + self.residual) + _ROUNDING
 
     def extended(self, rows: Vectors) -> CoarseRows | None:

@@ -7,9 +7,8 @@ in float32, and what is open even then is decided by the exact relevance.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,8 +41,7 @@ FIRST_STAGE = 1_500  # memories chosen by relevance, and as many by score, both 
 MARGIN = 1e-4
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """The candidates of which the exact score is needed; those of them that fell, by number; and how many of the first
     by it may be hits."""
 

@@ -7,9 +7,8 @@ scores are computed. All formulas are in ``ranking``. A ``SecondStage``, if ther
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -42,8 +41,7 @@ if TYPE_CHECKING:
 Scored = tuple[Memory, Factors]
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
+class Ranked(NamedTuple):
     """The hits, best first, and the number of memories that reach the relevance floor.
 
     ``best_fit``: the memory that fits best and was not ranked first, because of its age alone; None if the first hit

@@ -43,6 +43,7 @@ _SESSIONS_FIRST = "Sessions, the newest first"
 OUTCOME = " → "  # between what was decided and what came of it, as ``bridge/capture/summary`` writes them
 _OF_ERRAND = 2  # turns: a request and its answer
 _LEAST_SAID = 6  # search terms in a decision that is understood alone
+_LEAST_ASKED = 4  # search terms in one that stands beside its session's title
 _LEAST_COMMON, _ALIKE = 4, 0.35  # search terms in common, and their share, of two lines about the same
 _OF_MEMORY = 5  # decisions of one memory
 _CHARACTERS_PER_TOKEN = 3  # fewer than texts in English have, so that the budget holds without a tokenizer
@@ -165,24 +166,40 @@ def _told(memories: Sequence[Memory], became: Became, captured: Captured) -> Ite
             best.setdefault(f"topic {known.topic_id or memory.id}", memory)
         elif known.topic_id not in by_hand:
             other = best.setdefault(f"session {known.session_id}", memory)
-            if not _decisions(other, became) and _decisions(memory, became):
+            if not _settled(other, became, captured) and _settled(memory, became, captured):
                 best[f"session {known.session_id}"] = memory
     yield from best.values()
 
 
 def _came_to_something(memory: Memory, became: Became, captured: Captured) -> bool:
-    """Whether it has a decision that holds, or, in more than one exchange, an outcome of what was asked: an errand that
-    was asked for and done leaves nothing to come back to. Only rules capture what has neither."""
-    if captured.get(memory.number) != RULES or memory.content is None or _decisions(memory, became):
+    """Whether it has a decision in words enough to be understood alone, or, in more than one exchange, an outcome of
+    what was asked: an errand that was asked for and done leaves nothing to come back to. Only rules capture others."""
+    if captured.get(memory.number) != RULES or memory.content is None:
+        return True
+    if _settled(memory, became, captured) or any(_says_enough(each.words) for each in _decisions(memory, became)):
         return True
     turns = memory.content.time_scope.turn_count
-    return OUTCOME in memory.content.context and (turns is None or turns > _OF_ERRAND)
+    return _stands_alone(_gist(memory.content.context)) and (turns is None or turns > _OF_ERRAND)
 
 
-def _stands_alone(decision: str) -> bool:
+def _gist(context: str) -> str:
+    """Of a session without a decision, the exchange that its answers speak of most."""
+    return one_line(context).rpartition(" · ")[2]
+
+
+def _settled(memory: Memory, became: Became, captured: Captured) -> list[_Line]:
+    """The decisions that hold and are understood beside their session's title."""
+    by_rules = captured.get(memory.number) == RULES
+    return [each for each in _decisions(memory, became) if not by_rules or _stands_alone(each.words, _LEAST_ASKED)]
+
+
+def _stands_alone(decision: str, least: int = _LEAST_SAID) -> bool:
     """Whether a captured decision says what came of it, and enough to be understood without its session."""
-    said, _, outcome = decision.partition(OUTCOME)
-    return bool(outcome) and len(query_terms(said)) >= _LEAST_SAID
+    return OUTCOME in decision and _says_enough(decision, least)
+
+
+def _says_enough(decision: str, least: int = _LEAST_SAID) -> bool:
+    return len(query_terms(decision.partition(OUTCOME)[0])) >= least
 
 
 def _subject(words: str) -> frozenset[str]:
@@ -212,9 +229,11 @@ def _session(memory: Memory, became: Became, captured: Captured, *, is_newest: b
         about = gist(memory if content is None else replace(memory, content=replace(content, decisions=())))
         words = ": ".join(filter(None, [topic, about if about != topic else ""]))
         return _Line(memory.number, words, source(memory), "")
-    holding = _decisions(memory, became)
+    told, holding = _gist(content.context), _settled(memory, became, captured)
+    if not holding and not _stands_alone(told):
+        holding = [each for each in _decisions(memory, became) if OUTCOME not in told or _says_enough(each.words)]
     lost = next(iter(became.get(memory.number, {}).values()), "")
-    said = holding[-1].words + holding[-1].mark if holding else one_line(content.context)
+    said = holding[-1].words + holding[-1].mark if holding else told
     line = ": ".join(filter(None, [beside(topic, said), said])) + (f" [{lost}]" if lost and not holding else "")
     asked = content.open_questions[-1:] if is_newest else ()
     return _Line(memory.number, line, source(memory), "".join(f" – asked last: {one_line(words)}" for words in asked))

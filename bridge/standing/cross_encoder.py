@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import math
 from functools import cache
-from typing import Any
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from jobs.errors import JobError
 
 from ..embedding import model_files
 from ..embedding.onnx_graph import open_session
+from ..embedding.onnx_session import Session
 from ..embedding.tokens import WordPieceTokenizer, word_piece_tokenizer
 
 GRAPH = "judge-int8.onnx"
@@ -36,7 +36,7 @@ def probability(earlier: str, later: str) -> float:
     """That the later statement replaces the earlier one (0..1). Raises JobError: MODEL_CORRUPT."""
     ids, types = pair_tokens(word_piece_tokenizer(model_files.DEFAULT_FOLDER), earlier, later)
     given = {"input_ids": [ids], "token_type_ids": [types], "attention_mask": [[1] * len(ids)]}
-    (logit,) = _session().run(None, {name: np.array(value, np.int64) for name, value in given.items()})
+    logit = _session().run({name: np.array(value, np.int64) for name, value in given.items()})
     return 1 / (1 + math.exp(-float(logit.reshape(-1)[0])))
 
 
@@ -53,7 +53,7 @@ def pair_tokens(tokenizer: WordPieceTokenizer, earlier: str, later: str) -> tupl
 
 
 @cache
-def _session() -> Any:
+def _session() -> Session:
     folder = model_files.DEFAULT_FOLDER
     try:
         for name, digest in SHA256.items():

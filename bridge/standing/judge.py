@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ..compaction.conflicts import find_conflicts
+from ..compaction.statements import are_of_two_things
 from ..embedding.embedder import Vectors
 from ..search.standings import LIKELY, REPLACED
 from . import cross_encoder
 
-IDENTITY = "judge-6"
+IDENTITY = "judge-7"
 """Changes with the rules, the weights, and what a statement is: then all memories are compared again."""
 
 CERTAIN_KINDS = ("value", "negation")
@@ -28,7 +29,11 @@ def replaces(pairs: Sequence[tuple[str, str]], embed: Callable[[Sequence[str]], 
     ``embed`` as ``Store.embed``. Raises JobError as it does, and MODEL_CORRUPT.
     """
     found = zip(pairs, by_rules(pairs, embed), strict=True)
-    return [sure or min(round(cross_encoder.probability(*pair), 2), LIKELY) for pair, sure in found]
+    return [sure or _by_cross_encoder(pair) for pair, sure in found]
+
+
+def _by_cross_encoder(pair: tuple[str, str]) -> float:
+    return 0.0 if are_of_two_things(*pair) else min(round(cross_encoder.probability(*pair), 2), LIKELY)
 
 
 def by_rules(pairs: Sequence[tuple[str, str]], embed: Callable[[Sequence[str]], Vectors]) -> list[float]:

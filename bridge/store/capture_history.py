@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Iterable
 from typing import Any
 
+from .rows import column
 from .values import CapturedSegment, CapturedSession, CaptureSource
 
 _SESSION = "tool, session_id, path, version, state, captured_at, segments"
@@ -57,7 +58,7 @@ class CaptureReader:
             "SELECT memory_id FROM captured_memories JOIN memories ON id = memory_id"
             " WHERE tool = ? AND captured_memories.session_id = ? ORDER BY number"
         )
-        return [memory_id for (memory_id,) in self._connection.execute(query, (tool, session_id))]
+        return column(self._connection, query, tool, session_id)
 
     def notes_of(self, tool: str, session_id: str) -> list[str]:
         """The ids of the memories that somebody stored during a session, by number; superseded ones are left out."""
@@ -65,7 +66,7 @@ class CaptureReader:
             "SELECT id FROM memories WHERE session_id IN (?, ?) AND status IS NOT 'Superseded'"
             " AND id NOT IN (SELECT memory_id FROM captured_memories) ORDER BY number"
         )
-        return [memory_id for (memory_id,) in self._connection.execute(query, (f"{tool}/{session_id}", session_id))]
+        return column(self._connection, query, f"{tool}/{session_id}", session_id)
 
 
 # --- writing, inside a transaction ---

@@ -92,7 +92,7 @@ def read_connection(workspace: Workspace) -> Iterator[sqlite3.Connection | None]
         yield None
         return
     with closing(connection), failing_clearly():
-        migrations.show_as_present(connection, migrations.format_of(connection, workspace.memory_db))
+        migrations.show_as_present(connection)
         yield connection
 
 

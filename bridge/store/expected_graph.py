@@ -42,22 +42,21 @@ class ExpectedGraph:
 
     def gone(self) -> list[str]:
         """The ids that the graph must not hold: forgotten and hidden memories."""
-        hidden = self._column("SELECT id FROM memories WHERE hidden = 1")
-        forgotten = self._column("SELECT id FROM tombstones") - self._column("SELECT id FROM memories")
-        return [*forgotten, *hidden]
+        query = (
+            "SELECT id FROM tombstones WHERE id NOT IN (SELECT id FROM memories)"
+            " UNION ALL SELECT id FROM memories WHERE hidden = 1"
+        )
+        return rows.column(self._connection, query)
 
     def pending(self) -> set[str]:
         """The ids with a pending outbox entry."""
-        return self._column("SELECT memory_id FROM outbox")
+        return set(rows.column(self._connection, "SELECT memory_id FROM outbox"))
 
     def extracted(self) -> dict[str, list[str]]:
         """Node id -> ids of the visible memories whose texts it was extracted from."""
-        node_ids = self._column("SELECT DISTINCT node_id FROM found_nodes")
-        return ExtractionReader(self._connection).memories_with([*node_ids])
+        node_ids = rows.column(self._connection, "SELECT DISTINCT node_id FROM found_nodes")
+        return ExtractionReader(self._connection).memories_with(node_ids)
 
     def documents(self) -> set[str]:
         """The ids of our memories' texts among cognee's documents."""
-        return self._column("SELECT data_id FROM cognified")
-
-    def _column(self, query: str) -> set[str]:
-        return {value for (value,) in self._connection.execute(query)}
+        return set(rows.column(self._connection, "SELECT data_id FROM cognified"))

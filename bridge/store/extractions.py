@@ -11,6 +11,9 @@ from collections.abc import Iterable, Sequence
 from sqlite3 import Connection
 from typing import Any
 
+from jobs.model import fields_of
+
+from .rows import column
 from .values import ExtractedEdge, ExtractedNode, Extraction, data_id_of
 
 _AMONG = "IN (SELECT value FROM json_each(?))"
@@ -31,7 +34,7 @@ class ExtractionReader:
     def known(self, memory_ids: Sequence[str]) -> set[str]:
         """The ids of those of the memories that have an extraction."""
         query = f"SELECT memory_id FROM cognified WHERE memory_id {_AMONG}"  # noqa: S608 - a constant
-        return {memory_id for (memory_id,) in self._connection.execute(query, (json.dumps(list(memory_ids)),))}
+        return set(column(self._connection, query, json.dumps(list(memory_ids))))
 
     def by_job(self, job_id: str) -> list[str]:
         """The ids of the memories from which the job extracted, in any attempt, by number."""
@@ -39,7 +42,7 @@ class ExtractionReader:
             "SELECT memory_id FROM cognified JOIN memories ON id = memory_id"
             " WHERE json_extract(found, '$.job_id') = ? ORDER BY number"
         )
-        return [memory_id for (memory_id,) in self._connection.execute(query, (job_id,))]
+        return column(self._connection, query, job_id)
 
     def unread(self) -> list[str]:
         """The ids of the visible raw memories without an extraction, by number."""
@@ -47,7 +50,7 @@ class ExtractionReader:
             "SELECT id FROM memories WHERE kind = 'legacy' AND hidden = 0"
             " AND NOT EXISTS (SELECT 1 FROM cognified WHERE memory_id = id) ORDER BY number"
         )
-        return [memory_id for (memory_id,) in self._connection.execute(query)]
+        return column(self._connection, query)
 
     def alone(self, found: Extraction, memory_ids: Sequence[str]) -> Extraction:
         """The nodes and edges that no visible memory other than these has: they are removed with these memories."""
@@ -83,7 +86,7 @@ class ExtractionReader:
 
     def data_ids(self) -> list[str]:
         """The ids of all texts among cognee's documents, those of deleted memories included."""
-        return [str(data_id) for (data_id,) in self._connection.execute("SELECT data_id FROM cognified")]
+        return column(self._connection, "SELECT data_id FROM cognified")
 
     def stored(self, memory_id: str) -> list[Any]:
         """The stored JSON value of a memory's extraction, in a list of one; empty if there is none."""
@@ -112,20 +115,8 @@ def drop(connection: Connection, memory_ids: Iterable[str]) -> None:
 
 
 def _encoded(found: Extraction, job_id: str) -> str:
-    return json.dumps(
-        {
-            "job_id": job_id,
-            "nodes": [
-                {"id": n.id, "type": n.type, "index_fields": list(n.index_fields), "properties": n.properties}
-                for n in found.nodes
-            ],
-            "edges": [
-                {"source": e.source, "target": e.target, "name": e.name, "properties": e.properties}
-                for e in found.edges
-            ],
-        },
-        ensure_ascii=False,
-    )
+    nodes, edges = [fields_of(node) for node in found.nodes], [fields_of(edge) for edge in found.edges]
+    return json.dumps({"job_id": job_id, "nodes": nodes, "edges": edges}, ensure_ascii=False)
 
 
 def _decoded(text: str) -> Extraction:

@@ -36,10 +36,7 @@ def of_all(connection: Connection) -> Iterator[Feedback]:
 
 def votes(connection: Connection, after: int) -> list[tuple[int, int, int]]:
     """Number, helpful and wrong ones of each visible memory with feedback and a number above ``after``, by rising
-    number; none in a database of an older format.
-    """
-    if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'feedback'").fetchone():
-        return []
+    number."""
     return connection.execute(
         "SELECT number, sum(verdict = 'helpful'), sum(verdict = 'wrong') FROM feedback"
         " CROSS JOIN memories ON memories.id = feedback.memory_id"

@@ -69,9 +69,7 @@ class Memories:
 
     def get(self, memory_id: str) -> Memory | None:
         """The memory of this id, or None."""
-        query = f"SELECT {rows.COLUMNS} FROM memories WHERE id = ?"  # noqa: S608 - a constant
-        row = self._connection.execute(query, (memory_id,)).fetchone()
-        return None if row is None else rows.memory_of(row)
+        return next(iter(rows.read(self._connection, "id = ?", memory_id)), None)
 
     def forgotten_with(self, job: AppliedJob) -> list[str]:
         """The ids of the memories that were forgotten when the job was applied."""
@@ -79,35 +77,31 @@ class Memories:
             "SELECT id FROM tombstones JOIN effects ON effects.at = forgotten_at"
             " WHERE job_id = ? AND job_sha256 = ? ORDER BY id"
         )
-        return [each for (each,) in self._connection.execute(query, (job.job_id, job.job_sha256))]
+        return rows.column(self._connection, query, job.job_id, job.job_sha256)
 
     def select(self, memory_ids: Sequence[str]) -> dict[str, Memory]:
         """Id -> memory, for those of the ids that exist."""
-        query = f"SELECT {rows.COLUMNS} FROM memories WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608 - a constant
-        memories = (rows.memory_of(row) for row in self._connection.execute(query, (json.dumps(memory_ids),)))
-        return {memory.id: memory for memory in memories}
+        found = rows.read(self._connection, "id IN (SELECT value FROM json_each(?))", json.dumps(memory_ids))
+        return {memory.id: memory for memory in found}
 
     def unknown(self, memory_ids: Sequence[str]) -> list[str]:
         """Those of the ids that were never in the store: neither a memory nor a tombstone has them."""
-        known = "SELECT id FROM memories WHERE id IN (SELECT value FROM json_each(:ids))"
-        gone = "SELECT id FROM tombstones WHERE id IN (SELECT value FROM json_each(:ids))"
-        rows_found = self._connection.execute(f"{known} UNION {gone}", {"ids": json.dumps(memory_ids)})
-        known_ids = {memory_id for (memory_id,) in rows_found}
+        known = "SELECT id FROM memories WHERE id IN (SELECT value FROM json_each(?1))"
+        gone = "SELECT id FROM tombstones WHERE id IN (SELECT value FROM json_each(?1))"
+        known_ids = set(rows.column(self._connection, f"{known} UNION {gone}", json.dumps(memory_ids)))
         return [memory_id for memory_id in memory_ids if memory_id not in known_ids]
 
     def all_ids(self) -> list[str]:
         """The ids of all memories, in no order."""
-        return [memory_id for (memory_id,) in self._connection.execute("SELECT id FROM memories")]
+        return rows.column(self._connection, "SELECT id FROM memories")
 
     def ids_about(self, topic_id: str | None) -> list[str]:
         """The ids of a topic's memories, by number."""
-        query = "SELECT id FROM memories WHERE topic_id = ? ORDER BY number"
-        return [memory_id for (memory_id,) in self._connection.execute(query, (topic_id,))]
+        return rows.column(self._connection, "SELECT id FROM memories WHERE topic_id = ? ORDER BY number", topic_id)
 
     def conversions_of(self, memory_id: str) -> list[str]:
         """The ids of the memories that an original was converted to."""
-        query = "SELECT id FROM memories WHERE migrated_from = ?"
-        return [converted for (converted,) in self._connection.execute(query, (memory_id,))]
+        return rows.column(self._connection, "SELECT id FROM memories WHERE migrated_from = ?", memory_id)
 
     def feedback(self, memory_id: str, *, withdrawn: bool = False) -> list[Feedback]:
         """The feedback on a memory, the latest first; with ``withdrawn``, also what was withdrawn."""
@@ -143,37 +137,30 @@ class Memories:
 
     def ids(self) -> list[str]:
         """The ids of all memories, by number."""
-        query = "SELECT id FROM memories WHERE hidden = 0 ORDER BY number"
-        return [memory_id for (memory_id,) in self._connection.execute(query)]
+        return rows.column(self._connection, "SELECT id FROM memories WHERE hidden = 0 ORDER BY number")
 
     def after(self, number: int, limit: int) -> list[Memory]:
         """Memories with a higher number, in order, at most ``limit``."""
-        query = f"SELECT {rows.COLUMNS} FROM memories WHERE number > ? AND hidden = 0 ORDER BY number LIMIT ?"  # noqa: S608 - a constant
-        return [rows.memory_of(row) for row in self._connection.execute(query, (number, limit))]
+        return rows.read(self._connection, "number > ? AND hidden = 0 ORDER BY number LIMIT ?", number, limit)
 
     def newest(self, limit: int) -> list[str]:
         """The ids of the ``limit`` memories with the highest numbers, the highest first."""
         query = "SELECT id FROM memories WHERE hidden = 0 ORDER BY number DESC LIMIT ?"
-        return [str(memory_id) for (memory_id,) in self._connection.execute(query, (limit,))]
+        return rows.column(self._connection, query, limit)
 
     def about(self, topic_id: str) -> list[Memory]:
         """A topic's memories by number."""
-        query = f"SELECT {rows.COLUMNS} FROM memories WHERE topic_id = ? AND hidden = 0 ORDER BY number"  # noqa: S608 - a constant
-        return [rows.memory_of(row) for row in self._connection.execute(query, (topic_id,))]
+        return rows.read(self._connection, "topic_id = ? AND hidden = 0 ORDER BY number", topic_id)
 
     def newest_about(self, topic_id: str) -> Memory | None:
         """The topic's memory with the highest number, or None."""
-        query = (
-            f"SELECT {rows.COLUMNS} FROM memories WHERE topic_id = ? AND hidden = 0"  # noqa: S608 - a constant
-            " ORDER BY number DESC LIMIT 1"
-        )
-        row = self._connection.execute(query, (topic_id,)).fetchone()
-        return None if row is None else rows.memory_of(row)
+        found = rows.read(self._connection, "topic_id = ? AND hidden = 0 ORDER BY number DESC LIMIT 1", topic_id)
+        return next(iter(found), None)
 
     def topic_ids(self) -> list[str]:
         """The ids of all topics, in alphabetical order."""
         query = "SELECT DISTINCT topic_id FROM memories WHERE topic_id IS NOT NULL AND hidden = 0 ORDER BY topic_id"
-        return [topic_id for (topic_id,) in self._connection.execute(query)]
+        return rows.column(self._connection, query)
 
     def same_as(self, memory: Memory) -> str | None:
         """The id of a memory with the same kind, topic and text, or None."""
@@ -196,7 +183,7 @@ class Memories:
             "SELECT id FROM memories WHERE origin_job = ? AND hidden = 0"
             " AND rtrim(stored_at, 'Z') >= rtrim(?, 'Z') ORDER BY number"
         )
-        return [memory_id for (memory_id,) in self._connection.execute(query, (job_id, since))]
+        return rows.column(self._connection, query, job_id, since)
 
     # --- numbers ---
 

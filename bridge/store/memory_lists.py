@@ -59,9 +59,8 @@ class MemoryLists:
     ) -> list[Memory]:
         """At most ``limit`` memories with these labels and numbers below ``before``, the highest number first."""
         where, given = rows.having(labels)
-        chosen = f"WHERE hidden = 0 AND {where} AND number < ? ORDER BY number DESC LIMIT ?"
-        query = f"SELECT {rows.COLUMNS} FROM memories {chosen}"  # noqa: S608 - constants
-        return self._memories(query, *given, _HIGHEST if before is None else before, limit)
+        chosen = f"hidden = 0 AND {where} AND number < ? ORDER BY number DESC LIMIT ?"
+        return rows.read(self._connection, chosen, *given, _HIGHEST if before is None else before, limit)
 
     def count(self, **labels: Any) -> int:
         """How many memories ``page`` could return without a limit."""
@@ -72,7 +71,7 @@ class MemoryLists:
     def anchored(self) -> list[Memory]:
         """The memories with anchors that are not superseded, the highest number first."""
         chosen = "hidden = 0 AND anchors <> '[]' AND status IS NOT 'Superseded' ORDER BY number DESC"
-        return self._memories(f"SELECT {rows.COLUMNS} FROM memories WHERE {chosen}")  # noqa: S608 - constants
+        return rows.read(self._connection, chosen)
 
     def entry(self, wanted: str | int) -> Entry | None:
         """A memory by id (text) or by number, hidden ones included, or None."""
@@ -82,11 +81,8 @@ class MemoryLists:
         if result is None:
             return None
         hidden, migrated_from, *row = result
-        memory = rows.memory_of(tuple(row))
-        conversions = self._connection.execute(
-            "SELECT id FROM memories WHERE migrated_from = ? ORDER BY number", (memory.id,)
-        )
-        return Entry(memory, bool(hidden), migrated_from, tuple(str(each) for (each,) in conversions))
+        memory, made = rows.memory_of(tuple(row)), "SELECT id FROM memories WHERE migrated_from = ? ORDER BY number"
+        return Entry(memory, bool(hidden), migrated_from, tuple(rows.column(self._connection, made, memory.id)))
 
     def feedback(self, memory_id: str) -> list[Feedback]:
         """The feedback on a memory, hidden or not, that was not withdrawn; the latest first."""
@@ -102,21 +98,20 @@ class MemoryLists:
 
     def mentioning(self, letters: str) -> list[Memory]:
         """The visible memories with these letters, in small ones, in their text, by rising number."""
-        query = f"SELECT {rows.COLUMNS} FROM memories WHERE hidden = 0 AND instr(lower(body), ?) ORDER BY number"  # noqa: S608
-        return self._memories(query, letters)
+        return rows.read(self._connection, "hidden = 0 AND instr(lower(body), ?) ORDER BY number", letters)
 
     def related(self, memory_ids: Sequence[str], topic_id: str | None) -> list[Memory]:
         """These memories and those of the topic, with originals and conversions, hidden ones included, by rising
         number. Unknown ids are left out.
         """
         named = (
-            "WITH RECURSIVE named(id) AS ("
+            "id IN (WITH RECURSIVE named(id) AS ("
             " SELECT id FROM memories WHERE topic_id = ? OR id IN (SELECT value FROM json_each(?))"
             " UNION SELECT linked.id FROM named JOIN memories AS linked ON linked.migrated_from = named.id"
             " OR linked.id = (SELECT migrated_from FROM memories WHERE id = named.id))"
+            " SELECT id FROM named) ORDER BY number"
         )
-        query = f"{named} SELECT {rows.COLUMNS} FROM memories WHERE id IN named ORDER BY number"  # noqa: S608 - constants
-        return self._memories(query, topic_id, json.dumps(list(memory_ids)))
+        return rows.read(self._connection, named, topic_id, json.dumps(list(memory_ids)))
 
     def topics(self) -> list[TopicRow]:
         """All topics, by falling number of active summaries, then by id."""
@@ -149,6 +144,3 @@ class MemoryLists:
     def graph_lag(self) -> GraphLag:
         """What the knowledge graph lacks."""
         return outbox.lag(self._connection)
-
-    def _memories(self, query: str, *arguments: object) -> list[Memory]:
-        return [rows.memory_of(row) for row in self._connection.execute(query, arguments)]

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import sqlite3
 import uuid
-from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 from jobs import files
 from jobs.errors import JobError
 
-from ..memory import LISTS
 from .rows import dated
 
 _FIRST_FORMAT = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+INSERT INTO meta VALUES ('workspace_id', new_uuid());
 
 -- number is never reused; a passage of the memory is a row of the vector file in force
 CREATE TABLE memories (
@@ -65,12 +65,6 @@ CREATE TABLE embeddings (
 
 WORDS = 'CREATE VIRTUAL TABLE {table} USING fts5 (topic, body, tokenize = "porter unicode61 remove_diacritics 2")'
 
-
-def _create(connection: sqlite3.Connection) -> None:
-    connection.executescript("BEGIN IMMEDIATE;" + _FIRST_FORMAT + WORDS.format(table="words"))
-    connection.execute("INSERT INTO meta VALUES ('workspace_id', ?)", (str(uuid.uuid4()),))
-
-
 _EFFECTS = """
 -- which jobs have had their effect: written in the effect's own transaction
 CREATE TABLE effects (
@@ -82,15 +76,12 @@ CREATE TABLE effects (
 CREATE INDEX effects_at ON effects (at);
 """
 
-
-def _note_effects(connection: sqlite3.Connection) -> None:
-    connection.executescript("BEGIN IMMEDIATE;" + _EFFECTS)
-
-
 _CATALOGUE = """
--- the whole text's row in the file of wholes; when the age begins, in seconds since 1970
+-- the whole text's row in the file of wholes, which follows with the next generation of the vector files; when the age
+-- begins, in seconds since 1970
 ALTER TABLE memories ADD COLUMN whole_row INTEGER;
 ALTER TABLE memories ADD COLUMN dated REAL;
+UPDATE memories SET dated = dated_at(kind, created_at, source_created_at, stored_at);
 
 -- A row of its own instead of a place in an index: there, a vector takes a page of its own besides.
 CREATE TABLE kept_embeddings (
@@ -119,15 +110,6 @@ CREATE TRIGGER memories_squeezed_in AFTER INSERT ON memories
     WHEN NEW.number < (SELECT max(number) FROM memories)
     BEGIN UPDATE meta SET value = hex(randomblob(8)) WHERE key = 'catalogue_version'; END;
 """
-
-
-def _make_catalogue(connection: sqlite3.Connection) -> None:
-    """Add the catalogue. The rows of wholes follow with the next generation of the vector files."""
-    connection.executescript("BEGIN IMMEDIATE;" + _CATALOGUE)
-    query = "SELECT number, kind, created_at, source_created_at, stored_at FROM memories"
-    for number, *dates in connection.execute(query).fetchall():
-        connection.execute("UPDATE memories SET dated = ? WHERE number = ?", (dated(*dates), number))
-
 
 _LINEAGE = """
 -- A converted original is hidden and linked from what it became. What is hidden is neither found nor in the graph.
@@ -202,20 +184,10 @@ CREATE TABLE forgettings (
 );
 """
 
-
-def _link_lineage(connection: sqlite3.Connection) -> None:
-    connection.executescript("BEGIN IMMEDIATE;" + _LINEAGE)
-
-
 _COSTS = """
 -- of the calls whose price is known; NULL where none is
 ALTER TABLE llm_usage ADD COLUMN cost_usd REAL;
 """
-
-
-def _note_costs(connection: sqlite3.Connection) -> None:
-    connection.executescript("BEGIN IMMEDIATE;" + _COSTS)
-
 
 _CAPTURES = """
 -- what was captured from which session of which tool: ids, digests and paths, never texts
@@ -245,12 +217,7 @@ CREATE TABLE captured_memories (
 CREATE INDEX captured_memories_session ON captured_memories (tool, session_id);
 """
 
-
-def _record_captures(connection: sqlite3.Connection) -> None:
-    connection.executescript("BEGIN IMMEDIATE;" + _CAPTURES)
-
-
-_FEEDBACK = """
+FEEDBACK = """
 -- the last word of each person on a memory
 CREATE TABLE feedback (
     memory_id TEXT NOT NULL,
@@ -270,11 +237,6 @@ CREATE TRIGGER feedback_changed AFTER UPDATE ON feedback
     BEGIN UPDATE meta SET value = hex(randomblob(8)) WHERE key = 'catalogue_version'; END;
 """
 
-
-def _keep_feedback(connection: sqlite3.Connection) -> None:
-    connection.executescript("BEGIN IMMEDIATE;" + _FEEDBACK)
-
-
 _TURNS = """
 -- of which turns a captured session consists, as digests: so that a fork does not bring the common part again
 CREATE TABLE captured_turns (
@@ -284,11 +246,6 @@ CREATE TABLE captured_turns (
     PRIMARY KEY (tool, session_id)
 ) WITHOUT ROWID;
 """
-
-
-def _record_turns(connection: sqlite3.Connection) -> None:
-    connection.executescript("BEGIN IMMEDIATE;" + _TURNS)
-
 
 _REPLACEMENTS = """
 -- Which statement may replace which: derived from the texts by the judge that meta names, and made again from them.
@@ -318,11 +275,6 @@ CREATE TRIGGER replacement_found AFTER INSERT ON replacements
 CREATE TRIGGER replacement_dropped AFTER DELETE ON replacements
     BEGIN UPDATE meta SET value = hex(randomblob(8)) WHERE key = 'catalogue_version'; END;
 """
-
-
-def _keep_replacements(connection: sqlite3.Connection) -> None:
-    connection.executescript("BEGIN IMMEDIATE;" + _REPLACEMENTS)
-
 
 _VERDICTS = """
 -- Which statement it is: the SHA-256 of its words, by which a verdict names it. The rows are made again with it.
@@ -355,66 +307,32 @@ CREATE TRIGGER statement_judged AFTER INSERT ON statements
     BEGIN UPDATE meta SET value = hex(randomblob(8)) WHERE key = 'catalogue_version'; END;
 """
 
+# How sure a language model was of its verdict; NULL for anybody else's.
+_CONFIDENCE = "ALTER TABLE verdicts ADD COLUMN confidence REAL;"
 
-def _keep_verdicts(connection: sqlite3.Connection) -> None:
-    connection.executescript("BEGIN IMMEDIATE;" + _VERDICTS)
-
-
-def _weigh_verdicts(connection: sqlite3.Connection) -> None:
-    """How sure a language model was of its verdict; NULL for anybody else's."""
-    connection.executescript("BEGIN IMMEDIATE; ALTER TABLE verdicts ADD COLUMN confidence REAL;")
-
-
-def _label(name: str) -> Callable[[sqlite3.Connection], None]:
-    """Adds a property with several values (``memory.LISTS``)."""
-
-    def add(connection: sqlite3.Connection) -> None:
-        connection.executescript(
-            f"BEGIN IMMEDIATE; ALTER TABLE memories ADD COLUMN {name} TEXT NOT NULL DEFAULT '[]';"
-            f"CREATE INDEX memories_{name} ON memories ({name}) WHERE {name} <> '[]';"
-        )
-
-    return add
-
+# A property with several values (``memory.LISTS``).
+_LABEL = """
+ALTER TABLE memories ADD COLUMN {name} TEXT NOT NULL DEFAULT '[]';
+CREATE INDEX memories_{name} ON memories ({name}) WHERE {name} <> '[]';
+"""
 
 # The migration at index n upgrades the database from format n to n + 1.
-MIGRATIONS: list[Callable[[sqlite3.Connection], None]] = [
-    _create,
-    _note_effects,
-    _make_catalogue,
-    _link_lineage,
-    _note_costs,
-    _record_captures,
-    _keep_feedback,
-    _record_turns,
-    _keep_replacements,
-    _keep_verdicts,
-    _label("tags"),
-    _weigh_verdicts,
-    _label("anchors"),
+MIGRATIONS = [
+    _FIRST_FORMAT + WORDS.format(table="words"),
+    _EFFECTS,
+    _CATALOGUE,
+    _LINEAGE,
+    _COSTS,
+    _CAPTURES,
+    FEEDBACK,
+    _TURNS,
+    _REPLACEMENTS,
+    _VERDICTS,
+    _LABEL.format(name="tags"),
+    _CONFIDENCE,
+    _LABEL.format(name="anchors"),
 ]
 FORMAT = len(MIGRATIONS)
-
-_WITH_EFFECTS = MIGRATIONS.index(_note_effects) + 1
-_WITHOUT_EFFECTS = "CREATE TEMP TABLE effects (job_id, job_sha256, at);"
-_WITH_LINEAGE = MIGRATIONS.index(_link_lineage) + 1
-_WITHOUT_LINEAGE = """
-CREATE TEMP TABLE compactions (
-    seq, record_id, topic_id, applied_at, job_id, job_sha256, preview_digest, sources, conflicts, narrative_source,
-    restored_at, restored_by, restored
-);
-CREATE TEMP TABLE cognified (memory_id TEXT, data_id TEXT);
-CREATE TEMP TABLE llm_usage (day, job_id, calls, prompt_tokens, completion_tokens, cost_usd);
-"""
-_WITH_COSTS = MIGRATIONS.index(_note_costs) + 1
-_WITHOUT_COSTS = "CREATE TEMP VIEW llm_usage AS SELECT *, NULL AS cost_usd FROM main.llm_usage"
-_WITH_FEEDBACK = MIGRATIONS.index(_keep_feedback) + 1
-_WITHOUT_FEEDBACK = 'CREATE TEMP TABLE feedback (memory_id TEXT, "by", verdict, at, query, note)'
-
-_WITH_CAPTURES = MIGRATIONS.index(_record_captures) + 1
-_WITHOUT_CAPTURES = _CAPTURES.replace("CREATE TABLE", "CREATE TEMP TABLE").split("CREATE INDEX")[0]
-_WITH_TURNS = MIGRATIONS.index(_record_turns) + 1
-_WITHOUT_TURNS = _TURNS.replace("CREATE TABLE", "CREATE TEMP TABLE")
 
 
 def bring_up(connection: sqlite3.Connection, path: Path) -> None:
@@ -425,10 +343,11 @@ def bring_up(connection: sqlite3.Connection, path: Path) -> None:
     found = format_of(connection, path)
     if 0 < found < FORMAT:
         _back_up(connection, path, found)
+    connection.create_function("dated_at", 4, dated)
+    connection.create_function("new_uuid", 0, lambda: str(uuid.uuid4()))
     for number in range(found, FORMAT):
-        MIGRATIONS[number](connection)
-        connection.execute(f"PRAGMA user_version = {number + 1}")
-        connection.execute("COMMIT")
+        version = f"PRAGMA user_version = {number + 1}"
+        connection.executescript(f"BEGIN IMMEDIATE; {MIGRATIONS[number]}; {version}; COMMIT")
 
 
 def format_of(connection: sqlite3.Connection, path: Path) -> int:
@@ -439,26 +358,28 @@ def format_of(connection: sqlite3.Connection, path: Path) -> int:
     return number
 
 
-def show_as_present(connection: sqlite3.Connection, found: int) -> None:
+def show_as_present(connection: sqlite3.Connection) -> None:
     """Give this connection the tables and columns that an older format lacks, empty and temporary."""
-    columns = {str(row[1]) for row in connection.execute("PRAGMA main.table_info(memories)")}
-    added = {"migrated_from": "NULL", **dict.fromkeys(LISTS, "'[]'")}
-    if lacking := [f"{value} AS {name}" for name, value in added.items() if name not in columns]:
-        view = f"CREATE TEMP VIEW memories AS SELECT *, {', '.join(lacking)} FROM main.memories"  # noqa: S608 - constants
-        connection.execute(view)
-    if found < _WITH_EFFECTS:
-        connection.executescript(_WITHOUT_EFFECTS)
-    if found < _WITH_LINEAGE:
-        connection.executescript(_WITHOUT_LINEAGE)
-    elif found < _WITH_COSTS:
-        connection.executescript(_WITHOUT_COSTS)
-    if found < _WITH_CAPTURES:
-        connection.executescript(_WITHOUT_CAPTURES)
-
-    if found < _WITH_FEEDBACK:
-        connection.executescript(_WITHOUT_FEEDBACK)
-    if found < _WITH_TURNS:
-        connection.executescript(_WITHOUT_TURNS)
+    if connection.execute("PRAGMA user_version").fetchone()[0] == FORMAT:
+        return
+    connection.create_function("dated_at", 4, dated)
+    derived = {"dated": "dated_at(kind, created_at, source_created_at, stored_at)"}
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as present:
+        bring_up(present, Path(":memory:"))
+        tables = present.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
+        for (table,) in tables:
+            here = {row[1] for row in connection.execute(f"PRAGMA main.table_info({table})")}
+            wanted = present.execute(f"PRAGMA table_info({table})").fetchall()
+            lacking = {
+                f'"{name}"': default or derived.get(name, "NULL")
+                for _, name, _, _, default, _ in wanted
+                if name not in here
+            }
+            if lacking and here:
+                columns = ", ".join(f"{default} AS {name}" for name, default in lacking.items())
+                connection.execute(f"CREATE TEMP VIEW {table} AS SELECT *, {columns} FROM main.{table}")  # noqa: S608
+            elif lacking:
+                connection.execute(f"CREATE TEMP TABLE {table} ({', '.join(lacking)})")
 
 
 def _back_up(connection: sqlite3.Connection, path: Path, number: int) -> None:

@@ -119,7 +119,7 @@ class Outbox:
 
     def delivered(self, entries: Sequence[OutboxEntry]) -> None:
         """Delete delivered entries, and reset the count of failed openings."""
-        with steps.fault_point("outbox.pay"), database.transaction(self._connection):
+        with steps.fault_point("outbox.deliver"), database.transaction(self._connection):
             self._connection.executemany("DELETE FROM outbox WHERE seq = ?", [(entry.seq,) for entry in entries])
             self._forget_failure()
             self._survived()

@@ -50,12 +50,6 @@ _CODES = " ".join(f"WHEN '{status}' THEN {code}" for code, status in enumerate(S
 _STATUS_CODE = f"CASE status {_CODES} ELSE {STATUSES.index(None)} END"
 # Covered by the index memories_catalogue; the trigger memories_changed lists these columns: both in migrations.py.
 _CATALOGUE = f"number, passage_row, passage_count, coalesce(whole_row, -1), {_STATUS_CODE}, kind = 'legacy', dated"
-# A reader may open the database before the writer has upgraded it to the format with the last columns.
-_OLDER_CATALOGUE = (
-    f"number, passage_row, passage_count, -1, {_STATUS_CODE}, kind = 'legacy', kind, created_at, source_created_at,"
-    " stored_at"
-)
-_FIRST_FORMAT_WITH_CATALOGUE = 3
 _NUMBER = f"rowid % {WINDOW_STEP}"
 _ADDED = "SELECT number, id, stored_at, passage_row FROM memories"
 _AT_ONCE = 500  # numbers in one query
@@ -167,9 +161,7 @@ class StoreSnapshot:
         self._connection = connection
         self._keep = keep
         connection.execute("BEGIN")
-        (found_format,) = connection.execute("PRAGMA user_version").fetchone()
-        if found_format < migrations.FORMAT:
-            migrations.show_as_present(connection, found_format)
+        migrations.show_as_present(connection)
         meta: dict[str, str] = dict(connection.execute("SELECT key, value FROM meta").fetchall())
         # An older format has no version of the catalogue; a random one makes every position different.
         version = meta.get("catalogue_version") or os.urandom(8).hex()
@@ -191,7 +183,7 @@ class StoreSnapshot:
             self._connection.close()
             return
         try:
-            self._connection.execute("COMMIT")
+            self._connection.execute("ROLLBACK")  # also of what shows an older format as the present one
         except sqlite3.Error:
             self._connection.close()
         else:
@@ -218,15 +210,9 @@ class StoreSnapshot:
     @failing_clearly()
     def catalogue(self, after: int = 0) -> Sequence[CatalogueRow]:
         """The visible memories with a number above ``after``, by rising passage row."""
-        (found_format,) = self._connection.execute("PRAGMA user_version").fetchone()
-        is_older = found_format < _FIRST_FORMAT_WITH_CATALOGUE
         above, arguments = (" AND number > ?", (after,)) if after else ("", ())
-        query = (
-            f"SELECT {_OLDER_CATALOGUE if is_older else _CATALOGUE} FROM memories"  # noqa: S608 - constants
-            f" WHERE hidden = 0{above} ORDER BY passage_row"
-        )
-        found = self._connection.execute(query, arguments).fetchall()
-        return [(*row[:6], rows.dated(*row[6:])) for row in found] if is_older else found
+        query = f"SELECT {_CATALOGUE} FROM memories WHERE hidden = 0{above} ORDER BY passage_row"  # noqa: S608 - constants
+        return self._connection.execute(query, arguments).fetchall()
 
     @failing_clearly()
     def votes(self, after: int = 0) -> Sequence[tuple[int, Votes]]:

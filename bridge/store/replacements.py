@@ -39,9 +39,7 @@ _BETWEEN = (
 
 def found(connection: Connection, least: float = 0.0) -> list[Replacement]:
     """The pairs of visible memories whose newer one counts, from the probability ``least`` on, and what was said of
-    pairs, which wins; none in a database of an older format."""
-    if not connection.execute("SELECT 1 FROM pragma_table_info('verdicts') WHERE name = 'confidence'").fetchone():
-        return []
+    pairs, which wins."""
     pairs = [Replacement(*row) for row in connection.execute(_FOUND + " AND probability >= ?", (least,))]
     return verdicts.settled(pairs, verdicts.of_pairs(connection))
 

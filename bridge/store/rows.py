@@ -55,6 +55,17 @@ def content_of(body: dict[str, Any]) -> Content:
     )
 
 
+def read(connection: sqlite3.Connection, where: str, *values: object) -> list[Memory]:
+    """The memories that fulfil a condition."""
+    query = f"SELECT {COLUMNS} FROM memories WHERE {where}"  # noqa: S608 - constants
+    return [memory_of(row) for row in connection.execute(query, values)]
+
+
+def column(connection: sqlite3.Connection, query: str, *values: object) -> list[Any]:
+    """What a query of one column gives."""
+    return [value for (value,) in connection.execute(query, values)]
+
+
 def memory_of(row: sqlite3.Row | tuple[Any, ...]) -> Memory:
     """The memory of a row selected with ``COLUMNS``. A text that is no time counts as unknown."""
     number, memory_id, kind, stored_at, body, sources, *values = row

@@ -10,10 +10,12 @@ from __future__ import annotations
 import mmap
 import os
 import zlib
+from collections.abc import Callable
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jobs import files
 
@@ -24,7 +26,7 @@ Part = Literal["passages", "wholes"]
 
 ITEM_BYTES = 4
 _READ_BYTES = 4 * 1024 * 1024
-_ALONE = 20_000  # rows that one processor multiplies before a second one could start
+_ALONE_BYTES = 30 * 1024 * 1024  # of rows that one processor multiplies before a second one could start
 _PAGES_A_FAULT = 16  # pages that the kernel maps at once
 
 
@@ -89,23 +91,27 @@ def open_rows(path: Path, row_count: int, dimensions: int) -> Vectors | None:
 
 
 def products(rows: Vectors, vector: Vector) -> Vector:
-    """The dot product of each row with the vector, shape (rows,), up to rounding.
-
-    Large files use two threads, since one processor does not use the whole memory bandwidth.
-    """
-    if len(rows) < _ALONE:
-        return rows @ vector
+    """The dot product of each row with the vector, shape (rows,), up to rounding."""
     result = np.empty(len(rows), np.float32)
 
     def sweep(part: slice) -> None:
         with np.errstate(all="ignore"):  # per thread; the caller checks the values
             np.dot(rows[part], vector, out=result[part])
 
+    swept(rows, sweep)
+    return result
+
+
+def swept(rows: NDArray[Any], sweep: Callable[[slice], None]) -> None:
+    """Call ``sweep`` for all rows: two threads take half of many each, since one processor does not use the whole
+    memory bandwidth."""
+    if rows.nbytes < _ALONE_BYTES:
+        sweep(slice(None))
+        return
     half = len(rows) // 2
     first = Background(lambda: sweep(slice(half)))
     sweep(slice(half, None))
     first.result()
-    return result
 
 
 def read_ahead(rows: Vectors) -> None:

@@ -123,7 +123,6 @@ export type NewJob<K extends Kind = Kind> = {
 
 /** The fields that a record has in every state. */
 export interface RecordFields {
-  schema_version: 1;
   job_id: string;
   /** Rises by one when an ended job is run again. Within one generation, `attempt` never decreases. */
   generation: number;
@@ -135,95 +134,96 @@ export interface RecordFields {
   accepted_at: string | null;
   /** The start of the first attempt. */
   started_at: string | null;
-  expires_at: string | null;
   /** The job's own, or its id; null in records of earlier versions. */
   correlation_id: string | null;
+  schema_version: 1;
+  expires_at: string | null;
   attempts: Attempt[];
 }
 
 /** A job that waits or runs. */
 export interface ActiveRecord<K extends Kind = Kind> extends RecordFields {
   kind: K;
-  job_sha256: string;
   state: "queued" | "running";
   success: null;
   finished_at: null;
   /** A waiting job does not start before this time. */
   next_attempt_at: string | null;
   elapsed_ms: null;
-  result: null;
   /** The latest error; null after a success. */
   error: JobError | null;
+  job_sha256: string;
+  result: null;
 }
 
 /** A job that waits for another attempt; `error` says why. */
 export interface RetryingRecord<K extends Kind = Kind> extends RecordFields {
   kind: K;
-  job_sha256: string;
   state: "retrying";
   success: null;
   finished_at: null;
   next_attempt_at: string;
   elapsed_ms: null;
-  result: null;
   error: JobError;
+  job_sha256: string;
+  result: null;
 }
 
 /** A job that has ended well, with its result. */
 export interface SucceededRecord<K extends Kind = Kind> extends RecordFields {
   kind: K;
-  job_sha256: string;
   state: "succeeded";
   success: true;
   finished_at: string;
   next_attempt_at: null;
   /** From the first start to the end. */
   elapsed_ms: number | null;
-  result: Results[K];
   error: null;
+  job_sha256: string;
+  result: Results[K];
 }
 
 /** A job that has ended without success; `error` says why. */
 export interface FailedRecord<K extends Kind = Kind> extends RecordFields {
   kind: K;
-  job_sha256: string;
   state: "failed" | "expired";
   success: false;
   finished_at: string;
   next_attempt_at: null;
   /** From the first start to the end. */
   elapsed_ms: number | null;
-  result: null;
   error: JobError;
+  job_sha256: string;
+  result: null;
 }
 
 /** A job that was cancelled. */
 export interface CancelledRecord<K extends Kind = Kind> extends RecordFields {
   kind: K;
-  job_sha256: string;
   state: "cancelled";
   success: false;
   finished_at: string;
   next_attempt_at: null;
   /** From the first start to the end. */
   elapsed_ms: number | null;
-  result: null;
   /** The latest error; null after a success. */
   error: JobError | null;
+  job_sha256: string;
+  result: null;
 }
 
 /** A file that could not become a job. */
 export interface RejectedRecord extends RecordFields {
   kind: null;
-  job_sha256: null;
   state: "rejected";
   success: false;
   finished_at: string;
   next_attempt_at: null;
   /** From the first start to the end. */
   elapsed_ms: number | null;
-  result: null;
   error: JobError;
+  job_sha256: null;
+  result: null;
 }
 
 /** How a job has ended: `success` or `state` tells which. */
@@ -554,6 +554,11 @@ export interface AppliedCompaction {
    * earlier versions, and where nothing changes.
    */
   graph?: "follows";
+  conflicts: CompactionConflict[];
+  /** The conflicts that `keep_both` rejected: both decisions hold. */
+  kept_both: CompactionConflict[];
+  /** What else to check. */
+  warnings: string[];
   decision_record_id: string;
   memory_number: number;
   topic_id: string;
@@ -561,11 +566,7 @@ export interface AppliedCompaction {
   superseded: string[];
   /** Memory id -> number, of those that still exist. */
   superseded_numbers: { [name: string]: number };
-  conflicts: CompactionConflict[];
-  /** The conflicts that were rejected. */
-  kept_both: CompactionConflict[];
   narrative_source: "template" | "llm";
-  warnings: string[];
   /** The digest of the preview that was applied. */
   preview_digest: string;
   applied_at: string;
@@ -678,15 +679,22 @@ export interface Captured {
    */
   graph?: "follows";
   dry_run: boolean;
+  /** Those that were forgotten here before. They stay forgotten. */
+  forgotten: number;
+  failed: number;
+  /** Those beyond the limit of this run. */
+  remaining: number;
+  items_omitted: number;
+  /** The id of the receipt, with which the run can be undone. Null in a dry run. */
+  receipt: string | null;
+  /** Secrets that were replaced, or would be. Null where the setting is off. */
+  redactions: Redactions | null;
+  warnings: string[];
   sessions: number;
   captured: number;
   unchanged: number;
   withdrawn: number;
-  forgotten: number;
   empty: number;
-  failed: number;
-  /** Sessions beyond the limit of this run. */
-  remaining: number;
   /** Memories added. */
   memories: number;
   /** Memories of sessions that grew, which new ones replaced. */
@@ -700,12 +708,6 @@ export interface Captured {
   model_cost_usd?: number | null;
   /** The sessions that were read come first. */
   items: CapturedSessionItem[];
-  items_omitted: number;
-  /** The id of the receipt, with which the capture can be undone. Null in a dry run. */
-  receipt: string | null;
-  /** Secrets that were replaced, or would be. Null where the setting is off. */
-  redactions: Redactions | null;
-  warnings: string[];
 }
 
 /** Where a captured memory comes from. */
@@ -912,14 +914,14 @@ export interface CompactionConflict {
 
 /** The result that a compaction of the topic would have. Nothing was changed. */
 export interface CompactionPreview {
-  /** The memories that would be merged and superseded, the oldest first. */
-  summaries: CompactedMemory[];
-  decision_record: PreviewedRecord;
   conflicts: CompactionConflict[];
   /** The conflicts that `keep_both` rejected: both decisions hold. */
   kept_both: CompactionConflict[];
-  /** What else to check before the preview is applied. */
+  /** What else to check. */
   warnings: string[];
+  /** The memories that would be merged and superseded, the oldest first. */
+  summaries: CompactedMemory[];
+  decision_record: PreviewedRecord;
   /**
    * The digest of the change that would be applied. It stays the same until a memory of the topic changes, or
    * what is known of its decisions.
@@ -1144,6 +1146,12 @@ export interface ExplainFailure {
 
 /** Why a memory is found, or is not found. */
 export interface ExplainItem {
+  /** Present if the memory is probably no answer to the question. It changes no score. */
+  fit?: "weak";
+  /** Absent if what answers the question holds, and replaced nothing. */
+  standing?: Standing;
+  /** Absent if nothing of it stood in the code, or nothing is certain. */
+  in_code?: InCode;
   /** Its `memory_number`. */
   id: number;
   kind: "decision" | "summary" | "legacy";
@@ -1158,14 +1166,8 @@ export interface ExplainItem {
   matches: ExplainedMatches;
   /** Null unless it was requested. */
   pack_context: PackContext | null;
-  /** Present if the memory is weak as a hit: probably no answer to the query. */
-  fit?: "weak";
   /** Absent if nobody gave any. */
   feedback?: FeedbackCounts;
-  /** Absent if what answers the query holds, and replaced nothing. */
-  standing?: Standing;
-  /** Absent if nothing of it stood in the code, or nothing is certain. */
-  in_code?: InCode;
 }
 
 /** The request as the program read it. */
@@ -1576,22 +1578,11 @@ export interface Health {
 
 /** The worker's state: `worker/heartbeat.json`. Whether the worker runs is decided by its lock, not this file. */
 export interface Heartbeat {
-  schema_version: 1;
-  worker_id: string;
-  pid: number;
-  /** Identifies the current boot of the machine; null if the system does not provide it. */
-  boot_id: string | null;
   version: string;
   workspace: string;
   /** Provider, model and dimensions. Vectors may be compared only if these are equal. */
   embedder: string;
   llm_configured: boolean;
-  /** Null if HTTP is switched off. */
-  http: Http | null;
-  started_at: string;
-  state: "starting" | "ready" | "draining" | "paused" | "exiting" | "stopped";
-  heartbeat_at: string;
-  uptime_seconds: number;
   counts: Counts;
   oldest_waiting_seconds: number | null;
   /** What runs now. While a long job yields to a short one, the short one comes last. */
@@ -1604,6 +1595,17 @@ export interface Heartbeat {
   watcher: "events" | "polling" | "failed";
   /** Null for a workspace of this machine alone. */
   team: WorkerInTeam | null;
+  /** Null if HTTP is switched off. */
+  http: Http | null;
+  schema_version: 1;
+  worker_id: string;
+  pid: number;
+  /** Identifies the current boot of the machine; null if the system does not provide it. */
+  boot_id: string | null;
+  started_at: string;
+  state: "starting" | "ready" | "draining" | "paused" | "exiting" | "stopped";
+  heartbeat_at: string;
+  uptime_seconds: number;
 }
 
 /** The last compactions, newest first. */
@@ -1846,20 +1848,29 @@ export interface LegacyMetadata {
 /** A job in a list. */
 export interface ListedJob {
   job_id: string;
+  /** Null for a file that could not become a job. */
   kind: Kind | null;
   state: State;
+  /** Null until the job has ended. */
   success: boolean | null;
+  /** Rises by one when an ended job is run again. Within one generation, `attempt` never decreases. */
   generation: number;
+  /** The number of the latest attempt; 0 before the first. */
   attempt: number;
   max_attempts: number;
   priority: number;
   submitted_at: string | null;
   accepted_at: string | null;
+  /** The start of the first attempt. */
   started_at: string | null;
   finished_at: string | null;
+  /** A waiting job does not start before this time. */
   next_attempt_at: string | null;
+  /** From the first start to the end. */
   elapsed_ms: number | null;
+  /** The job's own, or its id; null in records of earlier versions. */
   correlation_id: string | null;
+  /** The latest error; null after a success. */
   error: JobError | null;
   /** The first memories that it made or changed. */
   memory_numbers: number[];
@@ -2050,25 +2061,25 @@ export interface Migration {
    */
   graph?: "follows";
   dry_run: boolean;
+  /** Those that were forgotten here before. They stay forgotten. */
+  forgotten: number;
+  failed: number;
+  /** Those beyond the limit of this run. */
+  remaining: number;
+  items_omitted: number;
+  /** The id of the receipt, with which the run can be undone. Null in a dry run. */
+  receipt: string | null;
+  /** Secrets that were replaced, or would be. Null where the setting is off. */
+  redactions: Redactions | null;
+  warnings: string[];
   /** Texts of earlier versions, without those that were skipped. */
   found: number;
   migrated: number;
   already_migrated: number;
-  /** Texts that were forgotten here before. They stay forgotten. */
-  forgotten: number;
-  failed: number;
   /** Other texts in cognee's store. */
   skipped: number;
-  /** Texts beyond the limit of this run. */
-  remaining: number;
   /** Failed ones first. The receipt has all of them. */
   items: MigratedItem[];
-  items_omitted: number;
-  /** The id of the receipt, with which the migration can be undone. Null in a dry run. */
-  receipt: string | null;
-  /** Secrets that were replaced, or would be, in what was migrated. Null where the setting is off. */
-  redactions: Redactions | null;
-  warnings: string[];
 }
 
 /** The file of a text that an earlier version gave to cognee. */
@@ -2110,13 +2121,13 @@ export interface OfTeam {
 
 /** An open question or a next step that no later memory has answered or done. */
 export interface OpenItem {
+  memory_id: string;
+  memory_number: number;
   kind: "question" | "next_step";
   text: string;
   topic_id: string;
   /** Of the memory. */
   title: string;
-  memory_id: string;
-  memory_number: number;
   /** Of the memory; null if it is unknown. */
   date: string | null;
 }
@@ -2144,17 +2155,17 @@ export interface PackContext {
 export interface PackedMemory {
   memory_id: string;
   memory_number: number;
-  score: number;
-  /** The tokens of its note. */
-  tokens: number;
-  /** Whether lines were left out at its end. */
-  truncated: boolean;
-  /** Present if the memory is probably no answer. */
+  /** Present if the memory is probably no answer to the question. It changes no score. */
   fit?: "weak";
   /** Absent if what answers the question holds, and replaced nothing. */
   standing?: Standing;
   /** Absent if nothing of it stood in the code, or nothing is certain. */
   in_code?: InCode;
+  score: number;
+  /** The tokens of its note. */
+  tokens: number;
+  /** Whether lines were left out at its end. */
+  truncated: boolean;
   position: number;
 }
 
@@ -2363,7 +2374,7 @@ export interface Refusal {
 
 /** A file that could not become a job. */
 export interface RejectedFile {
-  /** Its name in the inbox. */
+  /** The name under which it was dropped. */
   file: string;
   /** Its name in `rejected/`. */
   kept_as: string;
@@ -2381,13 +2392,13 @@ export interface RejectedFiles {
 
 /** Why a file was moved to `rejected/`: `<name>.<n>.reason.json` beside it. */
 export interface RejectionReason {
-  schema_version: 1;
   /** The name under which it was dropped. */
   file: string;
   /** Its name in `rejected/`. */
   kept_as: string;
   rejected_at: string;
   error: JobError;
+  schema_version: 1;
   /** Secrets that were removed from the kept file. Null if the file is kept as it was dropped. */
   redactions: Redactions | null;
   /** The size of the dropped file in bytes, if only its beginning is kept. Null if all of it is kept. */
@@ -2492,6 +2503,8 @@ export interface RetrievalFailure {
  * A legacy memory has null metadata, except its importance, and none of the structured fields.
  */
 export interface RetrievalHit {
+  memory_id: string;
+  memory_number: number;
   /**
    * The hits are ordered by it: semantic_score * recency_multiplier * status_multiplier, or the blend; times
    * feedback_multiplier, if there is one.
@@ -2515,8 +2528,6 @@ export interface RetrievalHit {
   feedback_multiplier?: number;
   /** The reranker's judgement, which is then half of semantic_score. Absent without a reranker. */
   rerank_score?: number;
-  memory_id: string;
-  memory_number: number;
   memory_type: MemoryType;
   /** The memory as Markdown, rendered from its current fields. */
   summary_text: string;
@@ -2535,6 +2546,12 @@ export interface RetrievalHit {
   updated_at: string | null;
   source_created_at: string | null;
   importance: number | null;
+  /** Present if the memory is probably no answer to the question. It changes no score. */
+  fit?: "weak";
+  /** Absent if what answers the question holds, and replaced nothing. */
+  standing?: Standing;
+  /** Absent if nothing of it stood in the code, or nothing is certain. */
+  in_code?: InCode;
   decisions?: string[];
   rationale?: string[];
   open_questions?: string[];
@@ -2542,14 +2559,8 @@ export interface RetrievalHit {
   references?: string[];
   /** One or two decisions, and another passage if it matches better; absent unless `best_passages` asks for them. */
   best_passages?: string[];
-  /** Present if the hit is probably no answer to the question. It changes no score. */
-  fit?: "weak";
   /** Absent if nobody gave any. */
   feedback?: FeedbackCounts;
-  /** Absent if what answers the question holds, and replaced nothing. */
-  standing?: Standing;
-  /** Absent if nothing of it stood in the code, or nothing is certain. */
-  in_code?: InCode;
   /** The ids of the memories that a decision record merged. Absent in all other hits. */
   compaction_source?: string[];
 }
@@ -2984,9 +2995,9 @@ export interface UndoneCapture {
    */
   graph?: "follows";
   receipt: string;
-  /** Memories removed. */
+  /** Memories removed, not counting their hidden originals. */
   undone: number;
-  /** Memories that were changed after the capture. */
+  /** Memories that were changed since. */
   kept: KeptMemory[];
   /** Memories that the capture had superseded: they are Active again. */
   revived: string[];
@@ -3002,7 +3013,7 @@ export interface UndoneMigration {
   receipt: string;
   /** Memories removed, not counting their hidden originals. */
   undone: number;
-  /** Memories that were changed after the migration. */
+  /** Memories that were changed since. */
   kept: KeptMemory[];
 }
 

@@ -346,7 +346,7 @@ def test_every_exception_is_needed() -> None:
         ("huey", {"worker/scheduling/huey_queue.py"}),
         ("watchdog", {"worker/inbox/watcher.py"}),
         ("ladybug", {"bridge/graph/graph_files.py"}),
-        ("onnxruntime", {"bridge/embedding/onnx_graph.py"}),
+        ("onnxruntime", set()),  # its library is loaded instead: bridge/embedding/onnx_session.py
         ("mcp", {"worker/mcp/server.py"}),
         (
             "starlette",
@@ -388,7 +388,7 @@ def test_every_exception_is_needed() -> None:
         ("psycopg_pool", {"bridge/team/server.py"}),
         ("tokenizers", {"bridge/embedding/onnx_graph.py"}),
         ("platformdirs", {"bridge/settings.py"}),
-        ("dotenv", {"bridge/settings.py", "worker/doctor/setting_sources.py"}),
+        ("dotenv", {"bridge/settings.py", "worker/doctor/settings.py"}),
         ("argcomplete", {"worker/terminal/completion.py"}),
         ("lancedb", set()),
         ("pydantic_settings", set()),
@@ -441,7 +441,10 @@ def test_the_values_of_the_store_load_no_database() -> None:
 
 
 def test_cognees_owner_is_imported_only_where_the_graph_is_needed() -> None:
-    found = {name_of(p) for p in MODULES if any(n.startswith("bridge.graph.cognee_store") for n in imported(p))}
+    loaded = {p: imported(p, types=p.name == "graph.py") for p in MODULES}
+    found = {
+        name_of(p) for p, others in loaded.items() if any(n.startswith("bridge.graph.cognee_store") for n in others)
+    }
     assert found == {"bridge/graph/graph.py"}
     others = {
         "cognee_nodes": ("audit", "picture", "upkeep", "writing"),
@@ -587,13 +590,6 @@ def test_every_code_of_the_table_is_used_or_documented() -> None:
     used |= {text for path in MODULES if path.name != "errors.py" for text in texts(path)}
     documented = "\n".join(path.read_text("utf-8") for path in (ROOT / "docs").rglob("*.md"))
     assert {code for code in ERRORS if code not in used and f"`{code}`" not in documented} == set()
-
-
-def test_every_code_has_a_cause_and_a_remedy_in_sentences() -> None:
-    for code, kind in ERRORS.items():
-        assert code == kind.code
-        assert kind.cause.endswith("."), code
-        assert kind.remediation.endswith("."), code
 
 
 # --- one way to open a workspace ---

@@ -33,13 +33,13 @@ AIMS = [
     ("vector commit", 6, 0.15),
     ("graph write", 3, 0.05),
     ("compaction", 2, 0.15),
+    ("outbox.deliver", 3, 0.01),
     ("checkpoint", 2, 0.12),
     ("edge write", 3, 0.05),
     ("graph.sync", 3, 0.05),
     ("checkpoint", 1, 0.06),
     ("memory.commit", 3, 0.02),
     ("graph.open", 1, 0.8),
-    ("outbox.pay", 3, 0.01),
 ]
 
 

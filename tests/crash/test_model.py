@@ -23,6 +23,7 @@ from harness import SOAK
 from hypothesis import HealthCheck, settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
+from bridge.settings import Settings
 from jobs import client, files, spool, steps
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -32,7 +33,7 @@ from worker.child.process import Why
 from worker.child.protocol import encode as outcome
 from worker.child.supervisor import ChildEnded
 from worker.inbox.control import Control
-from worker.inbox.intake import Intake, Limits
+from worker.inbox.intake import Intake
 from worker.scheduling import recovery, retention
 from worker.scheduling.ledger import Ledger
 from worker.scheduling.runnable_jobs import LocalJobs
@@ -41,11 +42,11 @@ from worker.scheduling.runner import Runner
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 IDS = [f"job-{number}" for number in range(4)]
 REPLAYABLE = ("failed", "cancelled", "expired")
-LIMITS = Limits(
+LIMITS = Settings(
     max_job_bytes=4096, max_active_jobs=3, min_free_bytes=0, max_attempts=3, partial_write_grace=0.0, test_jobs=True
 )
-EVERYTHING = retention.RetentionLimits(
-    succeeded_days=1000, failed_days=1000, ended_jobs=0, rejected_files=10_000
+EVERYTHING = Settings(
+    keep_succeeded_days=1000, keep_failed_days=1000, keep_ended_jobs=0, keep_rejected_files=10_000
 )  # but reasons
 
 # What the child does with a job. The effect, where there is one, is committed before anything else happens.
@@ -112,12 +113,12 @@ GOOD = st.builds(Drop, ID, st.just("noop"), st.booleans(), st.sampled_from([0, 5
 OTHER = st.builds(Drop, ID, st.just("ask"), expires=DELAYS)
 DROPS = st.one_of(GOOD, GOOD, GOOD, OTHER, OTHER, st.builds(Drop, ID, content=BAD))
 POINTS = [
-    f"{side}:{step.name}"
-    for step in steps.STEPS
+    f"{side}:{name}"
+    for name, process in steps.STEPS.items()
     for side in ("before", "after")
-    if step.process == "worker"
-    and step.name not in ("queue.put", "child.send")  # of the stand-ins
-    and not step.name.startswith("scrub.")  # of a forgetting, which none of these jobs is: test_kill_sweep.py
+    if process == "worker"
+    and name not in ("queue.put", "child.send")  # of the stand-ins
+    and not name.startswith("scrub.")  # of a forgetting, which none of these jobs is: test_kill_sweep.py
 ]
 KILLS = st.one_of(
     st.tuples(st.sampled_from(POINTS), st.integers(0, 2)), st.tuples(st.just("anywhere"), st.integers(0, 30))
@@ -204,7 +205,8 @@ class Engine:
         self.messages: list[str] = []
         self.child = FakeChild(world)
         self.runner = Runner(
-            LocalJobs(place, self.ledger), self.child, batch_size=3, slice_seconds=0.002, now=lambda: world.now,  # type: ignore[arg-type]
+            LocalJobs(place, self.ledger), self.child,  # type: ignore[arg-type]
+            Settings(batch_size=3, slice_seconds=0.002), now=lambda: world.now,
         )  # fmt: skip
         self.intake = Intake(place, self.ledger, LIMITS, self.enqueue, now=lambda: world.now)
         verbs = {"pause": lambda _: self.runner.paused.set(), "resume": lambda _: self.resume()}

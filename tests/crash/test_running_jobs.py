@@ -16,10 +16,21 @@ from jobs import client
 from jobs.model import Record
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    """Of tests that leave its worker as they found it."""
+    return Place(tmp_path_factory.mktemp("running"))
+
+
+@pytest.fixture(scope="module")
 def worker(place: Place) -> Iterator[RealWorker]:
     with place.worker() as running:
         yield running
+
+
+@pytest.fixture
+def alone(tmp_path: Path) -> Place:
+    return Place(tmp_path)
 
 
 def noop(place: Place, **payload: Any) -> str:
@@ -77,17 +88,16 @@ def test_a_critical_section_is_waited_for_but_no_longer_than_ten_seconds(
     assert place.ended(noop(place)).state == "succeeded"
 
 
-def test_cancelling_one_job_of_a_batch_changes_nobody_elses_count(place: Place) -> None:
+def test_cancelling_one_job_of_a_batch_changes_nobody_elses_count(place: Place, worker: RealWorker) -> None:
     """The others end their attempt as interrupted and run again."""
-    with place.worker() as worker:
-        job_id = noop(place, sleep_ms=60_000)
-        running(place, job_id)
-        others = [noop(place) for _ in range(5)]
-        cancel(place, job_id)
-        for other in others:
-            record = place.ended(other)
-            assert (record.state, record.errors, record.crashes) == ("succeeded", 0, 0)
-        assert worker.process.poll() is None
+    job_id = noop(place, sleep_ms=60_000)
+    running(place, job_id)
+    others = [noop(place) for _ in range(5)]
+    cancel(place, job_id)
+    for other in others:
+        record = place.ended(other)
+        assert (record.state, record.errors, record.crashes) == ("succeeded", 0, 0)
+    assert worker.process.poll() is None
 
 
 def test_a_job_that_takes_longer_than_it_may_is_ended_and_tried_again(place: Place, worker: RealWorker) -> None:
@@ -123,6 +133,7 @@ def test_the_worker_survives_what_a_job_does_to_its_process(place: Place, worker
     else:
         record = place.in_state(bad, "retrying", "failed")
         assert record.crashes >= 1
+        cancel(place, bad)
     assert worker.process.poll() is None
     assert place.ended(noop(place)).state == "succeeded"
 
@@ -170,29 +181,13 @@ def test_a_child_is_replaced_after_its_share_of_jobs(tmp_path: Path) -> None:
         until(lambda: not is_running(first), "the former child has gone")
 
 
-@pytest.mark.parametrize("stopped", [False, True], ids=["running", "standing still"])
-def test_no_child_outlives_its_worker(place: Place, stopped: bool) -> None:
-    worker = place.worker().ready()
-    try:
-        job_id = noop(place, sleep_ms=60_000)
-        running(place, job_id)
+def test_no_child_outlives_its_worker_though_it_stands_still(alone: Place) -> None:
+    with alone.worker() as worker:
+        running(alone, noop(alone, sleep_ms=60_000))
         (child,) = worker.children()
-        if stopped:
-            os.kill(child, signal.SIGSTOP)
+        os.kill(child, signal.SIGSTOP)
         worker.kill()
         until(lambda: not is_running(child), "the child has gone", seconds=30)
-    finally:
-        worker.kill()
-
-
-def test_a_kill_of_the_worker_is_counted_apart_and_the_job_runs_again(place: Place) -> None:
-    first = place.worker().ready()
-    job_id = noop(place, sleep_ms=5000)
-    running(place, job_id)
-    first.kill()
-    with place.worker():
-        record = place.ended(job_id)
-    assert (record.state, record.worker_deaths, record.crashes, record.errors) == ("succeeded", 1, 0, 0)
 
 
 def test_a_job_that_takes_the_worker_with_it_again_and_again_is_poison(tmp_path: Path) -> None:
@@ -208,16 +203,16 @@ def test_a_job_that_takes_the_worker_with_it_again_and_again_is_poison(tmp_path:
     assert (record.state, record.error["code"], record.worker_deaths) == ("failed", "POISON", 2)
 
 
-def test_a_stop_in_order_is_counted_for_nothing(place: Place) -> None:
+def test_a_stop_in_order_is_counted_for_nothing(alone: Place) -> None:
     """Long work gives way at its next safe point and is taken up by the next worker."""
-    job_id = place.submit("noop", {"sleep_ms": 5000})
-    with place.worker():
-        running(place, job_id)
-    record = place.record(job_id)
+    job_id = alone.submit("noop", {"sleep_ms": 5000})
+    with alone.worker():
+        running(alone, job_id)
+    record = alone.record(job_id)
     assert record is not None
     assert (record.state, record.worker_deaths, record.crashes) == ("queued", 0, 0)
-    with place.worker():
-        assert place.ended(job_id).state == "succeeded"
+    with alone.worker():
+        assert alone.ended(job_id).state == "succeeded"
 
 
 def test_short_work_starts_beside_long_work(place: Place, worker: RealWorker) -> None:

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 from harness import Place, until
-from postgres import database
 from team_machines import LEASE_SECONDS, Machines, remember, remembered, result_of, succeeded, titles
 
 from jobs import clock
@@ -72,12 +71,6 @@ def shifting_clock(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if done.returncode:
         pytest.skip(f"the library cannot be built: {done.stderr}")
     return library
-
-
-@pytest.fixture(scope="module")
-def dsn() -> Iterator[str]:
-    with database() as found:
-        yield found
 
 
 class Clocks(Machines):

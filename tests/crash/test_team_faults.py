@@ -15,21 +15,16 @@ import postgres
 import pytest
 from harness import SOAK, Place, until
 from machines import pause
-from postgres import Cluster, database
+from postgres import Cluster
 from team_machines import Machines, remember, result_of, seq_of, succeeded, titles
 
 from jobs import steps
 
 EVERYDAY = ["after:team.share", "before:team.attach", "after:team.attach", "after:team.commit", "before:team.apply",
             "after:team.record"]  # fmt: skip
-TALK = "## User\n\nWe decided to keep the queue in SQLite, since it survives a crash.\n\n## Assistant\n\nNoted.\n"
-PROCESS_OF = {step.name: step.process for step in steps.TEAM_STEPS}
-
-
-@pytest.fixture(scope="module")
-def dsn() -> Iterator[str]:
-    with database() as found:
-        yield found
+POINTS = steps.TEAM_POINTS if SOAK else EVERYDAY
+SHARING = [point for point in POINTS if point.endswith(":team.share")]
+TALK = "## User\n\nWe decided to keep the queue of {} in SQLite, since it survives a crash.\n\n## Assistant\n\nNoted.\n"
 
 
 # --- kills ---
@@ -39,13 +34,14 @@ def dsn() -> Iterator[str]:
 def killed_at(place: Place, point: str) -> Iterator[None]:
     """A worker of the machine that runs into a kill in the block; it is gone afterwards."""
     place.environment["COGNEE_MEMORY_FAULT"] = f"kill@{point}"
+    before = place.log().count("child ended")
     worker = place.worker()
     try:
         yield
-        if PROCESS_OF[point.split(":")[1]] == "worker":
+        if steps.TEAM_STEPS[point.split(":")[1]] == "worker":
             until(lambda: worker.process.poll() == -signal.SIGKILL, f"the worker is killed\n{place.log_end()}", 60)
         else:
-            until(lambda: "child ended" in place.log(), f"the child is killed\n{place.log_end()}", 60)
+            until(lambda: place.log().count("child ended") > before, f"the child is killed\n{place.log_end()}", 60)
     finally:
         worker.kill()  # else each next child would run into it as well
         del place.environment["COGNEE_MEMORY_FAULT"]
@@ -65,36 +61,42 @@ def service_killed_at(team: Machines, point: str) -> Iterator[None]:
         team.gateway.start()
 
 
-@pytest.mark.parametrize("point", steps.TEAM_POINTS if SOAK else EVERYDAY)
-def test_after_a_kill_beside_a_teams_step_all_is_as_if_nothing_had_happened(
+@pytest.mark.parametrize("point", SHARING)
+def test_after_a_kill_beside_the_sharing_all_is_as_if_nothing_had_happened(
     tmp_path: Path, dsn: str, model_cache: Path, point: str
 ) -> None:
     team = Machines(tmp_path, dsn, model_cache)
     first, second = team.add("first"), team.add("second")
+    with killed_at(first, point):
+        jobs = [(first, remember(first, "Said before it was shared"))]
+    with first.worker(), second.worker():
+        jobs.append((second, remember(second, "Said after it")))
+        assert_undisturbed(team, jobs)
+
+
+def test_after_a_kill_beside_each_of_a_teams_steps_all_is_as_if_nothing_had_happened(
+    tmp_path: Path, dsn: str, model_cache: Path
+) -> None:
+    team = Machines(tmp_path, dsn, model_cache)
+    first, second = team.add("first"), team.add("second")
     jobs: list[tuple[Place, str]] = []
-    if point.endswith(":team.share"):
-        with killed_at(first, point):
-            jobs.append((first, remember(first, "Said before it was shared")))
-        with first.worker(), second.worker():
-            jobs.append((second, remember(second, "Said after it")))
-            assert_undisturbed(team, jobs)
-        return
     with first.worker():
-        jobs.append((first, remember(first, "Said before")))
-        succeeded(*jobs[0])
-        if point.endswith(":team.apply"):
-            with killed_at(second, point):
-                pass
-        elif point.endswith(":team.commit"):
-            with service_killed_at(team, point):
-                jobs.append((first, remember(first, "Said when it was killed")))
-        elif point.endswith(":team.attach"):
-            (second.workspace.root / "talk.md").write_text(TALK)
-            with killed_at(second, point):
-                jobs.append((second, second.submit("capture", {"file": "talk.md"})))
-        else:
-            with killed_at(second, point):
-                jobs.append((second, remember(second, "Said when it was killed")))
+        for point in (point for point in POINTS if point not in SHARING):
+            jobs.append((first, remember(first, f"Said before {point}")))
+            succeeded(*jobs[-1])
+            if point.endswith(":team.apply"):
+                with killed_at(second, point):
+                    pass
+            elif point.endswith(":team.commit"):
+                with service_killed_at(team, point):
+                    jobs.append((first, remember(first, f"Said at {point}")))
+            elif point.endswith(":team.attach"):
+                (second.workspace.root / f"{len(jobs)}.md").write_text(TALK.format(point))
+                with killed_at(second, point):
+                    jobs.append((second, second.submit("capture", {"file": f"{len(jobs)}.md"})))
+            else:
+                with killed_at(second, point):
+                    jobs.append((second, remember(second, f"Said at {point}")))
         with second.worker():
             jobs.append((second, remember(second, "Said after it")))
             assert_undisturbed(team, jobs)

@@ -51,7 +51,8 @@ def serve(server: Cluster, wire: Namespace) -> Path:
 
 
 def test_a_worker_that_is_cut_off_goes_on_once_packets_come_again(team: Wired) -> None:
-    with team.here.worker(), team.away.worker():
+    """And in the middle of a cut it can be stopped."""
+    with team.here.worker(), team.away.worker() as stopped:
         known = remember(team.here, "What both know")
         succeeded(team.here, known)
         team.until_equal()
@@ -63,27 +64,12 @@ def test_a_worker_that_is_cut_off_goes_on_once_packets_come_again(team: Wired) -
         assert "both know" in answer["results"][0]["summary_text"], "what is known is answered without a network"
         team.wire.heal()
         succeeded(team.away, meanwhile[1])
-        team.assert_all_is_well([known, *meanwhile])
-
-
-def test_a_worker_that_is_cut_off_can_be_stopped(team: Wired) -> None:
-    with team.here.worker(), team.away.worker() as stopped:
-        succeeded(team.away, remember(team.away, "What both know"))
-        team.until_equal()
+        after = remember(team.here, "Said after")
+        succeeded(team.here, after)
+        team.assert_all_is_well([known, *meanwhile, after])
         team.wire.cut()
         began = time.monotonic()
         assert stopped.stop() == 0
         took = time.monotonic() - began
         print(f"stopped {took:.1f} s after the cut")
         assert took < STOPPED_SECONDS
-
-
-def test_a_machine_that_was_cut_off_hears_of_changes_again(team: Wired) -> None:
-    with team.here.worker(), team.away.worker():
-        succeeded(team.here, remember(team.here, "Said before"))
-        team.until_equal()
-        team.wire.cut()
-        until(lambda: "TEAM_UNREACHABLE" in team.away.log(), "it knows that nothing comes")
-        team.wire.heal()
-        succeeded(team.here, remember(team.here, "Said after"))
-        team.until_equal()

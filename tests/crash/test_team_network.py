@@ -34,12 +34,11 @@ class CutOff(Machines):
         super().__init__(folder, dsn, cache, workers=0)
         self.link = link
         self.here = self.add("here")
-        self.unfenced: dict[str, str] = {}
 
-    def pool(self, name: str, dsn: str, **variables: str) -> PoolProcess:
+    def pool(self, name: str, dsn: str) -> PoolProcess:
         """A pool that reaches the database by this address."""
-        variables["COGNEE_MEMORY_LEASE_SECONDS"] = f"{LEASE_SECONDS:g}"
-        return PoolProcess(self.folder / name, dsn, self.model_cache, **variables)
+        lease = f"{LEASE_SECONDS:g}"
+        return PoolProcess(self.folder / name, dsn, self.model_cache, COGNEE_MEMORY_LEASE_SECONDS=lease)
 
 
 @pytest.fixture
@@ -56,36 +55,19 @@ MOMENTS = {
     "in the commit, with the row locked": b"INSERT INTO rows",
     "at the start of the job, with the row locked": b"UPDATE jobs SET state",
 }
-UNFENCED = """
-from dataclasses import replace
-from bridge.team import rows
-from jobs.errors import JobError
-
-fenced = rows.commit
-
-def unfenced(connection, workspace_id, before, changed, jobs, author, *rest):
-    kept = list(changed)
-    while True:
-        before = rows.registered(connection, workspace_id).position
-        try:
-            return fenced(connection, workspace_id, before, kept, jobs, replace(author, lease=None), *rest)
-        except JobError as error:
-            if error.code != "TEAM_CONFLICT":
-                raise
-
-rows.commit = unfenced
-"""
 
 
-def cut_off_in_a_job(team: CutOff, moment: bytes) -> str:
-    """The pool behind the link is cut off while it runs a job, another one does it, and the link heals. Returns the
-    job's id."""
-    here, link = team.here, team.link
+@pytest.mark.parametrize("moment", MOMENTS if SOAK else list(MOMENTS)[:2])
+def test_a_pool_that_is_cut_off_is_replaced_and_what_it_still_sends_changes_nothing(
+    cut_off: CutOff, moment: str
+) -> None:
+    """It is cut off while it runs a job, another one does it, and the link heals."""
+    team, here, link = cut_off, cut_off.here, cut_off.link
     with here.worker(), contextlib.ExitStack() as pools:
-        cut = pools.enter_context(team.pool("cut", link.dsn(team.dsn), **team.unfenced))
+        cut = pools.enter_context(team.pool("cut", link.dsn(team.dsn)))
         known = remember(here, "What was said before")
         succeeded(here, known)
-        link.hold_at(moment)
+        link.hold_at(MOMENTS[moment])
         job_id = remember(here, "What was said when the link went down")
         try:
             until(link.is_held.is_set, "the link is held")
@@ -100,26 +82,10 @@ def cut_off_in_a_job(team: CutOff, moment: bytes) -> str:
         succeeded(here, after)
         team.assert_all_is_well([known, job_id, after])
         assert len(titles(here)) == 3
-    return job_id
-
-
-@pytest.mark.parametrize("moment", MOMENTS if SOAK else list(MOMENTS)[:2])
-def test_a_pool_that_is_cut_off_is_replaced_and_what_it_still_sends_changes_nothing(
-    cut_off: CutOff, moment: str
-) -> None:
-    job_id = cut_off_in_a_job(cut_off, MOMENTS[moment])
-    record = cut_off.here.ended(job_id)
+    record = here.ended(job_id)
     *cut, done = [attempt.outcome for attempt in record.attempts]
     assert done == "succeeded"
     assert cut == ([] if "start" in moment else ["worker_died"])
-
-
-def test_without_the_fence_its_late_commit_would_be_a_second_effect(cut_off: CutOff, tmp_path: Path) -> None:
-    (tmp_path / "unfenced").mkdir()
-    (tmp_path / "unfenced" / "sitecustomize.py").write_text(UNFENCED)
-    cut_off.unfenced["PYTHONPATH"] = str(tmp_path / "unfenced")
-    with pytest.raises(AssertionError, match="no job has two effects"):
-        cut_off_in_a_job(cut_off, MOMENTS["before the commit"])
 
 
 # --- a machine that is away for a day ---

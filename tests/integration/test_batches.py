@@ -17,8 +17,8 @@ from harness import Place
 from job_copies import copy_of
 
 from bridge import trust
-from bridge.settings import load
-from jobs import clock, lifecycle, spool
+from bridge.settings import Settings, load
+from jobs import clock, lifecycle
 from jobs.model import Record, encode
 from jobs.parse import parse_job
 from worker.child import main, protocol
@@ -76,7 +76,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
     monkeypatch.setattr(child, "ask", noting)
     now = clock.now()  # it stands still: what is delayed stays delayed
     ledger = Ledger(place.spool, [], now=lambda: now)
-    made = Runner(LocalJobs(place.spool, ledger), child, batch_size=8, now=lambda: now)
+    made = Runner(LocalJobs(place.spool, ledger), child, Settings(batch_size=8), now=lambda: now)
     yield Bench(place, ledger, made, asked)
     child.close()
 
@@ -127,14 +127,6 @@ def test_a_crash_of_many_halves_how_many_run_together(bench: Bench) -> None:
     assert [attempt.together for attempt in record.attempts][-1] == 1
 
 
-def test_a_job_that_was_cancelled_before_it_was_looked_at_is_not_run(bench: Bench) -> None:
-    bench.accept("a", "b")
-    assert bench.runner.cancel("a") == "cancelled"
-    bench.runner.run_if_due("a")
-    bench.runner.run_if_due("b")
-    assert bench.asked == [["b"]]
-
-
 def test_a_job_whose_time_is_over_expires_instead_of_running_and_the_others_run(bench: Bench) -> None:
     bench.accept("a", "b", expires_at="2020-01-01T00:00:00Z")
     bench.accept("c")
@@ -169,16 +161,6 @@ def test_an_answer_to_a_dead_attempt_changes_nothing(bench: Bench, monkeypatch: 
     bench.runner.run_if_due("a")
     record = bench.record("a")
     assert (record.state, record.attempt, record.result) == ("running", 2, None)
-
-
-def test_a_paused_runner_begins_nothing(bench: Bench) -> None:
-    bench.accept("a")
-    bench.runner.paused.set()
-    bench.runner.run_if_due("a")
-    assert (bench.record("a").state, bench.asked) == ("queued", [])
-    bench.runner.paused.clear()
-    bench.runner.run_if_due("a")
-    assert bench.record("a").state == "succeeded"
 
 
 def test_a_job_that_has_crashed_alone_is_never_run_with_others_again(bench: Bench) -> None:
@@ -235,26 +217,6 @@ def test_a_job_whose_copy_is_gone_fails_alone_with_what_to_do(bench: Bench) -> N
         )  # fmt: skip
 
 
-def test_a_stopping_runner_begins_nothing(bench: Bench) -> None:
-    bench.accept("a")
-    bench.runner.stopping.set()
-    bench.runner.run_if_due("a")
-    assert bench.record("a").state == "queued"
-    assert bench.asked == []
-
-
-def test_a_child_that_cannot_be_started_is_waited_for_and_no_stop(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("worker.child.process.sys.executable", "/nowhere/python")
-    bench.accept("a")
-    bench.runner.run_if_due("a")
-    record = bench.record("a")
-    assert record.error is not None
-    assert (record.state, record.error["code"], record.errors) == ("retrying", "SYSTEM_BUSY", 0)
-    assert bench.runner.running == ()
-
-
 def test_an_outcome_is_the_same_at_both_ends_of_the_pipe() -> None:
     from jobs.errors import JobError
 
@@ -288,13 +250,3 @@ def test_an_unexpected_error_of_many_is_tried_with_each_alone(bench: Bench, monk
     assert isinstance(bad, lifecycle.Failed)
     assert bad.error.code == "INTERNAL"
     assert "secret" not in bad.error.message
-
-
-def test_the_records_of_a_batch_survive_a_new_ledger(bench: Bench) -> None:
-    """What was written is what is found."""
-    bench.accept("a", "b")
-    bench.runner.run_if_due("a")
-    assert {record.job_id: record.state for record in spool.records(bench.place.spool)} == {
-        "a": "succeeded",
-        "b": "succeeded",
-    }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 from collections.abc import Iterator
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from harness import Place, RealWorker, until
+from transcript_shelf import claude_session
 
 TALK = (
     ("user", "The uploader gives up at the first 503 from the gateway. How should we retry?"),
@@ -19,39 +19,19 @@ TALK = (
 )
 
 
-def write_session(place: Place, home: Path, session: str = "5f0c1111-2222-4333-8444-555566667777") -> Path:
-    """A transcript as Claude Code writes it."""
-    encoded = "".join(c if c.isascii() and c.isalnum() else "-" for c in str(place.workspace.root))
-    path = home / ".claude" / "projects" / encoded / f"{session}.jsonl"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    lines = [
-        json.dumps(
-            {
-                "type": speaker, "uuid": f"u{number}", "parentUuid": f"u{number - 1}" if number else None,
-                "isSidechain": False, "cwd": str(place.workspace.root), "sessionId": session, "version": "2.1.330",
-                "gitBranch": "main", "timestamp": f"2026-11-20T09:0{number}:00.000Z",
-                "message": {"role": speaker, "id": f"m{number}", "content": [{"type": "text", "text": text}]},
-            }
-        )
-        for number, (speaker, text) in enumerate(TALK)
-    ]  # fmt: skip
-    path.write_text("\n".join(lines) + "\n", "utf-8")
-    return path
-
-
 @pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> Iterator[tuple[Place, Path, RealWorker]]:
+def running(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> Iterator[tuple[Place, RealWorker]]:
     """A worker of a user whose home has one session in this workspace."""
     base = tmp_path_factory.mktemp("capture")
     place = Place(base, HOME=str(base / "home"), COGNEE_MEMORY_CACHE_DIR=str(model_cache))
     place.environment.pop("CLAUDE_CONFIG_DIR", None)
-    write_session(place, base / "home")
+    claude_session(place, TALK)
     with place.worker() as worker:
-        yield place, base / "home", worker
+        yield place, worker
 
 
-def test_a_session_becomes_a_memory_that_a_question_finds(running: tuple[Place, Path, RealWorker]) -> None:
-    place, _, _ = running
+def test_a_session_becomes_a_memory_that_a_question_finds(running: tuple[Place, RealWorker]) -> None:
+    place, _ = running
     refused = place.json("capture", "run")
     assert (refused["success"], refused["error_code"]) == (False, "CAPTURE_OFF")
     shown = place.cli("capture", "preview", "--text").stdout
@@ -68,9 +48,9 @@ def test_a_session_becomes_a_memory_that_a_question_finds(running: tuple[Place, 
     assert (session["tool"], session["memories"]) == ("claude-code", 1)
 
 
-def test_again_is_nothing_and_an_undo_takes_it_back(running: tuple[Place, Path, RealWorker]) -> None:
-    place, home, _ = running
-    write_session(place, home, "6f0c1111-2222-4333-8444-555566667777")
+def test_again_is_nothing_and_an_undo_takes_it_back(running: tuple[Place, RealWorker]) -> None:
+    place, _ = running
+    claude_session(place, TALK, 2)
     again = place.json("capture", "run")["result"]
     assert (again["sessions"], again["memories"]) == (2, 0), "a resumed session repeats the first one"
     (first, *_) = sorted(place.workspace.receipts.glob("*.json"))
@@ -79,18 +59,16 @@ def test_again_is_nothing_and_an_undo_takes_it_back(running: tuple[Place, Path, 
     assert place.json("memories", "list")["memories"] == []
 
 
-def test_an_export_on_standard_input_is_captured(running: tuple[Place, Path, RealWorker]) -> None:
-    place, _, _ = running
+def test_an_export_on_standard_input_is_captured(running: tuple[Place, RealWorker]) -> None:
+    place, _ = running
     lines = [f"**{'User' if who == 'user' else 'Assistant'}:** {text} Really." for who, text in TALK]
     done = place.cli("capture", "run", "-", input="\n\n".join(lines))
     assert "1 memory added" in done.stdout, done.stdout + done.stderr
     assert list(place.workspace.imports.glob("*")) == [], "the copy is removed"
 
 
-def test_a_folder_of_exports_is_captured_with_its_names(
-    running: tuple[Place, Path, RealWorker], tmp_path: Path
-) -> None:
-    place, _, _ = running
+def test_a_folder_of_exports_is_captured_with_its_names(running: tuple[Place, RealWorker], tmp_path: Path) -> None:
+    place, _ = running
     for number in range(3):
         lines = [f"## {who}\n\n{text} In file {number}." for who, text in TALK]
         (tmp_path / f"talk-{number}.md").write_text("\n\n".join(lines), "utf-8")
@@ -100,12 +78,12 @@ def test_a_folder_of_exports_is_captured_with_its_names(
     assert list(place.workspace.imports.glob("*")) == [], "the copies are removed"
 
 
-def test_a_capture_whose_process_is_killed_is_finished_once(running: tuple[Place, Path, RealWorker]) -> None:
-    place, home, worker = running
+def test_a_capture_whose_process_is_killed_is_finished_once(running: tuple[Place, RealWorker]) -> None:
+    place, worker = running
     assert place.json("capture", "enable", "claude-code")["success"]
     for number in range(20):
-        path = write_session(place, home, f"7f0c1111-2222-4333-8444-5555666677{number:02}")
-        path.write_text(path.read_text("utf-8").replace("uploader", f"uploader {number}"), "utf-8")
+        talk = [(who, said.replace("uploader", f"uploader {number}")) for who, said in TALK]
+        claude_session(place, talk, 100 + number)
     job_id = place.submit("capture", {})
     place.executing(job_id)
     for child in worker.children():

@@ -1,4 +1,5 @@
-"""cognify and ask through the real cognee and its real client, with a language model that follows a script."""
+"""cognify and ask through the real cognee and its real client, with a language model that follows a script: what each
+answer of a provider means, and what is sent for it."""
 
 from __future__ import annotations
 
@@ -14,26 +15,40 @@ from typing import Any
 import pytest
 from cognee_process import CogneeProcess
 from harness import Place, until
-from llm_server import Good, Hang, LlmServer, Request, Status, Step
+from llm_server import Drip, Garbage, Good, Hang, LlmServer, Malformed, Request, Reset, Status, Step, WrongShape
 
 from bridge.store import values
 from jobs import clock
 
 pytestmark = pytest.mark.cognee
 
+KEY = "sk-a-key-that-nobody-may-see"
+TEXT = "Alice chose SQLite in Paris."
+SUMMARY = "SummarizedContent"
 ATLAS = "Alice said that Postgres replaces Mysql in Atlas."
 BOREAS = "Bob said that Redis helps Boreas, and Postgres too."
 
 
 @pytest.fixture(autouse=True)
-def _as_new(model: LlmServer) -> None:
+def _as_new(model: LlmServer) -> Iterator[None]:
     model.reset()
+    yield
+    model.release()
 
 
 @pytest.fixture(scope="module")
 def process(model: LlmServer, model_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[CogneeProcess]:
-    place = Place(tmp_path_factory.mktemp("cognify"), COGNEE_MEMORY_CACHE_DIR=str(model_cache), **model.environment())
+    place = Place(
+        tmp_path_factory.mktemp("cognify"),
+        COGNEE_MEMORY_CACHE_DIR=str(model_cache),
+        # Addresses and keys for other programs, which must not be taken for ours:
+        OPENAI_BASE_URL="http://127.0.0.1:9/elsewhere",
+        OPENAI_API_BASE="http://127.0.0.1:9/elsewhere",
+        OPENAI_API_KEY="sk-of-another-program",
+        **model.environment(key=KEY),
+    )
     found = CogneeProcess(place)
+    assert "error" not in found.ask_llm(SUMMARY, "The first question of a process takes seconds of imports.")
     yield found
     found.close()
 
@@ -89,7 +104,7 @@ def test_the_model_is_given_the_memorys_text_and_nothing_else_of_the_workspace(
     (memory,) = one(process, "cognify", {"texts": [text]})["result"]["memories"]
     assert [request.user.strip() for request in model.requests] == [text] * 2
     assert {request.wants for request in model.requests} == {"KnowledgeGraph", "SummarizedContent"}
-    assert {request.headers["authorization"] for request in model.requests} == {"Bearer test-key"}
+    assert {request.headers["authorization"] for request in model.requests} == {f"Bearer {KEY}"}
     assert all("Zephyr" not in json.dumps(request.body) for request in model.requests)
     assert one(process, "cognify", {"texts": [text]})["result"]["before"] == 1
     assert rows(process)["acls"] == "[]"  # else all datasets would be loaded for each further text and question
@@ -168,19 +183,6 @@ def test_what_is_forgotten_leaves_the_graph_and_cognees_files_and_rows_and_the_s
     assert one(process, "ask", {"question": "Who replaces Mysql?"})["result"]["memories"][0]["memory_number"] == 1
 
 
-def test_without_a_language_model_the_context_is_given_alone(graph: CogneeProcess) -> None:
-    memory = graph.ingest(
-        {"summary": {"topic": "Lighthouse keepers", "context": "They keep owls.", "decisions": ["Owls stay."]}}
-    )
-    said = one(graph, "ask", {"question": "What about the lighthouse keepers and their owls?"})["result"]
-    assert (said["answer"], said["llm"]) == (None, False)
-    assert "Lighthouse keepers" in said["context"]
-    assert memory["memory_id"] in [found["memory_id"] for found in said["memories"]]
-    error = one(graph, "cognify", {"texts": ["A raw text about lighthouses."]})["error"]
-    assert error["code"] == "LLM_NOT_CONFIGURED"
-    assert len(error["details"]["memory_ids"]) == 1
-
-
 @pytest.mark.timeout(600)
 def test_a_kill_a_pause_and_a_spent_budget_lose_nothing_and_pay_for_nothing_twice(
     model: LlmServer, model_cache: Path, tmp_path: Path
@@ -238,3 +240,182 @@ def test_a_kill_a_pause_and_a_spent_budget_lose_nothing_and_pay_for_nothing_twic
         assert asked("Fortran") == 0
     assert ATLAS not in place.log()
     assert "Fortran" not in place.log()
+
+
+# --- the client ---
+
+
+def test_an_answer_of_the_wanted_form_is_given_and_paid_for(process: CogneeProcess, model: LlmServer) -> None:
+    model.then(Good({"summary": "SQLite", "description": "Alice chose it."}))
+    found = process.ask_llm(SUMMARY, TEXT, job_id="good")
+    assert found["answers"] == [{"summary": "SQLite", "description": "Alice chose it."}]
+    (request,) = model.requests
+    assert (request.path, request.wants, request.user) == ("/v1/chat/completions", SUMMARY, TEXT)
+    assert request.headers["authorization"] == f"Bearer {KEY}"
+    answered = found["spent"]
+    assert answered["calls"] == 1
+    assert answered["prompt_tokens"] == len(f"{request.system} {request.user}".split()), "as the provider reports it"
+    assert answered["completion_tokens"] > 0
+    assert found["of_job"] == answered
+
+
+@pytest.mark.parametrize(
+    ("step", "code", "details"),
+    [
+        (Status(429, retry_after=77), "RATE_LIMITED", {"status": 429, "retry_after_seconds": 77}),
+        (Status(429), "RATE_LIMITED", {"status": 429}),
+        (Status(429, code="insufficient_quota", message="plan and billing"), "LLM_KEY_REFUSED", None),
+        (Status(401, message=f"bad key {KEY}"), "LLM_KEY_REFUSED", None),
+        (Status(403), "LLM_KEY_REFUSED", None),
+        (Status(402), "LLM_KEY_REFUSED", None),
+        (Status(404), "LLM_CONFIG", None),
+        (Status(400, message=f"what is {TEXT}", code="unsupported_value"), "LLM_CONFIG", {"status": 400}),
+        (Status(400, message="maximum context length", code="context_length_exceeded"), "LLM_TEXT_REFUSED", None),
+        (Status(500, message=TEXT), "LLM_FAILED", {"status": 500}),
+        (Status(503, retry_after=9), "LLM_FAILED", {"status": 503, "retry_after_seconds": 9}),
+        (Status(529), "LLM_FAILED", {"status": 529}),
+        (Status(408), "LLM_TIMEOUT", None),
+        (Reset(), "LLM_UNREACHABLE", None),
+        (Garbage(), "LLM_FAILED", None),
+    ],
+    ids=repr,
+)
+def test_a_refusal_ends_the_call_at_once_with_one_request(
+    process: CogneeProcess, model: LlmServer, step: Step, code: str, details: dict[str, int] | None
+) -> None:
+    model.then(step)
+    found = process.ask_llm(SUMMARY, TEXT, times=3, job_id=repr(step))
+    assert found["error"]["code"] == code, found
+    assert len(model.requests) == 1
+    was_put_off = isinstance(step, Status) and step.status == 429
+    assert found["of_job"]["calls"] == (0 if was_put_off else 1)
+    assert found["error"].get("details") == details
+    said = repr(found["error"])
+    assert KEY not in said
+    assert TEXT not in said
+
+
+@pytest.mark.parametrize("step", [Hang(), Drip(0.05)], ids=repr)
+def test_an_answer_that_does_not_come_or_not_whole_is_given_up_in_time(
+    process: CogneeProcess, model: LlmServer, step: Step
+) -> None:
+    model.then(step)
+    found = process.ask_llm(SUMMARY, TEXT, llm_timeout_seconds=0.5, job_id=repr(step))
+    assert found["error"]["code"] == "LLM_TIMEOUT"
+    assert "0.5 seconds" in found["error"]["message"]
+    assert len(model.requests) == 1
+    assert found["of_job"]["prompt_tokens"] > 0, "the estimate stands: the provider may have worked for it"
+
+
+@pytest.mark.parametrize("step", [Malformed(), WrongShape()], ids=repr)
+def test_an_answer_of_another_form_is_asked_for_once_more(process: CogneeProcess, model: LlmServer, step: Step) -> None:
+    model.then(step, Good({"summary": "SQLite", "description": "Alice chose it."}))
+    found = process.ask_llm(SUMMARY, TEXT, job_id=f"again {step!r}")
+    assert found["answers"] == [{"summary": "SQLite", "description": "Alice chose it."}]
+    assert (found["of_job"]["calls"], len(model.requests)) == (2, 2)
+    model.reset()
+    model.then(step, step)
+    found = process.ask_llm(SUMMARY, TEXT, job_id=f"twice {step!r}")
+    assert found["error"]["code"] == "LLM_FAILED"
+    assert (found["of_job"]["calls"], len(model.requests)) == (2, 2)
+
+
+def test_nothing_is_asked_beyond_the_budget(process: CogneeProcess, model: LlmServer) -> None:
+    found = process.ask_llm(SUMMARY, TEXT, times=5, job_id="poor", llm_calls_per_job=2)
+    assert (len(found["answers"]), len(model.requests)) == (2, 2)
+    assert found["error"]["code"] == "LLM_BUDGET_SPENT"
+    assert "COGNEE_MEMORY_LLM_CALLS_PER_JOB" in found["error"]["message"]
+    assert found["error"]["details"]["retry_after_seconds"] == 3600
+    assert process.ask_llm(SUMMARY, TEXT, job_id="poor", llm_calls_per_job=2)["answers"] == [], "nor by another attempt"
+    found = process.ask_llm("KnowledgeGraph", TEXT, times=5, job_id="wordy", llm_tokens_per_job=10)
+    assert len(found["answers"]) == 1, "over by one call at most"
+
+
+def test_calls_at_the_same_time_share_one_budget(process: CogneeProcess, model: LlmServer) -> None:
+    found = process.ask_llm(SUMMARY, TEXT, at_once=8, job_id="many", llm_calls_per_job=3)
+    assert sorted(found["answers"]) == ["LLM_BUDGET_SPENT"] * 5 + [SUMMARY] * 3
+    assert (len(model.requests), found["of_job"]["calls"]) == (3, 3)
+
+
+def test_while_the_model_thinks_others_may_have_the_process(process: CogneeProcess, model: LlmServer) -> None:
+    model.then(Drip(0.004))
+    found = process.ask_llm(SUMMARY, TEXT, job_id="slow")
+    assert len(found["answers"]) == 1
+    assert found["pauses"] >= 1
+
+
+def test_the_model_is_given_the_whole_answer_to_build_a_graph(process: CogneeProcess, model: LlmServer) -> None:
+    (found,) = process.ask_llm("KnowledgeGraph", TEXT, job_id="graph")["answers"]
+    assert [node["name"] for node in found["nodes"]] == ["Alice", "SQLite", "Paris"]
+    assert [(edge["source_node_id"], edge["target_node_id"]) for edge in found["edges"]] == [
+        ("alice", "sqlite"),
+        ("sqlite", "paris"),
+    ]
+
+
+def test_a_model_that_knows_schemas_is_given_the_schema(process: CogneeProcess, model: LlmServer) -> None:
+    model.then(Good({"summary": "SQLite", "description": "Alice chose it."}))
+    found = process.ask_llm(SUMMARY, TEXT, job_id="schema", llm_model="openai/gpt-4o-mini")
+    assert found["answers"][0]["summary"] == "SQLite"
+    (request,) = model.requests
+    assert request.body["response_format"]["type"] == "json_schema"
+    assert request.body["response_format"]["json_schema"]["strict"] is True
+    model.reset()
+    model.then(Malformed(), Malformed(), Malformed())
+    found = process.ask_llm(SUMMARY, TEXT, job_id="schema twice", llm_model="openai/gpt-4o-mini")
+    assert (found["error"]["code"], len(model.requests)) == ("LLM_FAILED", 2)
+
+
+def test_ollama_is_asked_without_a_key(process: CogneeProcess, model: LlmServer) -> None:
+    ollama = {"llm_provider": "ollama", "llm_model": "made-up", "llm_endpoint": model.url, "llm_api_key": None}
+    found = process.ask_llm(SUMMARY, TEXT, job_id="ollama", **ollama)
+    assert found["answers"], found
+    (request,) = model.requests
+    assert request.path == "/api/generate", "not below /v1, which is where the other protocol lies"
+    assert KEY not in repr(request.headers)
+    assert found["of_job"]["completion_tokens"] > 0
+    model.reset()
+    model.then(Reset())
+    found = process.ask_llm(SUMMARY, TEXT, job_id="cut", **ollama)
+    assert (len(found["answers"]), len(model.requests), found["of_job"]["calls"]) == (1, 2, 2), "each that is sent"
+
+
+def test_a_server_that_is_not_there_is_unreachable(process: CogneeProcess) -> None:
+    found = process.ask_llm(SUMMARY, TEXT, job_id="nobody", llm_endpoint="http://127.0.0.1:9/v1")
+    assert found["error"]["code"] == "LLM_UNREACHABLE"
+    assert (found["of_job"]["calls"], found["of_job"]["prompt_tokens"]) == (0, 0)
+
+
+def test_a_model_that_nobody_serves_is_a_matter_of_settings(process: CogneeProcess, model: LlmServer) -> None:
+    found = process.ask_llm(SUMMARY, TEXT, job_id="unknown", llm_model="nobodys/model")
+    assert found["error"]["code"] == "LLM_CONFIG"
+    assert "openai/<model>" in found["error"]["remediation"]
+    assert model.requests == []
+
+
+def test_a_preview_has_the_models_word_and_without_it_the_rules_and_says_so(
+    process: CogneeProcess, model: LlmServer
+) -> None:
+    for day, retention in ((1, "Logs are kept for a week."), (2, "Nobody reads logs older than a day or two.")):
+        summary = {
+            "topic": "Log retention",
+            "context": "We spoke of how long logs are of use.",
+            "decisions": [retention],
+            "source_created_at": f"2026-10-0{day}T10:00:00Z",
+        }
+        process.ingest({"summary": summary})
+    prose = "The team first kept logs for a week, and found that nobody reads the old ones."
+    model.answers["Narrative"] = {"paragraphs": [prose]}
+    model.answers["Verdicts"] = {"verdicts": [{"pair": 1, "stands": "both", "confidence": 0.9}]}
+    task = process.task("compact", {"topic_id": "log-retention", "preview": True})
+    (outcome,) = process.run("compact", task)
+    record = outcome["result"]["decision_record"]
+    assert record["narrative_source"] == "llm"
+    assert prose in record["summary_text"]
+    assert record["summary_text"].startswith("Merged from 2 memories, 2026-10-01 to 2026-10-02.")
+    model.reset()
+    model.otherwise = Status(401)
+    (outcome,) = process.run("compact", process.task("compact", {"topic_id": "log-retention", "preview": True}))
+    assert outcome["result"]["decision_record"]["narrative_source"] == "template"
+    assert [w for w in outcome["result"]["warnings"] if "LLM_KEY_REFUSED" in w]
+    assert len(model.requests) == 1, "after the first refusal nobody asks again"

@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 from agents import agent_of
 from harness import PROJECT, Place, RealWorker
-from test_capture import write_session
+from test_capture import TALK
+from transcript_shelf import claude_session
 
 from bridge.search import query_client
 from jobs import plain_files
@@ -55,7 +56,7 @@ def place(core: Path, model_cache: Path, tmp_path_factory: pytest.TempPathFactor
     place = Place(base, HOME=str(base / "home"), COGNEE_MEMORY_CACHE_DIR=str(model_cache))
     place.environment.pop("CLAUDE_CONFIG_DIR", None)
     place.interpreter = str(core)
-    write_session(place, base / "home")
+    claude_session(place, TALK)
     with RealWorker(place):
         for decision in ("Retries wait 2, 4 and 8 seconds.", "Retries wait 5 seconds, and not 2, 4 and 8 seconds."):
             options = ("--topic", "Uploads", "--context", UPLOADS, "--decision", decision)

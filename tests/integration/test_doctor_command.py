@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from fake_graph import WithFakeGraph
-from harness import Place, RealWorker, until
+from harness import Place, until
 
 from bridge import trust
 from bridge.memory import Content, Memory, Metadata
@@ -42,31 +42,6 @@ def doctor(place: Place, *options: str) -> tuple[dict[str, Any], int]:
 
 def codes(found: dict[str, Any]) -> set[str]:
     return {each["code"] for each in found["findings"] if each["group"] not in ("machine", "settings", "installation")}
-
-
-def test_beside_a_living_worker_nothing_is_wrong_with_it(place: Place) -> None:
-    with RealWorker(place):
-        job_id = place.submit("noop", {})
-        place.ended(job_id)
-        found, status = doctor(place)
-        assert codes(found) - {"OK"} == {"MODEL_CHANGED"}
-        assert (found["success"], found["ok"], found["error_code"], status) == (False, False, "PROBLEMS_FOUND", 1)
-        assert found["took_ms"] < 3000
-        assert "worker" in {each["group"] for each in found["findings"] if each["code"] == "OK"}
-        assert place.heartbeat()["http"]["server"] is None, "looking started no server"
-
-
-def test_after_a_kill_what_it_left_is_told_and_mended(place: Place) -> None:
-    worker = RealWorker(place).ready()
-    until(place.spool.token.exists, "the worker listens")
-    worker.kill()
-    found, _ = doctor(place)
-    assert {"HEARTBEAT_LEFT", "WORKER_DIED"} <= codes(found)
-    found, _ = doctor(place, "--fix")
-    assert [each["fix"] for each in found["fixed"]] == ["remove what a dead worker left"]
-    assert not codes(found) & {"HEARTBEAT_LEFT"}
-    assert not place.spool.token.exists()
-    assert doctor(place, "--fix")[0]["fixed"] == []
 
 
 def test_jobs_that_wait_get_a_worker_and_the_deep_look_is_merged(place: Place, tmp_path: Path) -> None:

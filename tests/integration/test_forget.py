@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from hashlib import md5
 from pathlib import Path
 from typing import Any
 
 import pytest
 from harness import Place, until
+from traces import holds
 
 from bridge import trust
 from jobs import client, files, spool
@@ -34,31 +34,6 @@ GONE = {
 SAID = {"user_message": "Who feeds the bilbyesque one?", "assistant_message": "The keeper does, at six."}
 OLD = "Summary:\nTopic: Old zoo\nContext: The numbatlike one came in spring.\nDecisions:\n- Call it by its name.\n"
 EARLY = "Summary:\nTopic: Old pond\nContext: The frogs came in spring as well.\nDecisions:\n- Count the frogs.\n"
-
-
-def holds(root: Path) -> list[tuple[str, str]]:
-    """The files that hold one of the words in any form, and where the vectors' tables hold one compressed."""
-    found = []
-    for path in root.rglob("*"):
-        data = path.read_bytes().lower() if path.is_file() else b""
-        for word in SECRETS:
-            if any(word.encode(form) in data for form in ("utf-8", "utf-16-le", "utf-16-be")) or word in path.name:
-                found.append((path.relative_to(root).as_posix(), word))
-    return found + [(table, word) for table, text in in_vectors(root) for word in SECRETS if word in text]
-
-
-def in_vectors(root: Path) -> Iterator[tuple[str, str]]:
-    """Every version of every table of cognee's vectors, as its own engine reads it."""
-    import lancedb
-
-    for folder in (root / ".cognee_system" / "databases").glob("*.lancedb"):
-        database = lancedb.connect(folder)
-        for name in database.list_tables().tables:
-            table = database.open_table(name)
-            for version in table.list_versions():
-                table.checkout(version["version"])
-                columns = [column.name for column in table.schema if column.name != "vector"]
-                yield name, json.dumps(table.to_arrow().select(columns).to_pylist(), default=str).lower()
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +74,7 @@ def test_no_byte_of_the_workspace_tells_of_what_was_forgotten(place: Place) -> N
         assert {place.ended(name).state for name in ("torn", "wrong")} == {"rejected"}
         place.submit("ingest", {"summary": GONE}, job_id="late", not_before="2999-01-01T00:00:00Z")
         until(lambda: place.record("late"), "it waits")
-        found = {word for _, word in holds(place.workspace.root)}
+        found = {word for _, word in holds(place.workspace.root, SECRETS)}
         assert found == set(SECRETS), "all of them are there before"
 
         old = next(m for m in place.json("memories", "list")["memories"] if m["title"] == "Old zoo")
@@ -111,7 +86,7 @@ def test_no_byte_of_the_workspace_tells_of_what_was_forgotten(place: Place) -> N
         assert [pair["old"] for pair in result["records_rebuilt"]] == [record]
         assert result["jobs_ended"] == 1
         assert (place.ended("late").error or {})["code"] == "MEMORY_FORGOTTEN"
-        assert holds(place.workspace.root) == [], "while the worker still runs"
+        assert holds(place.workspace.root, SECRETS) == [], "while the worker still runs"
 
         # Nothing of what may be done afterwards brings it back.
         client.retry(place.spool, place.ended("late"))
@@ -136,4 +111,4 @@ def test_no_byte_of_the_workspace_tells_of_what_was_forgotten(place: Place) -> N
         done(place, "forget", {"topic_id": "zoo"}, "forget-topic")
     assert {memory["title"] for memory in place.json("memories", "list")["memories"]} == {"Sea", "Old pond"}
     assert list(spool.job_ids(place.spool.active)) == []
-    assert holds(place.workspace.root) == []
+    assert holds(place.workspace.root, SECRETS) == []

@@ -1,23 +1,38 @@
-"""From a payload to a memory in the store and nodes in cognee's graph, with the real cognee."""
+"""From a payload to a memory in the store and nodes in the graph, with the real cognee, and retrieval beside it."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
+import subprocess
+import sys
+import threading
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import pytest
 from cognee_process import CogneeProcess
+from harness import PROJECT, Place
 
 from bridge.memory import Content, Metadata
 from bridge.text.template import parse_conversation, render, render_record
 
 pytestmark = pytest.mark.cognee
 
+SCRIPT = str(PROJECT / "bridge" / "retrieve.py")
 SUBMITTED, ACCEPTED = "2026-11-01T10:00:00Z", "2026-11-01T10:00:01Z"
+
+
+@pytest.fixture(scope="module")
+def graph(model_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[CogneeProcess]:
+    """cognee over a workspace of its own. Tests share it, so each brings memories that no other has."""
+    process = CogneeProcess(Place(tmp_path_factory.mktemp("graph"), COGNEE_MEMORY_CACHE_DIR=str(model_cache)))
+    yield process
+    process.close()
 
 
 def summary(topic: str, **fields: Any) -> dict[str, Any]:
@@ -339,3 +354,99 @@ def test_an_outcome_is_json(graph: CogneeProcess) -> None:
     node = graph.node(found["memory_id"])
     assert node is not None
     assert node["decisions"] == ["状态机"]
+
+
+# --- questions ---
+
+
+def test_without_a_language_model_the_context_is_given_alone(graph: CogneeProcess) -> None:
+    memory = graph.ingest(
+        {"summary": {"topic": "Lighthouse keepers", "context": "They keep owls.", "decisions": ["Owls stay."]}}
+    )
+    (outcome,) = graph.run("ask", graph.task("ask", {"question": "What about the lighthouse keepers and their owls?"}))
+    said = outcome["result"]
+    assert (said["answer"], said["llm"]) == (None, False)
+    assert "Lighthouse keepers" in said["context"]
+    assert memory["memory_id"] in [found["memory_id"] for found in said["memories"]]
+    (outcome,) = graph.run("cognify", graph.task("cognify", {"texts": ["A raw text about lighthouses."]}))
+    error = outcome["error"]
+    assert error["code"] == "LLM_NOT_CONFIGURED"
+    assert len(error["details"]["memory_ids"]) == 1
+
+
+@pytest.fixture
+def every(graph: CogneeProcess) -> Iterator[Place]:
+    """The workspace of the process that holds cognee, with no relevance floor and room for all."""
+    place = graph.place
+    more = {"COGNEE_MEMORY_RELEVANCE_FLOOR": "0", "COGNEE_MEMORY_MAX_RESULTS": "1000"}
+    before = place.environment
+    place.environment = before | more
+    yield place
+    place.environment = before
+
+
+def test_the_similarity_agrees_with_cognees_own_vector_search(graph: CogneeProcess, every: Place) -> None:
+    texts = [
+        "Tokens are renewed by one process only",
+        "Backups run every night",
+        "ü" * 300,
+        "word " * 700,  # longer than the model reads: both ways must cut alike
+        "状态机 und Übergänge",
+    ]
+    ids = [graph.ingest({"summary_text": text})["memory_id"] for text in texts]
+    for query in ("who renews tokens?", texts[0], "nightly backup", "word " * 600):
+        theirs = graph.search(query, "LegacyMemory_text", 1000)
+        found = every.python(SCRIPT, str(every.workspace.root), query, "--max-tokens", "1000000")
+        ours = {hit["memory_id"]: hit for hit in json.loads(found.stdout)["results"]}
+        for memory_id in ids:
+            cosine = 1 - theirs[memory_id]
+            # Each text is one passage, which is the whole: best and whole are the same cosine.
+            assert ours[memory_id]["vector_score"] == pytest.approx(max(0.0, cosine), abs=1e-3), query
+
+
+def test_retrieval_works_while_the_worker_writes_and_sees_each_commit_whole(graph: CogneeProcess, every: Place) -> None:
+    """A reader is never refused, and what it has seen once it sees ever after."""
+    batches = [
+        [graph.task("ingest", {"summary": {"topic": "Beside", "topic_id": "beside", "context": f"Text {n} {m}"}})
+         for m in range(8)]
+        for n in range(6)
+    ]  # fmt: skip
+    errors: list[BaseException] = []
+    graph.run("ingest", *batches.pop(0))  # before that, the topic is an unknown one
+
+    def write() -> None:
+        try:
+            for batch in batches:
+                assert all("result" in outcome for outcome in graph.run("ingest", *batch))
+        except BaseException as error:
+            errors.append(error)
+
+    code = f"""
+import json, sys
+from bridge.retrieve import respond
+for _ in sys.stdin:
+    found = respond({str(every.workspace.root)!r}, {{"query": "Text", "topic_id": "beside", "max_tokens": 1000000}})
+    print(json.dumps([found["success"], found["total_results"]]), flush=True)
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", code], env=every.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as reader:
+        assert reader.stdin is not None
+        assert reader.stdout is not None
+        seen = []
+        writer = threading.Thread(target=write)
+        writer.start()
+        writing = True
+        while writing:
+            writing = writer.is_alive()  # one more look after the end
+            reader.stdin.write("\n")
+            reader.stdin.flush()
+            success, count = json.loads(reader.stdout.readline())
+            assert success
+            seen.append(count)
+        writer.join()
+        reader.stdin.close()
+    assert errors == []
+    assert seen == sorted(seen)
+    assert {count % 8 for count in seen} == {0}, "a batch is visible whole or not at all"
+    assert seen[-1] == 48

@@ -167,16 +167,6 @@ def test_the_handshake_says_who_answers_and_when_to_ask(agent: Agent) -> None:
     assert "memory_context" in str(agent.client.instructions)
 
 
-def test_the_time_to_the_answered_handshake_is_shown(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
-    began = time.monotonic()
-    with Raw(place) as raw:
-        found = raw.shake_hands()
-        took = time.monotonic() - began
-    assert found["result"]["serverInfo"]["name"] == "cognee-memory"
-    with capsys.disabled():
-        print(f"\nMCP: initialize answered after {took * 1000:.0f} ms")
-
-
 def test_the_tools_are_these_and_say_what_they_may_do(agent: Agent) -> None:
     found = agent.tools()
     assert set(found) == {tool.name for tool in TOOLS}
@@ -252,13 +242,6 @@ def test_no_text_has_the_templates_comment_or_metadata_that_is_not_known(agent: 
             assert "N/A" not in text
 
 
-def test_an_empty_optional_argument_changes_no_answer(agent: Agent) -> None:
-    empty = dict.fromkeys(("topic_id", "plan_id", "since", "until", "status", "preset"), "")
-    asked = {"query": "who renews tokens?", "as_of": NOW}
-    assert agent.answer("memory_retrieve", **asked, **empty) == agent.answer("memory_retrieve", **asked)
-    assert agent.answer("memory_recent", topic_id="", since="") == agent.answer("memory_recent")
-
-
 def test_filters_and_ranking_reach_retrieval(agent: Agent) -> None:
     def ids(**arguments: Any) -> set[int]:
         found = agent.answer("memory_retrieve", query="sign-in, invoices: what was decided?", as_of=NOW, **arguments)
@@ -270,11 +253,6 @@ def test_filters_and_ranking_reach_retrieval(agent: Agent) -> None:
     assert ids(plan_id="plan-014") == {1}
     assert ids(topic_id="sign-in", since="2026-11-11") == {2}
     assert ids(topic_id="sign-in", until="2026-11-11") == {1}
-
-
-def test_what_is_out_of_range_is_clamped_and_said(agent: Agent) -> None:
-    found = agent.answer("memory_retrieve", query="tokens", half_life_days=1000, as_of=NOW)
-    assert len([warning for warning in found["warnings"] if "half_life_days" in warning]) == 1
 
 
 def test_context_is_a_block_to_read_within_its_budget(agent: Agent) -> None:
@@ -296,6 +274,10 @@ def test_a_question_that_nothing_fits_has_an_answer_without_memories(agent: Agen
     with agent_of(unused) as empty:
         assert empty.answer("memory_retrieve", query="anything")["results"] == []
         assert empty.answer("memory_explain", ids=[1])["missing_ids"] == [1]
+        assert empty.answer("memory_topics")["topics"] == []
+        assert empty.answer("memory_open")["items"] == []
+        assert empty.answer("memory_recent")["memories"] == []
+        assert empty.error("memory_read", memory_number=1)["error_code"] == "MEMORY_NOT_FOUND"
     assert not unused.spool.root.exists(), "asking leaves nothing behind"
 
 
@@ -315,12 +297,6 @@ def test_explanations_have_the_contracts_shape_and_retrieves_scores(agent: Agent
         assert item["score"]["total"] == pytest.approx(hit["score"], abs=1e-3)
     assert all(item["pack_context"] is None for item in found["items"])
     assert found["metadata"]["requested_ids_count"] == len(set(numbers))
-
-
-def test_explain_says_nothing_of_memories_that_were_not_asked_for(agent: Agent) -> None:
-    found = agent.answer("memory_explain", query="who renews tokens?", memory_numbers=[3])
-    assert [item["id"] for item in found["items"]] == [3]
-    assert found["metadata"]["returned_items_count"] == 1
 
 
 def test_explain_says_where_a_memory_would_stand_in_the_block(agent: Agent) -> None:
@@ -463,15 +439,6 @@ def test_the_topics_are_listed_with_their_titles_and_counts(agent: Agent) -> Non
     assert (len(one["topics"]), one["warnings"]) == (1, ["1 of 2 shown; limit shows more"])
 
 
-def test_a_workspace_without_memories_has_no_topics_and_nothing_recent(unused: Place) -> None:
-    with agent_of(unused) as agent:
-        assert agent.answer("memory_topics")["topics"] == []
-        assert agent.answer("memory_open")["items"] == []
-        assert agent.answer("memory_recent")["memories"] == []
-        assert agent.error("memory_read", memory_number=1)["error_code"] == "MEMORY_NOT_FOUND"
-    assert not unused.spool.root.exists(), "reading leaves nothing behind"
-
-
 # --- which workspace ---
 
 FITTING: dict[str, dict[str, Any]] = {
@@ -491,12 +458,11 @@ FITTING: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", sorted(set(FITTING) - {"memory_explain"}))
-@pytest.mark.parametrize("project", ["elsewhere", "/", "workspace/"])
-def test_another_project_is_refused_and_nothing_happens(agent: Agent, place: Place, name: str, project: str) -> None:
+def test_another_project_is_refused_and_nothing_happens(agent: Agent, place: Place) -> None:
     before = sorted(place.spool.root.rglob("*"))
-    found = agent.error(name, **FITTING[name], project=project)
-    assert found["error_code"] == "PROJECT_MISMATCH"
+    for name in FITTING.keys() - {"memory_explain"}:
+        for project in ("elsewhere", "/", "workspace/"):
+            assert agent.error(name, **FITTING[name], project=project)["error_code"] == "PROJECT_MISMATCH", name
     assert sorted(place.spool.root.rglob("*")) == before
 
 
@@ -526,7 +492,7 @@ def test_a_server_that_was_started_in_the_home_folder_makes_no_folders_there(unu
     unused.environment |= {"HOME": str(home), "USERPROFILE": str(home)}
     run = ["-m", "worker.cli", "mcp"]
     before = sorted(home.rglob("*"))
-    for folder in (home, home.parent, Path("/")):
+    for folder in (home, Path("/")):
         with agent_of(unused, arguments=run, cwd=folder) as agent:
             for name, arguments in FITTING.items():
                 found = agent.error(name, **arguments)
@@ -692,17 +658,6 @@ def test_a_preview_shows_the_merged_record_and_changes_nothing(place: Place, age
     assert place.json("memories", "list") == listed
 
 
-def test_a_job_that_waits_for_a_worker_is_not_replaced_by_another_of_its_id(unused: Place) -> None:
-    trust.adopt(unused.workspace, unused.config)
-    unused.spool.queue_db.mkdir()  # no worker can start
-    with agent_of(unused) as agent:
-        for _ in range(2):
-            assert agent.error("memory_ingest", summary=SUMMARY, job_id="kept")["error_code"] == "WORKER_START_FAILED"
-        changed = {**SUMMARY, "context": "Something else."}
-        assert agent.error("memory_ingest", summary=changed, job_id="kept")["error_code"] == "JOB_ID_CONFLICT"
-    assert json.loads(unused.spool.dropped("kept").read_bytes())["payload"] == {"summary": SUMMARY}
-
-
 def test_a_worker_that_cannot_start_leaves_the_job_and_says_so(unused: Place) -> None:
     unused.environment["COGNEE_MEMORY_RESCAN_SECONDS"] = "never"
     with agent_of(unused) as broken:
@@ -714,7 +669,10 @@ def test_a_worker_that_cannot_start_leaves_the_job_and_says_so(unused: Place) ->
         found = agent.error("memory_ingest", summary=SUMMARY, job_id="kept")
         assert found["error_code"] == "WORKER_START_FAILED"
         assert found["error_details"]["job_id"] == "kept"
-        assert unused.spool.dropped("kept").is_file() or unused.record("kept") is not None
+        assert agent.error("memory_ingest", summary=SUMMARY, job_id="kept")["error_code"] == "WORKER_START_FAILED"
+        changed = {**SUMMARY, "context": "Something else."}
+        assert agent.error("memory_ingest", summary=changed, job_id="kept")["error_code"] == "JOB_ID_CONFLICT"
+    assert json.loads(unused.spool.dropped("kept").read_bytes())["payload"] == {"summary": SUMMARY}
 
 
 # --- the process ---
@@ -827,7 +785,7 @@ def test_no_question_and_no_text_is_logged(unused: Place) -> None:
         assert "secret" not in agent.log()
 
 
-@pytest.mark.parametrize("way", ["stdin closes", "stdout closes", "SIGTERM", "SIGINT"])
+@pytest.mark.parametrize("way", ["stdin closes", "stdout closes", "SIGTERM"])
 def test_the_process_ends_with_its_client_also_in_the_middle_of_a_call(place: Place, way: str) -> None:
     waiting = asker.submit(place.spool, "noop", {}).job_id
     try:
@@ -850,10 +808,10 @@ def test_the_process_ends_with_its_client_also_in_the_middle_of_a_call(place: Pl
                 raw.process.stdout.close()
                 raw.ask(3, "ping")
             else:
-                raw.process.send_signal(getattr(signal, way))
+                raw.process.send_signal(signal.SIGTERM)
             status = raw.process.wait(PATIENCE)
             assert time.monotonic() - began < LONGEST_WAIT_SECONDS - 5, "it does not wait for its calls"
-            assert status == {"SIGTERM": -signal.SIGTERM, "SIGINT": -signal.SIGINT}.get(way, 0)
+            assert status == (-signal.SIGTERM if way == "SIGTERM" else 0)
             assert "Traceback" not in raw.stderr()
     finally:
         place.spool.dropped(waiting).unlink()

@@ -14,10 +14,10 @@ from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
 import pytest
 from harness import Place, until
+from transcript_shelf import claude_session
 
 from bridge.graph.tool_model import TOOLS
 from bridge.settings import OWN_MODEL_FOLDER
@@ -127,21 +127,7 @@ class OwnPlace(Place):
     def session(self) -> str:
         """A transcript of Claude Code, whose words no other session has. Returns the session's id."""
         number = next(self._numbers)
-        encoded = "".join(c if c.isascii() and c.isalnum() else "-" for c in str(self.workspace.root))
-        session = str(UUID(int=number, version=4))
-        path = Path(self.environment["HOME"]) / ".claude" / "projects" / encoded / f"{session}.jsonl"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        records = [
-            {
-                "type": speaker, "uuid": f"u{at}", "parentUuid": f"u{at - 1}" if at else None, "isSidechain": False,
-                "cwd": str(self.workspace.root), "sessionId": session, "version": "2.1.330", "gitBranch": "main",
-                "timestamp": f"2026-11-{number:02}T09:0{at}:00.000Z",
-                "message": {"role": speaker, "id": f"m{at}", "content": [{"type": "text", "text": text}]},
-            }
-            for at, (speaker, text) in enumerate((who, f"{what} It is session {number}.") for who, what in TALK)
-        ]  # fmt: skip
-        path.write_text("".join(json.dumps(record) + "\n" for record in records), "utf-8")
-        return session
+        return claude_session(self, [(who, f"{what} It is session {number}.") for who, what in TALK], number, number)
 
     def captured(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """The result of the capture of a new session, and the memory that it made."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from hashlib import md5
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import pytest
 from harness import Place, until
 from llm_server import LlmServer
+from traces import holds
 
 from bridge import trust
 from jobs import client, files, spool
@@ -37,28 +37,6 @@ BAD = {
 }
 
 
-def holds(root: Path) -> list[tuple[str, str]]:
-    """The files that hold a secret in any form, and where the vectors' tables hold one compressed."""
-    found = []
-    for path in root.rglob("*"):
-        data = path.read_bytes() if path.is_file() else b""
-        for secret in SECRETS:
-            if any(secret.encode(form) in data for form in ("utf-8", "utf-16-le", "utf-16-be")) or secret in path.name:
-                found.append((path.relative_to(root).as_posix(), secret))
-    return found + [(table, secret) for table, text in in_vectors(root) for secret in SECRETS if secret in text]
-
-
-def in_vectors(root: Path) -> Iterator[tuple[str, str]]:
-    import lancedb
-
-    for folder in (root / ".cognee_system" / "databases").glob("*.lancedb"):
-        database = lancedb.connect(folder)
-        for name in database.list_tables().tables:
-            table = database.open_table(name)
-            columns = [column.name for column in table.schema if column.name != "vector"]
-            yield name, json.dumps(table.to_arrow().select(columns).to_pylist(), default=str)
-
-
 @pytest.mark.cognee
 @pytest.mark.timeout(600)
 def test_no_byte_of_the_workspace_tells_of_a_secret_that_was_dropped(tmp_path: Path, model_cache: Path) -> None:
@@ -78,7 +56,7 @@ def test_no_byte_of_the_workspace_tells_of_a_secret_that_was_dropped(tmp_path: P
                 place.submit(kind, payload, job_id=job_id)
             until(lambda: place.record("said"), "they are accepted")
             worker.kill()
-        assert {path for path, _ in holds(place.workspace.root)} <= given | left_in_the_inbox(place)
+        assert {path for path, _ in holds(place.workspace.root, SECRETS)} <= given | left_in_the_inbox(place)
 
         with place.worker():
             for job_id, data in BAD.items():
@@ -102,7 +80,7 @@ def test_no_byte_of_the_workspace_tells_of_a_secret_that_was_dropped(tmp_path: P
         asked = json.dumps([request.body for request in model.requests])
         assert "Dave" in asked
         assert not any(secret in asked for secret in SECRETS)
-        assert {path for path, _ in holds(place.workspace.root)} == given
+        assert {path for path, _ in holds(place.workspace.root, SECRETS)} == given
 
 
 def left_in_the_inbox(place: Place) -> set[str]:

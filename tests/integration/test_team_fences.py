@@ -19,7 +19,6 @@ import psycopg
 import pytest
 from fake_embedder import FakeEmbedder
 from harness import until
-from postgres import database
 
 from bridge.memory import Content, Memory, Metadata
 from bridge.store.team.team_store import TeamStore
@@ -39,12 +38,6 @@ from jobs.parse import parse_job
 from worker.pool.team_jobs import TeamJobs
 
 AT = "2026-11-20T12:00:00Z"
-
-
-@pytest.fixture(scope="module")
-def dsn() -> Iterator[str]:
-    with database() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

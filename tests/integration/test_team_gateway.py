@@ -791,7 +791,7 @@ def test_no_request_of_any_kind_is_answered_otherwise_than_the_document_says(
     strangers: Strangers, tmp_path: Path
 ) -> None:
     """schemathesis makes them of the gateway's OpenAPI document: valid ones and invalid ones."""
-    seconds = 600 if SOAK else 8
+    seconds = 600 if SOAK else 4
     hosted, description = strangers.hosted, tmp_path / "openapi.json"
     description.write_bytes(httpx.get(hosted.address + "/openapi.json").content)
     done = subprocess.run(

@@ -16,7 +16,6 @@ from uuid import uuid4
 
 import pytest
 from fake_embedder import FakeEmbedder
-from postgres import database
 
 from bridge.embedding.config import EmbeddingConfig
 from bridge.graph.open_stores import Stores
@@ -53,12 +52,6 @@ from worker.child.protocol import FOLLOW, FORGOTTEN
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 WORDS = "upload gateway session token retry index backup invoice font webhook tenant cache shard".split()
-
-
-@pytest.fixture(scope="module")
-def dsn() -> Iterator[str]:
-    with database() as found:
-        yield found
 
 
 @pytest.fixture

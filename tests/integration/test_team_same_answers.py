@@ -9,16 +9,14 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
 from harness import Place, until
 from llm_server import LlmServer
 from machines import Team
 from old_workspace import OldWorkspace
-from postgres import database
 
 from bridge import trust
 from bridge.embedding.factory import create
@@ -71,6 +69,10 @@ SCRIPT: tuple[tuple[int, str, str, Callable[[Results], Payload]], ...] = (
         "newer": {"memory_id": the_id("cache-2")(r), "statement": "Replace Redis with an in-process LRU"},
         "verdict": "newer", "by": "ann",
     }),
+    # With cognee, one after the other: a pool's process keeps it for so long.
+    (1, "raw", "cognify", lambda r: {"memory_ids": [the_id("talk")(r)]}),
+    (1, "asked", "ask", lambda _: {"question": "Who maintains the worker?"}),
+    (0, "drawn", "graph", lambda _: {}),
     (0, "preview", "compact", lambda _: {"topic_id": "cache", "preview": True}),
     (0, "merged", "compact", lambda r: {"topic_id": "cache", "preview_digest": r["preview"]["preview_digest"]}),
     (1, "undone", "restore", lambda r: {"decision_record_id": r["merged"]["decision_record_id"]}),
@@ -80,9 +82,6 @@ SCRIPT: tuple[tuple[int, str, str, Callable[[Results], Payload]], ...] = (
     (1, "uncaptured", "capture", lambda _: {"undo": "captured"}),
     (0, "captured-2", "capture", lambda _: {"file": "talk.md", "again": True}),
     (0, "imported", "import", lambda _: {"path": "other.jsonl"}),
-    (1, "raw", "cognify", lambda r: {"memory_ids": [the_id("talk")(r)]}),
-    (1, "asked", "ask", lambda _: {"question": "Who maintains the worker?"}),
-    (0, "drawn", "graph", lambda _: {}),
     (1, "indexed", "rebuild", lambda _: {"what": "index"}),
     (0, "checked", "check", lambda _: {}),
     (1, "noop", "noop", lambda _: {}),
@@ -91,12 +90,6 @@ SCRIPT: tuple[tuple[int, str, str, Callable[[Results], Payload]], ...] = (
 
 def test_the_script_has_all_kinds() -> None:
     assert {kind for _, _, kind, _ in SCRIPT} == set(KIND_NAMES)
-
-
-@pytest.fixture(scope="module")
-def dsn() -> Iterator[str]:
-    with database() as found:
-        yield found
 
 
 def give_files(place: Place, other: str) -> None:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from postgres import database, free_port
+from postgres import free_port
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from bridge.team.postgres_team import PostgresTeam
@@ -22,12 +21,6 @@ MISTAKES: dict[str, tuple[dict[str, Any], str, str]] = {
     "an unknown database": ({"dbname": "nowhere"}, "TEAM_REFUSED", "nowhere"),
     "nobody listens": ({"port": free_port()}, "TEAM_UNREACHABLE", "refused"),
 }
-
-
-@pytest.fixture(scope="module")
-def dsn() -> Iterator[str]:
-    with database() as found:
-        yield found
 
 
 def address(dsn: str, mistake: dict[str, Any]) -> str:

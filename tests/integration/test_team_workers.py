@@ -1,29 +1,32 @@
 """Workers of several machines share a workspace: a job that is dropped on one runs in the service, once, and its record
-comes back to where it was dropped.
+comes back to where it was dropped; and what operators see: on the terminal, over HTTP, in the metrics and by doctor.
 
-Real worker processes and a real Postgres. A machine is a folder with a configuration of its own.
+Real worker processes and a real Postgres. A machine is a folder with a configuration of its own. Most tests share two
+machines whose workers run, so each brings topics and jobs that no other has.
 """
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import signal
+import time
+import urllib.request
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
-from harness import Place, until
+from harness import PATIENCE, Place, until
 from machines import Team, summary
+from network import Link
 from pools import PoolProcess
 from postgres import cluster, database
+from team_machines import files_with, titles
 
 USES = ("COGNEE_MEMORY_TEAM", "COGNEE_MEMORY_CACHE_DIR")
-
-
-@pytest.fixture(scope="module")
-def dsn() -> Iterator[str]:
-    with database() as found:
-        yield found
 
 
 @pytest.fixture
@@ -31,38 +34,93 @@ def team(tmp_path: Path, dsn: str, model_cache: Path) -> Team:
     return Team(tmp_path, dsn, model_cache)
 
 
-def test_what_one_machine_remembers_every_other_one_finds(team: Team) -> None:
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory, dsn: str, model_cache: Path) -> Iterator[Team]:
+    """Two machines whose workers run."""
+    team = Team(tmp_path_factory.mktemp("shared"), dsn, model_cache)
     first, second = team.machine("first"), team.machine("second")
     with first.worker(), second.worker():
-        jobs = [first.submit("ingest", summary("The queue is a spool", 1))]
-        jobs += [second.submit("ingest", summary("Invoices are rounded up", 2))]
-        assert first.ended(jobs[0]).state == second.ended(jobs[1]).state == "succeeded"
-        for place in (first, second):
-            until(lambda place=place: place.json("memories", "list")["total"] == 2 or None, "both memories are here")
-            answer = place.json("retrieve", "how are invoices rounded?")
-            assert "Invoices" in answer["results"][0]["summary_text"]
-    [(changes,)] = team.rows("SELECT count(*) FROM changes WHERE workspace_id = %s")
-    assert changes in (2, 3), "the sharing, and both jobs, perhaps together"
+        yield team
 
 
-def test_a_topic_of_a_private_workspace_is_shared_by_an_act_and_nothing_else_of_it(team: Team) -> None:
-    ours, theirs = team.machine("ours"), team.machine("theirs")
-    mine = Place(team.folder / "mine")
+def succeeded(place: Place, kind: str, payload: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    """The result of a job that succeeds."""
+    record = place.ended(place.submit(kind, payload, **fields))
+    assert record.state == "succeeded", record
+    return dict(record.result or {})
+
+
+def remembered(place: Place, topic: str, day: int = 1) -> str:
+    """The id of a memory that a job has stored."""
+    return str(succeeded(place, "ingest", summary(topic, day))["memory_id"])
+
+
+def until_known(place: Place, *topics: str) -> None:
+    until(lambda: set(topics) <= set(titles(place)), f"it has {topics}")
+
+
+def asked(place: Place, path: str) -> dict[str, Any]:
+    """The answer of the worker's HTTP interface."""
+    found: dict[str, Any] = json.loads(fetched(place, path))
+    return found
+
+
+def fetched(place: Place, path: str) -> bytes:
+    url = until(lambda: place.heartbeat()["http"]["url"], "the worker listens")
+    request = urllib.request.Request(url + path, headers={"Authorization": f"Bearer {place.spool.token.read_text()}"})
+    with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+        return bytes(answer.read())
+
+
+def status_of(place: Place) -> dict[str, Any]:
+    found: dict[str, Any] = place.json("team", "status")["team"]
+    return found
+
+
+def failed_jobs(status: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """By their ids."""
+    return {each["job_id"]: each for each in status["failed_jobs"]}
+
+
+def codes(place: Place) -> set[str]:
+    return {each["code"] for each in place.json("doctor")["findings"]}
+
+
+# --- jobs and memories ---
+
+
+def test_what_one_machine_remembers_every_other_one_finds(shared: Team) -> None:
+    first, second = shared.places
+    query = "SELECT count(*) FROM changes WHERE workspace_id = %s"
+    [(before,)] = shared.rows(query)
+    jobs = [first.submit("ingest", summary("The queue is a spool", 1))]
+    jobs += [second.submit("ingest", summary("Invoices are rounded up", 2))]
+    assert first.ended(jobs[0]).state == second.ended(jobs[1]).state == "succeeded"
+    for place in (first, second):
+        until_known(place, "The queue is a spool", "Invoices are rounded up")
+        answer = place.json("retrieve", "how are invoices rounded?")
+        assert "Invoices" in answer["results"][0]["summary_text"]
+    [(changes,)] = shared.rows(query)
+    assert changes - before in (1, 2), "both jobs, perhaps together"
+
+
+def test_a_topic_of_a_private_workspace_is_shared_by_an_act_and_nothing_else_of_it(shared: Team) -> None:
+    ours, theirs = shared.places
+    mine = Place(shared.folder / "mine")
     mine.environment |= {name: value for name, value in ours.environment.items() if name.startswith(USES)}
-    file = team.folder / "auth.jsonl"
-    with mine.worker(), ours.worker(), theirs.worker():
+    file = shared.folder / "auth.jsonl"
+    with mine.worker():
         for topic_id, topic in (("auth", "Tokens live an hour"), ("pay", "My pay is between us")):
-            job = mine.submit("ingest", {"summary": summary(topic, 1)["summary"] | {"topic_id": topic_id}})
-            assert mine.ended(job).state == "succeeded"
+            succeeded(mine, "ingest", {"summary": summary(topic, 1)["summary"] | {"topic_id": topic_id}})
         assert mine.json("export", "--topic-id", "auth", "--out", str(file))["counts"]["memory"] == 1
         assert ours.json("import", str(file))["result"]["added"] == 1
-        until(lambda: theirs.json("memories", "list")["total"] == 1 or None, "the topic is there")
+        until_known(theirs, "Tokens live an hour")
         assert "Tokens" in theirs.json("retrieve", "tokens")["results"][0]["summary_text"]
-        assert theirs.json("memories", "list")["memories"] == ours.json("memories", "list")["memories"]
-        [there] = [each["memory_id"] for each in theirs.json("memories", "list")["memories"]]
-        assert there in [each["memory_id"] for each in mine.json("memories", "list")["memories"]], "its id stays"
+        there = {each["title"]: each["memory_id"] for each in theirs.json("memories", "list")["memories"]}
+        here = [each["memory_id"] for each in mine.json("memories", "list")["memories"]]
+        assert there["Tokens live an hour"] in here, "its id stays"
         assert ours.json("import", str(file))["result"]["unchanged"] == 1
-    sent = [team.rows(f"SELECT {table}::text FROM {table} WHERE workspace_id = %s") for table in ("rows", "jobs")]
+    sent = [shared.rows(f"SELECT {table}::text FROM {table} WHERE workspace_id = %s") for table in ("rows", "jobs")]
     assert ("Tokens" in repr(sent), "My pay" in repr(sent)) == (True, False)
     told = ours.json("capture", "enable", "codex")
     assert (told["is_shared"], told["summaries"]) == (True, "service")
@@ -88,86 +146,62 @@ def test_a_pool_that_was_stopped_beyond_its_lease_changes_nothing_of_the_job(tmp
             assert place.record(job_id) == ended
 
 
-def test_a_job_is_cancelled_where_it_was_dropped_while_another_machine_runs_it(team: Team) -> None:
-    first, second = team.machine("first"), team.machine("second")
-    with first.worker(), second.worker():
-        running = first.submit("noop", {"sleep_ms": 600_000})
-        first.in_state(running, "running")
-        waiting = first.submit("noop", {})
-        for job_id in (waiting, running):
-            assert first.cli("jobs", "cancel", job_id).returncode == 0
-        assert first.ended(waiting).state == first.ended(running).state == "cancelled"
+def test_a_job_is_cancelled_where_it_was_dropped_while_another_machine_runs_it(shared: Team) -> None:
+    first, _ = shared.places
+    running = first.submit("noop", {"sleep_ms": 600_000})
+    first.in_state(running, "running")
+    waiting = first.submit("noop", {})
+    for job_id in (waiting, running):
+        assert first.cli("jobs", "cancel", job_id).returncode == 0
+    assert first.ended(waiting).state == first.ended(running).state == "cancelled"
 
 
-def test_an_id_that_another_machine_gave_to_another_job_is_refused_and_the_same_job_runs_once(team: Team) -> None:
-    first, second = team.machine("first"), team.machine("second")
-    with first.worker(), second.worker():
-        first.submit("ingest", summary("The queue is a spool", 1), job_id="twice")
-        second.submit("ingest", summary("The queue is a spool", 1), job_id="twice")
-        second.submit("noop", {}, job_id="mine")
-        until(lambda: len(team.rows("SELECT 1 FROM jobs WHERE workspace_id = %s")) == 2 or None, "it is posted")
-        first.submit("noop", {"sleep_ms": 1}, job_id="mine")
-        refused = first.ended("mine")
-        assert (refused.state, refused.error and refused.error["code"]) == ("failed", "JOB_ID_CONFLICT")
-        assert first.ended("twice") == second.ended("twice")
-        assert second.ended("mine").state == "succeeded"
-        assert team.rows("SELECT last_seq FROM workspaces WHERE id = %s") == [(2,)], "one change after the sharing"
+def test_an_id_that_another_machine_gave_to_another_job_is_refused_and_the_same_job_runs_once(shared: Team) -> None:
+    first, second = shared.places
+    [(before,)] = shared.rows("SELECT last_seq FROM workspaces WHERE id = %s")
+    for place in (first, second):
+        place.submit("ingest", summary("Said by both machines", 1), job_id="twice")
+    second.submit("noop", {}, job_id="mine")
+    posted = "SELECT 1 FROM jobs WHERE workspace_id = %s AND job_id = 'mine'"
+    until(lambda: shared.rows(posted), "it is posted")
+    first.submit("noop", {"sleep_ms": 1}, job_id="mine")
+    refused = first.ended("mine")
+    assert (refused.state, refused.error and refused.error["code"]) == ("failed", "JOB_ID_CONFLICT")
+    assert first.ended("twice") == second.ended("twice")
+    assert second.ended("mine").state == "succeeded"
+    assert shared.rows("SELECT last_seq FROM workspaces WHERE id = %s") == [(before + 1,)], "one change"
 
 
-def test_while_the_database_is_gone_jobs_wait_and_memories_are_found(tmp_path: Path, model_cache: Path) -> None:
-    with cluster() as server:
-        team = Team(tmp_path, server.dsn, model_cache)
-        place = team.machine("only")
-        with place.worker():
-            known = place.submit("ingest", summary("Invoices are rounded up", 2))
-            assert place.ended(known).state == "succeeded"
-            server.kill()
-            waiting = place.submit("ingest", summary("The queue is a spool", 1))
-            answer = place.json("retrieve", "how are invoices rounded?")
-            assert "Invoices" in answer["results"][0]["summary_text"]
-            until(lambda: "TEAM_UNREACHABLE" in place.log(), "it knows")
-            record = place.in_state(waiting, "queued")
-            assert not record.attempts
-            server.start()
-            assert place.ended(waiting).state == "succeeded"
-            assert [attempt.outcome for attempt in place.ended(waiting).attempts] == ["succeeded"]
+# --- forgetting ---
 
 
-def files_with(folder: Path, phrase: bytes) -> list[str]:
-    return sorted(str(path) for path in folder.rglob("*") if path.is_file() and phrase in path.read_bytes())
-
-
-def test_what_one_machine_forgets_is_gone_from_the_folders_of_all_and_from_the_rows_of_the_team(team: Team) -> None:
-    first, second = team.machine("first"), team.machine("second")
+def test_what_one_machine_forgets_is_gone_from_the_folders_of_all_and_from_the_rows_of_the_team(shared: Team) -> None:
+    first, second = shared.places
     phrase = "quokkazebra"
-    with first.worker(), second.worker() as away:
-        told = second.submit("ingest", summary(f"The {phrase} is a lock", 1))
-        kept = second.submit("ingest", summary("Invoices are rounded up", 2))
-        memory_id = (second.ended(told).result or {})["memory_id"]
-        assert second.ended(kept).state == "succeeded"
-        for place in (first, second):
-            until(lambda place=place: place.json("memories", "list")["total"] == 2 or None, "both memories are here")
-        assert files_with(second.workspace.root, phrase.encode())
-        os.kill(away.process.pid, signal.SIGSTOP)
-        forgotten = first.submit("forget", {"memory_ids": [memory_id]})
-        assert first.ended(forgotten).state == "succeeded"
-        until(lambda: not files_with(first.workspace.root, phrase.encode()), "it is removed where it was asked for")
-        status = first.json("team", "status")["team"]
-        assert {each["node"]: each["forgets"] for each in status["copies"]}[team.node_of(second)] > 0
-        os.kill(away.process.pid, signal.SIGCONT)
+    memory_id = remembered(second, f"The {phrase} is a lock")
+    kept = remembered(second, "Receipts are kept", 2)
+    for place in (first, second):
+        until_known(place, f"The {phrase} is a lock", "Receipts are kept")
+    assert files_with(second.workspace.root, phrase)
+    away = second.heartbeat()["pid"]
+    os.kill(away, signal.SIGSTOP)
+    succeeded(first, "forget", {"memory_ids": [memory_id]})
+    until(lambda: not files_with(first.workspace.root, phrase), "it is removed where it was asked for")
+    forgets = {each["node"]: each["forgets"] for each in status_of(first)["copies"]}
+    assert forgets[shared.node_of(second)] > 0
+    os.kill(away, signal.SIGCONT)
 
-        def is_removed() -> bool:
-            copies = first.json("team", "status")["team"]["copies"]
-            return all(each["behind"] == each["forgets"] == 0 for each in copies)
+    def is_removed() -> bool:
+        return all(each["behind"] == each["forgets"] == 0 for each in status_of(first)["copies"])
 
-        until(is_removed, "every copy has removed it")
-        assert files_with(second.workspace.root, phrase.encode()) == []
-        assert second.json("memories", "list")["total"] == 1
-        assert team.rows(f"SELECT 1 FROM rows WHERE workspace_id = %s AND value::text LIKE '%%{phrase}%%'") == []
-        told_of = f"concat(job::text, record::text) LIKE '%%{phrase}%%'"
-        assert team.rows(f"SELECT job_id FROM jobs WHERE workspace_id = %s AND {told_of}") == []
-        again = second.submit("ingest", summary("Invoices are rounded up", 2))
-        assert (second.ended(again).result or {})["duplicate"]
+    until(is_removed, "every copy has removed it")
+    assert files_with(second.workspace.root, phrase) == []
+    assert f"The {phrase} is a lock" not in titles(second)
+    assert shared.rows(f"SELECT 1 FROM rows WHERE workspace_id = %s AND value::text LIKE '%%{phrase}%%'") == []
+    told_of = f"concat(job::text, record::text) LIKE '%%{phrase}%%'"
+    assert shared.rows(f"SELECT job_id FROM jobs WHERE workspace_id = %s AND {told_of}") == []
+    again = succeeded(second, "ingest", summary("Receipts are kept", 2))
+    assert (again["duplicate"], again["memory_id"]) == (True, kept)
 
 
 @pytest.mark.parametrize("has_followed", [True, False])
@@ -178,21 +212,194 @@ def test_what_is_forgotten_while_a_machine_is_off_is_removed_from_its_folder_whe
     phrase = "quokkazebra"
     with first.worker():
         with second.worker():
-            told = second.submit("ingest", summary(f"The {phrase} is a lock", 1))
-            memory_id = (second.ended(told).result or {})["memory_id"]
+            memory_id = remembered(second, f"The {phrase} is a lock")
             for place in (first, second) if has_followed else (first,):
-                until(lambda place=place: place.json("memories", "list")["total"] == 1 or None, "it is here")
-        assert files_with(second.workspace.root, phrase.encode())
-        forgotten = first.submit("forget", {"memory_ids": [memory_id]})
-        assert first.ended(forgotten).state == "succeeded"
+                until_known(place, f"The {phrase} is a lock")
+        assert files_with(second.workspace.root, phrase)
+        succeeded(first, "forget", {"memory_ids": [memory_id]})
         with second.worker():
-            until(
-                lambda: second.json("memories", "list").get("total") == 0,
-                "it follows; before, it refuses",
-            )
-            until(lambda: is_clean(second), "all is removed")
-            until(lambda: not files_with(second.workspace.root, phrase.encode()), "no file tells of it", 30)
+            until(lambda: second.json("memories", "list").get("total") == 0, "it follows; before, it refuses")
+            until(lambda: all(each["forgets"] == 0 for each in status_of(second)["copies"]), "all is removed")
+            until(lambda: not files_with(second.workspace.root, phrase), "no file tells of it", 30)
 
 
-def is_clean(place: Place) -> bool:
-    return all(each["forgets"] == 0 for each in place.json("team", "status")["team"]["copies"])
+# --- what operators see ---
+
+
+def test_a_job_that_failed_is_seen_from_every_machine_without_its_texts(shared: Team) -> None:
+    first, second = shared.places
+    failed = second.submit("noop", {"outcome": "fail"}, max_attempts=1, correlation_id="wombatlynx")
+    assert second.ended(failed).state == "failed"
+    seen = until(lambda: found if failed in failed_jobs(found := status_of(first)) else None, "it is seen")
+    assert failed_jobs(asked(first, "/v1/team")["team"]) == failed_jobs(seen)
+    job = failed_jobs(seen)[failed]
+    assert (job["kind"], job["asked_by"]) == ("noop", shared.node_of(second))
+    assert job["error_code"]
+    assert "wombatlynx" not in str(seen)
+    assert seen["error"] is None
+    text = first.cli("team", "status").stdout
+    assert failed in text
+    assert f"{seen['workspace']['jobs']['failed']} failed" in text
+
+
+def test_a_failed_job_that_is_to_run_again_is_no_failed_job_any_more(shared: Team) -> None:
+    first, _ = shared.places
+    failed = first.submit("noop", {"outcome": "fail"}, max_attempts=1)
+    assert first.ended(failed).state == "failed"
+    until(lambda: failed in failed_jobs(status_of(first)), "it is seen")
+    shared.hold_jobs()
+    assert first.cli("jobs", "retry", failed).returncode == 0
+    seen = until(lambda: found if failed not in failed_jobs(found := status_of(first)) else None, "it waits")
+    assert seen["workspace"]["jobs"]["waiting"] == 1
+    shared.hold_jobs(holds=False)
+    until(lambda: failed in failed_jobs(status_of(first)), "it has failed again")
+
+
+def test_a_persons_slip_is_no_failure_and_a_failed_job_is_dismissed(shared: Team) -> None:
+    first, second = shared.places
+    remembered(first, "Slips are forgiven")
+    slip = second.ended(second.submit("forget", {"topic_id": "gone"}))
+    assert (slip.state, (slip.error or {}).get("code")) == ("failed", "TOPIC_NOT_FOUND")
+    failed = second.submit("noop", {"outcome": "fail"}, max_attempts=1)
+    assert second.ended(failed).state == "failed"
+    seen = until(lambda: found if failed in failed_jobs(found := status_of(first)) else None, "it is seen")
+    assert slip.job_id not in failed_jobs(seen)
+    until(lambda: first.json("team", "dismiss", failed)["dismissed"] == 1, "its machine knows of its end")
+    left = status_of(second)
+    assert failed not in failed_jobs(left)
+    assert left["workspace"]["jobs"]["failed"] == seen["workspace"]["jobs"]["failed"] - 1
+
+
+def test_a_copy_that_was_not_seen_for_a_week_is_silent_and_what_it_may_hold_is_counted(team: Team) -> None:
+    first, second = team.machine("first"), team.machine("second")
+    with first.worker():
+        with second.worker():
+            memory_id = remembered(first, "The queue is a spool")
+            until_known(second, "The queue is a spool")
+            until(lambda: all(each["forgets"] == 0 for each in status_of(first)["copies"]) or None, "all is noted")
+            assert first.cli("team", "status").stdout.count("0 texts") == 3, "nothing was forgotten yet"
+        away(team, second, "6 days 23 hours")
+        assert not copy_of(team, first, second)["is_silent"]
+        succeeded(first, "forget", {"memory_ids": [memory_id]})
+
+        def is_counted() -> bool:  # until the gateway has noticed that it waits no more
+            away(team, second, "7 days 1 hour")
+            seen = copy_of(team, first, second)
+            return (seen["is_silent"], seen["forgotten"]) == (True, 1)
+
+        until(is_counted, "it is counted")
+        found = {each["code"]: each for each in first.json("doctor")["findings"]}
+        assert found["TEAM_COPY_HOLDS_FORGOTTEN"]["subject"] == team.node_of(second)
+        with second.worker():
+            until(lambda: copy_of(team, first, second)["forgotten"] == 0 or None, "it has removed it")
+        assert not copy_of(team, first, second)["is_silent"]
+
+
+def away(team: Team, place: Place, interval: str) -> None:
+    """As if the machine had been seen last so long ago."""
+    team.change(
+        "UPDATE copies SET seen_at = clock_timestamp() - %s::interval WHERE workspace_id = %s AND node = %s",
+        interval,
+        team.workspace_id,
+        team.node_of(place),
+    )
+
+
+def copy_of(team: Team, asking: Place, place: Place) -> dict[str, Any]:
+    [found] = [each for each in status_of(asking)["copies"] if each["node"] == team.node_of(place)]
+    return dict(found)
+
+
+def test_jobs_that_no_worker_takes_are_found_by_doctor(shared: Team) -> None:
+    first, _ = shared.places
+    waiting = first.submit("noop", {}, not_before="2999-01-01T00:00:00Z")
+    until(lambda: shared.rows("SELECT 1 FROM jobs WHERE workspace_id = %s AND job_id = %s", waiting), "it is posted")
+    assert status_of(first)["workspace"]["idle_seconds"] is None, "it is not due"
+    assert "TEAM_JOBS_WAIT" not in codes(first)
+    shared.hold_jobs()
+    shared.change(
+        "UPDATE jobs SET due_at = '-infinity', changed_at = clock_timestamp() - interval '11 minutes'"
+        " WHERE workspace_id = %s AND job_id = %s",
+        shared.workspace_id,
+        waiting,
+    )
+    leased = "UPDATE workspaces SET leased_at = leased_at - interval '11 minutes' WHERE id = %s"
+    shared.change(leased, shared.workspace_id)
+    assert status_of(first)["workspace"]["idle_seconds"] > 600
+    assert "TEAM_JOBS_WAIT" in codes(first)
+    assert first.cli("jobs", "cancel", waiting).returncode == 0
+    shared.hold_jobs(holds=False)
+    assert first.ended(waiting).state == "cancelled"
+
+
+# --- a team that is not reached ---
+
+
+def test_while_the_database_is_gone_jobs_wait_memories_are_found_and_the_status_is_what_is_known_here_and_why(
+    tmp_path: Path, model_cache: Path
+) -> None:
+    with cluster() as server:
+        place = Team(tmp_path, server.dsn, model_cache).machine("only")
+        with place.worker():
+            remembered(place, "Invoices are rounded up", 2)
+            known = until(lambda: found if (found := status_of(place))["behind"] == 0 else None, "it is current")
+            server.kill()
+            waiting = place.submit("ingest", summary("The queue is a spool", 1))
+            answer = place.json("retrieve", "how are invoices rounded?")
+            assert "Invoices" in answer["results"][0]["summary_text"]
+            until(lambda: "TEAM_UNREACHABLE" in place.log(), "it knows")
+            assert not place.in_state(waiting, "queued").attempts
+            seen = status_of(place)
+            assert seen["error"]["code"] == "TEAM_UNREACHABLE"
+            assert (seen["position"], seen["behind"], seen["workspace"]) == (known["position"], None, None)
+            text = place.cli("team", "status").stdout
+            assert ("TEAM_UNREACHABLE" in text, "answered from this machine's copy" in text) == (True, True)
+            over_http = asked(place, "/v1/team")["team"]
+            assert over_http["error"]["code"] == "TEAM_UNREACHABLE"
+            assert {**over_http, "error": seen["error"]} == seen
+            server.start()
+            assert [attempt.outcome for attempt in place.ended(waiting).attempts] == ["succeeded"]
+
+
+def figure(place: Place, name: str) -> float | None:
+    """A metric without labels."""
+    found = re.search(rf"^cognee_memory_{name} (\S+)$", fetched(place, "/metrics").decode(), re.MULTILINE)
+    return None if found is None else float(found[1])
+
+
+def test_a_team_that_is_not_reached_is_told_within_seconds_and_in_the_metrics_and_no_other_route_waits(
+    tmp_path: Path, dsn: str, model_cache: Path
+) -> None:
+    team = Team(tmp_path, dsn, model_cache)
+    with Link(team.gateway.port) as link, ThreadPoolExecutor(12) as clients:
+        first = team.machine("first", port=link.port)
+        with first.worker():
+            remembered(first, "The queue is a spool")
+            reached = until(lambda: asked(first, "/v1/team")["team"]["workspace"], "it is reached")
+            assert reached["name"]
+            until(lambda: figure(first, "team_copy_age_seconds") is not None, "the copy is current")
+            assert figure(first, "team_reached") == 1
+            link.hold()
+
+            def others_are_answered_first() -> bool:
+                began = time.monotonic()
+                waiting = [clients.submit(asked, first, "/v1/team") for _ in range(12)]
+                assert asked(first, "/v1/status")["success"]
+                assert asked(first, "/v1/topics")["success"]
+                were_first = not any(each.done() for each in waiting)
+                assert {each.result()["team"]["error"]["code"] for each in waiting} == {"TEAM_UNREACHABLE"}
+                assert time.monotonic() - began < 30, "about 3 s on a quiet machine"
+                return were_first
+
+            until(others_are_answered_first, "no other route waits: on a busy machine, not at each time")
+            link.heal()
+            until(lambda: asked(first, "/v1/team")["team"]["error"] is None, "it is reached again")
+            until(lambda: figure(first, "team_reached") == 1, "and its worker knows")
+            link.cut()
+            until(lambda: figure(first, "team_reached") == 0, "it is not reached")
+            assert first.heartbeat()["team"]["problem"] == "TEAM_UNREACHABLE"
+            age = figure(first, "team_copy_age_seconds")
+            assert age is not None
+            until(lambda: (figure(first, "team_copy_age_seconds") or 0) > age, "the copy grows old")
+            link.heal()
+            until(lambda: figure(first, "team_reached") == 1, "it is reached again")

@@ -45,51 +45,6 @@ def summary(memory_id: str) -> Memory:
     return Memory(memory_id, 0, "summary", metadata, NOW, Content("Topic", f"What {memory_id} says."))
 
 
-def test_without_a_store_no_effect_stands(workspace: Workspace) -> None:
-    assert not is_applied(workspace, "a", "digest")
-
-
-def test_an_effect_stands_once_its_memory_is_committed_and_for_its_digest_only(
-    workspace: Workspace, store: Store
-) -> None:
-    assert not is_applied(workspace, "a", "digest")
-    store.add([(summary("m"), "a")], NOW, [AppliedJob("a", "digest")])
-    assert is_applied(workspace, "a", "digest")
-    assert not is_applied(workspace, "a", "another")
-    assert not is_applied(workspace, "b", "digest")
-
-
-def test_an_addition_that_is_aborted_leaves_no_effect(workspace: Workspace, store: Store) -> None:
-    store.add([(summary("m"), None)], NOW)
-    with pytest.raises(sqlite3.IntegrityError):
-        store.add([(summary("new"), "a"), (summary("m"), "a")], NOW, [AppliedJob("a", "digest")])
-    assert not is_applied(workspace, "a", "digest")
-
-
-def test_a_change_of_status_is_an_effect_and_one_that_is_past_is_none(workspace: Workspace, store: Store) -> None:
-    store.add([(summary("m"), None)], NOW)
-    store.set_status("m", "Draft", LATER, LATER, AppliedJob("a", "digest"))
-    store.set_status("m", "Active", NOW, LATER, AppliedJob("b", "digest"))
-    assert is_applied(workspace, "a", "digest")
-    assert not is_applied(workspace, "b", "digest")
-
-
-def test_a_later_request_counts_though_it_was_made_before_the_earlier_one_was_carried_out(store: Store) -> None:
-    store.add([(summary("m"), None)], NOW)
-    done = "2026-11-20T14:00:00Z"
-    store.set_status("m", "Draft", NOW, done, AppliedJob("a", "digest"))
-    store.set_status("m", "Superseded", LATER, done, AppliedJob("b", "digest"))
-    assert store.set_status("m", "Draft", NOW, done, AppliedJob("a", "digest")).metadata.status == "Superseded"
-
-
-def test_of_two_requests_of_one_moment_the_second_counts_and_the_first_is_not_repeated(store: Store) -> None:
-    """Jobs that are taken in together are accepted at the same time."""
-    store.add([(summary("m"), None)], NOW)
-    store.set_status("m", "Draft", LATER, LATER, AppliedJob("a", "digest"))
-    store.set_status("m", "Superseded", LATER, LATER, AppliedJob("b", "digest"))
-    assert store.set_status("m", "Draft", LATER, LATER, AppliedJob("a", "digest")).metadata.status == "Superseded"
-
-
 @pytest.mark.parametrize(("point", "is_there"), [("before", False), ("after", True)])
 def test_the_step_lies_around_the_commit(
     workspace: Workspace, store: Store, monkeypatch: pytest.MonkeyPatch, point: str, is_there: bool
@@ -207,12 +162,6 @@ def test_a_backup_that_the_disk_refuses_leaves_no_part_and_no_migration(workspac
     assert backup.stat().st_mode & 0o777 == 0o600
     with closing(sqlite3.connect(backup)) as connection:
         assert connection.execute("SELECT count(*) FROM memories").fetchone() == (300,)
-
-
-def test_a_store_that_cannot_be_read_is_an_error_and_no_answer(workspace: Workspace) -> None:
-    workspace.memory_db.write_bytes(b"this is no database " * 100)
-    with pytest.raises(JobError, match="STORE_UNREADABLE"):
-        is_applied(workspace, "a", "digest")
 
 
 def test_asking_imports_nothing_heavy() -> None:

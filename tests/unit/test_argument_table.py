@@ -6,14 +6,10 @@ import argparse
 import re
 from typing import Any, get_args
 
-import pytest
-
-from bridge.argument_table import ARGUMENTS, DEFAULT_PRESET, EXPLAIN_ARGUMENTS, PRESETS, Argument, Preset
+from bridge.argument_table import ARGUMENTS, EXPLAIN_ARGUMENTS, PRESETS, Argument
 from bridge.interface.arguments import Parser, add_explain_options
 from bridge.memory import Status
 from bridge.settings import Settings, default_of, names, table
-
-NUMBERS = [name for name, argument in EXPLAIN_ARGUMENTS.items() if argument.kind in ("whole", "number")]
 
 
 def options() -> dict[str, argparse.Action]:
@@ -28,30 +24,6 @@ def test_each_argument_but_the_query_is_an_option_with_the_help_of_the_table() -
     for name, action in found.items():
         assert action.help == EXPLAIN_ARGUMENTS[name].shown_help
         assert not set(action.help or "{") & set("{}%"), name
-
-
-@pytest.mark.parametrize("name", NUMBERS)
-def test_a_number_has_a_range_and_its_default_is_within(name: str) -> None:
-    least, most = EXPLAIN_ARGUMENTS[name].range
-    default = EXPLAIN_ARGUMENTS[name].default
-    assert float("-inf") < least < most < float("inf")
-    assert default is None or least <= default <= most
-
-
-def test_a_choice_offers_its_default() -> None:
-    choices = [argument for argument in ARGUMENTS.values() if argument.kind == "choice"]
-    assert len(choices) == 4
-    assert all(argument.default in argument.choices for argument in choices if argument.default is not None)
-    assert ARGUMENTS["preset"].default is None, "it depends on who asks"
-    assert DEFAULT_PRESET in ARGUMENTS["preset"].shown_help
-
-
-def test_the_presets_are_within_the_ranges_of_what_they_stand_for() -> None:
-    assert tuple(PRESETS) == get_args(Preset)
-    for values in PRESETS.values():
-        for value, name in zip(values, ("half_life_days", "recency_floor"), strict=True):
-            least, most = ARGUMENTS[name].range
-            assert least <= value <= most
 
 
 def test_the_statuses_that_are_offered_are_those_of_a_memory() -> None:

@@ -5,36 +5,26 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from job_copies import task
-from test_capture_operation import MORE, TALK, Bench
+from test_capture_operation import MORE, TALK, Bench, bench as bench_of_captures
 
 from bridge.capture.readers import claude_code, json_lines, transcript_file
 from bridge.operations import capture
-from bridge.settings import USER_HOME
 from bridge.store.store import Store
 from jobs.errors import JobError
-from jobs.lifecycle import Succeeded
+
+bench = bench_of_captures  # the fixture
 
 LONG = tuple(
     (speaker, f"Subject {number}: {text} It concerns the part {number} of the uploader.")
     for number in range(300)
     for speaker, text in TALK
 )
-
-
-@pytest.fixture
-def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
-    monkeypatch.setenv(USER_HOME, str(tmp_path / "home"))
-    monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
-    made = Bench(tmp_path / "project", tmp_path / "home")
-    made.enable()
-    yield made
-    made.stores.__exit__(None, None, None)
 
 
 def item_of(result: dict[str, Any], session: str) -> dict[str, Any]:
@@ -189,13 +179,11 @@ def test_the_pauses_of_a_capture_come_between_transactions_and_say_how_far_it_is
     def progress(said: dict[str, Any]) -> None:
         seen.append((said["done"], said["total"], len(bench.memories())))
 
-    outcome = capture.run(
-        [task("capture", {}, "a", at="2026-11-23T12:00:00Z")], bench.stores, capture.clock.now(), progress
-    )["a"]
-    assert isinstance(outcome, Succeeded)
+    now = capture.clock.now()
+    result: Any = capture.run(task("capture", {}, "a", at="2026-11-23T12:00:00Z"), bench.stores, now, progress)
     memories = [stored for _, _, stored in seen]
     assert memories == sorted(memories)
-    assert len(set(memories)) == outcome.result["memories"], "each was stored before the next pause"
+    assert len(set(memories)) == result["memories"], "each was stored before the next pause"
     assert {total for _, total, _ in seen} == {2}
     assert [done for done, _, _ in seen] == sorted(done for done, _, _ in seen)
 
@@ -211,7 +199,7 @@ def test_a_cancellation_in_the_middle_keeps_what_is_stored_and_the_next_capture_
             raise Cancelled
 
     with pytest.raises(Cancelled):
-        capture.run([task("capture", {}, "a", at="2026-11-23T12:00:00Z")], bench.stores, capture.clock.now(), cancel)
+        capture.run(task("capture", {}, "a", at="2026-11-23T12:00:00Z"), bench.stores, capture.clock.now(), cancel)
     stored = len(bench.memories())
     assert stored > 0
     bench.run("b")

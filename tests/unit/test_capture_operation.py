@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from fake_embedder import FakeEmbedder
 from fake_graph import WithFakeGraph
-from job_copies import task
+from job_copies import copy_of, task
 
 from bridge import trust
 from bridge.capture import consent
-from bridge.operations import capture, forget, ingest, migrate
+from bridge.operations import capture, forget, ingest, migrate, run
 from bridge.search import listing
 from bridge.settings import OWN_MODEL_FOLDER, USER_HOME, Settings, load
 from bridge.slices import ignore_progress
@@ -88,13 +88,13 @@ class Bench:
         path.write_text("\n".join(lines) + "\n", "utf-8")
         return path
 
-    def enable(self) -> None:
-        consent.set_enabled(self.workspace, self.config, "claude-code", True)
+    def enable(self, enabled: bool = True) -> None:
+        consent.set_enabled(self.workspace, self.config, "claude-code", enabled)
 
     def outcome(self, job_id: str, operation: Any = capture, **payload: Any) -> Succeeded | Failed:
-        given = task(operation.__name__.rpartition(".")[2], payload, job_id, at="2026-11-23T12:00:00Z")
-        found: Succeeded | Failed = operation.run([given], self.stores, NOW, ignore_progress)[job_id]
-        return found
+        kind = operation.__name__.rpartition(".")[2]
+        given = copy_of(kind, payload, job_id, at="2026-11-23T12:00:00Z")
+        return run(kind, [given], self.stores, NOW, ignore_progress)[job_id]
 
     def run(self, job_id: str, operation: Any = capture, **payload: Any) -> dict[str, Any]:
         outcome = self.outcome(job_id, operation, **payload)
@@ -116,6 +116,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
     monkeypatch.setenv(USER_HOME, str(tmp_path / "home"))
     monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
     made = Bench(tmp_path / "project", tmp_path / "home")
+    made.enable()
     yield made
     made.stores.__exit__(None, None, None)
 
@@ -131,6 +132,7 @@ def text_of(result: dict[str, Any]) -> str:
 
 def test_nothing_is_read_until_a_tool_is_enabled_for_the_workspace(bench: Bench) -> None:
     bench.write()
+    bench.enable(False)
     assert bench.fails("a").code == bench.fails("b", tools=["claude-code"]).code == "CAPTURE_OFF"
     bench.enable()
     assert bench.fails("c", tools=["claude-code", "codex"]).code == "CAPTURE_OFF"
@@ -140,7 +142,6 @@ def test_nothing_is_read_until_a_tool_is_enabled_for_the_workspace(bench: Bench)
 def test_what_a_tool_said_while_it_summarised_is_not_captured_also_if_the_workspace_is_the_home(
     bench: Bench,
 ) -> None:
-    bench.enable()
     folder = bench.workspace.root / ".config" / "cognee-memory" / OWN_MODEL_FOLDER
     bench.write(folder=folder)
     (item,) = bench.run("a")["items"]
@@ -148,7 +149,6 @@ def test_what_a_tool_said_while_it_summarised_is_not_captured_also_if_the_worksp
 
 
 def test_another_workspace_of_the_same_user_is_not_enabled_with_it(bench: Bench, tmp_path: Path) -> None:
-    bench.enable()
     other = Bench(tmp_path / "other", bench.home)
     other.write()
     assert other.fails("a").code == "CAPTURE_OFF"
@@ -173,7 +173,6 @@ def test_a_copy_of_a_workspace_begins_without_capture_and_a_moved_one_keeps_it(t
 
 
 def test_a_damaged_list_enables_nothing(bench: Bench) -> None:
-    bench.enable()
     (path,) = (bench.config / "captures").iterdir()
     path.write_bytes(b"{")
     bench.write()
@@ -191,7 +190,6 @@ def context_of(bench: Bench, number: int) -> str:
 
 @pytest.mark.parametrize("dry_run", [True, False])
 def test_what_a_fork_has_in_common_with_its_origin_is_kept_once(bench: Bench, dry_run: bool) -> None:
-    bench.enable()
     bench.write()
     bench.write((*TALK, *MORE), FORK)
     result = bench.run("a", dry_run=dry_run)
@@ -207,7 +205,6 @@ def test_what_a_fork_has_in_common_with_its_origin_is_kept_once(bench: Bench, dr
 
 
 def test_a_fork_does_not_bring_back_what_was_forgotten_of_its_origin(bench: Bench) -> None:
-    bench.enable()
     bench.write()
     bench.run("a")
     bench.run("b", forget, session=f"claude-code/{SESSION}")
@@ -221,7 +218,6 @@ def test_a_fork_does_not_bring_back_what_was_forgotten_of_its_origin(bench: Benc
 def test_three_turns_in_a_row_with_the_same_words_are_a_copy_whatever_their_times(
     bench: Bench, turns: int, copies: int
 ) -> None:
-    bench.enable()
     bench.write()
     speaker = "user" if TALK[turns - 1][0] == "assistant" else "assistant"
     more = (speaker, "Another way: we never retry at all, and tell the person what to do.")
@@ -231,7 +227,6 @@ def test_three_turns_in_a_row_with_the_same_words_are_a_copy_whatever_their_time
 
 
 def test_the_words_that_several_sessions_begin_with_are_a_products_and_in_one_memory_at_most(bench: Bench) -> None:
-    bench.enable()
     rules = (
         "You must never write to the disk, and you should always answer in English, whatever language is asked in. " * 2
     )
@@ -247,7 +242,6 @@ def test_the_words_that_several_sessions_begin_with_are_a_products_and_in_one_me
 
 
 def test_what_somebody_stored_during_a_session_gives_its_capture_the_title_and_is_not_said_twice(bench: Bench) -> None:
-    bench.enable()
     bench.write()
     note = {
         "topic": "Retries of the uploader", "context": "The gateway recovers within a minute.",
@@ -265,7 +259,6 @@ def test_what_somebody_stored_during_a_session_gives_its_capture_the_title_and_i
 
 
 def test_a_session_that_goes_on_after_it_was_forked_keeps_its_memory(bench: Bench) -> None:
-    bench.enable()
     bench.write()
     bench.run("a")
     bench.write((*TALK, ("user", "Another way: we never retry at all, and tell the person.")), FORK)
@@ -280,6 +273,7 @@ def test_a_session_that_goes_on_after_it_was_forked_keeps_its_memory(bench: Benc
 
 def test_a_preview_shows_exactly_the_text_that_is_stored_and_changes_nothing(bench: Bench) -> None:
     bench.write()
+    bench.enable(False)
     shown = bench.run("a", dry_run=True)
     assert (shown["memories"], shown["receipt"], bench.memories()) == (1, None, [])
     bench.enable()
@@ -289,7 +283,6 @@ def test_a_preview_shows_exactly_the_text_that_is_stored_and_changes_nothing(ben
 
 def test_a_captured_memory_says_from_where_it_comes(bench: Bench) -> None:
     path = bench.write()
-    bench.enable()
     bench.run("a")
     memory = listing.memory(bench.workspace, "1")
     source = memory["captured_from"]
@@ -325,7 +318,6 @@ def test_private_parts_secrets_and_ignored_files_are_not_kept(bench: Bench) -> N
 def test_what_was_said_in_another_folder_does_not_enter(bench: Bench, tmp_path: Path) -> None:
     (tmp_path / "project-two").mkdir()
     bench.write(folder=tmp_path / "project-two")
-    bench.enable()
     result = bench.run("a")
     assert (result["memories"], result["empty"]) == (0, 1)
     assert result["items"][0]["left_out"]["turn of another folder"] == len(TALK)
@@ -333,7 +325,6 @@ def test_what_was_said_in_another_folder_does_not_enter(bench: Bench, tmp_path: 
 
 def test_what_was_said_in_a_folder_below_enters(bench: Bench) -> None:
     bench.write(folder=bench.workspace.root / "src")
-    bench.enable()
     assert bench.run("a")["memories"] == 1
 
 
@@ -343,7 +334,6 @@ def test_sub_agents_change_neither_the_time_nor_the_places_of_a_memory(bench: Be
     agent.parent.mkdir(parents=True)
     record = json.loads(path.read_text("utf-8").splitlines()[0])
     agent.write_text(json.dumps(record | {"isSidechain": True, "agentId": "a1", "timestamp": "2026-11-21T00:00:00Z"}))
-    bench.enable()
     bench.run("a")
     memory = listing.memory(bench.workspace, "1")
     assert memory["created_at"] == "2026-11-20T09:02:00Z"
@@ -356,7 +346,6 @@ def test_sub_agents_change_neither_the_time_nor_the_places_of_a_memory(bench: Be
 
 def test_again_is_nothing(bench: Bench) -> None:
     bench.write()
-    bench.enable()
     bench.run("a")
     again = bench.run("b")
     assert (again["memories"], again["unchanged"], again["bytes_read"]) == (0, 1, 0), "it is not even read"
@@ -367,7 +356,6 @@ def test_again_is_nothing(bench: Bench) -> None:
 
 def test_a_session_that_grew_supersedes_its_earlier_memory(bench: Bench) -> None:
     bench.write()
-    bench.enable()
     bench.run("a")
     bench.write([*TALK, *MORE])
     grown = bench.run("b")
@@ -377,7 +365,6 @@ def test_a_session_that_grew_supersedes_its_earlier_memory(bench: Bench) -> None
 
 def test_a_status_that_a_person_set_is_not_changed_by_a_session_that_grew(bench: Bench) -> None:
     bench.write()
-    bench.enable()
     bench.run("a")
     (memory_id,) = bench.stores.store.ids()
     bench.stores.store.set_status(memory_id, "Draft", "2026-11-23T13:00:00Z", "2026-11-23T13:00:00Z")
@@ -389,7 +376,6 @@ def test_a_status_that_a_person_set_is_not_changed_by_a_session_that_grew(bench:
 def test_a_resumed_session_that_repeats_another_one_adds_nothing(bench: Bench) -> None:
     bench.write()
     bench.write(session="6f0c1111-2222-4333-8444-555566667777")
-    bench.enable()
     result = bench.run("a")
     assert (result["sessions"], result["memories"], bench.memories()) == (2, 1, [(1, "Active")])
 
@@ -397,13 +383,12 @@ def test_a_resumed_session_that_repeats_another_one_adds_nothing(bench: Bench) -
 def test_a_capture_that_was_cut_off_continues(bench: Bench) -> None:
     bench.write()
     bench.write([("user", "Which database should the billing service use from now on, and why?"), *MORE[1:]], "7f0c")
-    bench.enable()
 
     def stop(_: dict[str, Any]) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        capture.run([task("capture", {}, "a", at="2026-11-23T12:00:00Z")], bench.stores, NOW, stop)
+        capture.run(task("capture", {}, "a", at="2026-11-23T12:00:00Z"), bench.stores, NOW, stop)
     assert len(bench.memories()) == 1
     result = bench.run("a")
     assert (len(bench.memories()), result["unchanged"]) == (2, 1)
@@ -415,7 +400,6 @@ def test_a_capture_that_was_cut_off_continues(bench: Bench) -> None:
 
 def test_an_undo_removes_what_a_capture_added_and_revives_what_it_superseded(bench: Bench) -> None:
     bench.write()
-    bench.enable()
     bench.run("a")
     bench.write([*TALK, *MORE])
     bench.run("b")
@@ -429,7 +413,6 @@ def test_an_undo_removes_what_a_capture_added_and_revives_what_it_superseded(ben
 
 def test_an_undo_keeps_what_a_person_changed(bench: Bench) -> None:
     bench.write()
-    bench.enable()
     bench.run("a")
     (memory_id,) = bench.stores.store.ids()
     bench.stores.store.set_status(memory_id, "Draft", "2026-11-23T13:00:00Z", "2026-11-23T13:00:00Z")
@@ -439,7 +422,6 @@ def test_an_undo_keeps_what_a_person_changed(bench: Bench) -> None:
 
 def test_the_receipts_of_captures_and_migrations_are_not_mixed_up(bench: Bench) -> None:
     bench.write()
-    bench.enable()
     bench.run("a")
     assert bench.fails("b", migrate, undo="a").code == "RECEIPT_NOT_FOUND"
     assert bench.memories() == [(1, "Active")]
@@ -447,7 +429,6 @@ def test_the_receipts_of_captures_and_migrations_are_not_mixed_up(bench: Bench) 
 
 def test_a_forgotten_session_leaves_no_word_and_stays_forgotten_when_it_grows(bench: Bench) -> None:
     bench.write()
-    bench.enable()
     bench.run("a")
     bench.run("f", forget, session=f"claude-code/{SESSION}")
     assert bench.memories() == []
@@ -459,7 +440,6 @@ def test_a_forgotten_session_leaves_no_word_and_stays_forgotten_when_it_grows(be
 
 def test_one_forgotten_memory_of_a_session_stays_forgotten_when_it_grows(bench: Bench) -> None:
     bench.write()
-    bench.enable()
     bench.run("a")
     bench.run("f", forget, memory_ids=bench.stores.store.ids())
     bench.write([*TALK, *MORE])
@@ -469,7 +449,6 @@ def test_one_forgotten_memory_of_a_session_stays_forgotten_when_it_grows(bench: 
 
 def test_an_unknown_session_cannot_be_forgotten(bench: Bench) -> None:
     bench.write()
-    bench.enable()
     bench.run("a")
     error = bench.fails("b", forget, session="claude-code/5f0c1111")
     assert (error.code, error.details["nearest"]) == ("SESSION_NOT_FOUND", [f"claude-code/{SESSION}"])
@@ -492,7 +471,6 @@ def test_sessions_can_be_chosen_by_id_pattern_time_and_number(bench: Bench) -> N
 
 
 def test_a_path_outside_of_the_tools_folders_is_no_transcript(bench: Bench, tmp_path: Path) -> None:
-    bench.enable()
     elsewhere = tmp_path / "secret.jsonl"
     elsewhere.write_bytes(bench.write().read_bytes())
     assert bench.run("a", transcript=str(elsewhere))["sessions"] == 0
@@ -501,7 +479,6 @@ def test_a_path_outside_of_the_tools_folders_is_no_transcript(bench: Bench, tmp_
 def test_a_transcript_that_cannot_be_read_does_not_stop_the_others(bench: Bench) -> None:
     bench.write(session="aaaa")
     bench.transcript("bbbb").write_bytes(b"\xff\xfe not JSON\n{half")
-    bench.enable()
     result = bench.run("a")
     assert (result["captured"], result["memories"]) == (1, 1)
     (bad,) = [item for item in result["items"] if item["session_id"] == "bbbb"]
@@ -510,6 +487,7 @@ def test_a_transcript_that_cannot_be_read_does_not_stop_the_others(bench: Bench)
 
 
 def test_an_export_inside_the_workspace_is_captured_without_consent(bench: Bench) -> None:
+    bench.enable(False)
     lines = [f"**{'User' if who == 'user' else 'Assistant'}:** {text}" for who, text in TALK]
     (bench.workspace.root / "chat.md").write_text("\n\n".join(lines), "utf-8")
     result = bench.run("a", file="chat.md")

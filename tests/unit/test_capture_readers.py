@@ -75,7 +75,7 @@ ROWS = [
         ["user: Which database for the cart?",
          "assistant: I look at the code first.\n\nWe use SQLite, because the cart is one file.",
          "user: Keep the table names in English.", "assistant: English names it is.", "user: Also index the date.",
-         "assistant: Indexed.", "user: Which port? 8080", "assistant: Port 8080."],
+         "assistant: Indexed.", "user: Which port? → 8080", "assistant: Port 8080."],
         {0: {"at": "2026-08-03T09:01:00Z", "folder": "/home/ana/shop", "branch": "main", "place": "line 3"},
          1: {"tools": {"Read": 1, "Edit": 1}, "files": ("/home/ana/shop/cart.py",)}},
         "SECRET FILE-CONTENT ATTACHED API-BLOB NOTIFIED Monday",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from fake_embedder import FakeEmbedder
@@ -37,27 +38,22 @@ _segments = st.lists(
 ).map(lambda turns: Segment(0, tuple(turns)))  # fmt: skip
 
 
-def of(*turns: tuple[str, str], edits: bool = True, **more: object) -> SegmentSummary:
-    """The summary of what a person (``user``) and an assistant said. ``edits``: each answer that ends in ``*`` changed
-    a file."""
-    given = tuple(
-        Turn(
-            speaker,  # type: ignore[arg-type]
-            text.removesuffix("*"),
-            f"line {number}",
-            tools={"Edit" if text.endswith("*") else "Read": 1} if edits and speaker == "assistant" else {},
-            **more,  # type: ignore[arg-type]
-        )
-        for number, (speaker, text) in enumerate(turns, 1)
-    )
-    return summarise(Segment(0, given))
+def of(*said: str, edits: bool = True, **more: Any) -> SegmentSummary:
+    """The summary of what a person and an assistant said in turn; an empty text is no turn. ``edits``: each answer that
+    ends in ``*`` changed a file."""
+    turns = []
+    for number, text in enumerate(said):
+        speaker: Any = "assistant" if number % 2 else "user"
+        tools = {"Edit" if text.endswith("*") else "Read": 1} if edits and number % 2 else {}
+        turns.append(Turn(speaker, text.removesuffix("*"), f"line {number + 1}", tools=tools, **more))
+    return summarise(Segment(0, tuple(turn for turn in turns if turn.text)))
 
 
 def plain(text: str) -> str:
     return re.sub(r"\s+", " ", text.replace("**", ""))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(_segments)
 def test_every_part_of_a_line_stands_in_the_transcript(segment: Segment) -> None:
     said = [plain(turn.text) for turn in segment.turns if not turn.part]
@@ -82,7 +78,7 @@ ASKED, DONE = "let's make the start command hidden", "Done. The start command is
 
 
 def test_a_decision_is_the_persons_words_and_what_the_answer_says_was_done() -> None:
-    summary = of(("user", ASKED), ("assistant", f"Let me look. All tests pass. {DONE}"))
+    summary = of(ASKED, f"Let me look. All tests pass. {DONE}")
     assert summary.content.decisions == (f"{ASKED}{ARROW}The start command is now hidden.",)
     (evidence,) = (each for each in summary.evidence if each.section == "decisions")
     assert evidence.place == "line 1"
@@ -90,13 +86,13 @@ def test_a_decision_is_the_persons_words_and_what_the_answer_says_was_done() -> 
 
 @pytest.mark.parametrize("answer", ["It could be hidden, or removed.", "Shall I hide the start command, then?"])
 def test_what_was_not_done_is_no_decision(answer: str) -> None:
-    assert of(("user", ASKED), ("assistant", answer)).content.decisions == ()
+    assert of(ASKED, answer).content.decisions == ()
 
 
 def test_where_nothing_is_known_of_tools_the_answers_words_tell_that_it_was_done() -> None:
-    talk = ("user", ASKED), ("assistant", "I've hidden the start command.")
+    talk = ASKED, "I've hidden the start command."
     assert len(of(*talk, edits=False).content.decisions) == 1
-    assert of(("user", ASKED), ("assistant", "I'll hide it."), edits=False).content.decisions == ()
+    assert of(ASKED, "I'll hide it.", edits=False).content.decisions == ()
 
 
 @pytest.mark.parametrize(
@@ -114,12 +110,7 @@ def test_where_nothing_is_known_of_tools_the_answers_words_tell_that_it_was_done
     ],
 )
 def test_a_correction_withdraws_what_it_corrects_from_decisions_and_context(correction: str) -> None:
-    content = of(
-        ("user", ASKED),
-        ("assistant", DONE),
-        ("user", correction),
-        ("assistant", "Done. The start command has been removed.*"),
-    ).content
+    content = of(ASKED, DONE, correction, "Done. The start command has been removed.*").content
     assert len(content.decisions) == 1
     assert correction[:20] in content.decisions[0]
     assert "hidden" not in repr((content.decisions, content.context))
@@ -127,12 +118,12 @@ def test_a_correction_withdraws_what_it_corrects_from_decisions_and_context(corr
 
 def test_a_later_wish_on_the_same_object_replaces_the_earlier_one() -> None:
     content = of(
-        ("user", "Retention of the job logs should be 30 days"),
-        ("assistant", "Retention of job logs is now 30 days.*"),
-        ("user", "Also add an index on the date"),
-        ("assistant", "Added the index.*"),
-        ("user", "Retention of the job logs should be 90 days"),
-        ("assistant", "Retention of job logs is now 90 days.*"),
+        "Retention of the job logs should be 30 days",
+        "Retention of job logs is now 30 days.*",
+        "Also add an index on the date",
+        "Added the index.*",
+        "Retention of the job logs should be 90 days",
+        "Retention of job logs is now 90 days.*",
     ).content
     assert "30 days" not in repr(content.decisions)
     assert "90 days" in repr(content.decisions)
@@ -140,10 +131,10 @@ def test_a_later_wish_on_the_same_object_replaces_the_earlier_one() -> None:
 
 def test_what_was_said_of_a_state_that_the_next_request_changed_is_not_kept() -> None:
     content = of(
-        ("user", "how are the checkpoints sorted?"),
-        ("assistant", "Checkpoints are sorted by CreatedAt."),
-        ("user", "I think we should sort checkpoints by commit"),
-        ("assistant", "Checkpoints are now sorted by their commit.*"),
+        "how are the checkpoints sorted?",
+        "Checkpoints are sorted by CreatedAt.",
+        "I think we should sort checkpoints by commit",
+        "Checkpoints are now sorted by their commit.*",
     ).content
     assert "CreatedAt" not in repr(content)
 
@@ -156,10 +147,7 @@ OFFER = (
 @pytest.mark.parametrize("choice", ["2", "I like option 2", "a footer sounds good", "2. thanks"])
 def test_a_choice_takes_the_text_of_the_option_that_was_meant(choice: str) -> None:
     (decision,) = of(
-        ("user", "How do we thank contributors?"),
-        ("assistant", OFFER),
-        ("user", choice),
-        ("assistant", "The changelog now ends in a footer.*"),
+        "How do we thank contributors?", OFFER, choice, "The changelog now ends in a footer.*"
     ).content.decisions
     assert "A footer that thanks all of them" in decision
     assert "Inline" not in decision
@@ -167,19 +155,19 @@ def test_a_choice_takes_the_text_of_the_option_that_was_meant(choice: str) -> No
 
 def test_an_approval_takes_what_was_offered_and_goes_on_with_the_request_before() -> None:
     offered = of(
-        ("user", "what does the discard writer do?"),
-        ("assistant", "It discards all data. Want me to use the discard writer instead?"),
-        ("user", "yes please"),
-        ("assistant", "Done. The code now uses the discard writer.*"),
+        "what does the discard writer do?",
+        "It discards all data. Want me to use the discard writer instead?",
+        "yes please",
+        "Done. The code now uses the discard writer.*",
     ).content.decisions
     assert offered == (
         f"Want me to use the discard writer instead? yes please{ARROW}The code now uses the discard writer.",
     )
     asked = of(
-        ("user", "the alias names should not be accepted any more"),
-        ("assistant", "Three files would change. May I apply the patch?"),
-        ("user", "可以"),
-        ("assistant", "Only zh and en are accepted now.*"),
+        "the alias names should not be accepted any more",
+        "Three files would change. May I apply the patch?",
+        "可以",
+        "Only zh and en are accepted now.*",
     ).content.decisions
     assert asked == (f"the alias names should not be accepted any more{ARROW}Only zh and en are accepted now.",)
 
@@ -202,7 +190,7 @@ REVIEW = (
     ],
 )  # fmt: skip
 def test_what_was_pasted_or_is_an_example_is_nobodys_decision(pasted: str) -> None:
-    assert of(("user", pasted), ("assistant", "Done. The list is now sorted.*")).content.decisions == ()
+    assert of(pasted, "Done. The list is now sorted.*").content.decisions == ()
 
 
 def test_what_several_prompts_begin_with_is_a_products_and_nobodys_decision() -> None:
@@ -210,10 +198,10 @@ def test_what_several_prompts_begin_with_is_a_products_and_nobodys_decision() ->
         "You should never write to the disk, and you must always answer in English, whatever the question is about." * 2
     )
     content = of(
-        ("user", f"{rules}\nWhich port does the server use?"),
-        ("assistant", "Port 8080.*"),
-        ("user", f"{rules}\nLet's use port 9090 then"),
-        ("assistant", "The server now listens on port 9090.*"),
+        f"{rules}\nWhich port does the server use?",
+        "Port 8080.*",
+        f"{rules}\nLet's use port 9090 then",
+        "The server now listens on port 9090.*"
     ).content  # fmt: skip
     assert content.decisions == (f"Let's use port 9090 then{ARROW}The server now listens on port 9090.",)
     assert "never write" not in repr(content)
@@ -225,7 +213,7 @@ def test_what_several_prompts_begin_with_is_a_products_and_nobodys_decision() ->
      "zeig mir die Datei", "检查目前项目的设计"],
 )  # fmt: skip
 def test_an_errand_leaves_no_decision_but_a_line(errand: str) -> None:
-    content = of(("user", ASKED), ("assistant", "I see."), ("user", errand), ("assistant", "Fixed the start.*")).content
+    content = of(ASKED, "I see.", errand, "Fixed the start.*").content
     assert content.decisions == ()
     assert content.context
 
@@ -245,24 +233,24 @@ def test_an_errand_leaves_no_decision_but_a_line(errand: str) -> None:
     ],
 )
 def test_a_decision_is_recognised_in_the_languages_of_the_table(asked: str, answer: str) -> None:
-    (decision,) = of(("user", asked), ("assistant", answer), edits=False).content.decisions
+    (decision,) = of(asked, answer, edits=False).content.decisions
     assert decision.startswith(asked)
     assert answer[-8:] in decision
 
 
 def test_a_language_without_words_is_understood_by_the_shape() -> None:
-    (decision,) = of(("user", "A feladatok sora SQLite legyen"), ("assistant", "A sor SQLite.*")).content.decisions
+    (decision,) = of("A feladatok sora SQLite legyen", "A sor SQLite.*").content.decisions
     assert decision == "A feladatok sora SQLite legyen"
 
 
 def test_without_a_decision_there_is_one_line_of_what_was_asked_and_came_out_and_what_is_open() -> None:
     content = of(
-        ("user", "Why does the build fail on Windows?"),
-        ("assistant", "The path separator of the build differs there. Which shell do you use?"),
-        ("user", "What is the separator of the path on Linux?"),
-        ("assistant", "It is a forward slash."),
-        ("user", "Which separator of the path has the archive?"),
-        ("assistant", "The separator of the path in the archive is a forward slash. Should I use pathlib everywhere?"),
+        "Why does the build fail on Windows?",
+        "The path separator of the build differs there. Which shell do you use?",
+        "What is the separator of the path on Linux?",
+        "It is a forward slash.",
+        "Which separator of the path has the archive?",
+        "The separator of the path in the archive is a forward slash. Should I use pathlib everywhere?",
     ).content
     assert content.context == NEXT.join(
         [
@@ -276,69 +264,65 @@ def test_without_a_decision_there_is_one_line_of_what_was_asked_and_came_out_and
 
 def test_a_line_without_a_decision_has_at_most_120_tokens() -> None:
     long = "the build of the archive on Windows with the separator of the path and further words " * 6
-    content = of(("user", f"Why is {long}?"), ("assistant", f"Since {long}."), ("user", f"And is {long}?"),
-                 ("assistant", f"It is {long}.")).content  # fmt: skip
+    content = of(f"Why is {long}?", f"Since {long}.", f"And is {long}?",
+                 f"It is {long}.").content  # fmt: skip
     assert 0 < len(content.context) <= 480
     assert "\n" not in content.context
 
 
 @pytest.mark.parametrize("offer", ["Would you like any other changes?", "Is there anything else?"])
 def test_an_offer_of_anything_more_is_not_open(offer: str) -> None:
-    assert of(("user", "Rename the settings."), ("assistant", f"Renamed.* {offer}")).content.open_questions == ()
+    assert of("Rename the settings.", f"Renamed.* {offer}").content.open_questions == ()
 
 
 def test_of_what_nobody_answered_the_sentence_that_says_most_is_open() -> None:
-    said = of(("user", "The header is repeated in the file. It looks like this."))
+    said = of("The header is repeated in the file. It looks like this.")
     assert said.content.open_questions == ("The header is repeated in the file.",)
 
 
 @pytest.mark.parametrize("said", ["@user-preferences.mdc", "seems like it hangs forever", "bun test supports mocking"])
 def test_a_remark_of_few_words_in_english_is_no_decision(said: str) -> None:
-    before = (("user", "How do we run the tests of the queue?"), ("assistant", "By the runner of the queue."))
-    assert (
-        of(*before, ("user", said), ("assistant", f"I've updated the {said} of the runner.*")).content.decisions == ()
-    )
+    before = ("How do we run the tests of the queue?", "By the runner of the queue.")
+    assert of(*before, said, f"I've updated the {said} of the runner.*").content.decisions == ()
 
 
 def test_a_request_of_one_long_paragraph_is_the_person_s_own() -> None:
     asked = f"make a new task for a command that sets up a project: {'a folder of rules, a file of tasks, ' * 8}"
-    (decision,) = of(("user", asked), ("assistant", "The task was added.*")).content.decisions
+    (decision,) = of(asked, "The task was added.*").content.decisions
     assert decision.startswith("make a new task for a command")
 
 
 def test_an_answer_that_shares_no_word_of_the_subject_is_not_what_came_of_a_decision() -> None:
-    said = of(("user", "never ask me questions like this one"), ("assistant", "I've added a test, like the others.*"))
+    said = of("never ask me questions like this one", "I've added a test, like the others.*")
     assert said.content.decisions == ("never ask me questions like this one",)
 
 
 def test_words_that_only_announce_a_list_are_no_decision() -> None:
-    assert of(("user", "make a new task of the following work:"), ("assistant", "Added.*")).content.decisions == ()
+    assert of("make a new task of the following work:", "Added.*").content.decisions == ()
 
 
 def test_what_was_asked_about_the_state_before_a_change_is_left_out() -> None:
     content = of(
-        ("user", "Please confirm that the hook of the page runs before the export"),
-        ("assistant", "The hook of the page runs after the export."),
-        ("user", "Please fix the hook of the page, so that it runs before the export"),
-        ("assistant", "I've moved the hook of the page before the export.*"),
+        "Please confirm that the hook of the page runs before the export",
+        "The hook of the page runs after the export.",
+        "Please fix the hook of the page, so that it runs before the export",
+        "I've moved the hook of the page before the export.*",
     ).content
     assert "runs after" not in " ".join([content.context, *content.decisions])
 
 
 @pytest.mark.parametrize("announced", ["Now, let's update the queue of the settings:", "Okay, I will move the queue."])
 def test_what_is_only_announced_is_not_what_came_out(announced: str) -> None:
-    content = of(
-        ("user", "let's move the queue of the settings to SQLite"), ("assistant", f"{announced} Done.*")
-    ).content
+    content = of("let's move the queue of the settings to SQLite", f"{announced} Done.*").content
     assert not any(announced[:12] in line for line in content.decisions)
 
 
 def test_a_request_that_nobody_answered_is_open() -> None:
-    assert of(("user", "Move the settings to one file.")).content.open_questions == ("Move the settings to one file.",)
+    assert of("Move the settings to one file.").content.open_questions == ("Move the settings to one file.",)
 
 
 def test_a_segment_without_a_request_that_names_a_subject_is_of_little_importance() -> None:
-    assert of(("user", "continue")).importance == 0.1
+    assert of("continue").importance == 0.1
 
 
 def test_references_are_the_files_that_were_touched_or_named_branches_issues_and_plans() -> None:
@@ -375,7 +359,7 @@ def test_the_time_scope_has_the_bounds_and_the_number_of_turns() -> None:
 
 
 def test_a_segment_without_prose_has_nothing_to_keep() -> None:
-    content = of(("user", "```\nx = 1\n```")).content
+    content = of("```\nx = 1\n```").content
     assert (content.topic, content.context) == ("Session", "")
 
 
@@ -397,15 +381,15 @@ def test_a_segment_without_prose_has_nothing_to_keep() -> None:
     ],
 )
 def test_the_title_is_a_request_or_a_plans_heading_cut_at_a_word(requests: list[str], topic: str) -> None:
-    assert of(*(("user", request) for request in requests)).content.topic == topic
+    assert of(*(text for request in requests for text in (request, ""))).content.topic == topic
 
 
 def test_what_both_talk_about_stands_before_a_request_that_does_not_name_it() -> None:
     content = of(
-        ("user", "are the checkpoints sorted?"),
-        ("assistant", "Yes, all checkpoints are."),
-        ("user", "we should sort by commit tree"),
-        ("assistant", "The checkpoints follow the commit tree now.*"),
+        "are the checkpoints sorted?",
+        "Yes, all checkpoints are.",
+        "we should sort by commit tree",
+        "The checkpoints follow the commit tree now.*",
     ).content
     assert content.topic == "checkpoints: sort by commit tree"
 
@@ -496,6 +480,7 @@ SMALL = Limits(turns=9, characters=900, prose=500, window=60, unlike=0.7, least=
 BREAD = "the oven must be hot before the bread goes in, and the dough rests for an hour"
 TOKENS = "our database migration fails since the token column of the session table is missing"
 
+Told = list[tuple[str, str, int, str, str | None]]
 _words = st.lists(st.sampled_from(f"{BREAD} {TOKENS}".split()), min_size=1, max_size=30).map(" ".join)
 _turns = st.lists(
     st.builds(
@@ -510,7 +495,7 @@ _turns = st.lists(
 )
 
 
-def conversation(given: list[tuple[str, str, int, str, str | None]]) -> list[Turn]:
+def conversation(given: Told) -> list[Turn]:
     """Turns a minute apart, besides the given hours."""
     turns, minutes = [], 0
     for number, (speaker, text, hours, part, marker) in enumerate(given):
@@ -536,9 +521,7 @@ def cut(turns: list[Turn], limits: Limits = DEFAULTS) -> list[Segment]:
 
 @settings(max_examples=150, deadline=None)
 @given(_turns, st.integers(0, 40), st.sampled_from([DEFAULTS, SMALL]))
-def test_a_session_that_grew_keeps_all_segments_but_the_last(
-    told: list[tuple[str, str, int, str, str | None]], length: int, limits: Limits
-) -> None:
+def test_a_session_that_grew_keeps_all_segments_but_the_last(told: Told, length: int, limits: Limits) -> None:
     turns = conversation(told)
     before = cut(turns[:length], limits)
     assert cut(turns, limits)[: len(before) - 1] == before[:-1] if before else True
@@ -546,9 +529,7 @@ def test_a_session_that_grew_keeps_all_segments_but_the_last(
 
 @settings(max_examples=100, deadline=None)
 @given(_turns, st.integers(1, 40))
-def test_a_last_turn_that_grew_changes_no_segment_before_the_last(
-    told: list[tuple[str, str, int, str, str | None]], length: int
-) -> None:
+def test_a_last_turn_that_grew_changes_no_segment_before_the_last(told: Told, length: int) -> None:
     turns = conversation(told)[:length]
     if turns:
         *earlier, last = turns
@@ -559,7 +540,7 @@ def test_a_last_turn_that_grew_changes_no_segment_before_the_last(
 @settings(max_examples=100, deadline=None)
 @given(_turns)
 def test_every_turn_that_was_spoken_is_in_exactly_one_segment_in_order(
-    told: list[tuple[str, str, int, str, str | None]],
+    told: Told,
 ) -> None:
     turns = conversation(told)
     found = cut(turns, SMALL)
@@ -570,7 +551,7 @@ def test_every_turn_that_was_spoken_is_in_exactly_one_segment_in_order(
 
 @settings(max_examples=100, deadline=None)
 @given(_turns)
-def test_a_segment_holds_no_more_than_the_limits(told: list[tuple[str, str, int, str, str | None]]) -> None:
+def test_a_segment_holds_no_more_than_the_limits(told: Told) -> None:
     for one in cut(conversation(told), SMALL):
         spoken = [turn for turn in one.turns if not turn.part]
         assert len(spoken) <= SMALL.turns
@@ -661,7 +642,7 @@ def test_a_side_chain_alone_is_no_segment_and_belongs_to_what_follows() -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(_turns)
-def test_every_segment_has_a_turn_that_was_spoken(told: list[tuple[str, str, int, str, str | None]]) -> None:
+def test_every_segment_has_a_turn_that_was_spoken(told: Told) -> None:
     assert all(any(not turn.part for turn in one.turns) for one in cut(conversation(told), SMALL))
 
 
@@ -696,3 +677,42 @@ def test_where_a_person_says_so_a_segment_ends_however_short_it_is() -> None:
     found = list(segments(turns, FakeEmbedder().embed))
     assert [[turn.place for turn in segment.turns] for segment in found] == [["1", "2"], ["3", "4"]]
     assert found[1].cut == "marker"
+
+
+FORMAT = "Should the export be one file, or a file for each year?"
+
+
+def test_an_answer_to_a_tools_question_is_a_decision_and_its_work_goes_on() -> None:
+    content = of(
+        ("user", "/plan the export of invoices"),
+        ("assistant", "I have a question."),
+        (
+            "user",
+            f"{FORMAT} → A file for each year\nWhat would you like to do next? → Begin\nWhich limit? → You decide",
+        ),
+        ("assistant", "The export writes `invoices-2025.csv` now.*"),
+    ).content
+    assert content.decisions == (f"{FORMAT}{ARROW}A file for each year",)
+    assert "Begin" not in content.topic
+
+
+@pytest.mark.parametrize("answer", ["what is faster?", "hmmm, that depends on the size"])
+def test_an_answer_that_asks_or_doubts_decides_nothing(answer: str) -> None:
+    assert of(("assistant", "A question."), ("user", f"{FORMAT} → {answer}")).content.decisions == ()
+
+
+def test_who_takes_an_offer_and_adds_a_wish_decided_what_was_offered_too() -> None:
+    (decision,) = of(
+        ("user", ASKED),
+        ("assistant", f"{DONE[:-1]} Want me to rename `entire` to `begin` as well?*"),
+        ("user", "yes, and the tests should mention it"),
+        ("assistant", "Done. The tests mention the new name now.*"),
+    ).content.decisions[-1:]
+    assert decision.startswith("yes, and the tests should mention it (Want me to rename `entire` to `begin` as well?)")
+
+
+def test_what_the_assistant_is_about_to_do_is_no_outcome() -> None:
+    answer = "Now commit and push the hidden command. Now the start command is hidden.*"
+    assert of(("user", ASKED), ("assistant", answer)).content.decisions == (
+        f"{ASKED}{ARROW}Now the start command is hidden.",
+    )

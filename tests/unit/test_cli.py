@@ -11,13 +11,14 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from importlib import import_module
+from contextlib import contextmanager
 from inspect import signature
 from pathlib import Path
 from typing import Any
 
 import pytest
 from harness import Place, until
+from spooled_jobs import spooled
 
 from bridge import compact, migrate_summaries, trust
 from bridge.interface import envelope, submission
@@ -27,10 +28,10 @@ from jobs import client, clock, lifecycle, spool
 from jobs.errors import JobError
 from jobs.kinds import KINDS
 from jobs.lock import Lock
-from jobs.model import Record, encode, job_digest
-from jobs.parse import parse_job
+from jobs.model import Record, job_digest
 from worker.cli import GROUPS, OTHER_NAMES, VERBS, main, parser
-from worker.terminal import display, job_views, kinds
+from worker.terminal import job_views, kinds, output
+from worker.terminal.command_line import DECLARED
 from worker.version import VERSION
 
 
@@ -83,9 +84,7 @@ print(sorted(name for name in sys.modules if name.startswith("worker.terminal.")
 def test_every_kind_that_has_a_module_on_the_command_line_has_its_command_and_its_view() -> None:
     modules = {path.stem for path in Path(kinds.__file__).parent.glob("*.py")} - {"__init__"}
     without = {"check", "judge", "noop"}  # doctor --deep runs check, a worker by itself judge, tests run noop
-    assert modules == {kind.module for kind in KINDS} - without
-    commands = {HELPS[" ".join(["cognee-memory", *command])].get_default("run") for command in EVERY}
-    assert {import_module(f"{kinds.__name__}.{module}").run for module in modules} <= commands
+    assert modules == {kinds.MODULES.get(kind.name, kind.name) for kind in KINDS} - without
     assert [kind.name for kind in KINDS if job_views.view_of(kind.name) is None] == ["judge", "check", "noop"]
     assert job_views.view_of("a kind of a later version") is None
 
@@ -162,13 +161,15 @@ def test_wrong_usage_names_what_is_near(arguments: list[str], near: str, capsys:
 def test_an_unknown_command_imports_the_module_of_none() -> None:
     code = "import sys; from worker.cli import main; main(['wroker']); print(*sys.modules)"
     asked = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    modules = {f"worker.terminal.{command.module}" for group in GROUPS.values() for command in group.values()}
+    named = {name for group in GROUPS.values() for command in group.values() for name in command.module.split()}
+    modules = {f"worker.terminal.{name}" for name in named}
     assert not modules & set(asked.stdout.split())
 
 
 def test_the_subcommands_that_are_near_are_those_of_the_commands() -> None:
     names = [name.split()[1:] for name in HELPS if name.count(" ") == 2]
     assert {(name, verb) for name, verbs in VERBS.items() for verb in verbs.split()} == set(map(tuple, names))
+    assert {name for name in DECLARED if " " in name} == {f"{name} {verb}" for name, verb in names}
 
 
 @pytest.mark.parametrize(("name", "meant"), OTHER_NAMES.items())
@@ -181,23 +182,6 @@ def test_a_command_is_known_by_the_name_that_other_programs_give_it(
     assert ended.value.code == 0
     assert told.startswith(f"usage: cognee-memory {meant} [options]")
     assert f"  {name:10} {meant}\n" in parser().format_help()
-
-
-@pytest.mark.parametrize("command", ["retrieve", "context", "explain", "ask", "compact"])
-def test_a_question_and_a_topic_may_be_several_words_without_quotes(command: str) -> None:
-    given = vars(parser(command).parse_args([command, "Redis", "job queue"]))
-    assert "Redis job queue" in given.values()
-
-
-@pytest.mark.parametrize("command", ["retrieve", "context"])
-def test_a_limit_is_the_most_hits(command: str) -> None:
-    given = parser(command).parse_args([command, "queue", "--limit", "3"])
-    assert given.max_results == "3"
-
-
-def test_explain_has_a_limit_of_its_own() -> None:
-    given = parser("explain").parse_args(["explain", "queue", "--limit", "3", "--max-results", "4"])
-    assert (given.limit, given.max_results) == ("3", "4")
 
 
 @pytest.mark.parametrize(
@@ -216,19 +200,44 @@ def test_the_lines_of_code_are_shown_for_a_bug_and_not_for_a_full_disk(
     assert ("OSError" in told) is has_lines
 
 
+SEVERAL_WORDS = [
+    ("retrieve", "query"), ("context", "query"), ("explain", "query"), ("ask", "question"), ("compact", "named_topic"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("line", "given"),
+    [
+        ("worker --workspace w --json status", {"verb": "status", "workspace": "w", "json": True}),
+        ("worker status --json --workspace w", {"verb": "status", "workspace": "w", "json": True}),
+        ("worker --workspace w", {"verb": None, "workspace": "w", "json": False}),
+        ("--json topics", {"json": True}),
+        ("topics --json", {"json": True}),
+        ("topics", {"json": False}),
+        ("status --workspace-path a", {"workspace": "a"}),
+        ("submit -", {"wait": True}),
+        ("rebuild", {"wait": True}),
+        ("memories set-status m Active", {"wait": True}),
+        ("submit - --no-wait", {"wait": False}),
+        ("ingest a b", {"wait": False}),
+        ("ingest a b --wait", {"wait": True}),
+        *[(f"jobs {verb} --json", {"verb": verb, "json": True}) for verb in ("pause", "resume", "drain", "prune")],
+        ("jobs drain", {"timeout": None}),
+        ("jobs drain --timeout 2.5", {"timeout": 2.5}),
+        *[(f"{verb} queue --limit 3", {"max_results": "3"}) for verb in ("retrieve", "context")],
+        ("explain queue --limit 3 --max-results 4", {"limit": "3", "max_results": "4"}),
+        *[(f"{verb} Redis 'job queue'", {name: "Redis job queue"}) for verb, name in SEVERAL_WORDS],
+    ],
+)
+def test_a_line_is_read_as_it_is_meant(line: str, given: dict[str, Any]) -> None:
+    assert vars(parsed(*shlex.split(line))).items() >= given.items()
+
+
 def test_help_is_a_word_as_well(capsys: pytest.CaptureFixture[str]) -> None:
     for arguments, of in ((["help"], "COMMAND"), (["help", "jobs", "retry"], "jobs retry [options]")):
         with pytest.raises(SystemExit):
             main(arguments)
         assert of in capsys.readouterr().out
-
-
-def test_what_was_said_before_a_verb_of_the_worker_holds_behind_it() -> None:
-    for given in (parsed("worker", "--workspace", "w", "--json", "status"), parsed("worker", "status", "--json",
-                                                                                      "--workspace", "w")):  # fmt: skip
-        assert (given.command, given.verb, given.workspace, given.json) == ("worker", "status", "w", True)
-    alone = parsed("worker", "--workspace", "w")
-    assert (alone.verb, alone.workspace, alone.json) == (None, "w", False)
 
 
 def test_without_a_command_the_help_is_shown_as_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
@@ -246,12 +255,6 @@ def test_a_program_reads_the_version_as_an_object(place: Place, arguments: list[
     done = place.python("-m", "worker.cli", *arguments)
     assert done.returncode == 0
     assert json.loads(done.stdout) == {"success": True, "version": VERSION}
-
-
-@pytest.mark.parametrize("arguments", [["--json", "topics"], ["topics", "--json"]])
-def test_json_may_be_asked_for_before_or_after_the_command(arguments: list[str]) -> None:
-    assert parsed(*arguments).json is True
-    assert parsed("topics").json is False
 
 
 @pytest.mark.parametrize(
@@ -282,31 +285,6 @@ def test_wrong_usage_is_said_on_stderr_with_the_exit_status_two(
     assert printed.out == ""
     assert printed.err.startswith("ARGUMENT_INVALID: ")
     assert "--help" in printed.err
-
-
-def test_waiting_is_the_default_where_somebody_wants_the_result() -> None:
-    assert parsed("submit", "-").wait is True
-    assert parsed("rebuild").wait is True
-    assert parsed("memories", "set-status", "m", "Active").wait is True
-    assert parsed("ingest", "a", "b").wait is False
-    assert parsed("ingest", "a", "b", "--wait").wait is True
-    assert parsed("submit", "-", "--no-wait").wait is False
-
-
-@pytest.mark.parametrize("verb", ["pause", "resume", "drain", "prune"])
-def test_the_queue_is_asked_with_a_verb_alone(verb: str) -> None:
-    given = parsed("jobs", verb, "--workspace", "w", "--json")
-    assert (given.command, given.verb, given.workspace, given.json) == ("jobs", verb, "w", True)
-
-
-def test_only_draining_is_waited_for_and_for_as_long_as_is_said() -> None:
-    assert parsed("jobs", "drain").timeout is None
-    assert parsed("jobs", "drain", "--timeout", "2.5").timeout == 2.5
-
-
-def test_the_workspace_has_two_names() -> None:
-    assert parsed("status", "--workspace", "a").workspace == "a"
-    assert parsed("status", "--workspace-path", "a").workspace == "a"
 
 
 def test_an_answer_in_json_is_one_object_on_stdout_and_nothing_else(place: Place) -> None:
@@ -473,6 +451,7 @@ LONG = "Minutes of Monday\n\nThe desk stays in Oban."
 @pytest.mark.parametrize(
     ("arguments", "summary"),
     [
+        (["-"], {"topic": "Use spaces.", "context": "Use spaces.", "decisions": ["Use spaces."]}),
         (["Use tabs."], {"topic": "Use tabs.", "context": "Use tabs.", "decisions": ["Use tabs."]}),
         ([LINE, "--tag", "db"], {"topic": CUT, "context": LINE, "decisions": [LINE], "tags": ["db"]}),
         ([LONG], {"topic": "Minutes of Monday", "context": LONG}),
@@ -484,7 +463,8 @@ LONG = "Minutes of Monday\n\nThe desk stays in Oban."
 def test_one_text_or_decisions_alone_are_a_summary_that_is_named_by_what_it_says(
     place: Place, arguments: list[str], summary: dict[str, Any]
 ) -> None:
-    assert place.cli("ingest", *arguments, "--no-start", "--job-id", "mine").returncode == 0
+    done = place.cli("ingest", *arguments, "--no-start", "--job-id", "mine", input="Use spaces.\n")
+    assert done.returncode == 0
     assert json.loads(place.spool.dropped("mine").read_bytes())["payload"] == {"summary": summary}
 
 
@@ -550,19 +530,6 @@ def test_waiting_for_a_job_ends_when_the_time_is_over(place: Place) -> None:
     assert (done.returncode, json.loads(done.stdout)["error_code"]) == (5, "WAIT_TIMEOUT")
 
 
-def test_only_what_failed_was_cancelled_or_expired_runs_again(place: Place) -> None:
-    job_id = place.submit("check", {})
-    assert place.json("jobs", "retry", job_id)["error_code"] == "ARGUMENT_INVALID"
-
-
-@pytest.mark.parametrize("verb", ["pause", "resume"])
-def test_a_request_without_a_worker_waits_for_the_next_one(place: Place, verb: str) -> None:
-    found = place.json("jobs", verb)
-    assert (found["success"], found["request"], found["obeyed"]) == (True, verb, False)
-    assert found["worker"]["alive"] is False
-    assert place.spool.request(verb).exists()
-
-
 def test_draining_where_no_worker_runs_is_told_and_meant_for_none_to_come(place: Place) -> None:
     done = place.cli("jobs", "drain", "--json")
     assert (done.returncode, json.loads(done.stdout)["error_code"]) == (3, "WORKER_NOT_RUNNING")
@@ -570,14 +537,7 @@ def test_draining_where_no_worker_runs_is_told_and_meant_for_none_to_come(place:
 
 
 def old_job(place: Place, job_id: str, *events: lifecycle.Event) -> None:
-    job = parse_job(job_id, encode({"schema_version": 1, "job_id": job_id, "kind": "check", "payload": {}}))
-    record = lifecycle.accept(job, clock.now())
-    for event in events:
-        record = lifecycle.step(record, event, clock.now())
-    spool.prepare(place.spool)
-    spool.accept(place.spool, [(job, record)])
-    if record.ended:
-        spool.retire_copy(place.spool, job_id)
+    spooled(place.spool, job_id, *events, at=clock.now())
     os.utime(place.spool.record(job_id), (0, 0))
 
 
@@ -592,53 +552,37 @@ def test_pruning_without_a_worker_is_done_here_and_now_and_spares_what_lives(pla
     assert place.json("jobs", "prune") == {"success": True, "pruned": 0}
 
 
+@contextmanager
+def a_worker_that_takes(place: Place, request: Path) -> Iterator[None]:
+    """It reads this request, and does nothing else."""
+
+    def obey() -> None:
+        until(request.exists, "it is asked")
+        request.unlink()
+
+    with Lock(place.spool.lock) as lock:
+        assert lock.acquire()
+        worker = threading.Thread(target=obey)
+        worker.start()
+        yield
+        worker.join()
+
+
 def test_pruning_beside_a_worker_is_the_workers_to_do(place: Place) -> None:
     assert place.json("trust")["success"] is True
     old_job(place, "ended", lifecycle.Cancelled())
-    request = place.spool.request("prune")
-    with Lock(place.spool.lock) as lock:
-        assert lock.acquire()
-
-        def obey() -> None:
-            until(request.exists, "it is asked")
-            request.unlink()
-
-        worker = threading.Thread(target=obey)
-        worker.start()
+    with a_worker_that_takes(place, place.spool.request("prune")):
         found = place.json("jobs", "prune")
-        worker.join()
     assert (found["request"], found["obeyed"]) == ("prune", True)
     assert place.record("ended") is not None, "the command itself took nothing away"
-
-
-def test_cancelling_a_job_that_has_ended_says_how_it_ended(place: Place) -> None:
-    assert place.json("trust")["success"] is True
-    old_job(place, "ended", lifecycle.Started(), lifecycle.Succeeded({}))
-    found = place.json("jobs", "cancel", "ended")
-    assert (found["requested"], found["state"]) == (False, "succeeded")
-    assert not place.spool.cancel("ended").exists()
 
 
 def test_cancelling_what_has_taken_effect_is_told_as_too_late(place: Place) -> None:
     assert place.json("trust")["success"] is True
     old_job(place, "running", lifecycle.Started())
-    request = place.spool.cancel("running")
-    with Lock(place.spool.lock) as lock:
-        assert lock.acquire()
-
-        def obey() -> None:
-            until(request.exists, "it is asked")
-            request.unlink()
-
-        worker = threading.Thread(target=obey)
-        worker.start()
+    with a_worker_that_takes(place, place.spool.cancel("running")):
         done = place.cli("jobs", "cancel", "running", "--json")
-        worker.join()
     assert (done.returncode, json.loads(done.stdout)["error_code"]) == (1, "CANCEL_TOO_LATE")
-
-
-def test_stopping_where_no_worker_runs_is_told(place: Place) -> None:
-    assert place.cli("worker", "stop", "--json").returncode == 3
 
 
 def test_lists_of_nothing_are_successes(place: Place) -> None:
@@ -676,7 +620,7 @@ def test_an_interrupt_is_no_traceback(monkeypatch: pytest.MonkeyPatch, capsys: p
     with monkeypatch.context() as context:
         context.setattr("worker.cli.run", interrupted)
         assert main(["status"]) == 130
-    monkeypatch.setattr("worker.terminal.display.show", interrupted)
+    monkeypatch.setattr("worker.terminal.output.show", interrupted)
     assert main(["--version"]) == 130
     assert capsys.readouterr() == ("", "")
 
@@ -713,19 +657,28 @@ def test_a_topic_is_named_once(place: Place, command: str) -> None:
     assert not place.workspace.spool.root.exists() or not spool.inbox(place.workspace.spool)
 
 
-def test_an_error_of_a_waited_job_is_the_error_of_the_command(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The job's own code, remedy and exit status, as its record has them."""
-    refused = JobError("TEST_FAILURE", "Not yet.")
-
-    def ended(spool_: object, job_id: str, *_: object, **__: object) -> Any:
-        sha256 = job_digest("check", {})
-        return Record(job_id=job_id, kind="check", job_sha256=sha256, state="failed", error=refused.as_dict())
+@pytest.mark.parametrize(
+    ("state", "fields", "message"),
+    [
+        ("failed", {"error": JobError("TEST_FAILURE", "Not yet.").as_dict()}, "TEST_FAILURE: Not yet."),
+        ("cancelled", {}, "CANCELLED"),
+        ("cancelled", {"error": JobError("SYSTEM_BUSY").as_dict()}, "CANCELLED"),
+        ("succeeded", {"job_sha256": "another", "result": {}}, "JOB_ID_CONFLICT"),
+    ],
+    ids=["it failed", "somebody cancelled it", "cancelled while it waited for a retry", "another job had its id"],
+)
+def test_the_end_of_a_waited_job_without_success_is_the_error_of_the_command(
+    place: Place, monkeypatch: pytest.MonkeyPatch, state: Any, fields: dict[str, Any], message: str
+) -> None:
+    def ended(spool_: object, job_id: str, *_: object, **__: object) -> Record:
+        return Record(
+            **{"job_id": job_id, "kind": "check", "job_sha256": job_digest("check", {}), **fields}, state=state
+        )
 
     monkeypatch.setattr(client, "wait", ended)
-    with pytest.raises(JobError) as caught:
-        submission.submit(place.workspace, load(), "check", {}, start=False, wait=True)
-    assert (caught.value.code, caught.value.message) == ("TEST_FAILURE", "Not yet.")
-    assert caught.value.details["state"] == "failed"
+    with pytest.raises(JobError, match=message) as caught:
+        submission.submit(place.workspace, load(), "check", {}, start=False, wait=True, job_id="a")
+    assert caught.value.details.get("state", "succeeded") == state
 
 
 def test_waiting_for_a_job_that_fails_ends_with_its_error(place: Place) -> None:
@@ -736,37 +689,7 @@ def test_waiting_for_a_job_that_fails_ends_with_its_error(place: Place) -> None:
     assert (done.returncode, json.loads(done.stdout)["error_code"]) == (1, "TEST_FAILURE")
 
 
-def test_a_waited_job_that_somebody_cancels_is_no_internal_error(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    def ended(spool_: object, job_id: str, *_: object, **__: object) -> Record:
-        return Record(job_id=job_id, kind="check", job_sha256=job_digest("check", {}), state="cancelled")
-
-    monkeypatch.setattr(client, "wait", ended)
-    with pytest.raises(JobError, match="CANCELLED") as caught:
-        submission.submit(place.workspace, load(), "check", {}, start=False, wait=True)
-    assert caught.value.details["state"] == "cancelled"
-
-
-def test_waiting_for_a_job_under_a_used_id_is_a_conflict_and_not_the_other_jobs_success(
-    place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def ended(spool_: object, job_id: str, *_: object, **__: object) -> Record:
-        return Record(job_id=job_id, kind="check", job_sha256="another", state="succeeded", result={})
-
-    monkeypatch.setattr(client, "wait", ended)
-    with pytest.raises(JobError, match="JOB_ID_CONFLICT"):
-        submission.submit(place.workspace, load(), "check", {}, start=False, wait=True, job_id="used")
-
-
 def test_what_to_do_about_a_failed_job_names_it(capsys: pytest.CaptureFixture[str]) -> None:
     error = JobError("LLM_NOT_CONFIGURED", details={"job_id": "a-job"})
-    display.show(argparse.Namespace(command="cognify"), envelope.failure(error))
+    output.show(argparse.Namespace(command="cognify"), envelope.failure(error))
     assert "cognee-memory jobs retry a-job" in capsys.readouterr().err
-
-
-def test_a_job_that_was_cancelled_while_it_waited_for_a_retry_is_reported_as_cancelled() -> None:
-    """Its record may still have the error of its last attempt."""
-    error = JobError("SYSTEM_BUSY").as_dict()
-    record = Record(job_id="a", kind="noop", job_sha256="0", state="cancelled", error=error)
-    with pytest.raises(JobError, match="CANCELLED") as raised:
-        submission.require_success(record)
-    assert raised.value.details == {"job_id": "a", "state": "cancelled"}

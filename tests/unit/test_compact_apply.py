@@ -85,6 +85,14 @@ def statuses(stores: Stores, *ids: str) -> list[str | None]:
     return [None if memory is None else memory.metadata.status for memory in found]
 
 
+def record_of(stores: Stores, result: dict[str, Any]) -> tuple[Memory, Content]:
+    """The decision record of a compaction, and its content."""
+    record = stores.store.get(result["decision_record_id"])
+    assert record is not None
+    assert record.content is not None
+    return record, record.content
+
+
 def dump(workspace: Workspace) -> list[str]:
     """Every row of memory.db, but for the embeddings, which are a cache."""
     with closing(sqlite3.connect(workspace.memory_db)) as connection:
@@ -102,12 +110,10 @@ def test_what_was_seen_is_what_is_stored(stores: WithFakeGraph) -> None:
     ids = two(stores)
     seen = preview(stores)
     result = done(stores, preview_digest=seen["preview_digest"])
-    record = stores.store.get(result["decision_record_id"])
-    assert record is not None
-    assert record.content is not None
+    record, content = record_of(stores, result)
     shown = seen["decision_record"]
-    assert list(record.content.decisions) == shown["consolidated_decisions"]
-    assert record.content.context == shown["summary_text"]
+    assert list(content.decisions) == shown["consolidated_decisions"]
+    assert content.context == shown["summary_text"]
     assert list(record.sources) == shown["compaction_source"] == result["superseded"] == ids
     m = record.metadata
     assert (record.kind, m.status, m.topic_id) == ("decision_record", "DecisionRecord", "uploads")
@@ -184,11 +190,9 @@ def test_a_former_record_is_merged_with_what_came_since(stores: Stores) -> None:
     result = done(stores, job_id="second")
     assert result["superseded"] == [former, new]
     assert statuses(stores, former, new) == ["Superseded", "Superseded"]
-    record = stores.store.get(result["decision_record_id"])
-    assert record is not None
-    assert record.content is not None
-    assert record.content.context.startswith("Merged from 3 memories, 2026-10-02 to 2026-10-20.")
-    assert record.content.decisions == (
+    _, content = record_of(stores, result)
+    assert content.context.startswith("Merged from 3 memories, 2026-10-02 to 2026-10-20.")
+    assert content.decisions == (
         "[Later] Retry two times (2026-10-20, #4) supersedes Retry three times (2026-10-09, #2)",
         "[Earlier] Retry five times (2026-10-02, #1)",
         "[Earlier] Retry three times (2026-10-09, #2)",
@@ -204,11 +208,9 @@ def test_a_preview_with_a_rejected_conflict_has_another_digest_and_is_applied_as
     assert seen["preview_digest"] != whole["preview_digest"]
     assert done(stores, job_id="third", preview=True, keep_both=[conflict["conflict_id"]]) == seen
     result = done(stores, preview_digest=seen["preview_digest"])
-    record = stores.store.get(result["decision_record_id"])
-    assert record is not None
-    assert record.content is not None
-    assert list(record.content.decisions) == seen["decision_record"]["consolidated_decisions"]
-    assert not any("[" in line for line in record.content.decisions)
+    _, content = record_of(stores, result)
+    assert list(content.decisions) == seen["decision_record"]["consolidated_decisions"]
+    assert not any("[" in line for line in content.decisions)
     assert (result["conflicts"], result["kept_both"]) == ([], [conflict])
     (past,) = listing.history(stores.workspace, 10)
     assert past["conflicts"] == []

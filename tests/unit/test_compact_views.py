@@ -14,7 +14,7 @@ from bridge.interface.arguments import compact_arguments
 from jobs.errors import JobError
 from worker.cli import parser
 from worker.documents import compact as compact_document
-from worker.terminal import display
+from worker.terminal import output
 
 SIDES = {
     "earlier": {"memory_id": "a", "memory_number": 1, "text": "Retry five times", "date": "2026-10-02T12:00:00Z"},
@@ -31,7 +31,7 @@ APPLIED = {
 
 def view(capsys: pytest.CaptureFixture[str], command: str, **found: Any) -> str:
     needed = ["1"] if command == "restore" else []
-    display.show(parser(command).parse_args([command, *needed]), {"success": True, **found})
+    output.show(parser(command).parse_args([command, *needed]), {"success": True, **found})
     return capsys.readouterr().out
 
 

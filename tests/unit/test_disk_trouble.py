@@ -9,17 +9,18 @@ from typing import Any
 
 import pytest
 
+from bridge.settings import Settings
 from jobs import clock, files, lifecycle, spool
 from jobs.layout import SpoolPaths
 from jobs.model import encode
 from jobs.parse import parse_job
-from worker.inbox.intake import Intake, Limits
+from worker.inbox.intake import Intake
 from worker.scheduling import runner as runner_module
 from worker.scheduling.ledger import Ledger
 from worker.scheduling.runnable_jobs import LocalJobs
 from worker.scheduling.runner import Runner
 
-LIMITS = Limits(
+LIMITS = Settings(
     max_job_bytes=10_000, max_active_jobs=10, min_free_bytes=0, max_attempts=4, partial_write_grace=2.0, test_jobs=True
 )
 
@@ -108,7 +109,7 @@ class Bench:
         job = parse_job("a", file_of("a"), test_jobs=True)
         self.ledger.accept([(job, lifecycle.accept(job, clock.now()))])
         self.child = Answering()
-        self.runner = Runner(LocalJobs(self.place, self.ledger), self.child, batch_size=4)  # type: ignore[arg-type]
+        self.runner = Runner(LocalJobs(self.place, self.ledger), self.child, Settings(batch_size=4))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("refused_from", [1, 2])

@@ -39,6 +39,7 @@ from jobs.model import Attempt, Record
 from worker.cli import main
 from worker.doctor import (
     bundle as doctor_bundle,
+    capture as doctor_capture,
     cleaning as doctor_cleaning,
     fixes as doctor_fixes,
     installation as doctor_installation,
@@ -50,7 +51,7 @@ from worker.doctor import (
     workspace as doctor_workspace,
 )
 from worker.doctor.examination import Report, examine
-from worker.doctor.setting_sources import IneffectiveSettings, survey
+from worker.doctor.settings import IneffectiveSettings, survey
 from worker.hooks import installers
 from worker.processes import Process
 from worker.terminal import doctor_command
@@ -447,7 +448,7 @@ def test_capture_is_said_to_be_on_and_a_damaged_list_and_lost_or_failing_hooks_a
 @pytest.mark.parametrize("tool", CAPTURE_TOOLS)
 @pytest.mark.parametrize("folder", ["plain", "My Documents, old"])
 def test_a_hook_whose_program_is_there_is_not_reported_and_one_whose_program_is_gone_is(
-    used: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tool: str, folder: str
+    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tool: str, folder: str
 ) -> None:
     monkeypatch.setenv(USER_HOME, str(tmp_path / "home"))
     for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "COPILOT_HOME", "GEMINI_CLI_HOME"):
@@ -458,9 +459,13 @@ def test_a_hook_whose_program_is_there_is_not_reported_and_one_whose_program_is_
     monkeypatch.setattr(installers, "__file__", str(program.with_name("installers.py")))
     config = load().config_folder
     installers.write(tool, installers.install(tool, config), config)
-    assert "HOOK_PROGRAM_MISSING" not in seen(used)
+
+    def found() -> set[str]:
+        return codes(doctor_capture.hooks(doctor_capture.gather(workspace, load(), NOW)))
+
+    assert "HOOK_PROGRAM_MISSING" not in found()
     program.unlink()
-    assert "HOOK_PROGRAM_MISSING" in seen(used)
+    assert "HOOK_PROGRAM_MISSING" in found()
 
 
 @pytest.mark.parametrize("path", ["~nobody-of-that-name/x", "a" * 300])
@@ -598,25 +603,8 @@ def test_of_a_workspace_of_somebody_else_nothing_is_read(used: Workspace, monkey
     assert not {"STORE_DAMAGED", "SETTING_WRONG"} & codes(report.findings)
 
 
-def spoil_dotenv(workspace: Workspace) -> None:
-    workspace.env_file.write_text("COGNEE_MEMORY_MAX_RESULTS=many\n")
-
-
-def spoil_config(workspace: Workspace) -> None:
-    (load().config_folder / "config.toml").write_bytes(b"\xff\xfe nonsense")
-
-
 def spoil_heartbeat(workspace: Workspace) -> None:
     workspace.spool.heartbeat.write_bytes(b'{"pid": []}')
-
-
-def deep_heartbeat(workspace: Workspace) -> None:
-    workspace.spool.heartbeat.write_bytes(b"[" * 100_000)
-
-
-def strange_heartbeat(workspace: Workspace) -> None:
-    value = beat(http={"url": 7, "serving": "x"}, child="x", in_flight=3, heartbeat_at="2999-01-01T00:00:00Z")
-    workspace.spool.heartbeat.write_text(json.dumps(value))
 
 
 def spoil_database(workspace: Workspace) -> None:
@@ -641,10 +629,6 @@ def spoil_records(workspace: Workspace) -> None:
     (workspace.spool.results / "folder.json").mkdir()
 
 
-def spoil_queue(workspace: Workspace) -> None:
-    workspace.spool.queue_db.write_bytes(b"no database" * 100)
-
-
 def open_up(workspace: Workspace) -> None:
     workspace.memory.chmod(0o755)
     workspace.spool.token.write_text("secret")
@@ -661,21 +645,9 @@ def old_part(workspace: Workspace) -> None:
     os.utime(part, (time.time() - 90_000,) * 2)
 
 
-def wait_for_nobody(workspace: Workspace) -> None:
-    spool.drop(workspace.spool, "b", b"{}")
-
-
-def folder_for_lock(workspace: Workspace) -> None:
-    workspace.spool.lock.mkdir()
-
-
 def newer(workspace: Workspace) -> None:
     with closing(sqlite3.connect(workspace.memory_db)) as connection:
         connection.execute("PRAGMA user_version = 99")
-
-
-def link_inside(workspace: Workspace) -> None:
-    (workspace.spool.active / "link.1.json").symlink_to("/etc/hostname")
 
 
 def test_what_the_worker_rejected_is_as_it_came_and_no_finding(used: Workspace) -> None:
@@ -685,24 +657,34 @@ def test_what_the_worker_rejected_is_as_it_came_and_no_finding(used: Workspace) 
     assert not seen(used) & {"LINKS_INSIDE", "OPEN_TO_OTHERS"}
 
 
-AWFUL: dict[str, tuple[Callable[[Workspace], None], set[str]]] = {
-    "a .env that cannot be read": (spoil_dotenv, {"SETTING_WRONG"}),
-    "a config.toml that is none": (spoil_config, {"SETTING_WRONG"}),
+STRANGE = beat(http={"url": 7, "serving": "x"}, child="x", in_flight=3, heartbeat_at="2999-01-01T00:00:00Z")
+AWFUL: dict[str, tuple[Callable[[Workspace], object], set[str]]] = {
+    "a .env that cannot be read": (
+        lambda it: it.env_file.write_text("COGNEE_MEMORY_MAX_RESULTS=many\n"),
+        {"SETTING_WRONG"},
+    ),
+    "a config.toml that is none": (
+        lambda it: (load().config_folder / "config.toml").write_bytes(b"\xff\xfe nonsense"),
+        {"SETTING_WRONG"},
+    ),
     "a heartbeat that is none": (spoil_heartbeat, {"HEARTBEAT_DAMAGED"}),
-    "a heartbeat without an end": (deep_heartbeat, {"HEARTBEAT_DAMAGED"}),
-    "a strange heartbeat": (strange_heartbeat, {"CLOCK_WAS_AHEAD", "CLOCK_OF_DISK"}),
+    "a heartbeat without an end": (lambda it: it.spool.heartbeat.write_bytes(b"[" * 100_000), {"HEARTBEAT_DAMAGED"}),
+    "a strange heartbeat": (
+        lambda it: it.spool.heartbeat.write_text(json.dumps(STRANGE)),
+        {"CLOCK_WAS_AHEAD", "CLOCK_OF_DISK"},
+    ),
     "a memory.db that is none": (spoil_database, {"STORE_DAMAGED"}),
     "tables that are gone": (no_tables, {"STORE_CLOSED"}),
     "a folder in memory.db's place": (folder_for_database, {"STORE_CLOSED"}),
     "a newer format": (newer, {"STORE_OF_NEWER_FORMAT"}),
     "records and copies": (spoil_records, {"RECORDS_DAMAGED", "COPIES_ALONE"}),
-    "the queue's file": (spoil_queue, {"QUEUE_FILE_DAMAGED"}),
+    "the queue's file": (lambda it: it.spool.queue_db.write_bytes(b"no database" * 100), {"QUEUE_FILE_DAMAGED"}),
     "open folders": (open_up, {"OPEN_TO_OTHERS", "HEARTBEAT_LEFT"}),
     "no .gitignore": (no_gitignore, {"NOT_IGNORED"}),
     "an old part": (old_part, {"PARTS_LEFT"}),
-    "jobs without a worker": (wait_for_nobody, {"JOBS_WITHOUT_WORKER"}),
-    "a folder in the lock's place": (folder_for_lock, {"LOCK_UNSAFE"}),
-    "a link": (link_inside, {"LINKS_INSIDE"}),
+    "jobs without a worker": (lambda it: spool.drop(it.spool, "b", b"{}"), {"JOBS_WITHOUT_WORKER"}),
+    "a folder in the lock's place": (lambda it: it.spool.lock.mkdir(), {"LOCK_UNSAFE"}),
+    "a link": (lambda it: (it.spool.active / "link.1.json").symlink_to("/etc/hostname"), {"LINKS_INSIDE"}),
 }
 
 
@@ -882,14 +864,8 @@ def fill_with_secrets(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> 
             ended("job-c", state="failed", result=None, error=error),
         ],
     )
-    for folder in (
-        place.active,
-        place.ended,
-        place.rejected,
-        workspace.previews,
-        workspace.imports,
-        workspace.cognee_data,
-    ):
+    folders = (place.active, place.ended, place.rejected, workspace.previews, workspace.imports, workspace.cognee_data)
+    for folder in folders:
         folder.mkdir(exist_ok=True)
         (folder / "quokkazebra-numbatfox.json").write_text(f"{TEXT} {KEY}")
     place.token.write_text(KEY)

@@ -11,9 +11,9 @@ from markdown_it import MarkdownIt
 
 from worker.cli import parser, run
 from worker.documents import capture, compact, migrate
+from worker.documents.blocks import markdown
 from worker.documents.jobs import document
-from worker.documents.markdown import markdown
-from worker.terminal import display, job_commands
+from worker.terminal import job_commands, output
 
 HOSTILE = (
     "[press here](command:a)", "[press\nhere](command:a)", "\\[press](command:a) \\\\[press](command:a)",
@@ -154,10 +154,10 @@ def test_a_command_prints_the_document_that_was_asked_for(
     given = parser("migrate").parse_args(["migrate", "--dry-run", "--markdown", "--workspace", str(tmp_path)])
     answer = {"success": True, "job_id": "j", "kind": "migrate", "result": migration("text")}
     monkeypatch.setattr(job_commands, "submit", lambda *_, **__: answer)
-    display.show(given, run(given))
+    output.show(given, run(given))
     assert capsys.readouterr().out == markdown(migrate.document(migration("text")))
     monkeypatch.setattr(job_commands, "submit", lambda *_, **__: {"success": True, "job_id": "j"})
-    display.show(given, run(given))
+    output.show(given, run(given))
     assert capsys.readouterr().out == "submitted j\n", "it does not wait"
 
 

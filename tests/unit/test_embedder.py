@@ -179,7 +179,7 @@ def test_a_model_that_was_mended_is_used_by_who_met_the_broken_one(tmp_path: Pat
     folder = FOLDER
     made, count = OnnxEmbedder(ENGLISH, tmp_path), word_piece_tokenizer(tmp_path)
     with pytest.raises(JobError, match="MODEL_CORRUPT"):
-        count.count("word")
+        count.count("日本語")  # not only Latin words, of which the program has a list
     with pytest.raises(JobError, match="MODEL_CORRUPT"):
         made.embed(["word"])
     for name in MODEL:
@@ -379,9 +379,8 @@ def test_a_refusal_is_classed_and_never_shows_the_key(
     provider: Provider, remote: Embedder, status: int, code: str, named: str
 ) -> None:
     provider.status, provider.content = status, {"error": {"message": f"no: {KEY} is wrong"}}
-    with pytest.raises(JobError) as caught:
+    with pytest.raises(JobError, match=code) as caught:
         remote.embed(["text"])
-    assert caught.value.code == code
     assert named in caught.value.remediation
     assert KEY not in repr(caught.value.as_dict())
 

@@ -47,9 +47,9 @@ from jobs.lifecycle import Failed
 from jobs.model import Record
 from tools.schemas import schemas
 from worker.cli import main, parser
-from worker.scheduling.retention import RetentionLimits, prune
-from worker.terminal import import_copy, job_commands
-from worker.terminal.kinds import import_ as import_command
+from worker.scheduling.retention import prune
+from worker.terminal import job_commands
+from worker.terminal.kinds import transfer
 
 NOW = clock.parse("2026-11-20T12:00:00Z")
 EARLIER, LATER = "2026-11-01T10:00:00Z", "2026-11-19T10:00:00Z"
@@ -562,7 +562,7 @@ def test_numbers_are_kept_where_they_are_free_and_move_nobody_elses(
     numbers = {line["metadata"]["memory_id"]: line["metadata"]["memory_number"] for line in body(there)}
     assert [numbers[an_id(name)] for name in "abcdefghij"] == [11, 12, *range(3, 11)]
     assert found["details"][0]["note"] == "The number 1 was taken; it has 11 here."
-    import_command.show({"result": found})
+    transfer.show_import({"result": found})
     shown = capsys.readouterr().out
     assert "2 memories got another number here" in shown
     assert "line " not in shown, "not one line for each"
@@ -877,9 +877,8 @@ def test_a_topic_without_memories_is_not_found_and_no_file_is_made(place: Worksp
 @pytest.mark.parametrize("name", [".cognee_jobs/x.json", ".cognee_memory/export.jsonl", "folder", "nowhere/x.jsonl"])
 def test_an_export_goes_neither_into_our_folders_nor_over_what_is_no_file(place: Workspace, name: str) -> None:
     (place.root / "folder").mkdir()
-    with pytest.raises(JobError) as caught:
+    with pytest.raises(JobError, match="ARGUMENT_INVALID"):
         command(place, "export", "--out", str(place.root / name))
-    assert caught.value.code == "ARGUMENT_INVALID"
     assert not (place.root / name).is_file()
 
 
@@ -946,8 +945,8 @@ def test_a_copy_is_imported_from_where_no_other_job_may_read(place: Workspace, t
     with opened(place.root) as stores:
         outcome = importing(stores, path=place.imported("import").relative_to(place.root).as_posix())
         assert not isinstance(outcome, Failed)
-    import_copy.discard(place, "import")
-    import_copy.discard(place, "import")
+    transfer.discard(place, "import")
+    transfer.discard(place, "import")
     assert list(place.imports.iterdir()) == []
 
 
@@ -963,9 +962,9 @@ def test_copies_whose_import_is_done_are_pruned_and_those_that_may_be_tried_agai
     now = NOW.timestamp()
     for name in states:
         os.utime(place.imported(name), (now, now - (31 * 86_400 if name in ("old", "live") else 60)))
-    prune(place, RetentionLimits(1000, 1000), lambda job_id: job_id == "live", now)
+    prune(place, Settings(keep_succeeded_days=1000, keep_failed_days=1000), lambda job_id: job_id == "live", now)
     assert {path.stem for path in place.imports.iterdir()} == {"failed", "live", "old", "new"}
-    prune(place, RetentionLimits(1000, 30), lambda job_id: job_id == "live", now)
+    prune(place, Settings(keep_succeeded_days=1000, keep_failed_days=30), lambda job_id: job_id == "live", now)
     assert {path.stem for path in place.imports.iterdir()} == {"failed", "live", "new"}
 
 

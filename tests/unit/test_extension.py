@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import struct
 from pathlib import Path
 
 from tools import extension_bundle
@@ -15,17 +14,6 @@ EXTENSION = ROOT / "extension"
 def test_the_extension_has_the_version_of_the_program_that_it_carries() -> None:
     manifest = json.loads((EXTENSION / "package.json").read_text(encoding="utf-8"))
     assert manifest["version"] == extension_bundle.version_of(ROOT)
-
-
-def test_it_has_the_licence_of_the_project() -> None:
-    assert (EXTENSION / "LICENSE").read_text(encoding="utf-8") == (ROOT / "LICENSE").read_text(encoding="utf-8")
-
-
-def test_its_icon_is_a_picture_of_128_pixels() -> None:
-    """What the Marketplace asks for."""
-    icon = (EXTENSION / "media" / "icon.png").read_bytes()
-    assert icon.startswith(b"\x89PNG\r\n\x1a\n")
-    assert struct.unpack(">II", icon[16:24]) == (128, 128)
 
 
 def test_the_packages_of_the_lock_are_counted_for_the_progress() -> None:

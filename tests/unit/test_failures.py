@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from shelf import NOW, Shelf, summary
-from test_capture_operation import BEGAN, SESSION, TOKEN, Bench
+from test_capture_operation import BEGAN, SESSION, TOKEN, Bench, bench as bench_of_captures
 from transcript_shelf import read
 
 from bridge.capture.failures import ended, failures
@@ -21,13 +21,14 @@ from bridge.capture.session import Call, Findings, Turn
 from bridge.operations import forget
 from bridge.search import listing, moment
 from bridge.search.reader import Reader
-from bridge.settings import USER_HOME
 from bridge.store.values import Addition
 from bridge.text import failures as text
 from bridge.text.error_lines import error_lines, normalised, signatures
 from bridge.text.failures import Failure
 from jobs import clock
 from worker.hooks import moments
+
+bench = bench_of_captures  # the fixture
 
 ERROR = "fatal: unable to open the lock of the index"
 FAILED = Call("git status", 128, ERROR)
@@ -302,16 +303,6 @@ def test_a_pipe_that_hides_the_exit_code_hides_no_failure() -> None:
 
 
 # --- captured ---
-
-
-@pytest.fixture
-def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
-    monkeypatch.setenv(USER_HOME, str(tmp_path / "home"))
-    monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
-    made = Bench(tmp_path / "project", tmp_path / "home")
-    made.enable()
-    yield made
-    made.stores.__exit__(None, None, None)
 
 
 def write(bench: Bench, session: str = SESSION, began: datetime = BEGAN, secret: str = "", to: str = "frob.db") -> None:

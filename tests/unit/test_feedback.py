@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -37,10 +36,8 @@ def memory(memory_id: str, context: str) -> Memory:
 
 
 @pytest.fixture
-def stores(tmp_path: Path) -> Iterator[Stores]:
+def stores(workspace: Workspace) -> Iterator[Stores]:
     """Two memories that fit a question about the queue about as well."""
-    workspace = Workspace(tmp_path)
-    workspace.memory.mkdir(mode=0o700)
     with Stores(workspace, Settings()) as found:
         found._embedder = FakeEmbedder()
         found.store.add([(memory(A, "The queue is a lock."), None), (memory(B, "The queue is a spool."), None)], AT)
@@ -80,13 +77,6 @@ def test_a_feedback_is_kept_with_who_gave_it_when_for_which_question_and_why(sto
         "wrong": 1,
         "given": [{"by": "agent", "verdict": "wrong", "at": AT, "query": "a lock?", "note": "It is a spool."}],
     }
-
-
-def test_a_later_feedback_of_the_same_person_replaces_the_earlier_one_and_that_of_others_stays(stores: Stores) -> None:
-    give(stores, "1", verdict="helpful", note="first")
-    give(stores, "2", verdict="helpful", by="agent")
-    give(stores, "3", LATER, verdict="wrong")
-    assert shown(stores) == [("person", "wrong", None), ("agent", "helpful", None)]
 
 
 def set_status(stores: Stores, job_id: str, at: str, **given: Any) -> Succeeded | Failed:
@@ -131,14 +121,6 @@ def test_a_withdrawn_feedback_counts_no_more_and_its_note_is_gone(stores: Stores
     assert shown(stores) == []
     stores.store.scrub()
     assert b"quokkazebra" not in stores.workspace.memory_db.read_bytes()
-
-
-def test_a_job_that_runs_again_never_replaces_what_was_said_later(stores: Stores) -> None:
-    give(stores, "1", AT, verdict="helpful")
-    give(stores, "2", LATER, verdict="withdrawn")
-    give(stores, "1", AT, verdict="helpful")
-    give(stores, "late", AT, verdict="wrong")
-    assert shown(stores) == []
 
 
 def test_a_second_run_of_a_job_changes_nothing(stores: Stores) -> None:
@@ -215,10 +197,8 @@ def test_a_memory_that_is_stored_again_after_it_was_hidden_begins_without_feedba
     assert shown(stores) == []
 
 
-def test_a_store_of_the_former_format_gets_its_table_and_answers_before_that(tmp_path: Path) -> None:
-    workspace = Workspace(tmp_path)
-    workspace.memory.mkdir(mode=0o700)
-    before = migrations.MIGRATIONS.index(migrations._keep_feedback)
+def test_a_store_of_the_former_format_gets_its_table_and_answers_before_that(workspace: Workspace) -> None:
+    before = migrations.MIGRATIONS.index(migrations.FEEDBACK)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:before])
         patch.setattr(migrations, "FORMAT", before)

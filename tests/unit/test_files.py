@@ -66,15 +66,9 @@ def test_a_folder_is_private_whatever_the_umask(tmp_path: Path, umask: int) -> N
 
 
 @posix
-def test_a_folder_that_others_could_read_becomes_private(tmp_path: Path) -> None:
-    (tmp_path / "folder").mkdir(mode=0o755)
-    files.make_folder(tmp_path / "folder")
-    assert mode(tmp_path / "folder") == 0o700
-
-
-@posix
-def test_a_folder_of_ours_that_nobody_may_read_becomes_ours_again(tmp_path: Path) -> None:
-    (tmp_path / "folder").mkdir(mode=0o000)
+@pytest.mark.parametrize("before", [0o755, 0o000], ids=["others could read it", "nobody may read it"])
+def test_a_folder_of_ours_becomes_private(tmp_path: Path, before: int) -> None:
+    (tmp_path / "folder").mkdir(mode=before)
     files.make_folder(tmp_path / "folder")
     assert mode(tmp_path / "folder") == 0o700
 
@@ -123,9 +117,8 @@ def kinds(base: Path) -> dict[str, Path]:
 @pytest.mark.parametrize("name", ["link", "dangling", "file", "pipe"])
 def test_what_is_no_real_folder_is_not_taken_for_one(tmp_path: Path, name: str) -> None:
     path = kinds(tmp_path)[name]
-    with pytest.raises(JobError) as caught:
+    with pytest.raises(JobError, match="FILE_UNSAFE"):
         files.make_folder(path)
-    assert caught.value.code == "FILE_UNSAFE"
     assert mode(tmp_path / "target") == 0o755
     assert not (tmp_path / "none").exists()
 
@@ -163,11 +156,6 @@ def test_a_file_system_without_modes_is_good_enough(
     finally:
         os.umask(before)
     assert (tmp_path / "folder" / "file").read_bytes() == b"x"
-
-
-def test_missing_parents_are_made(tmp_path: Path) -> None:
-    files.make_folder(tmp_path / "a" / "b")
-    assert (tmp_path / "a" / "b").is_dir()
 
 
 def test_replacing_leaves_nothing_else_behind(tmp_path: Path) -> None:
@@ -416,31 +404,16 @@ def test_a_link_is_not_followed(tmp_path: Path) -> None:
 
 
 @posix
-def test_a_second_name_of_a_file_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "file").write_bytes(b"x")
-    (tmp_path / "second").hardlink_to(tmp_path / "file")
-    assert refused(tmp_path / "second") == "FILE_UNSAFE"
-
-
-@posix
-def test_that_it_is_only_a_second_name_can_be_told(tmp_path: Path) -> None:
+def test_a_second_name_of_a_file_is_refused_and_that_it_is_only_that_can_be_told(tmp_path: Path) -> None:
     """Who puts a file in place by link and unlink has two names for a moment."""
     (tmp_path / "file").write_bytes(b"x")
     (tmp_path / "second").hardlink_to(tmp_path / "file")
-    with pytest.raises(JobError) as caught:
+    with pytest.raises(JobError, match="FILE_UNSAFE") as caught:
         plain_files.read_plain(tmp_path / "second", 10)
     assert caught.value.details == {"names": 2}
     assert plain_files.read_own(tmp_path / "second", 10) == b"x"
     (tmp_path / "file").unlink()
     assert plain_files.read_plain(tmp_path / "second", 10)[0] == b"x"
-
-
-@root
-def test_a_file_that_another_user_really_owns_is_refused_unread(tmp_path: Path) -> None:
-    (tmp_path / "file").write_bytes(b"0123456789x")
-    os.chown(tmp_path / "file", OTHER, OTHER)
-    assert refused(tmp_path / "file") == "FILE_UNSAFE"
-    assert not plain_files.is_own_file(tmp_path / "file")
 
 
 @posix
@@ -488,9 +461,8 @@ def test_what_comes_between_the_look_and_the_opening_is_not_read(
         pytest.skip("only root makes devices")
     swap(path, by[kind], monkeypatch)  # type: ignore[arg-type]
     before = descriptors()
-    with listener, pytest.raises(JobError) as caught:
+    with listener, pytest.raises(JobError, match="FILE_UNSAFE"):
         read(path, 10)
-    assert caught.value.code == "FILE_UNSAFE"
     assert descriptors() <= before
 
 
@@ -542,12 +514,6 @@ def test_a_file_of_ours_that_we_may_not_read_is_refused_with_the_reason(
 
 
 @posix
-def test_a_pipe_without_a_writer_does_not_block(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    assert refused(tmp_path / "pipe") == "FILE_UNSAFE"
-
-
-@posix
 def test_folders_sockets_and_devices_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with socket.socket(socket.AF_UNIX) as listener:
@@ -558,8 +524,8 @@ def test_folders_sockets_and_devices_are_refused(tmp_path: Path, monkeypatch: py
 
 
 @posix
-def test_a_file_of_another_user_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "file").write_bytes(b"x")
+def test_a_file_of_another_user_is_refused_unread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_bytes(b"more than the limit")
     assert plain_files.is_own_file(tmp_path / "file")
     monkeypatch.setattr(os, "getuid", lambda: os.geteuid() + 1)
     assert refused(tmp_path / "file") == "FILE_UNSAFE"

@@ -18,7 +18,7 @@ from jobs import spool
 from jobs.errors import JobError
 from jobs.layout import Workspace
 from worker.cli import main, parser
-from worker.terminal.kinds import forget as forget_command
+from worker.terminal.kinds import memories as memory_commands
 
 
 class Terminal(io.StringIO):
@@ -83,9 +83,8 @@ def test_where_nobody_can_be_asked_it_has_to_be_said_beforehand(
 
 def test_without_a_yes_the_error_is_not_confirmed(workspace: Workspace) -> None:
     given = parser().parse_args(["forget", "--workspace", str(workspace.root), "--json", "1"])
-    with pytest.raises(JobError) as raised:
-        forget_command.run(given)
-    assert raised.value.code == "NOT_CONFIRMED"
+    with pytest.raises(JobError, match="NOT_CONFIRMED"):
+        memory_commands.forget(given)
 
 
 def test_a_person_sees_the_title_of_a_linked_original_too(

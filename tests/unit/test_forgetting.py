@@ -8,7 +8,6 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import fake_graph
@@ -83,9 +82,7 @@ class WithFakeGraph(fake_graph.WithFakeGraph):
 
 
 @pytest.fixture
-def stores(tmp_path: Path) -> Iterator[WithFakeGraph]:
-    workspace = Workspace(tmp_path)
-    workspace.memory.mkdir(mode=0o700)
+def stores(workspace: Workspace) -> Iterator[WithFakeGraph]:
     spool.prepare(workspace.spool)
     with WithFakeGraph(workspace) as found:
         yield found
@@ -244,10 +241,8 @@ def without_cognee(workspace: Workspace) -> Stores:
 
 @pytest.mark.parametrize("cut_off", [False, True])
 def test_where_cognee_is_no_longer_installed_its_graph_is_removed_and_made_again_later(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cut_off: bool
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, cut_off: bool
 ) -> None:
-    workspace = Workspace(tmp_path)
-    workspace.memory.mkdir(mode=0o700)
     spool.prepare(workspace.spool)
     with WithFakeGraph(workspace) as stores:
         gone, other = remember(stores, f"The {SECRET} lives on an island."), remember(stores, "Lakes.")
@@ -278,9 +273,7 @@ def test_where_cognee_is_no_longer_installed_its_graph_is_removed_and_made_again
         assert stores.fake.held == {other}
 
 
-def test_without_a_graph_none_is_opened(tmp_path: Path) -> None:
-    workspace = Workspace(tmp_path / "w")
-    workspace.memory.mkdir(mode=0o700, parents=True)
+def test_without_a_graph_none_is_opened(workspace: Workspace) -> None:
 
     with without_cognee(workspace) as stores:
         memory = Memory("m", 0, "legacy", METADATA, AT, text=f"The {SECRET} is a marsupial of the west.")

@@ -34,6 +34,5 @@ def test_an_answer_says_how_many_changes_its_copy_lacks() -> None:
 
 @pytest.mark.parametrize("here", [None, 0])
 def test_without_a_copy_it_asks_for_patience(here: int | None) -> None:
-    with pytest.raises(JobError) as caught:
+    with pytest.raises(JobError, match="TEAM_READER_BUSY"):
         reading(here, 5).answer("ann", "w", "retrieve", {}, "/here")
-    assert caught.value.code == "TEAM_READER_BUSY"

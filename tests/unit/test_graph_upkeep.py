@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -55,9 +54,7 @@ def test_it_is_worth_it_for_many_or_after_a_day_on_an_idle_machine_with_mains(
 
 
 @pytest.fixture
-def stores(tmp_path: Path) -> Any:
-    workspace = Workspace(tmp_path)
-    workspace.memory.mkdir(mode=0o700)
+def stores(workspace: Workspace) -> Any:
     with WithFakeGraph(workspace) as found:
         metadata = Metadata(topic_id="t", status="Active")
         found.store.add(

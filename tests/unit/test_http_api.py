@@ -248,13 +248,6 @@ def test_a_body_without_measure_is_refused_before_it_is_read(running: Running) -
             send_on(connection, chunk)
 
 
-@pytest.mark.parametrize(("method", "path"), [("GET", "/v1/retrieve"), ("POST", "/healthz"), ("DELETE", "/v1/context")])
-def test_another_method_is_answered_with_those_that_there_are(running: Running, method: str, path: str) -> None:
-    reply = running.ask(path, method=method)
-    assert (reply.status, reply.code) == (405, "HTTP_NO_ROUTE")
-    assert {"GET", "POST"} & set(reply.headers["allow"].split(", "))
-
-
 @pytest.mark.parametrize("path", ["/v1", "/v1/retrieve/", "/v1/../v1/retrieve", "/docs", "//", "/%00", "/v1/ü"])
 def test_nothing_else_is_there(running: Running, path: str) -> None:
     reply = running.ask(path.encode().decode("latin-1") if path.isascii() else "/v1/%C3%BC")

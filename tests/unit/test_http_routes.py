@@ -631,7 +631,11 @@ def test_looking_by_head_is_as_by_get_without_the_body(place: Operated) -> None:
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT", "FOO"])
 def test_another_method_changes_nothing_and_is_told_which_there_are(place: Operated, method: str) -> None:
-    for path, allowed in (("/v1/jobs", {"GET", "HEAD", "POST"}), ("/v1/control", {"POST"}), ("/", {"GET", "HEAD"})):
+    look = {"GET", "HEAD"}
+    for path, allowed in (
+        ("/v1/jobs", {*look, "POST"}), ("/v1/control", {"POST"}), ("/v1/retrieve", {"POST"}), ("/", look),
+        ("/healthz", look),
+    ):  # fmt: skip
         reply = place.running.ask(path, method=method)
         assert (reply.status, set(reply.headers["allow"].split(", "))) == (405, allowed)
         assert not any(name.startswith("access-control") for name in reply.headers)

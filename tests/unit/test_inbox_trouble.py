@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from bridge.settings import Settings
 from jobs import clock, files, spool
 from jobs.layout import SpoolPaths
 from jobs.model import encode
 from worker.inbox import intake as intake_module
 from worker.inbox.control import Control
-from worker.inbox.intake import Intake, Limits
+from worker.inbox.intake import Intake
 from worker.scheduling import recovery
 from worker.scheduling.ledger import Ledger
 
@@ -24,11 +25,11 @@ class Door:
         self.place = SpoolPaths(folder)
         spool.prepare(self.place)
         self.ledger = Ledger(self.place, [])
-        limits = Limits(
+        settings = Settings(
             max_job_bytes=4096, max_active_jobs=100, min_free_bytes=0, max_attempts=4,
             partial_write_grace=grace, test_jobs=True,
         )  # fmt: skip
-        self.intake = Intake(self.place, self.ledger, limits)
+        self.intake = Intake(self.place, self.ledger, settings)
 
     def drop(self, job_id: str) -> Path:
         path = self.place.dropped(job_id)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import pytest
 from fake_embedder import FakeEmbedder
@@ -40,9 +39,7 @@ def embedder() -> PickyEmbedder:
 
 
 @pytest.fixture
-def stores(tmp_path: Path, embedder: PickyEmbedder) -> Iterator[Stores]:
-    workspace = Workspace(tmp_path)
-    workspace.memory.mkdir(mode=0o700)
+def stores(workspace: Workspace, embedder: PickyEmbedder) -> Iterator[Stores]:
     with WithFakeGraph(workspace, embedder=embedder) as found:
         yield found
 

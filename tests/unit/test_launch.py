@@ -184,9 +184,8 @@ def test_a_worker_that_ends_at_once_is_an_error_with_its_last_words(workspace: W
         return 1
 
     started.at_once = at_once
-    with pytest.raises(JobError) as caught:
+    with pytest.raises(JobError, match="WORKER_START_FAILED") as caught:
         launch.start(workspace)
-    assert caught.value.code == "WORKER_START_FAILED"
     assert "The workspace is not trusted." in caught.value.message
 
 

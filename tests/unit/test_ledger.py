@@ -79,19 +79,13 @@ def test_an_ended_job_is_no_longer_live_and_its_copy_is_put_away(place: SpoolPat
     assert (place.copy("a").exists(), place.ended_copy("a").exists()) == (False, True)
 
 
-def test_an_event_that_does_not_fit_changes_nothing(place: SpoolPaths, ledger: Ledger) -> None:
+def test_an_event_that_does_not_fit_changes_nothing_and_holds_up_no_other(place: SpoolPaths, ledger: Ledger) -> None:
     """A stale message of the queue, or the late result of a dead attempt."""
-    accepted(ledger, "a")
-    before = on_disk(place, "a")
-    assert ledger.apply({"a": Succeeded({}), "nobody": Started()}) == []
-    assert on_disk(place, "a") == before == ledger.get("a")
-
-
-def test_one_event_that_does_not_fit_does_not_hold_up_the_others(ledger: Ledger) -> None:
     accepted(ledger, "a", "b")
-    ledger.apply({"b": Started()})
-    stepped = ledger.apply({"a": Started(), "b": Started()})
-    assert [(record.job_id, record.state) for record in stepped] == [("a", "running")]
+    before = on_disk(place, "a")
+    stepped = ledger.apply({"a": Succeeded({}), "nobody": Started(), "b": Started()})
+    assert [(record.job_id, record.state) for record in stepped] == [("b", "running")]
+    assert on_disk(place, "a") == before == ledger.get("a")
 
 
 def test_a_record_that_cannot_be_written_is_not_changed_in_memory(
@@ -120,32 +114,6 @@ def test_counts_hold_live_jobs_and_those_that_ended_since_the_start(ledger: Ledg
     assert {record.job_id for record in ledger.live()} == {"b", "c", "d"}
 
 
-def test_due_jobs_come_by_priority_then_by_age_and_only_those_of_the_kind(place: SpoolPaths) -> None:
-    at = clock.iso(NOW)
-    later = clock.iso(NOW + timedelta(seconds=1))
-
-    def waiting(job_id: str, **fields: object) -> Record:
-        known = {"kind": "noop", "job_sha256": "0", "state": "queued", "accepted_at": at, **fields}
-        return Record(job_id=job_id, **known)  # type: ignore[arg-type]
-
-    ledger = Ledger(
-        place,
-        [
-            waiting("young", accepted_at=later),
-            waiting("old"),
-            waiting("urgent", priority=5, accepted_at=later),
-            waiting("delayed", next_attempt_at=later),
-            waiting("running", state="running"),
-            waiting("other", kind="rebuild"),
-            waiting("again", state="retrying", next_attempt_at=at),
-        ],
-        now=lambda: NOW,
-    )
-    assert [record.job_id for record in ledger.due("noop", 10)] == ["urgent", "again", "old", "young"]
-    assert [record.job_id for record in ledger.due("noop", 2)] == ["urgent", "again"]
-    assert ledger.kinds_due() == ["noop", "rebuild"]
-
-
 # --- what becomes due ---
 
 
@@ -169,46 +137,10 @@ def delayed(job_id: str, seconds: float, *, attempt: int = 1, priority: int = 0,
     )  # fmt: skip
 
 
-def test_a_job_is_announced_when_its_time_has_come(place: SpoolPaths) -> None:
-    table = Table(place, delayed("a", 5, priority=3))
-    assert table.after(0) == []
-    assert table.after(4.9) == []
-    assert table.after(0.2) == [("a", 3)]
-
-
-def test_a_due_job_is_announced_once_however_often_is_looked(place: SpoolPaths) -> None:
-    table = Table(place, delayed("a", 5))
-    assert table.after(10) == [("a", 0)]
-    assert table.after(0) == []
-    assert table.after(100) == []
-
-
-def test_the_next_attempt_of_the_same_job_is_announced_again(place: SpoolPaths) -> None:
-    table = Table(place, delayed("a", 0))
-    assert table.after(1) == [("a", 0)]
-    table.ledger.apply({"a": lifecycle.Started()})
-    table.ledger.apply({"a": lifecycle.Failed(JobError("TEST_RETRY"))})
-    assert table.after(0.5) == []
-    assert table.after(0.5) == [("a", 0)]
-
-
-def test_a_job_without_a_delay_is_announced_at_once(place: SpoolPaths) -> None:
-    """At its acceptance, and when a new worker takes it up."""
-    table = Table(place, Record(job_id="a", kind="noop", job_sha256="0", state="queued"))
-    assert table.after(0) == [("a", 0)]
-    accepted(table.ledger, "b", priority=7)
-    assert table.after(0) == [("b", 7)]
-
-
-def test_a_job_that_is_delayed_from_the_start_is_announced_when_it_may_begin(place: SpoolPaths) -> None:
-    table = Table(place, delayed("a", 5, attempt=0, state="queued"))
-    assert table.after(6) == [("a", 0)]
-
-
-def test_what_was_interrupted_replayed_or_adopted_is_announced(place: SpoolPaths) -> None:
+def test_what_was_accepted_interrupted_replayed_or_adopted_is_announced(place: SpoolPaths) -> None:
     table = Table(place)
     accepted(table.ledger, "a", "b")
-    table.after(0)
+    assert table.after(0) == [("a", 0), ("b", 0)]
     table.ledger.apply({"a": Started(), "b": Started()})
     assert table.after(0) == []
     table.ledger.apply({"a": Interrupted(), "b": Failed(JobError("TEST_FAILURE"))})
@@ -219,33 +151,15 @@ def test_what_was_interrupted_replayed_or_adopted_is_announced(place: SpoolPaths
     assert table.after(0) == [("c", 0)]
 
 
-def test_the_pause_lasts_until_the_next_job_is_due(place: SpoolPaths) -> None:
+def test_the_pause_lasts_until_the_next_job_is_due_which_was_not_announced(place: SpoolPaths) -> None:
     table = Table(place, delayed("a", 5), delayed("b", 3))
-    assert table.ledger.seconds_to_next(at_most=10) == 3
-    assert table.ledger.seconds_to_next(at_most=2) == 2
-    table.after(3)
-    assert table.ledger.seconds_to_next(at_most=10) == 2
-
-
-def test_a_job_that_is_overdue_leaves_no_pause(place: SpoolPaths) -> None:
-    assert Table(place, delayed("a", -5)).ledger.seconds_to_next(at_most=10) == 0
-    table = Table(place, delayed("a", 5))
-    table.now += timedelta(seconds=6)
-    assert table.ledger.seconds_to_next(at_most=10) == 0
-
-
-def test_a_job_that_was_announced_does_not_shorten_the_pause(place: SpoolPaths) -> None:
-    """Else the worker would spin while the job waits for its turn."""
-    table = Table(place, delayed("a", -5))
-    table.after(0)
-    assert table.ledger.seconds_to_next(at_most=10) == 10
-
-
-def test_without_delayed_jobs_nothing_is_due_later(place: SpoolPaths) -> None:
-    table = Table(place)
-    accepted(table.ledger, "a")
-    table.after(0)
-    assert table.ledger.seconds_to_next(at_most=10) == 10
+    assert [table.ledger.seconds_to_next(at_most=seconds) for seconds in (10, 2)] == [3, 2]
+    table.now += timedelta(seconds=4)
+    assert table.ledger.seconds_to_next(at_most=10) == 0, "one is overdue"
+    assert table.after(0) == [("b", 0)]
+    assert table.ledger.seconds_to_next(at_most=10) == 1
+    assert table.after(1) == [("a", 0)]
+    assert table.ledger.seconds_to_next(at_most=10) == 10, "else the worker would spin while they wait for their turn"
 
 
 def test_the_oldest_is_the_one_that_has_waited_longest(ledger: Ledger) -> None:
@@ -259,34 +173,19 @@ def test_the_oldest_is_the_one_that_has_waited_longest(ledger: Ledger) -> None:
 # --- late outcomes ---
 
 
-def test_an_outcome_of_a_dead_attempt_is_refused(place: SpoolPaths, ledger: Ledger) -> None:
+@pytest.mark.parametrize(
+    "meanwhile",
+    [[Interrupted(), Started()], [Cancelled(), None, Started()], [Cancelled()]],
+    ids=["a dead attempt", "a former generation", "a job that has ended"],
+)
+def test_a_late_outcome_is_refused(place: SpoolPaths, ledger: Ledger, meanwhile: list[Event | None]) -> None:
     accepted(ledger, "a")
     (first,) = ledger.apply({"a": Started()})
-    ledger.apply({"a": Interrupted()})
-    (second,) = ledger.apply({"a": Started()})
+    for event in meanwhile:
+        _ = ledger.replay("a") if event is None else ledger.apply({"a": event})
+    before = on_disk(place, "a")
     assert ledger.apply({"a": Succeeded({"late": True})}, {"a": first.ticket}) == []
-    assert on_disk(place, "a") == second == ledger.get("a")
-    (ended,) = ledger.apply({"a": Succeeded({"late": False})}, {"a": second.ticket})
-    assert ended.result == {"late": False}
-
-
-def test_an_outcome_of_a_former_generation_is_refused(place: SpoolPaths, ledger: Ledger) -> None:
-    accepted(ledger, "a")
-    (first,) = ledger.apply({"a": Started()})
-    ledger.apply({"a": Cancelled()})
-    ledger.replay("a")
-    (again,) = ledger.apply({"a": Started()})
-    assert (first.ticket, again.ticket) == ((1, 1), (2, 1))
-    assert ledger.apply({"a": Succeeded({})}, {"a": first.ticket}) == []
-    assert on_disk(place, "a") == again
-
-
-def test_an_outcome_of_a_job_that_has_ended_is_refused(place: SpoolPaths, ledger: Ledger) -> None:
-    accepted(ledger, "a")
-    (running,) = ledger.apply({"a": Started()})
-    (ended,) = ledger.apply({"a": Cancelled()})
-    assert ledger.apply({"a": Succeeded({})}, {"a": running.ticket}) == []
-    assert on_disk(place, "a") == ended
+    assert on_disk(place, "a") == before
 
 
 def test_a_refused_outcome_holds_up_no_other_of_the_same_step(ledger: Ledger) -> None:
@@ -300,26 +199,16 @@ def test_a_refused_outcome_holds_up_no_other_of_the_same_step(ledger: Ledger) ->
 # --- cancelling ---
 
 
-def test_a_waiting_job_is_cancelled(place: SpoolPaths, ledger: Ledger) -> None:
-    accepted(ledger, "a")
-    assert ledger.cancel("a") == "cancelled"
-    assert on_disk(place, "a").state == "cancelled"
-    assert ledger.get("a") is None
-
-
-def test_a_running_job_is_not_cancelled_under_its_runner(ledger: Ledger) -> None:
-    accepted(ledger, "a")
-    ledger.apply({"a": Started()})
-    assert ledger.cancel("a") == "running"
-    assert [record.state for record in ledger.live()] == ["running"]
-
-
-def test_a_job_that_has_ended_or_that_nobody_knows_is_not_cancelled(place: SpoolPaths, ledger: Ledger) -> None:
-    accepted(ledger, "a")
-    ledger.apply({"a": Started()})
-    (ended,) = ledger.apply({"a": Succeeded({})})
-    assert (ledger.cancel("a"), ledger.cancel("nobody")) == ("ended", "ended")
-    assert on_disk(place, "a") == ended
+def test_a_job_is_cancelled_while_it_waits_and_neither_under_its_runner_nor_after_its_end(
+    place: SpoolPaths, ledger: Ledger
+) -> None:
+    accepted(ledger, "waits", "runs", "ended")
+    ledger.apply({"runs": Started(), "ended": Started()})
+    (ended,) = ledger.apply({"ended": Succeeded({})})
+    found = [ledger.cancel(job_id) for job_id in ("waits", "runs", "ended", "nobody")]
+    assert found == ["cancelled", "running", "ended", "ended"]
+    assert [(record.job_id, record.state) for record in ledger.live()] == [("runs", "running")]
+    assert (on_disk(place, "waits").state, on_disk(place, "ended")) == ("cancelled", ended)
 
 
 @pytest.mark.parametrize("event", [None, Failed(JobError("TEST_RETRY")), Interrupted()])
@@ -397,21 +286,6 @@ def test_a_job_without_a_record_or_without_its_copy_is_not_replayed(place: Spool
     with pytest.raises(JobError, match="JOB_NOT_FOUND"):
         ledger.replay("a")
     assert on_disk(place, "a").state == "cancelled"
-
-
-def test_three_crashes_alone_end_a_job_as_poison_and_interruptions_count_for_nothing(
-    place: SpoolPaths, ledger: Ledger
-) -> None:
-    accepted(ledger, "a")
-    for _ in range(5):
-        ledger.apply({"a": Started()})
-        ledger.apply({"a": Interrupted()})
-    for _ in range(3):
-        ledger.apply({"a": Started()})
-        ledger.apply({"a": Crashed()})
-    record = on_disk(place, "a")
-    assert record.error is not None
-    assert (record.state, record.error["code"], record.crashes) == ("failed", "POISON", 3)
 
 
 def test_the_caps_are_the_settings(place: SpoolPaths) -> None:

@@ -14,8 +14,11 @@ from fake_embedder import FakeEmbedder
 from bridge.memory import Content, Memory, Metadata
 from bridge.search import listing
 from bridge.store import database, migrations
+from bridge.store.opening import reader_of
+from bridge.store.sizes import BY_STATUS
 from bridge.store.store import Store
-from bridge.store.values import Addition
+from bridge.store.values import Addition, Spent
+from jobs import clock
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
@@ -139,10 +142,18 @@ def test_a_store_of_an_older_format_is_read_before_a_worker_has_converted_it(
     assert listing.memory(workspace, "1")["summary_text"] == "Of old."
     assert listing.id_of(workspace, "1") == "a"
     assert listing.titles(workspace, ["a"], None) == ["#1 Of old."]
+    sizes = reader_of(workspace).sizes(clock.parse(NOW))
+    assert (sizes.memories, sizes.llm_today) == ({("legacy", "none"): 1}, Spent())
 
 
 def test_counts_are_by_kind_with_what_the_graph_is_owed(workspace: Workspace) -> None:
     assert listing.counts(workspace) == {"memories": 8, "summary": 7, "legacy": 1, "graph_lag": 8, "has_graph": False}
+
+
+def test_memories_are_counted_by_an_index(workspace: Workspace) -> None:
+    with closing(database.open_for_writing(workspace)) as connection:
+        plan = [str(row[3]) for row in connection.execute(f"EXPLAIN QUERY PLAN {BY_STATUS}")]
+    assert any("memories_catalogue" in line for line in plan), plan
 
 
 def test_a_workspace_that_was_never_used_has_nothing(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from jobs.errors import ERRORS
 from jobs.payloads import PAYLOADS, Ingest, Summary
 from worker.cli import parser
 from worker.mcp import changes, inputs, tools
-from worker.mcp.remedies import FOR_THE_USER, REMEDIES, remedy
+from worker.mcp.answer import FOR_THE_USER, REMEDIES, remedy
 from worker.mcp.tools import INSTRUCTIONS, TOOLS, Tool
 
 BY_NAME = {tool.name: tool for tool in TOOLS}
@@ -93,10 +93,6 @@ def test_instructions_and_descriptions_name_tools_that_exist() -> None:
     said_in_errors = {word for text in REMEDIES.values() for word in re.findall(r"memory_\w+", text)}
     assert said_in_errors <= set(BY_NAME)
     assert named <= set(BY_NAME)
-
-
-def test_instructions_do_not_take_what_waits_for_what_is_not_known() -> None:
-    assert "unless the answer warns that jobs wait" in INSTRUCTIONS
 
 
 def test_explain_takes_what_its_contract_says_by_the_names_of_all_tools() -> None:

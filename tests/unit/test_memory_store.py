@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from fake_embedder import FakeEmbedder
 from bridge import slices
 from bridge.embedding.embedder import Vectors
 from bridge.graph.open_stores import Stores
-from bridge.memory import Content, Memory, Metadata, References, TimeScope
+from bridge.memory import Content, Memory, Metadata
 from bridge.settings import Settings
 from bridge.store import database, migrations, store as store_module, vector_files
 from bridge.store.full_text import table_in_force
@@ -29,18 +30,22 @@ from jobs.layout import Workspace
 NOW = "2026-11-20T12:00:00Z"
 
 
+@dataclass
+class Place:
+    """A workspace, and the embedder that its store is opened with."""
+
+    workspace: Workspace
+    embedder: FakeEmbedder = field(default_factory=FakeEmbedder)
+
+    @contextmanager
+    def opened(self, embedder: FakeEmbedder | None = None, **options: Any) -> Iterator[Store]:
+        with closing(Store(self.workspace, embedder or self.embedder, **options)) as store:
+            yield store
+
+
 @pytest.fixture
-def embedder() -> FakeEmbedder:
-    return FakeEmbedder()
-
-
-@contextmanager
-def opened(workspace: Workspace, embedder: FakeEmbedder, **options: Any) -> Iterator[Store]:
-    store = Store(workspace, embedder, **options)
-    try:
-        yield store
-    finally:
-        store.close()
+def place(workspace: Workspace) -> Place:
+    return Place(workspace)
 
 
 def summary(memory_id: str, topic: str = "Ranking", **fields: Any) -> Memory:
@@ -71,55 +76,9 @@ def mapped_rows(workspace: Workspace, part: vector_files.Part = "passages") -> V
     return mapped
 
 
-def test_a_memory_comes_back_as_it_was_stored(workspace: Workspace, embedder: FakeEmbedder) -> None:
-    whole = Memory(
-        id="m",
-        number=0,
-        kind="decision_record",
-        metadata=Metadata("topic", "session", "plan-014", "DecisionRecord", NOW, NOW, NOW, 0.25),
-        stored_at=NOW,
-        content=Content(
-            "Topic ü", "Context\nof two lines", ("d1", "d2"), ("r",), ("q",), ("n",),
-            References(("f",), ("p",), ("b",), ("#1",)), TimeScope("week", NOW, NOW, 3),
-        ),
-        sources=("a", "b"),
-    )  # fmt: skip
-    with opened(workspace, embedder) as store:
-        (added,) = add(store, whole)
-        assert store.get("m") == added
-        assert added.number == 1
-        (old,) = add(store, legacy("l"))
-        assert store.get("l") == old
-        assert store.get("nobody") is None
-
-
-def test_numbers_go_up_and_are_never_used_again(workspace: Workspace, embedder: FakeEmbedder) -> None:
-    with opened(workspace, embedder) as store:
-        assert [memory.number for memory in add(store, summary("a"), summary("b"))] == [1, 2]
-    with closing(sqlite3.connect(workspace.memory_db)) as connection, connection:
-        connection.execute("DELETE FROM memories WHERE id = 'b'")
-    with opened(workspace, embedder) as store:
-        assert [memory.number for memory in add(store, summary("c"))] == [3]
-
-
-def test_a_memory_that_is_there_is_not_added_again_and_nothing_beside_it(
-    workspace: Workspace, embedder: FakeEmbedder
-) -> None:
-    with opened(workspace, embedder) as store:
-        store.outbox.note_opened("model")
-        add(store, summary("a"))
-        with pytest.raises(sqlite3.IntegrityError):
-            add(store, summary("b"), summary("a"))
-        assert store.get("b") is None
-        assert store.outbox.count() == 1
-        assert [memory.number for memory in add(store, summary("b"))] == [2]
-
-
-def test_a_memory_of_the_same_words_is_found_without_a_look_at_all_others(
-    workspace: Workspace, embedder: FakeEmbedder
-) -> None:
+def test_a_memory_of_the_same_words_is_found_without_a_look_at_all_others(place: Place) -> None:
     steps: list[int] = []
-    with opened(workspace, embedder) as store:
+    with place.opened() as store:
         add(store, *(legacy(f"l{length}", "x" * length) for length in range(1, 500)))
         store._connection.set_progress_handler(lambda: steps.append(1), 100)  # of SQLite's instructions
         assert store.same_as(legacy("other", "x" * 300)) == "l300"
@@ -128,46 +87,22 @@ def test_a_memory_of_the_same_words_is_found_without_a_look_at_all_others(
     assert len(steps) < 10
 
 
-def test_the_job_that_brought_a_memory_is_known(workspace: Workspace, embedder: FakeEmbedder) -> None:
-    with opened(workspace, embedder) as store:
-        add(store, summary("a"))
-        known = store.known("a")
-        assert known is not None
-        assert (known.number, known.origin_job) == (1, "job of a")
-        assert store.known("b") is None
-        assert store.forgotten_at("a") is None
-
-
-def test_each_text_is_embedded_once_whoever_asks(workspace: Workspace, embedder: FakeEmbedder) -> None:
-    with opened(workspace, embedder) as store:
-        add(store, summary("a"))
-        first = list(embedder.seen)
-        assert sorted(first) == sorted(passage.text for passage in passages(summary("a")))
-        store.embed(first)
-        add(store, summary("b", topic="Ranking"))
-        assert embedder.seen.count("Ranking") == 1
-        assert len(embedder.seen) == len(set(embedder.seen))
-    with opened(workspace, embedder) as store:
-        store.embed(first)
-        assert len(embedder.seen) == len(set(embedder.seen))
-
-
-def test_vectors_come_in_the_order_of_the_texts_known_or_new(workspace: Workspace, embedder: FakeEmbedder) -> None:
-    with opened(workspace, embedder) as store:
+def test_vectors_come_in_the_order_of_the_texts_known_or_new(place: Place) -> None:
+    with place.opened() as store:
         store.embed(["b"])
         found = store.embed(["a", "b", "a", "c"])
         assert np.array_equal(found, FakeEmbedder().embed(["a", "b", "a", "c"]))
         assert store.embed([]).shape == (0, 16)
 
 
-def test_the_passages_of_a_memory_stand_at_its_rows(workspace: Workspace, embedder: FakeEmbedder) -> None:
-    with opened(workspace, embedder) as store:
+def test_the_passages_of_a_memory_stand_at_its_rows(place: Place) -> None:
+    with place.opened() as store:
         add(store, summary("a"), legacy("l"))
         add(store, summary("b"))
-    with closing(sqlite3.connect(workspace.memory_db)) as connection:
+    with closing(sqlite3.connect(place.workspace.memory_db)) as connection:
         columns = "id, passage_row, passage_count, whole_row"
         places = connection.execute(f"SELECT {columns} FROM memories ORDER BY number").fetchall()
-    mapped, wholes = mapped_rows(workspace), mapped_rows(workspace, "wholes")
+    mapped, wholes = mapped_rows(place.workspace), mapped_rows(place.workspace, "wholes")
     stored = [summary("a"), legacy("l"), summary("b")]
     for memory, (memory_id, row, count, whole_row) in zip(stored, places, strict=True):
         texts = [passage.text for passage in passages(memory)]
@@ -177,27 +112,25 @@ def test_the_passages_of_a_memory_stand_at_its_rows(workspace: Workspace, embedd
 
 
 def test_an_addition_that_is_aborted_leaves_nothing_and_its_rows_are_overwritten(
-    workspace: Workspace, embedder: FakeEmbedder, monkeypatch: pytest.MonkeyPatch
+    place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with opened(workspace, embedder) as store:
+    with place.opened() as store:
         add(store, summary("a"))
         with monkeypatch.context() as patch:
             patch.setattr(store.outbox, "enqueue", lambda *_: 1 / 0)
             with pytest.raises(ZeroDivisionError):
                 add(store, summary("lost", context="Never to be seen. " * 20))
         assert store.get("lost") is None
-        assert len(rows_of(workspace, "words")) == 1
+        assert len(rows_of(place.workspace, "words")) == 1
         (added,) = add(store, summary("b"))
     assert added.number == 2
     texts = [passage.text for memory in (summary("a"), summary("b")) for passage in passages(memory)]
-    assert np.array_equal(mapped_rows(workspace), FakeEmbedder().embed(texts))
+    assert np.array_equal(mapped_rows(place.workspace), FakeEmbedder().embed(texts))
 
 
-def test_a_kill_between_vectors_and_commit_leaves_the_store_as_it_was(
-    workspace: Workspace, embedder: FakeEmbedder
-) -> None:
+def test_a_kill_between_vectors_and_commit_leaves_the_store_as_it_was(place: Place) -> None:
     """A real process ends itself right before the transaction; what it appended is not committed."""
-    with opened(workspace, embedder) as store:
+    with place.opened() as store:
         store.outbox.note_opened("model")
         add(store, summary("a"))
     code = """
@@ -213,65 +146,12 @@ store.outbox.enqueue = lambda *_: os._exit(9)
 store.add([(Memory("lost", 0, "legacy", Metadata(), "2026-11-20T12:00:00Z", text="gone"), None)], "")
 """
     tests = Path(__file__).resolve().parents[1]
-    done = subprocess.run([sys.executable, "-c", code, str(workspace.root), str(tests), str(tests.parent)])
+    done = subprocess.run([sys.executable, "-c", code, str(place.workspace.root), str(tests), str(tests.parent)])
     assert done.returncode == 9
-    with opened(workspace, embedder) as store:
+    with place.opened() as store:
         assert store.get("lost") is None
         assert store.outbox.count() == 1
         assert [memory.number for memory in add(store, summary("b"))] == [2]
-
-
-def test_what_is_stored_is_owed_to_the_graph_until_it_is_paid(workspace: Workspace, embedder: FakeEmbedder) -> None:
-    with opened(workspace, embedder) as store:
-        store.outbox.note_opened("model")
-        add(store, summary("a"), summary("b"))
-        assert [(owed.memory_id, owed.action) for owed in store.outbox.pending(10)] == [("a", "write"), ("b", "write")]
-        assert [owed.memory_id for owed in store.outbox.pending(10, ["b", "nobody"])] == ["b"]
-        assert store.outbox.pending(10, []) == []
-        store.outbox.delivered(store.outbox.pending(10, ["a"]))
-        assert [owed.memory_id for owed in store.outbox.pending(10)] == ["b"]
-    with opened(workspace, embedder) as store:
-        assert store.outbox.count() == 1
-
-
-def test_what_the_graph_refused_is_owed_still_and_counted(workspace: Workspace, embedder: FakeEmbedder) -> None:
-    with opened(workspace, embedder) as store:
-        store.outbox.note_opened("model")
-        add(store, summary("a"), summary("b"))
-        store.outbox.rejected(store.outbox.pending(1)[0], "GRAPH_WRITE_FAILED")
-        assert [(owed.memory_id, owed.tries) for owed in store.outbox.pending(10)] == [("a", 1), ("b", 0)]
-        assert [owed.memory_id for owed in store.outbox.pending(10, untried=True)] == ["b"]
-
-
-def test_everything_can_be_owed_anew(workspace: Workspace, embedder: FakeEmbedder) -> None:
-    with opened(workspace, embedder) as store:
-        add(store, summary("a"), summary("b"))
-        store.outbox.delivered(store.outbox.pending(1))
-        assert store.outbox.enqueue_all(NOW) == 2
-        assert [owed.memory_id for owed in store.outbox.pending(10)] == ["a", "b"]
-
-
-def test_a_change_of_status_embeds_nothing_and_is_owed(workspace: Workspace, embedder: FakeEmbedder) -> None:
-    later = "2026-11-21T12:00:00Z"
-    with opened(workspace, embedder) as store:
-        store.outbox.note_opened("model")
-        add(store, summary("a"))
-        store.outbox.delivered(store.outbox.pending(10))
-        embedder.seen.clear()
-        changed = store.set_status("a", "Superseded", later, later)
-        assert (changed.metadata.status, changed.metadata.updated_at) == ("Superseded", later)
-        assert changed.metadata.created_at == NOW
-        assert store.get("a") == changed
-        assert [(owed.memory_id, owed.action) for owed in store.outbox.pending(10)] == [("a", "status")]
-    assert embedder.seen == []
-
-
-@pytest.mark.parametrize(("memory_id", "code"), [("nobody", "MEMORY_NOT_FOUND"), ("l", "ARGUMENT_INVALID")])
-def test_a_status_needs_a_summary(workspace: Workspace, embedder: FakeEmbedder, memory_id: str, code: str) -> None:
-    with opened(workspace, embedder) as store:
-        add(store, legacy("l"))
-        with pytest.raises(JobError, match=code):
-            store.set_status(memory_id, "Superseded", NOW, NOW)
 
 
 def everything(workspace: Workspace) -> dict[str, Any]:
@@ -290,66 +170,63 @@ def everything(workspace: Workspace) -> dict[str, Any]:
     }
 
 
-def test_a_rebuild_gives_the_same_numbers_statuses_and_vectors_and_embeds_nothing(
-    workspace: Workspace, embedder: FakeEmbedder
-) -> None:
-    with opened(workspace, embedder) as store:
+def test_a_rebuild_gives_the_same_numbers_statuses_and_vectors_and_embeds_nothing(place: Place) -> None:
+    with place.opened() as store:
         add(store, summary("a"), legacy("l"))
         add(store, summary("b"))
         store.set_status("a", "Superseded", NOW, NOW)
-        before = everything(workspace)
-        embedder.seen.clear()
+        before = everything(place.workspace)
+        place.embedder.seen.clear()
         assert store.rebuild_vectors() > 3
         assert store.rebuild_words() == 3
-        assert everything(workspace) == before
-        assert len(list(workspace.vectors.iterdir())) == 2
+        assert everything(place.workspace) == before
+        assert len(list(place.workspace.vectors.iterdir())) == 2
         add(store, summary("c"))
-    assert embedder.seen == [p.text for p in passages(summary("c")) if p.kind != "topic"]
+    assert place.embedder.seen == [p.text for p in passages(summary("c")) if p.kind != "topic"]
 
 
 @pytest.mark.parametrize("part", ["passages", "wholes"])
 @pytest.mark.parametrize("damage", ["missing", "short"])
 def test_a_vector_file_that_is_lost_while_the_store_is_open_is_made_again_before_the_next_rows(
-    workspace: Workspace, embedder: FakeEmbedder, damage: str, part: vector_files.Part
+    place: Place, damage: str, part: vector_files.Part
 ) -> None:
-    with opened(workspace, embedder) as store:
+    with place.opened() as store:
         add(store, summary("a"), summary("b"))
-        path = vector_files.path_of(workspace.vectors, 1, part)
+        path = vector_files.path_of(place.workspace.vectors, 1, part)
         path.unlink() if damage == "missing" else path.write_bytes(path.read_bytes()[:-1])
         add(store, summary("c"))
         assert store._vectors.damage() is None
-        assert mapped_rows(workspace).any(axis=1).all()
+        assert mapped_rows(place.workspace).any(axis=1).all()
 
 
 @pytest.mark.parametrize("part", ["passages", "wholes"])
 @pytest.mark.parametrize("damage", ["missing", "short", "one bit", "zeros", "longer"])
 def test_a_damaged_vector_file_is_set_aside_and_made_again_without_embedding(
-    workspace: Workspace,
-    embedder: FakeEmbedder,
+    place: Place,
     damage: str,
     part: vector_files.Part,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    with opened(workspace, embedder) as store:
+    with place.opened() as store:
         add(store, summary("a"), summary("b"))
         add(store, summary("c"))
-        before = everything(workspace)
-    embedder.seen.clear()
-    path = vector_files.path_of(workspace.vectors, 1, part)
+        before = everything(place.workspace)
+    place.embedder.seen.clear()
+    path = vector_files.path_of(place.workspace.vectors, 1, part)
     data = path.read_bytes()
     damaged = {
         "missing": b"", "short": data[:-1], "one bit": data[:-1] + bytes([data[-1] ^ 1]), "zeros": bytes(len(data)),
         "longer": data + b"of an append that was cut off",
     }[damage]  # fmt: skip
     path.unlink() if damage == "missing" else path.write_bytes(damaged)
-    with opened(workspace, embedder):
-        assert everything(workspace) == before
-    assert embedder.seen == []
-    kept = [found.read_bytes() for found in workspace.quarantine.rglob(path.name)]
+    with place.opened():
+        assert everything(place.workspace) == before
+    assert place.embedder.seen == []
+    kept = [found.read_bytes() for found in place.workspace.quarantine.rglob(path.name)]
     assert kept == ([damaged] if damage in ("short", "one bit", "zeros") else [])
     assert ("set aside in" in caplog.text) == (damage != "longer")
-    with opened(workspace, embedder):
-        assert len(list(workspace.vectors.iterdir())) == 2
+    with place.opened():
+        assert len(list(place.workspace.vectors.iterdir())) == 2
 
 
 def harmed(workspace: Workspace, *statements: str) -> None:
@@ -370,133 +247,125 @@ WORD_DAMAGES = {
 
 @pytest.mark.parametrize("damage", WORD_DAMAGES.values(), ids=WORD_DAMAGES)
 def test_a_damaged_full_text_index_is_made_again_at_the_next_opening(
-    workspace: Workspace, embedder: FakeEmbedder, damage: str, caplog: pytest.LogCaptureFixture
+    place: Place, damage: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with opened(workspace, embedder) as store:
+    with place.opened() as store:
         add(store, summary("a"), summary("b"))
-        before = everything(workspace)
-    harmed(workspace, damage)
-    with opened(workspace, embedder) as store:
-        assert everything(workspace) == before
+        before = everything(place.workspace)
+    harmed(place.workspace, damage)
+    with place.opened() as store:
+        assert everything(place.workspace) == before
         assert "full-text index was damaged" in caplog.text
         add(store, summary("c"))
-        assert len(everything(workspace)["words"]) == 3
+        assert len(everything(place.workspace)["words"]) == 3
     caplog.clear()
-    with opened(workspace, embedder):
+    with place.opened():
         assert "damaged" not in caplog.text
+
+
+def left_with_two_memories(place: Place, closes: bool) -> None:
+    """The store is closed, or the process of its writer ends."""
+    with place.opened() as store:
+        add(store, summary("a"), summary("b"))
+        if not closes:
+            store._connection.close()
+            store._lock.release()
+            store._is_open = False
 
 
 @pytest.mark.parametrize(("closes", "noticed"), [(True, False), (False, True)], ids=["closed", "killed"])
 def test_the_vectors_of_many_memories_are_summed_after_an_unclean_end_alone(
-    workspace: Workspace,
-    embedder: FakeEmbedder,
+    place: Place,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
     closes: bool,
     noticed: bool,
 ) -> None:
     monkeypatch.setattr(store_module, "_CHECKED_QUICKLY", 1)
-    with opened(workspace, embedder) as store:
-        add(store, summary("a"), summary("b"))
-        if not closes:
-            store._connection.close()
-            store._lock.release()
-            store._is_open = False
-    path = vector_files.path_of(workspace.vectors, 1)
+    left_with_two_memories(place, closes)
+    path = vector_files.path_of(place.workspace.vectors, 1)
     path.write_bytes(b"\x01" + path.read_bytes()[1:])
-    with opened(workspace, embedder):
+    with place.opened():
         assert ("not as it was written" in caplog.text) == noticed
-    path = vector_files.path_of(workspace.vectors, 2 if noticed else 1)
+    path = vector_files.path_of(place.workspace.vectors, 2 if noticed else 1)
     path.write_bytes(path.read_bytes()[:-1])
-    with opened(workspace, embedder):
+    with place.opened():
         assert "missing or short" in caplog.text, "too few are noticed in any case"
 
 
 @pytest.mark.parametrize(("closes", "noticed"), [(True, False), (False, True)], ids=["closed", "killed"])
 def test_the_index_of_many_memories_is_compared_with_their_texts_after_an_unclean_end_alone(
-    workspace: Workspace,
-    embedder: FakeEmbedder,
+    place: Place,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
     closes: bool,
     noticed: bool,
 ) -> None:
     monkeypatch.setattr(store_module, "_CHECKED_QUICKLY", 1)
-    with opened(workspace, embedder) as store:
-        add(store, summary("a"), summary("b"))
-        if not closes:
-            store._connection.close()
-            store._lock.release()
-            store._is_open = False
-    harmed(workspace, "DELETE FROM words_data WHERE id > 10")
-    with opened(workspace, embedder):
+    left_with_two_memories(place, closes)
+    harmed(place.workspace, "DELETE FROM words_data WHERE id > 10")
+    with place.opened():
         assert ("full-text index was damaged" in caplog.text) == noticed
-    harmed(workspace, f"DELETE FROM {'words' if closes else 'words_2'}_content WHERE id = 1")
-    with opened(workspace, embedder):
+    harmed(place.workspace, f"DELETE FROM {'words' if closes else 'words_2'}_content WHERE id = 1")
+    with place.opened():
         assert "full-text index was damaged" in caplog.text, "too few are noticed in any case"
 
 
 @pytest.mark.parametrize("damage", ["no index", "no settings"])
-def test_a_memory_is_stored_though_the_full_text_index_breaks_at_that_moment(
-    workspace: Workspace, embedder: FakeEmbedder, damage: str
-) -> None:
-    with opened(workspace, embedder) as store:
+def test_a_memory_is_stored_though_the_full_text_index_breaks_at_that_moment(place: Place, damage: str) -> None:
+    with place.opened() as store:
         add(store, summary("a"))
-        harmed(workspace, WORD_DAMAGES[damage])
+        harmed(place.workspace, WORD_DAMAGES[damage])
         assert [memory.number for memory in add(store, summary("b"))] == [2]
-        assert [row[0] for row in everything(workspace)["words"]] == [1, 2]
-        assert mapped_rows(workspace).shape[0] == sum(len(passages(summary(name))) for name in "ab")
+        assert [row[0] for row in everything(place.workspace)["words"]] == [1, 2]
+        assert mapped_rows(place.workspace).shape[0] == sum(len(passages(summary(name))) for name in "ab")
 
 
-def test_readers_have_the_old_full_text_index_until_the_new_one_is_whole(
-    workspace: Workspace, embedder: FakeEmbedder
-) -> None:
+def test_readers_have_the_old_full_text_index_until_the_new_one_is_whole(place: Place) -> None:
     seen: list[int] = []
 
     def look(_: dict[str, Any]) -> None:
-        with closing(sqlite3.connect(workspace.memory_db)) as connection:
+        with closing(sqlite3.connect(place.workspace.memory_db)) as connection:
             table = table_in_force(connection)
             seen.append(connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
 
-    with opened(workspace, embedder) as store:
+    with place.opened() as store:
         add(store, *(summary(f"m{number}") for number in range(250)))
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(slices, "SLICE_SECONDS", 0.0)
             store.rebuild_words(look)
         look({})
     assert seen == [250] * 4
-    tables = [row[1] for row in rows_of(workspace, "sqlite_master") if str(row[4]).startswith("CREATE VIRTUAL")]
+    tables = [row[1] for row in rows_of(place.workspace, "sqlite_master") if str(row[4]).startswith("CREATE VIRTUAL")]
     assert tables == ["words_2"]
 
 
-def test_a_rebuild_of_words_that_was_cut_off_leaves_nothing_behind(
-    workspace: Workspace, embedder: FakeEmbedder
-) -> None:
-    with opened(workspace, embedder) as store:
+def test_a_rebuild_of_words_that_was_cut_off_leaves_nothing_behind(place: Place) -> None:
+    with place.opened() as store:
         add(store, summary("a"))
-        before = everything(workspace)
-        harmed(workspace, migrations.WORDS.format(table="words_2"), "INSERT INTO words_2 VALUES ('half', 'of it')")
+        before = everything(place.workspace)
+        harmed(
+            place.workspace, migrations.WORDS.format(table="words_2"), "INSERT INTO words_2 VALUES ('half', 'of it')"
+        )
         assert store.rebuild_words() == 1
-        assert everything(workspace) == before
+        assert everything(place.workspace) == before
 
 
-def test_a_rebuild_that_was_cut_off_does_not_disturb_the_next(workspace: Workspace, embedder: FakeEmbedder) -> None:
-    with opened(workspace, embedder) as store:
+def test_a_rebuild_that_was_cut_off_does_not_disturb_the_next(place: Place) -> None:
+    with place.opened() as store:
         add(store, summary("a"))
-        before = everything(workspace)
-        following = int(dict(rows_of(workspace, "meta"))["vector_generation"]) + 1
-        vector_files.path_of(workspace.vectors, following).write_bytes(b"half of something" * 1000)
+        before = everything(place.workspace)
+        following = int(dict(rows_of(place.workspace, "meta"))["vector_generation"]) + 1
+        vector_files.path_of(place.workspace.vectors, following).write_bytes(b"half of something" * 1000)
         store.rebuild_vectors()
-        assert everything(workspace) == before
+        assert everything(place.workspace) == before
 
 
-def test_a_rebuild_that_fails_leaves_no_file_behind(
-    workspace: Workspace, embedder: FakeEmbedder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_rebuild_that_fails_leaves_no_file_behind(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """It may be what has filled the disk."""
-    with opened(workspace, embedder) as store:
+    with place.opened() as store:
         add(store, *(summary(f"m{number}") for number in range(120)))
-        before = everything(workspace)
+        before = everything(place.workspace)
         real, calls = vector_files.append, iter(range(100))
 
         def full(*arguments: Any) -> int:
@@ -507,49 +376,41 @@ def test_a_rebuild_that_fails_leaves_no_file_behind(
         monkeypatch.setattr(vector_files, "append", full)
         with pytest.raises(OSError, match="No space"):
             store.rebuild_vectors()
-        assert len(list(workspace.vectors.iterdir())) == 2
-        assert everything(workspace) == before
+        assert len(list(place.workspace.vectors.iterdir())) == 2
+        assert everything(place.workspace) == before
 
 
-def test_an_empty_store_can_be_rebuilt(workspace: Workspace, embedder: FakeEmbedder) -> None:
-    with opened(workspace, embedder) as store:
+def test_an_empty_store_can_be_rebuilt(place: Place) -> None:
+    with place.opened() as store:
         assert (store.rebuild_vectors(), store.rebuild_words()) == (0, 0)
         assert [memory.number for memory in add(store, summary("a"))] == [1]
 
 
-def test_a_second_writer_is_told_that_the_store_is_busy(workspace: Workspace, embedder: FakeEmbedder) -> None:
-    with opened(workspace, embedder), pytest.raises(JobError, match="STORE_BUSY"):
-        Store(workspace, embedder)
-    with opened(workspace, embedder):
-        pass  # free again
-
-
-def test_a_store_of_another_model_is_refused_unchanged(workspace: Workspace, embedder: FakeEmbedder) -> None:
-    with opened(workspace, embedder) as store:
+def test_a_store_of_another_model_is_refused_unchanged(place: Place) -> None:
+    with place.opened() as store:
         add(store, summary("a"))
-        before = everything(workspace)
-    with pytest.raises(JobError) as caught:
-        Store(workspace, FakeEmbedder(name="other"))
-    assert caught.value.code == "EMBEDDER_MISMATCH"
+        before = everything(place.workspace)
+    with pytest.raises(JobError, match="EMBEDDER_MISMATCH") as caught:
+        Store(place.workspace, FakeEmbedder(name="other"))
     assert "fake/16" in caught.value.message
     assert "other/16" in caught.value.message
     assert "rebuild --what index" in caught.value.remediation
-    assert everything(workspace) == before
-    with opened(workspace, embedder):
+    assert everything(place.workspace) == before
+    with place.opened():
         pass  # the refusal has let go of the lock
 
 
-def test_a_rebuild_takes_another_model_over(workspace: Workspace, embedder: FakeEmbedder) -> None:
-    with opened(workspace, embedder) as store:
+def test_a_rebuild_takes_another_model_over(place: Place) -> None:
+    with place.opened() as store:
         add(store, summary("a"))
     other = FakeEmbedder(dimensions=8, name="other")
-    with opened(workspace, other, new_model=True) as store:
+    with place.opened(other, new_model=True) as store:
         assert store.model_changed
         store.rebuild_vectors()
         assert not store.model_changed
-    with opened(workspace, other) as store:
+    with place.opened(other) as store:
         assert [memory.number for memory in add(store, summary("b"))] == [2]
-    assert dict(rows_of(workspace, "meta"))["embedder"] == "other/8"
+    assert dict(rows_of(place.workspace, "meta"))["embedder"] == "other/8"
 
 
 class FailingEmbedder(FakeEmbedder):
@@ -559,13 +420,11 @@ class FailingEmbedder(FakeEmbedder):
         raise JobError("EMBEDDING_FAILED")
 
 
-def test_after_a_takeover_that_failed_the_store_is_refused_as_before(
-    workspace: Workspace, embedder: FakeEmbedder
-) -> None:
+def test_after_a_takeover_that_failed_the_store_is_refused_as_before(place: Place) -> None:
     """Else the next job of the same child would write the new model's vectors beside the old one's."""
-    with opened(workspace, embedder) as store:
+    with place.opened() as store:
         add(store, summary("a"))
-    with Stores(workspace, Settings()) as stores:
+    with Stores(place.workspace, Settings()) as stores:
         stores._embedder = FailingEmbedder(name="other")
         with pytest.raises(JobError, match="EMBEDDING_FAILED"):
             stores.open_store(new_model=True).rebuild_vectors()
@@ -573,66 +432,41 @@ def test_after_a_takeover_that_failed_the_store_is_refused_as_before(
             _ = stores.store
 
 
-def test_a_store_of_a_newer_program_is_refused_unchanged(workspace: Workspace, embedder: FakeEmbedder) -> None:
-    with opened(workspace, embedder) as store:
+def test_a_store_of_a_newer_program_is_refused_unchanged(place: Place) -> None:
+    with place.opened() as store:
         add(store, summary("a"))
-    with closing(sqlite3.connect(workspace.memory_db)) as connection:
+    with closing(sqlite3.connect(place.workspace.memory_db)) as connection:
         connection.execute(f"PRAGMA user_version = {migrations.FORMAT + 1}")
-    before = workspace.memory_db.read_bytes()
+    before = place.workspace.memory_db.read_bytes()
     with pytest.raises(JobError, match="STORE_NEWER"):
-        Store(workspace, embedder)
+        Store(place.workspace, place.embedder)
     with pytest.raises(JobError, match="STORE_NEWER"):
-        database.open_for_reading(workspace)
-    assert workspace.memory_db.read_bytes() == before
-
-
-def test_an_older_store_is_backed_up_before_it_is_migrated(
-    workspace: Workspace, embedder: FakeEmbedder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with opened(workspace, embedder) as store:
-        add(store, summary("a"))
-
-    def second(connection: sqlite3.Connection) -> None:
-        connection.execute("BEGIN")
-        connection.execute("ALTER TABLE memories ADD COLUMN extra TEXT")
-
-    monkeypatch.setattr(migrations, "MIGRATIONS", [*migrations.MIGRATIONS, second])
-    monkeypatch.setattr(migrations, "FORMAT", migrations.FORMAT + 1)
-    with opened(workspace, embedder) as store:
-        assert store.get("a") is not None
-    (backup,) = workspace.memory.glob("memory.format-*.db")
-    assert backup.stat().st_mode & 0o777 == 0o600
-    with closing(sqlite3.connect(backup)) as connection:
-        assert connection.execute("PRAGMA user_version").fetchone() == (migrations.FORMAT - 1,)
-        assert connection.execute("SELECT id FROM memories").fetchall() == [("a",)]
+        database.open_for_reading(place.workspace)
+    assert place.workspace.memory_db.read_bytes() == before
 
 
 @pytest.mark.parametrize("content", [b"this is no database " * 100, b"SQLite format 3\0" + b"\xff" * 4096])
-def test_a_file_that_is_no_database_is_said_to_be_unreadable(
-    workspace: Workspace, embedder: FakeEmbedder, content: bytes
-) -> None:
-    workspace.memory_db.write_bytes(content)
+def test_a_file_that_is_no_database_is_said_to_be_unreadable(place: Place, content: bytes) -> None:
+    place.workspace.memory_db.write_bytes(content)
     with pytest.raises(JobError, match="STORE_UNREADABLE"):
-        Store(workspace, embedder)
+        Store(place.workspace, place.embedder)
     with pytest.raises(JobError, match="STORE_UNREADABLE"):
-        database.open_for_reading(workspace)
-    assert workspace.memory_db.read_bytes() == content
+        database.open_for_reading(place.workspace)
+    assert place.workspace.memory_db.read_bytes() == content
 
 
-def test_the_store_is_the_users_alone(workspace: Workspace, embedder: FakeEmbedder) -> None:
-    with opened(workspace, embedder) as store:
+def test_the_store_is_the_users_alone(place: Place) -> None:
+    with place.opened() as store:
         add(store, summary("a"))
-        for path in workspace.memory.rglob("*"):
+        for path in place.workspace.memory.rglob("*"):
             assert path.stat().st_mode & 0o077 == 0, path
 
 
-def test_readers_see_nothing_before_the_first_store_and_a_snapshot_afterwards(
-    workspace: Workspace, embedder: FakeEmbedder
-) -> None:
-    assert database.open_for_reading(workspace) is None
-    with opened(workspace, embedder) as store:
+def test_readers_see_nothing_before_the_first_store_and_a_snapshot_afterwards(place: Place) -> None:
+    assert database.open_for_reading(place.workspace) is None
+    with place.opened() as store:
         add(store, summary("a"))
-        reader = database.open_for_reading(workspace)
+        reader = database.open_for_reading(place.workspace)
         assert reader is not None
         with closing(reader):
             reader.execute("BEGIN")
@@ -644,13 +478,6 @@ def test_readers_see_nothing_before_the_first_store_and_a_snapshot_afterwards(
             with pytest.raises(sqlite3.OperationalError, match="readonly"):
                 reader.execute("DELETE FROM memories")
         store.checkpoint()
-
-
-def test_a_workspace_keeps_its_id(workspace: Workspace, embedder: FakeEmbedder) -> None:
-    with opened(workspace, embedder) as store:
-        first = store.workspace_id
-    with opened(workspace, embedder) as store:
-        assert store.workspace_id == first
 
 
 @pytest.mark.parametrize(
@@ -676,10 +503,8 @@ def test_a_failure_of_the_disk_is_an_error_that_waits(error: OSError | int, code
     assert (caught.value.code, caught.value.reaction) == (code, Reaction.WAIT)
 
 
-def test_a_transaction_that_a_full_disk_has_ended_says_so_and_the_next_one_goes_on(
-    workspace: Workspace, embedder: FakeEmbedder
-) -> None:
-    with opened(workspace, embedder) as store:
+def test_a_transaction_that_a_full_disk_has_ended_says_so_and_the_next_one_goes_on(place: Place) -> None:
+    with place.opened() as store:
         add(store, summary("a"))
         (pages,) = store._connection.execute("PRAGMA page_count").fetchone()
         store._connection.execute(f"PRAGMA max_page_count = {pages + 2}")
@@ -701,31 +526,29 @@ def test_what_is_no_failure_of_the_disk_stays_what_it_is(error: Exception) -> No
     assert caught.value is error
 
 
-def test_a_store_whose_file_was_removed_replaced_or_moved_is_not_in_place(
-    workspace: Workspace, embedder: FakeEmbedder
-) -> None:
-    with opened(workspace, embedder) as store:
+def test_a_store_whose_file_was_removed_replaced_or_moved_is_not_in_place(place: Place) -> None:
+    with place.opened() as store:
         assert store.is_in_place()
-        aside = workspace.memory / "aside"
-        workspace.memory_db.rename(aside)
+        aside = place.workspace.memory / "aside"
+        place.workspace.memory_db.rename(aside)
         assert not store.is_in_place()
-        workspace.memory_db.write_bytes(aside.read_bytes())
+        place.workspace.memory_db.write_bytes(aside.read_bytes())
         assert not store.is_in_place(), "a copy is another file"
-        aside.replace(workspace.memory_db)
+        aside.replace(place.workspace.memory_db)
         assert store.is_in_place()
-        moved = workspace.memory.with_name("moved")
-        workspace.memory.rename(moved)
+        moved = place.workspace.memory.with_name("moved")
+        place.workspace.memory.rename(moved)
         assert not store.is_in_place()
-        moved.rename(workspace.memory)
-        workspace.store_lock.unlink()
+        moved.rename(place.workspace.memory)
+        place.workspace.store_lock.unlink()
         assert not store.is_in_place(), "a second writer could lock a new file"
 
 
-def test_vectors_do_not_bring_a_removed_folder_back(workspace: Workspace, embedder: FakeEmbedder) -> None:
-    with opened(workspace, embedder) as store:
-        moved = workspace.memory.with_name("moved")
-        workspace.memory.rename(moved)
+def test_vectors_do_not_bring_a_removed_folder_back(place: Place) -> None:
+    with place.opened() as store:
+        moved = place.workspace.memory.with_name("moved")
+        place.workspace.memory.rename(moved)
         with pytest.raises(OSError, match="No such file"):
             add(store, summary("a"))
-        assert not workspace.memory.exists()
-        moved.rename(workspace.memory)
+        assert not place.workspace.memory.exists()
+        moved.rename(place.workspace.memory)

@@ -30,9 +30,8 @@ from bridge.store.values import Addition, AppliedJob
 from jobs import steps
 from jobs.errors import JobError
 from jobs.layout import Workspace
-from jobs.lifecycle import Failed, Succeeded
 from worker.cli import parser
-from worker.terminal import display
+from worker.terminal import output
 
 NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
 AT, LATER, LATER_STILL = "2026-01-05T12:00:00Z", "2026-01-06T12:00:00Z", "2026-01-07T12:00:00Z"
@@ -52,14 +51,12 @@ class Bench:
         return job_copies.task("migrate", payload, job_id, at=AT)
 
     def run(self, job_id: str, progress: Progress = ignore_progress, **payload: Any) -> dict[str, Any]:
-        outcome = migrate.run([self.task(job_id, **payload)], self.stores, NOW, progress)[job_id]
-        assert isinstance(outcome, Succeeded), outcome
-        return outcome.result
+        return dict(migrate.run(self.task(job_id, **payload), self.stores, NOW, progress))
 
     def fails(self, job_id: str, **payload: Any) -> JobError:
-        outcome = migrate.run([self.task(job_id, **payload)], self.stores, NOW, ignore_progress)[job_id]
-        assert isinstance(outcome, Failed), outcome
-        return outcome.error
+        with pytest.raises(JobError) as raised:
+            self.run(job_id, **payload)
+        return raised.value
 
     def restart(self) -> None:
         self.stores.__exit__(None, None, None)
@@ -217,15 +214,15 @@ def test_a_person_sees_which_text_failed_and_that_a_dry_run_changed_nothing(
 ) -> None:
     path = bench.old.add(BROKEN)
     given = parser("migrate").parse_args(["migrate"])
-    display.show(given, {"success": True, "kind": "migrate", "job_id": "d", "result": bench.run("d", dry_run=True)})
+    output.show(given, {"success": True, "kind": "migrate", "job_id": "d", "result": bench.run("d", dry_run=True)})
     shown = capsys.readouterr().out
     assert path.name in shown
     assert "4 memories of earlier versions: would be 3 migrated, 1 failed." in shown
     assert "Nothing was changed." in shown
-    display.show(given, {"success": True, "kind": "migrate", "job_id": "m", "result": bench.run("m")})
+    output.show(given, {"success": True, "kind": "migrate", "job_id": "m", "result": bench.run("m")})
     assert "Undo: cognee-memory migrate --undo m" in capsys.readouterr().out
     nothing = dict.fromkeys((*COUNTS, "items_omitted"), 0) | {"dry_run": True, "items": [], "warnings": []}
-    display.show(given, {"success": True, "kind": "migrate", "job_id": "n", "result": nothing})
+    output.show(given, {"success": True, "kind": "migrate", "job_id": "n", "result": nothing})
     assert capsys.readouterr().out == "There are no memories of earlier versions.\nNothing was changed.\n"
 
 

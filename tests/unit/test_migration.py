@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from old_workspace import BROKEN, CONVERSATION, ENRICHED, ENRICHED_NEWER, NOTE, PLAIN
+from old_workspace import CONVERSATION, ENRICHED, ENRICHED_NEWER, NOTE, PLAIN
 
 from bridge.memory import Metadata
 from bridge.transfer.migration import Converted, Skipped, convert
-from jobs.errors import JobError
 
 WORKSPACE = "0b9c7f8e-4b1a-4f7e-9a51-0d6c3f0f7a11"
 ADDED, ASKED, NOW = "2025-11-17T16:30:00Z", "2026-01-05T12:00:00Z", "2026-01-05T12:00:01Z"
@@ -80,12 +79,6 @@ def test_a_conversation_stays_what_it_is_with_its_time_and_importance() -> None:
     assert found.memory.metadata == Metadata(created_at="2025-11-10T09:30:00Z", importance=0.7)
     undated = CONVERSATION.replace("timestamp=2025-11-10T09:30:00Z", "timestamp=N/A")
     assert converted(undated).memory.metadata.created_at == ADDED
-
-
-def test_a_broken_block_says_which_line() -> None:
-    with pytest.raises(JobError) as raised:
-        converted(BROKEN)
-    assert (raised.value.code, raised.value.details["line"]) == ("METADATA_BROKEN", 8)
 
 
 @pytest.mark.parametrize("text", [NOTE, "", "Summary: of nothing", "# Notes\n\nDecisions are made on Mondays."])

@@ -25,7 +25,6 @@ from bridge.settings import Settings
 from bridge.store import open_store, opening
 from jobs.errors import ERRORS, JobError, Reaction
 from jobs.layout import Workspace
-from jobs.lifecycle import Succeeded
 
 NOW = "2026-11-20T12:00:00Z"
 AS_OF = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -184,9 +183,8 @@ def test_a_rebuild_with_another_model_makes_no_graph_where_none_is(
 ) -> None:
     monkeypatch.setattr(Graph, "rebuild", lambda *_: pytest.fail("a graph is made"))
     with Stores(old, settings(NEW)) as stores:
-        (outcome,) = rebuild.run([task("rebuild", {"what": what}, at=NOW)], stores, AS_OF, lambda _: None).values()
-    assert isinstance(outcome, Succeeded)
-    assert outcome.result["what"] == "index"
+        result = rebuild.run(task("rebuild", {"what": what}, at=NOW), stores, AS_OF, lambda _: None)
+    assert result["what"] == "index"
     assert opening.embedder_of(old) == NEW.identity
 
 

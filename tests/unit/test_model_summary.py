@@ -96,6 +96,6 @@ def test_the_model_reads_the_beats_and_is_told_what_was_taken_back_but_not_what_
 
 
 def test_a_long_segment_is_shortened_and_its_estimate_follows() -> None:
-    long = segment(*[(("user", "assistant")[at % 2], f"Part {at} has many words in it. " * 40) for at in range(400)])
+    long = segment(*[(("user", "assistant")[at % 2], f"Part {at} has many words in it. " * 40) for at in range(120)])
     assert len(beats_text(beats(long.turns))) < 4 * MAX_CHARACTERS
     assert estimated_tokens(segment(*TALK)) < estimated_tokens(long) < 14_000

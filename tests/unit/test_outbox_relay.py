@@ -85,9 +85,7 @@ class WithFakeGraph(fake_graph.WithFakeGraph):
 
 
 @pytest.fixture
-def stores(tmp_path: Path) -> Iterator[WithFakeGraph]:
-    workspace = Workspace(tmp_path)
-    workspace.memory.mkdir(mode=0o700)
+def stores(workspace: Workspace) -> Iterator[WithFakeGraph]:
     with WithFakeGraph(workspace) as found:
         yield found
 
@@ -238,7 +236,7 @@ def test_a_debt_is_deleted_after_it_was_written_and_synced(
     monkeypatch.setattr(steps, "_fault", passed.append)
     stores.graph.deliver(["a"])
     assert [step.partition(":")[2] for step in passed if step.startswith("after:")] == [
-        "graph.open", "graph.write", "graph.sync", "outbox.pay",
+        "graph.open", "graph.write", "graph.sync", "outbox.deliver",
     ]  # fmt: skip
 
 
@@ -383,102 +381,94 @@ def test_a_portion_grows_and_shrinks_towards_a_slice(size: int, seconds: float, 
     assert next_batch_size(size, seconds, 100) == following
 
 
+class OpenableCognee(FakeCognee):
+    def open(self) -> str:
+        return "ready"
+
+    def memory_count(self) -> int:
+        return 1000
+
+    def missing(self, _: object) -> list[str]:
+        return []
+
+
+class Openable(Stores):
+    """Stores that open their graph as in earnest, but for what cognee does; ``aside`` tells what was set aside."""
+
+    def __init__(self, workspace: Workspace, patch: pytest.MonkeyPatch) -> None:
+        super().__init__(workspace, Settings())
+        self._embedder = FakeEmbedder()
+        self.fake: Any = OpenableCognee()
+        self.aside: list[str] = []
+        module = ModuleType("bridge.graph.cognee_store")
+        module.CogneeStore = lambda *_: self.fake  # type: ignore[attr-defined]
+        patch.setitem(sys.modules, module.__name__, module)
+        patch.setattr(graph_files, "quarantine", lambda _, label: self.aside.append(label))
+
+
 @pytest.fixture
-def openable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Stores, Any]]:
-    """Stores that open their graph as in earnest, but for what cognee does."""
-
-    class Openable(FakeCognee):
-        def open(self) -> str:
-            return "ready"
-
-        def memory_count(self) -> int:
-            return 1000
-
-        def missing(self, _: object) -> list[str]:
-            return []
-
-    fake = Openable()
-    module = ModuleType("bridge.graph.cognee_store")
-    module.CogneeStore = lambda *_: fake  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, module.__name__, module)
-    workspace = Workspace(tmp_path)
-    workspace.memory.mkdir(mode=0o700)
-    with Stores(workspace, Settings()) as found:
-        found._embedder = FakeEmbedder()
-        yield found, fake
+def openable(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Iterator[Openable]:
+    with Openable(workspace, monkeypatch) as found:
+        yield found
 
 
-def test_a_graph_whose_opening_fails_at_its_end_is_closed(
-    openable: tuple[Stores, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_graph_whose_opening_fails_at_its_end_is_closed(openable: Openable, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else the next opening would have the same files open twice."""
-    stores, fake = openable
 
     def full(_: str) -> None:
         raise JobError("DISK_FULL")
 
     with monkeypatch.context() as patch:
-        patch.setattr(stores.store.outbox, "note_opened", full)
+        patch.setattr(openable.store.outbox, "note_opened", full)
         with pytest.raises(JobError, match="DISK_FULL"):
-            _ = stores.graph.open()
-    assert fake.closed == 1
-    assert stores.graph.open() is fake
+            _ = openable.graph.open()
+    assert openable.fake.closed == 1
+    assert openable.graph.open() is openable.fake
 
 
-def test_a_graph_that_ends_its_process_twice_as_it_is_opened_is_set_aside(
-    openable: tuple[Stores, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_graph_that_ends_its_process_twice_as_it_is_opened_is_set_aside(openable: Openable) -> None:
     """A damaged page may end who reads it; every job would end as POISON."""
-    stores, fake = openable
-    stores.store.add([(summary("a"), None)], NOW)
-    stores.graph.deliver(["a"])
-    aside: list[str] = []
-    monkeypatch.setattr(graph_files, "quarantine", lambda _, label: aside.append(label))
+    openable.store.add([(summary("a"), None)], NOW)
+    openable.graph.deliver(["a"])
 
     def opened() -> int:
         """Open the graph in what is a new process for it. Returns how often it was set aside so far."""
-        stores.graph._cognee = None
-        assert stores.graph.open() is fake
-        return len(aside)
+        openable.graph._cognee = None
+        assert openable.graph.open() is openable.fake
+        return len(openable.aside)
 
     assert [opened(), opened(), opened()] == [0, 0, 1]
-    assert stores.graph.lag() == 1
-    stores.graph.deliver(["a"])
+    assert openable.graph.lag() == 1
+    openable.graph.deliver(["a"])
     assert [opened(), opened()] == [1, 1]
-    stores.graph.close()
+    openable.graph.close()
     assert [opened(), opened()] == [1, 1]
-    stores.graph.close(cleanly=False)
+    openable.graph.close(cleanly=False)
     assert [opened(), opened()] == [1, 1]
 
 
-def test_a_graph_of_another_model_is_set_aside_and_made_again_when_it_is_opened(
-    openable: tuple[Stores, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stores, fake = openable
-    stores.store.add([(summary("a"), None), (summary("b"), None)], NOW)
-    stores.graph.deliver_all()
-    stores.graph.close()
-    stores.store.outbox.note_opened("of another model")
-    fake.told.clear()
-    aside: list[str] = []
-    monkeypatch.setattr(graph_files, "quarantine", lambda _, label: aside.append(label))
-    stores.graph.deliver_all()
-    assert (len(aside), fake.told) == (1, ["a", "b"])
-    assert stores.store.outbox.graph_model() == stores.embedder.identity
+def test_a_graph_of_another_model_is_set_aside_and_made_again_when_it_is_opened(openable: Openable) -> None:
+    openable.store.add([(summary("a"), None), (summary("b"), None)], NOW)
+    openable.graph.deliver_all()
+    openable.graph.close()
+    openable.store.outbox.note_opened("of another model")
+    openable.fake.told.clear()
+    openable.graph.deliver_all()
+    assert (len(openable.aside), openable.fake.told) == (1, ["a", "b"])
+    assert openable.store.outbox.graph_model() == openable.embedder.identity
 
 
 def test_an_opening_whose_process_was_told_to_end_does_not_count(
-    openable: tuple[Stores, Any], monkeypatch: pytest.MonkeyPatch
+    openable: Openable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Else two jobs that were cancelled, or took too long, would have a healthy graph written anew."""
-    stores, _ = openable
-    stores.store.add([(summary("a"), None)], NOW)
-    stores.graph.deliver(["a"])
+    openable.store.add([(summary("a"), None)], NOW)
+    openable.graph.deliver(["a"])
     monkeypatch.setattr(graph_files, "quarantine", lambda _, label: pytest.fail("set aside"))
     for _ in range(5):
-        stores.graph._cognee = None
-        assert stores.graph.open()
-        outbox.forgive_opening(stores._workspace)
+        openable.graph._cognee = None
+        assert openable.graph.open()
+        outbox.forgive_opening(openable._workspace)
 
 
 def test_where_there_is_no_store_there_is_nothing_to_forgive(tmp_path: Path) -> None:
@@ -487,84 +477,78 @@ def test_where_there_is_no_store_there_is_nothing_to_forgive(tmp_path: Path) -> 
 
 
 def test_a_graph_that_lacks_again_what_was_written_again_is_set_aside(
-    openable: tuple[Stores, Any], monkeypatch: pytest.MonkeyPatch
+    openable: Openable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Else every opening would write the same once more, to no end."""
-    stores, fake = openable
-    stores.store.add([(summary("a"), None), (summary("b"), None)], NOW)
-    stores.graph.deliver(["a", "b"])
-    aside: list[str] = []
-    monkeypatch.setattr(graph_files, "quarantine", lambda _, label: aside.append(label))
+    openable.store.add([(summary("a"), None), (summary("b"), None)], NOW)
+    openable.graph.deliver(["a", "b"])
     lacking = ["a"]
-    fake.missing = lambda _: list(lacking)
+    openable.fake.missing = lambda _: list(lacking)
 
     def opened() -> int:
-        stores.graph.close(cleanly=False)
-        assert stores.graph.open() is fake
-        stores.graph.deliver_all()
-        return len(aside)
+        openable.graph.close(cleanly=False)
+        assert openable.graph.open() is openable.fake
+        openable.graph.deliver_all()
+        return len(openable.aside)
 
     assert opened() == 0
     lacking[:] = ["b"]
     assert opened() == 0, "it is another one"
-    fake.told.clear()
-    monkeypatch.setattr(graph_files, "quarantine", lambda _, label: aside.append(label) or lacking.clear())
+    openable.fake.told.clear()
+    monkeypatch.setattr(graph_files, "quarantine", lambda _, label: openable.aside.append(label) or lacking.clear())
     assert opened() == 1
-    assert sorted(fake.told) == ["a", "b"]
+    assert sorted(openable.fake.told) == ["a", "b"]
     assert opened() == 1
 
 
 def test_an_opening_that_fails_with_an_error_is_none_that_ended_its_process(
-    openable: tuple[Stores, Any], monkeypatch: pytest.MonkeyPatch
+    openable: Openable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stores, fake = openable
-    stores.store.add([(summary("a"), None)], NOW)
+    openable.store.add([(summary("a"), None)], NOW)
 
     def refuse() -> str:
         raise JobError("GRAPH_UNAVAILABLE")
 
     with monkeypatch.context() as patch:
-        patch.setattr(fake, "open", refuse)
+        patch.setattr(openable.fake, "open", refuse)
         for _ in range(3):
             with pytest.raises(JobError, match="GRAPH_UNAVAILABLE"):
-                _ = stores.graph.open()
-    assert stores.store.outbox.note_opening() == 0
+                _ = openable.graph.open()
+    assert openable.store.outbox.note_opening() == 0
 
 
 def test_a_rebuild_of_the_graph_that_is_cut_off_forgets_not_whose_vectors_lie_there(
-    openable: tuple[Stores, Any], monkeypatch: pytest.MonkeyPatch
+    openable: Openable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After a change of the model, what was not set aside yet must not be taken for the new one's."""
-    stores, _ = openable
-    stores.store.add([(summary("a"), None)], NOW)
-    stores.graph.deliver(["a"])
+    openable.store.add([(summary("a"), None)], NOW)
+    openable.graph.deliver(["a"])
 
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(graph_files, "quarantine", full)
     with pytest.raises(OSError, match="No space"):
-        stores.graph.rebuild(NOW)
-    assert stores.store.outbox.graph_model() == stores.embedder.identity
+        openable.graph.rebuild(NOW)
+    assert openable.store.outbox.graph_model() == openable.embedder.identity
 
 
 def test_a_graph_that_cannot_be_checkpointed_keeps_nothing_else_from_maintenance(
-    openable: tuple[Stores, Any], monkeypatch: pytest.MonkeyPatch
+    openable: Openable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stores, fake = openable
-    assert stores.graph.open() is fake
+    assert openable.graph.open() is openable.fake
     maintained: list[Any] = []
-    monkeypatch.setattr(type(stores.store), "maintain", lambda _, now: maintained.append(now))
-    fake.overgrown = list
+    monkeypatch.setattr(type(openable.store), "maintain", lambda _, now: maintained.append(now))
+    openable.fake.overgrown = list
 
     def refuse(_: int) -> None:
         raise JobError("GRAPH_UNAVAILABLE")
 
-    fake.checkpoint = refuse
+    openable.fake.checkpoint = refuse
     with pytest.raises(JobError, match="GRAPH_UNAVAILABLE"):
-        stores.maintain()
+        openable.maintain()
     assert len(maintained) == 1
-    assert (fake.closed, stores.store.outbox.graph_was_closed()) == (1, False)
+    assert (openable.fake.closed, openable.store.outbox.graph_was_closed()) == (1, False)
 
 
 def test_maintenance_opens_nothing(stores: WithFakeGraph) -> None:

@@ -135,9 +135,8 @@ def test_another_users_file_is_not_read(root: Path) -> None:
 
 
 def test_a_file_over_the_limit_is_not_taken(root: Path) -> None:
-    with pytest.raises(JobError) as caught:
+    with pytest.raises(JobError, match="FILE_TOO_LARGE"):
         paths.read_inside(root, "docs/notes.md", 4)
-    assert caught.value.code == "FILE_TOO_LARGE"
 
 
 def test_whoever_swaps_folders_and_links_while_we_read_never_gets_the_secret_out(root: Path, tmp_path: Path) -> None:

@@ -13,15 +13,23 @@ import pytest
 from harness import PATIENCE
 
 from bridge import trust
+from bridge.settings import Settings
 from jobs import client, rejected_files
 from jobs.errors import JobError
 from jobs.ids import is_job_id
 from jobs.layout import Workspace
 from worker.inbox.control import Control
-from worker.inbox.intake import Intake, Limits
+from worker.inbox.intake import Intake
 from worker.scheduling.ledger import Ledger
 
-LIMITS = Limits(1024 * 1024, 100, 0, 4, 0.0, True)
+LIMITS = Settings(
+    max_job_bytes=1024 * 1024,
+    max_active_jobs=100,
+    min_free_bytes=0,
+    max_attempts=4,
+    partial_write_grace=0.0,
+    test_jobs=True,
+)
 
 
 def git(folder: Path, *arguments: str) -> None:

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 from harness import Place
+from spooled_jobs import spooled
 
 from bridge import trust
 from jobs import clock, lifecycle, spool
 from jobs.errors import JobError
 from jobs.model import encode
-from jobs.parse import parse_job
 from worker.admin import overview
 from worker.cli import main
 from worker.terminal import job_requests
@@ -38,14 +38,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
 
 def job(place: Place, job_id: str, *events: lifecycle.Event, ago: float = 0.0, **fields: Any) -> None:
     at = clock.now() - timedelta(hours=ago)
-    file = {"schema_version": 1, "job_id": job_id, "kind": "compact", "payload": {"topic_id": "t"}, **fields}
-    accepted = parse_job(job_id, encode(file))
-    record = lifecycle.accept(accepted, at)
-    for event in events:
-        record = lifecycle.step(record, event, at)
-    spool.accept(place.spool, [(accepted, record)])
-    if record.ended:
-        spool.retire_copy(place.spool, job_id)
+    spooled(place.spool, job_id, *events, at=at, kind="compact", payload={"topic_id": "t"}, **fields)
 
 
 def rejected(place: Place, name: str) -> None:

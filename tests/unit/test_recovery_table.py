@@ -13,6 +13,7 @@ from typing import get_args
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from bridge.settings import Settings
 from jobs import clock, files, lifecycle, spool
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths
@@ -20,8 +21,7 @@ from jobs.lifecycle import CrashLimits
 from jobs.model import Record, encode
 from jobs.parse import parse_job
 from jobs.states import ENDS, State
-from worker.inbox.intake import Intake, Limits
-from worker.scheduling.executing import ExecutingJobs
+from worker.inbox.intake import Intake
 from worker.scheduling.ledger import Ledger
 from worker.scheduling.recovery import (
     REPAIRS,
@@ -32,6 +32,7 @@ from worker.scheduling.recovery import (
     recover,
     survey,
 )
+from worker.scheduling.runnable_jobs import ExecutingJobs
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 LATER = NOW + timedelta(hours=1)
@@ -99,33 +100,13 @@ def test_every_repair_that_has_a_name_is_some_combinations() -> None:
 
 
 @pytest.mark.parametrize(("record", "copy", "dropped"), list(product(RECORDS, COPIES, (True, False))))
-def test_mending_twice_equals_mending_once(tmp_path: Path, record: str, copy: str, dropped: bool) -> None:
-    place = left_behind(tmp_path / "spool", record, copy, dropped)
-    live = recover(place, NOW)
-    once = tree(place)
-    again = recover(place, LATER)
-    assert tree(place) == once
-    assert again == live
-
-
-@pytest.mark.parametrize(("record", "copy", "dropped"), list(product(RECORDS, COPIES, (True, False))))
-def test_after_mending_records_and_copies_agree(tmp_path: Path, record: str, copy: str, dropped: bool) -> None:
-    """A live record waits and has its copy; an ended one has none among the active."""
+def test_after_mending_no_accepted_job_is_lost_records_and_copies_agree_and_a_second_time_changes_nothing(
+    tmp_path: Path, record: str, copy: str, dropped: bool
+) -> None:
+    """What was accepted waits again, or its record says why it cannot; what was dropped is still there. A live record
+    waits and has its copy; an ended one has none among the active."""
     place = left_behind(tmp_path / "spool", record, copy, dropped)
     live = {found.job_id: found for found in recover(place, NOW)}
-    after = spool.read_record(place, ID)
-    assert (ID in live) == (after is not None and not after.ended)
-    assert place.copy(ID).exists() == (ID in live)
-    if ID in live:
-        assert live[ID] == after
-        assert live[ID].state in ("queued", "retrying")
-
-
-@pytest.mark.parametrize(("record", "copy", "dropped"), list(product(RECORDS, COPIES, (True, False))))
-def test_mending_loses_no_accepted_job(tmp_path: Path, record: str, copy: str, dropped: bool) -> None:
-    """What was accepted waits again, or its record says why it cannot; what was dropped is still there."""
-    place = left_behind(tmp_path / "spool", record, copy, dropped)
-    recover(place, NOW)
     after = spool.read_record(place, ID)
     if record in ("queued", "running", "retrying"):
         assert after is not None
@@ -134,6 +115,14 @@ def test_mending_loses_no_accepted_job(tmp_path: Path, record: str, copy: str, d
         assert after == record_in(record)  # type: ignore[arg-type]
     if dropped:
         assert place.dropped(ID).read_bytes() == FILE
+    assert (ID in live) == (after is not None and not after.ended)
+    assert place.copy(ID).exists() == (ID in live)
+    if ID in live:
+        assert live[ID] == after
+        assert live[ID].state in ("queued", "retrying")
+    once = tree(place)
+    assert recover(place, LATER) == list(live.values())
+    assert tree(place) == once
 
 
 @pytest.mark.parametrize("copy", ["active", "both"])
@@ -446,11 +435,11 @@ def every_cut(
 
 def take_in(place: SpoolPaths, live: list[Record]) -> Ledger:
     ledger = Ledger(place, live, now=lambda: LATER)
-    limits = Limits(
+    settings = Settings(
         max_job_bytes=10_000, max_active_jobs=10, min_free_bytes=0, max_attempts=4, partial_write_grace=2.0,
         test_jobs=True,
     )  # fmt: skip
-    Intake(place, ledger, limits).scan()
+    Intake(place, ledger, settings).scan()
     return ledger
 
 

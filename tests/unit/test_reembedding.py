@@ -20,7 +20,7 @@ from bridge.settings import load
 from bridge.store.store import Store
 from jobs import spool
 from jobs.layout import Workspace
-from worker.inbox.reembedding import Reembedding
+from worker.inbox.own_job import Reembedding
 
 
 class Ledger:

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 from harness import until
+from spooled_jobs import spooled
 
 from jobs import clock, files, lifecycle, rejected_files, spool
 from jobs.errors import ERRORS, JobError
 from jobs.layout import SpoolPaths, Workspace
 from jobs.lock import Lock
 from jobs.model import Record, encode
-from jobs.parse import parse_job
 from worker.admin import requests, selection
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -37,16 +37,7 @@ def place(workspace: Workspace) -> SpoolPaths:
 
 
 def job(place: SpoolPaths, job_id: str, *events: lifecycle.Event) -> Record:
-    """A job with its copy, after these events."""
-    file = {"schema_version": 1, "job_id": job_id, "kind": "check", "payload": {}}
-    accepted = parse_job(job_id, encode(file))
-    record = lifecycle.accept(accepted, NOW)
-    for event in events:
-        record = lifecycle.step(record, event, NOW)
-    spool.accept(place, [(accepted, record)])
-    if record.ended:
-        spool.retire_copy(place, job_id)
-    return record
+    return spooled(place, job_id, *events, at=NOW)
 
 
 STARTED, FAILED = lifecycle.Started(), lifecycle.Failed(JobError("TOPIC_NOT_FOUND"))

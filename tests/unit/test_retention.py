@@ -11,24 +11,33 @@ from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
+from spooled_jobs import spooled
 
+from bridge.settings import Settings
 from jobs import files, lifecycle, spool
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths, Workspace
 from jobs.model import Record, encode
 from jobs.parse import parse_job
 from jobs.states import State
-from worker.inbox.intake import Intake, Limits
+from worker.inbox.intake import Intake
 from worker.scheduling import retention
 from worker.scheduling.ledger import Ledger
 from worker.scheduling.recovery import recover
-from worker.scheduling.retention import EndedJob, RetentionLimits, Timetable, expired_jobs, prune, prune_all
+from worker.scheduling.retention import EndedJob, Timetable, expired_jobs, prune, prune_all
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 SECONDS = NOW.timestamp()
 DAY = 86_400.0
-LIMITS = Limits(1024 * 1024, 100, 0, 4, 0.0, True)
-KEEP = RetentionLimits(succeeded_days=7, failed_days=30, ended_jobs=100, rejected_files=100)
+LIMITS = Settings(
+    max_job_bytes=1024 * 1024,
+    max_active_jobs=100,
+    min_free_bytes=0,
+    max_attempts=4,
+    partial_write_grace=0.0,
+    test_jobs=True,
+)
+KEEP = Settings(keep_succeeded_days=7, keep_failed_days=30, keep_ended_jobs=100, keep_rejected_files=100)
 
 
 def aged(*days: float) -> list[EndedJob]:
@@ -36,7 +45,7 @@ def aged(*days: float) -> list[EndedJob]:
     return [EndedJob(str(number), SECONDS - each * DAY) for number, each in enumerate(days)]
 
 
-def goes(found: list[EndedJob], keep: RetentionLimits = KEEP, state: State | None = "succeeded") -> list[str]:
+def goes(found: list[EndedJob], keep: Settings = KEEP, state: State | None = "succeeded") -> list[str]:
     return list(expired_jobs(found, keep, SECONDS, lambda name: state))
 
 
@@ -52,19 +61,19 @@ def test_what_has_ended_is_kept_for_its_days_and_no_longer(state: State, days: f
 
 def test_of_too_many_the_oldest_go_first_whatever_their_age() -> None:
     found = aged(0.5, 0.1, 0.3, 0.2, 0.4)
-    assert goes(found, replace(KEEP, ended_jobs=3)) == ["0", "4"]
-    assert goes(found, replace(KEEP, ended_jobs=0)) == ["0", "4", "2", "3", "1"]
-    assert goes(found, replace(KEEP, ended_jobs=5)) == []
+    assert goes(found, replace(KEEP, keep_ended_jobs=3)) == ["0", "4"]
+    assert goes(found, replace(KEEP, keep_ended_jobs=0)) == ["0", "4", "2", "3", "1"]
+    assert goes(found, replace(KEEP, keep_ended_jobs=5)) == []
 
 
 def test_what_ended_at_the_same_time_goes_in_the_order_of_its_names() -> None:
     found = [EndedJob(name, SECONDS) for name in "bca"]
-    assert goes(found, replace(KEEP, ended_jobs=1)) == ["a", "b"]
+    assert goes(found, replace(KEEP, keep_ended_jobs=1)) == ["a", "b"]
 
 
 def test_what_nobody_can_say_is_left_alone() -> None:
     """Neither its age nor their number takes a record that cannot be read."""
-    assert goes(aged(400, 300), replace(KEEP, ended_jobs=0), state=None) == []
+    assert goes(aged(400, 300), replace(KEEP, keep_ended_jobs=0), state=None) == []
 
 
 def test_only_what_the_age_does_not_decide_is_looked_into() -> None:
@@ -105,7 +114,7 @@ STATES = st.sampled_from(["succeeded", "failed", "cancelled", None])
 def test_what_goes_is_exactly_what_is_over(
     jobs: list[tuple[float, State | None]], succeeded_days: float, failed_days: float, most: int
 ) -> None:
-    keep = RetentionLimits(succeeded_days, failed_days, most, 0)
+    keep = replace(KEEP, keep_succeeded_days=succeeded_days, keep_failed_days=failed_days, keep_ended_jobs=most)
     found = aged(*(days for days, _ in jobs))
     states = {str(number): state for number, (_, state) in enumerate(jobs)}
     gone = list(expired_jobs(found, keep, SECONDS, lambda name: states[name]))
@@ -160,12 +169,7 @@ def grown_old(path: Path, days: float) -> None:
 
 def ended(place: SpoolPaths, job_id: str, days: float, *events: lifecycle.Event) -> Record:
     """A job that ended so many days ago, by default with success."""
-    file = encode({"schema_version": 1, "job_id": job_id, "kind": "noop", "payload": {}})
-    record = lifecycle.accept(parse_job(job_id, file, test_jobs=True), NOW)
-    for event in events or (lifecycle.Started(), lifecycle.Succeeded({})):
-        record = lifecycle.step(record, event, NOW)
-    spool.write_records(place, [record])
-    (place.ended_copy(job_id) if record.ended else place.copy(job_id)).write_bytes(file)
+    record = spooled(place, job_id, *(events or (lifecycle.Started(), lifecycle.Succeeded({}))), at=NOW)
     grown_old(place.record(job_id), days)
     return record
 
@@ -187,7 +191,7 @@ def rejected(place: SpoolPaths, name: str, days: float) -> Path:
     return kept
 
 
-def pruned(workspace: Workspace, keep: RetentionLimits = KEEP, live: tuple[str, ...] = (), at_most: int = 200) -> int:
+def pruned(workspace: Workspace, keep: Settings = KEEP, live: tuple[str, ...] = (), at_most: int = 200) -> int:
     return prune(workspace, keep, lambda job_id: job_id in live, SECONDS, at_most)
 
 
@@ -223,14 +227,10 @@ def test_a_live_job_is_never_touched(
     workspace: Workspace, place: SpoolPaths, events: tuple[lifecycle.Event, ...]
 ) -> None:
     """Neither one that the ledger knows, nor a live record that it does not know (yet)."""
-    file = encode({"schema_version": 1, "job_id": "live", "kind": "noop", "payload": {}})
-    record = lifecycle.accept(parse_job("live", file, test_jobs=True), NOW)
-    for event in events:
-        record = lifecycle.step(record, event, NOW)
-    spool.accept(place, [(parse_job("live", file, test_jobs=True), record)])
+    record = spooled(place, "live", *events, at=NOW)
     grown_old(place.record("live"), 4000)
     for live in (("live",), ()):
-        assert pruned(workspace, replace(KEEP, ended_jobs=0), live) == 0
+        assert pruned(workspace, replace(KEEP, keep_ended_jobs=0), live) == 0
         assert spool.read_record(place, "live") == record
         assert place.copy("live").exists()
 
@@ -258,13 +258,6 @@ def test_an_ended_job_whose_copy_still_lies_among_the_active_is_left_to_recovery
     assert list(place.active.iterdir()) == list(place.ended.iterdir()) == []
 
 
-def test_of_too_many_the_oldest_go(workspace: Workspace, place: SpoolPaths) -> None:
-    for number in range(6):
-        ended(place, f"job-{number}", number / 10)
-    assert pruned(workspace, replace(KEEP, ended_jobs=4)) == 2
-    assert there(place) == {"job-0", "job-1", "job-2", "job-3"}
-
-
 def test_it_goes_a_part_at_a_time_the_oldest_first(workspace: Workspace, place: SpoolPaths) -> None:
     for number in range(7):
         ended(place, f"job-{number}", 10 + number)
@@ -287,7 +280,13 @@ def test_damaged_records_and_files_of_others_are_left_alone(workspace: Workspace
         grown_old(path, 400)
     (place.results / "folder.json").mkdir()
     grown_old(place.results / "folder.json", 400)
-    assert pruned(workspace, RetentionLimits(0, 0, 0, 0)) == 0
+    assert (
+        pruned(
+            workspace,
+            replace(KEEP, keep_succeeded_days=0, keep_failed_days=0, keep_ended_jobs=0, keep_rejected_files=0),
+        )
+        == 0
+    )
     assert all(path.exists() for path in left)
 
 
@@ -377,7 +376,7 @@ def test_a_rejected_file_goes_with_its_reason(workspace: Workspace, place: Spool
 def test_of_too_many_rejected_files_the_oldest_go(workspace: Workspace, place: SpoolPaths) -> None:
     for number in range(5):
         rejected(place, f"file-{number}", number)
-    assert pruned(workspace, replace(KEEP, rejected_files=2)) == 6
+    assert pruned(workspace, replace(KEEP, keep_rejected_files=2)) == 6
     assert {path.name[:6] for path in place.rejected.iterdir()} == {"file-0", "file-1"}
 
 
@@ -441,7 +440,7 @@ def test_all_goes_in_one_call_unless_its_time_is_over(workspace: Workspace, plac
     """What has begun is finished: so many at once that each call makes progress."""
     for number in range(1100):
         place.record(f"job-{number}").write_bytes(encode(ended_record(f"job-{number}")))
-    left = replace(KEEP, ended_jobs=20)
+    left = replace(KEEP, keep_ended_jobs=20)
     assert prune_all(workspace, left, lambda job_id: False, SECONDS, 0.0) is None
     assert len(there(place)) == 100
     assert prune_all(workspace, left, lambda job_id: False, SECONDS, 3600.0) == 0
@@ -454,7 +453,7 @@ def test_a_flood_of_rejections_stays_within_the_limit_and_a_constant(tmp_path: P
     workspace = Workspace(tmp_path / "workspace")
     workspace.root.mkdir()
     spool.prepare(workspace.spool)
-    keep, table, codes = replace(KEEP, rejected_files=50, ended_jobs=50), Timetable(), []
+    keep, table, codes = replace(KEEP, keep_rejected_files=50, keep_ended_jobs=50), Timetable(), []
     intake = Intake(workspace.spool, Ledger(workspace.spool, []), LIMITS, rejected=codes.append)
     for number in range(1000):
         (workspace.spool.inbox / f"job-{number}.json").write_bytes(b'{"kind": 1}')

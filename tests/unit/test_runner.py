@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from harness import until
 
+from bridge.settings import Settings
 from jobs import clock, files, lifecycle, spool
 from jobs.layout import SpoolPaths
 from jobs.model import Record, encode
@@ -19,9 +20,8 @@ from jobs.parse import parse_job
 from worker.child import process
 from worker.child.supervisor import ChildEnded
 from worker.scheduling import recovery
-from worker.scheduling.executing import read_executing
 from worker.scheduling.ledger import Ledger
-from worker.scheduling.runnable_jobs import LocalJobs
+from worker.scheduling.runnable_jobs import LocalJobs, read_executing
 from worker.scheduling.runner import MAINTENANCE, Runner
 
 Request = dict[str, Any]
@@ -66,7 +66,8 @@ class Bench:
         self.child = ChildInName()
         self.woken = 0
         self.runner = Runner(
-            LocalJobs(self.place, self.ledger), self.child, batch_size=4, now=self.clock, on_requeued=self.wake  # type: ignore[arg-type]
+            LocalJobs(self.place, self.ledger), self.child,  # type: ignore[arg-type]
+            Settings(batch_size=4), now=self.clock, on_requeued=self.wake,
         )  # fmt: skip
 
     def clock(self) -> datetime:
@@ -487,6 +488,6 @@ def test_a_job_whose_time_passed_while_its_worker_was_dead_expires_and_is_not_st
     bench.now += timedelta(hours=1)
     live = recovery.recover(bench.place, bench.now, worker_died=True)
     after = Ledger(bench.place, live, now=bench.clock, has_committed=lambda record: False)
-    Runner(LocalJobs(bench.place, after), bench.child, batch_size=4, now=bench.clock).run_if_due("a")  # type: ignore[arg-type]
+    Runner(LocalJobs(bench.place, after), bench.child, Settings(batch_size=4), now=bench.clock).run_if_due("a")  # type: ignore[arg-type]
     record = bench.record("a")
     assert (record.state, len(record.attempts)) == ("expired", 1)

@@ -6,14 +6,15 @@ import json
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+import shelf as shelf_module
 from fake_embedder import FakeEmbedder
 from hypothesis import HealthCheck, given, settings, strategies as st
 from questions import answer_to
+from shelf import EVERYTHING, NOW, STORED, legacy, summary
 
 from bridge.embedding.config import EmbeddingConfig
 from bridge.embedding.embedder import Vectors
@@ -29,46 +30,26 @@ from bridge.settings import Settings
 from bridge.store.full_text import table_in_force
 from bridge.store.store import Store
 from jobs.errors import JobError
-from jobs.layout import Workspace
 
-NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
-STORED = "2026-11-19T12:00:00Z"
-ALL = Settings(relevance_floor=0.0)
+ALL = EVERYTHING
 
 
-def summary(memory_id: str, context: str, status: str = "Active", **metadata: Any) -> Memory:
-    known = Metadata(
-        status=status,  # type: ignore[arg-type]
-        topic_id=metadata.pop("topic_id", memory_id),
-        created_at=metadata.pop("created_at", STORED),
-        **metadata,
-    )
-    return Memory(memory_id, 0, "summary", known, STORED, Content(f"Topic of {memory_id}", context))
-
-
-def legacy(memory_id: str, text: str) -> Memory:
-    return Memory(memory_id, 0, "legacy", Metadata(), STORED, text=text)
-
-
-class Shelf:
+class Shelf(shelf_module.Shelf):
     """A workspace with memories, and questions to it."""
 
     def __init__(self, folder: Path) -> None:
-        self.workspace = Workspace(folder)
+        super().__init__(folder)
         self.workspace.memory.mkdir(mode=0o700)
-        self.embedder = FakeEmbedder(dimensions=64)
-
-    def add(self, *memories: Memory) -> Shelf:
-        store = Store(self.workspace, self.embedder)
-        store.add([(memory, None) for memory in memories], STORED)
-        store.close()
-        return self
 
     def rebuild(self) -> Shelf:
         store = Store(self.workspace, self.embedder)
         store.rebuild_vectors()
         store.rebuild_words()
         store.close()
+        return self
+
+    def add(self, *memories: Memory) -> Shelf:
+        super().add(*memories)
         return self
 
     def sql(self, text: str) -> None:

@@ -22,6 +22,7 @@ def memory(number: int, *, branch: str = "main", topic_id: str | None = None, **
     return Memory(f"id-{number}", number, "summary", known, "2026-11-20T09:00:00Z", whole)
 
 
+APART = "limit the upload of each picture to eight megabytes for everybody → Larger pictures are refused now."
 WHOLE = "keep the sign-in tokens in the system's own keyring → The tray helper reads them from the keyring."
 
 
@@ -42,11 +43,13 @@ def by_rules(*numbers: int) -> dict[int, str]:
 
 
 def test_each_session_has_a_line_the_newest_first_also_without_a_decision() -> None:
-    text = block([captured(3, decisions=()), captured(2), captured(1)], None, captured=by_rules(1, 2, 3))
+    whole = {"decisions": (WHOLE,)}
+    sessions = [captured(3, decisions=()), captured(2, **whole), captured(1, decisions=(APART,))]
+    text = block(sessions, None, captured=by_rules(1, 2, 3))
     assert shown(text, "Sessions, the newest first") == [
         "2026-11-20, #3: Topic 3: Context 3.",
-        "2026-11-20, #2: Topic 2: Decision 2.",
-        "2026-11-20, #1: Topic 1: Decision 1.",
+        f"2026-11-20, #2: Topic 2: {WHOLE}",
+        f"2026-11-20, #1: Topic 1: {APART}",
     ]
     assert "What holds" not in text, "each decision is there already"
 
@@ -59,14 +62,14 @@ def test_a_session_s_line_says_what_was_asked_last() -> None:
 
 
 def test_of_a_session_of_several_parts_the_newest_decision_has_the_line() -> None:
-    parts = [captured(3, "s", decisions=()), captured(2, "s"), captured(1, "s", decisions=(WHOLE,))]
-    text = block(parts, None, captured=by_rules(1, 2, 3))
-    assert shown(text, "Sessions, the newest first") == ["2026-11-20, #2: Topic 2: Decision 2."]
+    decided = [captured(2, "s", decisions=(APART,)), captured(1, "s", decisions=(WHOLE,))]
+    text = block([captured(4, "s", decisions=()), captured(3, "s"), *decided], None, captured=by_rules(1, 2, 3, 4))
+    assert shown(text, "Sessions, the newest first") == [f"2026-11-20, #2: Topic 2: {APART}"]
     assert shown(text, "What holds") == [f"{WHOLE} (2026-11-20, #1)"]
 
 
 def test_what_somebody_stored_stands_before_what_was_captured() -> None:
-    both = [captured(3, decisions=(WHOLE, "Captured last.")), memory(2, decisions=("Stored.",))]
+    both = [captured(3, decisions=(WHOLE, APART)), memory(2, decisions=("Stored.",))]
     text = block(both, None, captured=by_rules(3))
     assert shown(text, "What holds") == ["Stored. (2026-11-20, #2)", f"{WHOLE} (2026-11-20, #3)"]
 
@@ -84,7 +87,8 @@ def test_a_decision_of_the_rules_that_cannot_be_weighed_alone_is_only_in_its_ses
 
 def test_a_session_that_came_to_nothing_has_a_line_only_while_it_is_the_newest() -> None:
     nothing: dict[str, Any] = {"decisions": (), "context": "can you look at the last commit"}
-    sessions = [captured(4, **nothing), captured(3, **nothing), captured(2, decisions=(), context="asked → came out")]
+    came_out = captured(2, decisions=(), context=f"hello · {WHOLE}")
+    sessions = [captured(4, **nothing), captured(3, **nothing), came_out]
     errand = captured(1, decisions=(), context="fix lint → Lint passes.", time_scope=TimeScope(turn_count=2))
     text = block([memory(5), *sessions, errand], None, captured=by_rules(1, 2, 3, 4))
     assert [line[13:14] for line in shown(text, "Sessions, the newest first")] == ["5", "4", "2"]

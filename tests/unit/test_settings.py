@@ -35,9 +35,8 @@ class Sources:
         return load(overrides, environment=self.environment, workspace_env=self.env_file, trusted=trusted)
 
     def refused(self, *, trusted: bool = False, **overrides: Any) -> JobError:
-        with pytest.raises(JobError) as caught:
+        with pytest.raises(JobError, match="SETTING_INVALID") as caught:
             self.load(trusted=trusted, **overrides)
-        assert caught.value.code == "SETTING_INVALID"
         return caught.value
 
 

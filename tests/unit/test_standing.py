@@ -78,7 +78,8 @@ def saying(probability: float, *pairs: tuple[str, str]) -> Judge:
 
 
 class Place:
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, patch: pytest.MonkeyPatch) -> None:
+        self.patch = patch
         self.workspace = Workspace(folder)
         self.workspace.memory.mkdir(mode=0o700)
         self.embedder: Embedder = FakeEmbedder(dimensions=64)
@@ -91,10 +92,19 @@ class Place:
             for each in memories:
                 store.add([(each, None)], "2026-11-19T12:00:00Z")
 
+    def judge(self, by: Judge) -> None:
+        self.patch.setattr(judge, "replaces", by)
+
     def compare(self) -> None:
         with closing(self.store()) as store:
             while comparison.compare_some(store):
                 pass
+
+    def compared(self, by: Judge, *memories: Memory) -> None:
+        """Adds the memories, and compares all as this judge does."""
+        self.judge(by)
+        self.add(*memories)
+        self.compare()
 
     def pairs(self) -> list[tuple[Any, ...]]:
         with closing(sqlite3.connect(self.workspace.memory_db)) as connection:
@@ -108,13 +118,8 @@ class Place:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return Place(tmp_path)
-
-
-@pytest.fixture
-def judged(monkeypatch: pytest.MonkeyPatch) -> Callable[[Judge], None]:
-    return lambda by: monkeypatch.setattr(judge, "replaces", by)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+    return Place(tmp_path, monkeypatch)
 
 
 # --- what is found ---
@@ -137,14 +142,13 @@ def test_a_decision_of_a_record_is_the_decision_that_it_was_in_its_source() -> N
     assert list(map(digest, statements(record).values())) == list(map(digest, statements(source).values()))
 
 
-def test_what_stands_beside_each_other_in_one_memory_is_not_replaced_by_a_repetition_of_one(
-    place: Place, judged: Callable[[Judge], None]
-) -> None:
-    judged(saying(0.95))
-    place.add(
-        memory("a", "2026-09-01", OLD, NEW), memory("b", "2026-10-01", NEW), memory("c", "2026-10-02", "No loans")
+def test_what_stands_beside_each_other_in_one_memory_is_not_replaced_by_a_repetition_of_one(place: Place) -> None:
+    place.compared(
+        saying(0.95),
+        memory("a", "2026-09-01", OLD, NEW),
+        memory("b", "2026-10-01", NEW),
+        memory("c", "2026-10-02", "No loans"),
     )
-    place.compare()
     fallen = {(row.older, row.newer) for row in lists_of(place)}
     assert fallen == {(1, 3), (2, 3)}
 
@@ -156,10 +160,8 @@ def lists_of(place: Place) -> Sequence[Replacement]:
 
 
 @pytest.mark.parametrize("first", ["older", "newer"])
-def test_the_date_says_which_is_the_newer_whatever_was_stored_first(
-    place: Place, judged: Callable[[Judge], None], first: str
-) -> None:
-    judged(saying(0.95))
+def test_the_date_says_which_is_the_newer_whatever_was_stored_first(place: Place, first: str) -> None:
+    place.judge(saying(0.95))
     both = [memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", NEW)]
     place.add(*(both if first == "older" else reversed(both)))
     place.compare()
@@ -167,12 +169,8 @@ def test_the_date_says_which_is_the_newer_whatever_was_stored_first(
     assert [(row[0], row[2], row[4]) for row in place.pairs()] == [(older, 3 - older, 0.95)]
 
 
-def test_of_two_memories_of_the_same_date_none_replaces_the_other_for_certain(
-    place: Place, judged: Callable[[Judge], None]
-) -> None:
-    judged(saying(0.99))
-    place.add(memory("a", "2026-09-01", OLD), memory("b", "2026-09-01", NEW))
-    place.compare()
+def test_of_two_memories_of_the_same_date_none_replaces_the_other_for_certain(place: Place) -> None:
+    place.compared(saying(0.99), memory("a", "2026-09-01", OLD), memory("b", "2026-09-01", NEW))
     assert [DISPUTED <= row[4] < REPLACED for row in place.pairs()] == [True]
 
 
@@ -185,34 +183,29 @@ def test_of_two_memories_of_the_same_date_none_replaces_the_other_for_certain(
     ],
 )
 def test_decisions_of_two_topics_are_at_most_disputed_and_only_where_the_topics_are_alike(
-    place: Place, judged: Callable[[Judge], None], topics: tuple[str, str], found: int
+    place: Place, topics: tuple[str, str], found: int
 ) -> None:
-    judged(saying(0.99))
-    place.add(
+    place.compared(
+        saying(0.99),
         memory("a", "2026-09-01", LONG.format(4), topic=topics[0], context="It was asked at the desk."),
         memory("b", "2026-10-01", LONG.format(5), topic=topics[1], context="A zebra ate the cache."),
     )
-    place.compare()
     assert [DISPUTED <= row[4] < REPLACED for row in place.pairs()] == [bool(found)]
 
 
-def test_what_is_superseded_already_is_not_said_to_be_replaced(place: Place, judged: Callable[[Judge], None]) -> None:
-    judged(saying(0.95))
-    place.add(memory("a", "2026-09-01", OLD, status="Superseded"), memory("b", "2026-10-01", NEW))
-    place.compare()
+def test_what_is_superseded_already_is_not_said_to_be_replaced(place: Place) -> None:
+    place.compared(saying(0.95), memory("a", "2026-09-01", OLD, status="Superseded"), memory("b", "2026-10-01", NEW))
     hits = place.ask(include_superseded=True)["results"]
     assert [("standing" in hit, hit["status_multiplier"]) for hit in hits] == [(False, 1.0), (False, 0.4)]
 
 
-def test_two_decisions_of_one_memory_are_not_compared(place: Place, judged: Callable[[Judge], None]) -> None:
-    judged(saying(0.99))
-    place.add(memory("a", "2026-09-01", OLD, NEW))
-    place.compare()
+def test_two_decisions_of_one_memory_are_not_compared(place: Place) -> None:
+    place.compared(saying(0.99), memory("a", "2026-09-01", OLD, NEW))
     assert place.pairs() == []
 
 
 def test_a_memory_is_compared_once_and_all_are_again_with_another_judge(
-    place: Place, judged: Callable[[Judge], None], monkeypatch: pytest.MonkeyPatch
+    place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[tuple[str, str]] = []
 
@@ -220,37 +213,33 @@ def test_a_memory_is_compared_once_and_all_are_again_with_another_judge(
         asked.extend(pairs)
         return [0.9] * len(pairs)
 
-    judged(counting)
-    place.add(memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", NEW))
-    place.compare()
+    place.compared(counting, memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", NEW))
     place.compare()
     assert asked == [(OLD, NEW)]
     monkeypatch.setattr(judge, "IDENTITY", "another")
-    judged(saying(0.0))
+    place.judge(saying(0.0))
     place.compare()
     assert place.pairs() == []
 
 
-def test_a_memory_that_was_cut_off_before_it_was_compared_is_compared_by_the_next_process(
-    place: Place, judged: Callable[[Judge], None]
-) -> None:
+def test_a_memory_that_was_cut_off_before_it_was_compared_is_compared_by_the_next_process(place: Place) -> None:
     place.add(memory("a", "2026-09-01", OLD))
 
     def fails(pairs: Sequence[tuple[str, str]], _: Any) -> list[float]:
         raise KeyboardInterrupt
 
-    judged(fails)
+    place.judge(fails)
     place.compare()
     place.add(memory("b", "2026-10-01", NEW))
     with pytest.raises(KeyboardInterrupt):
         place.compare()
-    judged(saying(0.95))
+    place.judge(saying(0.95))
     place.compare()
     assert [(row[0], row[2]) for row in place.pairs()] == [(1, 2)]
 
 
-def test_made_again_from_the_texts_it_is_the_same(place: Place, judged: Callable[[Judge], None]) -> None:
-    judged(lambda pairs, _: [0.9 if "last" in a and "last" in b else 0.0 for a, b in pairs])
+def test_made_again_from_the_texts_it_is_the_same(place: Place) -> None:
+    place.judge(lambda pairs, _: [0.9 if "last" in a and "last" in b else 0.0 for a, b in pairs])
     days = ["2026-09-01", "2026-10-01", "2026-08-01", "2026-11-01"]
     place.add(*(memory(f"m{at}", day, f"Loans last {at} weeks", f"Shelf {at} is blue") for at, day in enumerate(days)))
     place.compare()
@@ -262,10 +251,8 @@ def test_made_again_from_the_texts_it_is_the_same(place: Place, judged: Callable
     assert place.pairs() == before != []
 
 
-def test_what_is_forgotten_takes_its_pairs_along(place: Place, judged: Callable[[Judge], None]) -> None:
-    judged(saying(0.95))
-    place.add(memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", NEW))
-    place.compare()
+def test_what_is_forgotten_takes_its_pairs_along(place: Place) -> None:
+    place.compared(saying(0.95), memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", NEW))
     assert place.order() == ["b", "a"]
     with closing(place.store()) as store, store.change("2026-11-20T12:00:00Z") as change:
         change.drop(["b"])
@@ -277,12 +264,10 @@ def test_what_is_forgotten_takes_its_pairs_along(place: Place, judged: Callable[
 # --- in the answers ---
 
 
-def test_what_was_replaced_stands_below_what_replaced_it_and_both_say_so(
-    place: Place, judged: Callable[[Judge], None]
-) -> None:
+def test_what_was_replaced_stands_below_what_replaced_it_and_both_say_so(place: Place) -> None:
     place.add(memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", "A reader keeps a book for 28 days"))
     assert place.order()[0] == "a", "by itself the older one fits better"
-    judged(saying(0.95))
+    place.judge(saying(0.95))
     place.compare()
     newer, older = place.ask(best_passages=True)["results"]
     assert (newer["memory_id"], older["memory_id"]) == ("b", "a")
@@ -304,12 +289,10 @@ def test_what_was_replaced_stands_below_what_replaced_it_and_both_say_so(
     assert newer["best_passages"][0] == "A reader keeps a book for 28 days"
 
 
-def test_the_score_is_the_product_of_its_factors_and_explain_shows_the_same_to_the_last_digit(
-    place: Place, judged: Callable[[Judge], None]
-) -> None:
-    judged(saying(0.95))
-    place.add(memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", "A reader keeps a book for 28 days"))
-    place.compare()
+def test_the_score_is_the_product_of_its_factors_and_explain_shows_the_same_to_the_last_digit(place: Place) -> None:
+    place.compared(
+        saying(0.95), memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", "A reader keeps a book for 28 days")
+    )
     hits = place.ask()["results"]
     for hit in hits:
         product = hit["semantic_score"] * hit["recency_multiplier"] * hit["status_multiplier"]
@@ -324,23 +307,17 @@ def test_the_score_is_the_product_of_its_factors_and_explain_shows_the_same_to_t
     assert next(item for item in alone if item["id"] == 2)["score"]["total"] == hits[0]["score"]
 
 
-def test_what_is_only_disputed_stands_below_the_newer_one_and_is_marked(
-    place: Place, judged: Callable[[Judge], None]
-) -> None:
-    judged(saying(0.75))
-    place.add(memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", "A reader keeps a book for 28 days"))
-    place.compare()
+def test_what_is_only_disputed_stands_below_the_newer_one_and_is_marked(place: Place) -> None:
+    place.compared(
+        saying(0.75), memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", "A reader keeps a book for 28 days")
+    )
     newer, older = place.ask()["results"]
     assert (newer["memory_id"], older["standing"]["state"]) == ("b", "disputed")
     assert older["status_multiplier"] > 0.5
 
 
-def test_a_list_and_a_whole_memory_say_which_decision_was_replaced_and_by_what(
-    place: Place, judged: Callable[[Judge], None]
-) -> None:
-    judged(saying(0.95, (OLD, NEW)))
-    place.add(memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", NEW))
-    place.compare()
+def test_a_list_and_a_whole_memory_say_which_decision_was_replaced_and_by_what(place: Place) -> None:
+    place.compared(saying(0.95, (OLD, NEW)), memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", NEW))
     newer, older = listing.memories(place.workspace, 9)
     assert (newer["excerpt"], newer["standings"]) == (NEW, [])
     assert older["excerpt"] == f"[replaced by #2] {OLD}"
@@ -351,18 +328,20 @@ def test_a_list_and_a_whole_memory_say_which_decision_was_replaced_and_by_what(
     assert [line["excerpt"] for line in recent] == [NEW, older["excerpt"]]
 
 
-def test_a_memory_answers_by_its_other_decisions_as_before(place: Place, judged: Callable[[Judge], None]) -> None:
-    judged(saying(0.95, (OLD, NEW)))
-    place.add(memory("a", "2026-09-01", OLD, "The reading room closes at eight"), memory("b", "2026-10-01", NEW))
-    place.compare()
+def test_a_memory_answers_by_its_other_decisions_as_before(place: Place) -> None:
+    place.compared(
+        saying(0.95, (OLD, NEW)),
+        memory("a", "2026-09-01", OLD, "The reading room closes at eight"),
+        memory("b", "2026-10-01", NEW),
+    )
     first = place.ask("when does the reading room close")["results"][0]
     assert (first["memory_id"], first["status_multiplier"], "standing" in first) == ("a", 1.0, False)
 
 
 def test_a_newer_one_that_may_replace_it_stands_first_where_both_answer_and_is_not_asked_about_otherwise(
-    place: Place, judged: Callable[[Judge], None]
+    place: Place,
 ) -> None:
-    judged(saying(POSSIBLE + 0.1))
+    place.judge(saying(POSSIBLE + 0.1))
     place.add(
         memory("a", "2026-09-01", OLD, topic="How long do loans last"),
         memory("b", "2026-10-01", "Loans last four weeks now", topic="Shelves"),
@@ -376,10 +355,8 @@ def test_a_newer_one_that_may_replace_it_stands_first_where_both_answer_and_is_n
     assert "disputed" not in session_start(place.workspace, None)
 
 
-def test_a_newer_one_that_may_replace_it_changes_nothing_where_it_does_not_answer(
-    place: Place, judged: Callable[[Judge], None]
-) -> None:
-    judged(saying(POSSIBLE + 0.1))
+def test_a_newer_one_that_may_replace_it_changes_nothing_where_it_does_not_answer(place: Place) -> None:
+    place.judge(saying(POSSIBLE + 0.1))
     place.add(memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", "Quince jam for zebras"))
     place.compare()
     assert len(place.pairs()) == 1
@@ -400,9 +377,9 @@ def test_a_newer_one_that_likely_replaces_it_stands_first_also_where_it_does_not
 
 @pytest.mark.parametrize("newer_context", ["How long books may be kept.", "Readers with children asked for it."])
 def test_a_sentence_of_the_context_that_repeats_the_question_does_not_keep_the_replaced_one_first(
-    place: Place, judged: Callable[[Judge], None], newer_context: str
+    place: Place, newer_context: str
 ) -> None:
-    judged(saying(0.95, (OLD, NEW)))
+    place.judge(saying(0.95, (OLD, NEW)))
     contexts = {"a": "How long books may be kept.", "b": newer_context}
     for memory_id, day, decision in (("a", "2026-09-01", OLD), ("b", "2026-10-01", NEW)):
         content = Content(f"Topic of {memory_id}", contexts[memory_id], (decision,))
@@ -414,10 +391,10 @@ def test_a_sentence_of_the_context_that_repeats_the_question_does_not_keep_the_r
 
 
 def test_a_sentence_of_the_context_that_answers_keeps_the_memory_first_though_its_decision_was_replaced(
-    place: Place, judged: Callable[[Judge], None], embedder: Embedder
+    place: Place, embedder: Embedder
 ) -> None:
     place.embedder = embedder
-    judged(saying(0.95, (OLD, NEW)))
+    place.judge(saying(0.95, (OLD, NEW)))
     contexts = {"a": "Mrs Okafor complained that the shelf is too small.", "b": "Readers with children asked for it."}
     for memory_id, day, decision in (("a", "2026-09-01", OLD), ("b", "2026-10-01", NEW)):
         known = Metadata(topic_id="loans", status="Active", created_at=f"{day}T12:00:00Z")
@@ -429,26 +406,32 @@ def test_a_sentence_of_the_context_that_answers_keeps_the_memory_first_though_it
     assert (first["memory_id"], "standing" in first) == ("a", False)
 
 
-def test_of_a_row_of_disputed_ones_the_newest_stands_first(place: Place, judged: Callable[[Judge], None]) -> None:
+def test_of_a_row_of_disputed_ones_the_newest_stands_first(place: Place) -> None:
     last = "A loan has an end of its own"
-    judged(saying(0.75, (OLD, NEW), (NEW, last)))
-    place.add(memory("a", "2026-08-01", OLD), memory("b", "2026-09-01", NEW), memory("c", "2026-10-01", last))
-    place.compare()
+    place.compared(
+        saying(0.75, (OLD, NEW), (NEW, last)),
+        memory("a", "2026-08-01", OLD),
+        memory("b", "2026-09-01", NEW),
+        memory("c", "2026-10-01", last),
+    )
     assert place.order("how long do loans last, two weeks") == ["c", "b", "a"]
 
 
-def test_of_a_chain_the_last_one_holds_and_stands_first(place: Place, judged: Callable[[Judge], None]) -> None:
+def test_of_a_chain_the_last_one_holds_and_stands_first(place: Place) -> None:
     last = "Borrowing is without a limit"
-    judged(saying(0.95, (OLD, NEW), (NEW, last)))
-    place.add(memory("a", "2026-08-01", OLD), memory("b", "2026-09-01", NEW), memory("c", "2026-10-01", last))
-    place.compare()
+    place.compared(
+        saying(0.95, (OLD, NEW), (NEW, last)),
+        memory("a", "2026-08-01", OLD),
+        memory("b", "2026-09-01", NEW),
+        memory("c", "2026-10-01", last),
+    )
     hits = place.ask()["results"]
     assert hits[0]["memory_id"] == "c"
     assert [hit["standing"]["by"]["memory_id"] for hit in hits[1:]] == ["c", "c"]
 
 
-def test_a_successor_that_is_no_hit_comes_in_with_its_pair(place: Place, judged: Callable[[Judge], None]) -> None:
-    judged(saying(0.95))
+def test_a_successor_that_is_no_hit_comes_in_with_its_pair(place: Place) -> None:
+    place.judge(saying(0.95))
     place.add(memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", "Quince jam for zebras"))
     floor = place.ask()["results"][1]["semantic_score"] + 0.05
     assert place.order(relevance_floor=floor) == ["a"]
@@ -456,10 +439,8 @@ def test_a_successor_that_is_no_hit_comes_in_with_its_pair(place: Place, judged:
     assert place.order(relevance_floor=floor) == ["b", "a"]
 
 
-def test_a_successor_that_was_superseded_or_is_a_draft_replaces_nothing(
-    place: Place, judged: Callable[[Judge], None]
-) -> None:
-    judged(saying(0.95))
+def test_a_successor_that_was_superseded_or_is_a_draft_replaces_nothing(place: Place) -> None:
+    place.judge(saying(0.95))
     place.add(memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", NEW, status="Draft"))
     place.compare()
     assert "standing" not in place.ask()["results"][0]
@@ -474,18 +455,16 @@ def test_a_successor_that_was_superseded_or_is_a_draft_replaces_nothing(
     ],
 )
 def test_a_question_about_the_past_finds_what_held_then_first(
-    place: Place, judged: Callable[[Judge], None], query: str, arguments: dict[str, Any]
+    place: Place, query: str, arguments: dict[str, Any]
 ) -> None:
-    judged(saying(0.95))
-    place.add(memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", "A reader keeps a book for 28 days"))
-    place.compare()
+    place.compared(
+        saying(0.95), memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", "A reader keeps a book for 28 days")
+    )
     assert place.order(query, **arguments)[0] == "a"
 
 
-def test_a_question_about_the_past_that_names_the_newer_one_finds_the_earlier_one_and_says_so(
-    place: Place, judged: Callable[[Judge], None]
-) -> None:
-    judged(saying(0.95))
+def test_a_question_about_the_past_that_names_the_newer_one_finds_the_earlier_one_and_says_so(place: Place) -> None:
+    place.judge(saying(0.95))
     place.add(memory("a", "2026-09-01", "Loans last two weeks"), memory("b", "2026-10-01", "Loans last 28 days"))
     assert place.order("how long did loans last before the 28 days")[0] == "b", "by itself the newer one fits better"
     place.compare()
@@ -496,10 +475,8 @@ def test_a_question_about_the_past_that_names_the_newer_one_finds_the_earlier_on
     assert next(item for item in explained if item["id"] == 1)["score"]["total"] == older["score"]
 
 
-def test_a_block_for_a_prompt_marks_the_decision_that_was_replaced(
-    place: Place, judged: Callable[[Judge], None]
-) -> None:
-    judged(saying(0.95, (OLD, NEW)))
+def test_a_block_for_a_prompt_marks_the_decision_that_was_replaced(place: Place) -> None:
+    place.judge(saying(0.95, (OLD, NEW)))
     place.add(memory("a", "2026-09-01", OLD, "Shelves are blue"), memory("b", "2026-10-01", NEW))
     place.compare()
     answer = place.ask(verb="context")
@@ -508,26 +485,21 @@ def test_a_block_for_a_prompt_marks_the_decision_that_was_replaced(
     assert answer["context"].index(NEW) < answer["context"].index(OLD)
 
 
-def test_the_notes_at_the_start_of_a_session_say_what_a_newer_one_contradicts(
-    place: Place, judged: Callable[[Judge], None]
-) -> None:
-    judged(saying(0.95))
-    place.add(
+def test_the_notes_at_the_start_of_a_session_say_what_a_newer_one_contradicts(place: Place) -> None:
+    place.compared(
+        saying(0.95),
         memory("a", "2026-09-01", LONG.format(4), topic="Loans"),
         memory("b", "2026-10-01", LONG.format(5), topic="Loans again"),
     )
-    place.compare()
     notes = session_start(place.workspace, None)
     assert f"> - {LONG.format(4)} (2026-09-01, #1) [disputed by #2, 2026-10-01]" in notes
     assert f"> - {LONG.format(5)} (2026-10-01, #2)\n" in notes
 
 
-def test_the_notes_at_the_start_of_a_session_leave_out_what_was_replaced(
-    place: Place, judged: Callable[[Judge], None]
-) -> None:
-    judged(saying(0.95, (OLD, NEW)))
-    place.add(memory("a", "2026-09-01", OLD, "Shelves are blue"), memory("b", "2026-10-01", NEW))
-    place.compare()
+def test_the_notes_at_the_start_of_a_session_leave_out_what_was_replaced(place: Place) -> None:
+    place.compared(
+        saying(0.95, (OLD, NEW)), memory("a", "2026-09-01", OLD, "Shelves are blue"), memory("b", "2026-10-01", NEW)
+    )
     notes = session_start(place.workspace, None)
     assert OLD not in notes
     assert f"> - {NEW} (2026-10-01, #2)\n> - Shelves are blue (2026-09-01, #1)" in notes
@@ -583,11 +555,9 @@ def resolved(place: Place, verdict: str, at: str = AT, job_id: str = "job", **gi
 
 
 @pytest.fixture
-def disputed(place: Place, judged: Callable[[Judge], None]) -> Place:
+def disputed(place: Place) -> Place:
     """Two memories whose decisions may contradict each other."""
-    judged(saying(0.75))
-    place.add(memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", NEW))
-    place.compare()
+    place.compared(saying(0.75), memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", NEW))
     return place
 
 
@@ -633,12 +603,8 @@ def test_a_pair_keeps_its_name_and_is_not_shown_again_once_it_is_settled(dispute
         review.sides(disputed.workspace, "1/3")
 
 
-def test_two_decisions_that_nothing_paired_are_settled_by_their_places(
-    place: Place, judged: Callable[[Judge], None]
-) -> None:
-    judged(saying(0.0))
-    place.add(memory("a", "2026-09-01", "The cellar is locked", OLD), memory("b", "2026-10-01", NEW))
-    place.compare()
+def test_two_decisions_that_nothing_paired_are_settled_by_their_places(place: Place) -> None:
+    place.compared(saying(0.0), memory("a", "2026-09-01", "The cellar is locked", OLD), memory("b", "2026-10-01", NEW))
     assert review.pair(place.workspace, "1.2/2.1") is None
     for name in ("1.2/2.1", "#2.1/#1.2"):
         assert [each["statement"] for each in review.sides(place.workspace, name)] == [OLD, NEW]
@@ -665,17 +631,15 @@ def test_decisions_that_are_not_there_are_refused_with_what_is_wrong(disputed: P
         review.sides(disputed.workspace, name)
 
 
-def test_an_export_brings_what_was_settled_to_another_workspace(
-    place: Place, judged: Callable[[Judge], None], tmp_path: Path
-) -> None:
-    judged(saying(0.75))
+def test_an_export_brings_what_was_settled_to_another_workspace(place: Place, tmp_path: Path) -> None:
+    place.judge(saying(0.75))
     one, other = (str(UUID(int=number)) for number in (1, 2))
     place.add(memory(one, "2026-09-01", OLD), memory(other, "2026-10-01", NEW))
     place.compare()
     sides = {"older": {"memory_id": one, "statement": OLD}, "newer": {"memory_id": other, "statement": NEW}}
     resolved(place, "older", reason="The council said so.", **sides)
     (tmp_path / "there").mkdir()
-    there = Place(tmp_path / "there")
+    there = Place(tmp_path / "there", place.patch)
     with (there.workspace.root / "memories.jsonl").open("wb") as file:
         export.write(place.workspace, None, AT, file.write)
     with Stores(there.workspace, ALL) as stores:
@@ -723,13 +687,11 @@ def test_a_pair_with_any_verdict_is_not_asked_about_again(disputed: Place, verdi
     assert unsaid() == 0
 
 
-def test_the_version_of_the_review_changes_with_whatever_may_change_it_and_with_nothing_else(
-    place: Place, judged: Callable[[Judge], None]
-) -> None:
+def test_the_version_of_the_review_changes_with_whatever_may_change_it_and_with_nothing_else(place: Place) -> None:
     def version() -> str:
         return calls.review_version(Scope(place.workspace))
 
-    judged(saying(0.75))
+    place.judge(saying(0.75))
     seen = [version()]
     place.add(memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", NEW))
     seen.append(version())
@@ -743,10 +705,8 @@ def test_the_version_of_the_review_changes_with_whatever_may_change_it_and_with_
     assert version() == seen[-1]
 
 
-def test_a_pair_by_hand_that_is_taken_back_is_none_any_more(place: Place, judged: Callable[[Judge], None]) -> None:
-    judged(saying(0.0))
-    place.add(memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", NEW))
-    place.compare()
+def test_a_pair_by_hand_that_is_taken_back_is_none_any_more(place: Place) -> None:
+    place.compared(saying(0.0), memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", NEW))
     resolved(place, "newer")
     resolved(place, "undecided", job_id="back")
     assert review.pairs(place.workspace, all_of_them=True) == []
@@ -764,12 +724,6 @@ def test_a_settled_pair_says_what_may_rest_on_what_was_replaced(disputed: Place)
     assert review.resting(disputed.workspace, pair) == []
 
 
-def test_a_verdict_that_was_asked_for_earlier_does_not_replace_a_later_one(disputed: Place) -> None:
-    resolved(disputed, "both", at="2026-11-20T12:00:01Z", job_id="later")
-    resolved(disputed, "newer", at="2026-11-20T12:00:00Z", job_id="earlier")
-    assert states(disputed) == {}
-
-
 @pytest.mark.parametrize(
     ("given", "code"),
     [
@@ -785,14 +739,6 @@ def test_a_verdict_on_what_is_not_there_fails_and_changes_nothing(
     assert isinstance(outcome, Failed)
     assert outcome.error.code == code
     assert states(disputed)["a"] == ("disputed", "judge")
-
-
-def test_a_verdict_goes_with_either_of_its_memories(disputed: Place) -> None:
-    resolved(disputed, "newer")
-    with closing(disputed.store()) as store:
-        with store.change("2026-11-20T12:00:00Z") as change:
-            change.drop(["a"])
-        assert list(store.all_verdicts()) == []
 
 
 def test_a_cleared_verdict_loses_its_reason_and_name_and_still_counts(disputed: Place) -> None:

@@ -17,8 +17,8 @@ from jobs.model import Job, job_digest
 from jobs.payloads import PAYLOADS
 from jobs.record_cache import RecordCache
 from jobs.subjects import MOST_CHARACTERS, memory_numbers, subject_of
-from worker.admin import job_subjects
-from worker.admin.job_subjects import JobSubjects
+from worker.admin import job_details
+from worker.admin.job_details import JobSubjects
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_a_copy_is_read_once_also_after_its_job_has_ended(paths: SpoolPaths, mon
     subjects = JobSubjects(paths)
     listed(paths, subjects)
     spool.retire_copy(paths, "a")
-    monkeypatch.setattr(job_subjects, "kept_copy", pytest.fail)
+    monkeypatch.setattr(job_details, "kept_copy", pytest.fail)
     assert listed(paths, subjects) == {"a": "They burn blue."}
 
 

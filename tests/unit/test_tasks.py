@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from jobs import clock, lifecycle, spool
-from jobs.kinds import BATCHED, KIND_NAMES, PREEMPTIBLE, YIELDS
 from jobs.layout import SpoolPaths
 from jobs.model import Record, encode
 from jobs.parse import parse_job
@@ -118,11 +117,3 @@ def test_a_lost_copy_before_a_job_that_runs_alone_is_told_all_the_same(place: Sp
 
 def test_a_job_of_a_kind_for_tests_that_was_accepted_runs_though_they_are_off_now(place: SpoolPaths) -> None:
     assert ids(read_tasks(reading(place), [accept(place, "a")])) == ["a"]
-
-
-def test_what_is_batched_and_what_is_sliced_are_kinds() -> None:
-    assert set(KIND_NAMES) >= BATCHED
-    assert set(KIND_NAMES) >= YIELDS >= PREEMPTIBLE
-    assert {"ask", "compact"} == YIELDS - PREEMPTIBLE
-    assert "forget" in PREEMPTIBLE, "in a pause it would change what others have read"
-    assert "ingest" in BATCHED - PREEMPTIBLE, "it is what long work lets in between"

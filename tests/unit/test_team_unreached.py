@@ -152,9 +152,8 @@ def test_a_file_of_certificates_that_is_none_is_named(tmp_path: Path) -> None:
     empty = tmp_path / "ca.pem"
     empty.write_text("nothing")
     for path in (str(empty), str(tmp_path / "absent")):
-        with pytest.raises(JobError) as caught:
+        with pytest.raises(JobError, match="SETTING_INVALID") as caught:
             GatewayTeam("https://localhost", "t", ca_file=path)
-        assert caught.value.code == "SETTING_INVALID"
         assert path in caught.value.message
         assert "ca.pem" in caught.value.remediation
 

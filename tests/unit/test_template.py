@@ -401,9 +401,8 @@ def test_of_two_metadata_lines_with_one_name_the_first_counts() -> None:
     ],
 )
 def test_a_broken_metadata_line_is_named_with_its_number(old: str, new: str, line: int) -> None:
-    with pytest.raises(JobError) as caught:
+    with pytest.raises(JobError, match="METADATA_BROKEN") as caught:
         parse(TEXT.replace(old, new))
-    assert caught.value.code == "METADATA_BROKEN"
     assert caught.value.details["line"] == line
     assert caught.value.details["text"].startswith(new)
     assert f"Line {line} " in caught.value.message

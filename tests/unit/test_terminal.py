@@ -12,7 +12,7 @@ import pytest
 from rich.cells import cell_len
 
 from worker.cli import parser
-from worker.terminal import display, hits, memories, output as terminal, worker
+from worker.terminal import hits, memories, output as terminal, worker
 from worker.terminal.job_table import shown_ids
 from worker.terminal.job_views import show_result
 
@@ -270,7 +270,7 @@ def test_a_worker_in_the_foreground_has_said_all_in_its_log(
     verb: str | None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     given = parser("worker").parse_args(["worker", *([] if verb is None else [verb])])
-    display.show(given, {"success": True, "stopped": True})
+    terminal.show(given, {"success": True, "stopped": True})
     assert capsys.readouterr().out == ""
 
 

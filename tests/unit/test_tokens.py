@@ -16,7 +16,7 @@ SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 @pytest.fixture(scope="module")
 def plain() -> LatinWordPieces:
-    return LatinWordPieces(model_files.DEFAULT_FOLDER / "tokenizer.json")
+    return LatinWordPieces()
 
 
 @pytest.fixture(scope="module")

@@ -147,6 +147,17 @@ def test_no_product_is_farther_from_the_true_one_than_the_bound(count: int, seed
     assert np.abs(products - true).max() <= error < 0.1
 
 
+def test_two_threads_give_the_products_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    some, vector = coarse_rows(1001, seed=1), coarse_rows(1, seed=2)[0]
+    copy = copy_of(some)
+    alone, alone_coarse = vector_files.products(some, vector), copy.products(vector, 900)
+    monkeypatch.setattr(vector_files, "_ALONE_BYTES", 0)
+    together, together_coarse = vector_files.products(some, vector), copy.products(vector, 900)
+    assert np.allclose(alone, together, atol=1e-6)  # a library may add up other parts of a row first
+    assert (alone_coarse[0] == together_coarse[0]).all()
+    assert alone_coarse[1] == together_coarse[1]
+
+
 def test_a_row_of_zeros_has_the_product_zero() -> None:
     vectors = np.zeros((2, 8), np.float32)
     assert copy_of(vectors).products(coarse_rows(1, 1, 8)[0], 2)[0].tolist() == [0.0, 0.0]

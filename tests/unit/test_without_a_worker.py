@@ -9,12 +9,11 @@ from typing import Any
 
 import pytest
 from harness import Place
+from spooled_jobs import spooled
 
 from bridge import trust
-from jobs import clock, lifecycle, spool
+from jobs import clock, lifecycle
 from jobs.errors import JobError
-from jobs.model import encode
-from jobs.parse import parse_job
 from worker.cli import made, main
 
 NEEDS = made().needs
@@ -85,18 +84,9 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
     monkeypatch.setattr("jobs.client.time.sleep", lambda _: None)
     (place.workspace.root / "in.jsonl").write_text("{}\n")
     (place.workspace.root / "job.json").write_text('{"kind": "check", "payload": {}}')
-    for job_id, events in (
-        ("waits", []),
-        ("wrong", [lifecycle.Started(), lifecycle.Failed(JobError("TOPIC_NOT_FOUND"))]),
-    ):
-        file = {"schema_version": 1, "job_id": job_id, "kind": "check", "payload": {}}
-        accepted = parse_job(job_id, encode(file))
-        record = lifecycle.accept(accepted, clock.now())
-        for event in events:
-            record = lifecycle.step(record, event, clock.now())
-        spool.accept(place.spool, [(accepted, record)])
-        if record.ended:
-            spool.retire_copy(place.spool, job_id)
+    spooled(place.spool, "waits", at=clock.now())
+    failed = lifecycle.Failed(JobError("TOPIC_NOT_FOUND"))
+    spooled(place.spool, "wrong", lifecycle.Started(), failed, at=clock.now())
     return place
 
 

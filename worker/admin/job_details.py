@@ -1,10 +1,15 @@
-"""One job in detail: its record, the worker's copy of its file, and its entry in the heartbeat while it runs."""
+"""Jobs in detail: a job's record, the worker's copy of its file, its entry in the heartbeat while it runs.
+
+And what the jobs of a page are about, read from those copies, which hold no likely secrets, each once.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from bridge.search.bounded_cache import BoundedCache
 from bridge.text.template import Enriched, Plain, parse
 from jobs import client, heartbeat, launch, spool, state_file
 from jobs.errors import JobError, advice
@@ -16,9 +21,9 @@ from jobs.subjects import subject_of
 from ..documents.jobs import document
 
 if TYPE_CHECKING:
-    from jobs.schema import InFlight
+    from jobs.schema import InFlight, JobRow
 
-    from .shapes import JobDetails
+    from .shapes import JobDetails, ListedJob
 
 
 def job_details(workspace: Workspace, job_id: str, *, in_markdown: bool = False) -> JobDetails:
@@ -91,3 +96,41 @@ def in_flight(spool_paths: SpoolPaths, job_id: str) -> InFlight | None:
     latest = heartbeat.read(spool_paths)
     running = latest.get("in_flight", ()) if latest is not None else ()
     return next((each for each in running if each["job_id"] == job_id), None)
+
+
+_Copy = tuple[str, int, int, int]  # job id, modification time in ns, size in bytes, inode
+
+_MOST_BYTES = 1024 * 1024
+_ENTRY_BYTES = 400  # of a key with its subject, about
+
+
+class JobSubjects:
+    """The subjects of the jobs of one spool. Threads may share it."""
+
+    def __init__(self, spool_paths: SpoolPaths) -> None:
+        self._paths = spool_paths
+        self._known: BoundedCache[_Copy, str] = BoundedCache(_MOST_BYTES)
+
+    def listed(self, rows: Iterable[JobRow]) -> list[ListedJob]:
+        """The rows, each with what its job is about."""
+        return [{**row, "subject": self._subject(row) or None} for row in rows]
+
+    def _subject(self, row: JobRow) -> str:
+        copy = None if row["kind"] is None else self._copy(row["job_id"])
+        if copy is None:
+            return ""
+        known = self._known.get(copy)
+        if known is None:
+            job = kept_copy(self._paths, row["job_id"])
+            known = "" if job is None else about(job)
+            self._known.put(copy, known, _ENTRY_BYTES)
+        return known
+
+    def _copy(self, job_id: str) -> _Copy | None:
+        for path in (self._paths.ended_copy(job_id), self._paths.copy(job_id)):
+            try:
+                status = path.lstat()
+            except OSError:
+                continue
+            return job_id, status.st_mtime_ns, status.st_size, status.st_ino
+        return None

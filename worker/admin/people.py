@@ -13,17 +13,11 @@ from bridge.team.server import Connection
 from jobs import clock
 from jobs.errors import JobError
 
-Asked = Callable[[Settings, argparse.Namespace], dict[str, Any]]
 
-
-def _with_database(ask: Callable[[Connection, argparse.Namespace], dict[str, Any]]) -> Asked:
-    """The function with a connection to the database, whose tables are created or upgraded if necessary."""
-
-    def asked(settings: Settings, args: argparse.Namespace) -> dict[str, Any]:
-        with closing(opening.server_of(settings)) as server, server.connection() as connection:
-            return ask(connection, args)
-
-    return asked
+def asked(settings: Settings, args: argparse.Namespace) -> dict[str, Any]:
+    """The answer of the command ``team VERB``. The tables of the database are created or upgraded if necessary."""
+    with closing(opening.server_of(settings)) as server, server.connection() as connection:
+        return _BY_VERB[args.verb](connection, args)
 
 
 def _changed(changed: bool, now: str) -> dict[str, Any]:
@@ -58,7 +52,7 @@ def _remove_person(connection: Connection, args: argparse.Namespace) -> dict[str
 
 
 def _persons(connection: Connection, args: argparse.Namespace) -> dict[str, Any]:
-    return {"persons": [{"name": each.name, "groups": list(each.groups)} for each in people.persons(connection)]}
+    return {"persons": [each._asdict() for each in people.persons(connection)]}
 
 
 def _member(connection: Connection, args: argparse.Namespace) -> dict[str, Any]:
@@ -76,20 +70,7 @@ def _token(connection: Connection, args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _tokens(connection: Connection, args: argparse.Namespace) -> dict[str, Any]:
-    return {
-        "tokens": [
-            {
-                "id": each.id,
-                "person": each.person,
-                "label": each.label,
-                "created_at": clock.iso(each.created_at),
-                "expires_at": None if each.expires_at is None else clock.iso(each.expires_at),
-                "revoked_at": None if each.revoked_at is None else clock.iso(each.revoked_at),
-                "last_used_at": None if each.last_used_at is None else clock.iso(each.last_used_at),
-            }
-            for each in people.tokens(connection)
-        ]
-    }
+    return {"tokens": [clock.with_texts(each._asdict()) for each in people.tokens(connection)]}
 
 
 def _give(connection: Connection, args: argparse.Namespace) -> dict[str, Any]:
@@ -108,16 +89,15 @@ def _revoke(connection: Connection, args: argparse.Namespace) -> dict[str, Any]:
     return _changed(True, "The token is revoked: its machine is refused from now on.")
 
 
-# By the verb of the command ``team``.
-ASKED: dict[str, Asked] = {
-    "database": _with_database(_database),
-    "person": _with_database(_person),
-    "persons": _with_database(_persons),
-    "remove-person": _with_database(_remove_person),
-    "member": _with_database(_member),
-    "remove-member": _with_database(_remove_member),
-    "token": _with_database(_token),
-    "tokens": _with_database(_tokens),
-    "revoke": _with_database(_revoke),
-    "give": _with_database(_give),
+_BY_VERB: dict[str, Callable[[Connection, argparse.Namespace], dict[str, Any]]] = {
+    "database": _database,
+    "person": _person,
+    "persons": _persons,
+    "remove-person": _remove_person,
+    "member": _member,
+    "remove-member": _remove_member,
+    "token": _token,
+    "tokens": _tokens,
+    "revoke": _revoke,
+    "give": _give,
 }

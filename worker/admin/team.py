@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING
+from dataclasses import asdict
+from typing import TYPE_CHECKING, cast
 from uuid import UUID, uuid4
 
 from bridge.settings import Settings
@@ -16,7 +17,7 @@ from bridge.team import copy_age, last_try, membership, opening as team_opening,
 from bridge.team.copies import Copy, Machine, Overview
 from bridge.team.membership import Membership
 from bridge.team.protocol import Team
-from bridge.team.shared_jobs import MOST_FAILED, FailedJob
+from bridge.team.shared_jobs import MOST_FAILED
 from jobs import clock, spool
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -144,7 +145,7 @@ def status(workspace: Workspace, settings: Settings, *, patience: float | None =
         "behind": behind,
         "token_ends_at": None if access is None or access.expires_at is None else clock.iso(access.expires_at),
         "copies": [_copy(each, machines.get(each.node), behind, found) for each in copies],
-        "failed_jobs": [_failed_job(each) for each in failed],
+        "failed_jobs": [cast("TeamFailedJob", clock.with_texts(asdict(each))) for each in failed],
     }
 
 
@@ -215,14 +216,4 @@ def _copy(seen: Copy, machine: Machine | None, behind: int | None, here: Members
         "is_silent": seen.is_silent,
         "label": None if machine is None else machine.label,
         "has_access": machine is None or machine.has_access,
-    }
-
-
-def _failed_job(seen: FailedJob) -> TeamFailedJob:
-    return {
-        "job_id": seen.job_id,
-        "kind": seen.kind,
-        "asked_by": seen.asked_by,
-        "error_code": seen.error_code,
-        "failed_at": clock.iso(seen.failed_at),
     }

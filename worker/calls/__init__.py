@@ -4,7 +4,6 @@ HTTP routes and the OpenAPI document are renderings of the table. It does not kn
 
 ``call``: a row of the table, and the scope in which its function runs.
 ``table``: the rows.
-``questions``: which arguments each query takes.
 ``jobs``: listing, showing, submitting, cancelling, retrying and dismissing jobs.
 ``queue``: the queue as a whole, and requests to the worker.
 ``memories``: memories, what is open, topics, disputed pairs and compactions.

@@ -10,7 +10,7 @@ from bridge.argument_table import Argument
 from jobs.layout import Workspace
 from jobs.record_cache import RecordCache
 
-from ..admin.job_subjects import JobSubjects
+from ..admin.job_details import JobSubjects
 from .queue_state import QueueState
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import get_args
 
-from bridge.argument_table import MAX_QUERY_CHARS, Argument
+from bridge.argument_table import ARGUMENTS, EXPLAIN_ARGUMENTS, MAX_QUERY_CHARS, RETRIEVE_ARGUMENTS, Argument
 from bridge.memory import LIST_FILTERS, MemoryKind, Status
 from jobs.errors import ERRORS
 from jobs.ids import JOB_ID
@@ -13,9 +13,11 @@ from jobs.states import VERBS, State
 
 from . import jobs, memories, queue
 from .call import Call
-from .questions import QUESTIONS
 
 LARGEST_PAGE = 500
+
+QUESTIONS = {"retrieve": RETRIEVE_ARGUMENTS, "explain": EXPLAIN_ARGUMENTS, "context": ARGUMENTS}
+"""Which arguments each query takes."""
 
 _WORD = (1, 128)  # characters
 _FILTERS = {

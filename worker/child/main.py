@@ -125,7 +125,7 @@ class Server:
 
     def _serve(self, request: dict[str, Any]) -> None:
         self._depth += 1
-        with steps.fault_point("child.take"):
+        with steps.fault_point("child.receive"):
             copies: list[JobCopy] = request["jobs"]
             if copies:
                 self._pipes.send({"begun": True})

@@ -6,8 +6,7 @@ stores of cognee and starts no job; the job ``check`` reads the stores completel
 
 ``examination``: runs all checks and orders the findings.
 ``installation``: checks Python, packages, SQLite and the configuration folder.
-``settings``: checks the settings and the providers.
-``setting_sources``: finds settings that have no effect, with their source.
+``settings``: checks the settings, those that have no effect, and the providers.
 ``team``: checks a team, and how far its copies are.
 ``capture``: checks what is captured, and the hooks in other tools.
 ``workspace``: checks the owner, permissions and types of the workspace's files.

@@ -1,9 +1,16 @@
-"""The blocks of a document. Their texts are plain: they come from memories, and nothing in them is markup."""
+"""The blocks of a document, and their Markdown.
+
+Their texts are plain: they come from memories, and nothing in them becomes a heading, a link, an image, a table or
+HTML.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
+
+from bridge.text.visible import visible
 
 
 class Heading(NamedTuple):
@@ -59,3 +66,37 @@ def outcomes(result: Mapping[str, object], first: str, *others: str) -> str:
 def day(moment: str | None) -> str:
     """The day of a timestamp; empty for None."""
     return (moment or "")[:10]
+
+
+_MARKS = re.compile(r"[\\`*_{}[\]()#+\-.!|~$:/@]")
+
+
+def markdown(blocks: Iterable[Block]) -> str:
+    """The document, with a line feed at its end."""
+    return "\n\n".join(map(_of, blocks)) + "\n"
+
+
+def escaped(text: str) -> str:
+    """The text on one line, with nothing that has a meaning in Markdown, not even a bare address."""
+    line = _MARKS.sub(r"\\\g<0>", " ".join(visible(text).split()))
+    return line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _of(block: Block) -> str:
+    match block:
+        case Heading(text, level):
+            return f"{'#' * level} {escaped(text)}"
+        case Paragraph(text):
+            return "  \n".join(map(escaped, text.strip().split("\n")))
+        case Note(text):
+            return f"> **Check this:** {escaped(text)}"
+        case Items(lines):
+            return "\n".join(f"- {escaped(line)}" for line in lines)
+        case _:
+            sides = ["---:" if name in block.options.get("right", ()) else "---" for name in block.columns]
+            rows = [map(escaped, block.columns), sides, *(map(escaped, row) for row in block.rows)]
+            return "\n".join(map(_row, rows))
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import capture, compact, migrate
-from .markdown import markdown
+from .blocks import markdown
 
 _BY_KIND: dict[str | None, Any] = {
     "capture": capture.document, "compact": compact.document, "migrate": migrate.document,

@@ -10,6 +10,7 @@ import logging
 import threading
 import time
 from collections import OrderedDict
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -33,6 +34,7 @@ log = logging.getLogger("gateway")
 
 _PATIENCE_SECONDS = 10.0  # for a copy to follow; then it answers as it is
 _LOOK_SECONDS = 30.0
+_EMBEDDER = partial(create, stays=True)
 _MOST_READERS = 8  # each keeps the index of a large workspace in memory
 
 
@@ -105,7 +107,7 @@ class Reading:
             reader = self._readers.pop(workspace_id, None)
             if reader is None:
                 place = Workspace(self._copies.folder / workspace_id)
-                reader = Reader(place, self._settings.embedding, _embedder, reranking=self._settings.reranking)
+                reader = Reader(place, self._settings.embedding, _EMBEDDER, reranking=self._settings.reranking)
             self._readers[workspace_id] = reader
             while len(self._readers) > _MOST_READERS:
                 self._readers.popitem(last=False)

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bridge import trust
@@ -44,6 +45,8 @@ log = logging.getLogger("server")
 _THREADS = max(2, min(8, os.cpu_count() or 2))
 _WAITING_THREADS = 4  # for requests that wait for the worker, so that they never delay a query
 _MOST_AT_ONCE = 64  # running or waiting for a thread; further requests get HTTP_BUSY and can be repeated
+
+_EMBEDDER = partial(create, stays=True)
 
 T = TypeVar("T")
 
@@ -192,16 +195,12 @@ class RequestExecutor:
     def _reader(self, settings: Settings) -> Reader:
         begun, self._begun = self._begun, None
         loading = begun[1] if begun is not None and begun[0] == settings.embedding else None
-        return Reader(self.workspace, settings.embedding, _embedder, settings.reranking, loading=loading, stays=True)
+        return Reader(self.workspace, settings.embedding, _EMBEDDER, settings.reranking, loading=loading, stays=True)
 
 
 def _models(settings: Settings) -> tuple[EmbeddingConfig, RerankConfig | None]:
     """What a ``Reader`` is made for."""
     return settings.embedding, settings.reranking
-
-
-def _embedder(config: EmbeddingConfig) -> Embedder:
-    return create(config, stays=True)
 
 
 def _considered(answer: Mapping[str, Any]) -> int | None:

@@ -13,7 +13,7 @@ from jobs.errors import JobError
 
 from ..calls import jobs
 from ..calls.call import Scope
-from ..calls.questions import QUESTIONS
+from ..calls.table import QUESTIONS
 from .bodies import bytes_of, object_of, only, require_known
 from .executor import RequestExecutor
 from .replies import Respond, computed_reply, envelope, reply, status_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from starlette.responses import Response
 
@@ -15,7 +15,7 @@ from .executor import RequestExecutor
 from .replies import Respond, computed_reply, envelope, reply
 
 if TYPE_CHECKING:
-    from ..calls.shapes import Findings, Health, SettingsTable
+    from ..calls.shapes import Findings, Health, SettingRow, SettingsTable
 
 DESCRIPTION = Path(__file__).parent.with_name("data") / "openapi.json"
 
@@ -49,13 +49,7 @@ def _health(status: Literal["alive", "ready"]) -> Health:
 
 
 def _settings(settings: Settings) -> SettingsTable:
-    return {
-        **SUCCESS,
-        "settings": [
-            {"name": row.name, "variable": row.variable, "value": row.value, "source": row.source, "help": row.help}
-            for row in table(settings)
-        ],
-    }
+    return {**SUCCESS, "settings": [cast("SettingRow", row._asdict()) for row in table(settings)]}
 
 
 def _findings(executor: RequestExecutor) -> Findings:

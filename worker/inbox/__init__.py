@@ -5,9 +5,7 @@ It does not run jobs: accepted ones are in ``scheduling.ledger``. In reading ord
 ``watcher``: file events that wake the worker.
 ``provenance``: where a file comes from; what came with a repository is refused.
 ``intake``: dropped files, accepted or rejected.
-``own_job``: a job that a worker drops by itself.
-``reembedding``: the rebuild after a change of the embedding model.
-``judging``: the question to the language model about decisions that may contradict each other.
+``own_job``: the jobs that a worker drops by itself.
 ``redaction``: jobs and rejected files without secrets.
 ``control``: requests to the worker.
 """

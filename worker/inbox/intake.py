@@ -16,6 +16,7 @@ from datetime import datetime
 
 from bridge.privacy.log_lines import fields
 from bridge.privacy.redaction import without_secrets
+from bridge.settings import Settings
 from bridge.text.template import parse
 from jobs import clock, lifecycle, plain_files, spool
 from jobs.errors import JobError
@@ -81,19 +82,6 @@ def decide(job: Job, earlier: Record | None, room: int, free_bytes: int, min_fre
     return Accept(job, earlier.generation + 1 if earlier else 1)
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """The intake's limits, from the settings."""
-
-    max_job_bytes: int
-    max_active_jobs: int
-    min_free_bytes: int
-    max_attempts: int
-    partial_write_grace: float
-    test_jobs: bool
-    redact_secrets: bool = True
-
-
 class Intake:
     """Scans the inbox. Not thread-safe. ``has_more``: whether the last scan stopped before the end of the inbox."""
 
@@ -101,7 +89,7 @@ class Intake:
         self,
         paths: SpoolPaths,
         ledger: Ledger,
-        limits: Limits,
+        settings: Settings,
         accepted: Callable[[], None] = lambda: None,
         now: Callable[[], datetime] = clock.now,
         rejected: Callable[[str], None] = lambda code: None,
@@ -110,7 +98,7 @@ class Intake:
         called with the error code of each rejected file."""
         self._paths = paths
         self._ledger = ledger
-        self._limits = limits
+        self._settings = settings
         self._provenance = Provenance(paths)
         self._accepted = accepted
         self._rejected = rejected
@@ -150,7 +138,7 @@ class Intake:
     def _take(self, entries: list[spool.Entry]) -> int:
         verdicts: list[tuple[Job, Record]] = []
         read: dict[str, os.stat_result] = {}
-        room = self._limits.max_active_jobs - self._ledger.count()
+        room = self._settings.max_active_jobs - self._ledger.count()
         free = shutil.disk_usage(self._paths.root).free
         try:
             self._judge(entries, verdicts, read, room, free)
@@ -176,7 +164,7 @@ class Intake:
             try:
                 job, status = self._read(entry)
                 verdict = decide(
-                    job, self._earlier(job.job_id), room - len(verdicts), free, self._limits.min_free_bytes
+                    job, self._earlier(job.job_id), room - len(verdicts), free, self._settings.min_free_bytes
                 )
             except FileNotFoundError:
                 continue
@@ -212,9 +200,9 @@ class Intake:
         self._provenance.require_own(entry.path)
         if entry.name is None or not is_job_id(entry.name):
             raise JobError("NAME_INVALID", f"{self._shown(entry)!r} does not name a job.")
-        data, status = plain_files.read_plain(entry.path, self._limits.max_job_bytes)
-        job = parse_job(entry.name, data, max_attempts=self._limits.max_attempts, test_jobs=self._limits.test_jobs)
-        if self._limits.redact_secrets:
+        data, status = plain_files.read_plain(entry.path, self._settings.max_job_bytes)
+        job = parse_job(entry.name, data, max_attempts=self._settings.max_attempts, test_jobs=self._settings.test_jobs)
+        if self._settings.redact_secrets:
             job = without_secrets(job)
         from jobs.payloads import Ingest  # loaded with the first job
 
@@ -245,11 +233,11 @@ class Intake:
         if seen is None or seen[0] != stamp:
             self._growing[entry.path.name] = (stamp, time.monotonic())
             return True
-        return time.monotonic() - seen[1] < self._limits.partial_write_grace
+        return time.monotonic() - seen[1] < self._settings.partial_write_grace
 
     def _reject(self, entry: spool.Entry, error: JobError) -> None:
         self._growing.pop(entry.path.name, None)
-        redacts = self._limits.redact_secrets
+        redacts = self._settings.redact_secrets
         error = redaction.clean_error(error) if redacts else error
         record = None
         if entry.name is not None and is_job_id(entry.name) and error.code != "JOB_ID_CONFLICT":
@@ -283,7 +271,7 @@ class Intake:
         self._postponed[entry.path.name] = (_stamp(entry), time.monotonic() + seconds)
 
     def _shown(self, entry: spool.Entry) -> str:
-        return redaction.shown_name(entry.path, redacts=self._limits.redact_secrets)
+        return redaction.shown_name(entry.path, redacts=self._settings.redact_secrets)
 
     def _is_postponed(self, entry: spool.Entry) -> bool:
         stamp, until = self._postponed.get(entry.path.name, (None, 0.0))

@@ -1,4 +1,6 @@
-"""A job that a worker drops by itself, when the store needs it."""
+"""The jobs that a worker drops by itself: embedding again after a change of the model, and asking the language model
+which of two decisions that may contradict each other holds. In a team, the service asks, with its own model.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,11 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from bridge import trust
+from bridge.embedding.local_models import changes_by_itself
+from bridge.graph import installed, llm
 from bridge.settings import Settings
+from bridge.store import opening
+from bridge.store.opening import reader_of
 from jobs import client
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -57,3 +63,34 @@ class OwnJob(ABC):
     @abstractmethod
     def is_needed(self) -> bool:
         """Whether the store needs the job. Raises JobError where memory.db cannot be read."""
+
+
+def may_ask(settings: Settings) -> bool:
+    """Whether there is a model that may be asked."""
+    is_allowed = settings.review_with_llm and settings.llm_calls_per_job and settings.llm_calls_per_day
+    can_ask = llm.is_configured(settings) and (settings.llm_tool or installed.is_installed())
+    return bool(is_allowed and can_ask)
+
+
+class Judging(OwnJob):
+    """The job."""
+
+    kind = "judge"
+
+    def is_needed(self) -> bool:
+        if not may_ask(self._settings):
+            return False
+        from bridge.search.standings import is_doubtful  # an idle worker without a model holds no search
+
+        with reader_of(self._workspace).lists() as lists:
+            return lists is not None and any(map(is_doubtful, lists.unsaid()))
+
+
+class Reembedding(OwnJob):
+    """The job."""
+
+    kind = "rebuild"
+    payload = {"what": "index"}
+
+    def is_needed(self) -> bool:
+        return changes_by_itself(opening.embedder_of(self._workspace), self._settings.embedding)

@@ -13,6 +13,5 @@ imports the library ``mcp``. In reading order:
 ``changes``: the tools that submit a job.
 ``similar``: the memories that are about the same as a summary that is stored.
 ``job_answers``: a job's record in one sentence and few fields.
-``answer``: the result of a call, cleaned for a model.
-``remedies``: what an agent can do about an error.
+``answer``: the result of a call, cleaned for a model, and what an agent can do about an error.
 """

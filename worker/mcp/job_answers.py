@@ -9,7 +9,7 @@ from jobs.model import Record
 from jobs.states import IN_INBOX
 
 from ..wording import counted
-from .remedies import remedy
+from .answer import remedy
 
 if TYPE_CHECKING:
     from .answer_shapes import JobStatus

@@ -27,7 +27,7 @@ from jobs.model import Record
 
 from ..child.protocol import CLOSE
 from ..child.supervisor import Child, ChildEnded
-from ..inbox import judging
+from ..inbox import own_job
 from ..scheduling.runner import Runner
 from ..team import copy_follower
 from ..version import VERSION
@@ -95,14 +95,7 @@ class PoolWorker:
 
     def _process(self, workspace: Workspace, *, is_pool: bool) -> _Process:
         child = Child(workspace, self._settings, is_pool=is_pool)
-        runner = Runner(
-            self._jobs,
-            child,
-            batch_size=self._settings.batch_size,
-            slice_seconds=self._settings.slice_seconds,
-            now=self._jobs.now,
-        )
-        return _Process(child, runner)
+        return _Process(child, Runner(self._jobs, child, self._settings, now=self._jobs.now))
 
     @property
     def _current(self) -> _Process:
@@ -206,7 +199,7 @@ class PoolWorker:
     def _have_judged(self, workspace_id: str) -> None:
         """After changes, have the language model asked which decisions hold, if there is one: at times."""
         now = time.monotonic()
-        if judging.may_ask(self._settings) and now >= self._judge_at.get(workspace_id, now):
+        if own_job.may_ask(self._settings) and now >= self._judge_at.get(workspace_id, now):
             self._judge_at[workspace_id] = now + _JUDGE_SECONDS
             self._team.submit(workspace_id, "judge", {}, new_job_id())
 

@@ -25,8 +25,8 @@ from jobs.model import Record, encode
 from jobs.scrub import JOB_FILES
 
 from ..log import of_job
-from ..scheduling.forget_job_files import Apply
 from ..scheduling.ledger import Cancellation, Tickets
+from ..scheduling.runnable_jobs import Apply
 
 log = logging.getLogger(__name__)
 

@@ -9,9 +9,7 @@ It does not know what a job does to the memory: the child process runs it. In re
 ``runner``: attempts: from a queue message to an outcome in the record.
 ``graph_upkeep``: when the knowledge graph is brought up to date without a job.
 ``runnable_jobs``: what the runner asks of the jobs that it runs; those of this machine's folder.
-``executing``: the file that names the jobs whose operation runs now.
 ``tasks``: the requests to the child, made from the jobs' copies.
-``forget_job_files``: the texts of forgotten memories removed from jobs' files.
 ``recovery``: repairs of the job folder after a crash, and while the worker runs.
 ``retention``: ended jobs and quarantined files removed after their time.
 """

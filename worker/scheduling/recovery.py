@@ -24,8 +24,8 @@ from jobs.parse import parse_copy
 from jobs.scrub import keeps_copy
 
 from ..log import of_job
-from .executing import read_executing
 from .ledger import Ledger
+from .runnable_jobs import read_executing
 
 log = logging.getLogger(__name__)
 

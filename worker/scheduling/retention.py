@@ -1,4 +1,7 @@
-"""Retention: removes ended jobs, rejected files, quarantined stores and imported copies after their time."""
+"""Retention: removes ended jobs, rejected files, quarantined stores and imported copies after their time.
+
+The limits, in days and numbers, are settings.
+"""
 
 from __future__ import annotations
 
@@ -27,26 +30,6 @@ _TOGETHER = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class RetentionLimits:
-    """The limits: ages in days, and numbers."""
-
-    succeeded_days: float = 7.0
-    failed_days: float = 30.0
-    ended_jobs: int = 10_000
-    rejected_files: int = 1000
-
-    @classmethod
-    def from_settings(cls, settings: Settings) -> RetentionLimits:
-        """The limits that the settings name."""
-        return cls(
-            settings.keep_succeeded_days,
-            settings.keep_failed_days,
-            settings.keep_ended_jobs,
-            settings.keep_rejected_files,
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class EndedJob:
     """An ended job: its id, and its end in seconds since 1970."""
 
@@ -55,20 +38,20 @@ class EndedJob:
 
 
 def expired_jobs(
-    found: Iterable[EndedJob], keep: RetentionLimits, now: float, state: Callable[[str], State | None]
+    found: Iterable[EndedJob], settings: Settings, now: float, state: Callable[[str], State | None]
 ) -> Iterator[str]:
     """The ids of the ended jobs to remove, oldest first.
 
     ``state`` returns the final state of a job; None keeps it. It is called only for jobs that the limits may concern.
     """
     oldest_first = sorted(found, key=lambda aged: (aged.ended_at, aged.name))
-    too_many = max(0, len(oldest_first) - keep.ended_jobs)
+    too_many = max(0, len(oldest_first) - settings.keep_ended_jobs)
     for number, aged in enumerate(oldest_first):
         days = (now - aged.ended_at) / _DAY
-        if number >= too_many and days <= min(keep.succeeded_days, keep.failed_days):
+        if number >= too_many and days <= min(settings.keep_succeeded_days, settings.keep_failed_days):
             return  # all others are younger
         ended_as = state(aged.name)
-        longest = keep.succeeded_days if ended_as == "succeeded" else keep.failed_days
+        longest = settings.keep_succeeded_days if ended_as == "succeeded" else settings.keep_failed_days
         if ended_as is not None and (number < too_many or days > longest):
             yield aged.name
 
@@ -103,18 +86,18 @@ class Timetable:
 
 
 def prune_all(
-    workspace: Workspace, keep: RetentionLimits, is_live: Callable[[str], bool], now: float, seconds: float
+    workspace: Workspace, settings: Settings, is_live: Callable[[str], bool], now: float, seconds: float
 ) -> int | None:
     """Call ``prune`` until nothing exceeds the limits, and begin no further call after so many seconds.
 
     Returns how many jobs or rejected files can be added before one of the limits is reached; None if time was up.
     """
     until = time.monotonic() + seconds
-    while prune(workspace, keep, is_live, now):
+    while prune(workspace, settings, is_live, now):
         if time.monotonic() >= until:
             return None
     jobs, rejected = (len(_by_name(folder)) for folder in (workspace.spool.results, workspace.spool.rejected))
-    return max(0, min(keep.ended_jobs - jobs, keep.rejected_files - rejected // 2))
+    return max(0, min(settings.keep_ended_jobs - jobs, settings.keep_rejected_files - rejected // 2))
 
 
 def _by_name(folder: Path) -> list[str]:
@@ -125,7 +108,7 @@ def _by_name(folder: Path) -> list[str]:
 
 
 def prune(
-    workspace: Workspace, keep: RetentionLimits, is_live: Callable[[str], bool], now: float, at_most: int = _TOGETHER
+    workspace: Workspace, settings: Settings, is_live: Callable[[str], bool], now: float, at_most: int = _TOGETHER
 ) -> int:
     """Remove what exceeds the limits. Returns the number of removed things.
 
@@ -135,13 +118,14 @@ def prune(
     spool_paths = workspace.spool
     jobs = list(
         islice(
-            expired_jobs(_ended(spool_paths, is_live), keep, now, lambda job_id: _end_of(spool_paths, job_id)), at_most
+            expired_jobs(_ended(spool_paths, is_live), settings, now, lambda job_id: _end_of(spool_paths, job_id)),
+            at_most,
         )
     )
     spool.prune(spool_paths, jobs)
-    rejected = _remove_all(_rejected(spool_paths, keep, now)[:at_most])
-    set_aside = _remove_all(_older(workspace.quarantine, keep.failed_days, now))
-    imports = _remove_all(_imported(workspace, keep, is_live, now))
+    rejected = _remove_all(_rejected(spool_paths, settings, now)[:at_most])
+    set_aside = _remove_all(_older(workspace.quarantine, settings.keep_failed_days, now))
+    imports = _remove_all(_imported(workspace, settings, is_live, now))
     if jobs or rejected or set_aside or imports:
         log.info("pruned: %d jobs, %d rejected files, %d stores, %d imports", len(jobs), rejected, set_aside, imports)
     return len(jobs) + rejected + set_aside + imports
@@ -166,26 +150,26 @@ def _end_of(spool_paths: SpoolPaths, job_id: str) -> State | None:
     return record.state if record is not None and record.ended else None
 
 
-def _rejected(spool_paths: SpoolPaths, keep: RetentionLimits, now: float) -> list[Path]:
+def _rejected(spool_paths: SpoolPaths, settings: Settings, now: float) -> list[Path]:
     """The rejected files that exceed the limits, each with its reason file."""
     by_age = sorted(_by_time(spool_paths.rejected), key=lambda pair: pair[1])
     reasons = [pair for pair in by_age if pair[0].name.endswith(".reason.json")]
-    too_many = max(0, len(reasons) - keep.rejected_files)
+    too_many = max(0, len(reasons) - settings.keep_rejected_files)
     expired: list[Path] = []
     for number, (reason, at) in enumerate(reasons):
-        if number < too_many or (now - at) / _DAY > keep.failed_days:
+        if number < too_many or (now - at) / _DAY > settings.keep_failed_days:
             kept = reason.with_name(reason.name.removesuffix(".reason.json") + ".json")
             expired += [path for path in (kept, reason) if os.path.lexists(path)]
     return expired
 
 
-def _imported(workspace: Workspace, keep: RetentionLimits, is_live: Callable[[str], bool], now: float) -> list[Path]:
+def _imported(workspace: Workspace, settings: Settings, is_live: Callable[[str], bool], now: float) -> list[Path]:
     """The copies of succeeded imports, and those that are too old. A failed import keeps its copy for a retry."""
     return [
         path
         for path, at in _by_time(workspace.imports)
         if not is_live(job_id := path.stem.partition("+")[0])
-        and ((now - at) / _DAY > keep.failed_days or _end_of(workspace.spool, job_id) == "succeeded")
+        and ((now - at) / _DAY > settings.keep_failed_days or _end_of(workspace.spool, job_id) == "succeeded")
     ]
 
 

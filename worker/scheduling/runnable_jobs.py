@@ -1,19 +1,108 @@
-"""What the runner asks of the jobs that it runs: those of this machine's folder, or of a team's workspace."""
+"""What the runner asks of the jobs that it runs: those of this machine's folder, or of a team's workspace.
+
+Of this machine's jobs it also keeps the file that names those whose own operation runs now, so that a worker's death is
+counted against no other job. The file is written without a sync: it must survive a kill of the worker, but after a
+power cut no death is counted anyway. And it removes the texts of forgotten memories from jobs' files, since only the
+worker writes records.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Protocol
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
+from typing import Any, Protocol
 
-from jobs import spool
+from jobs import files, lifecycle, spool, state_file
+from jobs.errors import JobError
 from jobs.layout import SpoolPaths
 from jobs.lifecycle import Event
-from jobs.model import Record
+from jobs.model import Record, encode
+from jobs.scrub import JOB_FILES, name_digest
 
-from . import forget_job_files
-from .executing import ExecutingJobs
-from .forget_job_files import Apply
 from .ledger import Cancellation, Ledger, Tickets
+
+
+class Apply(Protocol):
+    """As ``Ledger.apply``."""
+
+    def __call__(self, events: Mapping[str, Event], tickets: Tickets | None = None) -> list[Record]: ...
+
+
+def scrubbed(event: Event, paths: SpoolPaths, ledger: Ledger, apply: Apply) -> Event:
+    """Scrub the files that a forget job's result names, and return the outcome without these names.
+
+    An outcome other than success is returned unchanged. Idempotent. Raises OSError.
+    """
+    if not isinstance(event, lifecycle.Succeeded):
+        return event
+    result = dict(event.result)
+    job_files: dict[str, list[str]] = result.pop(JOB_FILES)
+    _end(job_files["doomed"], ledger, apply)
+    rejected = [twin for path in _named(paths.rejected, job_files["rejected"]) for twin in _with_reason(path)]
+    ledger.scrub([*job_files["jobs"], *job_files["doomed"]], [*rejected, *_named(paths.inbox, job_files["parts"])])
+    return lifecycle.Succeeded(result)
+
+
+def _end(job_ids_to_fail: Collection[str], ledger: Ledger, apply: Apply) -> None:
+    """Fail the waiting jobs that would store a forgotten text again."""
+    waiting = [
+        job_id for job_id in job_ids_to_fail if (record := ledger.get(job_id)) is not None and record.state != "running"
+    ]
+    started = apply({job_id: lifecycle.Started() for job_id in waiting})
+    failure = lifecycle.Failed(JobError("MEMORY_FORGOTTEN"))
+    apply({record.job_id: failure for record in started}, {record.job_id: record.ticket for record in started})
+
+
+def _named(folder: Path, digests: Collection[str]) -> list[Path]:
+    """The files in a folder whose names have these digests."""
+    wanted = frozenset(digests)
+    return [path for path in folder.iterdir() if name_digest(path.name) in wanted] if wanted else []
+
+
+def _with_reason(path: Path) -> tuple[Path, Path]:
+    """The paths of a rejected file and of its reason file, from either of them."""
+    stem = path.name.removesuffix(".json").removesuffix(".reason")
+    return path.with_name(f"{stem}.json"), path.with_name(f"{stem}.reason.json")
+
+
+_MOST_BYTES = 1024 * 1024
+
+
+class ExecutingJobs:
+    """The jobs whose operation runs, in memory and in the file. Not thread-safe."""
+
+    def __init__(self, paths: SpoolPaths) -> None:
+        self._path = paths.executing
+        self._tickets: dict[str, tuple[int, int]] = {}
+
+    def add(self, records: Iterable[Record]) -> None:
+        """Write that the operation of these jobs runs. Raises OSError."""
+        self._tickets |= {record.job_id: record.ticket for record in records}
+        self._write()
+
+    def remove(self, records: Iterable[Record]) -> None:
+        """Write that their operation does not run. Raises OSError."""
+        self.forget(records)
+        self._write()
+
+    def forget(self, records: Iterable[Record]) -> None:
+        """As ``remove``, for attempts that have ended, and without writing: their tickets fit no later attempt."""
+        for record in records:
+            self._tickets.pop(record.job_id, None)
+
+    def _write(self) -> None:
+        files.replace_without_sync(self._path, encode({"schema_version": 1, "tickets": self._tickets}))
+
+
+def read_executing(paths: SpoolPaths) -> dict[str, tuple[int, int]]:
+    """Job id -> ticket (generation and attempt) of the jobs whose operation ran when the worker ended. Empty if the
+    file is missing or cannot be read, so that no death is counted in doubt."""
+    return state_file.read(paths.executing, _tickets, absent={}, damaged={}, limit=_MOST_BYTES)
+
+
+def _tickets(content: Any) -> dict[str, tuple[int, int]]:
+    found = content["tickets"].items()
+    return {str(job_id): (int(generation), int(attempt)) for job_id, (generation, attempt) in found}
 
 
 class RunnableJobs(Protocol):
@@ -70,7 +159,7 @@ class LocalJobs:
 
     def without_forgotten_texts(self, event: Event, apply: Apply) -> Event:
         """Scrub the files that a forget job's result names."""
-        return forget_job_files.scrubbed(event, self._paths, self._ledger, apply)
+        return scrubbed(event, self._paths, self._ledger, apply)
 
     def lease_number(self) -> int | None:
         """No lease: the worker's lock file keeps others out."""

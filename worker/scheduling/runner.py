@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from bridge.settings import Settings
 from jobs import clock, files, lifecycle
 from jobs.errors import JobError
 from jobs.kinds import BATCHED, PREEMPTIBLE, YIELDS
@@ -59,10 +60,8 @@ class Runner:
         self,
         jobs: RunnableJobs,
         child: Child,
+        settings: Settings,
         *,
-        batch_size: int,
-        idle_seconds: float = 300.0,
-        slice_seconds: float = 2.0,
         upkeep: GraphUpkeep | None = None,
         now: Callable[[], datetime] = clock.now,
         changed: Callable[[], None] = lambda: None,
@@ -73,9 +72,7 @@ class Runner:
         due."""
         self._jobs = jobs
         self._child = child
-        self._batch_size = batch_size
-        self._idle_seconds = idle_seconds
-        self._slice_seconds = slice_seconds
+        self._settings = settings
         self._upkeep = upkeep
         self._now = now
         self._changed = changed
@@ -143,10 +140,10 @@ class Runner:
     def _batch(self, first: Record) -> list[Record]:
         if first.kind not in BATCHED:
             return [first]
-        room = lifecycle.max_batch_size(first, self._batch_size)
+        room = lifecycle.max_batch_size(first, self._settings.batch_size)
         batch = [first]
-        for record in self._jobs.due(first.kind, self._batch_size) if room > 1 else ():
-            fits = min(room, lifecycle.max_batch_size(record, self._batch_size))
+        for record in self._jobs.due(first.kind, self._settings.batch_size) if room > 1 else ():
+            fits = min(room, lifecycle.max_batch_size(record, self._settings.batch_size))
             if record.job_id != first.job_id and len(batch) < fits:
                 batch.append(record)
                 room = fits
@@ -321,7 +318,10 @@ class Runner:
 
     def _run_in_pause(self) -> None:
         began = time.monotonic()
-        while not (self.paused.is_set() or self.stopping.is_set()) and time.monotonic() - began < self._slice_seconds:
+        while (
+            not (self.paused.is_set() or self.stopping.is_set())
+            and time.monotonic() - began < self._settings.slice_seconds
+        ):
             heads = [self._jobs.due(kind, 1) for kind in self._jobs.kinds_due() if kind not in PREEMPTIBLE]
             fit = [r for head in heads for r in head if lifecycle.max_batch_size(r, 2) > 1]
             if not fit:
@@ -335,7 +335,7 @@ class Runner:
         if self._jobs.kinds_due():
             return
         try:
-            idle = self._child.is_idle(self._idle_seconds)
+            idle = self._child.is_idle(self._settings.child_idle_seconds)
             idle |= self._bring_graph_up_to_date()
             if self._child.pid is not None and self._jobs_since_maintenance >= (
                 1 if idle else _JOBS_BETWEEN_MAINTENANCE
@@ -378,6 +378,6 @@ class Runner:
         """Whether a ``MAINTENANCE`` message would have an effect."""
         return bool(
             self._graph_is_due()
-            or self._child.is_idle(self._idle_seconds)
+            or self._child.is_idle(self._settings.child_idle_seconds)
             or (self._jobs_since_maintenance >= _JOBS_BETWEEN_MAINTENANCE and self._child.is_idle(0))
         )

@@ -84,9 +84,7 @@ class LocalScheduling:
         self.runner = Runner(
             LocalJobs(workspace.spool, ledger),
             child,
-            batch_size=settings.batch_size,
-            idle_seconds=settings.child_idle_seconds,
-            slice_seconds=settings.slice_seconds,
+            settings,
             upkeep=GraphUpkeep(workspace, settings),
             changed=changed,
             on_requeued=on_requeued,

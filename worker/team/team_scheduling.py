@@ -46,15 +46,7 @@ class TeamScheduling:
         self._team = _team_of(workspace, settings)
         self._jobs = MachineJobs(workspace.spool, ledger)
         self._exchange = Exchange(workspace.spool, ledger, self._team, membership, self._jobs.stays)
-        self.runner = Runner(
-            self._jobs,
-            child,
-            batch_size=settings.batch_size,
-            idle_seconds=settings.child_idle_seconds,
-            slice_seconds=settings.slice_seconds,
-            changed=changed,
-            on_requeued=on_requeued,
-        )
+        self.runner = Runner(self._jobs, child, settings, changed=changed, on_requeued=on_requeued)
         self._work = TeamWork(
             workspace, settings, membership, self._team, self._jobs, self.runner, child, self._exchange, changed
         )

@@ -1,12 +1,11 @@
-"""The command line: for each group of commands a module with its parsers, its functions and its views.
+"""The command line: for each group of commands a module with its declarations, its functions and its views.
 
 A command is a function from parsed arguments to an envelope; a view prints the envelope. ``worker.cli`` has the table
 of commands, and imports the module of the one that runs. The package submits jobs and queries as any other client does,
 and does not know how they are carried out. In reading order:
 
-``command_line``: builds parsers, with the help and options that commands share.
-``display``: prints the answer of a command: its view, and an error with its remedy.
-``output``: lines, tables, colours and questions to the user.
+``command_line``: declares commands and builds their parsers, with the help and options that they share.
+``output``: lines, tables, colours and questions to the user; the answer of a command, and an error with its remedy.
 ``process_commands``: the workspace of a command; stopping its worker.
 ``program``: ``demo``, ``setup``, ``settings``, ``trust``, ``completion`` and ``mcp``.
 ``questions``: ``retrieve``, ``explain`` and ``context``.
@@ -14,16 +13,12 @@ and does not know how they are carried out. In reading order:
 ``memories``: ``memories``, ``topics``, ``history`` and ``export``.
 ``job_commands``: ``submit``, and what the kinds' commands have in common.
 ``kinds``: the command and the view of each kind of job.
-``job_views``: the view of a job's result.
-``import_copy``: copies a file to import into the workspace.
 ``capture_commands``: ``capture`` with its subcommands.
 ``worker``: ``worker`` and ``status``.
 ``jobs``: the subcommands of ``jobs`` that look at jobs.
 ``job_requests``: the subcommands of ``jobs`` that make a request to the worker.
-``job_filters``: the filters of jobs.
-``job_table``: the table of jobs, and the counts of their states.
-``causes_view``: the view of the causes of failures.
-``life_view``: the view of the life of one job.
+``job_table``: the filters of jobs, their table, the counts of their states, the causes of failures.
+``job_views``: the views of a job's result, and of its life.
 ``watch``: the live view of the queue, and following the log.
 ``progress``: the progress of a job while a command waits.
 ``doctor_command``: ``doctor``.

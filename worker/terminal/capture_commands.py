@@ -21,11 +21,10 @@ from jobs.kinds import CAPTURE_TOOLS
 from ..hooks import installers, moments
 from ..hooks.installation import Edit
 from ..wording import counted
-from . import job_views, output as terminal
-from .command_line import CommandLineBuilder, Subcommands, in_markdown, waiting
-from .job_commands import submit_for_target
-from .kinds import capture
-from .kinds.cognify import model_use
+from . import output as terminal
+from .command_line import YES, group, option, verb
+from .job_commands import submit_for_target, submits
+from .kinds.graph import model_use
 from .output import Envelope, say, table
 from .process_commands import workspace_and_settings
 
@@ -35,150 +34,40 @@ if TYPE_CHECKING:
     from jobs.layout import Workspace
 
 _UNCONFIRMED = "Nothing was changed; not confirmed."
+_TOOL = option("tool TOOL", ", ".join(CAPTURE_TOOLS), choices=CAPTURE_TOOLS)
+
+group("capture", ["capture preview", "capture enable claude-code", "capture run"])
 
 
-_TOOLS = ", ".join(CAPTURE_TOOLS)
+def show_set(answer: Envelope) -> None:
+    """Print whether the tool is enabled now, and what to do next."""
+    if answer["tool"] in answer["enabled"]:
+        say(f"Capture from {answer['tool']} is enabled for this workspace. Capture: cognee-memory capture run")
+        if answer["summaries"].startswith("own"):
+            program = tool_model.TOOLS[answer["tool"]].program
+            say(f"Its sessions are summarised by {program} itself, at your cost there: what was asked and answered is"
+                " given to it again. How much: cognee-memory capture preview")  # fmt: skip
+        if answer["is_shared"]:
+            say("This workspace belongs to a team: its service writes the summaries. What is captured is shared with"
+                " all who see it.")  # fmt: skip
+    else:
+        say(f"Capture from {answer['tool']} is disabled. What was captured stays: cognee-memory capture list")
 
 
-def add_capture(builder: CommandLineBuilder) -> None:
-    """Add ``capture`` with its subcommands."""
-    verbs = builder.nested(
-        "capture",
-        ["cognee-memory capture preview", "cognee-memory capture enable claude-code", "cognee-memory capture run"],
-    )
-    _preview_and_run(verbs)
-    _consent(verbs)
-    listing = verbs.add(
-        "list",
-        "list the captured sessions",
-        ["list"],
-        functions=(list_sessions, show_list),
-    )
-    listing.add_argument("--tool", metavar="TOOL", choices=CAPTURE_TOOLS, help=f"only this tool: {_TOOLS}")
-    forgetting = verbs.add(
-        "forget",
-        "forget all that was captured from a session; it is not captured again",
-        ["forget claude-code/5f0c"],
-        more="This cannot be undone.",
-        needs="starts",
-        functions=(forget, job_views.show),
-    )
-    forgetting.add_argument(
-        "session", metavar="SESSION", help="the session, as tool/id; the beginning of the id is enough"
-    )
-    forgetting.add_argument("--yes", action="store_true", help="do not ask for confirmation")
-    waiting(forgetting, default=True)
-    undo = verbs.add(
-        "undo",
-        "remove the memories that a capture added",
-        ["undo RECEIPT"],
-        needs="starts",
-        functions=(capture.undo, job_views.show),
-    )
-    undo.add_argument("undo", metavar="RECEIPT", help="the id of the capture's receipt, which its result names")
-    waiting(undo, default=True)
-
-
-def _preview_and_run(verbs: Subcommands) -> None:
-    preview = verbs.add(
-        "preview",
-        "show what a capture would keep, and store nothing",
-        ["preview", "preview --tool codex --text"],
-        more="Without an enabled tool, it looks at all of them.",
-        needs="starts",
-        functions=(capture.preview, job_views.show),
-    )
-    _choice(preview)
-    preview.add_argument("--text", action="store_true", help="show the texts that would be stored")
-    in_markdown(preview)
-    waiting(preview, default=True)
-    run = verbs.add(
-        "run",
-        "capture what is new, from all enabled tools",
-        ["run", "run --since 2026-11-01", "run a.md"],
-        needs="starts",
-        functions=(capture.run, job_views.show),
-    )
-    _choice(run)
-    run.add_argument("--again", action="store_true", help="also capture sessions whose capture was undone")
-    waiting(run, default=True)
-
-
-def _choice(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "files",
-        nargs="*",
-        metavar="FILE",
-        help="exported conversations instead (Markdown, JSON), or folders; - for stdin",
-    )
-    parser.add_argument(
-        "--tool", dest="tools", metavar="TOOL", choices=CAPTURE_TOOLS, action="append", help=f"only this tool: {_TOOLS}"
-    )
-    parser.add_argument("--session", metavar="ID", help="only the session with this id")
-    parser.add_argument("--since", metavar="TIME", help="only transcripts that changed since (ISO 8601)")
-    parser.add_argument(
-        "--include", metavar="PATTERN", action="append", help="only sessions whose tool/id, path or title matches"
-    )
-    parser.add_argument(
-        "--exclude", metavar="PATTERN", action="append", help="not the sessions whose tool/id, path or title matches"
-    )
-    parser.add_argument("--limit", type=int, metavar="N", help="read at most N sessions, the oldest first")
-
-
-def _consent(verbs: Subcommands) -> None:
-    enabling = verbs.add(
-        "enable",
-        "allow capture from a tool in this workspace",
-        ["enable claude-code", "enable claude-code --summaries own"],
-        more="Capture is off until it is enabled, for each tool and workspace.",
-        functions=(enable, show_set),
-    )
-    enabling.add_argument("tool", metavar="TOOL", choices=CAPTURE_TOOLS, help=_TOOLS)
-    enabling.add_argument(
-        "--summaries",
-        choices=("own", "rules"),
-        help="own: the tool's own command line summarises its sessions, at your cost there; rules: no more",
-    )
-    enabling.add_argument("--model", metavar="NAME", help="with own: the model that the tool is to take")
-    disabling = verbs.add(
-        "disable",
-        "stop capture from a tool; what was captured stays",
-        ["disable claude-code"],
-        functions=(disable, show_set),
-    )
-    disabling.add_argument("tool", metavar="TOOL", choices=CAPTURE_TOOLS, help=_TOOLS)
-    installing = verbs.add(
-        "install",
-        "have a tool capture its sessions by itself, and begin them with notes",
-        ["install claude-code", "install claude-code --recall prompts --recall files"],
-        more="It shows the change of the tool's configuration file first, and enables capture in this workspace.",
-        functions=(install, show_installed),
-    )
-    installing.add_argument("tool", metavar="TOOL", choices=CAPTURE_TOOLS, help=", ".join(CAPTURE_TOOLS))
-    installing.add_argument("--yes", action="store_true", help="do not ask for confirmation")
-    installing.add_argument(
-        "--recall",
-        metavar="MOMENT",
-        choices=(*consent.MOMENTS, "none"),
-        action="append",
-        help="notes that fit: before each of the prompts, with the files that it reads and changes, after failures of"
-        " its commands; none: no more",
-    )
-    uninstalling = verbs.add(
-        "uninstall",
-        "take the change of a tool's configuration file back, and disable capture from it here",
-        ["uninstall claude-code"],
-        functions=(uninstall, show_installed),
-    )
-    uninstalling.add_argument("tool", metavar="TOOL", choices=CAPTURE_TOOLS, help=", ".join(CAPTURE_TOOLS))
-    verbs.add(
-        "status",
-        "show which tools are enabled, and what was captured from each",
-        ["status"],
-        functions=(status, show_status),
-    )
-
-
+@verb(
+    "capture enable",
+    "allow capture from a tool in this workspace",
+    ["enable claude-code", "enable claude-code --summaries own"],
+    more="Capture is off until it is enabled, for each tool and workspace.",
+    show=show_set,
+)
+@_TOOL
+@option(
+    "--summaries",
+    "own: the tool's own command line summarises its sessions, at your cost there; rules: no more",
+    choices=("own", "rules"),
+)
+@option("--model NAME", "with own: the model that the tool is to take")
 def enable(args: argparse.Namespace) -> Envelope:
     """Enable a tool; returns the enabled ones. Raises JobError: ARGUMENT_INVALID, LLM_CONFIG."""
     own: str | Literal[False] | None = False if args.summaries else None
@@ -194,6 +83,8 @@ def enable(args: argparse.Namespace) -> Envelope:
     return _set(args, enabled=True, own=own)
 
 
+@verb("capture disable", "stop capture from a tool; what was captured stays", ["disable claude-code"], show=show_set)
+@_TOOL
 def disable(args: argparse.Namespace) -> Envelope:
     """Disable a tool; returns the enabled ones."""
     return _set(args, enabled=False, own=None)
@@ -221,21 +112,36 @@ def _is_shared(workspace: Workspace, settings: Settings) -> bool:
     return membership_of(workspace, settings.config_folder) is not None
 
 
-def show_set(answer: Envelope) -> None:
-    """Print whether the tool is enabled now, and what to do next."""
-    if answer["tool"] in answer["enabled"]:
-        say(f"Capture from {answer['tool']} is enabled for this workspace. Capture: cognee-memory capture run")
-        if answer["summaries"].startswith("own"):
-            program = tool_model.TOOLS[answer["tool"]].program
-            say(f"Its sessions are summarised by {program} itself, at your cost there: what was asked and answered is"
-                " given to it again. How much: cognee-memory capture preview")  # fmt: skip
-        if answer["is_shared"]:
-            say("This workspace belongs to a team: its service writes the summaries. What is captured is shared with"
-                " all who see it.")  # fmt: skip
-    else:
-        say(f"Capture from {answer['tool']} is disabled. What was captured stays: cognee-memory capture list")
+def show_installed(answer: Envelope) -> None:
+    """Print what was changed in which files, what is left to do, and whether capture is enabled."""
+    for each in answer["files"]:
+        if each["diff"]:
+            say(each["diff"].rstrip())
+    for each in answer["files"]:
+        say(f"{each['path']}: {'changed' if each['changed'] else 'nothing to change'}.")
+    if answer["note"]:
+        say(answer["note"])
+    show_set(answer)
+    if answer["recall"]:
+        say(f"Notes that fit are shown for {' and '.join(answer['recall'])}: cognee-memory capture status counts them.")
 
 
+@verb(
+    "capture install",
+    "have a tool capture its sessions by itself, and begin them with notes",
+    ["install claude-code", "install claude-code --recall prompts --recall files"],
+    more="It shows the change of the tool's configuration file first, and enables capture in this workspace.",
+    show=show_installed,
+)
+@_TOOL
+@YES
+@option(
+    "--recall MOMENT",
+    "notes that fit: before each of the prompts, with the files that it reads and changes, after failures of"
+    " its commands; none: no more",
+    choices=(*consent.MOMENTS, "none"),
+    action="append",
+)
 def install(args: argparse.Namespace) -> Envelope:
     """Write the tool's hook after the user has confirmed the difference, and enable capture from it here.
 
@@ -271,6 +177,13 @@ def _moments(args: argparse.Namespace, before: Collection[str]) -> Collection[st
     return wanted
 
 
+@verb(
+    "capture uninstall",
+    "take the change of a tool's configuration file back, and disable capture from it here",
+    ["uninstall claude-code"],
+    show=show_installed,
+)
+@_TOOL
 def uninstall(args: argparse.Namespace) -> Envelope:
     """Take the tool's hook back, and disable capture from it here. Raises JobError: TOOL_CONFIG_UNUSABLE."""
     workspace, settings = workspace_and_settings(args)
@@ -287,20 +200,24 @@ def _files(edits: Sequence[Edit]) -> list[dict[str, Any]]:
     return [{"path": str(edit.path), "changed": edit.is_needed, "diff": edit.diff()} for edit in edits]
 
 
-def show_installed(answer: Envelope) -> None:
-    """Print what was changed in which files, what is left to do, and whether capture is enabled."""
-    for each in answer["files"]:
-        if each["diff"]:
-            say(each["diff"].rstrip())
-    for each in answer["files"]:
-        say(f"{each['path']}: {'changed' if each['changed'] else 'nothing to change'}.")
-    if answer["note"]:
-        say(answer["note"])
-    show_set(answer)
-    if answer["recall"]:
-        say(f"Notes that fit are shown for {' and '.join(answer['recall'])}: cognee-memory capture status counts them.")
+def show_status(answer: Envelope) -> None:
+    """Print a line for each tool, and what it was shown while it worked."""
+    rows = [
+        (each["tool"], "on" if each["enabled"] else "off", str(each["sessions"] or ""), str(each["memories"] or ""),
+         ", ".join(each["recall"]), each["summaries"] if each["enabled"] else "")
+        for each in answer["tools"]
+    ]  # fmt: skip
+    head = ("tool", "capture", "sessions", "memories", "recall", "summaries")
+    table(head, rows, right=("sessions", "memories"))
+    for each in answer["tools"]:
+        if each["prompts"] or each["notes"]:
+            notes = f"{counted(each['notes'], 'note')} ({counted(each['tokens'], 'token')})"
+            say(f"{each['tool']} was shown {notes} while it worked; {counted(each['prompts'], 'prompt')} looked at.")
+    if answer["model_today"]["calls"]:
+        say(f"Language models today, in this workspace: {model_use(answer['model_today'])}.")
 
 
+@verb("capture status", "show which tools are enabled, and what was captured from each", show=show_status)
 def status(args: argparse.Namespace) -> Envelope:
     """Each tool, whether it is enabled, how much was captured from it, and how many notes it was shown while it
     worked."""
@@ -340,30 +257,6 @@ def _shown(workspace: Workspace, settings: Settings) -> Counter[tuple[str, str]]
     return found
 
 
-def show_status(answer: Envelope) -> None:
-    """Print a line for each tool, and what it was shown while it worked."""
-    rows = [
-        (each["tool"], "on" if each["enabled"] else "off", str(each["sessions"] or ""), str(each["memories"] or ""),
-         ", ".join(each["recall"]), each["summaries"] if each["enabled"] else "")
-        for each in answer["tools"]
-    ]  # fmt: skip
-    head = ("tool", "capture", "sessions", "memories", "recall", "summaries")
-    table(head, rows, right=("sessions", "memories"))
-    for each in answer["tools"]:
-        if each["prompts"] or each["notes"]:
-            notes = f"{counted(each['notes'], 'note')} ({counted(each['tokens'], 'token')})"
-            say(f"{each['tool']} was shown {notes} while it worked; {counted(each['prompts'], 'prompt')} looked at.")
-    if answer["model_today"]["calls"]:
-        say(f"Language models today, in this workspace: {model_use(answer['model_today'])}.")
-
-
-def list_sessions(args: argparse.Namespace) -> Envelope:
-    """The captured sessions, the last captured first."""
-    workspace, _ = workspace_and_settings(args)
-    sessions = [each for each in listing.captured_sessions(workspace) if args.tool in (None, each["tool"])]
-    return envelope.success(sessions=sessions)
-
-
 def show_list(answer: Envelope) -> None:
     """Print a line for each session."""
     rows = [
@@ -377,6 +270,23 @@ def show_list(answer: Envelope) -> None:
         say("Nothing was captured in this workspace yet. To see what could be: cognee-memory capture preview")
 
 
+@verb("capture list", "list the captured sessions", show=show_list)
+@option("--tool TOOL", f"only this tool: {', '.join(CAPTURE_TOOLS)}", choices=CAPTURE_TOOLS)
+def list_sessions(args: argparse.Namespace) -> Envelope:
+    """The captured sessions, the last captured first."""
+    workspace, _ = workspace_and_settings(args)
+    sessions = [each for each in listing.captured_sessions(workspace) if args.tool in (None, each["tool"])]
+    return envelope.success(sessions=sessions)
+
+
+@submits(
+    "capture forget",
+    ["capture forget claude-code/5f0c"],
+    text="forget all that was captured from a session; it is not captured again",
+    more="This cannot be undone.",
+)
+@option("session SESSION", "the session, as tool/id; the beginning of the id is enough")
+@YES
 def forget(args: argparse.Namespace) -> Envelope:
     """Submit the job that forgets a session, after the user has confirmed it; returns its envelope.
 

@@ -20,7 +20,7 @@ from jobs.layout import Workspace, expand_home, find_workspace
 from ..doctor import fixes as doctor_fixes
 from ..doctor.examination import examine, surroundings
 from ..wording import counted, size
-from .command_line import CommandLineBuilder
+from .command_line import added, command, option
 from .output import Envelope, Part, columns, say
 from .process_commands import target
 from .progress import Progress
@@ -36,19 +36,35 @@ _WIDEST = 100
 _INDENT = "    "
 
 
-def add_doctor(builder: CommandLineBuilder) -> None:
-    """Add ``doctor``."""
-    parser = builder.command(
-        "doctor",
-        ["cognee-memory doctor", "cognee-memory doctor --fix", "cognee-memory doctor --bundle support.zip"],
-        functions=(doctor, show),
-    )
-    parser.add_argument("--deep", action="store_true", help="also read every store completely, which takes longer")
-    parser.add_argument("--fix", action="store_true", help="apply the safe fixes")
-    parser.add_argument("--bundle", metavar="FILE", help="write an archive for support, without texts and keys")
-    add_no_start(parser)
+def show(answer: Envelope) -> None:
+    """Print one paragraph for each finding, then the totals."""
+    for done in answer.get("fixed", ()):
+        _paragraph(done["message"], _MARKS["ok" if done["done"] else "warning"], f" {done['fix']}: ")
+    for level, title in _TITLES.items():
+        several = [finding for finding in answer["findings"] if finding["level"] == level]
+        if several:
+            say((title, "bold"))
+        for each in several:
+            _one(each)
+    well = [finding["subject"] for finding in answer["findings"] if finding["level"] == "ok"]
+    if well:
+        _paragraph(f"{', '.join(well)}.", _MARKS["ok"], " All is well: ")
+    totals = [counted(answer["counts"][level], level) for level in _TITLES if answer["counts"].get(level)]
+    stores = ", also the deep ones" if answer.get("deep") else ""
+    say(f"All checks done{stores}, in {answer['took_ms'] / 1000:.1f} s: {', '.join(totals) or 'no findings'}.")
+    if not answer.get("deep"):
+        say("To read every store completely: cognee-memory doctor --deep")
+    if answer["ok"] and "fixed" not in answer and any(finding["fix"] for finding in answer["findings"]):
+        say("To apply the safe fixes: cognee-memory doctor --fix")
+    if "bundle" in answer:
+        _bundle(answer["bundle"])
 
 
+@command("doctor", ["doctor", "doctor --fix", "doctor --bundle support.zip"], show=show)
+@option("--deep", "also read every store completely, which takes longer")
+@option("--fix", "apply the safe fixes")
+@option("--bundle FILE", "write an archive for support, without texts and keys")
+@added(add_no_start)
 def doctor(args: argparse.Namespace) -> Envelope:
     """Run the checks and what the options request.
 
@@ -122,30 +138,6 @@ def _deep(workspace: Workspace, *, start: bool) -> list[Finding]:
     except JobError as error:
         return [finding("CHECK_FAILED", "stores", f"{error.code}: {error.message}", remedy=error.remediation)]
     return [Finding.from_dict(each) for each in ended["result"]["findings"]]
-
-
-def show(answer: Envelope) -> None:
-    """Print one paragraph for each finding, then the totals."""
-    for done in answer.get("fixed", ()):
-        _paragraph(done["message"], _MARKS["ok" if done["done"] else "warning"], f" {done['fix']}: ")
-    for level, title in _TITLES.items():
-        several = [finding for finding in answer["findings"] if finding["level"] == level]
-        if several:
-            say((title, "bold"))
-        for each in several:
-            _one(each)
-    well = [finding["subject"] for finding in answer["findings"] if finding["level"] == "ok"]
-    if well:
-        _paragraph(f"{', '.join(well)}.", _MARKS["ok"], " All is well: ")
-    totals = [counted(answer["counts"][level], level) for level in _TITLES if answer["counts"].get(level)]
-    stores = ", also the deep ones" if answer.get("deep") else ""
-    say(f"All checks done{stores}, in {answer['took_ms'] / 1000:.1f} s: {', '.join(totals) or 'no findings'}.")
-    if not answer.get("deep"):
-        say("To read every store completely: cognee-memory doctor --deep")
-    if answer["ok"] and "fixed" not in answer and any(finding["fix"] for finding in answer["findings"]):
-        say("To apply the safe fixes: cognee-memory doctor --fix")
-    if "bundle" in answer:
-        _bundle(answer["bundle"])
 
 
 def _one(finding: dict[str, Any]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from bridge.interface.submission import read_json_argument, submit
@@ -14,39 +14,47 @@ from jobs.layout import Workspace
 from ..admin.new_job import add_defaults
 from ..documents.jobs import document
 from . import job_views
-from .command_line import CommandLineBuilder, Run, Show, waiting
+from .command_line import Decorator, F, Run, Show, command, option, waits
 from .output import Envelope
 from .process_commands import workspace_and_settings
 from .progress import Progress
 
-
-def add_job_command(
-    builder: CommandLineBuilder,
-    name: str,
-    examples: Sequence[str],
-    run: Run,
-    show: Show = job_views.show,
-    more: str = "",
-) -> argparse.ArgumentParser:
-    """Add a command that submits a job and, by default, waits for its end; returns its parser."""
-    parser = builder.command(name, examples, functions=(run, show), more=more, needs="starts")
-    waiting(parser, default=True)
-    return parser
+Payload = Callable[[Workspace, argparse.Namespace], Mapping[str, Any]]
 
 
-def add_submit(builder: CommandLineBuilder) -> None:
-    """Add ``submit``."""
-    parser = builder.command(
-        "submit",
-        ["cognee-memory submit job.json", "cognee-memory submit - --no-wait < job.json"],
-        more="You may omit job_id and schema_version. docs/job-protocol.md describes every field.",
-        needs="starts",
-        functions=(submit_file, job_views.show),
-    )
-    parser.add_argument("file", metavar="FILE|-", help="a file that contains one job as JSON")
-    waiting(parser, default=True)
+def submits(name: str, examples: Sequence[str] = (), *, show: Show = job_views.show, **more: Any) -> Decorator:
+    """As ``command``, of a function that submits a job and, by default, waits for its end."""
+
+    def declare(run: F) -> F:
+        return command(name, examples, show=show, needs="starts", **more)(waits(default=True)(run))
+
+    return declare
 
 
+def job(
+    kind: str, examples: Sequence[str], *, name: str = "", checks: bool = False, **more: Any
+) -> Callable[[Payload], Run]:
+    """As ``submits``, of a function that gives the job's payload; None is left out of it. ``name``: of the command, if
+    it is not that of the kind. ``checks``: the payload names memories or a topic, which are looked up first."""
+
+    def declare(payload: Payload) -> Run:
+        def run(args: argparse.Namespace) -> Envelope:
+            workspace, settings = workspace_and_settings(args)
+            submit_it = submit_for_target if checks else submit_job
+            return submit_it(args, workspace, settings, kind, without_none(payload(workspace, args)))
+
+        vars(run).update(vars(payload))
+        return submits(name or kind, examples, **more)(run)
+
+    return declare
+
+
+@submits(
+    "submit",
+    ["submit job.json", "submit - --no-wait < job.json"],
+    more="You may omit job_id and schema_version. docs/job-protocol.md describes every field.",
+)
+@option("file FILE|-", "a file that contains one job as JSON")
 def submit_file(args: argparse.Namespace) -> Envelope:
     """Submit the job in a file; ``job_id`` and ``schema_version`` may be absent. Raises JobError when it is not a
     valid job."""
@@ -68,7 +76,7 @@ def submit_job(
     payload: dict[str, Any],
     **fields: Any,
 ) -> Envelope:
-    """Submit a job with the options of ``command_line.waiting``. ``settings`` are the settings; ``fields`` are other
+    """Submit a job with the options of ``command_line.waits``. ``settings`` are the settings; ``fields`` are other
     fields of the job file.
 
     Returns the job's id, and its result when the command waits for it; with ``--markdown``, its document, too. Raises
@@ -104,6 +112,6 @@ def require_targets(workspace: Workspace, kind: str, payload: dict[str, Any]) ->
     require_accepted(workspace, payload_of(kind, payload))
 
 
-def without_none(payload: dict[str, Any]) -> dict[str, Any]:
+def without_none(payload: Mapping[str, Any]) -> dict[str, Any]:
     """The payload without None values; null means the same as absent."""
     return {name: value for name, value in payload.items() if value is not None}

@@ -21,9 +21,8 @@ from ..admin import requests, selection
 from ..admin.requests import worker_of
 from ..wording import counted
 from . import output as terminal
-from .command_line import Subcommands
-from .job_filters import filters_of, which_jobs
-from .job_table import by_state
+from .command_line import added, option, verb
+from .job_table import by_state, filters_of, which_jobs
 from .output import Envelope, say, state
 from .process_commands import workspace_and_settings
 from .progress import waiting_status
@@ -38,67 +37,49 @@ _LOOK_SECONDS = 0.05
 _MOST_NAMED = 5
 
 
-def add_requests(verbs: Subcommands) -> None:
-    """Add the subcommands of ``jobs`` that make a request to the worker."""
-    cancelling = verbs.add(
-        "cancel",
-        "cancel jobs, unless their change is committed",
-        ["cancel JOB_ID", "cancel JOB_ID JOB_ID", "cancel --kind cognify --yes"],
-        more="With filters instead of ids: all matching jobs that wait or run.",
-        needs="asks",
-        functions=(cancel, cancelled),
-    )
-    _many_jobs(cancelling)
-
-    retrying = verbs.add(
-        "retry",
-        "run ended jobs again; the file of a rejected job is dropped again",
-        ["retry JOB_ID", "retry --error LLM_NOT_CONFIGURED", "retry --state failed --since 1d --yes"],
-        more="With filters instead of ids: all matching jobs that failed, expired or were rejected;"
-        " cancelled jobs only with --state cancelled.",
-        needs="starts",
-        functions=(retry, retried),
-    )
-    _many_jobs(retrying)
-    add_no_start(retrying)
-
-    dismissing = verbs.add(
-        "dismiss",
-        "remove the records of ended jobs early; the changes that the jobs made stay",
-        ["dismiss JOB_ID", "dismiss --error TOPIC_NOT_FOUND", "dismiss --state cancelled --yes"],
-        more="With filters instead of ids: all matching jobs that failed, expired or were rejected.",
-        needs="asks",
-        functions=(dismiss, dismissed),
-    )
-    _many_jobs(dismissing)
-
-    verbs.add(
-        "pause",
-        "finish the running jobs and start no more, until resume",
-        ["pause"],
-        needs="asks",
-        functions=(pause, requested),
-    )
-    verbs.add("resume", "start jobs again after a pause", ["resume"], needs="asks", functions=(resume, requested))
-    draining = verbs.add(
-        "drain",
-        "run the due jobs, accept no more, and let the worker exit",
-        ["drain", "drain --timeout 60"],
-        needs="worker",
-        functions=(drain, drained),
-    )
-    draining.add_argument("--timeout", type=float, metavar="SECONDS", help="maximum time to wait (default: no limit)")
-    verbs.add(
-        "prune", "remove records and rejected files whose retention time is over", ["prune"], functions=(prune, pruned)
-    )
-
-
 def _many_jobs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("job_ids", metavar="JOB_ID", nargs="*", help="job ids, or unique prefixes of them")
     which_jobs(parser)
     parser.add_argument("--yes", action="store_true", help="with filters: do not ask for confirmation")
 
 
+def cancelled(answer: Envelope) -> None:
+    """Print the outcome of ``jobs cancel``."""
+    _each(answer, "is cancelled")
+    _skipped(answer, "cancelled")
+
+
+def _each(answer: Envelope, then: str) -> None:
+    """Print the state of each job, or for many jobs the number in each state."""
+    jobs = [answer] if "job_id" in answer else list(answer["jobs"])
+    late = [job for job in jobs if not job["obeyed"]]
+    if len(jobs) <= _MOST_NAMED:
+        for job in jobs:
+            say(state(job["state"]), f" {job['job_id']}")
+    else:
+        say(*by_state(Counter(job["state"] for job in jobs)))
+    if late:
+        say(f"The worker has not handled {counted(len(late), 'request')} yet: each {then} as soon as one does.")
+
+
+def _skipped(answer: Envelope, done: str) -> None:
+    if "jobs" not in answer:
+        return
+    for refused in answer["skipped"]:
+        say(("left ", "bold red"), f"{refused['job_id']}: {refused['error_code']}: {refused['error']}")
+    left = f", {len(answer['skipped']):,} left" if answer["skipped"] else ""
+    say(f"{counted(len(answer['jobs']), 'job')} {done}{left}." if answer["jobs"] or left else "No job matches.")
+
+
+@verb(
+    "jobs cancel",
+    "cancel jobs, unless their change is committed",
+    ["cancel JOB_ID", "cancel JOB_ID JOB_ID", "cancel --kind cognify --yes"],
+    more="With filters instead of ids: all matching jobs that wait or run.",
+    needs="asks",
+    show=cancelled,
+)
+@added(_many_jobs)
 def cancel(args: argparse.Namespace) -> Envelope:
     """Cancel jobs. Returns when the worker has answered the request: each job is cancelled, or it was too late."""
     workspace, _ = workspace_and_settings(args)
@@ -108,6 +89,23 @@ def cancel(args: argparse.Namespace) -> Envelope:
     return _outcome_envelope(args, outcome)
 
 
+def retried(answer: Envelope) -> None:
+    """Print the outcome of ``jobs retry``."""
+    _each(answer, "runs again")
+    _skipped(answer, "run again")
+
+
+@verb(
+    "jobs retry",
+    "run ended jobs again; the file of a rejected job is dropped again",
+    ["retry JOB_ID", "retry --error LLM_NOT_CONFIGURED", "retry --state failed --since 1d --yes"],
+    more="With filters instead of ids: all matching jobs that failed, expired or were rejected;"
+    " cancelled jobs only with --state cancelled.",
+    needs="starts",
+    show=retried,
+)
+@added(_many_jobs)
+@added(add_no_start)
 def retry(args: argparse.Namespace) -> Envelope:
     """Run failed or rejected jobs again."""
     workspace, _ = workspace_and_settings(args)
@@ -116,6 +114,21 @@ def retry(args: argparse.Namespace) -> Envelope:
     return _outcome_envelope(args, outcome, worker_started=outcome.worker_started)
 
 
+def dismissed(answer: Envelope) -> None:
+    """Print the outcome of ``jobs dismiss``."""
+    _each(answer, "is removed")
+    _skipped(answer, "removed from the list")
+
+
+@verb(
+    "jobs dismiss",
+    "remove the records of ended jobs early; the changes that the jobs made stay",
+    ["dismiss JOB_ID", "dismiss --error TOPIC_NOT_FOUND", "dismiss --state cancelled --yes"],
+    more="With filters instead of ids: all matching jobs that failed, expired or were rejected.",
+    needs="asks",
+    show=dismissed,
+)
+@added(_many_jobs)
 def dismiss(args: argparse.Namespace) -> Envelope:
     """Remove ended jobs from the list."""
     workspace, _ = workspace_and_settings(args)
@@ -176,56 +189,40 @@ def _outcome_envelope(args: argparse.Namespace, outcome: requests.Outcome, **mor
     return envelope.success(**answer)
 
 
-def cancelled(answer: Envelope) -> None:
-    """Print the outcome of ``jobs cancel``."""
-    _each(answer, "is cancelled")
-    _skipped(answer, "cancelled")
-
-
-def retried(answer: Envelope) -> None:
-    """Print the outcome of ``jobs retry``."""
-    _each(answer, "runs again")
-    _skipped(answer, "run again")
-
-
-def dismissed(answer: Envelope) -> None:
-    """Print the outcome of ``jobs dismiss``."""
-    _each(answer, "is removed")
-    _skipped(answer, "removed from the list")
-
-
-def _each(answer: Envelope, then: str) -> None:
-    """Print the state of each job, or for many jobs the number in each state."""
-    jobs = [answer] if "job_id" in answer else list(answer["jobs"])
-    late = [job for job in jobs if not job["obeyed"]]
-    if len(jobs) <= _MOST_NAMED:
-        for job in jobs:
-            say(state(job["state"]), f" {job['job_id']}")
+def requested(answer: Envelope) -> None:
+    """Print whether the worker has carried out a control request."""
+    if answer["obeyed"]:
+        heartbeat = answer["worker"]["heartbeat"] or {}
+        say(f"{answer['request']}: done; the worker is ", state(heartbeat.get("state", "starting")))
     else:
-        say(*by_state(Counter(job["state"] for job in jobs)))
-    if late:
-        say(f"The worker has not handled {counted(len(late), 'request')} yet: each {then} as soon as one does.")
+        say(f"{answer['request']}: requested; it takes effect as soon as a worker handles the request")
 
 
-def _skipped(answer: Envelope, done: str) -> None:
-    if "jobs" not in answer:
-        return
-    for refused in answer["skipped"]:
-        say(("left ", "bold red"), f"{refused['job_id']}: {refused['error_code']}: {refused['error']}")
-    left = f", {len(answer['skipped']):,} left" if answer["skipped"] else ""
-    say(f"{counted(len(answer['jobs']), 'job')} {done}{left}." if answer["jobs"] or left else "No job matches.")
-
-
+@verb("jobs pause", "finish the running jobs and start no more, until resume", needs="asks", show=requested)
 def pause(args: argparse.Namespace) -> Envelope:
     """Pause the queue until ``resume``, also across restarts of the worker. Running jobs finish."""
     return envelope.success(**requests.ask_worker(workspace_and_settings(args)[0], "pause"))
 
 
+@verb("jobs resume", "start jobs again after a pause", needs="asks", show=requested)
 def resume(args: argparse.Namespace) -> Envelope:
     """Resume a paused queue."""
     return envelope.success(**requests.ask_worker(workspace_and_settings(args)[0], "resume"))
 
 
+def drained(answer: Envelope) -> None:
+    """Print that the queue is drained."""
+    say("drained: the due jobs are finished, and the worker has stopped")
+
+
+@verb(
+    "jobs drain",
+    "run the due jobs, accept no more, and let the worker exit",
+    ["drain", "drain --timeout 60"],
+    needs="worker",
+    show=drained,
+)
+@option("--timeout SECONDS", "maximum time to wait (default: no limit)", type=float)
 def drain(args: argparse.Namespace) -> Envelope:
     """Let the worker finish all due jobs, accept no more drops and exit. Returns when it has exited.
 
@@ -272,6 +269,15 @@ def _wait_for(look: Callable[[], T | None], workspace: Workspace, seconds: float
         time.sleep(_LOOK_SECONDS)
 
 
+def pruned(answer: Envelope) -> None:
+    """Print how much was removed."""
+    if "pruned" in answer:
+        say(f"{counted(answer['pruned'], 'file')} past their retention removed: records, rejected files, old copies.")
+    else:
+        requested(answer)
+
+
+@verb("jobs prune", "remove records and rejected files whose retention time is over", show=pruned)
 def prune(args: argparse.Namespace) -> Envelope:
     """Remove records and files past their retention. A running worker does it; otherwise this process does."""
     from ..scheduling import retention
@@ -284,31 +290,8 @@ def prune(args: argparse.Namespace) -> Envelope:
     with Lock(spool_paths.lock) as lock:
         if not lock.acquire():
             return envelope.success(**requests.ask_worker(workspace, "prune"))
-        keep = retention.RetentionLimits.from_settings(settings)
         live = {record.job_id for record in spool.records(spool_paths) if not record.ended}
         count = 0
-        while gone := retention.prune(workspace, keep, lambda job_id: job_id in live, time.time()):
+        while gone := retention.prune(workspace, settings, lambda job_id: job_id in live, time.time()):
             count += gone
     return envelope.success(pruned=count)
-
-
-def requested(answer: Envelope) -> None:
-    """Print whether the worker has carried out a control request."""
-    if answer["obeyed"]:
-        heartbeat = answer["worker"]["heartbeat"] or {}
-        say(f"{answer['request']}: done; the worker is ", state(heartbeat.get("state", "starting")))
-    else:
-        say(f"{answer['request']}: requested; it takes effect as soon as a worker handles the request")
-
-
-def pruned(answer: Envelope) -> None:
-    """Print how much was removed."""
-    if "pruned" in answer:
-        say(f"{counted(answer['pruned'], 'file')} past their retention removed: records, rejected files, old copies.")
-    else:
-        requested(answer)
-
-
-def drained(answer: Envelope) -> None:
-    """Print that the queue is drained."""
-    say("drained: the due jobs are finished, and the worker has stopped")

@@ -1,16 +1,23 @@
-"""The table of jobs, and the counts of their states, as people read them."""
+"""Jobs as people name and read them: filters, the table of jobs, counts of their states, the causes of failures."""
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from jobs import clock
+from jobs.layout import SpoolPaths
 from jobs.states import IN_INBOX
 from jobs.subjects import MOST_MEMORIES
 
-from ..wording import age, local, shortened
-from .output import Part, columns, state, table
+from ..admin import selection
+from ..wording import age, counted, local, of_all, shortened
+from .output import Part, columns, facts, say, state, table
+
+if TYPE_CHECKING:
+    from jobs.schema import JobRow
 
 _ABOUT = 60  # characters
 
@@ -77,3 +84,80 @@ def by_state(counts: Mapping[str, int]) -> list[Part]:
         if counts.get(name):
             parts += [", " if parts else "", f"{counts[name]:,} ", state(name)]
     return parts
+
+
+def which_jobs(parser: argparse.ArgumentParser) -> None:
+    """Add the filters of jobs. Their values are checked where they are used."""
+    group = parser.add_argument_group("which jobs")
+    for flag, metavar, text in (
+        ("--state", "STATE[,STATE]", "in one of these states: queued, running, retrying, succeeded, failed, ..."),
+        ("--kind", "KIND", "of this kind: ingest, compact, cognify, ..."),
+        ("--error", "CODE", "with this error"),
+        ("--contains", "TEXT", "whose id or correlation id contains this"),
+        ("--since", "TIME", "accepted or ended since then: 90min, 2h, 3d, or a date"),
+    ):
+        group.add_argument(flag, metavar=metavar, help=text)
+
+
+def filters_of(args: argparse.Namespace) -> dict[str, Any]:
+    """The filters in the form of ``selection.filtered``. Raises JobError: ARGUMENT_INVALID when a value is wrong."""
+    return {
+        "states": selection.states_of(args.state),
+        "kind": selection.kind_of(args.kind),
+        "error": selection.error_of(args.error),
+        "contains": args.contains,
+        "since": selection.moment(args.since, clock.now()),
+    }
+
+
+def matching(spool_paths: SpoolPaths, filters: dict[str, Any]) -> list[JobRow]:
+    """The job rows that match the filters."""
+    return selection.filtered(selection.job_rows(spool_paths), **filters)
+
+
+def print_causes(answer: Sequence[Mapping[str, Any]], now: datetime, at_most: int) -> None:
+    """Print the first ``at_most`` causes with their counts, messages and remedies."""
+    for index, cause in enumerate(answer[:at_most]):
+        if index:
+            say()
+        kinds = "".join(f"{count:,} {kind}, " for kind, count in cause["kinds"].items() if kind != "?")
+        say(*_heading(cause), f"  ({kinds}the last {_ago(cause, now)})")
+        command = again(cause)
+        why = [("" if index else "why", line) for index, line in enumerate(_messages(cause))]
+        remedy = of_all(cause["remediation"], cause)
+        facts([*why, ("remedy", remedy), ("then", [(command, "bold")] if command else "")], indent=2)
+    if len(answer) > at_most:
+        say()
+        say(f"{counted(len(answer) - at_most, 'more cause')}: cognee-memory jobs causes")
+
+
+def _messages(cause: Mapping[str, Any]) -> list[str]:
+    """The messages of a cause, with the number of jobs for each when they differ."""
+    counts: Mapping[str, int] = cause["messages"]
+    if len(counts) == 1:
+        return list(counts)
+    left = cause["count"] - sum(counts.values())
+    more = [f"{left:,} × something else"] if left else []
+    return [f"{count:,} × {message}" for message, count in counts.items()] + more
+
+
+def _heading(cause: Mapping[str, Any]) -> list[Part]:
+    colour = "yellow" if cause["state"] == "retrying" else "bold red"
+    return [(f"{counted(cause['count'], 'job')} {cause['state']}: ", "bold"), (cause["code"], colour)]
+
+
+def summary(cause: Mapping[str, Any]) -> list[list[Part]]:
+    """A cause in two lines: what failed, and the remedy."""
+    return [_heading(cause), [f"  {of_all(cause['remediation'], cause)}"]]
+
+
+def _ago(cause: Mapping[str, Any], now: datetime) -> str:
+    return f"{age(cause['newest'], now)} ago" if cause["newest"] else "-"
+
+
+def again(cause: Mapping[str, Any]) -> str | None:
+    """The command that does what the cause's advice says; None where nothing is to be done, or the remedy has it."""
+    if cause["advice"] not in ("retry", "dismiss") or "jobs retry" in cause["remediation"]:
+        return None
+    where = " --state rejected" if cause["state"] == "rejected" else ""
+    return f"cognee-memory jobs {cause['advice']}{where} --error {cause['code']}"

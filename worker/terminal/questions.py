@@ -11,30 +11,41 @@ from bridge.argument_table import NO_BUDGET
 from bridge.interface.arguments import Words, add_explain_options, add_question_options, explain_values, question_values
 from bridge.search.query_client import ask_for
 
-from .command_line import CommandLineBuilder
+from .command_line import Decorator, Show, added, command, option
 
 if TYPE_CHECKING:
     from .output import Envelope
 
 
-def add_retrieve(builder: CommandLineBuilder) -> None:
-    """Add ``retrieve``."""
-    parser = builder.command(
-        "retrieve",
-        [
-            'cognee-memory retrieve "Which database do we use?"',
-            'cognee-memory retrieve "deployment" --since 2026-10-01 --max-results 10',
-            'cognee-memory retrieve "deployment" --text',
-        ],
-        functions=(retrieve, show_retrieve),
-    )
-    question(parser, "query", "the query, as a sentence or as words")
-    parser.add_argument("--text", action="store_true", help="show the whole text of each hit, not its best passages")
-    passages = "with --json, also the passages of each hit that match best"
-    parser.add_argument("--best-passages", action="store_true", help=passages)
-    add_question_options(parser, "token budget of the answer (default: none; with --json 2000)")
+def question(name: str, text: str, nargs: str = "+") -> Decorator:
+    """A question of several words."""
+    return option(f"{name} QUESTION", f"{text}; quotes are not necessary", action=Words, nargs=nargs)
 
 
+def _hits(name: str) -> Show:
+    """The view of that name in ``hits``."""
+
+    def show(answer: Envelope) -> None:
+        from . import hits
+
+        getattr(hits, name)(answer)
+
+    return show
+
+
+@command(
+    "retrieve",
+    [
+        'retrieve "Which database do we use?"',
+        'retrieve "deployment" --since 2026-10-01 --max-results 10',
+        'retrieve "deployment" --text',
+    ],
+    show=_hits("retrieve"),
+)
+@question("query", "the query, as a sentence or as words")
+@option("--text", "show the whole text of each hit, not its best passages")
+@option("--best-passages", "with --json, also the passages of each hit that match best")
+@added(lambda parser: add_question_options(parser, "token budget of the answer (default: none; with --json 2000)"))
 def retrieve(args: argparse.Namespace) -> Envelope:
     """The memories that match the query.
 
@@ -51,62 +62,20 @@ def retrieve(args: argparse.Namespace) -> Envelope:
     return {**answer, "query": args.query, "whole": args.text}
 
 
-def show_retrieve(answer: Envelope) -> None:
-    """Print the hits and the warnings."""
-    from . import hits
-
-    hits.retrieve(answer)
-
-
-def add_explain(builder: CommandLineBuilder) -> None:
-    """Add ``explain``."""
-    parser = builder.command(
-        "explain",
-        ['cognee-memory explain "Which database do we use?"', "cognee-memory explain --id 12 13"],
-        functions=(explain, show_explain),
-    )
-    question(parser, "query", "the query that found the memories", nargs="*")
-    add_explain_options(parser)
-
-
+@command("explain", ['explain "Which database do we use?"', "explain --id 12 13"], show=_hits("explain"))
+@question("query", "the query that found the memories", nargs="*")
+@added(add_explain_options)
 def explain(args: argparse.Namespace) -> Envelope:
     """The parts of the scores."""
     return _parsed(ask_for("explain", args.workspace, explain_values(args)))
 
 
-def show_explain(answer: Envelope) -> None:
-    """Print the parts of each score."""
-    from . import hits
-
-    hits.explain(answer)
-
-
-def add_context(builder: CommandLineBuilder) -> None:
-    """Add ``context``."""
-    parser = builder.command(
-        "context",
-        ['cognee-memory context "Which database do we use?" --max-tokens 800'],
-        functions=(context, show_context),
-    )
-    question(parser, "query", "the query, as a sentence or as words")
-    add_question_options(parser)
-
-
+@command("context", ['context "Which database do we use?" --max-tokens 800'], show=_hits("context"))
+@question("query", "the query, as a sentence or as words")
+@added(add_question_options)
 def context(args: argparse.Namespace) -> Envelope:
     """A block of matching notes within a token budget."""
     return _parsed(ask_for("context", args.workspace, question_values(args)))
-
-
-def show_context(answer: Envelope) -> None:
-    """Print only the block, to be pasted."""
-    from . import hits
-
-    hits.context(answer)
-
-
-def question(parser: argparse.ArgumentParser, name: str, text: str, nargs: str = "+") -> None:
-    """Add a question of several words."""
-    parser.add_argument(name, action=Words, nargs=nargs, metavar="QUESTION", help=f"{text}; quotes are not necessary")
 
 
 def _parsed(data: bytes) -> Envelope:

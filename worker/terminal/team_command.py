@@ -6,7 +6,7 @@ import argparse
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from bridge import trust
 from bridge.capture import consent
@@ -19,7 +19,7 @@ from jobs.layout import Workspace
 
 from ..admin import team
 from ..wording import counted, span
-from .command_line import CommandLineBuilder, Subcommands
+from .command_line import command, group, option, verb
 from .output import Envelope, facts, say, table
 from .process_commands import require_positive, stop_worker, workspace_and_settings
 
@@ -30,92 +30,31 @@ T = TypeVar("T")
 
 _PATIENCE_SECONDS = 600.0  # for a large workspace to be sent, or to arrive
 
-
-def add_team(builder: CommandLineBuilder) -> None:
-    """Add ``team`` with its subcommands."""
-    examples = ["cognee-memory team share", "cognee-memory team join 3f0c…", "cognee-memory team status"]
-    verbs = builder.nested("team", examples)
-    sharing = verbs.add(
-        "share",
-        "make this workspace a team's: all its memories, from now on on every machine that joins",
-        ["share"],
-        more="The setting team is the address of the team's gateway: docs/team.md. A running worker is restarted.",
-        needs="starts",
-        functions=(share, show_made),
-    )
-    sharing.add_argument("--name", metavar="NAME", help="its name in the team (default: the name of the folder)")
-    joining = verbs.add(
-        "join",
-        "make this folder a copy of a workspace of the team",
-        ["join 3f0c6f0e-6a3e-4a53-9d0a-0f4c1f1d2b11"],
-        more="The folder must have no memories of its own. A running worker is restarted.",
-        needs="starts",
-        functions=(join, show_made),
-    )
-    joining.add_argument(
-        "id", metavar="ID", help="the id that team share has printed, or the name if one alone has it: team list"
-    )
-    verbs.add(
-        "leave",
-        "make this workspace this machine's alone, with all memories that are here",
-        ["leave"],
-        more="The team keeps its memories, and its other machines stay.",
-        needs="starts",
-        functions=(leave, show_left),
-    )
-    text = "show the team: who runs jobs, what waits, and how far each copy is"
-    verbs.add(
-        "status",
-        text,
-        ["status", "status --json"],
-        functions=(status, show_status),
-    )
-    dismissing = verbs.add(
-        "dismiss",
-        "remove failed jobs from the team's list; the memories stay as they are",
-        ["dismiss JOB_ID", "dismiss --all"],
-        functions=(dismiss, show_dismissed),
-    )
-    dismissing.add_argument("job_ids", nargs="*", metavar="JOB_ID", help="from the end of team status")
-    dismissing.add_argument("--all", action="store_true", help="all failed jobs")
-    _operators(verbs)
-    listing = verbs.add(
-        "list",
-        "show the team's workspaces",
-        ["list"],
-        functions=(list_workspaces, show_list),
-    )
-    listing.add_argument("--limit", type=int, default=100, metavar="N", help="at most N (default 100)")
+group("team", ["team share", "team join 3f0c…", "team status"])
 
 
-def _operators(verbs: Subcommands) -> None:
-    """What an operator of a gateway needs, with the database's own address in the setting store."""
-
-    def add(name: str, help: str, example: str, *names: str) -> Any:
-        parser = verbs.add(name, help, [example], functions=(people, show_people))
-        for each in names:
-            parser.add_argument(each.lower(), metavar=each)
-        return parser
-
-    database = add(
-        "database", "create or upgrade the team's tables in the database", "database --gateway-role cognee_gateway"
-    )
-    database.add_argument("--gateway-role", metavar="ROLE", help="give this role of the database a gateway's rights")
-    database.add_argument("--host-role", metavar="ROLE", help="give this role the rights of a worker, and no others")
-    add("person", "make a person known to the gateway", "person ann", "PERSON")
-    add("persons", "show all persons and their groups", "persons")
-    add("remove-person", "remove a person, their tokens and memberships", "remove-person ann", "PERSON")
-    add("member", "put a person into a group", "member backend ann", "GROUP", "PERSON")
-    add("remove-member", "take a person out of a group", "remove-member backend ann", "GROUP", "PERSON")
-    token = add("token", "make a token for a machine of a person", "token ann laptop --days 90", "PERSON", "MACHINE")
-    token.add_argument("--days", type=float, metavar="N", help="the token ends after N days (default: never)")
-    add("tokens", "show all tokens, without their secrets", "tokens")
-    add("revoke", "revoke a token at once", "revoke 3f0c6f0e6a3e", "TOKEN")
-    give = add("give", "say who may see a workspace: a person, or all of a group", "give 3f0c… --group backend", "ID")
-    give.add_argument("--person", metavar="PERSON")
-    give.add_argument("--group", metavar="GROUP")
+def show_made(answer: Envelope) -> None:
+    """What was shared or joined."""
+    seen = answer["team"]["workspace"]
+    if answer["is_current"]:
+        say(f"The workspace belongs to the team now: {seen['name']}, {counted(seen['changes'], 'change')}.")
+    else:
+        say("The workspace belongs to the team now. Its memories follow: cognee-memory team status.")
+    say("Everything that is remembered in this folder from now on is shared with all who see the workspace.")
+    if tools := answer["captured_from"]:
+        say(f"Sessions of {' and '.join(tools)} are captured here, and so shared: cognee-memory capture disable")
+    if not answer["joined"]:
+        say(f"On another machine, in an empty folder: cognee-memory team join {answer['workspace_id']}")
 
 
+@verb(
+    "team share",
+    "make this workspace a team's: all its memories, from now on on every machine that joins",
+    more="The setting team is the address of the team's gateway: docs/team.md. A running worker is restarted.",
+    needs="starts",
+    show=show_made,
+)
+@option("--name NAME", "its name in the team (default: the name of the folder)")
 def share(args: argparse.Namespace) -> Envelope:
     """Share the workspace, and wait until the team has its memories. Raises JobError as ``admin.team.share``."""
     workspace, settings = workspace_and_settings(args)
@@ -123,6 +62,15 @@ def share(args: argparse.Namespace) -> Envelope:
     return _followed(workspace, settings, made.workspace_id, joined=False)
 
 
+@verb(
+    "team join",
+    "make this folder a copy of a workspace of the team",
+    ["join 3f0c6f0e-6a3e-4a53-9d0a-0f4c1f1d2b11"],
+    more="The folder must have no memories of its own. A running worker is restarted.",
+    needs="starts",
+    show=show_made,
+)
+@option("id ID", "the id that team share has printed, or the name if one alone has it: team list")
 def join(args: argparse.Namespace) -> Envelope:
     """Join a workspace of the team, and wait until its memories are here. Raises JobError as ``admin.team.join``."""
     workspace, settings = workspace_and_settings(args)
@@ -130,6 +78,18 @@ def join(args: argparse.Namespace) -> Envelope:
     return _followed(workspace, settings, made.workspace_id, joined=True)
 
 
+def show_left(answer: Envelope) -> None:
+    """That the team was left."""
+    say("The memories are this machine's alone now. The team keeps its own: nothing of it was changed.")
+
+
+@verb(
+    "team leave",
+    "make this workspace this machine's alone, with all memories that are here",
+    more="The team keeps its memories, and its other machines stay.",
+    needs="starts",
+    show=show_left,
+)
 def leave(args: argparse.Namespace) -> Envelope:
     """Leave the team, and keep the memories. Raises JobError as ``admin.team.leave``."""
     workspace, settings = workspace_and_settings(args)
@@ -173,188 +133,6 @@ def _reached(workspace: Workspace, settings: Settings) -> TeamStatus:
     if (error := found["error"]) is not None:
         raise JobError(error["code"], error["message"], remediation=error["remediation"])
     return found
-
-
-def status(args: argparse.Namespace) -> Envelope:
-    """The workspace's team. Raises JobError as ``admin.team.status``."""
-    return envelope.success(team=team.status(*workspace_and_settings(args)))
-
-
-def dismiss(args: argparse.Namespace) -> Envelope:
-    """Remove failed jobs from the team's list. Raises JobError as ``admin.team.dismiss``; ARGUMENT_INVALID."""
-    if not args.job_ids and not args.all:
-        raise JobError("ARGUMENT_INVALID", "Name the jobs, or give --all for all failed ones.")
-    dismissed = team.dismiss(*workspace_and_settings(args), None if args.all else args.job_ids)
-    return envelope.success(dismissed=dismissed)
-
-
-def show_dismissed(answer: Envelope) -> None:
-    """How many were removed."""
-    say(f"{counted(answer['dismissed'], 'failed job')} removed from the team's list. The memories are as they were.")
-
-
-def list_workspaces(args: argparse.Namespace) -> Envelope:
-    """The team's workspaces. Raises JobError as ``admin.team.list_workspaces``."""
-    require_positive(args.limit)
-    settings = trust.settings_of(workspace_and_settings(args)[0])
-    return envelope.success(workspaces=team.list_workspaces(settings, args.limit))
-
-
-def add_serve(builder: CommandLineBuilder) -> None:
-    """Add ``serve``."""
-    parser = builder.command(
-        "serve",
-        [
-            "cognee-memory serve --host 0.0.0.0 --certificate server.pem --key server.key"
-            " --copies /var/lib/cognee-memory --workers 2"
-        ],
-        more="The setting store is the address of the team's database: docs/team-operations.md.",
-        functions=(serve, None),
-    )
-    parser.add_argument(
-        "--host", default="127.0.0.1", metavar="HOST", help="the address to listen on (default 127.0.0.1)"
-    )
-    parser.add_argument("--port", type=int, default=8443, metavar="PORT", help="the port to listen on (default 8443)")
-    parser.add_argument("--certificate", type=Path, metavar="FILE", help="the certificate and its chain, as PEM")
-    parser.add_argument("--key", type=Path, metavar="FILE", help="the certificate's key, as PEM")
-    parser.add_argument("--behind-proxy", action="store_true", help="speak HTTP, to a proxy that has the certificate")
-    parser.add_argument(
-        "--requests-per-minute", type=float, default=1200.0, metavar="N", help="of each person (default 1200)"
-    )
-    parser.add_argument(
-        "--mebibytes-per-minute", type=float, default=1024.0, metavar="N", help="of each person (default 1024)"
-    )
-    parser.add_argument(
-        "--copies",
-        type=Path,
-        metavar="FOLDER",
-        help="answer questions about workspaces that are too large for a machine's copy, from copies in this folder",
-    )
-    parser.add_argument(
-        "--most-copies", type=int, default=100, metavar="N", help="copies that are kept there (default 100)"
-    )
-    parser.add_argument(
-        "--workers",
-        type=int,
-        default=0,
-        metavar="N",
-        help="also run the jobs of all workspaces, N at a time (default 0: a pool elsewhere does)",
-    )
-
-
-def serve(args: argparse.Namespace) -> Envelope:
-    """Run the gateway until it is ended. Raises JobError as ``gateway.serving.serve``."""
-    opening.require_driver()
-    from ..gateway.serving import Serving, serve  # only a gateway needs a server
-    from ..pool.running import PoolOptions
-
-    if args.workers < 0 or (args.workers and args.copies is None):
-        raise JobError("ARGUMENT_INVALID", "--workers needs --copies, a folder for copies of the workspaces.")
-    copies = None if args.copies is None else args.copies.resolve()
-    _, settings = workspace_and_settings(args)
-    serve(
-        settings,
-        Serving(
-            host=args.host,
-            port=args.port,
-            certificate=args.certificate,
-            key=args.key,
-            behind_proxy=args.behind_proxy,
-            requests_per_minute=args.requests_per_minute,
-            mebibytes_per_minute=args.mebibytes_per_minute,
-            copies=copies,
-            most_copies=args.most_copies,
-            pool=PoolOptions(copies / "pool", args.workers) if copies is not None and args.workers else None,
-        ),
-    )
-    return envelope.success(served=True)
-
-
-def add_pool(builder: CommandLineBuilder) -> None:
-    """Add ``pool``."""
-    parser = builder.command(
-        "pool",
-        ["cognee-memory pool --folder /var/lib/cognee-memory --workers 2"],
-        more="The setting store is the address of the team's database: docs/team-operations.md.",
-        functions=(pool, None),
-    )
-    parser.add_argument("--folder", type=Path, required=True, metavar="FOLDER", help="where copies of workspaces are")
-    parser.add_argument("--workers", type=int, default=1, metavar="N", help="jobs that run at a time (default 1)")
-    parser.add_argument(
-        "--copies", type=int, default=1000, metavar="N", help="copies that are kept on this host (default 1000)"
-    )
-    parser.add_argument("--metrics-port", type=int, metavar="PORT", help="serve metrics for Prometheus on this port")
-    parser.add_argument(
-        "--metrics-host",
-        default="127.0.0.1",
-        metavar="HOST",
-        help="the address for them (default 127.0.0.1); they have no names and no texts",
-    )
-
-
-def pool(args: argparse.Namespace) -> Envelope:
-    """Run a pool of workers until it is ended. Raises JobError as ``pool.running.run``; ARGUMENT_INVALID."""
-    opening.require_driver()
-    from ..pool.running import PoolOptions, run  # only a pool needs a client of Postgres
-
-    if args.workers < 1 or args.copies < args.workers:
-        raise JobError("ARGUMENT_INVALID", "--workers must be at least 1, and --copies at least as many.")
-    _, settings = workspace_and_settings(args)
-    run(settings, PoolOptions(args.folder.resolve(), args.workers, args.copies, args.metrics_port, args.metrics_host))
-    return envelope.success(ran=True)
-
-
-def people(args: argparse.Namespace) -> Envelope:
-    """What an operator asks about persons, groups, tokens and workspaces. Raises JobError as ``admin.people``."""
-    opening.require_driver()
-    from ..admin import people as admin_people
-
-    _, settings = workspace_and_settings(args)
-    return envelope.success(**admin_people.ASKED[args.verb](settings, args))
-
-
-def show_people(answer: Envelope) -> None:
-    """The answer of ``people``."""
-    if "token" in answer:
-        say(str(answer["token"]))
-        say('It is shown this once. On that machine, in config.toml, mode 0600: team_token = "…"')
-    elif "tokens" in answer:
-        rows = [
-            [
-                each["id"],
-                each["person"],
-                each["label"],
-                each["created_at"],
-                each["last_used_at"] or "never",
-                each["expires_at"] or "",
-                each["revoked_at"] or "",
-            ]
-            for each in answer["tokens"]
-        ]
-        table(["id", "person", "machine", "created", "last used", "expires", "revoked"], rows)
-    elif "persons" in answer:
-        table(["person", "groups"], [[each["name"], ", ".join(each["groups"])] for each in answer["persons"]])
-    else:
-        say(answer["now"] if answer["changed"] else "There was nothing to change.")
-
-
-def show_made(answer: Envelope) -> None:
-    """What was shared or joined."""
-    seen = answer["team"]["workspace"]
-    if answer["is_current"]:
-        say(f"The workspace belongs to the team now: {seen['name']}, {counted(seen['changes'], 'change')}.")
-    else:
-        say("The workspace belongs to the team now. Its memories follow: cognee-memory team status.")
-    say("Everything that is remembered in this folder from now on is shared with all who see the workspace.")
-    if tools := answer["captured_from"]:
-        say(f"Sessions of {' and '.join(tools)} are captured here, and so shared: cognee-memory capture disable")
-    if not answer["joined"]:
-        say(f"On another machine, in an empty folder: cognee-memory team join {answer['workspace_id']}")
-
-
-def show_left(answer: Envelope) -> None:
-    """That the team was left."""
-    say("The memories are this machine's alone now. The team keeps its own: nothing of it was changed.")
 
 
 def show_status(answer: Envelope) -> None:
@@ -411,6 +189,38 @@ def show_status(answer: Envelope) -> None:
         )
 
 
+@verb(
+    "team status",
+    "show the team: who runs jobs, what waits, and how far each copy is",
+    ["status", "status --json"],
+    show=show_status,
+)
+def status(args: argparse.Namespace) -> Envelope:
+    """The workspace's team. Raises JobError as ``admin.team.status``."""
+    return envelope.success(team=team.status(*workspace_and_settings(args)))
+
+
+def show_dismissed(answer: Envelope) -> None:
+    """How many were removed."""
+    say(f"{counted(answer['dismissed'], 'failed job')} removed from the team's list. The memories are as they were.")
+
+
+@verb(
+    "team dismiss",
+    "remove failed jobs from the team's list; the memories stay as they are",
+    ["dismiss JOB_ID", "dismiss --all"],
+    show=show_dismissed,
+)
+@option("job_ids JOB_ID", "from the end of team status", nargs="*")
+@option("--all", "all failed jobs")
+def dismiss(args: argparse.Namespace) -> Envelope:
+    """Remove failed jobs from the team's list. Raises JobError as ``admin.team.dismiss``; ARGUMENT_INVALID."""
+    if not args.job_ids and not args.all:
+        raise JobError("ARGUMENT_INVALID", "Name the jobs, or give --all for all failed ones.")
+    dismissed = team.dismiss(*workspace_and_settings(args), None if args.all else args.job_ids)
+    return envelope.success(dismissed=dismissed)
+
+
 def show_list(answer: Envelope) -> None:
     """The team's workspaces."""
     rows = [
@@ -424,6 +234,154 @@ def show_list(answer: Envelope) -> None:
         for each in answer["workspaces"]
     ]
     table(["name", "id", "changes", "waiting", "runs its jobs"], rows, right=["changes", "waiting"])
+
+
+@verb("team list", "show the team's workspaces", show=show_list)
+@option("--limit N", "at most N (default 100)", type=int, default=100)
+def list_workspaces(args: argparse.Namespace) -> Envelope:
+    """The team's workspaces. Raises JobError as ``admin.team.list_workspaces``."""
+    require_positive(args.limit)
+    settings = trust.settings_of(workspace_and_settings(args)[0])
+    return envelope.success(workspaces=team.list_workspaces(settings, args.limit))
+
+
+@command(
+    "serve",
+    ["serve --host 0.0.0.0 --certificate server.pem --key server.key --copies /var/lib/cognee-memory --workers 2"],
+    more="The setting store is the address of the team's database: docs/team-operations.md.",
+)
+@option("--host HOST", "the address to listen on (default 127.0.0.1)", default="127.0.0.1")
+@option("--port PORT", "the port to listen on (default 8443)", type=int, default=8443)
+@option("--certificate FILE", "the certificate and its chain, as PEM", type=Path)
+@option("--key FILE", "the certificate's key, as PEM", type=Path)
+@option("--behind-proxy", "speak HTTP, to a proxy that has the certificate")
+@option("--requests-per-minute N", "of each person (default 1200)", type=float, default=1200.0)
+@option("--mebibytes-per-minute N", "of each person (default 1024)", type=float, default=1024.0)
+@option(
+    "--copies FOLDER",
+    "answer questions about workspaces that are too large for a machine's copy, from copies in this folder",
+    type=Path,
+)
+@option("--most-copies N", "copies that are kept there (default 100)", type=int, default=100)
+@option(
+    "--workers N",
+    "also run the jobs of all workspaces, N at a time (default 0: a pool elsewhere does)",
+    type=int,
+    default=0,
+)
+def serve(args: argparse.Namespace) -> Envelope:
+    """Run the gateway until it is ended. Raises JobError as ``gateway.serving.serve``."""
+    opening.require_driver()
+    from ..gateway.serving import Serving, serve  # only a gateway needs a server
+    from ..pool.running import PoolOptions
+
+    if args.workers < 0 or (args.workers and args.copies is None):
+        raise JobError("ARGUMENT_INVALID", "--workers needs --copies, a folder for copies of the workspaces.")
+    copies = None if args.copies is None else args.copies.resolve()
+    _, settings = workspace_and_settings(args)
+    given = {name: getattr(args, name) for name in Serving.__dataclass_fields__ if name in args}
+    runs = PoolOptions(copies / "pool", args.workers) if copies is not None and args.workers else None
+    serve(settings, Serving(**given | {"copies": copies, "pool": runs}))
+    return envelope.success(served=True)
+
+
+@command(
+    "pool",
+    ["pool --folder /var/lib/cognee-memory --workers 2"],
+    more="The setting store is the address of the team's database: docs/team-operations.md.",
+)
+@option("--folder FOLDER", "where copies of workspaces are", type=Path, required=True)
+@option("--workers N", "jobs that run at a time (default 1)", type=int, default=1)
+@option("--copies N", "copies that are kept on this host (default 1000)", type=int, default=1000)
+@option("--metrics-port PORT", "serve metrics for Prometheus on this port", type=int)
+@option(
+    "--metrics-host HOST",
+    "the address for them (default 127.0.0.1); they have no names and no texts",
+    default="127.0.0.1",
+)
+def pool(args: argparse.Namespace) -> Envelope:
+    """Run a pool of workers until it is ended. Raises JobError as ``pool.running.run``; ARGUMENT_INVALID."""
+    opening.require_driver()
+    from ..pool.running import PoolOptions, run  # only a pool needs a client of Postgres
+
+    if args.workers < 1 or args.copies < args.workers:
+        raise JobError("ARGUMENT_INVALID", "--workers must be at least 1, and --copies at least as many.")
+    _, settings = workspace_and_settings(args)
+    run(settings, PoolOptions(args.folder.resolve(), args.workers, args.copies, args.metrics_port, args.metrics_host))
+    return envelope.success(ran=True)
+
+
+def show_people(answer: Envelope) -> None:
+    """The answer of ``people``."""
+    if "token" in answer:
+        say(str(answer["token"]))
+        say('It is shown this once. On that machine, in config.toml, mode 0600: team_token = "…"')
+    elif "tokens" in answer:
+        rows = [
+            [
+                each["id"],
+                each["person"],
+                each["label"],
+                each["created_at"],
+                each["last_used_at"] or "never",
+                each["expires_at"] or "",
+                each["revoked_at"] or "",
+            ]
+            for each in answer["tokens"]
+        ]
+        table(["id", "person", "machine", "created", "last used", "expires", "revoked"], rows)
+    elif "persons" in answer:
+        table(["person", "groups"], [[each["name"], ", ".join(each["groups"])] for each in answer["persons"]])
+    else:
+        say(answer["now"] if answer["changed"] else "There was nothing to change.")
+
+
+_PERSON = option("person PERSON", "")
+_GROUP = option("group GROUP", "")
+
+
+@verb(
+    "team database",
+    "create or upgrade the team's tables in the database",
+    ["database --gateway-role cognee_gateway"],
+    show=show_people,
+)
+@option("--gateway-role ROLE", "give this role of the database a gateway's rights")
+@option("--host-role ROLE", "give this role the rights of a worker, and no others")
+@verb("team person", "make a person known to the gateway", ["person ann"], show=show_people)
+@_PERSON
+@verb("team persons", "show all persons and their groups", show=show_people)
+@verb("team remove-person", "remove a person, their tokens and memberships", ["remove-person ann"], show=show_people)
+@_PERSON
+@verb("team member", "put a person into a group", ["member backend ann"], show=show_people)
+@_GROUP
+@_PERSON
+@verb("team remove-member", "take a person out of a group", ["remove-member backend ann"], show=show_people)
+@_GROUP
+@_PERSON
+@verb("team token", "make a token for a machine of a person", ["token ann laptop --days 90"], show=show_people)
+@_PERSON
+@option("machine MACHINE", "")
+@option("--days N", "the token ends after N days (default: never)", type=float)
+@verb("team tokens", "show all tokens, without their secrets", show=show_people)
+@verb("team revoke", "revoke a token at once", ["revoke 3f0c6f0e6a3e"], show=show_people)
+@option("token TOKEN", "")
+@verb(
+    "team give",
+    "say who may see a workspace: a person, or all of a group",
+    ["give 3f0c… --group backend"],
+    show=show_people,
+)
+@option("id ID", "")
+@option("--person PERSON", "")
+@option("--group GROUP", "")
+def people(args: argparse.Namespace) -> Envelope:
+    """What an operator asks about persons, groups, tokens and workspaces. Raises JobError as ``admin.people``."""
+    opening.require_driver()
+    from ..admin import people as admin_people
+
+    _, settings = workspace_and_settings(args)
+    return envelope.success(**admin_people.asked(settings, args))
 
 
 def _number(value: int | None, without: str) -> str:

@@ -18,15 +18,14 @@ from jobs.layout import SpoolPaths, Workspace
 from jobs.record_cache import RecordCache
 from jobs.states import ENDS, FAILED, LIVE, State
 
-from ..admin.job_subjects import JobSubjects
+from ..admin.job_details import JobSubjects
 from ..admin.requests import worker_of
 from ..admin.selection import filtered, waiting
 from ..log import rotated_files
 from ..wording import counted
 from . import output as terminal
-from .causes_view import summary
-from .job_table import JOB_COLUMNS, JOB_LAYOUT, by_state, rows_of, shown_ids
-from .life_view import progress
+from .job_table import JOB_COLUMNS, JOB_LAYOUT, by_state, rows_of, shown_ids, summary
+from .job_views import progress
 from .output import Envelope
 
 if TYPE_CHECKING:

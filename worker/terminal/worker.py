@@ -14,68 +14,24 @@ from jobs.errors import JobError
 
 from ..admin.requests import worker_of
 from ..wording import counted, size, span
-from .causes_view import causes
-from .command_line import CommandLineBuilder
-from .job_table import by_state
-from .life_view import progress
+from .command_line import command, option, verb
+from .job_table import by_state, print_causes
+from .job_views import progress
 from .output import Envelope, Value, facts, say, state
 from .process_commands import stop_worker, workspace_and_settings, workspace_of
 
 _MOST_CAUSES = 5
 
-
-def add_worker(builder: CommandLineBuilder) -> None:
-    """Add ``worker`` with its subcommands."""
-    examples = ["cognee-memory worker start", "cognee-memory worker logs --follow", "cognee-memory worker"]
-    more = "Without a subcommand, it runs in the foreground until Ctrl-C."
-    parser = builder.command("worker", examples, more=more, needs="is", functions=(run, None))
-    verbs = builder.verbs(parser, "worker")
-
-    verbs.add(
-        "run",
-        "run a worker in the foreground, until Ctrl-C",
-        ["run"],
-        needs="is",
-        functions=(run, None),
-    )
-    text = "start a worker in the background, unless one is running"
-    starting = [verbs.add("start", text, ["start"], needs="is", functions=(start, show))]
-    verbs.add(
-        "stop",
-        "let the worker finish its running jobs, and wait until it has exited",
-        ["stop"],
-        more="Waiting jobs stay queued.",
-        needs="worker",
-        functions=(stop, show_stopped),
-    )
-    starting.append(
-        verbs.add(
-            "restart",
-            "stop the worker if it is running, and start it; needed after a change of settings",
-            ["restart"],
-            needs="is",
-            functions=(restart, show),
-        )
-    )
-    for each in starting:
-        each.add_argument("--leave-when-idle", action="store_true", help="let it end after a time without work")
-    verbs.add(
-        "status",
-        "show what the worker is doing",
-        ["status"],
-        needs="worker",
-        functions=(status, show),
-    )
-    logging = verbs.add(
-        "logs",
-        "show the end of the worker's log",
-        ["logs --lines 100", "logs --follow"],
-        functions=(logs, show_logs),
-    )
-    logging.add_argument("--lines", type=int, default=40, metavar="N", help="how many lines (default 40)")
-    logging.add_argument("-f", "--follow", action="store_true", help="keep printing new lines, until Ctrl-C")
+_LEAVES = option("--leave-when-idle", "let it end after a time without work")
 
 
+@command(
+    "worker",
+    ["worker start", "worker logs --follow", "worker"],
+    more="Without a subcommand, it runs in the foreground until Ctrl-C.",
+    needs="is",
+)
+@verb("worker run", "run a worker in the foreground, until Ctrl-C", needs="is")
 def run(args: argparse.Namespace) -> Envelope:
     """Run a worker in the foreground. ``cognee-memory worker`` without a subcommand does the same."""
     from ..daemon import serve
@@ -85,6 +41,16 @@ def run(args: argparse.Namespace) -> Envelope:
     return envelope.success(stopped=True)
 
 
+def show(answer: Envelope) -> None:
+    """Print the state of the worker."""
+    worker = answer["worker"]
+    beat = (worker["heartbeat"] if worker["alive"] else None) or {}
+    queue = ("queue", by_state(beat.get("counts", {})) or "empty") if beat else ("", "")
+    facts([*_worker_facts(worker), queue, *[("running", line) for line in _in_flight(beat)], *_http(beat)])
+
+
+@verb("worker start", "start a worker in the background, unless one is running", needs="is", show=show)
+@_LEAVES
 def start(args: argparse.Namespace) -> Envelope:
     """Start a worker in the background, unless one is running; with ``leave_when_idle`` one that ends by itself."""
     workspace, _ = workspace_and_settings(args)
@@ -92,6 +58,18 @@ def start(args: argparse.Namespace) -> Envelope:
     return envelope.success(started=started, worker=worker_of(workspace))
 
 
+def show_stopped(answer: Envelope) -> None:
+    """Print that the worker has exited."""
+    say("The worker has stopped; waiting jobs stay queued.")
+
+
+@verb(
+    "worker stop",
+    "let the worker finish its running jobs, and wait until it has exited",
+    more="Waiting jobs stay queued.",
+    needs="worker",
+    show=show_stopped,
+)
 def stop(args: argparse.Namespace) -> Envelope:
     """Send SIGTERM to the worker and wait until it has finished its running jobs and exited.
 
@@ -103,12 +81,20 @@ def stop(args: argparse.Namespace) -> Envelope:
     return envelope.success(stopped=True)
 
 
+@verb(
+    "worker restart",
+    "stop the worker if it is running, and start it; needed after a change of settings",
+    needs="is",
+    show=show,
+)
+@_LEAVES
 def restart(args: argparse.Namespace) -> Envelope:
     """Stop the worker, if one is running, and start a new one."""
     stop_worker(workspace_of(args))
     return start(args)
 
 
+@verb("worker status", "show what the worker is doing", needs="worker", show=show)
 def status(args: argparse.Namespace) -> Envelope:
     """The state of the worker. Raises JobError: WORKER_NOT_RUNNING."""
     workspace, _ = workspace_and_settings(args)
@@ -116,19 +102,6 @@ def status(args: argparse.Namespace) -> Envelope:
     if not worker["alive"]:
         raise JobError("WORKER_NOT_RUNNING", f"No worker works on {workspace.root}.")
     return envelope.success(worker=worker)
-
-
-def show(answer: Envelope) -> None:
-    """Print the state of the worker."""
-    worker = answer["worker"]
-    beat = (worker["heartbeat"] if worker["alive"] else None) or {}
-    queue = ("queue", by_state(beat.get("counts", {})) or "empty") if beat else ("", "")
-    facts([*_worker_facts(worker), queue, *[("running", line) for line in _in_flight(beat)], *_http(beat)])
-
-
-def show_stopped(answer: Envelope) -> None:
-    """Print that the worker has exited."""
-    say("The worker has stopped; waiting jobs stay queued.")
 
 
 def _worker_facts(worker: Mapping[str, Any]) -> list[tuple[str, Value]]:
@@ -163,6 +136,15 @@ def _http(beat: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [] if http is None else [("http", http["url"] or http["problem"])]
 
 
+def show_logs(answer: Envelope) -> None:
+    """Print the lines of the log."""
+    for line in answer["lines"]:
+        say(line)
+
+
+@verb("worker logs", "show the end of the worker's log", ["logs --lines 100", "logs --follow"], show=show_logs)
+@option("--lines N", "how many lines (default 40)", type=int, default=40)
+@option("-f --follow", "keep printing new lines, until Ctrl-C")
 def logs(args: argparse.Namespace) -> Envelope:
     """The last lines of the log; with ``--follow``, print new lines until Ctrl-C.
 
@@ -201,29 +183,7 @@ def _follow(path: Path, args: argparse.Namespace) -> Envelope:
         return envelope.success(log=str(path), lines=[])
 
 
-def show_logs(answer: Envelope) -> None:
-    """Print the lines of the log."""
-    for line in answer["lines"]:
-        say(line)
-
-
 # --- the overview ---
-
-
-def add_status(builder: CommandLineBuilder) -> None:
-    """Add ``status``."""
-    builder.command(
-        "status",
-        ["cognee-memory status", "cognee-memory status --json"],
-        functions=(overview, show_overview),
-    )
-
-
-def overview(args: argparse.Namespace) -> Envelope:
-    """The overview of worker, queue and memory."""
-    from ..admin.overview import overview as overview_of
-
-    return envelope.success(**overview_of(*workspace_and_settings(args)))
 
 
 def show_overview(answer: Envelope) -> None:
@@ -251,12 +211,20 @@ def show_overview(answer: Envelope) -> None:
     )
     if answer["jobs"]["causes"]:
         say()
-        causes(answer["jobs"]["causes"], clock.now(), _MOST_CAUSES)
+        print_causes(answer["jobs"]["causes"], clock.now(), _MOST_CAUSES)
     say()
     for line in answer["advice"]:
         say(("next: ", "bold"), line)
     if not answer["advice"]:
         say("Nothing to do.")
+
+
+@command("status", ["status", "status --json"], show=show_overview)
+def overview(args: argparse.Namespace) -> Envelope:
+    """The overview of worker, queue and memory."""
+    from ..admin.overview import overview as overview_of
+
+    return envelope.success(**overview_of(*workspace_and_settings(args)))
 
 
 def _graph(memory: Envelope, answer: Envelope) -> str:

@@ -10,7 +10,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ..session import IMAGE, OWN_TEXT, SUMMARY, THINKING, TOOL_OUTPUT, Call
+from ...text.sections import one_line
+from ..session import ANSWERED, IMAGE, OWN_TEXT, SUMMARY, THINKING, TOOL_OUTPUT, Call
 from .fields import at, strings, text
 
 COMMAND = "command"
@@ -19,7 +20,8 @@ _WRAPPED = re.compile(
     r"<(system-reminder|ide_opened_file|ide_selection|ide_diagnostics|local-command-caveat|local-command-stdout"
     r"|local-command-stderr|bash-input|bash-stdout|bash-stderr|task-notification|user-prompt-submit-hook"
     r"|post-tool-use-hook|session-start-hook|mcp-resource-update|mcp-polling-update|teammate-message|fork-boilerplate"
-    r"|channel-message|tick|new-diagnostics)(?:\s[^>]*)?>.*?(?:</\1>|\Z)",
+    r"|channel-message|tick|new-diagnostics)(?:\s[^>]*)?>.*?(?:</\1>|\Z)"
+    r"(?:\s*(?:Read the output file to retrieve the result|Full transcript available at): \S+)?",
     re.DOTALL,
 )
 _MEMORY = re.compile(r"</?user-memory-input>")
@@ -29,6 +31,7 @@ _INTERRUPTED = re.compile(r"\[Request interrupted by user[^\]]{0,40}\]")
 _EXIT_CODE = re.compile(r"(?:Error: )?Exit code (\d{1,5})\b")
 _CHANGING = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})
 _REJECTION = "the user said:"
+_CLARIFY = "The user wants to clarify these questions."  # the tool's own words, where nothing else was said
 _MEMORY_NOTE = "\n\nNote: "
 _CLEARING = frozenset({"/clear", "/new", "/reset", "clear"})
 _CONTINUED = "This session is being continued from a previous conversation"
@@ -160,14 +163,18 @@ def _rejection(result: dict[str, Any]) -> str:
     """What the person said when they rejected a call."""
     for block in _blocks(result.get("content")) if result.get("is_error") else ():
         _, found, said = str(block.get("text", "")).partition(_REJECTION)
-        if found:
+        if found and _CLARIFY not in said:
             return said.partition(_MEMORY_NOTE)[0].strip()
     return ""
 
 
 def _answers(result: Any) -> list[str]:
-    """The questions that the assistant asked by a tool, each with the person's answer."""
+    """The questions that the assistant asked by a tool, each with the answer, as ``Which database? → SQLite``."""
     answers = at(result, "answers")
     if not isinstance(answers, dict):
         return []
-    return [f"{question} {answer}" for question, answer in answers.items() if isinstance(answer, str) and answer]
+    return [
+        f"{one_line(question)}{ANSWERED}{one_line(answer)}"
+        for question, answer in answers.items()
+        if isinstance(answer, str) and answer
+    ]

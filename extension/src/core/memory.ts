@@ -19,7 +19,7 @@ import { MemoryError } from "./error";
 import { livingWorker } from "./heartbeat";
 import { address, request } from "./http";
 import { command, type Program } from "./program";
-import type { Answer, Request, Route } from "./read";
+import { type Answer, argumentsOf, pathOf, type Request, type Route } from "./read";
 import { ended, readRecord, resultOf } from "./records";
 
 /** Codes after which the command line may still answer: the worker has changed or gone since its heartbeat was read. */
@@ -69,9 +69,8 @@ export class Memory {
     body: RetrieveRequest | ExplainRequest | ContextRequest,
     signal: AbortSignal,
   ): Promise<Answer<`POST /v1/${Q}`>> {
-    const args = questionArguments(body);
-    const asked = { route: `POST /v1/${question}`, path: `/v1/${question}`, body, verb: [question], args } as const;
-    const answer = await this.send(asked as unknown as Request<`POST /v1/${Q}`>, signal);
+    const asked = { route: `POST /v1/${question}`, command: question, values: body as Request<Route>["values"] };
+    const answer = await this.send(asked as Request<`POST /v1/${Q}`>, signal);
     this.wakeUnlessLiving(); // for the next question
     return answer;
   }
@@ -80,17 +79,17 @@ export class Memory {
    * Answers a request: with a worker that lives over HTTP, else with the program. Starts no worker. Throws MemoryError
    * with the answer's code and remedy.
    */
-  async send<R extends Route>({ route, path, body, verb, args }: Request<R>, signal: AbortSignal): Promise<Answer<R>> {
+  async send<R extends Route>(asked: Request<R>, signal: AbortSignal): Promise<Answer<R>> {
     const worker = address(this.workspace, this.now());
     if (worker !== null) {
       try {
-        return await request(worker, route, body as never, signal, path);
+        return await request(worker, asked.route, asked.values as never, signal, pathOf(asked));
       } catch (error) {
         signal.throwIfAborted();
         if (error instanceof MemoryError && !WORKER_CHANGED.has(error.code)) throw error;
       }
     }
-    return this.command<Answer<R>>(verb, args, signal);
+    return this.command<Answer<R>>(asked.command.split(" "), argumentsOf(asked), signal);
   }
 
   /** Runs a command of the program for this workspace, and returns its JSON. */
@@ -155,16 +154,4 @@ export function jobFile<K extends Kind>(job: NewJob<K>): JobFile<K> {
     schema_version: 1,
     job_id: job.job_id ?? `${SUBMITTED_BY}-${randomUUID()}`,
   };
-}
-
-/** The command line's arguments for the body of a question. */
-export function questionArguments(body: RetrieveRequest | ExplainRequest | ContextRequest): string[] {
-  const { query, ids, ...rest } = body as Record<string, string | number | boolean | number[] | null | undefined>;
-  const flags = Object.entries(rest).flatMap(([name, value]) => {
-    const flag = `--${name.replaceAll("_", "-")}`;
-    if (value === undefined || value === null || value === false) return [];
-    return value === true ? [flag] : [`${flag}=${value.toString()}`];
-  });
-  if (Array.isArray(ids) && ids.length > 0) flags.push("--id", ...ids.map(String));
-  return typeof query === "string" ? [...flags, "--", query] : flags;
 }

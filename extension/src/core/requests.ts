@@ -17,17 +17,8 @@ export async function request(
 ): Promise<string[]> {
   const reasons = new Set<string>();
   for (let from = 0; from < jobIds.length; from += AT_ONCE) {
-    const ids = jobIds.slice(from, from + AT_ONCE);
-    const answer = await memory.send(
-      {
-        route: `POST /v1/jobs/${verb}`,
-        path: `/v1/jobs/${verb}`,
-        body: { job_ids: ids },
-        verb: ["jobs", verb],
-        args: ["--", ...ids],
-      },
-      signal,
-    );
+    const values = { job_ids: jobIds.slice(from, from + AT_ONCE) };
+    const answer = await memory.send({ route: `POST /v1/jobs/${verb}`, command: `jobs ${verb}`, values }, signal);
     // about one job, the program answers without a list, or with an error
     const { skipped = [] } = answer as Partial<ManyAsked>;
     for (const { error, remediation } of skipped) reasons.add(`${error} ${remediation}`);

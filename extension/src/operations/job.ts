@@ -53,9 +53,8 @@ export async function runJob<K extends Kind>(
       try {
         const result = await memory.run<K>({ ...job, job_id: jobId }, wait.signal);
         if (!isPreview(job)) return result;
-        const path = `/v1/jobs/${jobId}?markdown=true`;
-        const shown = { route: "GET /v1/jobs/{job_id}", path, verb: ["jobs", "show"] } as const;
-        const { markdown } = await memory.send({ ...shown, args: ["--markdown", "--", jobId] }, wait.signal);
+        const shown = { route: "GET /v1/jobs/{job_id}", command: "jobs show", named: jobId } as const;
+        const { markdown } = await memory.send({ ...shown, values: { markdown: true } }, wait.signal);
         await ask("dismiss");
         return { ...result, document: markdown ?? "" };
       } catch (error) {

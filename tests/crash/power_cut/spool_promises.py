@@ -157,10 +157,11 @@ def _check_records(place: SpoolPaths, cut: int, promises: Promises, live: dict[s
 
 def _look_at_the_inbox(place: SpoolPaths, live: dict[str, Record]) -> None:
     """What the worker's first looks do. They take away only what is safe in a record."""
-    from worker.inbox.intake import Intake, Limits
+    from bridge.settings import Settings
+    from worker.inbox.intake import Intake
     from worker.scheduling.ledger import Ledger
 
-    limits = Limits(
+    limits = Settings(
         max_job_bytes=1 << 20,
         max_active_jobs=1000,
         min_free_bytes=0,

@@ -1,19 +1,20 @@
-"""The kinds of jobs on the command line: for each kind its command ``run`` and the view ``show`` of its result.
+"""The kinds of jobs on the command line: for each kind its command, and the view ``show_KIND`` of its result.
 
-A module submits its job and prints the result; the operation itself is in ``bridge``. In reading order:
+A module submits its jobs and prints their results; the operation itself is in ``bridge``. In reading order:
 
 ``ingest``: stores a conversation or a summary.
-``import_``: imports an export.
 ``capture``: captures sessions of other tools, previews that, or undoes it.
-``migrate``: migrates the memories of earlier versions, or undoes a migration.
-``cognify``: extracts entities and relations from raw texts.
-``ask``: asks the knowledge graph.
-``graph``: draws the knowledge graph.
-``set_status``: changes the status of a memory.
-``feedback``: says whether a memory helped.
+``memories``: changes the status of a memory, says whether it helped, deletes memories permanently.
 ``resolve``: lists the decisions that may contradict each other, and says which of two holds.
-``compact``: merges a topic's summaries into a decision record.
-``restore``: undoes a compaction.
-``forget``: deletes memories permanently.
-``rebuild``: rebuilds the search index or the knowledge graph.
+``topics``: merges a topic's summaries into a decision record, and undoes that.
+``graph``: asks, draws and fills the knowledge graph; rebuilds it, or the search index.
+``transfer``: imports an export, migrates the memories of earlier versions.
 """
+
+MODULES = {
+    **dict.fromkeys(("set_status", "feedback", "forget"), "memories"),
+    **dict.fromkeys(("compact", "restore"), "topics"),
+    **dict.fromkeys(("ask", "cognify", "rebuild"), "graph"),
+    **dict.fromkeys(("import", "migrate"), "transfer"),
+}
+"""The module of each kind whose name is not the module's."""

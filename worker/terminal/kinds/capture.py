@@ -12,24 +12,51 @@ from bridge import trust
 from jobs import clock
 from jobs.errors import JobError
 from jobs.ids import new_job_id
+from jobs.kinds import CAPTURE_TOOLS
 from jobs.layout import Workspace
 
 from ...documents import capture as document
 from ...wording import counted
-from .. import import_copy
-from ..job_commands import submit_job, without_none
+from ..command_line import IN_MARKDOWN, F, option
+from ..job_commands import job, submit_job, submits, without_none
 from ..output import Envelope, notes, say, show_blocks
 from ..process_commands import workspace_and_settings
-from .cognify import model_use
+from . import transfer
+from .graph import model_use
 
 _ENDINGS = (".md", ".markdown", ".txt", ".json", ".jsonl")  # of exports in a folder
 
 
-def run(args: argparse.Namespace) -> Envelope:
-    """Submit the capture; returns its envelope."""
-    return _submit(args, {"again": args.again or None})
+def _choice(run: F) -> F:
+    """Which sessions."""
+    for declared in (
+        option("--limit N", "read at most N sessions, the oldest first", type=int),
+        option("--exclude PATTERN", "not the sessions whose tool/id, path or title matches", action="append"),
+        option("--include PATTERN", "only sessions whose tool/id, path or title matches", action="append"),
+        option("--since TIME", "only transcripts that changed since (ISO 8601)"),
+        option("--session ID", "only the session with this id"),
+        option(
+            "--tool TOOL",
+            f"only this tool: {', '.join(CAPTURE_TOOLS)}",
+            dest="tools",
+            choices=CAPTURE_TOOLS,
+            action="append",
+        ),
+        option("files FILE", "exported conversations instead (Markdown, JSON), or folders; - for stdin", nargs="*"),
+    ):
+        declared(run)
+    return run
 
 
+@submits(
+    "capture preview",
+    ["capture preview", "capture preview --tool codex --text"],
+    text="show what a capture would keep, and store nothing",
+    more="Without an enabled tool, it looks at all of them.",
+)
+@_choice
+@option("--text", "show the texts that would be stored")
+@IN_MARKDOWN
 def preview(args: argparse.Namespace) -> Envelope:
     """Submit the dry run; returns its envelope. The texts are kept only with ``--text``, or for a program."""
     answer = _submit(args, {"dry_run": True})
@@ -40,10 +67,23 @@ def preview(args: argparse.Namespace) -> Envelope:
     return answer
 
 
-def undo(args: argparse.Namespace) -> Envelope:
-    """Submit the undo; returns its envelope."""
-    workspace, settings = workspace_and_settings(args)
-    return submit_job(args, workspace, settings, "capture", {"undo": args.undo})
+@submits(
+    "capture run",
+    ["capture run", "capture run --since 2026-11-01", "capture run a.md"],
+    text="capture what is new, from all enabled tools",
+)
+@_choice
+@option("--again", "also capture sessions whose capture was undone")
+def run(args: argparse.Namespace) -> Envelope:
+    """Submit the capture; returns its envelope."""
+    return _submit(args, {"again": args.again or None})
+
+
+@job("capture", ["capture undo RECEIPT"], name="capture undo", text="remove the memories that a capture added")
+@option("undo RECEIPT", "the id of the capture's receipt, which its result names")
+def undo(workspace: Workspace, args: argparse.Namespace) -> dict[str, str]:
+    """Which capture."""
+    return {"undo": args.undo}
 
 
 def _submit(args: argparse.Namespace, more: dict[str, Any]) -> Envelope:
@@ -62,7 +102,7 @@ def _submit(args: argparse.Namespace, more: dict[str, Any]) -> Envelope:
     }
     answer = submit_job(args, workspace, settings, "capture", without_none(payload), job_id=job_id)
     if answer.get("state") == "succeeded":
-        import_copy.discard(workspace, job_id)
+        transfer.discard(workspace, job_id)
     return answer
 
 
@@ -79,7 +119,7 @@ def _named(given: Sequence[str]) -> Iterator[str]:
 
 def _file(workspace: Workspace, name: str, job_id: str, number: int) -> dict[str, str | None]:
     """A file as the job takes it: where it can be opened, and, of a copy, where it came from."""
-    path = import_copy.reachable(workspace, name, job_id, number)
+    path = transfer.reachable(workspace, name, job_id, number)
     is_copy = (workspace.root / path).parent == workspace.imports
     if not is_copy or name == "-":
         return {"path": path}
@@ -87,7 +127,7 @@ def _file(workspace: Workspace, name: str, job_id: str, number: int) -> dict[str
     return {"path": path, "source": str(Path(name).absolute()), "modified_at": clock.iso(changed)}
 
 
-def show(answer: Envelope) -> None:
+def show_capture(answer: Envelope) -> None:
     """Print the sessions with their memories, the counts, and what to do next; or the result of an undo."""
     result = answer["result"]
     if "undone" in result:

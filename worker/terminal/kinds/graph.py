@@ -1,31 +1,72 @@
-"""The command ``graph``: submits the job and writes the picture of the knowledge graph to a file."""
+"""The commands about the knowledge graph, and their views: ``ask``, ``graph``, ``cognify`` and ``rebuild``."""
 
 from __future__ import annotations
 
 import argparse
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
+from bridge.search import listing
 from jobs import files
 from jobs.errors import JobError
+from jobs.layout import Workspace
 
 from ...wording import counted
-from ..command_line import CommandLineBuilder
-from ..job_commands import add_job_command, submit_job
-from ..output import Envelope, say
+from ..command_line import option
+from ..job_commands import job, submit_job, submits
+from ..output import Envelope, notes, say, table
 from ..process_commands import target, workspace_and_settings
+from ..questions import question
+
+# cognee's marks around the text of a node, and a node without a text.
+_MARK = re.compile(r"^__node_content_(?:start|end)__\n?", re.MULTILINE)
+_EMPTY_NODE = re.compile(r"^Node: [^\n]*\n__node_content_start__\nNone\n__node_content_end__\n*", re.MULTILINE)
 
 
-def add_graph(builder: CommandLineBuilder) -> None:
-    """Add ``graph``."""
-    parser = add_job_command(
-        builder,
-        "graph",
-        ["cognee-memory graph --out graph.html"],
-        run=run,
-    )
-    parser.add_argument("--out", metavar="FILE", help="the output file (default: in the workspace's memory folder)")
+@job(
+    "ask",
+    ['ask "How do the services depend on each other?"'],
+    more="With a language model, it answers in prose; without one, it returns the context from the graph.",
+)
+@question("question", "the question")
+@option("--top-k --limit N", "number of results to take from the graph (default 10, 1 to 100)", type=int)
+def ask(workspace: Workspace, args: argparse.Namespace) -> dict[str, Any]:
+    """The question."""
+    return {"question": args.question, "top_k": args.top_k}
 
 
-def run(args: argparse.Namespace) -> Envelope:
+def show_ask(answer: Envelope) -> None:
+    """Print the answer and its memories; without a language model, the memories and then the graph's context."""
+    result = answer["result"]
+    if result["answer"]:
+        say(result["answer"])
+        say()
+    elif not result["context"]:
+        say("The knowledge graph has nothing that matches the question.")
+    if result["memories"]:
+        say("Based on:")
+        rows = [
+            (f"#{memory['memory_number']}", memory["title"][:60], memory["status"] or "[Legacy]")
+            for memory in result["memories"]
+        ]
+        table(("memory", "title", "status"), rows, wraps=("title",))
+    notes(result["warnings"])
+    if result["context"] and not result["answer"]:
+        say()
+        say(readable_context(result["context"]))
+
+
+def readable_context(context: str) -> str:
+    """The context of the graph without cognee's marks and without the nodes that have no text."""
+    return _MARK.sub("", _EMPTY_NODE.sub("", context)).strip()
+
+
+@submits("graph", ["graph --out graph.html"])
+@option("--out FILE", "the output file (default: in the workspace's memory folder)")
+def graph(args: argparse.Namespace) -> Envelope:
     """Submit the job and copy the picture to ``--out``; returns its envelope.
 
     Raises JobError: ARGUMENT_INVALID when ``--out`` cannot be written or is used with ``--no-wait``.
@@ -45,7 +86,7 @@ def run(args: argparse.Namespace) -> Envelope:
     return {**done, "out": str(out)}
 
 
-def show(answer: Envelope) -> None:
+def show_graph(answer: Envelope) -> None:
     """Print the path of the picture and what it contains."""
     result = answer["result"]
     nodes, edges = counted(result["nodes"], "node"), counted(result["edges"], "edge")
@@ -53,3 +94,71 @@ def show(answer: Envelope) -> None:
     if result["memories_left_out"]:
         newest = counted(result["memories"], "memory")
         say(f"It shows the newest {newest}; {result['memories_left_out']:,} older left out.")
+
+
+@job(
+    "cognify",
+    ["cognify", "cognify --memory 12 13"],
+    more="It calls the configured language model, whose provider may charge for it.",
+)
+@option("texts TEXT", "raw texts (default: all raw memories not yet processed)", nargs="*")
+@option("--path FILE", "files in the workspace", dest="paths", nargs="+", action="extend")
+@option("--memory ID", "ids or numbers of memories", dest="memory_ids", nargs="+", action="extend")
+def cognify(workspace: Workspace, args: argparse.Namespace) -> dict[str, Any]:
+    """The texts, the files or the memories. Raises JobError: ARGUMENT_INVALID when these are mixed."""
+    payload: dict[str, Any] = {"texts": args.texts or None}
+    if args.paths:
+        payload["paths"] = [_inside(workspace, path) for path in args.paths]
+    if args.memory_ids:
+        payload["memory_ids"] = [listing.id_of(workspace, wanted) for wanted in args.memory_ids]
+    if sum(value is not None for value in payload.values()) > 1:
+        raise JobError("ARGUMENT_INVALID", "Give texts, or --path, or --memory; not several of them.")
+    return payload
+
+
+def _inside(workspace: Workspace, path: str) -> str:
+    """The workspace-relative form of a path that is relative to the current folder. A path outside is unchanged; the
+    job rejects it."""
+    root, meant = Path(os.path.realpath(workspace.root)), Path.cwd() / path
+    there = meant.parent.resolve() / meant.name  # a link is not followed here; the job refuses it
+    return str(there.relative_to(root)) if there.is_relative_to(root) else path
+
+
+def model_use(spent: Mapping[str, Any]) -> str:
+    """The calls, tokens and cost of a language model: ``2 calls, 3,100 tokens ($0.0021)``."""
+    cost = spent.get("cost_usd")
+    dollars = "" if cost is None else f" (${cost:.4f})"
+    return f"{counted(spent['calls'], 'call')}, {counted(spent['tokens'], 'token')}{dollars}"
+
+
+def show_cognify(answer: Envelope) -> None:
+    """Print the totals, the memories with their nodes and edges, and the failures."""
+    result = answer["result"]
+    say(
+        f"cognee has looked into {counted(result['looked_into'], 'text')}: {counted(result['nodes'], 'node')} and"
+        f" {counted(result['edges'], 'edge')}, for {model_use(result)} of the language model"
+    )
+    if result["before"]:
+        say(f"{result['before']} had been looked into before")
+    for memory in result["memories"]:
+        source = f"  {memory['source']}" if memory["source"] else ""
+        nodes, edges = counted(memory["nodes"], "node"), counted(memory["edges"], "edge")
+        say(f"  #{memory['memory_number']}  {nodes}, {edges}{source}")
+    for failure in result["failures"]:
+        say(f"  left out: {failure['source'] or failure['memory_id']}: {failure['message']}")
+
+
+@job("rebuild", ["rebuild --what index"])
+@option("--what", "default: both", choices=["index", "graph", "both"], default="both")
+def rebuild(workspace: Workspace, args: argparse.Namespace) -> dict[str, str]:
+    """What is made again."""
+    return {"what": args.what}
+
+
+def show_rebuild(answer: Envelope) -> None:
+    """Print the counts of what was rebuilt."""
+    result = answer["result"]
+    parts = (("memories", "memory", "in the index"), ("passages", "passage", "embedded"),
+             ("graph_memories", "memory", "in the graph"))  # fmt: skip
+    done = [f"{counted(result[name], noun)} {where}" for name, noun, where in parts if name in result]
+    say(f"Rebuilt in {result['seconds']:,.1f} s: {', '.join(done)}.")

@@ -10,35 +10,30 @@ from jobs.errors import JobError
 
 from ...wording import counted
 from .. import job_views
-from ..command_line import CommandLineBuilder, waiting
+from ..command_line import added, command, option, waits
 from ..job_commands import submit_job
 from ..output import Envelope, say
 from ..process_commands import workspace_and_settings
 
 
-def add_ingest(builder: CommandLineBuilder) -> None:
-    """Add ``ingest``."""
-    parser = builder.command(
-        "ingest",
-        [
-            'cognee-memory ingest "Billing keeps its data in PostgreSQL."',
-            'cognee-memory ingest --topic Database --context "Which one?" --decision "PostgreSQL." --wait',
-            "cognee-memory ingest --summary-json summary.json --wait",
-        ],
-        needs="starts",
-        functions=(run, job_views.show),
-    )
-    parser.add_argument(
-        "messages",
-        nargs="*",
-        metavar="MESSAGE",
-        help="one text: a decision, or a summary if it is long; two: the user's message and the assistant's",
-    )
-    add_ingest_options(parser)
-    waiting(parser, default=False)
-
-
-def run(args: argparse.Namespace) -> Envelope:
+@command(
+    "ingest",
+    [
+        'ingest "Billing keeps its data in PostgreSQL."',
+        'ingest --topic Database --context "Which one?" --decision "PostgreSQL." --wait',
+        "ingest --summary-json summary.json --wait",
+    ],
+    needs="starts",
+    show=job_views.show,
+)
+@option(
+    "messages MESSAGE",
+    "one text: a decision, or a summary if it is long (- for stdin); two: what the user and the assistant said",
+    nargs="*",
+)
+@added(add_ingest_options)
+@waits(default=False)
+def ingest(args: argparse.Namespace) -> Envelope:
     """Submit the job; returns its envelope. Raises as ``payload_of``; and JobError: ARGUMENT_INVALID for a third
     message."""
     workspace, settings = workspace_and_settings(args)
@@ -50,7 +45,7 @@ def run(args: argparse.Namespace) -> Envelope:
     return submit_job(args, workspace, settings, "ingest", payload, job_id=args.job_id)
 
 
-def show(answer: Envelope) -> None:
+def show_ingest(answer: Envelope) -> None:
     """Print the result of an ingest job or a status change."""
     result = answer["result"]
     topic = f" of {result['topic_id']}" if result["topic_id"] else ""

@@ -12,8 +12,8 @@ from ...calls import memories
 from ...calls.call import Scope
 from ...wording import counted
 from .. import job_views
-from ..command_line import CommandLineBuilder
-from ..job_commands import add_job_command, submit_for_target, without_none
+from ..command_line import option
+from ..job_commands import submit_for_target, submits, without_none
 from ..output import Envelope, say
 from ..process_commands import workspace_and_settings
 
@@ -25,31 +25,38 @@ _HOLDS = {
 }
 
 
-def add_review(builder: CommandLineBuilder) -> None:
-    """Add ``review``."""
-    parser = add_job_command(
-        builder,
-        "review",
-        [
-            "cognee-memory review",
-            'cognee-memory review 1/2 both --reason "Two sites."',
-            'cognee-memory review 12.2 14.1 newer --reason "Loans last four weeks."',
-        ],
-        more="A pair is named by the numbers of its two memories, two other decisions by memory and place: 12.2 is the"
-        " second decision that memories show 12 prints. The newer one is the one with the later date. A later verdict"
-        " replaces an earlier one, and undecided takes it back; the memories themselves stay.",
-        run=run,
-        show=show_review,
-    )
-    parser.add_argument("pair", metavar="PAIR", nargs="?", help="the pair, as the list names it (default: list them)")
-    parser.add_argument("other", metavar="DECISION", nargs="?", help="the other one, if PAIR names one decision")
-    parser.add_argument("verdict", metavar="VERDICT", nargs="?", choices=PAIR_VERDICTS, help=", ".join(PAIR_VERDICTS))
-    parser.add_argument("--reason", metavar="TEXT", help="why, in a few words")
-    parser.add_argument("--by", metavar="NAME", help="who says it (default: person)")
-    parser.add_argument("--all", action="store_true", help="list also what was replaced, and what was settled")
+def show_review(answer: Envelope) -> None:
+    """Print the pairs, or what holds now."""
+    if "pairs" not in answer:
+        job_views.show(answer)
+        return
+    pairs = answer["pairs"]
+    if not pairs:
+        say("Nothing is disputed.")
+        return
+    for pair in pairs:
+        _say_pair(pair)
+        say()
+    disputed = [pair["pair"] for pair in pairs if pair["state"] == "disputed"]
+    if disputed:
+        say(f"{counted(len(disputed), 'pair')} to settle: cognee-memory review {disputed[0]} newer (or older, or both)")
 
 
-def run(args: argparse.Namespace) -> Envelope:
+@submits(
+    "review",
+    ["review", 'review 1/2 both --reason "Two sites."', 'review 12.2 14.1 newer --reason "Loans last four weeks."'],
+    more="A pair is named by the numbers of its two memories, two other decisions by memory and place: 12.2 is the"
+    " second decision that memories show 12 prints. The newer one is the one with the later date. A later verdict"
+    " replaces an earlier one, and undecided takes it back; the memories themselves stay.",
+    show=show_review,
+)
+@option("pair PAIR", "the pair, as the list names it (default: list them)", nargs="?")
+@option("other DECISION", "the other one, if PAIR names one decision", nargs="?")
+@option("verdict VERDICT", ", ".join(PAIR_VERDICTS), nargs="?", choices=PAIR_VERDICTS)
+@option("--reason TEXT", "why, in a few words")
+@option("--by NAME", "who says it (default: person)")
+@option("--all", "list also what was replaced, and what was settled")
+def review_pairs(args: argparse.Namespace) -> Envelope:
     """List the pairs, or submit a job. Raises JobError: ARGUMENT_INVALID, and as ``submit_for_target``."""
     workspace, settings = workspace_and_settings(args)
     if args.pair is None:
@@ -83,24 +90,7 @@ def _named(args: argparse.Namespace) -> tuple[str, str]:
     return name, verdict
 
 
-def show_review(answer: Envelope) -> None:
-    """Print the pairs, or what holds now."""
-    if "pairs" not in answer:
-        job_views.show(answer)
-        return
-    pairs = answer["pairs"]
-    if not pairs:
-        say("Nothing is disputed.")
-        return
-    for pair in pairs:
-        _say_pair(pair)
-        say()
-    disputed = [pair["pair"] for pair in pairs if pair["state"] == "disputed"]
-    if disputed:
-        say(f"{counted(len(disputed), 'pair')} to settle: cognee-memory review {disputed[0]} newer (or older, or both)")
-
-
-def show(answer: Envelope) -> None:
+def show_resolve(answer: Envelope) -> None:
     """Print what holds, and how to take it back."""
     result, pair = answer["result"], answer.get("pair")
     if pair is not None:

@@ -1,0 +1,100 @@
+"""The commands that merge a topic's memories, and undo that: ``compact`` and ``restore``, and their views."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from bridge.interface.arguments import add_keep_both
+from bridge.search import listing
+from jobs.errors import JobError
+from jobs.layout import Workspace
+
+from ...documents import compact as document
+from ...wording import counted
+from ..command_line import IN_MARKDOWN, added, named_topic, option, topic
+from ..job_commands import job
+from ..output import Envelope, notes, say, show_blocks
+
+_MOST_NAMED = 20  # memories in one line
+
+_WHY_LEFT = {
+    "forgotten": "it was forgotten",
+    "status_changed": "its status was changed since",
+    "merged": "another record in force has merged it as well",
+}
+
+
+@job(
+    "compact",
+    ["compact auth --preview", "compact auth --preview --keep-both 1f2e3d4c", "compact auth --preview-digest DIGEST"],
+    more="A preview shows the result and changes nothing. With its digest, exactly that preview is applied.",
+    checks=True,
+)
+@topic("the topic")
+@option("--preview", "show the result, and change nothing")
+@option("--preview-digest DIGEST", "apply exactly this preview")
+@added(add_keep_both)
+@IN_MARKDOWN
+def compact(workspace: Workspace, args: argparse.Namespace) -> dict[str, Any]:
+    """Which topic, and how. Raises JobError: ARGUMENT_INVALID when no topic or two topics are named."""
+    if (named := named_topic(args)) is None:
+        raise JobError("ARGUMENT_INVALID", "Name the topic.", remediation="List them: cognee-memory topics.")
+    options = {name: getattr(args, name) for name in ("preview", "preview_digest", "keep_both")}
+    return {"topic_id": listing.topic_id_of(workspace, named), **options}
+
+
+def show_compact(answer: Envelope) -> None:
+    """Print the preview, or the result of an applied compaction."""
+    result = answer["result"]
+    if "decision_record" in result:
+        _preview(result)
+    else:
+        count = len(result["superseded"])
+        what = f"{counted(count, 'memory')} of {result['topic_id']}"
+        say(f"Compacted {what} into the record #{result['memory_number']}.")
+        say(f"  record      {result['decision_record_id']}")
+        numbers = result["superseded_numbers"]
+        more = f" and {count - _MOST_NAMED} more" if count > _MOST_NAMED else ""
+        merged = [f"#{numbers[each]}" if each in numbers else each for each in result["superseded"]]
+        say(f"  superseded  {', '.join(merged[:_MOST_NAMED])}{more}")
+        say(f"  conflicts   {len(result['conflicts'])}")
+        show_blocks(document.conflicts(result, ids=True))
+        notes(result["warnings"])
+        say(f"Undo: cognee-memory restore {result['memory_number']}")
+
+
+def _preview(result: Any) -> None:
+    record, count = result["decision_record"], counted(len(result["summaries"]), "memory")
+    say(f"{count} of {record['topic_id']} would become one decision record.")
+    show_blocks(document.record(result))
+    show_blocks(document.conflicts(result, ids=True))
+    notes(result["warnings"])
+    command = f"cognee-memory compact {record['topic_id']}"
+    if result["conflicts"]:
+        ids = " ".join(f"--keep-both {each['conflict_id']}" for each in (*result["kept_both"], result["conflicts"][0]))
+        say(f"Where both hold, reject the conflict by its id: {command} --preview {ids}")
+    say(f"Nothing was changed. Apply it: {command} --preview-digest {result['preview_digest']}")
+
+
+@job("restore", ["restore 12"], checks=True)
+@option("decision_record_id RECORD", "the decision record's id or number")
+def restore(workspace: Workspace, args: argparse.Namespace) -> dict[str, str]:
+    """Which record."""
+    return {"decision_record_id": listing.id_of(workspace, args.decision_record_id)}
+
+
+def show_restore(answer: Envelope) -> None:
+    """Print the withdrawn record, the restored memories and the skipped ones."""
+    result = answer["result"]
+    number = f" #{result['memory_number']}" if result["memory_number"] else ""
+    back = counted(len(result["restored"]), "memory")
+    say(f"The record{number} of {result['topic_id']} is withdrawn; {back} {_are(len(result['restored']))} back.")
+    for memory_id in result["restored"]:
+        say(f"  back  {memory_id}")
+    for skipped in result["skipped"]:
+        say(f"  left  {skipped['memory_id']}: {_WHY_LEFT[skipped['reason']]}")
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"

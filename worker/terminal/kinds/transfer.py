@@ -1,0 +1,120 @@
+"""The commands that take memories over: ``import`` and ``migrate``, and their views."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+
+from bridge import trust
+from jobs import files, paths
+from jobs.errors import JobError
+from jobs.ids import new_job_id
+from jobs.layout import Workspace
+
+from ...documents import migrate as document
+from ...wording import counted
+from ..command_line import IN_MARKDOWN, option
+from ..job_commands import job, submit_job, submits
+from ..output import Envelope, notes, say, show_blocks
+from ..process_commands import workspace_and_settings
+
+
+def reachable(workspace: Workspace, args: str, job_id: str, number: int = 0) -> str:
+    """The workspace-relative path of a file that the job can open: the file itself, or a new copy of it.
+
+    ``args`` is a path of this process, or ``-`` for standard input; ``number`` tells several files of a job apart. A
+    file in the workspace is not copied. The workspace's folders must exist. Raises JobError: ARGUMENT_INVALID when the
+    file cannot be read or copied.
+    """
+    if args != "-":
+        path = Path(args).absolute()
+        try:
+            paths.open_inside(workspace.root, str(path)).close()
+            return path.relative_to(Path(workspace.root).resolve()).as_posix()
+        except (JobError, OSError, ValueError):
+            pass  # outside, or not readable for a job; for a missing file, opening it below reports the error
+    copy = workspace.imported(f"{job_id}+{number}" if number else job_id)
+    try:
+        with nullcontext(sys.stdin.buffer) if args == "-" else Path(args).open("rb") as source:
+            files.make_folder(workspace.imports)
+            with files.replacing(copy) as target:
+                shutil.copyfileobj(source, target)
+    except OSError as error:
+        raise JobError("ARGUMENT_INVALID", f"{args} cannot be copied in: {error.strerror}.") from error
+    return copy.relative_to(workspace.root).as_posix()
+
+
+def discard(workspace: Workspace, job_id: str) -> None:
+    """Remove the copies that were made for a job, if there are any."""
+    for copy in (workspace.imported(job_id), *workspace.imports.glob(f"{job_id}+*.jsonl")):
+        files.remove(copy)
+
+
+@submits(
+    "import", ["import backup.jsonl", "import - < backup.jsonl"], more="Memories that are already stored do not change."
+)
+@option("path FILE", "a file that cognee-memory export wrote; - for standard input")
+def import_(args: argparse.Namespace) -> Envelope:
+    """Submit the job; returns its envelope. The copy is removed when the job succeeded or the file is invalid."""
+    workspace, settings = workspace_and_settings(args)
+    trust.adopt(workspace, settings.config_folder)  # creates the workspace's folders, which the copy needs
+    job_id = new_job_id()
+    path = reachable(workspace, args.path, job_id)
+    try:
+        answer = submit_job(args, workspace, settings, "import", {"path": path}, job_id=job_id)
+    except JobError as error:
+        if error.code == "IMPORT_INVALID":  # another attempt with this copy would fail too
+            discard(workspace, job_id)
+        raise
+    if answer.get("state") == "succeeded":
+        discard(workspace, job_id)
+    return answer
+
+
+def show_import(answer: Envelope) -> None:
+    """Print the counts of memories by outcome, the details and the warnings."""
+    result = answer["result"]
+    names = ("added", "unchanged", "duplicates", "conflicts", "forgotten", "failed")
+    parts = [f"{result[name]} {name}" for name in names if result[name] or name == "added"]
+    say(f"{counted(result['memories'], 'memory')} in the file: {', '.join(parts)}.")
+    others = ("renumbered", "kept", "compactions", "findings", "feedback", "verdicts")  # former jobs lack the last two
+    more = [f"{result[name]} {name}" for name in others if result.get(name)]
+    if more:
+        say(f"Besides: {', '.join(more)}.")
+    if count := result["renumbered"]:
+        say(f"{counted(count, 'memory')} got another number here, since theirs was taken; the ids are the same.")
+    for detail in result["details"]:
+        if detail["what"] != "renumbered":
+            say(f"  line {detail['line']}: {detail['what']}: {detail['note']}")
+    notes(result["warnings"])
+
+
+@job("migrate", ["migrate --dry-run", "migrate"])
+@option("--dry-run", "show what each text would become, and change nothing")
+@option("--limit N", "migrate at most N texts, the oldest first", type=int)
+@IN_MARKDOWN
+@option("--undo RECEIPT", "undo a migration; its result names the receipt")
+def migrate(workspace: Workspace, args: argparse.Namespace) -> dict[str, bool | int | str | None]:
+    """What of them, or the undo."""
+    return {"dry_run": args.dry_run, "limit": args.limit, "undo": args.undo}
+
+
+def show_migrate(answer: Envelope) -> None:
+    """Print the outcome of each text, the failures first, or the result of an undo."""
+    result = answer["result"]
+    if "undone" in result:
+        say(f"{counted(result['undone'], 'memory')} undone.")
+        for kept in result["kept"]:
+            say(f"  left  {kept['memory_id']}: {kept['reason']}")
+        return
+    show_blocks(document.texts(result))
+    say(document.counts(result))
+    notes(result["warnings"])
+    if result["dry_run"]:
+        more = " Take them over: cognee-memory migrate" if result["migrated"] else ""
+        say(f"Nothing was changed.{more}")
+    elif result["migrated"]:
+        say(f"Undo: cognee-memory migrate --undo {result['receipt']}")
