@@ -241,6 +241,8 @@ def _session(memory: Memory, became: Became, captured: Captured, *, is_newest: b
 
 def beside(topic: str, said: str) -> str:
     """What a captured title adds to what is said: all of it, or the words before a request that is said or cut."""
+    if topic.rstrip("….?").casefold() in said.casefold():
+        return ""
     terms, _, request = topic.rpartition(": ")
     is_said = request.rstrip("….?").casefold() in said.casefold()
     return terms if is_said or (said and terms and request.endswith("…")) else topic
