@@ -12,6 +12,7 @@ from pathlib import Path
 from . import files
 
 _AT_ONCE = 16
+_FEW = 4  # for fewer files, threads cost a processor more than they save
 Parts = list[tuple[Path, Path]]  # (temporary file, already written and synced; its target)
 
 
@@ -42,7 +43,7 @@ def write_parts(items: Iterable[tuple[Path, bytes]]) -> Parts:
 
 
 def _sync_together(paths: Sequence[Path]) -> None:
-    if len(paths) < 2:
+    if len(paths) < _FEW:
         for path in paths:
             files.sync_file(path)
         return
