@@ -82,8 +82,16 @@ def result_of(record: Record) -> dict[str, Any]:
 
 
 def titles(place: Place) -> list[str]:
-    """The titles of the memories of a copy, sorted."""
-    return sorted(each["title"] for each in place.json("memories", "list", "--limit", "200")["memories"])
+    """The topics of the memories of a copy, sorted."""
+    if not place.workspace.memory_db.exists():
+        return []
+    address = f"file:{place.workspace.memory_db}?mode=ro"
+    with contextlib.closing(sqlite3.connect(address, uri=True)) as connection:
+        try:
+            bodies = connection.execute("SELECT body FROM memories WHERE NOT hidden").fetchall()
+        except sqlite3.OperationalError:
+            return []  # it is being made
+    return sorted(json.loads(body)["topic"] for (body,) in bodies)
 
 
 def files_with(folder: Path, phrase: str) -> list[str]:

@@ -77,7 +77,7 @@ async def draw(graph: Any, memory_ids: Sequence[str]) -> Picture:
 
 
 def _node(name: str, kind: str, properties: str | None) -> dict[str, Any]:
-    fields: dict[str, Any] = json.loads(properties or "{}")
+    fields: dict[str, Any] = json.loads(properties or "{}") | {"ontology_valid": None}  # not known, so not shown
     label = " ".join(str(name or fields.get("text") or fields.get("name") or kind).split())
     number = f" #{fields['memory_number']}" if "memory_number" in fields else ""
     if kind in _TYPE_LABELS:
