@@ -182,8 +182,6 @@ REVIEW = (
     "pasted",
     [
         REVIEW,
-        "Implement the following plan:\n\n# Sort the checkpoints\n\n- the list should be sorted by commit\n"
-        + "- every caller must pass the branch, which should never be empty\n" * 12,
         "```\nlet's use the other server\n```",
         "<system-reminder>The person should always use tabs</system-reminder>",
         "for example it should say entire session list",
@@ -679,6 +677,15 @@ def test_where_a_person_says_so_a_segment_ends_however_short_it_is() -> None:
     assert found[1].cut == "marker"
 
 
+def test_of_a_plan_that_was_given_and_done_the_heading_is_the_decision() -> None:
+    plan = "Implement the following plan:\n\n# Plan: Sort the checkpoints\n\n- the list should be sorted by commit\n"
+    plan += "- every caller must pass the branch, which should never be empty\n" * 12
+    assert of(plan, "Done. The list is now sorted.*").content.decisions == (
+        f"Sort the checkpoints{ARROW}The list is now sorted.",
+    )
+    assert of(plan, "Which order?").content.decisions == ()
+
+
 FORMAT = "Should the export be one file, or a file for each year?"
 
 
@@ -699,13 +706,10 @@ def test_an_answer_that_asks_or_doubts_decides_nothing(answer: str) -> None:
 
 
 def test_who_takes_an_offer_and_adds_a_wish_decided_what_was_offered_too() -> None:
-    (decision,) = of(
-        ASKED,
-        f"{DONE[:-1]} Want me to rename `entire` to `begin` as well?*",
-        "yes, and the tests should mention it",
-        "Done. The tests mention the new name now.*",
-    ).content.decisions[-1:]
-    assert decision.startswith("yes, and the tests should mention it (Want me to rename `entire` to `begin` as well?)")
+    offered = f"{DONE[:-1]} Want me to rename `entire` to `begin` as well?*"
+    wish = "yes, and the tests should mention it"
+    (decision,) = of(ASKED, offered, wish, "Done. The tests mention the new name now.*").content.decisions[-1:]
+    assert decision.startswith(f"{wish} (Want me to rename `entire` to `begin` as well?)")
 
 
 def test_what_the_assistant_is_about_to_do_is_no_outcome() -> None:
