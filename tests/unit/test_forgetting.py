@@ -81,7 +81,6 @@ class WithFakeGraph(fake_graph.WithFakeGraph):
 
 @pytest.fixture
 def stores(workspace: Workspace) -> Iterator[WithFakeGraph]:
-    spool.prepare(workspace.spool)
     with WithFakeGraph(workspace) as found:
         yield found
 
@@ -231,7 +230,6 @@ def without_cognee(workspace: Workspace) -> Stores:
 def test_where_cognee_is_no_longer_installed_its_graph_is_removed_and_made_again_later(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch, cut_off: bool
 ) -> None:
-    spool.prepare(workspace.spool)
     with WithFakeGraph(workspace) as stores:
         gone, other = remember(stores, f"The {SECRET} lives on an island."), remember(stores, "Lakes.")
         stores.graph.deliver_all()

@@ -14,7 +14,6 @@ from bridge.compaction import judgement
 from bridge.graph import graph_files
 from bridge.graph.open_stores import Stores
 from bridge.settings import Settings
-from jobs import spool
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
@@ -25,7 +24,6 @@ SECRET = "quokkazebra"
 @pytest.fixture
 def stores(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stores]:
     monkeypatch.setattr("bridge.graph.installed.is_installed", lambda: False)
-    spool.prepare(workspace.spool)
     settings = replace(Settings(), llm_api_key="key", llm_model="openai/some")
     with Stores(workspace, settings, load_embedder=lambda _: FakeEmbedder()) as found:
         yield found
