@@ -62,7 +62,6 @@ class Hosted:
 
     @property
     def pid(self) -> int:
-        assert self._process is not None
         return self._process.pid
 
     @property
@@ -94,7 +93,6 @@ class Hosted:
         until(self._answers, "the gateway answers")
 
     def _answers(self) -> bool:
-        assert self._process is not None
         assert self._process.poll() is None, self.log
         try:
             return httpx.get(self.address + "/healthz", verify=trusted(self.authority)).status_code == 200
@@ -103,7 +101,6 @@ class Hosted:
 
     def stop(self) -> int:
         """Ask it to end, and wait. Returns its exit status."""
-        assert self._process is not None
         self._process.send_signal(signal.SIGTERM)
         return self._process.wait(60)
 

@@ -213,7 +213,6 @@ class RealWorker:
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait(PATIENCE)
-        assert self.process.stderr is not None
         self.process.stderr.close()
 
     def children(self) -> list[int]:

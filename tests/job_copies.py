@@ -1,10 +1,17 @@
-"""Jobs as the worker hands them to the child (``copy_of``), and as an operation gets them (``task``)."""
+"""Jobs as the worker hands them to the child (``copy_of``), as an operation gets them (``task``), and what becomes of
+one (``outcome``, which ``done`` and ``refused`` read)."""
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
-from bridge.operations import JobCopy, Task, task_of
+from bridge.graph.open_stores import Stores
+from bridge.operations import JobCopy, Task, run, task_of
+from bridge.slices import Progress, ignore_progress
+from jobs import clock
+from jobs.errors import JobError
+from jobs.lifecycle import Failed, Succeeded
 from jobs.model import encode
 from jobs.parse import parse_copy
 
@@ -29,3 +36,31 @@ def task(
     """The task of that copy."""
     copy = copy_of(kind, payload, job_id, at=at, submitted_at=submitted_at)["copy"]
     return task_of(parse_copy(job_id, copy.encode()), at)
+
+
+def outcome(
+    stores: Stores,
+    kind: str,
+    payload: dict[str, Any],
+    job_id: str = "job",
+    *,
+    at: str,
+    now: datetime | None = None,
+    progress: Progress = ignore_progress,
+    **fields: Any,
+) -> Succeeded | Failed:
+    """What becomes of a job that was accepted at ``at`` and runs ``now``, or then."""
+    job = copy_of(kind, payload, job_id, at=at, **{"submitted_at": at, **fields})
+    return run(kind, [job], stores, now or clock.parse(at), progress)[job_id]
+
+
+def done(outcome: Succeeded | Failed) -> dict[str, Any]:
+    """The result of a job that succeeded."""
+    assert isinstance(outcome, Succeeded), outcome
+    return dict(outcome.result)
+
+
+def refused(outcome: Succeeded | Failed) -> JobError:
+    """The error of a job that failed."""
+    assert isinstance(outcome, Failed), outcome
+    return outcome.error

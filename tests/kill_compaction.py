@@ -10,19 +10,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from job_copies import copy_of
+import job_copies
 
 sys.path.insert(1, str(Path(__file__).resolve().parent.parent))
 
 from fake_graph import WithFakeGraph
 
 from bridge.memory import Content, Memory, Metadata
-from bridge.operations import run
 from bridge.search import listing
-from bridge.slices import ignore_progress
-from jobs import clock, steps
+from jobs import steps
 from jobs.layout import Workspace
-from jobs.lifecycle import Succeeded
 
 AT = "2026-11-20T12:00:00Z"
 OF_BOTH = ("memory.commit", "graph.write", "graph.sync", "outbox.deliver")
@@ -32,14 +29,11 @@ OF = {"compact": ("preview.write", "vectors.append", *OF_BOTH), "restore": OF_BO
 def outcome(workspace: Workspace, kind: str, payload: dict[str, Any], fault: str | None = None) -> Any:
     with WithFakeGraph(workspace) as stores:
         steps.arm(fault)
-        found = run(
-            kind, [copy_of(kind, payload, kind, at=AT, submitted_at=AT)], stores, clock.parse(AT), ignore_progress
-        )[kind]
+        found = job_copies.outcome(stores, kind, payload, kind, at=AT)
         stores.graph.deliver_all()
         owed = stores.store.outbox.count()
     assert owed == 0
-    assert isinstance(found, Succeeded), found
-    return found.result
+    return job_copies.done(found)
 
 
 def killed(workspace: Workspace, kind: str, payload: dict[str, Any], point: str) -> None:

@@ -54,7 +54,6 @@ class Team:
     def node_of(self, place: Place) -> str:
         """The name of the machine's copy, as the team has it."""
         found = membership.membership_of(place.workspace, place.config)
-        assert found is not None
         return f"{self.person}/{found.node}"
 
     def rows(self, query: str, *values: Any, dsn: str | None = None) -> list[tuple[Any, ...]]:

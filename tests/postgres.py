@@ -148,7 +148,6 @@ class Cluster:
 
     def kill(self) -> None:
         """End the server at once, as a power cut would, and wait until all its processes are gone."""
-        assert self._server is not None
         self._server.send_signal(signal.SIGKILL)
         self._server.wait()
         self._wait_until_free()

@@ -177,8 +177,6 @@ class ReadingConformance:
     def test_lists_and_an_export_see_one_state_whatever_is_written_meanwhile(self, written: Written) -> None:
         written.add(summary("a"), summary("b"))
         with written.reader().lists() as lists, written.reader().export() as export:
-            assert lists is not None
-            assert export is not None
             assert (lists.count(), export.counts()["memory"]) == (2, 2)
             written.add(summary("c"))
             written.set_status("a", "Superseded")
@@ -324,7 +322,6 @@ class ReadingConformance:
             assert snapshot.votes() == [(1, (2, 1)), (3, (0, 1))]
             assert snapshot.votes(1) == [(3, (0, 1))]
         with written.reader().lists() as lists:
-            assert lists is not None
             assert [(each.by, each.verdict) for each in lists.feedback("a")] == [
                 ("x", "helpful"), ("y", "wrong"), ("z", "helpful"),
             ]  # fmt: skip
@@ -450,7 +447,6 @@ class ReadingConformance:
         )  # fmt: skip
         written.hide("e")
         with written.reader().lists() as lists:
-            assert lists is not None
             assert [memory.id for memory in lists.page(3)] == ["d", "c", "b"]
             assert [memory.id for memory in lists.page(3, before=2)] == ["a"]
             for wanted, ids in (
@@ -468,10 +464,7 @@ class ReadingConformance:
         written.link("one", "original")
         written.link("two", "original")
         with written.reader().lists() as lists:
-            assert lists is not None
             original, one = lists.entry("original"), lists.entry(2)
-            assert original is not None
-            assert one is not None
             assert (original.hidden, original.migrated_from, original.migrated_to) == (True, None, ("one", "two"))
             assert (one.memory.id, one.hidden, one.migrated_from, one.migrated_to) == ("one", False, "original", ())
             assert lists.entry("one") == one
@@ -490,7 +483,6 @@ class ReadingConformance:
         )  # fmt: skip
         written.hide("e")
         with written.reader().lists() as lists:
-            assert lists is not None
             birds, trees = lists.topics()
         assert (birds.topic_id, birds.memories, birds.active, birds.superseded) == ("birds", 3, 2, 1)
         assert (birds.decision_records, birds.drafts) == (0, 0)
@@ -506,7 +498,6 @@ class ReadingConformance:
             written.apply(each, summary(each.record_id))
         written.forget("a")
         with written.reader().lists() as lists:
-            assert lists is not None
             found = [(each.record_id, each.topic_id, number) for each, number in lists.history(10)]
             assert found == [("c", "birds", 3), ("b", "trees", 2), ("a", "birds", None)]
             assert [each.record_id for each, _ in lists.history(2)] == ["c", "b"]
@@ -541,7 +532,6 @@ class ReadingConformance:
         written.hide("a")
         written.link("b", "a")
         with written.reader().export() as export:
-            assert export is not None
             assert export.workspace_id
             found = [(each.memory.id, each.hidden, each.migrated_from) for each in export.additions()]
             assert found == [("a", True, None), ("b", False, "a"), ("c", False, None)]

@@ -223,7 +223,6 @@ class StoreConformance:
         place.put(legacy(A), hidden=True)
         place.put(summary(B), migrated_from=A, status_set_at=EARLY)
         known = place.store.known(B)
-        assert known is not None
         assert (known.number, known.origin_job, known.hidden) == (2, "job", False)
         assert (known.status, known.status_set_at, known.migrated_from) == ("Active", EARLY, A)
         assert place.store.known(C) is None
@@ -437,7 +436,6 @@ class StoreConformance:
         store = place.store
         assert [memory.id for memory in store.about("topic")] == store.ids_about("topic") == [A, C]
         newest = store.newest_about("topic")
-        assert newest is not None
         assert (newest.id, store.newest_about("none"), store.topic_ids()) == (C, None, ["other", "topic"])
 
     def test_the_words_of_the_others_are_all_there(self, place: Place) -> None:
@@ -483,7 +481,6 @@ class StoreConformance:
             change.record_restoration(replace(found, restored=Restored(LATER, (A,), ())), "back")
         history = place.reopen().compactions
         found = history.restored_by("back", C, NOW)
-        assert found is not None
         assert (found.seq, found.restored) == (1, Restored(LATER, (A,), ()))
         assert history.compaction_of_preview("digest") is None
         with place.store.change(LATER) as change:
@@ -505,13 +502,11 @@ class StoreConformance:
             change.begin_forgetting(JOB, EARLY, plan)
         forgettings = place.reopen().forgettings
         begun = forgettings.begun(JOB, EARLY)
-        assert begun is not None
         assert (begun.plan, begun.is_done, forgettings.unfinished()) == (plan, False, [plan])
         assert forgettings.begun(JOB, NOW) is None, "a later job of the same id is another"
         with place.store.change(LATER) as change:
             change.finish_forgettings()
         begun = place.reopen().forgettings.begun(JOB, EARLY)
-        assert begun is not None
         assert (begun.is_done, begun.plan, place.store.forgettings.unfinished()) == (True, replace(plan, files=()), [])
 
     # --- what was captured ---

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from fake_embedder import FakeEmbedder
 from fake_graph import WithFakeGraph
-from job_copies import copy_of
+from job_copies import copy_of, done, refused
 from old_workspace import OldWorkspace
 
 from bridge import trust
@@ -28,7 +28,6 @@ from bridge.settings import load
 from bridge.slices import ignore_progress
 from bridge.store.team import tables
 from bridge.transfer import export, export_file
-from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lifecycle import Failed, Succeeded
 
@@ -126,11 +125,9 @@ class Bench:
     def same(self, kind: str, job_id: str, **payload: Any) -> dict[str, Any]:
         """The result, which is the same for both, as is what they have stored."""
         alone, there = self.both(kind, job_id, **payload)
-        assert isinstance(alone, Succeeded), alone
-        assert isinstance(there, Succeeded), there
-        assert comparable(there.result, self.machine) == comparable(alone.result, self.alone)
+        assert comparable(done(there), self.machine) == comparable(done(alone), self.alone)
         assert rows_of(self.there, self.machine) == rows_of(self.alone, self.alone)
-        return there.result
+        return done(there)
 
 
 def outcome(kind: str, copy: Any, stores: Stores) -> Succeeded | Failed:
@@ -225,15 +222,12 @@ def test_a_capture_is_undone_by_the_receipt_of_the_team_and_one_from_before_by_t
         stores.workspace.receipt("old").write_text(json.dumps(old))
     assert bench.same("capture", "undone-old", undo="old")["undone"] == 0
     for each in bench.both("capture", "unknown", undo="nothing"):
-        assert isinstance(each, Failed)
-        assert each.error.code == "RECEIPT_NOT_FOUND"
+        assert refused(each).code == "RECEIPT_NOT_FOUND"
 
 
 def test_a_capture_that_the_machine_refuses_is_refused_there(bench: Bench) -> None:
     for payload, code in (({}, "CAPTURE_OFF"), ({"file": "absent.md"}, "ARGUMENT_INVALID")):
-        refused = bench.attach("capture", "a", **payload)
-        assert isinstance(refused, Failed)
-        assert refused.error.code == code
+        assert refused(bench.attach("capture", "a", **payload)).code == code
     assert bench.service.sent == {}
 
 
@@ -241,7 +235,7 @@ def test_an_import_is_the_same_and_its_secrets_are_not_sent(bench: Bench, tmp_pa
     donor = bench._stores(tmp_path / "donor")
     for words in ("Tokens live an hour", "Invoices are rounded up"):
         payload = {"summary": {"topic": words, "context": f"{words}.", "decisions": [f"{words}."]}}
-        assert isinstance(outcome("ingest", copy_of("ingest", payload, "i", at=AT), donor), Succeeded)
+        done(outcome("ingest", copy_of("ingest", payload, "i", at=AT), donor))
     parts: list[bytes] = []
     export.write(donor.workspace, None, AT, parts.append)
     whole = b"".join(parts).decode()
@@ -255,9 +249,7 @@ def test_an_import_is_the_same_and_its_secrets_are_not_sent(bench: Bench, tmp_pa
     assert TOKEN not in bench.service.text("edited")
     write(bench, "damaged.jsonl", whole.replace("rounded up", "rounded down"))
     alone, attached = bench.both("import", "damaged", path="damaged.jsonl")
-    assert isinstance(alone, Failed)
-    assert isinstance(attached, Failed)
-    assert (attached.error.code, attached.error.message) == ("IMPORT_INVALID", alone.error.message)
+    assert (refused(attached).code, refused(attached).message) == ("IMPORT_INVALID", refused(alone).message)
     assert "damaged" not in bench.service.sent
 
 
@@ -277,10 +269,8 @@ def test_texts_of_files_are_cognified_with_their_names_and_a_file_that_cannot_be
 ) -> None:
     write(bench, "notes.md", f"The key is {TOKEN}.")
     for each in bench.both("cognify", "cognified", paths=["notes.md", "absent.md"]):
-        assert isinstance(each, Failed), "there is no language model"
-        assert [(failed["source"], failed["code"]) for failed in each.error.details["failures"]] == [
-            ("absent.md", "ARGUMENT_INVALID")
-        ]
+        failures = refused(each).details["failures"]  # there is no language model
+        assert [(failed["source"], failed["code"]) for failed in failures] == [("absent.md", "ARGUMENT_INVALID")]
     assert TOKEN not in bench.service.text("cognified")
     assert rows_of(bench.there, bench.machine) == rows_of(bench.alone, bench.alone)
 
@@ -303,16 +293,11 @@ STRANGE = {
 def test_what_no_machine_of_ours_has_attached_ends_the_job_with_the_reason(bench: Bench, content: bytes) -> None:
     bench.service.sent["a"] = {0: content}
     found = outcome("capture", copy_of("capture", {"file": "talk.md"}, "a", at=AT), bench.there)
-    assert isinstance(found, Failed)
-    assert found.error.code == "ARGUMENT_INVALID"
+    assert refused(found).code == "ARGUMENT_INVALID"
     assert not bench.there.store.count()
 
 
 def test_more_than_a_team_takes_is_not_sent(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     write(bench, "talk.md", TALK)
     monkeypatch.setattr(attachments, "MOST_BYTES", 100)
-    refused = bench.attach("capture", "a", file="talk.md")
-    assert isinstance(refused, Failed)
-    assert refused.error.code == "FILE_TOO_LARGE"
-    with pytest.raises(JobError, match="FILE_TOO_LARGE"):
-        raise refused.error
+    assert refused(bench.attach("capture", "a", file="talk.md")).code == "FILE_TOO_LARGE"

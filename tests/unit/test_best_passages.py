@@ -70,7 +70,6 @@ PRICES = replace(
 
 
 def test_a_records_earlier_decision_is_not_shown_and_what_replaced_it_answers_in_its_place() -> None:
-    assert PRICES.content is not None
     invoices, starter, earlier = PRICES.content.decisions
     matching = {"[Earlier]": 0.9, "[Later]": 0.2, "Invoices": 0.3}
     assert best(PRICES, "price", **matching) == [starter]

@@ -13,14 +13,13 @@ from typing import Any
 import pytest
 from fake_embedder import FakeEmbedder
 from fake_graph import WithFakeGraph
-from job_copies import copy_of, task
+from job_copies import done, outcome, refused, task
 
 from bridge import trust
 from bridge.capture import consent
-from bridge.operations import capture, forget, ingest, migrate, run
+from bridge.operations import capture, forget, ingest, migrate
 from bridge.search import listing
 from bridge.settings import OWN_MODEL_FOLDER, USER_HOME, Settings, load
-from bridge.slices import ignore_progress
 from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lifecycle import Failed, Succeeded
@@ -93,18 +92,13 @@ class Bench:
 
     def outcome(self, job_id: str, operation: Any = capture, **payload: Any) -> Succeeded | Failed:
         kind = operation.__name__.rpartition(".")[2]
-        given = copy_of(kind, payload, job_id, at="2026-11-23T12:00:00Z")
-        return run(kind, [given], self.stores, NOW, ignore_progress)[job_id]
+        return outcome(self.stores, kind, payload, job_id, at="2026-11-23T12:00:00Z", now=NOW, submitted_at=None)
 
     def run(self, job_id: str, operation: Any = capture, **payload: Any) -> dict[str, Any]:
-        outcome = self.outcome(job_id, operation, **payload)
-        assert isinstance(outcome, Succeeded), outcome
-        return outcome.result
+        return done(self.outcome(job_id, operation, **payload))
 
     def fails(self, job_id: str, operation: Any = capture, **payload: Any) -> JobError:
-        outcome = self.outcome(job_id, operation, **payload)
-        assert isinstance(outcome, Failed), outcome
-        return outcome.error
+        return refused(self.outcome(job_id, operation, **payload))
 
     def memories(self) -> list[tuple[int, str | None]]:
         found = [(line["memory_number"], line["status"]) for line in listing.memories(self.workspace, 100)]
@@ -253,7 +247,6 @@ def test_what_somebody_stored_during_a_session_gives_its_capture_the_title_and_i
     stored = bench.stores.store.select(bench.stores.store.ids())
     first, captured = sorted(stored.values(), key=lambda memory: memory.number)
     assert captured.metadata.topic_id == first.metadata.topic_id == "retries-of-the-uploader"
-    assert captured.content is not None
     assert captured.content.decisions == ()
     assert (captured.metadata.importance or 1) < (first.metadata.importance or 0)
 
@@ -286,7 +279,6 @@ def test_a_captured_memory_says_from_where_it_comes(bench: Bench) -> None:
     bench.run("a")
     memory = listing.memory(bench.workspace, "1")
     source = memory["captured_from"]
-    assert source is not None
     assert (source["tool"], source["session_id"], source["path"]) == ("claude-code", SESSION, str(path))
     assert (source["first_place"], source["last_place"], source["method"]) == ("line 1", "line 4", "rules")
     assert {"section": "decisions", "index": 0, "place": "line 3"} in source["evidence"]

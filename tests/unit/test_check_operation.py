@@ -14,16 +14,14 @@ from typing import Any
 import jsonschema
 import pytest
 from fake_graph import WithFakeGraph
-from job_copies import copy_of
+from job_copies import done, outcome, refused
 
 from bridge.interface.json_schema import schema_of
 from bridge.interface.result_shapes import CheckResult
 from bridge.memory import Content, Memory, Metadata
-from bridge.operations import run
 from jobs.diagnostics import DIAGNOSTICS
 from jobs.finding import Finding
 from jobs.layout import Workspace
-from jobs.lifecycle import Failed, Succeeded
 from jobs.scrub import without_strings
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -53,19 +51,14 @@ def memory(n: int, kind: Any = "summary", sources: tuple[str, ...] = (), said: s
     return Memory(name, 0, kind, metadata, NOW, content, sources=sources)
 
 
-def outcome(stores: WithFakeGraph, kind: str, payload: dict[str, Any]) -> Succeeded | Failed:
-    return run(kind, [copy_of(kind, payload, kind, at=NOW, submitted_at=NOW)], stores, NOON, lambda _: None)[kind]
-
-
 def findings(workspace: Workspace) -> dict[str, dict[str, Any]]:
     """What the job finds, by code; the model's files are not on every machine that runs the tests."""
     with WithFakeGraph(workspace) as stores:
-        found = outcome(stores, "check", {})
-    assert isinstance(found, Succeeded)
-    jsonschema.validate(found.result, schema_of(CheckResult))
-    jsonschema.validate(without_strings(found.result), schema_of(CheckResult))
-    assert "quokka" not in json.dumps(found.result), "no text of a memory is told"
-    return {each["code"]: each for each in found.result["findings"] if each["group"] != "model"}
+        found = done(outcome(stores, "check", {}, at=NOW))
+    jsonschema.validate(found, schema_of(CheckResult))
+    jsonschema.validate(without_strings(found), schema_of(CheckResult))
+    assert "quokka" not in json.dumps(found), "no text of a memory is told"
+    return {each["code"]: each for each in found["findings"] if each["group"] != "model"}
 
 
 def sql(workspace: Workspace, *statements: str) -> None:
@@ -178,16 +171,14 @@ def test_damage_is_seen_left_as_it_is_and_the_remedy_works(workspace: Workspace,
     if case.is_rebuilt:
         assert "rebuild --what index" in found[case.code]["remedy"]
         with WithFakeGraph(workspace) as stores:
-            assert isinstance(outcome(stores, "rebuild", {"what": "index"}), Succeeded)
+            done(outcome(stores, "rebuild", {"what": "index"}, at=NOW))
         assert findings(workspace) == {}
 
 
 def test_a_file_that_sqlite_cannot_read_is_the_jobs_error(workspace: Workspace) -> None:
     with WithFakeGraph(workspace) as stores:
         workspace.memory_db.write_bytes(b"no database" * 1000)
-        found = outcome(stores, "check", {})
-    assert isinstance(found, Failed)
-    assert found.error.code == "STORE_UNREADABLE"
+        assert refused(outcome(stores, "check", {}, at=NOW)).code == "STORE_UNREADABLE"
 
 
 def overwrite_root_pages(workspace: Workspace, where: str) -> None:
@@ -224,10 +215,9 @@ def test_memories_that_cannot_be_counted_are_a_finding_and_no_failure(
     harm(workspace)
     flip_a_vector(workspace)
     with WithFakeGraph(workspace) as stores:
-        found = outcome(stores, "check", {})
-    assert isinstance(found, Succeeded), found
-    assert {code, "VECTORS_DAMAGED"} <= {each["code"] for each in found.result["findings"]}
-    assert (found.result["ok"], found.result["memories"]) == (False, 0)
+        found = done(outcome(stores, "check", {}, at=NOW))
+    assert {code, "VECTORS_DAMAGED"} <= {each["code"] for each in found["findings"]}
+    assert (found["ok"], found["memories"]) == (False, 0)
 
 
 def test_what_was_stored_anew_after_a_forgetting_is_well(workspace: Workspace) -> None:

@@ -14,16 +14,14 @@ import jsonschema
 import pytest
 from fake_embedder import FakeEmbedder
 from fake_graph import FakeCognee, WithFakeGraph
-from job_copies import copy_of
+from job_copies import done, outcome, refused
 
 from bridge.embedding.embedder import Vectors
 from bridge.graph import graph_files
 from bridge.graph.llm_budget import Meter
 from bridge.memory import Memory
-from bridge.operations import run
 from bridge.operations.cognify import least_calls
 from bridge.settings import Settings
-from bridge.slices import ignore_progress
 from bridge.store import database
 from bridge.store.values import AppliedJob, ExtractedEdge, ExtractedNode, Extraction, data_id_of
 from jobs import clock
@@ -112,26 +110,22 @@ class Place(WithFakeGraph):
         super().__init__(workspace, settings, cognee=Cognee())
 
     def run(self, kind: str, payload: dict[str, Any], job_id: str = "job", **fields: Any) -> Succeeded | Failed:
-        job = copy_of(kind, payload, job_id, at=fields.get("accepted_at", EARLIER), job_sha256="0" * 64, redactions={})
-        return run(kind, [job], self, NOW, fields.get("progress", ignore_progress))[job_id]
+        how = {"at": EARLIER, "submitted_at": None, "job_sha256": "0" * 64, "redactions": {}, **fields}
+        return outcome(self, kind, payload, job_id, now=NOW, **how)
 
     def cognify(self, **fields: Any) -> dict[str, Any]:
         """The result of a job that succeeds, as its schema has it."""
-        outcome = self.run("cognify", {k: v for k, v in fields.items() if k != "job_id"}, fields.get("job_id", "job"))
-        assert isinstance(outcome, Succeeded), outcome
-        jsonschema.validate(outcome.result, SCHEMAS["result.cognify.schema.json"])
-        return dict(outcome.result)
+        found = done(self.run("cognify", fields, fields.pop("job_id", "job")))
+        jsonschema.validate(found, SCHEMAS["result.cognify.schema.json"])
+        return found
 
     def failed(self, **fields: Any) -> JobError:
-        outcome = self.run("cognify", {k: v for k, v in fields.items() if k != "job_id"}, fields.get("job_id", "job"))
-        assert isinstance(outcome, Failed), outcome
-        return outcome.error
+        return refused(self.run("cognify", fields, fields.pop("job_id", "job")))
 
     def ask(self, question: str = "Which database?") -> dict[str, Any]:
-        outcome = self.run("ask", {"question": question})
-        assert isinstance(outcome, Succeeded), outcome
-        jsonschema.validate(outcome.result, SCHEMAS["result.ask.schema.json"])
-        return dict(outcome.result)
+        found = done(self.run("ask", {"question": question}))
+        jsonschema.validate(found, SCHEMAS["result.ask.schema.json"])
+        return found
 
     def forget(self, memory_id: str) -> None:
         with self.store.change(clock.iso(NOW)) as change:
@@ -296,8 +290,7 @@ def test_files_are_read_inside_the_workspace_alone_and_a_bad_one_fails_alone(pla
 
 def test_memories_of_any_type_may_be_named(place: Place) -> None:
     ingested = place.run("ingest", {"summary": {"topic": "Storage", "context": "Atlas uses Postgres."}}, "ingest")
-    assert isinstance(ingested, Succeeded)
-    memory_id = ingested.result["memory_id"]
+    memory_id = done(ingested)["memory_id"]
     assert place.cognify(memory_ids=[memory_id])["looked_into"] == 1
     (text,) = place.fake.looked
     assert "Atlas uses Postgres." in text
@@ -325,8 +318,7 @@ def test_a_text_that_was_forgotten_stays_forgotten(place: Place) -> None:
     error = place.failed(texts=["Atlas."])
     assert error.code == "MEMORY_FORGOTTEN"
     assert place.store.count() == 0
-    later = place.run("cognify", {"texts": ["Atlas."]}, "later", accepted_at=LATER)
-    assert isinstance(later, Succeeded)
+    done(place.run("cognify", {"texts": ["Atlas."]}, "later", at=LATER))
 
 
 def test_nothing_is_kept_of_a_text_that_is_forgotten_while_it_is_looked_into(place: Place) -> None:
@@ -421,9 +413,8 @@ def test_a_setting_has_ingested_summaries_looked_into_by_a_job_of_their_own(tmp_
             for _ in range(2):
                 ingested = place.run("ingest", summary, "ingest")
             place.run("ingest", {"summary_text": "A raw text."}, "raw")
-            assert isinstance(ingested, Succeeded)
             dropped = sorted(place.workspace.spool.root.glob("*.json"))
-            memory_id = ingested.result["memory_id"]
+            memory_id = done(ingested)["memory_id"]
             if name == "off":
                 assert dropped == []
                 continue
@@ -431,7 +422,7 @@ def test_a_setting_has_ingested_summaries_looked_into_by_a_job_of_their_own(tmp_
             assert job.stem == f"cognify-1-{memory_id}"
             assert json.loads(job.read_text())["payload"] == {"memory_ids": [memory_id]}
             place.forget(memory_id)
-            place.run("ingest", summary, "again", accepted_at=LATER)
+            place.run("ingest", summary, "again", at=LATER)
             assert len(list(place.workspace.spool.root.glob(f"cognify-*-{memory_id}.json"))) == 2, "it is stored anew"
 
 
@@ -442,8 +433,7 @@ def test_an_answer_names_the_memories_that_it_rests_on_and_no_hidden_one(place: 
     result = place.cognify(texts=["Atlas beside Postgres.", "Postgres beside Mysql.", "Atlas beside Postgres, too."])
     first, second, third = [memory["memory_id"] for memory in result["memories"]]
     ingested = place.run("ingest", {"summary": {"topic": "Old", "context": "x", "status": "Superseded"}}, "ingest")
-    assert isinstance(ingested, Succeeded)
-    summary = ingested.result["memory_id"]
+    summary = done(ingested)["memory_id"]
     with place.store.change(clock.iso(NOW)) as change:
         change.hide(third)
     place.fake.links = (
@@ -480,9 +470,8 @@ def test_an_answer_of_a_graph_that_refused_a_memory_says_so(place: Place, monkey
 def test_before_an_answer_the_graph_has_all_that_waited(place: Place) -> None:
     ids = set()
     for number in range(30):
-        outcome = place.run("ingest", {"summary": {"topic": f"Storage {number}", "context": "Atlas."}}, f"a{number}")
-        assert isinstance(outcome, Succeeded)
-        ids.add(outcome.result["memory_id"])
+        ingested = place.run("ingest", {"summary": {"topic": f"Storage {number}", "context": "Atlas."}}, f"a{number}")
+        ids.add(done(ingested)["memory_id"])
     assert place.fake.memories == set()
     said: list[dict[str, Any]] = []
     place.run("ask", {"question": "Which database?"}, progress=said.append)
@@ -496,9 +485,8 @@ def test_no_answer_is_given_while_the_graph_keeps_what_was_forgotten(
     (memory,) = place.cognify(texts=["Atlas beside Postgres."])["memories"]
     place.forget(memory["memory_id"])
     monkeypatch.setattr(place.fake, "delete", lambda _: (_ for _ in ()).throw(JobError("GRAPH_WRITE_FAILED")))
-    outcome = place.run("ask", {"question": "Which database?"})
-    assert isinstance(outcome, Failed)
-    assert (outcome.error.code, place.fake.asked) == ("GRAPH_WRITE_FAILED", [])
+    error = refused(place.run("ask", {"question": "Which database?"}))
+    assert (error.code, place.fake.asked) == ("GRAPH_WRITE_FAILED", [])
 
 
 @pytest.mark.parametrize("code", ["LLM_KEY_REFUSED", "LLM_TIMEOUT", "RATE_LIMITED", "LLM_UNREACHABLE"])
@@ -516,6 +504,4 @@ def test_over_budget_no_model_is_asked(tmp_path: Path) -> None:
 
 def test_trouble_with_the_graph_is_the_jobs(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(place.fake, "ask", lambda *_: (_ for _ in ()).throw(JobError("GRAPH_UNAVAILABLE")))
-    outcome = place.run("ask", {"question": "Which database?"})
-    assert isinstance(outcome, Failed)
-    assert outcome.error.code == "GRAPH_UNAVAILABLE"
+    assert refused(place.run("ask", {"question": "Which database?"})).code == "GRAPH_UNAVAILABLE"

@@ -10,12 +10,12 @@ from contextlib import closing
 from types import SimpleNamespace
 from typing import Any
 
+import job_copies
 import jsonschema
 import numpy as np
 import pytest
 from fake_embedder import FakeEmbedder
 from fake_graph import WithFakeGraph
-from job_copies import copy_of
 from shelf import add_decisions
 
 from bridge import slices
@@ -23,7 +23,6 @@ from bridge.compaction import previews
 from bridge.graph import llm
 from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata
-from bridge.operations import run
 from bridge.search import listing, review
 from bridge.search.snapshot import open_snapshot
 from bridge.slices import Progress, ignore_progress
@@ -60,20 +59,17 @@ def outcome(
 ) -> Succeeded | Failed:  # fmt: skip
     if kind == "compact":
         payload = {"topic_id": "uploads", "preview": False, **payload}
-    return run(kind, [copy_of(kind, payload, job_id, at=at, submitted_at=at)], stores, NOW, progress)[job_id]
+    return job_copies.outcome(stores, kind, payload, job_id, at=at, now=NOW, progress=progress)
 
 
 def done(stores: Stores, kind: str = "compact", **options: Any) -> dict[str, Any]:
-    found = outcome(stores, kind, **options)
-    assert isinstance(found, Succeeded), found
-    jsonschema.validate(found.result, schemas()[f"result.{kind}.schema.json"])
-    return found.result
+    result = job_copies.done(outcome(stores, kind, **options))
+    jsonschema.validate(result, schemas()[f"result.{kind}.schema.json"])
+    return result
 
 
 def refused(stores: Stores, kind: str = "compact", **options: Any) -> JobError:
-    found = outcome(stores, kind, **options)
-    assert isinstance(found, Failed), found
-    return found.error
+    return job_copies.refused(outcome(stores, kind, **options))
 
 
 def preview(stores: Stores, **payload: Any) -> dict[str, Any]:
@@ -88,7 +84,6 @@ def statuses(stores: Stores, *ids: str) -> list[str | None]:
 def record_of(stores: Stores, result: dict[str, Any]) -> tuple[Memory, Content]:
     """The decision record of a compaction, and its content."""
     record = stores.store.get(result["decision_record_id"])
-    assert record is not None
     assert record.content is not None
     return record, record.content
 

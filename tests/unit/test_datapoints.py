@@ -163,8 +163,6 @@ def test_the_same_plan_under_other_names_is_one_node() -> None:
 
 def test_topic_and_session_are_nodes_where_they_are_known() -> None:
     topic, session = topic_from(SUMMARY), session_from(SUMMARY)
-    assert topic is not None
-    assert session is not None
     assert (topic.topic_id, topic.name) == ("ranking", "Ranking")
     assert session.session_id == "2025-11-17-session-1"
     assert topic_from(LEGACY) is None

@@ -68,7 +68,6 @@ def test_images_have_a_version_and_services_that_stay_are_watched() -> None:
     compile(SERVICES["pool"]["healthcheck"]["test"][-1], "pool", "exec")
     assert "/healthz" in SERVICES["gateway"]["healthcheck"]["test"][-1]
     asked = re.search(r'b"(\w+) 1\.0"', SERVICES["pool"]["healthcheck"]["test"][-1])
-    assert asked is not None
     assert asked[1] in Path(pool_metrics.__file__).read_text("utf-8")
     assert hasattr(Gateway, "_health")
 

@@ -251,7 +251,6 @@ def test_what_is_shown_as_a_session_is_run() -> None:
 def test_the_version_is_the_same_everywhere() -> None:
     version = re.search(r'^version = "(.+)"$', text(ROOT / "pyproject.toml"), re.MULTILINE)[1]  # type: ignore[index]
     newest = re.search(r"^## (?!Unreleased)(\S+)", text(ROOT / "CHANGELOG.md"), re.MULTILINE)
-    assert newest is not None
     assert newest[1] == version
     examples = (ROOT / "docs" / "schemas" / "examples").glob("*.json")
     shown = [text(page) for page in (*PAGES, *examples)]

@@ -813,7 +813,6 @@ def stray(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
         line = [sys.executable, "-m", "worker.child.main", *arguments]
         process = subprocess.Popen(line, cwd=package.parent, stdout=subprocess.PIPE)
         started.append(process)
-        assert process.stdout is not None
         assert process.stdout.readline() == b"there\n"
         process.stdout.close()
         return process

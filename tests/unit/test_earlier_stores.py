@@ -66,7 +66,6 @@ def test_what_a_killed_reader_left_is_removed(workspace: Workspace, old: OldWork
 
 def test_stores_that_were_moved_away_are_read_as_well(workspace: Workspace, old: OldWorkspace) -> None:
     moved = earlier_stores.archive(workspace)
-    assert moved is not None
     assert moved.parent == workspace.earlier_stores
     assert not graph_files.databases_of(workspace).exists()
     again = workspace.quarantine / "graph-2026"

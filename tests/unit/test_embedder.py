@@ -161,7 +161,6 @@ def test_a_store_of_a_local_model_has_its_embedder_whatever_the_settings_name(fu
     assert earlier("openai/text-embedding-3-small/1536", local) is None
     for config in (local, remote):
         former = earlier(ENGLISH_FULL.identity, config)
-        assert former is not None
         assert former.identity == ENGLISH_FULL.identity
 
 

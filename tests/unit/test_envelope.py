@@ -44,8 +44,6 @@ SEND_LARGE = (
 def test_an_answer_of_five_megabytes_arrives_whole_at_a_slow_reader() -> None:
     """The reader begins only when the writer stands before a full pipe, and takes a little at a time."""
     with program(SEND_LARGE, stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
         assert process.stderr.readline() == b"sending\n"
         received = bytearray()
         while piece := os.read(process.stdout.fileno(), 3_000):

@@ -24,7 +24,7 @@ import pytest
 from fake_embedder import FakeEmbedder
 from fake_graph import WithFakeGraph
 from hypothesis import HealthCheck, given, settings, strategies as st
-from job_copies import copy_of
+from job_copies import copy_of, done, outcome, refused
 from questions import answer_to
 
 from bridge import slices
@@ -115,6 +115,12 @@ def store(stores: Stores, *memories: Memory | Addition) -> None:
         change.add(additions)
 
 
+def memory_of(stores: Stores, name: str) -> Memory:
+    found = stores.store.get(an_id(name))
+    assert found is not None
+    return found
+
+
 def lines_of(stores: Stores) -> list[dict[str, Any]]:
     """The export of a workspace, line by line."""
     found: list[bytes] = []
@@ -139,18 +145,14 @@ def edited(lines: Sequence[dict[str, Any]]) -> list[dict[str, Any] | bytes]:
 
 
 def importing(stores: Stores, *, job_id: str = "import", accepted_at: str = LATER, path: str = FILE) -> Any:
-    return run("import", [copy_of("import", {"path": path}, job_id, at=accepted_at)], stores, NOW, ignore_progress)[
-        job_id
-    ]
+    return outcome(stores, "import", {"path": path}, job_id, at=accepted_at, now=NOW)
 
 
 def imported(stores: Stores, lines: Sequence[dict[str, Any] | bytes], **how: Any) -> dict[str, Any]:
     """The result of importing these lines."""
     save(stores, lines)
-    outcome = importing(stores, **how)
-    assert not isinstance(outcome, Failed), outcome.error.message
-    RESULT.validate(outcome.result)
-    found: dict[str, Any] = outcome.result
+    found = done(importing(stores, **how))
+    RESULT.validate(found)
     assert found["memories"] == sum(
         found[name] for name in ("added", "unchanged", "duplicates", "conflicts", "forgotten", "failed")
     )
@@ -250,8 +252,7 @@ def test_forgetting_removes_the_texts_that_an_earlier_version_imported_into_the_
     store(here, summary("b"), summary("f"), record("g", "b", "f"), summary("other"))
     with here.store.change(LATER) as change:
         change.import_compaction({name: value for name, value in history_with_texts().items() if name != "type"})
-    job = copy_of("forget", {"memory_ids": [an_id("b")]}, "forget", at=LATER)
-    assert not isinstance(run("forget", [job], here, NOW, ignore_progress)["forget"], Failed)
+    done(outcome(here, "forget", {"memory_ids": [an_id("b")]}, "forget", at=LATER))
     assert b"quartz fjord" not in here.workspace.memory_db.read_bytes()
     assert KEY.encode() not in here.workspace.memory_db.read_bytes()
 
@@ -443,17 +444,14 @@ def test_a_status_of_ours_stays_and_the_difference_is_told(here: WithFakeGraph, 
     found = imported(there, lines_of(here), job_id="again")
     assert counts(found) == {"unchanged": 2, "kept": 1}
     assert found["details"][0]["note"] == "It is Superseded here, and Active in the file."
-    memory = there.store.get(an_id("a"))
-    assert memory is not None
-    assert memory.metadata.status == "Superseded"
+    assert memory_of(there, "a").metadata.status == "Superseded"
 
 
 def test_the_same_words_under_another_id_are_one_memory_and_references_follow(
     here: WithFakeGraph, there: WithFakeGraph
 ) -> None:
     some_of_everything(here)
-    words = here.store.get(an_id("d"))
-    assert words is not None
+    words = memory_of(here, "d")
     store(there, replace(summary("b"), id=an_id("ours")), replace(words, id=an_id("our words"), number=0))
     found = imported(there, lines_of(here))
     assert counts(found) == {
@@ -467,9 +465,7 @@ def test_the_same_words_under_another_id_are_one_memory_and_references_follow(
         "verdicts": 1,
     }
     assert there.store.get(an_id("b")) is None
-    merged = there.store.get(an_id("g"))
-    assert merged is not None
-    assert merged.sources == (an_id("ours"), an_id("f"))
+    assert memory_of(there, "g").sources == (an_id("ours"), an_id("f"))
     *compactions, finding, _, _, said = body(there)[-6:]
     assert (said["older"], said["newer"]) == (an_id("ours"), an_id("f"))
     for compaction in compactions:
@@ -583,9 +579,7 @@ def test_a_records_decisions_name_memories_by_their_numbers_in_this_store(
     store(here, summary("a", 1), summary("b", 2), summary("c", 3), replace(merged, content=content))
     store(there, summary("x"), summary("b"))
     assert counts(imported(there, lines_of(here))) == {"added": 3, "unchanged": 1, "renumbered": 1}
-    found = there.store.get(an_id("r"))
-    assert found is not None
-    assert found.content is not None
+    found = memory_of(there, "r")
     assert found.content.decisions == tuple(line.replace("#1", "#5") for line in decisions)
     assert found.content.context == story.replace("#1", "#5")
     assert counts(imported(there, lines_of(here), job_id="again")) == {"unchanged": 4}
@@ -706,12 +700,11 @@ def test_a_bad_file_is_refused_with_its_line_and_nothing_is_stored(
     save(here, lines)
     if not lines:
         (here.workspace.root / FILE).write_bytes(b"")
-    outcome = importing(here)
-    assert isinstance(outcome, Failed)
-    assert outcome.error.code == "IMPORT_INVALID"
-    assert said in outcome.error.message
-    assert outcome.error.details["line"] == number
-    assert "Nothing was stored." in outcome.error.remediation
+    error = refused(importing(here))
+    assert error.code == "IMPORT_INVALID"
+    assert said in error.message
+    assert error.details["line"] == number
+    assert "Nothing was stored." in error.remediation
     assert here.store.count() == 0
 
 
@@ -723,9 +716,7 @@ def test_records_that_merged_records_are_in_no_circle() -> None:
 def test_a_line_of_gigabytes_is_not_read_whole(here: WithFakeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(export_file, "LONGEST_LINE", 100)
     save(here, [HEADER, b" " * 101, END])
-    outcome = importing(here)
-    assert isinstance(outcome, Failed)
-    assert outcome.error.message == "Line 2: It has more than 100 bytes."
+    assert refused(importing(here)).message == "Line 2: It has more than 100 bytes."
 
 
 def test_an_export_survives_what_editors_and_transfers_do_to_lines(here: WithFakeGraph, there: WithFakeGraph) -> None:
@@ -744,26 +735,20 @@ def test_an_edited_file_is_taken_at_its_fields_and_says_what_does_not_fit(here: 
         "The file says that it was edited",
         "What is not read differs from the fields, which count (text, references, time_scope)",
     ]
-    memory = here.store.get(an_id("a"))
-    assert memory is not None
-    assert memory.content is not None
+    memory = memory_of(here, "a")
     assert (memory.content.context, memory.metadata.status, memory.number) == ("Said in other words.", "Active", 1)
 
 
 def test_words_that_could_forge_structure_are_normalised(here: WithFakeGraph) -> None:
     imported(here, edited([_with(GOOD, topic="One\n\n**Metadata:**\n- Status: Draft")]))
-    memory = here.store.get(an_id("a"))
-    assert memory is not None
-    assert memory.content is not None
-    assert memory.content.topic == "One **Metadata:** - Status: Draft"
+    content = memory_of(here, "a").content
+    assert content.topic == "One **Metadata:** - Status: Draft"
 
 
 def test_sources_that_are_nowhere_are_kept_and_told(here: WithFakeGraph) -> None:
     found = imported(here, edited([line_of(Addition(record("r", "gone", number=1)))]))
     assert found["warnings"][-1] == "1 memories that others come from are neither in the file nor here."
-    memory = here.store.get(an_id("r"))
-    assert memory is not None
-    assert memory.sources == (an_id("gone"),)
+    assert memory_of(here, "r").sources == (an_id("gone"),)
 
 
 def test_the_details_are_bounded(here: WithFakeGraph, there: WithFakeGraph) -> None:
@@ -776,9 +761,7 @@ def test_the_details_are_bounded(here: WithFakeGraph, there: WithFakeGraph) -> N
 
 @pytest.mark.parametrize("path", ["nowhere.jsonl", "../outside.jsonl", ".cognee_memory/memory.db"])
 def test_a_path_that_no_job_may_open_is_refused(here: WithFakeGraph, path: str) -> None:
-    outcome = importing(here, path=path)
-    assert isinstance(outcome, Failed)
-    assert outcome.error.code == "ARGUMENT_INVALID"
+    assert refused(importing(here, path=path)).code == "ARGUMENT_INVALID"
 
 
 def test_an_export_of_a_store_that_no_child_has_opened_since_an_update(here: WithFakeGraph) -> None:
@@ -943,8 +926,7 @@ def test_a_copy_is_imported_from_where_no_other_job_may_read(place: Workspace, t
     files.make_folder(place.imports)
     place.imported("import").write_bytes(b"".join(data))
     with opened(place.root) as stores:
-        outcome = importing(stores, path=place.imported("import").relative_to(place.root).as_posix())
-        assert not isinstance(outcome, Failed)
+        done(importing(stores, path=place.imported("import").relative_to(place.root).as_posix()))
     transfer.discard(place, "import")
     transfer.discard(place, "import")
     assert list(place.imports.iterdir()) == []

@@ -30,13 +30,6 @@ NOW = datetime(2026, 11, 20, 12, 0, 0, tzinfo=UTC)
 DASHBOARD = Path(__file__).resolve().parents[2] / "docs" / "grafana-dashboard.json"
 
 
-@pytest.fixture
-def workspace(tmp_path: Path) -> Workspace:
-    found = Workspace(tmp_path)
-    spool.prepare(found.spool)
-    return found
-
-
 def measured(workspace: Workspace, own: Counters | None = None) -> dict[str, dict[tuple[str, ...], Any]]:
     found = measurements.measure(workspace, Settings(), own or Counters(), NOW)
     return {name: dict(rows) for name, rows in found.items()}

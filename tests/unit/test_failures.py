@@ -157,7 +157,6 @@ def test_the_lines_of_an_odd_output_are_read_in_time(output: str) -> None:
 
 def test_what_a_command_writes_into_a_file_is_not_kept() -> None:
     call = ended(Call("cd a && cat > b <<'E'\nAll of the file.\nE"), "", 0)
-    assert call is not None
     assert call.command == "cd a && cat > b <<'E"
     assert ended(Call("x" + " " * 40_000 + '"' + '\\"' * 20_000), ERROR, 1) is None, "it took 10 s to read it"
 

@@ -9,15 +9,13 @@ from typing import Any
 
 import pytest
 from fake_embedder import FakeEmbedder
-from job_copies import copy_of
+from job_copies import done, outcome, refused
 from questions import answer_to
 
 from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata
-from bridge.operations import run
 from bridge.search import listing
 from bridge.settings import Settings
-from bridge.slices import ignore_progress
 from bridge.store import migrations
 from bridge.store.store import Store
 from jobs import clock
@@ -44,17 +42,13 @@ def stores(workspace: Workspace) -> Iterator[Stores]:
         yield found
 
 
-def outcome(stores: Stores, job_id: str = "job", at: str = AT, **given: Any) -> Succeeded | Failed:
+def given(stores: Stores, job_id: str = "job", at: str = AT, **given: Any) -> Succeeded | Failed:
     payload = {"memory_id": A, "verdict": "helpful", "by": "person", **given}
-    return run(
-        "feedback", [copy_of("feedback", payload, job_id, at=at, submitted_at=at)], stores, NOW, ignore_progress
-    )[job_id]
+    return outcome(stores, "feedback", payload, job_id, at=at, now=NOW)
 
 
-def give(stores: Stores, job_id: str = "job", at: str = AT, **given: Any) -> dict[str, Any]:
-    found = outcome(stores, job_id, at, **given)
-    assert isinstance(found, Succeeded), found
-    return dict(found.result)
+def give(stores: Stores, job_id: str = "job", at: str = AT, **more: Any) -> dict[str, Any]:
+    return done(given(stores, job_id, at, **more))
 
 
 def shown(stores: Stores) -> list[tuple[str, str, str | None]]:
@@ -80,31 +74,26 @@ def test_a_feedback_is_kept_with_who_gave_it_when_for_which_question_and_why(sto
 
 
 def set_status(stores: Stores, job_id: str, at: str, **given: Any) -> Succeeded | Failed:
-    payload = {"memory_id": A, **given}
-    return run(
-        "set_status", [copy_of("set_status", payload, job_id, at=at, submitted_at=at)], stores, NOW, ignore_progress
-    )[job_id]
+    return outcome(stores, "set_status", {"memory_id": A, **given}, job_id, at=at, now=NOW)
 
 
 def test_what_replaced_a_memory_is_kept_beside_what_others_said_until_the_memory_holds_again(stores: Stores) -> None:
     give(stores, "1", verdict="helpful", by="agent")
     replaced = ("status", "wrong", "Memory #2 replaced it.")
-    assert isinstance(set_status(stores, "2", AT, status="Superseded", replaced_by=B), Succeeded)
+    done(set_status(stores, "2", AT, status="Superseded", replaced_by=B))
     assert sorted(shown(stores)) == [("agent", "helpful", None), replaced]
-    assert isinstance(set_status(stores, "2", AT, status="Superseded", replaced_by=B), Succeeded)
+    done(set_status(stores, "2", AT, status="Superseded", replaced_by=B))
     assert replaced in shown(stores), "a second run changes nothing"
-    assert isinstance(set_status(stores, "3", LATER, status="Active"), Succeeded)
+    done(set_status(stores, "3", LATER, status="Active"))
     assert shown(stores) == [("agent", "helpful", None)]
     set_status(stores, "4", AT, status="Superseded", replaced_by=B)
     assert shown(stores) == [("agent", "helpful", None)], "a request that came first undoes no later one"
 
 
 def test_a_memory_that_is_not_there_replaces_nothing(stores: Stores) -> None:
-    found = set_status(stores, "1", AT, status="Superseded", replaced_by="none")
-    assert isinstance(found, Failed)
-    assert found.error.code == "MEMORY_NOT_FOUND"
+    error = refused(set_status(stores, "1", AT, status="Superseded", replaced_by="none"))
+    assert error.code == "MEMORY_NOT_FOUND"
     known = stores.store.known(A)
-    assert known is not None
     assert (known.status, shown(stores)) == ("Active", [])
 
 
@@ -145,9 +134,7 @@ def test_feedback_on_a_memory_that_is_not_found_fails_and_is_not_kept(
 ) -> None:
     with stores.store.change(AT) as change:
         change.hide(B)
-    found = outcome(stores, memory_id=memory_id)
-    assert isinstance(found, Failed)
-    assert found.error.code == code
+    assert refused(given(stores, memory_id=memory_id)).code == code
     assert stores.store.feedback(memory_id) == []
 
 
@@ -159,9 +146,7 @@ def test_a_forgotten_memory_takes_its_feedback_with_it(stores: Stores) -> None:
     stores.store.scrub()
     data = stores.workspace.memory_db.read_bytes()
     assert (b"quokkazebra" in data, b"wombatnumbat" in data) == (False, False)
-    found = outcome(stores, "again")
-    assert isinstance(found, Failed)
-    assert found.error.code == "MEMORY_FORGOTTEN"
+    assert refused(given(stores, "again")).code == "MEMORY_FORGOTTEN"
 
 
 def test_a_note_on_another_memory_that_quotes_a_forgotten_one_loses_its_words_and_keeps_its_verdict(
@@ -171,8 +156,7 @@ def test_a_note_on_another_memory_that_quotes_a_forgotten_one_loses_its_words_an
     stores.store.add([(memory("c", long), None)], AT)
     give(stores, "1", verdict="wrong", note=f"No: {long}", query="the spool?")
     give(stores, "2", memory_id=B, note="Short and true.")
-    job = copy_of("forget", {"memory_ids": ["c"]}, "forget", at=LATER, submitted_at=LATER)
-    assert isinstance(run("forget", [job], stores, NOW, ignore_progress)["forget"], Succeeded)
+    done(outcome(stores, "forget", {"memory_ids": ["c"]}, "forget", at=LATER))
     assert [(each.verdict, each.note, each.query) for each in stores.store.feedback(A)] == [("wrong", None, None)]
     assert [each.note for each in stores.store.feedback(B)] == ["Short and true."]
     assert b"quokkas" not in stores.workspace.memory_db.read_bytes()
@@ -183,8 +167,7 @@ def test_a_feedback_whose_giver_is_named_by_a_forgotten_phrase_goes_with_its_ver
     stores.store.add([(memory("c", long), None)], AT)
     give(stores, "1", verdict="wrong", by=long)
     give(stores, "2", verdict="helpful", by="Ana")
-    job = copy_of("forget", {"memory_ids": ["c"]}, "forget", at=LATER, submitted_at=LATER)
-    assert isinstance(run("forget", [job], stores, NOW, ignore_progress)["forget"], Succeeded)
+    done(outcome(stores, "forget", {"memory_ids": ["c"]}, "forget", at=LATER))
     assert [(each.verdict, each.by) for each in stores.store.feedback(A)] == [("helpful", "Ana")]
     assert b"quokkas" not in stores.workspace.memory_db.read_bytes()
 

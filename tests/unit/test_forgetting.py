@@ -13,7 +13,7 @@ from typing import Any
 import fake_graph
 import pytest
 from fake_embedder import FakeEmbedder
-from job_copies import copy_of
+from job_copies import done, outcome, refused
 
 from bridge.compaction.contradictions import Conflict, conflict_id
 from bridge.compaction.record_draft import Rules
@@ -21,9 +21,7 @@ from bridge.graph import graph_files, installed
 from bridge.graph.graph import Graph
 from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata, slug
-from bridge.operations import run
 from bridge.settings import Settings
-from bridge.slices import ignore_progress
 from bridge.store.full_text import table_in_force
 from bridge.store.open_store import OpenStore
 from bridge.store.outbox import Outbox
@@ -83,7 +81,6 @@ class WithFakeGraph(fake_graph.WithFakeGraph):
 
 @pytest.fixture
 def stores(workspace: Workspace) -> Iterator[WithFakeGraph]:
-    spool.prepare(workspace.spool)
     with WithFakeGraph(workspace) as found:
         yield found
 
@@ -91,19 +88,7 @@ def stores(workspace: Workspace) -> Iterator[WithFakeGraph]:
 def do(
     stores: Stores, kind: str, payload: dict[str, Any], job_id: str = "job", at: str = AT, accepted_at: str = ""
 ) -> Succeeded | Failed:
-    accepted_at = accepted_at or at
-    job = copy_of(kind, payload, job_id, at=accepted_at, submitted_at=accepted_at)
-    return run(kind, [job], stores, clock.parse(at), ignore_progress)[job_id]
-
-
-def done(outcome: Succeeded | Failed) -> dict[str, Any]:
-    assert isinstance(outcome, Succeeded), outcome
-    return dict(outcome.result)
-
-
-def failed(outcome: Succeeded | Failed) -> JobError:
-    assert isinstance(outcome, Failed), outcome
-    return outcome.error
+    return outcome(stores, kind, payload, job_id, at=accepted_at or at, now=clock.parse(at))
 
 
 def remember(stores: Stores, context: str, *decisions: str, topic: str = "Storage", at: str = AT) -> str:
@@ -180,9 +165,11 @@ def test_what_is_forgotten_stays_away_from_jobs_of_before_and_comes_anew_with_th
     summary = {"topic": "Storage", "context": f"The {SECRET} sleeps."}
     gone = done(do(stores, "ingest", {"summary": summary}))["memory_id"]
     forgotten(stores, memory_ids=[gone])
-    assert failed(do(stores, "ingest", {"summary": summary}, "again", LATER, accepted_at=AT)).code == "MEMORY_FORGOTTEN"
+    assert (
+        refused(do(stores, "ingest", {"summary": summary}, "again", LATER, accepted_at=AT)).code == "MEMORY_FORGOTTEN"
+    )
     status = {"memory_id": gone, "status": "Draft"}
-    assert failed(do(stores, "set_status", status, "s", LATER, accepted_at=AT)).code == "MEMORY_FORGOTTEN"
+    assert refused(do(stores, "set_status", status, "s", LATER, accepted_at=AT)).code == "MEMORY_FORGOTTEN"
     after = done(do(stores, "ingest", {"summary": summary}, "new", "2026-11-20T14:00:00Z"))
     assert (after["memory_id"], after["duplicate"]) == (gone, False)
     assert after["memory_number"] == 2, "a number is never given twice"
@@ -191,10 +178,10 @@ def test_what_is_forgotten_stays_away_from_jobs_of_before_and_comes_anew_with_th
 def test_it_is_all_or_nothing_and_the_nearest_are_named(stores: WithFakeGraph) -> None:
     known = remember(stores, "Lakes.")
     wrong = known[:-1] + ("0" if known[-1] != "0" else "1")
-    error = failed(do(stores, "forget", {"memory_ids": [known, wrong]}))
+    error = refused(do(stores, "forget", {"memory_ids": [known, wrong]}))
     assert (error.code, error.details["nearest"], error.details["unknown"]) == ("MEMORY_NOT_FOUND", [known], [wrong])
     assert stores.store.get(known) is not None
-    error = failed(do(stores, "forget", {"topic_id": "storrage"}))
+    error = refused(do(stores, "forget", {"topic_id": "storrage"}))
     assert (error.code, error.details["nearest"]) == ("TOPIC_NOT_FOUND", ["storage"])
 
 
@@ -243,7 +230,6 @@ def without_cognee(workspace: Workspace) -> Stores:
 def test_where_cognee_is_no_longer_installed_its_graph_is_removed_and_made_again_later(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch, cut_off: bool
 ) -> None:
-    spool.prepare(workspace.spool)
     with WithFakeGraph(workspace) as stores:
         gone, other = remember(stores, f"The {SECRET} lives on an island."), remember(stores, "Lakes.")
         stores.graph.deliver_all()
@@ -313,8 +299,6 @@ def test_a_record_is_made_anew_from_what_remains(stores: WithFakeGraph) -> None:
     ((old, new),) = [(pair["old"], pair["new"]) for pair in result["records_rebuilt"]]
     assert (old, stores.store.get(old), stores.store.forgotten_at(old)) == (record, None, LATER)
     made = stores.store.get(new)
-    assert made is not None
-    assert made.content is not None
     assert made.sources == (a, b)
     assert made.content.decisions == ("Store rows in SQLite (2026-11-01, #1)", "Keep the log small (2026-11-02, #2)")
     assert statuses(stores) == {a: "Superseded", b: "Superseded", new: "DecisionRecord"}
@@ -332,8 +316,6 @@ def test_a_rejected_conflict_stays_rejected_in_a_record_that_is_made_anew(stores
     assert done(do(stores, "compact", payload, "compact", AT))["conflicts"] == []
     ((_, new),) = [tuple(pair.values()) for pair in forgotten(stores, memory_ids=[gone])["records_rebuilt"]]
     made = stores.store.get(new)
-    assert made is not None
-    assert made.content is not None
     assert made.content.decisions == ("Retry five times (2026-11-01, #1)", "Retry three times (2026-11-02, #2)")
 
 
@@ -348,8 +330,6 @@ def test_a_record_is_made_anew_under_another_number_by_the_template_though_a_mod
     monkeypatch.setattr(stores, "asker", lambda job_id: pytest.fail("the model is asked"))
     (made,) = forgotten(stores, memory_ids=[gone])["records_rebuilt"]
     after, history = stores.store.get(made["new"]), stores.store.compactions.latest(made["new"])
-    assert after is not None
-    assert history is not None
     assert (after.number > before.number, history.narrative_source) == (True, "template")
 
 
@@ -387,7 +367,6 @@ def test_a_chain_of_records_is_made_anew_from_its_beginning(stores: WithFakeGrap
         a: "Superseded", b: "Superseded", c: "Superseded", new[first]: "Superseded", new[second]: "DecisionRecord",
     }  # fmt: skip
     latest = stores.store.get(new[second])
-    assert latest is not None
     assert set(latest.sources) == {new[first], c}
     assert holds(stores.workspace, SECRET) == []
 
@@ -503,7 +482,7 @@ def test_an_imported_memory_comes_back_under_no_other_id(stores: WithFakeGraph) 
     assert result["forgotten"] == [imported.id]
     assert result[JOB_FILES]["doomed"] == ["waiting"]
     again = do(stores, "ingest", {"summary": said}, "again", "2026-11-20T14:00:00Z", accepted_at=AT)
-    assert failed(again).code == "MEMORY_FORGOTTEN"
+    assert refused(again).code == "MEMORY_FORGOTTEN"
 
 
 # --- files ---
@@ -639,7 +618,7 @@ def test_a_file_copied_in_for_an_import_goes_and_the_import_that_waits_for_it_fa
     forgotten(stores, memory_ids=[gone])
     assert [path.name for path in folder.iterdir()] == ["other.jsonl"]
     path = folder.relative_to(stores.workspace.root) / "told.jsonl"
-    assert failed(do(stores, "import", {"path": path.as_posix()}, "import", LATER)).code == "ARGUMENT_INVALID"
+    assert refused(do(stores, "import", {"path": path.as_posix()}, "import", LATER)).code == "ARGUMENT_INVALID"
 
 
 def test_a_later_drop_stays_and_so_does_a_job_that_only_names_a_file(stores: WithFakeGraph) -> None:
@@ -769,7 +748,7 @@ def test_what_a_job_left_that_gave_up_the_next_one_sees_to(
     stores.workspace.picture.write_text(SECRET)
     with monkeypatch.context() as patched:
         patched.setattr(RecordedGraph, "scrub", lambda self: (_ for _ in ()).throw(JobError("GRAPH_UNAVAILABLE")))
-        assert failed(do(stores, "forget", {"memory_ids": [gone]}, "first", LATER)).code == "GRAPH_UNAVAILABLE"
+        assert refused(do(stores, "forget", {"memory_ids": [gone]}, "first", LATER)).code == "GRAPH_UNAVAILABLE"
     assert holds(stores.workspace, SECRET)
     forgotten(stores, job_id="second", memory_ids=[other])
     assert holds(stores.workspace, SECRET) == []
@@ -783,7 +762,7 @@ def test_a_job_that_the_worker_did_not_finish_names_the_job_files_of_one_that_ga
     ended(stores.workspace, "told", "ingest", {"summary": {"topic": "Z", "context": "c"}}, result={"memory_id": gone})
     with monkeypatch.context() as patched:
         patched.setattr(RecordedGraph, "scrub", lambda self: (_ for _ in ()).throw(JobError("GRAPH_UNAVAILABLE")))
-        failed(do(stores, "forget", {"memory_ids": [gone]}, "first", LATER))
+        refused(do(stores, "forget", {"memory_ids": [gone]}, "first", LATER))
     assert forgotten(stores, job_id="second", memory_ids=[other])[JOB_FILES]["jobs"] == ["told"]
     # The worker died before it removed the job's files, so it asks the child again.
     assert forgotten(stores, job_id="second", memory_ids=[other])[JOB_FILES]["jobs"] == ["told"]

@@ -8,18 +8,14 @@ from typing import Any
 
 import pytest
 from fake_embedder import FakeEmbedder
-from job_copies import copy_of
+from job_copies import done, outcome, refused
 
 from bridge.compaction import judgement
 from bridge.graph import graph_files
 from bridge.graph.open_stores import Stores
-from bridge.operations import run
 from bridge.settings import Settings
-from bridge.slices import ignore_progress
-from jobs import clock, spool
 from jobs.errors import JobError
 from jobs.layout import Workspace
-from jobs.lifecycle import Failed, Succeeded
 
 AT = "2026-11-20T12:00:00Z"
 SECRET = "quokkazebra"
@@ -28,23 +24,14 @@ SECRET = "quokkazebra"
 @pytest.fixture
 def stores(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stores]:
     monkeypatch.setattr("bridge.graph.installed.is_installed", lambda: False)
-    spool.prepare(workspace.spool)
     settings = replace(Settings(), llm_api_key="key", llm_model="openai/some")
     with Stores(workspace, settings, load_embedder=lambda _: FakeEmbedder()) as found:
         yield found
 
 
-def do(stores: Stores, kind: Any, payload: dict[str, Any], job_id: str = "job") -> Succeeded | Failed:
-    return run(
-        kind, [copy_of(kind, payload, job_id, at=AT, submitted_at=AT)], stores, clock.parse(AT), ignore_progress
-    )[job_id]
-
-
 def remember(stores: Stores, *decisions: str) -> str:
     payload = {"summary": {"topic": "Uploads", "context": f"{SECRET} said so.", "decisions": list(decisions)}}
-    outcome = do(stores, "ingest", payload, f"job-{len(decisions)}")
-    assert isinstance(outcome, Succeeded), outcome
-    return str(outcome.result["memory_id"])
+    return str(done(outcome(stores, "ingest", payload, f"job-{len(decisions)}", at=AT))["memory_id"])
 
 
 def test_a_memory_is_stored_and_nothing_is_owed_to_a_graph(stores: Stores) -> None:
@@ -63,16 +50,14 @@ def test_a_memory_is_stored_and_nothing_is_owed_to_a_graph(stores: Stores) -> No
     ],
 )  # fmt: skip
 def test_what_needs_the_graph_says_so(stores: Stores, kind: str, payload: dict[str, Any]) -> None:
-    outcome = do(stores, kind, payload)
-    assert isinstance(outcome, Failed)
-    assert outcome.error.code == "GRAPH_NOT_INSTALLED"
-    assert "cognee-memory setup --graph" in outcome.error.remediation
+    error = refused(outcome(stores, kind, payload, at=AT))
+    assert error.code == "GRAPH_NOT_INSTALLED"
+    assert "cognee-memory setup --graph" in error.remediation
 
 
 def test_a_text_that_is_to_be_cognified_is_kept_as_a_memory(stores: Stores) -> None:
-    outcome = do(stores, "cognify", {"texts": ["Some raw text."]})
-    assert isinstance(outcome, Failed)
-    assert "kept" in outcome.error.message
+    error = refused(outcome(stores, "cognify", {"texts": ["Some raw text."]}, at=AT))
+    assert "kept" in error.message
     assert stores.store.count() == 1
 
 
@@ -91,8 +76,7 @@ def test_forgetting_removes_a_graph_of_before_with_its_texts_and_later_all_memor
     databases = graph_files.databases_of(workspace)
     databases.mkdir(parents=True)
     (databases / "cognee_graph_ladybug").write_text(SECRET)
-    outcome = do(stores, "forget", {"memory_ids": [gone]}, "forget")
-    assert isinstance(outcome, Succeeded), outcome
+    done(outcome(stores, "forget", {"memory_ids": [gone]}, "forget", at=AT))
     assert not databases.exists()
     left = [path for path in workspace.root.rglob("cognee_graph_ladybug") if path.is_file()]
     assert left == [], "the graph that was set aside is removed too"

@@ -8,41 +8,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from inbox_door import Door
 
-from bridge.settings import Settings
 from jobs import clock, files, spool
-from jobs.layout import SpoolPaths
-from jobs.model import encode
 from worker.inbox import intake as intake_module
 from worker.inbox.control import Control
-from worker.inbox.intake import Intake
 from worker.scheduling import recovery
-from worker.scheduling.ledger import Ledger
-
-
-class Door:
-    def __init__(self, folder: Path, grace: float = 0.0) -> None:
-        self.place = SpoolPaths(folder)
-        spool.prepare(self.place)
-        self.ledger = Ledger(self.place, [])
-        settings = Settings(
-            max_job_bytes=4096, max_active_jobs=100, min_free_bytes=0, max_attempts=4,
-            partial_write_grace=grace, test_jobs=True,
-        )  # fmt: skip
-        self.intake = Intake(self.place, self.ledger, settings)
-
-    def drop(self, job_id: str) -> Path:
-        path = self.place.dropped(job_id)
-        path.write_bytes(encode({"schema_version": 1, "job_id": job_id, "kind": "noop", "payload": {}}))
-        return path
-
-    def has(self, job_id: str) -> bool:
-        return self.ledger.get(job_id) is not None
-
-
-@pytest.fixture
-def door(tmp_path: Path) -> Door:
-    return Door(tmp_path / "spool")
 
 
 def refusing(action: Callable[..., object], name: str, code: int) -> Callable[..., object]:
@@ -64,17 +35,16 @@ def test_what_cannot_be_moved_gets_one_answer_and_stops_no_other(
     with monkeypatch.context() as immovable:
         immovable.setattr(Path, "replace", refusing(Path.replace, "a.json", code))
         for number in range(4):
-            door.drop(f"b{number}")
+            door.drop(f"b{number}.json")
             door.intake.scan()
             assert door.has(f"b{number}")
         assert len(list(door.place.rejected.iterdir())) == 1, "the reason, once"
         record = spool.read_record(door.place, "a")
-        assert record is not None
         assert (record.state, record.generation) == ("rejected", 1)
     door.intake.scan()
     assert door.place.dropped("a").is_dir(), "it has its answer"
     door.place.dropped("a").rmdir()
-    door.drop("a")
+    door.drop("a.json")
     door.intake.scan()
     assert door.has("a")
 
@@ -82,10 +52,10 @@ def test_what_cannot_be_moved_gets_one_answer_and_stops_no_other(
 def test_a_good_file_that_cannot_be_taken_away_is_accepted_once_and_stops_no_other(
     door: Door, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    door.drop("a")
+    door.drop("a.json")
     monkeypatch.setattr(Path, "unlink", refusing(Path.unlink, "a.json", errno.EPERM))
     for number in range(4):
-        door.drop(f"b{number}")
+        door.drop(f"b{number}.json")
         door.intake.scan()
         assert door.has(f"b{number}")
     assert door.has("a")
@@ -93,7 +63,7 @@ def test_a_good_file_that_cannot_be_taken_away_is_accepted_once_and_stops_no_oth
 
 
 def test_a_file_that_cannot_be_read_for_a_while_is_read_later(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
-    door.drop("a")
+    door.drop("a.json")
     real = os.open
 
     def failing(path: Path, *arguments: int, **options: int | None) -> int:
@@ -103,7 +73,7 @@ def test_a_file_that_cannot_be_read_for_a_while_is_read_later(door: Door, monkey
 
     with monkeypatch.context() as broken:
         broken.setattr(os, "open", failing)
-        door.drop("b")
+        door.drop("b.json")
         door.intake.scan()
         assert door.has("b")
         assert not door.has("a")
@@ -115,8 +85,8 @@ def test_a_file_that_cannot_be_read_for_a_while_is_read_later(door: Door, monkey
 
 
 def test_a_file_put_in_place_by_link_and_unlink_is_waited_for(tmp_path: Path) -> None:
-    door = Door(tmp_path / "spool", grace=60.0)
-    path = door.drop("a")
+    door = Door(tmp_path / "spool", partial_write_grace=60.0)
+    path = door.drop("a.json")
     path.rename(path.with_name(".a.part"))
     path.hardlink_to(path.with_name(".a.part"))
     door.intake.scan()
@@ -160,8 +130,8 @@ def test_a_rejection_that_the_disk_refuses_waits_and_stops_no_other_file(
     with monkeypatch.context() as disk:
         disk.setattr(Path, "replace", full)
         for number in range(3):
-            door.drop(f"a{number}")
-            door.drop(f"z{number}")
+            door.drop(f"a{number}.json")
+            door.drop(f"z{number}.json")
             door.intake.scan()
             assert door.has(f"a{number}"), "before it in the folder"
             assert door.has(f"z{number}"), "and behind it"
@@ -175,7 +145,7 @@ def test_a_rejection_that_the_disk_refuses_waits_and_stops_no_other_file(
 
 
 def test_an_error_that_ends_a_scan_loses_no_valid_file(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
-    door.drop("a")
+    door.drop("a.json")
     (door.place.inbox / "not a job's name.json").write_bytes(b"{}")
 
     def fails(*_: object) -> None:

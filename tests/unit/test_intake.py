@@ -3,70 +3,21 @@
 from __future__ import annotations
 
 import itertools
-import json
 import os
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
+from inbox_door import Door, file_of
 
-from bridge.settings import Settings
 from jobs import spool
-from jobs.layout import SpoolPaths
 from jobs.model import encode
-from worker.inbox.intake import Intake
-from worker.scheduling.ledger import Ledger
-
-
-class Door:
-    """An inbox, and who reads it. The grace for unfinished writes is over at once unless ``grace`` is given."""
-
-    def __init__(self, folder: Path, *, grace: float = 0.0, test_jobs: bool = True, **limits: int) -> None:
-        self.place = SpoolPaths(folder)
-        spool.prepare(self.place)
-        self.ledger = Ledger(self.place, [])
-        self.taken: list[str] = []
-        known = {"max_job_bytes": 4096, "max_active_jobs": 100, "min_free_bytes": 0, "max_attempts": 4, **limits}
-        self.intake = Intake(
-            self.place,
-            self.ledger,
-            Settings(partial_write_grace=grace, test_jobs=test_jobs, **known),
-            self._accepted,
-        )
-
-    def _accepted(self) -> None:
-        """As the worker does: what has become due goes into the queue."""
-        self.taken.extend(record.job_id for record in self.ledger.take_announced())
-
-    def drop(self, name: str, content: bytes | None = None, **fields: Any) -> Path:
-        path = self.place.inbox / name
-        path.write_bytes(file_of(name.removesuffix(".json"), **fields) if content is None else content)
-        return path
-
-    def look(self) -> None:
-        self.intake.scan()
-        self.intake.scan()  # an unparsable file is looked at twice before its grace is over
-
-    def reason(self, stem: str) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads((self.place.rejected / f"{stem}.1.reason.json").read_bytes())
-        return found
-
-
-def file_of(job_id: str, **fields: Any) -> bytes:
-    return encode({"schema_version": 1, "job_id": job_id, "kind": "noop", "payload": {}, **fields})
-
-
-@pytest.fixture
-def door(tmp_path: Path) -> Door:
-    return Door(tmp_path / "spool")
 
 
 def test_a_good_file_becomes_a_job_and_is_enqueued(door: Door) -> None:
     path = door.drop("a.json", priority=3)
     door.look()
     record = door.ledger.get("a")
-    assert record is not None
     assert (record.state, record.priority, record.accepted_at is not None) == ("queued", 3, True)
     assert door.taken == ["a"]
     assert not path.exists()
@@ -124,8 +75,6 @@ def test_a_bad_file_is_rejected_with_record_reason_and_the_file_kept(
     door.look()
     stem = name.removesuffix(".json")
     record = spool.read_record(door.place, stem)
-    assert record is not None
-    assert record.error is not None
     assert (record.state, record.error["code"]) == ("rejected", code)
     assert record.error["message"].endswith((".", "?"))
     assert record.error["remediation"] != ""
@@ -177,7 +126,7 @@ def test_a_test_job_is_unknown_where_test_jobs_are_off(tmp_path: Path) -> None:
 
 
 def test_an_unfinished_file_is_left_alone_while_it_may_grow(tmp_path: Path) -> None:
-    door = Door(tmp_path / "spool", grace=3600.0)
+    door = Door(tmp_path / "spool", partial_write_grace=3600.0)
     path = door.drop("a.json", b'{"schema_version"')
     door.look()
     assert path.exists()
@@ -200,7 +149,7 @@ def test_the_grace_begins_anew_whenever_the_file_grows(tmp_path: Path) -> None:
 
 
 def test_a_file_that_vanished_is_waited_for_no_longer(tmp_path: Path) -> None:
-    door = Door(tmp_path / "spool", grace=3600.0)
+    door = Door(tmp_path / "spool", partial_write_grace=3600.0)
     door.drop("a.json", b"{").unlink()
     door.drop("b.json", b"{")
     door.intake.scan()
@@ -215,7 +164,6 @@ def test_a_good_drop_follows_a_rejected_one(door: Door) -> None:
     door.drop("a.json")
     door.look()
     record = door.ledger.get("a")
-    assert record is not None
     assert (record.state, record.generation, record.error) == ("queued", 2, None)
 
 

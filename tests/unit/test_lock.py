@@ -43,7 +43,6 @@ def holder(path: Path, *heir: str, note: str = "") -> Iterator[subprocess.Popen[
     )
     with process:
         try:
-            assert process.stdout is not None
             assert process.stdout.readline() == b"here\n"
             yield process
         finally:

@@ -24,7 +24,6 @@ def test_a_plain_summary_gets_the_metadata_that_it_lacks() -> None:
         created_at=ADDED, updated_at=ADDED,
     )  # fmt: skip
     content = found.memory.content
-    assert content is not None
     assert content.decisions == ("Keep summaries as plain text first", "Write metadata later")
     assert content.references.plans == ("Plan 014",)
     assert content.references.files == ("src/summary.py",)
@@ -33,7 +32,6 @@ def test_a_plain_summary_gets_the_metadata_that_it_lacks() -> None:
 def test_the_original_is_kept_word_for_word() -> None:
     for text in (PLAIN, ENRICHED):
         original = converted(text).original
-        assert original is not None
         assert (original.kind, original.text) == ("legacy", text)
 
 

@@ -15,21 +15,19 @@ from typing import Any
 import jsonschema
 import pytest
 from fake_embedder import FakeEmbedder
-from job_copies import copy_of
+from job_copies import done, outcome, refused as refusal
 from shelf import add_decisions
 
 from bridge.compaction import previews
 from bridge.compaction.previews import Preview
 from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata
-from bridge.operations import compact, run
+from bridge.operations import compact
 from bridge.settings import Settings
-from bridge.slices import ignore_progress
 from bridge.store.similar_ids import nearest
 from jobs import clock
 from jobs.errors import JobError
 from jobs.layout import Workspace
-from jobs.lifecycle import Failed, Succeeded
 from tools.schemas import schemas
 
 NOW = clock.parse("2026-11-20T12:00:00Z")
@@ -47,22 +45,12 @@ def add(stores: Stores, *decisions: str, topic_id: str = "uploads", **other: Any
     return add_decisions(stores.store, memory_id, decisions, topic_id=topic_id, **other)
 
 
-def outcome(stores: Stores, topic_id: str = "uploads", **payload: Any) -> Succeeded | Failed:
-    payload = {"topic_id": topic_id, "preview": True, **payload}
-    at = clock.iso(NOW)
-    return run("compact", [copy_of("compact", payload, at=at, submitted_at=at)], stores, NOW, ignore_progress)["job"]
-
-
 def shown(stores: Stores, topic_id: str = "uploads") -> dict[str, Any]:
-    found = outcome(stores, topic_id)
-    assert isinstance(found, Succeeded), found
-    return found.result
+    return done(outcome(stores, "compact", {"topic_id": topic_id, "preview": True}, at=clock.iso(NOW)))
 
 
-def refused(stores: Stores, topic_id: str = "uploads", **payload: Any) -> JobError:
-    found = outcome(stores, topic_id, **payload)
-    assert isinstance(found, Failed), found
-    return found.error
+def refused(stores: Stores, topic_id: str = "uploads") -> JobError:
+    return refusal(outcome(stores, "compact", {"topic_id": topic_id, "preview": True}, at=clock.iso(NOW)))
 
 
 def dump(workspace: Workspace) -> list[str]:
@@ -262,7 +250,6 @@ def test_a_preview_is_kept_as_it_was_shown(stores: Stores, workspace: Workspace)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
     kept = previews.load(workspace, found["preview_digest"])
-    assert kept is not None
     assert (kept.record, kept.conflicts, kept.warnings) == (
         found["decision_record"], found["conflicts"], found["warnings"],
     )  # fmt: skip

@@ -77,7 +77,6 @@ def stand_in(place: Place, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
         cwd=package.parent, env={**place.environment, "PYTHONPATH": str(PROJECT)},
         stdin=subprocess.PIPE, stdout=subprocess.PIPE,
     ) as process:  # fmt: skip
-        assert process.stdout is not None
         assert process.stdout.readline() == b"held\n"
         beat(place, process.pid)
         yield process

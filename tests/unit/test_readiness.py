@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 
 from bridge.store import database
-from jobs import clock, files, heartbeat, spool
+from jobs import clock, files, heartbeat
 from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lock import Lock
@@ -17,13 +16,6 @@ from jobs.model import encode
 from worker.monitoring import readiness
 
 NOW = clock.now()
-
-
-@pytest.fixture
-def workspace(tmp_path: Path) -> Workspace:
-    found = Workspace(tmp_path)
-    spool.prepare(found.spool)
-    return found
 
 
 @pytest.fixture

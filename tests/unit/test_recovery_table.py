@@ -109,7 +109,6 @@ def test_after_mending_no_accepted_job_is_lost_records_and_copies_agree_and_a_se
     live = {found.job_id: found for found in recover(place, NOW)}
     after = spool.read_record(place, ID)
     if record in ("queued", "running", "retrying"):
-        assert after is not None
         assert after.state in ("queued", "retrying") if copy != "absent" else after.state == "failed"
     if record in ENDS:
         assert after == record_in(record)  # type: ignore[arg-type]
@@ -223,8 +222,6 @@ def test_a_job_during_which_the_worker_always_dies_ends_as_poison(tmp_path: Path
         executing(place)
     assert recover(place, NOW, worker_died=True, crash_limits=crash_limits) == []
     ended = spool.read_record(place, ID)
-    assert ended is not None
-    assert ended.error is not None
     assert (ended.state, ended.error["code"], ended.worker_deaths) == ("failed", "POISON", 3)
     assert (place.copy(ID).exists(), place.ended_copy(ID).exists()) == (False, True)
 
@@ -327,8 +324,6 @@ def test_a_live_record_whose_copy_is_gone_ends_with_what_to_do(tmp_path: Path) -
     place = left_behind(tmp_path / "spool", "retrying", "absent", dropped=False)
     assert recover(place, NOW) == []
     record = spool.read_record(place, ID)
-    assert record is not None
-    assert record.error is not None
     assert (record.state, record.error["code"], record.error["remediation"]) == (
         "failed", "JOB_NOT_FOUND", "Submit the job again.",
     )  # fmt: skip
@@ -449,7 +444,6 @@ def test_an_acceptance_cut_anywhere_is_an_acceptance_in_the_end(
     def check(place: SpoolPaths, live: list[Record]) -> None:
         ledger = take_in(place, live)
         record = ledger.get(ID)
-        assert record is not None
         assert (record.state, record.generation, record.job_sha256) == ("queued", 1, JOB.sha256)
         assert place.copy(ID).exists()
         assert not place.dropped(ID).exists()
@@ -466,7 +460,6 @@ def test_an_acceptance_cut_anywhere_is_an_acceptance_in_the_end(
 def test_an_end_cut_anywhere_runs_again_or_has_ended(tmp_path: Path, cut_after: Callable[[int | None], None]) -> None:
     def check(place: SpoolPaths, live: list[Record]) -> None:
         record = spool.read_record(place, ID)
-        assert record is not None
         if record.ended:
             assert live == []
             assert (place.copy(ID).exists(), place.ended_copy(ID).exists()) == (False, True)
@@ -488,7 +481,6 @@ def test_a_replay_cut_anywhere_has_begun_or_can_be_asked_for_again(
 ) -> None:
     def check(place: SpoolPaths, live: list[Record]) -> None:
         record = spool.read_record(place, ID)
-        assert record is not None
         if record.ended:
             assert record == record_in("failed")
             again = Ledger(place, live).replay(ID)
@@ -513,8 +505,6 @@ def test_a_rejection_cut_anywhere_is_a_rejection_in_the_end(
         assert live == []
         take_in(place, live)
         record = spool.read_record(place, ID)
-        assert record is not None
-        assert record.error is not None
         assert (record.state, record.error["code"]) == ("rejected", "KIND_UNKNOWN")
         assert not place.dropped(ID).exists()
         assert [p for p in place.rejected.iterdir() if b'"magic"' in p.read_bytes() and "reason" not in p.name]

@@ -12,20 +12,17 @@ from typing import Any
 
 import pytest
 from fake_graph import FakeCognee, WithFakeGraph
-from job_copies import copy_of
+from job_copies import done, outcome, refused
 from old_workspace import OldWorkspace
 
 from bridge.forgetting.leftovers import of_earlier
 from bridge.graph.llm_budget import Meter
 from bridge.memory import Content, Memory, Metadata
-from bridge.operations import run
 from bridge.settings import Settings
-from bridge.slices import ignore_progress
 from bridge.store.values import Addition, ExtractedNode, Extraction
 from bridge.transfer import export, export_file
 from jobs import clock
 from jobs.layout import Workspace
-from jobs.lifecycle import Failed, Succeeded
 
 KEY = "AKIA" + "Q3EGXYZ7ABCDWXYZ"
 MARK = "[REDACTED:aws-access-key]"
@@ -58,13 +55,8 @@ class Place(WithFakeGraph):
         workspace.memory.mkdir(mode=0o700, parents=True, exist_ok=True)
         super().__init__(workspace, settings, cognee=Cognee())
 
-    def run(self, kind: str, payload: dict[str, Any], job_id: str = "job", **fields: Any) -> Succeeded | Failed:
-        return run(kind, [copy_of(kind, payload, job_id, at=AT, **fields)], self, NOW, ignore_progress)[job_id]
-
     def done(self, kind: str, payload: dict[str, Any], job_id: str = "job", **fields: Any) -> dict[str, Any]:
-        outcome = self.run(kind, payload, job_id, **fields)
-        assert isinstance(outcome, Succeeded), outcome
-        return outcome.result
+        return done(outcome(self, kind, payload, job_id, at=AT, now=NOW, **fields))
 
     def holding(self) -> list[str]:
         """The files of the store that hold the secret."""
@@ -246,7 +238,6 @@ def test_what_is_wrong_with_a_file_is_said_without_its_secrets(opened: Callable[
     header = {"type": "header", "format": "cognee-memory-export", "version": 1}
     lines = [json.dumps(header), json.dumps({"type": "cognified", KEY: 1}), export_file.EDITED]
     (place.workspace.root / "memories.jsonl").write_text("\n".join(lines))
-    outcome = place.run("import", {"path": "memories.jsonl"})
-    assert isinstance(outcome, Failed)
-    assert MARK in outcome.error.message
-    assert KEY not in json.dumps(outcome.error.as_dict())
+    error = refused(outcome(place, "import", {"path": "memories.jsonl"}, at=AT))
+    assert MARK in error.message
+    assert KEY not in json.dumps(error.as_dict())

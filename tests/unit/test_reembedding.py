@@ -18,7 +18,6 @@ from bridge.embedding.local_model import LocalModel
 from bridge.embedding.local_models import ENGLISH, MULTILINGUAL
 from bridge.settings import load
 from bridge.store.store import Store
-from jobs import spool
 from jobs.layout import Workspace
 from worker.inbox.own_job import Reembedding
 
@@ -52,7 +51,6 @@ def store_of(workspace: Workspace, identity: str) -> None:
 
 
 def watch(workspace: Workspace, model: LocalModel | None, ledger: Ledger | None = None) -> Reembedding:
-    spool.prepare(workspace.spool)
     embedding = {"embedding_provider": "openai"}
     if model is not None:
         embedding = {"embedding_provider": model.provider, "embedding_model": model.model}

@@ -17,12 +17,11 @@ import numpy as np
 import pytest
 from fake_embedder import FakeEmbedder
 from fake_graph import WithFakeGraph
-from job_copies import copy_of, task
+from job_copies import done, outcome, task
 
 from bridge.argument_table import ARGUMENTS, DEFAULT_PRESET
 from bridge.embedding.config import EmbeddingConfig
 from bridge.embedding.embedder import Embedder, Vectors
-from bridge.operations import run
 from bridge.operations.ingest import prepare
 from bridge.search.ranking import LEXICAL_WEIGHT, NAME_SHARE, least_best
 from bridge.search.reader import Reader
@@ -35,7 +34,6 @@ from bridge.store.store import Store
 from bridge.text.terms import INDEX_FORMAT
 from jobs import clock
 from jobs.layout import Workspace
-from jobs.lifecycle import Succeeded
 
 ROOT = Path(__file__).resolve().parents[2]
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -184,7 +182,6 @@ def test_the_index_of_a_long_memory_is_sound_and_goes_whole(tmp_path: Path) -> N
     inspected = store_status(workspace, 10)
     assert (inspected.memories, inspected.words) == (1 + len(OTHERS), 1 + len(OTHERS))
     with open_audit(workspace) as audit:
-        assert audit is not None
         assert list(audit.memories(Slices(ignore_progress, "", 0), None)) == []
     with closing(Store(workspace, FLAT)) as store:
         assert store._words.is_sound(closely=True)
@@ -221,10 +218,7 @@ def weeks(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> dict[
     payload = {"topic_id": script["compaction"]["topic_id"], "preview": False}
     with WithFakeGraph(after) as stores:
         stores._embedder = embedder
-        done = run(
-            "compact", [copy_of("compact", payload, at=TODAY, submitted_at=TODAY)], stores, NOW, ignore_progress
-        )["job"]
-    assert isinstance(done, Succeeded), done
+        done(outcome(stores, "compact", payload, at=TODAY, now=NOW))
     return {"before": asking(before, embedder), "after": asking(after, embedder)}
 
 
@@ -305,7 +299,6 @@ def test_an_index_of_version_0_4_0_is_made_anew_and_is_then_sound(tmp_path: Path
         database.set_meta(connection, "words_format", "3")
     Store(workspace, embedder).close()
     with open_audit(workspace) as audit:
-        assert audit is not None
         assert list(audit.memories(Slices(ignore_progress, "", 0), None)) == []
     assert [hit["summary_text"] for hit in asking(workspace, embedder)("#41")] == ["Fixed by #41-"]
 

@@ -25,13 +25,6 @@ NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
 @pytest.fixture
-def workspace(tmp_path: Path) -> Workspace:
-    workspace = Workspace(tmp_path)
-    spool.prepare(workspace.spool)
-    return workspace
-
-
-@pytest.fixture
 def place(workspace: Workspace) -> SpoolPaths:
     return workspace.spool
 

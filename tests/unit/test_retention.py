@@ -151,14 +151,6 @@ def test_it_is_time_at_the_start_every_hour_when_asked_and_when_the_limits_are_e
 
 
 @pytest.fixture
-def workspace(tmp_path: Path) -> Workspace:
-    workspace = Workspace(tmp_path / "workspace")
-    workspace.root.mkdir()
-    spool.prepare(workspace.spool)
-    return workspace
-
-
-@pytest.fixture
 def place(workspace: Workspace) -> SpoolPaths:
     return workspace.spool
 

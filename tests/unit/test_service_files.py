@@ -40,7 +40,6 @@ def command_of_the_agent() -> list[str]:
 
 def command_of_the_task() -> list[str]:
     action = ElementTree.parse(TASK).getroot().find("Actions/Exec", _TASKS)
-    assert action is not None
     arguments = str(action.findtext("Arguments", namespaces=_TASKS))
     return [str(action.findtext("Command", namespaces=_TASKS)), *re.findall(r"[^\s\"]+", arguments)]
 

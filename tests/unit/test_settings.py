@@ -333,12 +333,10 @@ def test_a_reranker_is_in_a_folder_of_the_user_or_behind_an_endpoint(sources: So
     assert sources.load().reranking is None
     sources.toml('rerank_model = "~/minilm"\nrerank_hits = 30')
     local = sources.load().reranking
-    assert local is not None
     assert (local.is_local, local.hits) == (True, 30)
     assert Path(local.model) == Path("/home/me/minilm")
     sources.toml('rerank_model = "~/judge"\nrerank_endpoint = "https://judge.example/rerank"\nrerank_api_key = "k-1"')
     remote = sources.load().reranking
-    assert remote is not None
     assert (remote.is_local, remote.model, remote.api_key) == (False, "~/judge", "k-1")
     assert "k-1" not in repr(sources.load())
 

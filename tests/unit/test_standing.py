@@ -15,7 +15,7 @@ from uuid import UUID
 import pytest
 from fake_embedder import FakeEmbedder
 from hypothesis import given, settings as settings_of, strategies as st
-from job_copies import copy_of
+from job_copies import done, outcome, refused
 from questions import answer_to
 
 from bridge.embedding import model_files
@@ -25,12 +25,10 @@ from bridge.embedding.model_files import DEFAULT_FOLDER
 from bridge.embedding.onnx import OnnxEmbedder
 from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata
-from bridge.operations import run
 from bridge.search import listing, review
 from bridge.search.session_start import session_start
 from bridge.search.standings import DISPUTED, LIKELY, POSSIBLE, REPLACED, Standings, read
 from bridge.settings import Settings
-from bridge.slices import ignore_progress as ignore
 from bridge.standing import comparison, cross_encoder, judge
 from bridge.standing.statements import digest, statements
 from bridge.store.catalogue import Replacement, Settlement
@@ -155,7 +153,6 @@ def test_what_stands_beside_each_other_in_one_memory_is_not_replaced_by_a_repeti
 
 def lists_of(place: Place) -> Sequence[Replacement]:
     with reader_of(place.workspace).lists() as lists:
-        assert lists is not None
         return lists.replacements()
 
 
@@ -539,7 +536,6 @@ def test_a_verdict_that_calls_the_older_one_the_newer_settles_the_same_pair() ->
 def test_what_was_said_counts_more_than_a_surer_pair_that_was_found() -> None:
     found = [Replacement(*OLDER, 3, 2, 1.0, 20.0), Replacement(*OLDER, *NEWER, 0.75, 10.0)]
     fall = read(settled(found, [OfPair(*OLDER, *NEWER, "newer", 10.0, Settlement("a", AT, None))]), [OLDER]).fall(OLDER)
-    assert fall is not None
     assert (fall.by, fall.cause) == (NEWER, "said")
 
 
@@ -548,9 +544,7 @@ def resolved(place: Place, verdict: str, at: str = AT, job_id: str = "job", **gi
     payload = {**sides, "verdict": verdict, "by": "person", **given}
     with Stores(place.workspace, ALL) as stores:
         stores._embedder = place.embedder
-        return run("resolve", [copy_of("resolve", payload, job_id, at=at, submitted_at=at)], stores, NOW, ignore)[
-            job_id
-        ]
+        return outcome(stores, "resolve", payload, job_id, at=at, now=NOW)
 
 
 @pytest.fixture
@@ -578,7 +572,7 @@ def test_a_verdict_shows_in_the_next_answer_and_survives_another_judge(
     disputed: Place, monkeypatch: pytest.MonkeyPatch, verdict: str, expected: dict[str, tuple[str, str | None]]
 ) -> None:
     assert states(disputed)["a"] == ("disputed", "judge")
-    assert isinstance(resolved(disputed, verdict), Succeeded)
+    done(resolved(disputed, verdict))
     assert states(disputed) == expected
     monkeypatch.setattr(judge, "IDENTITY", "another")
     disputed.compare()
@@ -609,7 +603,6 @@ def test_two_decisions_that_nothing_paired_are_settled_by_their_places(place: Pl
         assert [each["statement"] for each in review.sides(place.workspace, name)] == [OLD, NEW]
     resolved(place, "newer")
     pair = review.pair(place.workspace, "2.1/1.2")
-    assert pair is not None
     assert (pair["pair"], pair["state"], pair["cause"]) == ("1/2", "replaced", "said")
     assert review.pair(place.workspace, "1.1/2.1") is None
 
@@ -643,9 +636,7 @@ def test_an_export_brings_what_was_settled_to_another_workspace(place: Place, tm
         export.write(place.workspace, None, AT, file.write)
     with Stores(there.workspace, ALL) as stores:
         stores._embedder = there.embedder
-        job = copy_of("import", {"path": "memories.jsonl"}, "import", at=AT, submitted_at=AT)
-        outcome = run("import", [job], stores, NOW, ignore)["import"]
-    assert isinstance(outcome, Succeeded), outcome
+        done(outcome(stores, "import", {"path": "memories.jsonl"}, "import", at=AT, now=NOW))
     there.compare()
     known = review.pairs(there.workspace, all_of_them=True)
     assert known == review.pairs(place.workspace, all_of_them=True)
@@ -678,7 +669,6 @@ def test_a_models_verdict_of_little_confidence_leaves_the_pair_disputed(disputed
 def test_a_pair_with_any_verdict_is_not_asked_about_again(disputed: Place, verdict: str) -> None:
     def unsaid() -> int:
         with reader_of(disputed.workspace).lists() as lists:
-            assert lists is not None
             return len(lists.unsaid())
 
     assert unsaid() == 1
@@ -734,9 +724,7 @@ def test_a_settled_pair_says_what_may_rest_on_what_was_replaced(disputed: Place)
 def test_a_verdict_on_what_is_not_there_fails_and_changes_nothing(
     disputed: Place, given: dict[str, Any], code: str
 ) -> None:
-    outcome = resolved(disputed, "newer", **given)
-    assert isinstance(outcome, Failed)
-    assert outcome.error.code == code
+    assert refused(resolved(disputed, "newer", **given)).code == code
     assert states(disputed)["a"] == ("disputed", "judge")
 
 
@@ -782,7 +770,6 @@ def test_the_most_probable_successor_counts_and_a_circle_ends() -> None:
         [(1, 2), (3, 2)],
     )
     fall = known.fall((1, 2))
-    assert fall is not None
     assert (fall.state, fall.confidence, fall.since) == ("replaced", 0.95, 20.0)
     assert known.fall((2, 2)) is None
 

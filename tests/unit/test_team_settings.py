@@ -132,7 +132,6 @@ def test_a_pools_copy_is_of_the_database_and_a_machines_of_the_gateway(
     )
     with Stores(workspace, settings) as stores:
         found = stores.team
-        assert found is not None
         assert type(found[1]) is reached
 
 

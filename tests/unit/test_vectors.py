@@ -31,7 +31,6 @@ def rows(*values: float) -> Vectors:
 
 def read(folder: Path, generation: int, count: int) -> list[float]:
     found = vector_files.open_rows(vector_files.path_of(folder, generation), count, 3)
-    assert found is not None
     assert found.shape == (count, 3)
     return [float(row[0]) for row in found]
 
@@ -58,7 +57,6 @@ def test_an_append_behind_a_mapped_file_does_not_change_what_the_reader_sees(tmp
     vector_files.append(vector_files.path_of(tmp_path, 1), 0, rows(1, 2))
     mapped = vector_files.open_rows(vector_files.path_of(tmp_path, 1), 2, 3)
     vector_files.append(vector_files.path_of(tmp_path, 1), 2, rows(*range(3, 2000)))
-    assert mapped is not None
     assert mapped[:, 0].tolist() == [1, 2]
 
 
@@ -68,7 +66,6 @@ def test_a_mapped_generation_stays_readable_after_it_was_dropped(tmp_path: Path)
     vector_files.append(vector_files.path_of(tmp_path, 2), 0, rows(5))
     vector_files.drop_other_generations(tmp_path, 2)
     assert [path.name for path in tmp_path.glob("*.f32")] == ["00000002.f32"]
-    assert mapped is not None
     assert mapped[:, 0].tolist() == [1, 2]
 
 
@@ -110,7 +107,6 @@ def test_rows_are_little_endian_float32_whatever_they_came_as(tmp_path: Path) ->
         vector_files.path_of(tmp_path, 1), 0, np.asfortranarray(np.array([[1, 2, 3], [4, 5, 6]], ">f8"))
     )  # type: ignore[arg-type]
     found = vector_files.open_rows(vector_files.path_of(tmp_path, 1), 2, 3)
-    assert found is not None
     assert found.tolist() == [[1, 2, 3], [4, 5, 6]]
     assert vector_files.path_of(tmp_path, 1).stat().st_size == 24
 
@@ -197,7 +193,6 @@ def test_damaged_rows_are_not_copied_so_that_the_comparison_in_full_finds_them(d
 def test_a_copy_that_grows_equals_one_that_is_made_at_once() -> None:
     vectors, query = coarse_rows(50, 2), coarse_rows(1, 3)[0]
     grown = copy_of(vectors[:30]).extended(vectors)
-    assert grown is not None
     assert grown.products(query, 50)[0].tolist() == copy_of(vectors).products(query, 50)[0].tolist()
 
 
@@ -205,12 +200,10 @@ def test_a_copy_is_extended_only_when_many_rows_are_missing() -> None:
     vectors = coarse_rows(100, 4)
     copy = CoarseCopy((Path("vectors"), (1, 1)))
     assert copy.of(vectors[:60]) is None
-    assert copy._making is not None
     copy._making.result()
     assert len(copy.of(vectors[:61]) or ()) == 60
     assert copy._making is None
     copy.of(vectors)
-    assert copy._making is not None
     copy._making.result()
     assert len(copy.of(vectors) or ()) == 100
 
@@ -244,8 +237,6 @@ def test_answers_are_the_same_bytes_with_and_without_the_copy(
     ask(warm, "to begin")
     ask(warm, "to begin")  # starts the copy
     coarse = warm._cache._coarse
-    assert coarse is not None
-    assert coarse._making is not None
     assert coarse._making.result() is not None
     compared = list[int]()
     products = CoarseRows.products
@@ -264,7 +255,6 @@ def test_answers_are_the_same_bytes_with_and_without_the_copy(
 def test_a_first_query_makes_no_copy(tmp_path: Path) -> None:
     cache = index_cache.IndexCache()
     assert cache.coarse(tmp_path, coarse_rows(5, 1)) is None
-    assert cache._coarse is not None
     assert cache._coarse._making is None
 
 

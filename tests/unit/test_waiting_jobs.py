@@ -32,7 +32,6 @@ def drop(workspace: Workspace, job_id: str, kind: str = "ingest", payload: dict[
 
 
 def accept(workspace: Workspace, job_id: str) -> None:
-    spool.prepare(workspace.spool)
     job = parse_job(job_id, workspace.spool.dropped(job_id).read_bytes())
     spool.accept(workspace.spool, [(job, lifecycle.accept(job, NOW))])
 
@@ -112,7 +111,6 @@ def test_only_what_will_store_memories_counts(
 
 
 def test_a_better_file_under_the_name_of_a_rejected_one_waits(workspace: Workspace) -> None:
-    spool.prepare(workspace.spool)
     rejected = lifecycle.reject("a", JobError("JOB_INVALID"), NOW)
     spool.write_records(workspace.spool, [rejected])
     drop(workspace, "a")
@@ -121,7 +119,6 @@ def test_a_better_file_under_the_name_of_a_rejected_one_waits(workspace: Workspa
 
 @pytest.mark.parametrize("content", ["{", "[1]", '{"kind": ["ingest"]}', '{"kind": "ingest", "payload": 1}'])
 def test_a_file_that_is_no_job_disturbs_no_answer(workspace: Workspace, content: str) -> None:
-    spool.prepare(workspace.spool)
     workspace.spool.dropped("a").write_text(content)
     workspace.spool.partial_drop("b").write_text(json.dumps({"kind": "ingest", "payload": SUMMARY}))
     workspace.spool.dropped("c").mkdir()

@@ -23,13 +23,6 @@ NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 NO_FILTERS: dict[str, Any] = {"states": (), "kind": None, "error": None, "contains": None, "since": None}
 
 
-@pytest.fixture
-def workspace(tmp_path: Path) -> Workspace:
-    workspace = Workspace(tmp_path)
-    spool.prepare(workspace.spool)
-    return workspace
-
-
 def record(workspace: Workspace, job_id: str, state: Any, **fields: Any) -> None:
     at = clock.iso(NOW)
     ended = at if state in ("succeeded", "failed") else None

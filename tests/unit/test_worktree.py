@@ -102,7 +102,6 @@ def test_a_submodule_has_no_main_checkout(tmp_path: Path) -> None:
 def test_the_note_ends_with_the_first_memory_of_the_worktree(place: Place, tmp_path: Path) -> None:
     other = Workspace(worktree(place.workspace.root, tmp_path / "other tree"))
     note = worktree_note(other)
-    assert note is not None
     assert "which has 1 memory." in note
     assert note.endswith(f"--workspace {place.workspace.root}")
     trust.adopt(other, place.config)
@@ -142,6 +141,5 @@ def test_an_agent_in_a_worktree_reads_the_note_in_the_instructions(place: Place)
         server_of(place.workspace, "1.0", note).instructions for note in (None, "Two memories: --workspace /x")
     )
     assert plain == INSTRUCTIONS
-    assert noted is not None
     assert noted.startswith(INSTRUCTIONS)
     assert noted.endswith("Two memories: --workspace /x in the arguments of this server.")
