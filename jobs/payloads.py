@@ -7,8 +7,9 @@ does not pass silently. The messages about errors are made in ``check``; ``parse
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -98,14 +99,31 @@ IngestStatus = Literal["Draft", "Active", "Final", "Superseded"]
 
 
 def _has(name: str) -> JsonDict:
-    """A JSON Schema: the field is present and not null (null equals absent)."""
-    return {"required": [name], "properties": {name: {"not": {"type": "null"}}}}
+    """A JSON Schema: the field is present and not null, and ``dry_run`` not false (which equal absent)."""
+    given: JsonDict = {"const": True} if name == "dry_run" else {"not": {"type": "null"}}
+    return {"required": [name], "properties": {name: given}}
+
+
+def _has_any(names: Sequence[str]) -> JsonDict:
+    return _has(names[0]) if len(names) == 1 else {"anyOf": [*map(_has, names)]}
+
+
+def _choices(schema: JsonDict, model: type[Model]) -> None:
+    """Add to a JSON Schema which fields exclude each other."""
+    if model.one_of:
+        schema["oneOf"] = [*map(_has, model.one_of)]
+    apart: list[JsonDict] = [{"allOf": [_has_any(one), _has_any(other)]} for one, other, _ in model.apart]
+    if apart:
+        schema["not"] = apart[0] if len(apart) == 1 else {"anyOf": [*apart]}
 
 
 class Model(BaseModel):
     """Base of all models here: rejects unknown fields, accepts camelCase, treats null in optional fields as absent."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra=_choices)
+    one_of: ClassVar[tuple[str, ...]] = ()  # exactly one of these is given
+    # Of the first fields and of the second ones, only one side is given: else the message says why.
+    apart: ClassVar[tuple[tuple[tuple[str, ...], tuple[str, ...], str], ...]] = ()
 
     @model_validator(mode="before")
     @classmethod
@@ -120,6 +138,16 @@ class Model(BaseModel):
                 raise ValueError(f"{target!r} is given twice, as snake_case and as camelCase")
             renamed[target] = value
         return {name: value for name, value in renamed.items() if value is not None or not cls._is_optional(name)}
+
+    @model_validator(mode="after")
+    def _is_one_choice(self) -> Self:
+        given = {name for name in type(self).model_fields if getattr(self, name) not in (None, False)}
+        if self.one_of and len(given.intersection(self.one_of)) != 1:
+            raise ValueError(f"exactly one of {', '.join(self.one_of[:-1])} and {self.one_of[-1]} must be given")
+        for one, other, why in self.apart:
+            if not given.isdisjoint(one) and not given.isdisjoint(other):
+                raise ValueError(why)
+        return self
 
     @classmethod
     def _is_optional(cls, name: str) -> bool:
@@ -179,19 +207,17 @@ class Conversation(Model):
     importance: Importance | None = None
 
 
+_BESIDE_TEXT = f"{', '.join(GivenLabels.model_fields)} go beside summary_text only"
+
+
 class Ingest(GivenLabels):
     """Exactly one of ``summary``, ``summary_text`` and ``conversation``.
 
     The other fields are allowed with ``summary_text`` only, and override what the text says.
     """
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "oneOf": [_has("summary"), _has("summary_text"), _has("conversation")],
-            "if": {"anyOf": [_has(name) for name in GivenLabels.model_fields]},
-            "then": _has("summary_text"),
-        }
-    )
+    one_of = ("summary", "summary_text", "conversation")
+    apart = ((tuple(GivenLabels.model_fields), ("summary", "conversation"), _BESIDE_TEXT),)
 
     summary: Summary | None = None
     summary_text: FilledText | None = Field(
@@ -199,42 +225,19 @@ class Ingest(GivenLabels):
     )
     conversation: Conversation | None = None
 
-    @model_validator(mode="after")
-    def _one_source(self) -> Ingest:
-        sources = [name for name in ("summary", "summary_text", "conversation") if getattr(self, name) is not None]
-        if len(sources) != 1:
-            raise ValueError("exactly one of summary, summary_text and conversation must be given")
-        overrides = [n for n in GivenLabels.model_fields if getattr(self, n) is not None]
-        if overrides and sources != ["summary_text"]:
-            raise ValueError(f"{overrides[0]!r} goes beside summary_text only")
-        return self
-
 
 class Cognify(Model):
     """Texts, files of the workspace, or memories of any type. With none of these: all raw memories that were not
     cognified yet."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "not": {
-                "anyOf": [
-                    {"allOf": [_has("texts"), _has("paths")]},
-                    {"allOf": [_has("texts"), _has("memory_ids")]},
-                    {"allOf": [_has("paths"), _has("memory_ids")]},
-                ]
-            }
-        }
+    apart = tuple(
+        (one, other, "texts, paths and memory_ids exclude each other")
+        for one, other in ((("texts",), ("paths", "memory_ids")), (("paths",), ("memory_ids",)))
     )
 
     texts: Annotated[list[FilledText], Field(min_length=1)] | None = None
     paths: Annotated[list[FilledText], Field(min_length=1)] | None = None
     memory_ids: Annotated[list[ShortText], Field(min_length=1)] | None = None
-
-    @model_validator(mode="after")
-    def _one_at_most(self) -> Cognify:
-        if sum(source is not None for source in (self.texts, self.paths, self.memory_ids)) > 1:
-            raise ValueError("texts, paths and memory_ids exclude each other")
-        return self
 
 
 _CAPTURED = ("tools", "session", "transcript", "file", "files", "since", "include", "exclude", "limit")
@@ -243,26 +246,13 @@ _CAPTURED = ("tools", "session", "transcript", "file", "files", "since", "includ
 class Migrate(Model):
     """Migrates the memories of earlier versions, shows what a migration would do, or undoes one."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "not": {
-                "allOf": [
-                    _has("undo"),
-                    {"anyOf": [_has("limit"), {"required": ["dry_run"], "properties": {"dry_run": {"const": True}}}]},
-                ]
-            }
-        }
+    apart = (
+        (("undo",), ("limit", "dry_run"), "undo goes without dry_run and limit: it takes the whole migration back"),
     )
 
     dry_run: StrictBool | None = False
     limit: Annotated[StrictInt, Field(ge=1)] | None = None
     undo: ShortText | None = Field(default=None, description="The id of the receipt of a migration to take back.")
-
-    @model_validator(mode="after")
-    def _undo_alone(self) -> Migrate:
-        if self.undo is not None and (self.dry_run or self.limit is not None):
-            raise ValueError("undo goes without dry_run and limit: it takes the whole migration back")
-        return self
 
 
 ConflictId = Annotated[str, Field(strict=True, pattern=r"^[0-9a-f]{8}$")]
@@ -298,19 +288,13 @@ class Restore(Model):
 class Forget(Model):
     """Exactly one of ``memory_ids``, ``topic_id`` and ``session``: the memories to delete."""
 
-    model_config = ConfigDict(json_schema_extra={"oneOf": [_has("memory_ids"), _has("topic_id"), _has("session")]})
+    one_of = ("memory_ids", "topic_id", "session")
 
     memory_ids: Annotated[list[ShortText], Field(min_length=1)] | None = None
     topic_id: TopicId | None = None
     session: ShortText | None = Field(
         default=None, description="A captured session, as tool/id. It is not captured again."
     )
-
-    @model_validator(mode="after")
-    def _one_target(self) -> Forget:
-        if sum(target is not None for target in (self.memory_ids, self.topic_id, self.session)) != 1:
-            raise ValueError("exactly one of memory_ids, topic_id and session must be given")
-        return self
 
 
 class SetStatus(Model):
@@ -398,20 +382,13 @@ class ExportedFile(Model):
 class Capture(Model):
     """Captures sessions of other tools as memories, shows what a capture would keep, or undoes one."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "not": {
-                "anyOf": [
-                    {"allOf": [_has("undo"), {"anyOf": [_has(name) for name in _CAPTURED]}]},
-                    {
-                        "allOf": [
-                            {"anyOf": [_has("file"), _has("files")]},
-                            {"anyOf": [_has("tools"), _has("session"), _has("transcript")]},
-                        ]
-                    },
-                ]
-            }
-        }
+    apart = (
+        (("undo",), _CAPTURED, "undo goes without a choice of sessions: it takes the whole capture back"),
+        (
+            ("file", "files"),
+            ("tools", "session", "transcript"),
+            "file and files go without tools, session and transcript",
+        ),
     )
 
     tools: Annotated[list[CaptureTool], Field(min_length=1)] | None = Field(
@@ -437,14 +414,6 @@ class Capture(Model):
     dry_run: StrictBool | None = False
     reason: ShortText | None = Field(default=None, description="Why a hook submitted it, such as session_end.")
     undo: ShortText | None = Field(default=None, description="The id of the receipt of a capture to take back.")
-
-    @model_validator(mode="after")
-    def _one_source(self) -> Capture:
-        if self.undo is not None and any(getattr(self, name) is not None for name in _CAPTURED):
-            raise ValueError("undo goes without a choice of sessions: it takes the whole capture back")
-        if (self.file or self.files) is not None and (self.tools or self.session or self.transcript):
-            raise ValueError("file and files go without tools, session and transcript")
-        return self
 
 
 class Rebuild(Model):

@@ -244,9 +244,7 @@ def serve(connection: socket.socket) -> None:
                 return what_is_there(stores)
             case "query":
                 return query(stores, *arguments)
-            case "node":
-                return node(stores, *arguments)
-            case "overgrown" | "memory_count" | "picture":
+            case "node" | "overgrown" | "memory_count" | "picture":
                 return getattr(stores.graph.open(), what)(*arguments)
             case "maintain":
                 return stores.maintain()
@@ -303,19 +301,6 @@ def query(stores: Any, text: str, values: dict[str, Any]) -> list[Any]:
 
     assert stores.graph.open()
     return cognee_process.run(ask())
-
-
-def node(stores: Any, node_id: str) -> Any:
-    """A node's properties; None without one."""
-    from cognee.infrastructure.databases.graph import get_graph_engine
-
-    from bridge.graph import cognee_process
-
-    async def get() -> Any:
-        return await (await get_graph_engine()).get_node(node_id)
-
-    assert stores.graph.open()
-    return cognee_process.run(get())
 
 
 def what_is_there(stores: Any) -> dict[str, Any]:

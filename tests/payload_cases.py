@@ -76,8 +76,8 @@ GOOD: list[tuple[Kind, dict[str, Any], dict[str, Any]]] = [
 BAD: list[tuple[Kind, Any, str]] = [
     ("ingest", {}, "payload: exactly one of summary, summary_text and conversation"),
     ("ingest", summary() | {"summary_text": "x"}, "payload: exactly one of"),
-    ("ingest", summary() | {"topic_id": "t"}, "'topic_id' goes beside summary_text only"),
-    ("ingest", conversation() | {"status": "Draft"}, "'status' goes beside summary_text only"),
+    ("ingest", summary() | {"topic_id": "t"}, "tags go beside summary_text only"),
+    ("ingest", conversation() | {"status": "Draft"}, "tags go beside summary_text only"),
     ("ingest", {"summary": {}}, "payload.summary.topic is missing"),
     ("ingest", summary(topic=" \n"), "payload.summary.topic: must not be empty"),
     ("ingest", summary(context=5), "payload.summary.context"),

@@ -112,21 +112,6 @@ async def read_counts() -> tuple[int, int]:
     return int(nodes), int(edges)
 
 
-async def read_node(node_id: str) -> Any:
-    """A node's properties; None without one."""
-    from cognee.infrastructure.databases.graph import get_graph_engine
-
-    return await (await get_graph_engine()).get_node(node_id)
-
-
-async def read_neighbours(node_id: str) -> list[tuple[str, Any]]:
-    """The edges of a node: the name, and the properties of the node at the other end."""
-    from cognee.infrastructure.databases.graph import get_graph_engine
-
-    edges = await (await get_graph_engine()).get_edges(node_id)
-    return [(edge[1], edge[2] if edge[0].get("id") == node_id else edge[0]) for edge in edges]
-
-
 async def read_search(text: str, collection: str, limit: int) -> list[tuple[str, float]]:
     from cognee.infrastructure.databases.vector import get_vector_engine_async
 
@@ -208,7 +193,7 @@ def main() -> None:
                     return stores.graph.lag()
                 case "forget_extractions":
                     return stores.graph.forget_extractions(*arguments)
-                case "counts" | "search" | "node" | "neighbours":
+                case "counts" | "search":
                     stores.graph.open().memory_count()  # opens it
                     return run_in_cognee(globals()[f"read_{what}"](*arguments))
                 case _:
