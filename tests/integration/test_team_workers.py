@@ -103,7 +103,7 @@ def codes(place: Place) -> set[str]:
 def test_what_one_machine_remembers_every_other_one_finds(shared: Team) -> None:
     first, second = shared.places
     query = "SELECT count(*) FROM changes WHERE workspace_id = %s"
-    [(before,)] = shared.rows(query)
+    before = until(lambda: shared.rows(query)[0][0], "the workspace is shared, which is a change")
     jobs = [first.submit("ingest", summary("The queue is a spool", 1))]
     jobs += [second.submit("ingest", summary("Invoices are rounded up", 2))]
     assert first.ended(jobs[0]).state == second.ended(jobs[1]).state == "succeeded"

@@ -14,7 +14,7 @@ from jobs.subjects import MOST_MEMORIES
 
 from ..admin import selection
 from ..wording import age, counted, local, of_all, shortened
-from .output import Part, columns, facts, say, state, table
+from .output import Layout, Part, columns, facts, say, state, table
 
 if TYPE_CHECKING:
     from jobs.schema import JobRow
@@ -29,7 +29,7 @@ _ORDER = (IN_INBOX, "queued", "running", "retrying", "succeeded", "failed", "rej
 
 JOB_COLUMNS = ("job", "kind", "state", "tries", "age", "about", "outcome")
 
-JOB_LAYOUT: dict[str, Any] = {
+JOB_LAYOUT: Layout = {
     "right": ("tries", "age"), "wraps": ("about", "outcome"), "optional_columns": ("tries", "age"), "comfort": 18,
 }  # fmt: skip
 

@@ -10,7 +10,7 @@ import argparse
 import sys
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from bridge.text.visible import visible
 from jobs.errors import JobError
@@ -116,60 +116,56 @@ def warn(text: str) -> None:
         print(clean(text), file=sys.stderr)  # noqa: T201
 
 
+class Layout(TypedDict, total=False):
+    """How a table fits its place, by the names of its columns.
+
+    On a narrow terminal the ``optional_columns`` are omitted in their order, until each column in ``wraps`` has
+    ``comfort`` columns of the terminal; its cells wrap. In a pipe every row is one line, with all columns, two spaces
+    apart.
+    """
+
+    right: Sequence[str]
+    wraps: Sequence[str]
+    optional_columns: Sequence[str]
+    comfort: int
+
+
 def table(
     names: Sequence[str],
     rows: Sequence[Sequence[str]],
     *,
-    right: Sequence[str] = (),
-    wraps: Sequence[str] = (),
-    optional_columns: Sequence[str] = (),
-    comfort: int = _COMFORT,
     below: Sequence[Sequence[Part]] = (),
+    **layout: Unpack[Layout],
 ) -> None:
-    """Print a table.
-
-    On a narrow terminal the ``optional_columns`` are omitted in their order, until each column in ``wraps`` has
-    ``comfort`` columns of the terminal; its cells wrap. In a pipe every row is one line, with all columns, two spaces
-    apart. ``below`` has a text for each row, which is printed below it, indented.
-    """
+    """Print a table. ``below`` has a text for each row, which is printed below it, indented."""
     rows = [[clean(cell).replace("\n", " ") for cell in row] for row in rows]
     if not on_terminal():
         widths = _natural(names, rows)
         for number, row in enumerate((names, *rows)):
             cells = zip(names, row, widths, strict=True)
-            print("  ".join(_padded(cell, width, name in right) for name, cell, width in cells).rstrip())  # noqa: T201
+            line = (_padded(cell, width, name in layout.get("right", ())) for name, cell, width in cells)
+            print("  ".join(line).rstrip())  # noqa: T201
             if number and below and (text := clean(plain(below[number - 1]))):
                 print("\n".join(f"{_INDENT}{line}".rstrip() for line in text.split("\n")))  # noqa: T201
         return
     screen = console()
-    kept = _kept(screen.width, names, rows, wraps, optional_columns, comfort)
-    names, rows = [names[index] for index in kept], [[row[index] for index in kept] for row in rows]
     if not below:
-        screen.print(_table(names, rows, right, wraps))
+        screen.print(fitted(screen, names, rows, **layout))
         return
     from rich.padding import Padding
 
-    fixed = _fixed(screen.width, names, rows, wraps)
-    screen.print(_table(names, [], right, wraps, fixed))
+    names, rows = _kept(screen.width, names, rows, layout)
+    fixed = _fixed(screen.width, names, rows, layout.get("wraps", ()))
+    screen.print(_table(names, [], layout, fixed))
     for row, parts in zip(rows, below, strict=True):
-        screen.print(_table(names, [row], right, wraps, fixed, show_header=False))
+        screen.print(_table(names, [row], layout, fixed, show_header=False))
         if plain(parts):
             screen.print(Padding(styled(*parts), (0, 0, 0, len(_INDENT)), expand=False))
 
 
-def fitted(
-    screen: Console,
-    names: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    *,
-    right: Sequence[str] = (),
-    wraps: Sequence[str] = (),
-    optional_columns: Sequence[str] = (),
-    comfort: int = _COMFORT,
-) -> Table:
+def fitted(screen: Console, names: Sequence[str], rows: Sequence[Sequence[str]], **layout: Unpack[Layout]) -> Table:
     """The table as it fits the screen."""
-    kept = _kept(screen.width, names, rows, wraps, optional_columns, comfort)
-    return _table([names[index] for index in kept], [[row[index] for index in kept] for row in rows], right, wraps)
+    return _table(*_kept(screen.width, names, rows, layout), layout)
 
 
 def _natural(names: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
@@ -178,21 +174,17 @@ def _natural(names: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
 
 
 def _kept(
-    width: int,
-    names: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    wraps: Sequence[str],
-    optional_columns: Sequence[str],
-    comfort: int,
-) -> list[int]:
-    """The indexes of the columns that are shown on a screen of that width."""
+    width: int, names: Sequence[str], rows: Sequence[Sequence[str]], layout: Layout
+) -> tuple[list[str], list[list[str]]]:
+    """The columns that are shown on a screen of that width, and their cells."""
+    comfort, wraps = layout.get("comfort", _COMFORT), layout.get("wraps", ())
     natural = enumerate(_natural(names, rows))
     widths = {index: min(wide, comfort) if names[index] in wraps else wide for index, wide in natural}
-    for name in optional_columns:
+    for name in layout.get("optional_columns", ()):
         if sum(widths.values()) + _GAP * (len(widths) - 1) <= width:
             break
         widths.pop(list(names).index(name))
-    return list(widths)
+    return [names[index] for index in widths], [[row[index] for index in widths] for row in rows]
 
 
 def _fixed(width: int, names: Sequence[str], rows: Sequence[Sequence[str]], wraps: Sequence[str]) -> list[int]:
@@ -209,8 +201,7 @@ def _fixed(width: int, names: Sequence[str], rows: Sequence[Sequence[str]], wrap
 def _table(
     names: Sequence[str],
     rows: Sequence[Sequence[str]],
-    right: Sequence[str],
-    wraps: Sequence[str],
+    layout: Layout,
     fixed: Sequence[int] | None = None,
     *,
     show_header: bool = True,
@@ -227,8 +218,9 @@ def _table(
         collapse_padding=True,
         show_header=show_header,
     )
+    wraps = layout.get("wraps", ())
     for index, name in enumerate(names):
-        side: Literal["left", "right"] = "right" if name in right else "left"
+        side: Literal["left", "right"] = "right" if name in layout.get("right", ()) else "left"
         made.add_column(
             name,
             justify=side,
