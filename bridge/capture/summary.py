@@ -20,11 +20,12 @@ from . import words
 from .beats import Beat, beats, plain, subject_words, told
 from .sentences import Sentence
 from .session import Evidence, Segment, SegmentSummary, Turn
-from .title import COMMON, UNKNOWN, shortened, title
+from .title import COMMON, HEADING, UNKNOWN, shortened, title
 
 ARROW = " → "
 NEXT = " · "  # between what was asked first and last
 _QUOTE, _OUTCOME = 150, 190  # characters of a line's two sides
+_PREAMBLE = 300  # characters in which a plan's heading stands: "Implement the following plan:"
 _LEAST_ALONE = 3  # words of a request that is understood without what came of it
 _MOST_DECISIONS = 6
 _ENGLISH = 0.15  # of the words of somebody who speaks it are words without a subject
@@ -107,6 +108,9 @@ def _wished(beat: Beat, is_english: bool) -> list[tuple[str, str, str]]:
     stated = [one for one in best if not one.is_question] or best[-1:]
     found = [(_with_offer(_quote(one, wanted), beat), one.place, _related(beat, one.text)) for one in stated]
     found = [each for each in found if each[2] or len(subject_words(each[0]) - COMMON) >= _LEAST_ALONE]
+    heading = HEADING.search(beat.request, 0, _PREAMBLE)
+    if not wanted and heading is not None and (outcome := _outcome(beat, heading[1])):
+        return [(shortened(plain(heading[1]), _QUOTE), beat.place, outcome)]  # of a plan that was given, and done
     names_it = len(subject_words(beat.taken) - COMMON) > 1 and not words.begins("upkeep", beat.taken)
     if not found and names_it and (outcome := _related(beat, beat.taken)):
         found.append((shortened(beat.taken, _QUOTE), beat.place, outcome))

@@ -23,7 +23,7 @@ MOST_CHARACTERS = 60
 UNKNOWN = "Session"
 _CLAUSE = 45  # characters of a request that are compared
 _MOST_TERMS, _TERMS = 2, 30  # words before a request, and characters for them
-_HEADING = re.compile(r"^# (?:plan:? )?(\S.{8,200})$", re.MULTILINE | re.IGNORECASE)
+HEADING = re.compile(r"^# (?:plan:? )?(\S.{8,200})$", re.MULTILINE | re.IGNORECASE)
 _MENTIONS = re.compile(r"^(?:@\S+ )+(?=\S)")  # files that a request begins with
 _TERM = re.compile(r"[^\W_]+(?:[-_.][^\W_]+)*")
 # Words of any talk about code: they name no subject.
@@ -38,7 +38,7 @@ COMMON = frozenset(
 
 def title(turns: Sequence[Turn], beats: Sequence[Beat]) -> str:
     """The title, at most 60 characters, cut at a word. A withdrawn beat tells what was talked about, no request."""
-    headings = (_HEADING.search(turn.text) for turn in turns if turn.speaker == "user" and not turn.part)
+    headings = (HEADING.search(turn.text) for turn in turns if turn.speaker == "user" and not turn.part)
     if heading := next(filter(None, headings), None):
         return shortened(plain(heading[1]))
     holding = [beat for beat in beats if not beat.is_withdrawn] or beats

@@ -2,7 +2,8 @@
 
 First the recent sessions, a line each, the newest first: what was asked, what came out. Then what holds: decisions,
 those that somebody stored before those that were captured, those of the branch first. Then what is open. What was
-replaced is left out, and so are superseded memories and drafts. A line is there whole, or not at all.
+replaced is left out, and so are superseded memories and drafts. A line that does not fit is left out; those of older
+captured sessions are cut.
 
 A wrong note is worse than none. So of what was captured, a session that was an errand or came to nothing has no line
 unless it is the newest one; a decision needs an outcome, and words enough to be understood alone; and what a later line
@@ -12,6 +13,7 @@ is about is not said again, since that line is where it stands now.
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -38,7 +40,8 @@ HEADING = (
 )
 _LOOKED_AT = 60  # of the newest memories
 _CODE_SECONDS = 0.3  # of the processor, to look up what of the memories is in the code
-_SESSIONS = 8
+_SESSIONS = 12
+_WHOLE, _BRIEF = 3, 170  # captured lines that stay whole, and characters of the older ones
 _SESSIONS_FIRST = "Sessions, the newest first"
 OUTCOME = " → "  # between what was decided and what came of it, as ``bridge/capture/summary`` writes them
 _OF_ERRAND = 2  # turns: a request and its answer
@@ -133,7 +136,13 @@ def block(
                 parts[heading].pop()
                 return
 
-    texts = [quoted_line(f"{each.source}: {each.words}{each.mark}") for each in sessions]
+    brief = [
+        textwrap.shorten(each.words, _BRIEF, placeholder=" …")
+        if count >= _WHOLE and each.number in captured
+        else each.words
+        for count, each in enumerate(sessions)
+    ]
+    texts = [quoted_line(f"{each.source}: {words}{each.mark}") for each, words in zip(sessions, brief, strict=True)]
     add(_SESSIONS_FIRST, texts, 0.6)
     first = len(parts[_SESSIONS_FIRST])
     shown = "\n".join(each.words for each in sessions[:first])
@@ -241,6 +250,8 @@ def _session(memory: Memory, became: Became, captured: Captured, *, is_newest: b
 
 def beside(topic: str, said: str) -> str:
     """What a captured title adds to what is said: all of it, or the words before a request that is said or cut."""
+    if topic.rstrip("….?").casefold() in said.casefold():
+        return ""
     terms, _, request = topic.rpartition(": ")
     is_said = request.rstrip("….?").casefold() in said.casefold()
     return terms if is_said or (said and terms and request.endswith("…")) else topic

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..text.passages import whole_text
 from .ranking import Factors, Inherited, Ranking, Relevance, rescored
-from .standings import DISPUTED, words
+from .standings import DISPUTED, LIKELY, words
 
 if TYPE_CHECKING:
     from ..embedding.embedder import Vector
@@ -64,7 +64,7 @@ def falls(
         if names and any(fall.state != "replaced" for fall in answered):
             answered = _of_named(snapshot, names, answered)
         if answered:
-            found[number] = max(answered, key=lambda fall: (fall.confidence >= DISPUTED, by[fall][fall.by[1]]))
+            found[number] = max(answered, key=lambda fall: (fall.confidence >= LIKELY, by[fall][fall.by[1]]))
     return found
 
 
@@ -94,7 +94,8 @@ def _is_answered(fall: Fall, older: Sequence[float], newer: Sequence[float], *, 
     own, other = older[fall.statement[1]], newer[fall.by[1]]
     most, others = max([own, *older[_AFTER_TOPIC:]]), max([other, *newer[_AFTER_TOPIC:]])
     if fall.confidence < DISPUTED:
-        names = own >= max(_NEAR, most - _AS_NEAR) and other >= own - _AS_NEAR
+        both = fall.confidence >= LIKELY or other >= own - _AS_NEAR
+        names = own >= max(_NEAR, most - _AS_NEAR) and both
     elif most >= _SAME:  # a sentence that says the question again answers nothing
         names = True
     else:  # a sentence that both memories have says nothing of which one holds

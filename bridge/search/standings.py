@@ -22,8 +22,10 @@ REPLACED = 0.85
 """From this probability on, the newer statement replaces the older one."""
 DISPUTED = 0.7
 """From this one on, the two may contradict each other."""
+LIKELY = 0.69
+"""From this one on, they may where a question is answered by the older one. Only an answer says so."""
 POSSIBLE = 0.5
-"""From this one on, they may where a question is answered by both. Only an answer says so."""
+"""From this one on, they may where a question is answered by both."""
 
 State = Literal["replaced", "disputed"]
 Statement = tuple[int, int]  # a memory's number and the index of its passage

@@ -12,15 +12,15 @@ from collections.abc import Callable, Sequence
 from ..compaction.conflicts import find_conflicts
 from ..compaction.statements import are_of_two_things
 from ..embedding.embedder import Vectors
-from ..search.standings import DISPUTED, REPLACED
+from ..search.standings import LIKELY, REPLACED
 from . import cross_encoder
 
-IDENTITY = "judge-6"
+IDENTITY = "judge-7"
 """Changes with the rules, the weights, and what a statement is: then all memories are compared again."""
 
 CERTAIN_KINDS = ("value", "negation")
 SAME_SUBJECT = 0.7  # the cosine from which an amount or a negation is certain
-_AT_MOST_DISPUTED, _AT_MOST_POSSIBLE = REPLACED - 0.01, DISPUTED - 0.01
+_AT_MOST_DISPUTED = REPLACED - 0.01
 
 
 def replaces(pairs: Sequence[tuple[str, str]], embed: Callable[[Sequence[str]], Vectors]) -> list[float]:
@@ -33,7 +33,7 @@ def replaces(pairs: Sequence[tuple[str, str]], embed: Callable[[Sequence[str]], 
 
 
 def _by_cross_encoder(pair: tuple[str, str]) -> float:
-    return 0.0 if are_of_two_things(*pair) else min(round(cross_encoder.probability(*pair), 2), _AT_MOST_POSSIBLE)
+    return 0.0 if are_of_two_things(*pair) else min(round(cross_encoder.probability(*pair), 2), LIKELY)
 
 
 def by_rules(pairs: Sequence[tuple[str, str]], embed: Callable[[Sequence[str]], Vectors]) -> list[float]:

@@ -366,8 +366,8 @@ def show_as_present(connection: sqlite3.Connection) -> None:
     derived = {"dated": "dated_at(kind, created_at, source_created_at, stored_at)"}
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as present:
         bring_up(present, Path(":memory:"))
-        tables = present.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
-        for (table,) in tables:
+        tables = present.execute("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
+        for (table,) in tables.fetchall():
             here = {row[1] for row in connection.execute(f"PRAGMA main.table_info({table})")}
             wanted = present.execute(f"PRAGMA table_info({table})").fetchall()
             lacking = {

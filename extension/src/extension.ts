@@ -96,12 +96,11 @@ export function compose(services: Services): Parts {
     "cognee.undoCapture": () => undoCapture(services, bar),
     "cognee.undoMigration": () => undoMigration(services),
   };
-  services.context.subscriptions.push(
-    ...[documents, bar, outbox, drafts, capture, recall, servers],
+  new MemoriesTree(services);
+  new QueueTree(services, documents);
+  new HealthTree(services);
+  services.owns(
     ...Object.entries(commands).map(([name, run]) => services.command(name, run)),
-    new MemoriesTree(services),
-    new QueueTree(services, documents),
-    new HealthTree(services),
     vscode.workspace.registerTextDocumentContentProvider(SCHEME, documents),
     vscode.window.registerCustomEditorProvider(EDITOR, documents, { webviewOptions: { enableFindWidget: true } }),
     participantOf({ services, drafts, capture }),

@@ -517,7 +517,7 @@ class EngineMachine(RuleBasedStateMachine):
 
 
 EngineMachine.TestCase.settings = settings(
-    max_examples=3000 if SOAK else 60,
+    max_examples=3000 if SOAK else 40,
     stateful_step_count=80 if SOAK else 50,
     deadline=None,
     suppress_health_check=list(HealthCheck),
@@ -525,10 +525,11 @@ EngineMachine.TestCase.settings = settings(
 TestAnythingInAnyOrder = EngineMachine.TestCase
 
 
-@pytest.mark.parametrize("is_pruned", [False, True], ids=["kept", "pruned"])
+@pytest.mark.parametrize("pruned", [0b00000, 0b11111] if SOAK else [0b01010])
 @pytest.mark.parametrize("point", POINTS)
-def test_a_kill_at_each_durable_step_of_the_worker_is_mended(point: str, is_pruned: bool) -> None:
-    """The same walk, with the kill in each of its rounds; ``pruned``: by the command line, before the next worker."""
+def test_a_kill_at_each_durable_step_of_the_worker_is_mended(point: str, pruned: int) -> None:
+    """The same walk, with the kill in each of its rounds; ``pruned``: for each of these, whether the command
+    line prunes before the next worker comes."""
     rounds: list[tuple[list[Drop], list[tuple[str, str]], list[str]]] = [
         ([Drop("job-0"), Drop("job-1", "ask"), Drop("job-2", content=SECRET)], [], []),
         ([Drop("job-0")], [], ["succeed", "give up"]),
@@ -540,7 +541,7 @@ def test_a_kill_at_each_durable_step_of_the_worker_is_mended(point: str, is_prun
         machine = EngineMachine()
         machine.the_worker_starts()
         for number, (drops, requests, acts) in enumerate(rounds):
-            machine.is_pruned_without_a_worker = is_pruned
+            machine.is_pruned_without_a_worker = bool(pruned >> armed & 1)
             kill = (point, 0) if number == armed else None
             turns = [(0, [Play(act)]) for act in acts]
             machine.askers_ask_and_the_worker_works(drops, requests, kill, turns)

@@ -353,7 +353,7 @@ FORBIDDEN = (
     "cognee", "lancedb", "litellm", "huey", "watchdog", "pydantic_settings", "torch", "ladybug", "fastembed",
     "bridge.reranking", "bridge.search.second_stage",
 )  # fmt: skip
-LOADED = f"print([name for name in {FORBIDDEN!r} if name in sys.modules])"
+LOADED = f"import sys; print([name for name in {FORBIDDEN!r} if name in sys.modules])"
 
 
 def test_a_whole_retrieval_loads_none_of_the_heavy_packages(place: Place) -> None:

@@ -182,8 +182,6 @@ REVIEW = (
     "pasted",
     [
         REVIEW,
-        "Implement the following plan:\n\n# Sort the checkpoints\n\n- the list should be sorted by commit\n"
-        + "- every caller must pass the branch, which should never be empty\n" * 12,
         "```\nlet's use the other server\n```",
         "<system-reminder>The person should always use tabs</system-reminder>",
         "for example it should say entire session list",
@@ -679,18 +677,24 @@ def test_where_a_person_says_so_a_segment_ends_however_short_it_is() -> None:
     assert found[1].cut == "marker"
 
 
+def test_of_a_plan_that_was_given_and_done_the_heading_is_the_decision() -> None:
+    plan = "Implement the following plan:\n\n# Plan: Sort the checkpoints\n\n- the list should be sorted by commit\n"
+    plan += "- every caller must pass the branch, which should never be empty\n" * 12
+    assert of(plan, "Done. The list is now sorted.*").content.decisions == (
+        f"Sort the checkpoints{ARROW}The list is now sorted.",
+    )
+    assert of(plan, "Which order?").content.decisions == ()
+
+
 FORMAT = "Should the export be one file, or a file for each year?"
 
 
 def test_an_answer_to_a_tools_question_is_a_decision_and_its_work_goes_on() -> None:
     content = of(
-        ("user", "/plan the export of invoices"),
-        ("assistant", "I have a question."),
-        (
-            "user",
-            f"{FORMAT} → A file for each year\nWhat would you like to do next? → Begin\nWhich limit? → You decide",
-        ),
-        ("assistant", "The export writes `invoices-2025.csv` now.*"),
+        "/plan the export of invoices",
+        "I have a question.",
+        f"{FORMAT} → A file for each year\nWhat would you like to do next? → Begin\nWhich limit? → You decide",
+        "The export writes `invoices-2025.csv` now.*",
     ).content
     assert content.decisions == (f"{FORMAT}{ARROW}A file for each year",)
     assert "Begin" not in content.topic
@@ -698,21 +702,16 @@ def test_an_answer_to_a_tools_question_is_a_decision_and_its_work_goes_on() -> N
 
 @pytest.mark.parametrize("answer", ["what is faster?", "hmmm, that depends on the size"])
 def test_an_answer_that_asks_or_doubts_decides_nothing(answer: str) -> None:
-    assert of(("assistant", "A question."), ("user", f"{FORMAT} → {answer}")).content.decisions == ()
+    assert of("", "A question.", f"{FORMAT} → {answer}").content.decisions == ()
 
 
 def test_who_takes_an_offer_and_adds_a_wish_decided_what_was_offered_too() -> None:
-    (decision,) = of(
-        ("user", ASKED),
-        ("assistant", f"{DONE[:-1]} Want me to rename `entire` to `begin` as well?*"),
-        ("user", "yes, and the tests should mention it"),
-        ("assistant", "Done. The tests mention the new name now.*"),
-    ).content.decisions[-1:]
-    assert decision.startswith("yes, and the tests should mention it (Want me to rename `entire` to `begin` as well?)")
+    offered = f"{DONE[:-1]} Want me to rename `entire` to `begin` as well?*"
+    wish = "yes, and the tests should mention it"
+    (decision,) = of(ASKED, offered, wish, "Done. The tests mention the new name now.*").content.decisions[-1:]
+    assert decision.startswith(f"{wish} (Want me to rename `entire` to `begin` as well?)")
 
 
 def test_what_the_assistant_is_about_to_do_is_no_outcome() -> None:
     answer = "Now commit and push the hidden command. Now the start command is hidden.*"
-    assert of(("user", ASKED), ("assistant", answer)).content.decisions == (
-        f"{ASKED}{ARROW}Now the start command is hidden.",
-    )
+    assert of(ASKED, answer).content.decisions == (f"{ASKED}{ARROW}Now the start command is hidden.",)

@@ -40,7 +40,6 @@ def told(given: Settings, **inherited: str) -> dict[str, str]:
         settings(endpoint="http://[::1]:1234/v1", model="local"),
         settings(provider="bedrock", model="anthropic.claude-sonnet-4-5-v1:0"),
     ],
-    ids=repr,
 )
 def test_a_key_or_a_provider_that_needs_none_is_enough(given: Settings) -> None:
     assert llm.is_configured(given)
@@ -61,7 +60,6 @@ def test_a_key_or_a_provider_that_needs_none_is_enough(given: Settings) -> None:
         (settings(provider="azure", api_key="k", model="gpt-4o"), "LLM_CONFIG"),
         (settings(api_key="k", endpoint="models.example/v1"), "LLM_CONFIG"),
     ],
-    ids=repr,
 )
 def test_what_is_not_enough_says_what_is_missing(given: Settings, code: str) -> None:
     assert not llm.is_configured(given)

@@ -187,3 +187,12 @@ def test_what_a_memory_says_is_quoted() -> None:
 def test_the_notes_load_no_numpy_since_each_session_of_another_tool_waits_for_them() -> None:
     code = "import sys, bridge.search.session_start; sys.exit('numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_older_captured_sessions_are_said_briefly_so_that_more_of_them_are_there() -> None:
+    asked = ("cache the front page hourly for guests", "sign tokens with keys from the keyring",
+             "refuse pictures larger than eight megabytes", "number session folders from zero in exports",
+             "retry uploads five times after gateway failures")  # fmt: skip
+    sessions = [captured(9 - place, decisions=(f"{words} → {'Done ' * 40}",)) for place, words in enumerate(asked)]
+    lines = shown(block(sessions, None, captured=by_rules(*range(10))), "Sessions, the newest first")
+    assert [line.endswith(" …") for line in lines] == [False] * 3 + [True] * 2

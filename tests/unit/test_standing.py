@@ -28,7 +28,7 @@ from bridge.memory import Content, Memory, Metadata
 from bridge.operations import run
 from bridge.search import listing, review
 from bridge.search.session_start import session_start
-from bridge.search.standings import DISPUTED, POSSIBLE, REPLACED, Standings, read
+from bridge.search.standings import DISPUTED, LIKELY, POSSIBLE, REPLACED, Standings, read
 from bridge.settings import Settings
 from bridge.slices import ignore_progress as ignore
 from bridge.standing import comparison, cross_encoder, judge
@@ -361,6 +361,17 @@ def test_a_newer_one_that_may_replace_it_changes_nothing_where_it_does_not_answe
     place.compare()
     assert len(place.pairs()) == 1
     assert ["standing" in hit for hit in place.ask()["results"]] == [False, False]
+
+
+@pytest.mark.parametrize(("topic", "first"), [("", "b"), ("Zebras", "a")])
+def test_a_newer_one_that_likely_replaces_it_stands_first_also_where_it_does_not_answer_if_the_topic_is_the_same(
+    place: Place, topic: str, first: str
+) -> None:
+    newer = memory("b", "2026-10-01", "Quince jam for zebras", topic=topic)
+    place.compared(saying(LIKELY), memory("a", "2026-09-01", OLD), newer)
+    assert len(place.pairs()) == 1
+    assert place.order()[0] == first
+    assert review.pairs(place.workspace, all_of_them=True) == []
 
 
 @pytest.mark.parametrize("newer_context", ["How long books may be kept.", "Readers with children asked for it."])

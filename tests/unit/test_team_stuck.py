@@ -11,8 +11,10 @@ import pytest
 from bridge.settings import load
 from bridge.store.team.position import CopyState
 from bridge.team.rows import Position, Registered
-from worker.team import team_work
-from worker.team.team_work import TeamWork
+from jobs.layout import Workspace
+from worker.scheduling.ledger import Ledger
+from worker.team import team_scheduling
+from worker.team.team_scheduling import TeamScheduling
 
 
 class Told:
@@ -35,10 +37,13 @@ def test_a_copy_that_does_not_come_on_is_tried_after_one_second_then_two_up_to_a
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     now, told, state = [1000.0], Told(), [CopyState(Position(3, "before"), 0)]
-    monkeypatch.setattr(team_work, "copy_state", lambda workspace: state[0])
-    monkeypatch.setattr(team_work.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(team_scheduling, "copy_state", lambda workspace: state[0])
+    monkeypatch.setattr(team_scheduling.time, "monotonic", lambda: now[0])
     anything: Any = told
-    work = TeamWork(anything, load(environment={}), anything, anything, anything, anything, anything, anything)
+    nothing = lambda: None  # noqa: E731
+    ledger = Ledger(Workspace(tmp_path).spool, [])
+    monkeypatch.setattr(team_scheduling, "_team_of", lambda *_: told)
+    work = TeamScheduling(Workspace(tmp_path), load(environment={}), anything, ledger, anything, nothing, nothing)
     found = Registered(Position(7, "change"), "a model", 3, 8)
     tried = []
     for _ in range(600):

@@ -7,14 +7,14 @@ import { SECTION, type Services } from "../core/services";
 
 const ENABLED = "mcp.enabled";
 
-export class McpServers implements vscode.McpServerDefinitionProvider, vscode.Disposable {
+export class McpServers implements vscode.McpServerDefinitionProvider {
   private readonly changed = new vscode.EventEmitter<void>();
   readonly onDidChangeMcpServerDefinitions = this.changed.event;
-  private readonly subscriptions: vscode.Disposable;
 
   constructor(private readonly services: Services) {
     const fire = (): void => this.changed.fire();
-    this.subscriptions = vscode.Disposable.from(
+    services.owns(
+      this.changed,
       services.programs.onDidChange(fire),
       vscode.workspace.onDidGrantWorkspaceTrust(fire),
       vscode.workspace.onDidChangeWorkspaceFolders(fire),
@@ -22,11 +22,6 @@ export class McpServers implements vscode.McpServerDefinitionProvider, vscode.Di
         if (event.affectsConfiguration(`${SECTION}.${ENABLED}`)) fire();
       }),
     );
-  }
-
-  dispose(): void {
-    this.subscriptions.dispose();
-    this.changed.dispose();
   }
 
   /** None unless asked for, in Restricted Mode and without the program; then a change is told as soon as that is different. */

@@ -21,29 +21,21 @@ interface Conversation {
   at: number;
 }
 
-export class Capture implements vscode.Disposable {
+export class Capture {
   private readonly conversations = new Map<string, Conversation>();
   private timer: NodeJS.Timeout | undefined;
-  private readonly subscriptions: vscode.Disposable;
-  private readonly stop = new vscode.CancellationTokenSource();
 
   constructor(
     private readonly services: Services,
     private readonly outbox: Outbox,
     private readonly now: () => number = Date.now,
   ) {
-    this.subscriptions = vscode.workspace.onDidChangeConfiguration((change) => {
+    const changed = vscode.workspace.onDidChangeConfiguration((change) => {
       if (!change.affectsConfiguration("cogneeMemory.capture")) return;
       if (!this.isOn) this.conversations.clear();
       this.wait();
     });
-  }
-
-  dispose(): void {
-    clearTimeout(this.timer);
-    this.stop.cancel();
-    this.stop.dispose();
-    this.subscriptions.dispose();
+    services.owns(changed, { dispose: () => clearTimeout(this.timer) });
   }
 
   /**
@@ -129,16 +121,14 @@ export class Capture implements vscode.Disposable {
 
   private async draft(turns: readonly Turn[], model: vscode.LanguageModelChat | undefined) {
     const source = new vscode.CancellationTokenSource();
-    const timer = setTimeout(() => source.cancel(), MODEL_MS);
-    const stopped = this.stop.token.onCancellationRequested(() => source.cancel());
+    const end = AbortSignal.any([this.services.ended, AbortSignal.timeout(MODEL_MS)]);
+    end.addEventListener("abort", () => source.cancel());
     try {
       return await draftSummary(turns, model, source.token);
     } catch (error) {
       this.services.log.warn(`[Capture] The model wrote no summary: ${describe(error)}`);
       return draftOfTurns(turns);
     } finally {
-      clearTimeout(timer);
-      stopped.dispose();
       source.dispose();
     }
   }

@@ -29,16 +29,21 @@ export async function drop(workspace: string, job: JobFile): Promise<void> {
       "Use a folder of your own.",
     );
   }
-  const part = join(folder, `.${job.job_id}.${randomUUID()}.tmp`);
+  await writeWhole(folder, `${job.job_id}.json`, job);
+}
+
+/** Writes a JSON file of a folder, synced: the whole file appears at once. Throws the error of the file system; then nothing of it remains. */
+export async function writeWhole(folder: string, name: string, content: unknown): Promise<void> {
+  const part = join(folder, `.${name}.${randomUUID()}.tmp`);
   try {
     const file = await open(part, "w", 0o600);
     try {
-      await file.writeFile(JSON.stringify(job));
+      await file.writeFile(JSON.stringify(content));
       await file.sync();
     } finally {
       await file.close();
     }
-    await renameWithRetries(part, join(folder, `${job.job_id}.json`));
+    await renameWithRetries(part, join(folder, name));
   } catch (error) {
     await rm(part, { force: true }).catch(() => undefined);
     throw error;

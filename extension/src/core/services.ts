@@ -28,6 +28,9 @@ export class Services {
   /** A memory was used, and no worker lives in its folder. */
   readonly onDidNeedWorker = this.needed.event;
   private readonly memories = new Map<string, Memory>();
+  private readonly end = new AbortController();
+  /** Comes when the extension ends. */
+  readonly ended = this.end.signal;
   private read: Settings | undefined;
   /** The path of the folder that the user picked last. */
   private lastFolder: string | undefined;
@@ -38,13 +41,19 @@ export class Services {
     readonly programs: Programs,
     private readonly started: (workspace: string, workerId: string) => void = () => undefined,
   ) {
-    context.subscriptions.push(
+    this.owns(
+      { dispose: () => this.end.abort() },
       this.changes,
       this.needed,
       vscode.workspace.onDidChangeConfiguration((event) => {
         if (event.affectsConfiguration(SECTION)) this.read = this.readSettings();
       }),
     );
+  }
+
+  /** What is disposed when the extension ends, as all of its parts are. */
+  owns(...parts: readonly { dispose(): unknown }[]): void {
+    this.context.subscriptions.push(...parts);
   }
 
   /** The settings that hold; they are read, and warned about, when they change. */

@@ -16,29 +16,26 @@ import { isSubject, type MemorySubject, type Subject, subjectOfMemory } from "./
 const READ_MS = 30_000;
 const MESSAGE_MS = 5000;
 
-export class RecallActions implements vscode.Disposable {
-  private readonly origin = new Origin();
+export class RecallActions {
+  private readonly origin: Origin;
   /** Folders whose jobs have changed since their open documents were read. */
   private readonly changed = new Set<string>();
   private readonly pause = new Pause(() => {
     for (const folder of this.changed) this.documents.refresh(folder);
     this.changed.clear();
   });
-  private readonly subscription: vscode.Disposable;
 
   constructor(
     private readonly services: Services,
     private readonly documents: Documents,
   ) {
-    this.subscription = services.changes.onDidChange(({ folder, what }) => {
+    this.origin = new Origin(services);
+    const changed = services.changes.onDidChange(({ folder, what }) => {
       if (what !== "jobs") return;
       this.changed.add(folder.uri.fsPath);
       this.pause.begin();
     });
-  }
-
-  dispose(): void {
-    for (const each of [this.origin, this.pause, this.subscription]) each.dispose();
+    services.owns(this.pause, changed);
   }
 
   readonly commands: Readonly<Record<string, (value: unknown) => unknown>> = {

@@ -24,9 +24,7 @@ const HISTORY_MEMORIES = 100;
 /** Of so many memories of a history, the texts are shown as well. */
 const HISTORY_TEXTS = 12;
 
-export class Documents
-  implements vscode.TextDocumentContentProvider, vscode.CustomReadonlyEditorProvider, vscode.Disposable
-{
+export class Documents implements vscode.TextDocumentContentProvider, vscode.CustomReadonlyEditorProvider {
   private readonly changed = new vscode.EventEmitter<vscode.Uri>();
   readonly onDidChange = this.changed.event;
   private readonly reports = new Map<number, string>();
@@ -34,11 +32,8 @@ export class Documents
   private readonly panels = new Map<string, vscode.WebviewPanel>();
   private latestReport = 0;
 
-  constructor(private readonly services: Services) {}
-
-  dispose(): void {
-    this.changed.dispose();
-    this.reports.clear();
+  constructor(private readonly services: Services) {
+    services.owns(this.changed);
   }
 
   /** Opens a document as text, read-only. */

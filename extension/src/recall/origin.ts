@@ -1,22 +1,17 @@
 /** The editor in which the user last worked: what is recalled is inserted there, or else copied. */
 
 import * as vscode from "vscode";
+import type { Services } from "../core/services";
 
 /** Schemes of documents that a user writes. Others are logs, diffs and our own documents. */
 const WRITTEN = new Set(["file", "untitled", "vscode-notebook-cell", "vscode-userdata"]);
 
-export class Origin implements vscode.Disposable {
+export class Origin {
   private editor: vscode.TextEditor | undefined;
-  private readonly listener: vscode.Disposable;
 
-  constructor() {
+  constructor(services: Services) {
     this.note(vscode.window.activeTextEditor);
-    this.listener = vscode.window.onDidChangeActiveTextEditor((editor) => this.note(editor));
-  }
-
-  dispose(): void {
-    this.listener.dispose();
-    this.editor = undefined;
+    services.owns(vscode.window.onDidChangeActiveTextEditor((editor) => this.note(editor)));
   }
 
   /** Replaces the selection of that editor; copies the text where there is none, or where it cannot be written to. */

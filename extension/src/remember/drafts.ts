@@ -11,17 +11,16 @@ const MARK = "Draft of a memory";
 const IS_DRAFT = new RegExp(`^<!-- ${MARK}`, "u");
 const CONTEXT_KEY = "cognee.isSummaryDraft";
 
-export class Drafts implements vscode.Disposable, vscode.CodeLensProvider {
+export class Drafts implements vscode.CodeLensProvider {
   private readonly folders = new Map<string, string>();
   /** Whether the active document is a draft, as the context key says. */
   private isActive: boolean | undefined;
-  private readonly subscriptions: vscode.Disposable;
 
   constructor(
     private readonly services: Services,
     private readonly outbox: Outbox,
   ) {
-    this.subscriptions = vscode.Disposable.from(
+    services.owns(
       vscode.languages.registerCodeLensProvider({ scheme: "untitled", language: "markdown" }, this),
       vscode.window.onDidChangeActiveTextEditor(() => this.setContextKey()),
       vscode.workspace.onDidChangeTextDocument(({ document }) => {
@@ -30,10 +29,6 @@ export class Drafts implements vscode.Disposable, vscode.CodeLensProvider {
       vscode.workspace.onDidCloseTextDocument(({ uri }) => void this.folders.delete(uri.toString())),
     );
     this.setContextKey();
-  }
-
-  dispose(): void {
-    this.subscriptions.dispose();
   }
 
   /** Opens a draft to be edited. It is stored when the user presses the button; `folder` is null if none is open. */

@@ -1,9 +1,9 @@
 /** Jobs that could not be dropped: files in a folder of the extension, until they are dropped or discarded. */
 
-import { randomUUID } from "node:crypto";
-import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { JobOf } from "#types";
+import { writeWhole } from "../core/drop";
 
 /** Why a job was kept. A `first` job waits until a worker has made the folder this user's. */
 export type Cause = "first" | "no-folder" | "restricted" | "error";
@@ -25,20 +25,7 @@ export class KeptJobs {
   /** Throws the error of the file system. */
   async add(kept: KeptJob): Promise<void> {
     await mkdir(this.folder, { recursive: true, mode: 0o700 });
-    const part = join(this.folder, `.${randomUUID()}.tmp`);
-    try {
-      const file = await open(part, "w", 0o600);
-      try {
-        await file.writeFile(JSON.stringify(kept));
-        await file.sync();
-      } finally {
-        await file.close();
-      }
-      await rename(part, this.fileOf(kept.job.job_id));
-    } catch (error) {
-      await rm(part, { force: true }).catch(() => undefined);
-      throw error;
-    }
+    await writeWhole(this.folder, `${kept.job.job_id}.json`, kept);
   }
 
   /** Those that can be read, in the order of their submission. */
@@ -55,11 +42,7 @@ export class KeptJobs {
   }
 
   async remove(jobId: string): Promise<void> {
-    await rm(this.fileOf(jobId), { force: true });
-  }
-
-  private fileOf(jobId: string): string {
-    return join(this.folder, `${jobId}.json`);
+    await rm(join(this.folder, `${jobId}.json`), { force: true });
   }
 }
 

@@ -19,10 +19,8 @@ const SESSION = "cognee.session";
 /** `dropped`: its file is in the inbox. `kept`: it could not be dropped (yet), and will be tried again. */
 export type Sent = "dropped" | "kept";
 
-export class Outbox implements vscode.Disposable {
+export class Outbox {
   private readonly kept: KeptJobs;
-  private readonly disposal = new AbortController();
-  private readonly subscriptions: vscode.Disposable;
   /** The sending of each folder's first jobs, which waits for a worker. */
   private readonly firsts = new Map<string, Promise<unknown>>();
 
@@ -32,16 +30,11 @@ export class Outbox implements vscode.Disposable {
   ) {
     this.kept = new KeptJobs(vscode.Uri.joinPath(services.context.globalStorageUri, "kept").fsPath);
     const again = (): void => void this.sendKept().catch((error: unknown) => services.log.error(describe(error)));
-    this.subscriptions = vscode.Disposable.from(
+    services.owns(
       services.programs.onDidChange(again),
       vscode.workspace.onDidGrantWorkspaceTrust(again),
       vscode.workspace.onDidChangeWorkspaceFolders(again),
     );
-  }
-
-  dispose(): void {
-    this.disposal.abort();
-    this.subscriptions.dispose();
   }
 
   /**
@@ -105,7 +98,7 @@ export class Outbox implements vscode.Disposable {
 
   /** Drops a kept job into a folder. Throws what prevents it; the job is kept then. */
   async sendOne(folder: vscode.WorkspaceFolder, kept: KeptJob): Promise<void> {
-    if (!isPrepared(folder)) await this.services.memoryOf(folder).startWorker(this.disposal.signal);
+    if (!isPrepared(folder)) await this.services.memoryOf(folder).startWorker(this.services.ended);
     await this.drop(folder, kept);
     await this.discard(kept);
   }
@@ -148,10 +141,10 @@ export class Outbox implements vscode.Disposable {
    */
   private sendFirst(folder: vscode.WorkspaceFolder): void {
     const path = folder.uri.fsPath;
-    if (this.firsts.has(path) || this.disposal.signal.aborted) return;
+    if (this.firsts.has(path) || this.services.ended.aborted) return;
     const memory = this.services.memoryOf(folder);
     const sending = (async () => {
-      await memory.startWorker(this.disposal.signal);
+      await memory.startWorker(this.services.ended);
       for (const each of await this.kept.all()) if (each.folder === path) await this.sendOne(folder, each);
     })()
       // The jobs are kept, and the status bar says so. Nothing waits for the user to close the message.

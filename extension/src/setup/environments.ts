@@ -1,7 +1,8 @@
 /** The environments that the extension made, in its folder on this machine: which are there, and which is in use. */
 
-import { lstat, mkdir, open, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { lstat, mkdir, open, readdir, readFile, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
+import { writeWhole } from "../core/drop";
 import { alreadyRunning } from "./failure";
 import { outdated, type Environment, type Stock } from "./plan";
 
@@ -42,17 +43,17 @@ export class Environments {
 
   /** Notes that everything is installed in an environment, and works. */
   async complete(name: string, build: string): Promise<void> {
-    await replace(join(this.path(name), COMPLETE), { build });
+    await writeWhole(this.path(name), COMPLETE, { build });
   }
 
   /** Notes that the knowledge graph was added to an environment. */
   async addGraph(name: string): Promise<void> {
-    await replace(join(this.path(name), GRAPH), { graph: "added" });
+    await writeWhole(this.path(name), GRAPH, { graph: "added" });
   }
 
   /** Makes an environment the one in use. */
   async use(name: string): Promise<void> {
-    await replace(join(this.folder, CURRENT), { environment: name });
+    await writeWhole(this.folder, CURRENT, { environment: name });
   }
 
   /** Removes an environment; first its mark, so that what remains after an interruption counts as unfinished. */
@@ -139,10 +140,4 @@ async function readText(file: string, field: string): Promise<string | null> {
   } catch {
     return null;
   }
-}
-
-async function replace(file: string, content: unknown): Promise<void> {
-  const part = `${file}.tmp`;
-  await writeFile(part, JSON.stringify(content), { mode: 0o600, flush: true });
-  await rename(part, file);
 }

@@ -17,14 +17,13 @@ const SHOWN_MS = 15_000;
 const CAPTURE_SHOWN_MS = 120_000;
 const LONGEST_MESSAGE = 1000;
 
-export class StatusBar implements vscode.Disposable {
+export class StatusBar {
   private readonly item: vscode.StatusBarItem;
   private readonly followed: FollowedJobs;
   private readonly follows = new Map<string, Follow>();
   /** Failures that a message has told: job and generation. */
   private readonly told = new Set<string>();
   private readonly timers = new Set<NodeJS.Timeout>();
-  private readonly subscriptions: vscode.Disposable;
   private readonly tell = new Pause(() => this.tellFailures());
   private kept: Kept = { stuck: 0, preparing: 0 };
 
@@ -36,7 +35,8 @@ export class StatusBar implements vscode.Disposable {
     this.item.command = "cognee.showStatus";
     for (const job of this.followed.all) this.follows.set(job.jobId, { ...job, outcome: outcomeOf(job) });
     this.removeEnded();
-    this.subscriptions = vscode.Disposable.from(
+    services.owns(
+      { dispose: () => this.timers.forEach((timer) => clearTimeout(timer)) },
       this.item,
       this.tell,
       services.changes.onDidChange(({ folder, what, path }) => {
@@ -48,11 +48,6 @@ export class StatusBar implements vscode.Disposable {
     );
     this.show();
     this.tell.begin();
-  }
-
-  dispose(): void {
-    for (const timer of this.timers) clearTimeout(timer);
-    this.subscriptions.dispose();
   }
 
   /** Follows a job from its drop to its end. */

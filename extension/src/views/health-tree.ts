@@ -19,11 +19,10 @@ export type HealthItem =
   | { readonly kind: "remedy"; readonly folder: vscode.WorkspaceFolder; readonly finding: FoundTrouble }
   | { readonly kind: "error"; readonly folder: vscode.WorkspaceFolder; readonly error: unknown };
 
-export class HealthTree implements vscode.TreeDataProvider<HealthItem>, vscode.Disposable {
+export class HealthTree implements vscode.TreeDataProvider<HealthItem> {
   private readonly changed = new vscode.EventEmitter<undefined>();
   readonly onDidChangeTreeData = this.changed.event;
   private readonly view: vscode.TreeView<HealthItem>;
-  private readonly subscriptions: vscode.Disposable;
   private checking = new AbortController();
   /** By folder, what of it the findings depend on. */
   private readonly followed = new Map<string, string>();
@@ -32,7 +31,8 @@ export class HealthTree implements vscode.TreeDataProvider<HealthItem>, vscode.D
 
   constructor(private readonly services: Services) {
     this.view = vscode.window.createTreeView("cognee.health", { treeDataProvider: this });
-    this.subscriptions = vscode.Disposable.from(
+    services.owns(
+      { dispose: () => this.checking.abort() },
       this.view,
       this.changed,
       this.pause,
@@ -49,11 +49,6 @@ export class HealthTree implements vscode.TreeDataProvider<HealthItem>, vscode.D
       }),
       services.command("cognee.fixFinding", (item?: HealthItem) => this.fix(item ?? this.view.selection[0])),
     );
-  }
-
-  dispose(): void {
-    this.checking.abort();
-    this.subscriptions.dispose();
   }
 
   /** Checks again if the worker, or whether anything is stored or has failed, is other than before. */

@@ -31,7 +31,7 @@ const MORE = "cognee.internal.moreMemories";
 const SHOW_ERROR = "cognee.internal.showError";
 const PAGE = 50;
 
-export class MemoriesTree implements vscode.TreeDataProvider<Item>, vscode.Disposable {
+export class MemoriesTree implements vscode.TreeDataProvider<Item> {
   private readonly changed = new vscode.EventEmitter<undefined>();
   readonly onDidChangeTreeData = this.changed.event;
   /** How many rows of an item are shown, where that is more than a page. */
@@ -39,7 +39,6 @@ export class MemoriesTree implements vscode.TreeDataProvider<Item>, vscode.Dispo
   private isStale = false;
   private readonly pause = new Pause(() => void this.refreshIfVisible());
   private readonly view: vscode.TreeView<Item>;
-  private readonly subscriptions: vscode.Disposable;
   private reading = new AbortController();
   /** The rows at the top, by folder, that were read before the view asks for them. */
   private ready: Rows = new Map();
@@ -48,7 +47,8 @@ export class MemoriesTree implements vscode.TreeDataProvider<Item>, vscode.Dispo
 
   constructor(private readonly services: Services) {
     this.view = vscode.window.createTreeView("cognee.memories", { treeDataProvider: this, showCollapseAll: true });
-    this.subscriptions = vscode.Disposable.from(
+    services.owns(
+      { dispose: () => this.reading.abort() },
       this.view,
       this.changed,
       this.pause,
@@ -65,11 +65,6 @@ export class MemoriesTree implements vscode.TreeDataProvider<Item>, vscode.Dispo
       }),
       services.command(SHOW_ERROR, (error: unknown) => services.show(error)),
     );
-  }
-
-  dispose(): void {
-    this.reading.abort();
-    this.subscriptions.dispose();
   }
 
   refresh(ready: Rows = new Map()): void {

@@ -23,7 +23,7 @@ export interface QueueItem {
   readonly node: QueueNode | null;
 }
 
-export class QueueTree implements vscode.TreeDataProvider<QueueItem>, vscode.Disposable {
+export class QueueTree implements vscode.TreeDataProvider<QueueItem> {
   private readonly changed = new vscode.EventEmitter<undefined>();
   readonly onDidChangeTreeData = this.changed.event;
   private readonly folders = new Map<string, { readonly jobs: Jobs; readonly loaded: Promise<void> }>();
@@ -32,15 +32,13 @@ export class QueueTree implements vscode.TreeDataProvider<QueueItem>, vscode.Dis
   private inFlight = "";
   private readonly pause = new Pause(() => this.show());
   private readonly view: vscode.TreeView<QueueItem>;
-  private readonly subscriptions: vscode.Disposable;
-  private readonly stop = new AbortController();
 
   constructor(
     private readonly services: Services,
     private readonly documents: Documents,
   ) {
     this.view = vscode.window.createTreeView("cognee.queue", { treeDataProvider: this, canSelectMany: true });
-    this.subscriptions = vscode.Disposable.from(
+    services.owns(
       this.view,
       this.changed,
       this.pause,
@@ -53,11 +51,6 @@ export class QueueTree implements vscode.TreeDataProvider<QueueItem>, vscode.Dis
       services.command("cognee.dismissJob", (item?: QueueItem, all?: QueueItem[]) => this.act("dismiss", item, all)),
       services.command("cognee.openJob", (item?: QueueItem) => this.open(item)),
     );
-  }
-
-  dispose(): void {
-    this.stop.abort();
-    this.subscriptions.dispose();
   }
 
   getTreeItem(item: QueueItem): vscode.TreeItem {
@@ -93,7 +86,7 @@ export class QueueTree implements vscode.TreeDataProvider<QueueItem>, vscode.Dis
     let known = this.folders.get(path);
     if (known === undefined) {
       const jobs = new Jobs(path);
-      known = { jobs, loaded: jobs.load(this.stop.signal) };
+      known = { jobs, loaded: jobs.load(this.services.ended) };
       this.folders.set(path, known);
     }
     await known.loaded;
@@ -111,10 +104,10 @@ export class QueueTree implements vscode.TreeDataProvider<QueueItem>, vscode.Dis
 
   private async ask(folder: vscode.WorkspaceFolder): Promise<ReadonlyMap<string, About>> {
     try {
-      const jobs = await listedJobs(this.services.memoryOf(folder), this.stop.signal);
+      const jobs = await listedJobs(this.services.memoryOf(folder), this.services.ended);
       return new Map(jobs.map((job) => [job.job_id, job]));
     } catch (error) {
-      if (!this.stop.signal.aborted) this.services.log.debug(`[Queue] ${describe(error)}`);
+      if (!this.services.ended.aborted) this.services.log.debug(`[Queue] ${describe(error)}`);
       return new Map();
     }
   }

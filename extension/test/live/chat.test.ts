@@ -226,7 +226,6 @@ describe.skipIf(PROGRAM === "")("chat and agents, with the real program", { time
     } finally {
       workspace.isTrusted = true;
       user.settings.delete("mcp.enabled");
-      servers.dispose();
     }
   });
 });
