@@ -365,11 +365,10 @@ def test_a_newer_one_that_may_replace_it_changes_nothing_where_it_does_not_answe
 
 @pytest.mark.parametrize(("topic", "first"), [("", "b"), ("Zebras", "a")])
 def test_a_newer_one_that_likely_replaces_it_stands_first_also_where_it_does_not_answer_if_the_topic_is_the_same(
-    place: Place, judged: Callable[[Judge], None], topic: str, first: str
+    place: Place, topic: str, first: str
 ) -> None:
-    judged(saying(LIKELY))
-    place.add(memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", "Quince jam for zebras", topic=topic))
-    place.compare()
+    newer = memory("b", "2026-10-01", "Quince jam for zebras", topic=topic)
+    place.compared(saying(LIKELY), memory("a", "2026-09-01", OLD), newer)
     assert len(place.pairs()) == 1
     assert place.order()[0] == first
     assert review.pairs(place.workspace, all_of_them=True) == []
