@@ -2,9 +2,9 @@
 
 ``facts.jsonl``: ``repository`` on GitHub, the commits at which the fact is ``stored`` and ``checked``, the ``truth``
 (``ended`` or ``holds``) and the ``text``, in words of our own. Half of them were put ``aside`` before anything was
-tried; another reader wrote the ``later`` ones, after all rules. ``--repositories`` is a folder of clones, bare or not, each named ``owner+name``. A fact counts as called ended
-if the answer says ``gone`` or ``not_found``. Times are of the lookup of a single memory, in milliseconds of the
-processor.
+tried; another reader wrote the ``later`` ones, after all rules. ``--repositories`` is a folder of clones, bare or not,
+each named ``owner+name``. A fact counts as called ended if the answer says ``gone`` or ``not_found``. Times are of the
+lookup of a single memory, in milliseconds of the processor.
 """
 
 from __future__ import annotations
