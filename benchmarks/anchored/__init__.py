@@ -2,9 +2,9 @@
 
 ``facts.jsonl``: ``repository`` on GitHub, the commits at which the fact is ``stored`` and ``checked``, the ``truth``
 (``ended`` or ``holds``) and the ``text``, in words of our own. Half of them were put ``aside`` before anything was
-tried. ``--repositories`` is a folder of clones, bare or not, each named ``owner+name``. A fact counts as called ended
-if the answer says ``gone`` or ``not_found``. Times are of the lookup of a single memory, in milliseconds of the
-processor.
+tried; another reader wrote the ``later`` ones, after all rules. ``--repositories`` is a folder of clones, bare or not,
+each named ``owner+name``. A fact counts as called ended if the answer says ``gone`` or ``not_found``. Times are of the
+lookup of a single memory, in milliseconds of the processor.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def main(argv: Sequence[str]) -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks quality anchored", description=__doc__)
     parser.add_argument("--repositories", type=Path, required=True, metavar="FOLDER", help="clones: owner+name")
-    parser.add_argument("--half", choices=("development", "aside"), help="only this half of the facts")
+    parser.add_argument("--half", choices=("development", "aside", "later"), help="only these of the facts")
     parser.add_argument("--seconds", type=float, help="of the processor, for a lookup")
     parser.add_argument("--errors", action="store_true", help="print what was called wrongly, or not at all")
     args = parser.parse_args(argv)
