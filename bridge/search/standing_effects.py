@@ -17,7 +17,7 @@ import numpy as np
 
 from ..text.passages import whole_text
 from .ranking import Factors, Inherited, Ranking, Relevance, rescored
-from .standings import DISPUTED, LIKELY, words
+from .standings import DISPUTED, LIKELY, MARKED, words
 
 if TYPE_CHECKING:
     from ..embedding.embedder import Vector
@@ -61,6 +61,9 @@ def falls(
     for number, falls in fallen.items():
         by = {fall: newer[fall.by[0]] for fall in falls if fall.by[1] < len(newer.get(fall.by[0], ()))}
         answered = [fall for fall in by if _is_answered(fall, older[number], by[fall], asks_past=asks_past)]
+        if not answered:
+            answered = [fall._replace(is_below=False) for fall in by if _is_likely(fall, older[number])]
+            by |= {fall: by[fall._replace(is_below=True)] for fall in answered}
         if names and any(fall.state != "replaced" for fall in answered):
             answered = _of_named(snapshot, names, answered)
         if answered:
@@ -95,12 +98,23 @@ def _is_answered(fall: Fall, older: Sequence[float], newer: Sequence[float], *, 
     most, others = max([own, *older[_AFTER_TOPIC:]]), max([other, *newer[_AFTER_TOPIC:]])
     if fall.confidence < DISPUTED:
         both = fall.confidence >= LIKELY or other >= own - _AS_NEAR
-        names = own >= max(_NEAR, most - _AS_NEAR) and both
+        names = both and _answers(fall.statement[1], older)
     elif most >= _SAME:  # a sentence that says the question again answers nothing
         names = True
     else:  # a sentence that both memories have says nothing of which one holds
         names = own >= most - _AS_NEAR or others >= most - _AS_NEAR
     return names or (asks_past and other >= others - _AS_NEAR and own >= other - _AS_NEAR)
+
+
+def _is_likely(fall: Fall, older: Sequence[float]) -> bool:
+    """Whether a question with these cosines is answered by a statement that a newer one likely replaces, though that
+    one is of another topic and too far from the question to stand before it."""
+    return MARKED <= fall.confidence < DISPUTED and _answers(fall.statement[1], older)
+
+
+def _answers(passage: int, cosines: Sequence[float]) -> bool:
+    own = cosines[passage]
+    return own >= max(_NEAR, max([own, *cosines[_AFTER_TOPIC:]]) - _AS_NEAR)
 
 
 def applied(
@@ -118,6 +132,9 @@ def applied(
             if asks_past and fall.by[0] in falls:  # it is an answer itself
                 continue
             one, other = (number, fall.by[0]) if asks_past else (fall.by[0], number)
+            if not fall.is_below:
+                below[number] = fall.state
+                continue
             first.setdefault(one, []).append(other)
             below[other] = "disputed" if asks_past else fall.state
     found = []

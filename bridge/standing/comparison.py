@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..embedding.embedder import Vectors
-from ..search.standings import LIKELY, POSSIBLE, REPLACED
+from ..search.standings import MARKED, POSSIBLE, REPLACED
 from ..text.passages import topic_passage
 from . import judge
 from .statements import digest, statements
@@ -87,7 +87,7 @@ def _most(old: _Statement, new: _Statement, *, is_alike: bool) -> float:
     if old[4] == new[4]:  # nobody knows which is the newer
         return REPLACED - 0.01 if is_alike else 0.0
     if not is_alike:  # perhaps another matter
-        return round(LIKELY - 0.01, 2)
+        return MARKED
     return 1.0 if _is_same_topic(old, new) else REPLACED - 0.01
 
 

@@ -29,7 +29,7 @@ def replaces(pairs: Sequence[tuple[str, str]], embed: Callable[[Sequence[str]], 
     ``embed`` as ``Store.embed``. Raises JobError as it does, and MODEL_CORRUPT.
     """
     found = zip(pairs, by_rules(pairs, embed), strict=True)
-    return [sure or _by_cross_encoder(pair) for pair, sure in found]
+    return [sure if sure >= LIKELY else max(sure, _by_cross_encoder(pair)) for pair, sure in found]
 
 
 def _by_cross_encoder(pair: tuple[str, str]) -> float:

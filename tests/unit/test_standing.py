@@ -361,13 +361,15 @@ def test_a_newer_one_that_may_replace_it_changes_nothing_where_it_does_not_answe
 
 
 @pytest.mark.parametrize(("topic", "first"), [("", ("b", 0.69)), ("Zebras", ("a", 0.68))])
-def test_a_newer_one_that_likely_replaces_it_stands_first_also_where_it_does_not_answer_if_the_topic_is_the_same(
+def test_what_is_likely_replaced_is_marked_and_stands_below_also_what_does_not_answer_if_the_topic_is_the_same(
     place: Place, topic: str, first: tuple[str, float]
 ) -> None:
     newer = memory("b", "2026-10-01", "Quince jam for zebras", topic=topic)
     place.compared(saying(LIKELY), memory("a", "2026-09-01", OLD), newer)
     ((*_, probability),) = [pair[:5] for pair in place.pairs()]
     assert (place.order()[0], probability) == first
+    states = {hit["memory_id"]: hit["standing"]["state"] for hit in place.ask()["results"] if "standing" in hit}
+    assert states["a"] == "disputed"
     assert review.pairs(place.workspace, all_of_them=True) == []
 
 
@@ -808,6 +810,12 @@ def test_another_amount_replaces_another_choice_is_disputed_and_the_same_in_othe
     (probability,) = judge.replaces([(earlier, later)], embedder.embed)
     found = "replaced" if probability >= REPLACED else "disputed" if probability >= DISPUTED else None
     assert found == state, probability
+
+
+def test_of_the_two_judges_the_surer_one_counts_where_the_rules_are_not_sure(place: Place) -> None:
+    place.patch.setattr(judge, "by_rules", lambda pairs, embed: [0.65, 0.8])
+    place.patch.setattr(cross_encoder, "probability", lambda earlier, later: 0.9)
+    assert judge.replaces([(OLD, NEW), (OLD, NEW)], place.embedder.embed) == [LIKELY, 0.8]
 
 
 def test_the_cross_encoder_finds_a_replacement_in_other_words_and_no_other_scope() -> None:
