@@ -115,6 +115,8 @@ class _Library:
         get_base = ctypes.CDLL(str(paths[0])).OrtGetApiBase
         get_base.restype = ctypes.POINTER(ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_uint32))
         table = ctypes.cast(get_base()[0](_API_VERSION), ctypes.POINTER(ctypes.c_void_p))
+        if not table:
+            raise OSError(f"the library of onnxruntime in {folder} is older than this program needs")
         frees, keeps = ctypes.CFUNCTYPE(ctypes.c_void_p), ctypes.PYFUNCTYPE(ctypes.c_void_p)  # Python's lock
         self._functions = {name: (frees if name in _SLOW else keeps)(table[at]) for name, at in _PLACES.items()}
         self.environment = self.made("CreateEnv", _FATAL, b"")

@@ -20,7 +20,7 @@ MIB = 1024 * 1024
 STEPS = [
     name for name, process in steps.STEPS.items() if process == "worker" and name not in ("queue.put", "child.send")
 ]
-EVERYDAY = ["copy.write", "record.accept", "record.end", "reason.write"]
+EVERYDAY = ["copy.write", "record.accept", "record.start", "record.end", "reason.write", "copy.reopen"]
 
 
 @pytest.mark.parametrize("step", STEPS if SOAK else EVERYDAY)

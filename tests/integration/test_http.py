@@ -335,6 +335,12 @@ def test_what_a_terminal_cannot_show_is_no_error(place: Served) -> None:
         assert (status, shown.isascii()) == (0, True)
 
 
+def test_a_context_is_printed_alone_ready_to_be_pasted(place: Served, worker: RealWorker) -> None:
+    _, shown = place.printed("context", "session of a user", "--as-of", NOW)
+    _, envelope = place.printed("context", "session of a user", "--as-of", NOW, "--json")
+    assert shown.decode() == json.loads(envelope)["context"]
+
+
 def test_an_explanation_shows_the_parts_of_each_score(place: Served, worker: RealWorker) -> None:
     _, shown = place.printed("explain", "session of a user", "--id", "99", "--as-of", NOW)
     lines = shown.decode().splitlines()

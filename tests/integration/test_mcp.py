@@ -785,7 +785,7 @@ def test_no_question_and_no_text_is_logged(unused: Place) -> None:
         assert "secret" not in agent.log()
 
 
-@pytest.mark.parametrize("way", ["stdin closes", "stdout closes", "SIGTERM"])
+@pytest.mark.parametrize("way", ["stdin closes", "stdout closes", "SIGTERM", "SIGINT"])
 def test_the_process_ends_with_its_client_also_in_the_middle_of_a_call(place: Place, way: str) -> None:
     waiting = asker.submit(place.spool, "noop", {}).job_id
     try:
@@ -808,10 +808,10 @@ def test_the_process_ends_with_its_client_also_in_the_middle_of_a_call(place: Pl
                 raw.process.stdout.close()
                 raw.ask(3, "ping")
             else:
-                raw.process.send_signal(signal.SIGTERM)
+                raw.process.send_signal(getattr(signal, way))
             status = raw.process.wait(PATIENCE)
             assert time.monotonic() - began < LONGEST_WAIT_SECONDS - 5, "it does not wait for its calls"
-            assert status == (-signal.SIGTERM if way == "SIGTERM" else 0)
+            assert status == {"SIGTERM": -signal.SIGTERM, "SIGINT": -signal.SIGINT}.get(way, 0)
             assert "Traceback" not in raw.stderr()
     finally:
         place.spool.dropped(waiting).unlink()
