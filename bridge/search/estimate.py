@@ -124,13 +124,13 @@ class Estimate:
         return question.at(Period(None, datetime.fromtimestamp(float(dated.min()), UTC)))
 
     def choose(self, question: Question, depth: int, among: Catalogue) -> Choice:
-        """The choice of the first ``depth`` candidates, and of those ``among`` which they fall or that hold in their
+        """The choice of the first ``depth`` candidates, and of those ``among`` which they fall or that stand in their
         place."""
         falls = self._falls(question)
         depth += len(falls)
         chosen = self.candidates.take(self._settled(lambda: self.needed(question, depth)))
         if falls:
-            numbers = {*chosen.number.tolist(), *falls, *(fall.by[0] for fall in falls.values())}
+            numbers = {*chosen.number.tolist(), *falls, *(fall.by[0] for fall in falls.values() if fall.is_below)}
             indexes = among.indexes(np.array(sorted(numbers), np.int64))
             chosen = among.take(np.sort(indexes[indexes >= 0]))
         return Choice(chosen, falls, depth)

@@ -593,7 +593,10 @@ def test_a_machine_whose_token_was_revoked_says_so_at_once_also_after_a_restart_
         [note] = [each for each in answer["warnings"] if "new token" in each]
         assert "This copy answers until" in note
     kept = json.loads(place.workspace.team_problem.read_bytes())
-    place.workspace.team_problem.write_text(json.dumps(kept | {"answers_until": "2026-01-01T00:00:00Z"}))
+    long_ago = dict.fromkeys(
+        ("refused_at", "answers_until"), "2026-01-01T00:00:00Z"
+    )  # a worker derives one from the other
+    place.workspace.team_problem.write_text(json.dumps(kept | long_ago))
     for asked in (("retrieve", "spool"), ("memories", "list"), ("context", "spool")):
         refused = json.loads(place.cli(*asked, "--json").stdout)
         assert (refused["success"], refused["error_code"]) == (False, "TEAM_REFUSED")

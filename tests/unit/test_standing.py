@@ -370,6 +370,8 @@ def test_what_is_likely_replaced_is_marked_and_stands_below_also_what_does_not_a
     assert (place.order()[0], probability) == first
     states = {hit["memory_id"]: hit["standing"]["state"] for hit in place.ask()["results"] if "standing" in hit}
     assert states["a"] == "disputed"
+    found = [hit["memory_id"] for hit in place.ask(relevance_floor=0.3)["results"]]
+    assert found == (["b", "a"] if topic == "" else ["a"]), "what keeps its place brings nothing in"
     assert review.pairs(place.workspace, all_of_them=True) == []
 
 
