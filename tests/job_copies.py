@@ -1,8 +1,6 @@
 """Jobs as the worker hands them to the child (``copy_of``), as an operation gets them (``task``), and what becomes of
 one (``outcome``, which ``done`` and ``refused`` read)."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 

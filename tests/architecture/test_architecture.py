@@ -1,7 +1,5 @@
 """The rules of docs/architecture.md that a machine can hold, read from the code itself."""
 
-from __future__ import annotations
-
 import ast
 import re
 import subprocess

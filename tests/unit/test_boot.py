@@ -1,7 +1,5 @@
 """Telling one run of the machine from the next, so that a job is blamed for a worker's death and for no reboot."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

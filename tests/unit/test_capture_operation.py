@@ -1,8 +1,6 @@
 """Capturing sessions, previewing that, undoing and forgetting it: over a real store and real transcripts, without
 cognee."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Iterator, Sequence

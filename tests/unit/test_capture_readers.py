@@ -1,7 +1,5 @@
 """What every reader of transcripts promises, with a row for each tool; then what one tool alone has."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """From turns to summaries without a model: where a session is cut, which parts are sentences, and what is written."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What of a memory becomes nodes of the graph."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The models on this machine: the default one in the package, the multilingual one, and one that is missing."""
 
-from __future__ import annotations
-
 import hashlib
 import importlib
 import json

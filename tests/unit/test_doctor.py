@@ -1,7 +1,5 @@
 """The quick look: what each check says of given facts, and that no state of a workspace makes the look itself fail."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """What an operator's program and the page ask over HTTP: the real server and real files, and no worker."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import replace

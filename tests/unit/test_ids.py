@@ -1,7 +1,5 @@
 """Job ids."""
 
-from __future__ import annotations
-
 import re
 import time
 import uuid

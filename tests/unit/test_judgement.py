@@ -1,7 +1,5 @@
 """What a language model may and may not do to a compaction."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """The memory store: one transaction makes memories visible, whole, with what is owed to the graph."""
 
-from __future__ import annotations
-
 import sqlite3
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Paying the outbox and making derived data anew, in slices between which other jobs run over the same stores."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """The worker's composition root."""
 
-from __future__ import annotations
-
 import shutil
 import threading
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """All jobs at a glance: what is read anew and what is not, pages, causes, what was done over time."""
 
-from __future__ import annotations
-
 import json
 import os
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """What a stop at any moment may have left is mended, and mending twice equals mending once."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import replace

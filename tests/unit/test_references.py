@@ -1,7 +1,5 @@
 """Which references are files, plans, branches and issues."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

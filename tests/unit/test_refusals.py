@@ -1,7 +1,5 @@
 """A job for what is not in the store is not submitted; anything that the store cannot answer is left to the job."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

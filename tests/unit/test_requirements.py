@@ -1,7 +1,5 @@
 """The lock: what is installed is what was chosen, file for file."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What holds: which statements newer ones replaced is found once, kept, and shown in every answer."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import sqlite3

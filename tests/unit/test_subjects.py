@@ -1,7 +1,5 @@
 """What a job is about and which memories it made, for a row of a list."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The texts of memories: written, read, and never mistaken."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """The jobs that wait: in order, due when they are due whatever the clock does, announced once, none lost."""
 
-from __future__ import annotations
-
 import heapq
 from collections import Counter
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Everything works with the worker down as far as it can, and says what needs it."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from pathlib import Path
