@@ -110,10 +110,7 @@ WORKSPACES = {
     ("bridge.trust", "unlist"): "It reads the mark alone.",
     ("jobs.layout", "find_workspace"): "It makes paths; those who call it are here.",
     ("worker.cli", "_worktree_note"): "Of this folder the note looks at names alone.",
-    (
-        "worker.terminal.process_commands",
-        "workspace_of",
-    ): "To stop, trust or remove; each call of MCP checks.",
+    ("worker.terminal.process_commands", "workspace_of"): "To stop, trust or remove; each call of MCP checks.",
     ("worker.terminal.doctor_command", "_workspace"): "The doctor says why a workspace is refused.",
     ("worker.inbox.provenance", "__init__"): "It reads git's index.",
     ("worker.child.main", "main"): "The worker that starts it has checked.",
@@ -348,12 +345,7 @@ def test_every_exception_is_needed() -> None:
         ("mcp", {"worker/mcp/server.py"}),
         (
             "starlette",
-            {
-                "worker/http/",
-                "worker/gateway/app.py",
-                "worker/gateway/connections.py",
-                "worker/gateway/transfers.py",
-            },
+            {"worker/http/", "worker/gateway/app.py", "worker/gateway/connections.py", "worker/gateway/transfers.py"},
         ),
         ("uvicorn", {"worker/connections.py", "worker/server/idle_server.py", "worker/gateway/serving.py"}),
         ("prometheus_client", {"worker/monitoring/metrics.py", "worker/gateway/gateway_metrics.py", "worker/pool/"}),

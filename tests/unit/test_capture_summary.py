@@ -535,9 +535,7 @@ def test_a_last_turn_that_grew_changes_no_segment_before_the_last(told: Told, le
 
 @settings(max_examples=100, deadline=None)
 @given(_turns)
-def test_every_turn_that_was_spoken_is_in_exactly_one_segment_in_order(
-    told: Told,
-) -> None:
+def test_every_turn_that_was_spoken_is_in_exactly_one_segment_in_order(told: Told) -> None:
     turns = conversation(told)
     found = cut(turns, SMALL)
     assert [turn for one in found for turn in one.turns if not turn.part] == [turn for turn in turns if not turn.part]

@@ -227,11 +227,7 @@ def test_the_payload_of_a_summary_has_the_form_of_the_schema() -> None:
         "references_branches": ["fix/order"],
         "references_issues": ["#7"],
         "time_scope": "2025-11-17T14:00:00Z – 2025-11-17T16:30:00Z, 12 turns",
-        "time_scope_bounds": {
-            "start": "2025-11-17T14:00:00Z",
-            "end": "2025-11-17T16:30:00Z",
-            "turn_count": 12,
-        },
+        "time_scope_bounds": {"start": "2025-11-17T14:00:00Z", "end": "2025-11-17T16:30:00Z", "turn_count": 12},
     }
     text = parse(payload["text"])
     assert isinstance(text, Enriched)

@@ -748,8 +748,7 @@ def fixed(workspace: Workspace) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    ("harm", "fix"),
-    [(open_up, "close to others"), (no_gitignore, "add .gitignore"), (old_part, "remove parts")],
+    ("harm", "fix"), [(open_up, "close to others"), (no_gitignore, "add .gitignore"), (old_part, "remove parts")]
 )
 def test_what_is_safe_to_mend_is_mended_once(used: Workspace, harm: Callable[[Workspace], None], fix: str) -> None:
     harm(used)

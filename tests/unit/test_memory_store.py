@@ -200,10 +200,7 @@ def test_a_vector_file_that_is_lost_while_the_store_is_open_is_made_again_before
 @pytest.mark.parametrize("part", ["passages", "wholes"])
 @pytest.mark.parametrize("damage", ["missing", "short", "one bit", "zeros", "longer"])
 def test_a_damaged_vector_file_is_set_aside_and_made_again_without_embedding(
-    place: Place,
-    damage: str,
-    part: vector_files.Part,
-    caplog: pytest.LogCaptureFixture,
+    place: Place, damage: str, part: vector_files.Part, caplog: pytest.LogCaptureFixture
 ) -> None:
     with place.opened() as store:
         add(store, summary("a"), summary("b"))
@@ -273,11 +270,7 @@ def left_with_two_memories(place: Place, closes: bool) -> None:
 
 @pytest.mark.parametrize(("closes", "noticed"), [(True, False), (False, True)], ids=["closed", "killed"])
 def test_the_vectors_of_many_memories_are_summed_after_an_unclean_end_alone(
-    place: Place,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-    closes: bool,
-    noticed: bool,
+    place: Place, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, closes: bool, noticed: bool
 ) -> None:
     monkeypatch.setattr(store_module, "_CHECKED_QUICKLY", 1)
     left_with_two_memories(place, closes)
@@ -293,11 +286,7 @@ def test_the_vectors_of_many_memories_are_summed_after_an_unclean_end_alone(
 
 @pytest.mark.parametrize(("closes", "noticed"), [(True, False), (False, True)], ids=["closed", "killed"])
 def test_the_index_of_many_memories_is_compared_with_their_texts_after_an_unclean_end_alone(
-    place: Place,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-    closes: bool,
-    noticed: bool,
+    place: Place, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, closes: bool, noticed: bool
 ) -> None:
     monkeypatch.setattr(store_module, "_CHECKED_QUICKLY", 1)
     left_with_two_memories(place, closes)

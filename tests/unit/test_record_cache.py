@@ -224,7 +224,7 @@ def test_activity_puts_each_end_into_its_span_with_quantiles() -> None:
     ]
     spans = record_cache.activity(found, NOW, hours=1, buckets=6)
     assert [span["ended"] for span in spans] == [
-        *({"succeeded": 1}, {"succeeded": 1, "failed": 1}, {}, {}, {}, {"succeeded": 1}),
+        *({"succeeded": 1}, {"succeeded": 1, "failed": 1}, {}, {}, {}, {"succeeded": 1})
     ]
     assert (spans[0]["at"], spans[5]["at"]) == (at(-60), at(-10))
     assert spans[1]["waited_ms"] == {"p50": 0, "p95": 60_000}

@@ -300,11 +300,7 @@ def test_a_list_and_a_whole_memory_say_which_decision_was_replaced_and_by_what(p
 
 
 def test_a_memory_answers_by_its_other_decisions_as_before(place: Place) -> None:
-    place.compared(
-        saying(0.95, (OLD, NEW)),
-        memory("a", "2026-09-01", OLD, "The reading room closes at eight"),
-        SECOND,
-    )
+    place.compared(saying(0.95, (OLD, NEW)), memory("a", "2026-09-01", OLD, "The reading room closes at eight"), SECOND)
     first = place.ask("when does the reading room close")["results"][0]
     assert (first["memory_id"], first["status_multiplier"], "standing" in first) == ("a", 1.0, False)
 

@@ -310,9 +310,7 @@ def test_ten_thousand_waiting_jobs_cost_no_more_steps_than_ten(
     assert sum(costs[0].values()) < 40
 
 
-def test_working_off_everything_costs_a_few_steps_a_job(
-    cost: Callable[[Callable[[], object]], Counter[str]],
-) -> None:
+def test_working_off_everything_costs_a_few_steps_a_job(cost: Callable[[Callable[[], object]], Counter[str]]) -> None:
     waiting = of(*(queued(str(number)) for number in range(2000)))
 
     def work_off() -> None:
