@@ -158,8 +158,7 @@ def test_a_store_of_a_local_model_has_its_embedder_whatever_the_settings_name(fu
     local, remote = EmbeddingConfig(cache_dir=cache), EmbeddingConfig(cache_dir=cache, provider="openai")
     assert earlier("openai/text-embedding-3-small/1536", local) is None
     for config in (local, remote):
-        former = earlier(ENGLISH_FULL.identity, config)
-        assert former.identity == ENGLISH_FULL.identity
+        assert earlier(ENGLISH_FULL.identity, config).identity == ENGLISH_FULL.identity
 
 
 def test_weights_that_cannot_be_loaded_are_corrupt(tmp_path: Path) -> None:

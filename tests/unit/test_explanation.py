@@ -447,8 +447,7 @@ def test_an_empty_store_has_nothing_either(shelf: Shelf) -> None:
 def test_ids_alone_need_no_model_and_a_query_needs_the_store_s(shelf: Shelf) -> None:
     shelf.add(summary("a", "queue"))
     other = FakeEmbedder(64, "other")
-    found = answer_to(shelf.workspace, other, NOW, EVERYTHING, "explain", ids=[1])
-    assert numbers(found) == [1]
+    assert numbers(answer_to(shelf.workspace, other, NOW, EVERYTHING, "explain", ids=[1])) == [1]
     assert other.seen == []
     failed = answer_to(shelf.workspace, other, NOW, EVERYTHING, "explain", ids=[1], query="queue")
     assert (failed["success"], failed["error_code"]) == (False, "EMBEDDER_MISMATCH")

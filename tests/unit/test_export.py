@@ -332,8 +332,7 @@ def test_a_second_import_changes_nothing_and_owes_nothing(here: WithFakeGraph, t
     some_of_everything(here)
     imported(there, lines_of(here))
     before, told = body(there), dict(there.fake.told)
-    found = imported(there, lines_of(here), job_id="again")
-    assert counts(found) == {"unchanged": 7}
+    assert counts(imported(there, lines_of(here), job_id="again")) == {"unchanged": 7}
     assert (body(there), there.fake.told) == (before, told)
 
 
@@ -627,8 +626,7 @@ def test_an_import_that_was_cut_off_goes_on_where_it_was(
     with pytest.raises(KeyboardInterrupt):
         importing(there)
     assert 5 < there.store.count() < 16
-    found = imported(there, lines)
-    assert counts(found) == {"added": 17}
+    assert counts(imported(there, lines)) == {"added": 17}
     assert body(there) == body(here)
 
 
@@ -739,8 +737,7 @@ def test_an_edited_file_is_taken_at_its_fields_and_says_what_does_not_fit(here: 
 
 def test_words_that_could_forge_structure_are_normalised(here: WithFakeGraph) -> None:
     imported(here, edited([_with(GOOD, topic="One\n\n**Metadata:**\n- Status: Draft")]))
-    content = memory_of(here, "a").content
-    assert content.topic == "One **Metadata:** - Status: Draft"
+    assert memory_of(here, "a").content.topic == "One **Metadata:** - Status: Draft"
 
 
 def test_sources_that_are_nowhere_are_kept_and_told(here: WithFakeGraph) -> None:

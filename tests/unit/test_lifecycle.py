@@ -146,8 +146,7 @@ def test_a_new_job_waits_until_it_may_start() -> None:
 
 def test_a_job_without_a_correlation_id_is_followed_by_its_own() -> None:
     assert walked().correlation_id == walked().job_id
-    refused = lifecycle.reject("a-name", JobError("JSON_INVALID"), NOON)
-    assert refused.correlation_id == "a-name"
+    assert lifecycle.reject("a-name", JobError("JSON_INVALID"), NOON).correlation_id == "a-name"
 
 
 def test_a_running_job_is_neither_due_nor_expired() -> None:
@@ -372,8 +371,7 @@ def test_a_cancelled_job_ends_and_may_not_start(before: list[Event]) -> None:
 
 def test_a_replay_begins_a_new_generation_with_nothing_of_the_old_one() -> None:
     old = walked(Started(), Failed(JobError(GIVE_UP)))
-    new = step(old, Replayed(), at(9))
-    assert new == lifecycle.accept(job(), NOON, generation=2)
+    assert step(old, Replayed(), at(9)) == lifecycle.accept(job(), NOON, generation=2)
 
 
 def test_a_replayed_job_does_not_expire_again() -> None:

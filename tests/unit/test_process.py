@@ -121,8 +121,7 @@ def test_a_folder_that_somebody_removes_is_made_again_with_what_belongs_into_it(
         shutil.rmtree(place.results)
         worker._next_reconcile = 0.0
         worker._reconcile()
-        record = spool.read_record(place, job_id)
-        assert record.state == "queued"
+        assert spool.read_record(place, job_id).state == "queued"
     finally:
         worker._scheduling.stop()
 

@@ -129,8 +129,7 @@ def test_a_pools_copy_is_of_the_database_and_a_machines_of_the_gateway(
         store="postgresql://u@localhost/d", team="https://h", team_token="t", config_dir=tmp_path / "config"
     )
     with Stores(workspace, settings) as stores:
-        found = stores.team
-        assert type(found[1]) is reached
+        assert type(stores.team[1]) is reached
 
 
 @pytest.mark.parametrize("given", ["http://memory.example", "memory.example", "ftp://h", "https://"])
