@@ -18,7 +18,7 @@ import pytest
 from harness import Place, until
 from spooled_jobs import spooled
 
-from bridge import compact, migrate_summaries, trust
+from bridge import compact, migrate_summaries
 from bridge.interface import envelope, submission
 from bridge.interface.arguments import EXAMPLES
 from bridge.settings import load
@@ -511,7 +511,6 @@ def old_job(place: Place, job_id: str, *events: lifecycle.Event) -> None:
 
 
 def test_pruning_without_a_worker_is_done_here_and_now_and_spares_what_lives(place: Place) -> None:
-    assert place.json("trust")["success"] is True
     assert place.json("jobs", "prune") == {"success": True, "pruned": 0}
     old_job(place, "ended", lifecycle.Cancelled())
     old_job(place, "waiting")
@@ -538,7 +537,6 @@ def a_worker_that_takes(place: Place, request: Path) -> Iterator[None]:
 
 
 def test_pruning_beside_a_worker_is_the_workers_to_do(place: Place) -> None:
-    assert place.json("trust")["success"] is True
     old_job(place, "ended", lifecycle.Cancelled())
     with a_worker_that_takes(place, place.spool.request("prune")):
         found = place.json("jobs", "prune")
@@ -547,7 +545,6 @@ def test_pruning_beside_a_worker_is_the_workers_to_do(place: Place) -> None:
 
 
 def test_cancelling_what_has_taken_effect_is_told_as_too_late(place: Place) -> None:
-    assert place.json("trust")["success"] is True
     old_job(place, "running", lifecycle.Started())
     with a_worker_that_takes(place, place.spool.cancel("running")):
         done = place.cli("jobs", "cancel", "running", "--json")
@@ -652,7 +649,6 @@ def test_the_end_of_a_waited_job_without_success_is_the_error_of_the_command(
 
 def test_waiting_for_a_job_that_fails_ends_with_its_error(place: Place) -> None:
     error = JobError("TEST_FAILURE").as_dict()
-    trust.adopt(place.workspace, place.config)
     spool.write_records(place.spool, [Record(job_id="a", kind="noop", job_sha256="", state="failed", error=error)])
     done = place.cli("jobs", "wait", "a", "--json")
     assert (done.returncode, json.loads(done.stdout)["error_code"]) == (1, "TEST_FAILURE")

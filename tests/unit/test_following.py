@@ -51,7 +51,6 @@ class Team:
 
 @pytest.fixture
 def team(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Team:
-    monkeypatch.setenv("COGNEE_MEMORY_CONFIG_DIR", str(tmp_path / "config"))
     workspace = Workspace(tmp_path / "place")
     workspace.root.mkdir()
     membership.join(workspace, tmp_path / "config", WANTED)

@@ -8,15 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from harness import Place
 from http_server import TOKEN, Reply, Running, undescribed
 from shelf import Shelf, legacy, summary
 
-from bridge import trust
 from bridge.settings import load, user_file
 from jobs import clock, spool
 from jobs.errors import JobError
 from jobs.kinds import KIND_NAMES
-from jobs.layout import Workspace
 from jobs.model import Attempt, Record, encode
 from jobs.record_cache import RecordCache
 from worker.calls import queue_state
@@ -44,9 +43,7 @@ class Operated:
     """A workspace with jobs and memories, served."""
 
     def __init__(self, base: Path) -> None:
-        self.workspace = Workspace(base / "workspace")
-        self.workspace.root.mkdir()
-        trust.adopt(self.workspace, load().config_folder)
+        self.workspace = Place(base).workspace
         self.running = Running(RequestExecutor(self.workspace, lambda: None))
 
     def get(self, path: str, **headers: str | None) -> Reply:

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from harness import Place
 from psycopg.conninfo import conninfo_to_dict
 
-from bridge import trust
 from bridge.graph.open_stores import Stores
 from bridge.settings import Settings, is_allowed_in_workspace, load, names
 from bridge.team import address, copy_age, membership, opening
@@ -150,11 +150,8 @@ def test_a_gateway_without_a_certificate_serves_this_machine_only(host: str) -> 
 
 
 @pytest.fixture
-def workspace(tmp_path: Path) -> Workspace:
-    workspace = Workspace(tmp_path / "w")
-    workspace.root.mkdir()
-    trust.adopt(workspace, tmp_path / "config")
-    return workspace
+def workspace(place: Place) -> Workspace:
+    return place.workspace
 
 
 WANTED = "00000000-0000-0000-0000-00000000000a"
