@@ -135,9 +135,8 @@ def test_only_an_end_has_no_way_on_but_a_replay() -> None:
 
 
 def test_a_new_job_waits_until_it_may_start() -> None:
-    record = lifecycle.accept(
-        job(not_before="2026-11-20T12:00:05Z", priority=7, correlation_id="c"), NOON, generation=3
-    )
+    given = job(not_before="2026-11-20T12:00:05Z", priority=7, correlation_id="c")
+    record = lifecycle.accept(given, NOON, generation=3)
     assert (record.state, record.generation, record.attempt, record.success) == ("queued", 3, 0, None)
     assert (record.priority, record.correlation_id, record.accepted_at) == (7, "c", "2026-11-20T12:00:00Z")
     assert not is_due(record, at(4.999))
