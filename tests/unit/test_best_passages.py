@@ -46,6 +46,13 @@ def test_a_better_sentence_follows_the_decision() -> None:
     assert asked == ["A loan lasts 14 days.", "Readers asked how long they may keep a book."]
 
 
+def test_a_sentence_that_the_shown_decision_has_is_not_shown_again() -> None:
+    both = "A loan lasts 14 days. It was seven."
+    assert best(summary("x", both, topic="Loans", decisions=[both]), "novel", **{"A loan lasts 14 days.": 0.9}) == [
+        both
+    ]
+
+
 @pytest.mark.parametrize(
     ("text", "query", "shown"),
     [

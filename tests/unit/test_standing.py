@@ -373,6 +373,15 @@ def test_what_is_likely_replaced_is_marked_and_stands_below_also_what_does_not_a
     found = [hit["memory_id"] for hit in place.ask(relevance_floor=0.3)["results"]]
     assert found == (["b", "a"] if topic == "" else ["a"]), "what keeps its place brings nothing in"
     assert review.pairs(place.workspace, all_of_them=True) == []
+    (older, newer) = review.sides(place.workspace, "1/2")  # an answer names it, so it can be settled
+    assert (older["statement"], newer["memory_number"], review.pair(place.workspace, "1/2/2")) == (OLD, 2, None)
+
+
+def test_of_several_pairs_that_only_answers_name_none_is_settled_by_the_numbers_of_the_memories(place: Place) -> None:
+    older = memory("a", "2026-09-01", OLD, "Loans of films last two days")
+    place.compared(saying(POSSIBLE), older, memory("b", "2026-10-01", NEW))
+    assert len(place.pairs()) == 2
+    assert review.pair(place.workspace, "1/2") is None
 
 
 @pytest.mark.parametrize("newer_context", ["How long books may be kept.", "Readers with children asked for it."])
