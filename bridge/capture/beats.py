@@ -14,9 +14,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ..compaction.lexicon import stem
+from ..text import turn_words as words
 from ..text.sections import newlines, one_line
 from ..text.terms import STOP_WORDS
-from . import words
 from .kept_turns import OPENING
 from .sentences import Sentence, of_turn
 from .session import ANSWERED, Turn
