@@ -276,7 +276,11 @@ def _session(memory: Memory, topic: str, became: Became, captured: Captured, *, 
     if not said and topic.endswith("…"):
         said = one_line(content.context).partition(OUTCOME)[0]
     line = ": ".join(filter(None, [beside(topic, said), said])) + (f" [{lost}]" if lost and not holding else "")
-    asked = [words for words in content.open_questions[-1:] if is_newest and _says_enough(words, _LEAST_ASKED)]
+    asked = [
+        words
+        for words in content.open_questions[-1:]
+        if is_newest and turn_words.is_clear(words) and _says_enough(words, _LEAST_ASKED)
+    ]
     return _Line(memory.number, line, source(memory), "".join(f" – asked last: {one_line(words)}" for words in asked))
 
 

@@ -165,9 +165,9 @@ _TABLE: dict[Part, str] = {
         это 这 那 これ それ 이것 그것""",
     # Tests that pass, a commit, what was read: the assistant reports it, and nothing follows from it.
     "chores": """
-        tests_pass* tests_are_now tests_are_passing tests_now_pass* all_tests_* committed pushed_to working_tree
-        fast-forward* up_to_date_with no_linter_errors compiles_without i've_reviewed i've_analyzed i've_read
-        i've_examined i_can_now i_now_have based_on_my clear_understanding
+        tests_pass* tests_are_now tests_are_passing tests_now_pass* all_tests_* changelog committed pushed_to
+        working_tree fast-forward* up_to_date_with no_linter_errors compiles_without i've_reviewed i've_analyzed
+        i've_read i've_examined i_can_now i_now_have based_on_my clear_understanding
         alle_tests tests_laufen les_tests_passent las_pruebas_pasan os_testes_passa* i_test_passano тесты_проход*
         测试通过 已提交 テストは成功 테스트_통과""",
     # Somebody speaks to somebody. A long text without such words was written elsewhere.
@@ -178,8 +178,10 @@ _TABLE: dict[Part, str] = {
         я мы ты вы мне нам 我 你 您 们 请 吗 吧 私 僕 ください ましょう です 저 나 우리 세요 까요""",
 }
 _PARTICIPLE = re.compile(
-    r"^\W*(?:all )?done\b|^\W*(?!need|indeed|based|interest|suppose|unrelated|shared|expected|require|receive|miss"
-    r"|desire|untrack|uncommit)[a-z]{2,}ed\b"
+    r"^\W*(?:all )?done\b|^\W*(?:add|adapt|adjust|allow|appli|bump|chang|clean|configur|convert|correct|creat|delet"
+    r"|disabl|dropp|enabl|enhanc|ensur|expand|extend|extract|fix|handl|implement|improv|increas|integrat|introduc|limit|mov"
+    r"|migrat|modif|modifi|preserv|reduc|refactor|remov|renam|reorder|reorganiz|replac|resolv|restor|revert|simplifi"
+    r"|sort|stor|switch|updat|upgrad|us|wrapp|wir)ed\b|^\W*(?:built|kept|made|rewrote|set|split|wrote)\b"
     r"|\bi(?:['’]ve| have) (?:\w+ly |also )*(?!found|identified|noticed|checked|seen|read|reviewed|looked|got)"
     r"\w+(?:ed|en|t|e|d)\b|\b(?:has|have) (?:all )?been (?:\w+ly )?\w+ed\b"
     r"|\b(?:is|are|was|were) (?:removed|added|updated|replaced|renamed|fixed)\b",
