@@ -1,7 +1,5 @@
 """Payloads that are taken, with what they are taken as, and payloads that are refused, with the reason."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from jobs.kinds import Kind

@@ -1,7 +1,5 @@
 """The command line: what is understood, what is printed where, and with which exit status."""
 
-from __future__ import annotations
-
 import argparse
 import errno
 import json

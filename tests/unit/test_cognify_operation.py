@@ -1,7 +1,5 @@
 """cognify and ask over the real store, with a graph that finds a text's capitalised words."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import re

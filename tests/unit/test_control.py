@@ -1,7 +1,5 @@
 """Requests to the worker: obeyed once, deleted when the record shows the effect."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The pages in docs/, the README.md and the changelog: what they show is what the program has, takes and computes."""
 
-from __future__ import annotations
-
 import ast
 import doctest
 import json

@@ -1,7 +1,5 @@
 """One JSON object on stdout, whole, whatever else the process prints."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """What the VS Code extension has in common with the program."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Paying the outbox and making derived data anew, in slices between which other jobs run over the same stores."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -266,9 +264,7 @@ def test_the_graph_is_told_which_record_supersedes_which_whenever_either_is_writ
 
 
 @pytest.mark.usefixtures("every_slice")
-def test_all_is_paid_in_slices_in_which_other_jobs_may_close_the_graph_and_add(
-    stores: WithFakeGraph,
-) -> None:
+def test_all_is_paid_in_slices_in_which_other_jobs_may_close_the_graph_and_add(stores: WithFakeGraph) -> None:
     add(stores, *(f"m{number:03d}" for number in range(300)))
     said: list[dict[str, Any]] = []
 

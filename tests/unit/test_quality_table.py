@@ -1,7 +1,5 @@
 """The table of quality over several sets, the change beside a baseline, and kept embeddings."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """What the runner makes of a job whatever goes wrong beside it: each that was started is brought to a next state."""
 
-from __future__ import annotations
-
 import errno
 import threading
 from collections.abc import Callable

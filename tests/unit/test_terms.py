@@ -1,7 +1,5 @@
 """Words: of a text and of a question, those that a warm process keeps, misspelt ones, and words of courtesy."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing
