@@ -9,13 +9,13 @@ import pytest
 from fake_embedder import FakeEmbedder
 from hypothesis import given, settings, strategies as st
 
-from bridge.capture import words
 from bridge.capture.boundaries import DEFAULTS, Limits, segments
 from bridge.capture.sentences import MAX_CHARACTERS, sentences
 from bridge.capture.session import Segment, SegmentSummary, Turn
 from bridge.capture.summary import ARROW, NEXT, summarise
 from bridge.capture.title import MOST_CHARACTERS
 from bridge.memory import References
+from bridge.text import turn_words as words
 
 _prose = st.lists(
     st.sampled_from(

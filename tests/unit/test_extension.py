@@ -14,6 +14,12 @@ def test_the_extension_has_the_version_of_the_program_that_it_carries() -> None:
     assert manifest["version"] == extension_bundle.version_of(ROOT)
 
 
+def test_it_has_the_projects_licence_and_an_icon_of_the_size_that_the_marketplace_asks_for() -> None:
+    assert (EXTENSION / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+    icon = (EXTENSION / "media" / "icon.png").read_bytes()
+    assert (icon[:8], icon[16:24]) == (b"\x89PNG\r\n\x1a\n", b"\0\0\0\x80" * 2), "128 pixels"
+
+
 def test_the_packages_of_the_lock_are_counted_for_the_progress() -> None:
     lock = "a-b==1.0 \\\n    --hash=sha256:00\nc.d==2 ; sys_platform == 'win32' \\\n    --hash=sha256:11\n# x==1\n"
     assert extension_bundle.package_count(lock) == 2

@@ -18,10 +18,12 @@ from bridge.embedding.embedder import Vectors
 from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata
 from bridge.settings import Settings
-from bridge.store import database, migrations, store as store_module, vector_files
+from bridge.store import database, migrations, opening, store as store_module, vector_files
 from bridge.store.full_text import table_in_force
 from bridge.store.store import Store
+from bridge.store.values import AppliedJob
 from bridge.text.passages import passages
+from jobs import clock
 from jobs.errors import JobError, Reaction
 from jobs.layout import Workspace
 
@@ -426,8 +428,14 @@ def test_a_file_that_is_no_database_is_said_to_be_unreadable(place: Place, conte
     place.workspace.memory_db.write_bytes(content)
     with pytest.raises(JobError, match="STORE_UNREADABLE"):
         Store(place.workspace, place.embedder)
-    with pytest.raises(JobError, match="STORE_UNREADABLE"):
-        database.open_for_reading(place.workspace)
+    reader = opening.reader_of(place.workspace)
+    for read in (
+        lambda: database.open_for_reading(place.workspace),
+        lambda: reader.is_applied(AppliedJob("a", "digest")),
+        lambda: reader.sizes(clock.parse(NOW)),
+    ):
+        with pytest.raises(JobError, match="STORE_UNREADABLE"):
+            read()
     assert place.workspace.memory_db.read_bytes() == content
 
 

@@ -91,6 +91,7 @@ def found(connection: sqlite3.Connection, text: str, query: str, *, by_name: boo
         ("Was ist die UserId von ann?", ['"userid"', '"user id"', '"user"', '"id"', '"ann"']),
         ("Quelles clés chiffrent les carnets ?", ['"clés"', '"chiffr" *', '"carnet" *']),
         ("who is it", ['"who"', '"is"', '"it"']),
+        ("don't", ['"don"', '"t"']),
         ("is_not_there queue", ['"is not there"', '"queue"']),
         ("may the die roll des or la", ['"may"', '"die"', '"roll"', '"des"', '"la"']),
         ("???", []),
