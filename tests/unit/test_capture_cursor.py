@@ -79,11 +79,8 @@ def list_in_table(user: Path, workspace_id: str = STORAGE) -> None:
 
 def list_in_value(user: Path, workspace_id: str = STORAGE) -> None:
     entry = {
-        "composerId": COMPOSER,
-        "name": "The cache",
-        "lastUpdatedAt": AT,
-        "workspaceIdentifier": {"id": workspace_id},
-    }
+        "composerId": COMPOSER, "name": "The cache", "lastUpdatedAt": AT, "workspaceIdentifier": {"id": workspace_id},
+    }  # fmt: skip
     table(user / "globalStorage" / "state.vscdb", "ItemTable", {"composer.composerHeaders": {"allComposers": [entry]}})
 
 
@@ -152,14 +149,10 @@ def test_messages_that_are_gone_damaged_unknown_or_too_large_are_skipped(
     path = composer(
         user,
         [
-            bubble(1, "A question"),
-            bubble(2, "x" * 3000),
-            bubble(7, "odd"),
-            bubble(2),
-            bubble(2),
+            bubble(1, "A question"), bubble(2, "x" * 3000), bubble(7, "odd"), bubble(2), bubble(2),
             bubble(2, "An answer"),
         ],
-    )
+    )  # fmt: skip
     list_in_table(user)
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("DELETE FROM cursorDiskKV WHERE key LIKE '%:b3'")
