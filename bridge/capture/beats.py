@@ -269,7 +269,7 @@ def told(beat: Beat, asked: frozenset[str], most: int) -> str:
     if beat.done and not reports:
         reports = [one for one in said if words.says("concedes", one.text) and asked & subject_words(one.text)]
     candidates = reports if beat.done else [one for one in said if one.text.endswith(_STOPS)]
-    candidates = [one for one in candidates if words.is_clear(plain(one.text))] or candidates
+    candidates = [one for one in candidates if words.is_clear(plain(one.text))]
     if not candidates:
         return ""
     count = len(candidates)

@@ -106,7 +106,9 @@ def _wished(beat: Beat, is_english: bool) -> list[tuple[str, str, str]]:
         about = subject_words(_outcome(beat, " ".join(one.text for one in mine)))
         best.append(max(mine, key=lambda one: (not one.is_question, len(about & subject_words(one.text)), one.order)))
     stated = [one for one in best if not one.is_question] or best[-1:]
-    found = [(_with_offer(_quote(one, wanted), beat), one.place, _related(beat, one.text)) for one in stated]
+    found = [
+        (_with_offer(shortened(plain(one.text), _QUOTE), beat), one.place, _related(beat, one.text)) for one in stated
+    ]
     found = [each for each in found if each[2] or len(subject_words(each[0]) - COMMON) >= _LEAST_ALONE]
     heading = HEADING.search(beat.request, 0, _PREAMBLE)
     if not wanted and heading is not None and (outcome := _outcome(beat, heading[1])):
@@ -117,22 +119,10 @@ def _wished(beat: Beat, is_english: bool) -> list[tuple[str, str, str]]:
     return found
 
 
-def _quote(best: Sentence, wanted: Sequence[Sentence]) -> str:
-    """The sentence, with the one before or after it that decides as well, where both are short."""
-    for other in wanted:
-        if other.turn == best.turn and abs(other.order - best.order) == 1:
-            both = (other.text, best.text) if other.order < best.order else (best.text, other.text)
-            joined = plain(" ".join(both))
-            return joined if len(joined) <= _QUOTE else shortened(plain(best.text), _QUOTE)
-    return shortened(plain(best.text), _QUOTE)
-
-
-def _with_offer(quote: str, beat: Beat) -> str:
-    """The words of somebody who takes an offer, "yes, but on a branch", with the offer."""
-    offer = beat.taken.partition("? ")[0]
-    if not offer or not words.begins("accepts", quote):
-        return quote
-    return f"{quote} ({shortened(offer, _OUTCOME)}?)"
+def _with_offer(said: str, beat: Beat) -> str:
+    """The words of the person; of somebody who takes an offer, "yes, but on a branch", with the offer."""
+    quote, offer = shortened(plain(said), _QUOTE), beat.taken.partition("? ")[0]
+    return f"{quote} ({shortened(offer, _OUTCOME)}?)" if offer and words.begins("accepts", quote) else quote
 
 
 def _outcome(beat: Beat, request: str) -> str:
