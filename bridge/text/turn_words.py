@@ -204,8 +204,8 @@ _EMPTY_WORDS = frozenset(
 )
 # "Now commit and push", but not "Now uses it", "Now the list is sorted".
 _NOW = re.compile(r"\W*now,? (?!(?:the|it|all|both|everything|\w+(?:s|ly))\b(?!['’]))[a-z]", re.IGNORECASE)
-# A label with its value, an item of code or of a log, the announcement of a list.
-_FRAGMENT = re.compile(r"[\w-]+(?: [\w-]+)?:|or\b|[^\w`'\"“«(¿¡]|`[^`]*`\W*[:–—-]|.*[:{\\]$", re.IGNORECASE)
+# A label with its value, an item of code or of a log.
+_FRAGMENT = re.compile(r"[\w-]+(?: [\w-]+)?:|or\b|[^\w`'\"“«(¿¡]|`[^`]*`\W*[:–—-]", re.IGNORECASE)
 _LEAST_REST = 8  # characters
 _INTERJECTIONS = re.compile(
     r"\W*(?:(?:ah|oh|ok|okay|alright|great|good|perfect|now|so|well|yes|sure)[,.!] )+", re.IGNORECASE
