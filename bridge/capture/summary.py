@@ -29,7 +29,6 @@ _PREAMBLE = 300  # characters in which a plan's heading stands: "Implement the f
 _LEAST_ALONE = 3  # words of a request that is understood without what came of it
 _MOST_DECISIONS = 6
 _ENGLISH = 0.15  # of the words of somebody who speaks it are words without a subject
-_MENTION = re.compile(r"@\S+")
 _CONTEXT = 480  # characters; about 120 tokens
 _BRIEF_QUOTE, _BRIEF_OUTCOME = 90, 145  # characters of the two sides where two beats are one line of that length
 
@@ -126,7 +125,7 @@ def _with_offer(said: str, beat: Beat) -> str:
 
 
 def _outcome(beat: Beat, request: str) -> str:
-    return shortened(told(beat, subject_words(request), _OUTCOME), _OUTCOME)
+    return shortened(told(beat, subject_words(request)), _OUTCOME)
 
 
 def _related(beat: Beat, request: str) -> str:
@@ -150,7 +149,7 @@ def _wishes(one: Sentence, beat: Beat) -> bool:
 
 def _states(one: Sentence, beat: Beat, is_english: bool) -> bool:
     """Whether files were changed for a short turn that asks "why not", or speaks a language without a table."""
-    text = _MENTION.sub("", one.text)
+    text = one.text
     if words.is_empty(text) or words.begins("upkeep", text) or one.turn not in beat.short:
         return False
     is_demand = ("?" in text or "？" in text) and words.begins("retracts", text)

@@ -102,26 +102,25 @@ def block(
     by_hand = [memory for memory in _told(stored_first, remarks, captured) if memory.number not in captured]
     told = list(_told(memories, remarks, captured))
     named = {memory.metadata.session_id: title(memory) for memory in memories if memory.number in captured}
-    newest = next((memory for memory in told if memory.number in captured), None)
     worth = {memory.number: _worth(memory, remarks, captured) for memory in told}
-    recent = {memory.number for memory in islice((each for each in told if each.number in captured), _RECENT)}
+    recent = [memory.number for memory in told if memory.number in captured][:_RECENT]
+    newest = recent[:1]
     lines = [
-        _session(memory, named.get(memory.metadata.session_id, ""), remarks, captured, is_newest=memory is newest)
+        _session(memory, named.get(memory.metadata.session_id, ""), remarks, captured, memory.number in newest)
         for memory in told
-        if memory is newest or worth[memory.number] > (memory.number not in recent)
+        if memory.number in newest or worth[memory.number] > (memory.number not in recent)
     ]
     holding = [
         each
         for memory in stored_first
         for each in _decisions(memory, remarks)[:_OF_MEMORY]
-        if captured.get(memory.number) != RULES or _stands_alone(each.words)
+        if captured.get(memory.number) != RULES or (OUTCOME in each.words and _is_understood(each.words))
     ]
     place = {memory.number: place for place, memory in enumerate(memories)}
     subjects = {each: _subject(each.words) for each in (*lines, *holding)}
 
     def is_latest(each: _Line) -> bool:
-        """Whether no later line that came to something is about the same. What somebody stored himself stands until it
-        is replaced."""
+        """Whether no later line is about the same. What somebody stored himself stands until it is replaced."""
         later = (subject for other, subject in subjects.items()
                  if place[other.number] < place[each.number] and worth.get(other.number, 1))  # fmt: skip
         return each.number not in captured or not any(_are_alike(subjects[each], subject) for subject in later)
@@ -139,7 +138,9 @@ def block(
                 return
 
     brief = [
-        _brief(each.words) if count >= _WHOLE and each.number in captured else each.words
+        OUTCOME.join(textwrap.shorten(side, _BRIEF, placeholder=" …") for side in each.words.split(OUTCOME))
+        if count >= _WHOLE and each.number in captured
+        else each.words
         for count, each in enumerate(sessions)
     ]
     texts = [quoted_line(f"{each.source}: {words}{each.mark}") for each, words in zip(sessions, brief, strict=True)]
@@ -181,18 +182,31 @@ def _told(memories: Sequence[Memory], became: Became, captured: Captured) -> Ite
 
 
 def _worth(memory: Memory, became: Became, captured: Captured) -> int:
-    """2 with a decision in words enough to be understood alone, 1 with an answer that reports what was done, else 0.
-    Only rules capture others."""
+    """2 with a decision that is understood alone, 1 with an answer that reports what was done, else 0. Only rules
+    capture others."""
     if captured.get(memory.number) != RULES or memory.content is None or _settled(memory, became, captured):
-        return 2
-    if any(_is_told(each.words) for each in _decisions(memory, became)):
         return 2
     return int(bool(_reported(memory.content.context)))
 
 
-def _brief(words: str) -> str:
-    """Both sides of a line, shortened."""
-    return OUTCOME.join(textwrap.shorten(side, _BRIEF, placeholder=" …") for side in words.split(OUTCOME))
+def _settled(memory: Memory, became: Became, captured: Captured) -> list[_Line]:
+    """The decisions that hold and are understood beside their session's title; those with what came of them, else
+    others."""
+    found = _decisions(memory, became)
+    if captured.get(memory.number) != RULES:
+        return found
+    with_outcome = [each for each in found if OUTCOME in each.words and _is_understood(each.words, _LEAST_ASKED)]
+    return with_outcome or [each for each in found if _is_understood(each.words)]
+
+
+def _is_understood(decision: str, least: int = _LEAST_SAID) -> bool:
+    """Whether a captured decision is understood without its session, and something to know: no errand, and not both
+    sides speak of something before."""
+    request, _, outcome = decision.partition(OUTCOME)
+    is_errand = request.endswith(":") or (turn_words.begins("upkeep", request) and not request.endswith("?"))
+    points = all(turn_words.says("refers", side) for side in (request, outcome or request))
+    points = points or turn_words.begins("refers", request)
+    return not (is_errand or points) and (not outcome or turn_words.is_clear(outcome)) and _says(request, least)
 
 
 def _reported(context: str) -> str:
@@ -200,39 +214,17 @@ def _reported(context: str) -> str:
     request where that is understood; empty where nothing was done that is understood without the session."""
     told = one_line(context).rpartition(" · ")[2]
     request, _, outcome = told.partition(OUTCOME)
-    is_report = turn_words.says("done", outcome) and turn_words.is_clear(outcome)
-    is_report = is_report and not any(turn_words.begins(part, outcome) for part in ("refers", "intends"))
-    if not is_report or request.endswith("?") or not _says_enough(outcome, _LEAST_ASKED):
+    is_report = turn_words.says("done", outcome) and turn_words.is_clear(outcome) and _says(outcome, _LEAST_ASKED)
+    if (
+        not is_report
+        or request.endswith("?")
+        or any(turn_words.begins(part, outcome) for part in ("refers", "intends"))
+    ):
         return ""
-    return told if _says_what(request, _LEAST_ASKED) else outcome
+    return told if _is_understood(told, _LEAST_ASKED) else outcome
 
 
-def _settled(memory: Memory, became: Became, captured: Captured) -> list[_Line]:
-    """The decisions that hold and are understood beside their session's title."""
-    by_rules = captured.get(memory.number) == RULES
-    return [each for each in _decisions(memory, became) if not by_rules or _stands_alone(each.words, _LEAST_ASKED)]
-
-
-def _stands_alone(decision: str, least: int = _LEAST_SAID) -> bool:
-    """Whether a captured decision says what came of it, and enough to be understood without its session."""
-    request, _, outcome = decision.partition(OUTCOME)
-    points = all(turn_words.says("refers", side) for side in (request, outcome))
-    return bool(outcome) and not points and _says_what(decision, least) and turn_words.is_clear(outcome)
-
-
-def _is_told(decision: str) -> bool:
-    """Whether a captured decision is understood by what was asked alone."""
-    return _says_what(decision) and not turn_words.says("refers", decision.partition(OUTCOME)[0])
-
-
-def _says_what(decision: str, least: int = _LEAST_SAID) -> bool:
-    """Whether the request is no errand, and understood without the sentence before it."""
-    request = decision.partition(OUTCOME)[0]
-    is_errand = request.endswith(":") or (turn_words.begins("upkeep", request) and not request.endswith("?"))
-    return not is_errand and not turn_words.begins("refers", request) and _says_enough(request, least)
-
-
-def _says_enough(words: str, least: int) -> bool:
+def _says(words: str, least: int) -> bool:
     return len(query_terms(words)) >= least
 
 
@@ -255,7 +247,7 @@ class _Line(NamedTuple):
     mark: str
 
 
-def _session(memory: Memory, topic: str, became: Became, captured: Captured, *, is_newest: bool) -> _Line:
+def _session(memory: Memory, topic: str, became: Became, captured: Captured, is_newest: bool) -> _Line:
     """What it was about, as ``Loans: We looked at how long loans last``. Of a captured session, a decision, or what was
     asked and came out; of the newest one, also what was asked last: the others were left behind since."""
     content = memory.content
@@ -266,11 +258,8 @@ def _session(memory: Memory, topic: str, became: Became, captured: Captured, *, 
         )
         words = ": ".join(filter(None, [topic, about if about != topic else ""]))
         return _Line(memory.number, words, source(memory), "")
-    by_rules = captured[memory.number] == RULES
-    told = _reported(content.context) if by_rules else one_line(content.context)
+    told = _reported(content.context) if captured[memory.number] == RULES else one_line(content.context)
     holding = _settled(memory, became, captured)
-    if not holding and not told:
-        holding = [each for each in _decisions(memory, became) if not by_rules or _is_told(each.words)]
     lost = next(iter(became.get(memory.number, {}).values()), "")
     said = holding[-1].words + holding[-1].mark if holding else told
     if not said and topic.endswith("…"):
@@ -279,7 +268,7 @@ def _session(memory: Memory, topic: str, became: Became, captured: Captured, *, 
     asked = [
         words
         for words in content.open_questions[-1:]
-        if is_newest and turn_words.is_clear(words) and _says_enough(words, _LEAST_ASKED)
+        if is_newest and turn_words.is_clear(words) and _says(words, _LEAST_ASKED)
     ]
     return _Line(memory.number, line, source(memory), "".join(f" – asked last: {one_line(words)}" for words in asked))
 
