@@ -16,7 +16,6 @@ import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -40,13 +39,11 @@ HEADING = (
 )
 _LOOKED_AT = 60  # of the newest memories
 _CODE_SECONDS = 0.3  # of the processor, to look up what of the memories is in the code
-_SESSIONS = 12
-_RECENT = 3  # captured sessions, of which also those without a decision have a line
-_WHOLE, _BRIEF = 3, 100  # captured lines that stay whole, and characters of an older one's request and its outcome
+_RECENT = 3  # captured sessions that have a line also without a decision; lines that stay whole
+_BRIEF = 100  # characters of an older captured line's request and its outcome
 _SESSIONS_FIRST = "Sessions, the newest first"
 OUTCOME = " → "  # between what was decided and what came of it, as ``bridge/capture/summary`` writes them
-_LEAST_SAID = 6  # search terms in a decision that is understood alone
-_LEAST_ASKED = 4  # search terms in one that stands beside its session's title
+_LEAST_SAID, _LEAST_ASKED = 6, 4  # search terms in a decision that is understood alone, and beside its session's title
 _LEAST_COMMON, _ALIKE = 4, 0.35  # search terms in common, and their share, of two lines about the same
 _OF_MEMORY = 5  # decisions of one memory
 _CHARACTERS_PER_TOKEN = 3  # fewer than texts in English have, so that the budget holds without a tokenizer
@@ -125,7 +122,7 @@ def block(
                  if place[other.number] < place[each.number] and worth.get(other.number, 1))  # fmt: skip
         return each.number not in captured or not any(_are_alike(subjects[each], subject) for subject in later)
 
-    sessions = list(islice(filter(is_latest, lines), _SESSIONS))
+    sessions = list(filter(is_latest, lines))
     parts = {_SESSIONS_FIRST: list[str](), "What holds": list[str](), "Open": list[str]()}
     room = max_tokens * _CHARACTERS_PER_TOKEN - len(HEADING)
 
@@ -139,7 +136,7 @@ def block(
 
     brief = [
         OUTCOME.join(textwrap.shorten(side, _BRIEF, placeholder=" …") for side in each.words.split(OUTCOME))
-        if count >= _WHOLE and each.number in captured
+        if count >= _RECENT and each.number in captured
         else each.words
         for count, each in enumerate(sessions)
     ]
@@ -262,8 +259,7 @@ def _session(memory: Memory, topic: str, became: Became, captured: Captured, is_
     holding = _settled(memory, became, captured)
     lost = next(iter(became.get(memory.number, {}).values()), "")
     said = holding[-1].words + holding[-1].mark if holding else told
-    if not said and topic.endswith("…"):
-        said = one_line(content.context).partition(OUTCOME)[0]
+    said = said or (one_line(content.context).partition(OUTCOME)[0] if topic.endswith("…") else "")
     line = ": ".join(filter(None, [beside(topic, said), said])) + (f" [{lost}]" if lost and not holding else "")
     asked = [
         words
