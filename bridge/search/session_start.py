@@ -110,8 +110,8 @@ def block(
     holding = [
         each
         for memory in stored_first
-        for each in _decisions(memory, remarks)[:_OF_MEMORY]
-        if captured.get(memory.number) != RULES or (OUTCOME in each.words and _is_understood(each.words))
+        for each in _settled(memory, remarks, captured, _LEAST_SAID)[:_OF_MEMORY]
+        if captured.get(memory.number) != RULES or OUTCOME in each.words
     ]
     place = {memory.number: place for place, memory in enumerate(memories)}
     subjects = {each: _subject(each.words) for each in (*lines, *holding)}
@@ -179,31 +179,36 @@ def _told(memories: Sequence[Memory], became: Became, captured: Captured) -> Ite
 
 
 def _worth(memory: Memory, became: Became, captured: Captured) -> int:
-    """2 with a decision that is understood alone, 1 with an answer that reports what was done, else 0. Only rules
-    capture others."""
-    if captured.get(memory.number) != RULES or memory.content is None or _settled(memory, became, captured):
+    """2 with a decision that is understood alone and came to something, 1 with another one or an answer that reports
+    what was done, else 0. Only rules capture others."""
+    if captured.get(memory.number) != RULES or memory.content is None:
         return 2
-    return int(bool(_reported(memory.content.context)))
+    settled = _settled(memory, became, captured)
+    return (
+        2 if any(OUTCOME in each.words for each in settled) else int(bool(settled or _reported(memory.content.context)))
+    )
 
 
-def _settled(memory: Memory, became: Became, captured: Captured) -> list[_Line]:
+def _settled(memory: Memory, became: Became, captured: Captured, least: int = _LEAST_ASKED) -> list[_Line]:
     """The decisions that hold and are understood beside their session's title; those with what came of them, else
-    others."""
+    others. What came of them is left out where it says nothing."""
     found = _decisions(memory, became)
     if captured.get(memory.number) != RULES:
         return found
-    with_outcome = [each for each in found if OUTCOME in each.words and _is_understood(each.words, _LEAST_ASKED)]
-    return with_outcome or [each for each in found if _is_understood(each.words)]
+    sides = [each.words.partition(OUTCOME) for each in found]
+    said = [each if turn_words.is_clear(outcome) else each._replace(words=request)
+            for each, (request, _, outcome) in zip(found, sides, strict=True)]  # fmt: skip
+    with_outcome = [each for each in said if OUTCOME in each.words and _is_understood(each.words, least)]
+    return with_outcome or [each for each in said if _is_understood(each.words)]
 
 
 def _is_understood(decision: str, least: int = _LEAST_SAID) -> bool:
-    """Whether a captured decision is understood without its session, and something to know: no errand, and not both
-    sides speak of something before."""
+    """Whether a captured decision is understood without its session: no errand, and not both sides speak of something
+    before."""
     request, _, outcome = decision.partition(OUTCOME)
     is_errand = request.endswith(":") or (turn_words.begins("upkeep", request) and not request.endswith("?"))
     points = all(turn_words.says("refers", side) for side in (request, outcome or request))
-    points = points or turn_words.begins("refers", request)
-    return not (is_errand or points) and (not outcome or turn_words.is_clear(outcome)) and _says(request, least)
+    return not (is_errand or points or turn_words.begins("refers", request)) and _says(request, least)
 
 
 def _reported(context: str) -> str:

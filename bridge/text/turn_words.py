@@ -12,7 +12,7 @@ from typing import Literal
 
 Part = Literal[
     "courtesy", "intends", "retracts", "disputes", "accepts", "continues", "orders", "upkeep", "done", "concedes",
-    "fails", "wishes", "addresses", "closes", "refers", "procedure", "chores",
+    "fails", "wishes", "addresses", "closes", "refers", "procedure", "chores", "praise",
 ]  # fmt: skip
 
 # English first, then German, French, Spanish, Portuguese and Italian, then Russian, Chinese, Japanese and Korean. In a
@@ -170,6 +170,12 @@ _TABLE: dict[Part, str] = {
         i've_read i've_examined i_can_now i_now_have based_on_my clear_understanding
         alle_tests tests_laufen les_tests_passent las_pruebas_pasan os_testes_passa* i_test_passano тесты_проход*
         测试通过 已提交 テストは成功 테스트_통과""",
+    # The assistant praises what it did, instead of saying what.
+    "praise": """
+        comprehensive* robust professional* maintainable seamless* significantly greatly much_more ready_for
+        production-ready fully_functional powerful well-organized well-structured best_practices successfully_completed
+        umfassend* nahtlos* robuste* complet* professionnel* integral* profesional* abrangente completo* комплексн*
+        全面 完善 包括的 포괄적""",
     # Somebody speaks to somebody. A long text without such words was written elsewhere.
     "addresses": """
         i i'm i've i'd i'll we we're we've you your my our us me let's please can could
@@ -233,9 +239,10 @@ def says(part: Part, text: str) -> bool:
 
 
 def is_clear(outcome: str) -> bool:
-    """Whether what an answer says is a sentence of its own, and not only that tests pass or that something was read."""
+    """Whether what an answer says is a sentence of its own, and not only praise, or that tests pass."""
     fragment = _FRAGMENT.match(outcome)
-    return (fragment is None or says("done", fragment[0])) and not says("chores", outcome)
+    is_praise = says("praise", outcome) and "`" not in outcome
+    return (fragment is None or says("done", fragment[0])) and not says("chores", outcome) and not is_praise
 
 
 def is_empty(text: str) -> bool:
