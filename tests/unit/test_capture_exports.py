@@ -1,7 +1,5 @@
 """Exported conversations are read whatever their form, which is told by what the file holds."""
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path

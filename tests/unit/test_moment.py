@@ -1,7 +1,5 @@
 """Notes at the moment of action: what fits a prompt, what was decided about a file, and what a session was shown."""
 
-from __future__ import annotations
-
 import io
 import json
 import shutil

@@ -1,7 +1,5 @@
 """The notes with which a session begins."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from dataclasses import replace
