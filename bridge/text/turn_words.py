@@ -193,11 +193,6 @@ _PARTICIPLE = re.compile(
     r"|\b(?:is|are|was|were) (?:removed|added|updated|replaced|renamed|fixed)\b",
     re.IGNORECASE,
 )
-# Expressions with a word of the table that mean something else.
-_OTHERWISE: dict[Part, re.Pattern[str]] = {
-    "done": re.compile(r"\b(?:right|for|should) now\b", re.IGNORECASE),
-    "wishes": re.compile(r"\binstead of\b", re.IGNORECASE),
-}
 # Words of which a request consists that names no subject: a greeting, consent, "continue".
 _EMPTY_WORDS = frozenset(
     "a again ahead all and are as been carry commit continue cool danke day do doing done everyone fine for from"
@@ -232,8 +227,7 @@ def begins(part: Part, text: str) -> bool:
 
 def says(part: Part, text: str) -> bool:
     """Whether such words stand anywhere in a text."""
-    known = _OTHERWISE[part].sub("", text) if part in _OTHERWISE else text
-    return _pattern(part, at_start=False).search(known) is not None or (
+    return _pattern(part, at_start=False).search(text) is not None or (
         part == "done" and bool(_PARTICIPLE.search(text))
     )
 
