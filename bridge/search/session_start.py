@@ -45,7 +45,6 @@ _SESSIONS_FIRST = "Sessions, the newest first"
 OUTCOME = " → "  # between what was decided and what came of it, as ``bridge/capture/summary`` writes them
 _LEAST_SAID, _LEAST_ASKED = 6, 4  # search terms in a decision that is understood alone, and beside its session's title
 _LEAST_COMMON, _ALIKE = 4, 0.35  # search terms in common, and their share, of two lines about the same
-_OF_MEMORY = 5  # decisions of one memory
 _CHARACTERS_PER_TOKEN = 3  # fewer than texts in English have, so that the budget holds without a tokenizer
 
 _SOURCE = re.compile(r"(?:\d{4}-\d\d-\d\d, |> - |\()#(\d{1,18})(?=[:)])")  # as ``source`` and a decision's own have it
@@ -110,7 +109,7 @@ def block(
     holding = [
         each
         for memory in stored_first
-        for each in _settled(memory, remarks, captured, _LEAST_SAID)[:_OF_MEMORY]
+        for each in _settled(memory, remarks, captured, _LEAST_SAID)
         if captured.get(memory.number) != RULES or OUTCOME in each.words
     ]
     place = {memory.number: place for place, memory in enumerate(memories)}
@@ -208,7 +207,7 @@ def _is_understood(decision: str, least: int = _LEAST_SAID) -> bool:
     request, _, outcome = decision.partition(OUTCOME)
     is_errand = request.endswith(":") or (turn_words.begins("upkeep", request) and not request.endswith("?"))
     points = all(turn_words.says("refers", side) for side in (request, outcome or request))
-    return not (is_errand or points or turn_words.begins("refers", request)) and _says(request, least)
+    return not (is_errand or points or turn_words.begins("refers", request)) and len(query_terms(request)) >= least
 
 
 def _reported(context: str) -> str:
@@ -216,7 +215,9 @@ def _reported(context: str) -> str:
     request where that is understood; empty where nothing was done that is understood without the session."""
     told = one_line(context).rpartition(" · ")[2]
     request, _, outcome = told.partition(OUTCOME)
-    is_report = turn_words.says("done", outcome) and turn_words.is_clear(outcome) and _says(outcome, _LEAST_ASKED)
+    is_report = (
+        turn_words.says("done", outcome) and turn_words.is_clear(outcome) and len(query_terms(outcome)) >= _LEAST_ASKED
+    )
     if (
         not is_report
         or request.endswith("?")
@@ -224,10 +225,6 @@ def _reported(context: str) -> str:
     ):
         return ""
     return told if _is_understood(told, _LEAST_ASKED) else outcome
-
-
-def _says(words: str, least: int) -> bool:
-    return len(query_terms(words)) >= least
 
 
 def _subject(words: str) -> frozenset[str]:
@@ -269,7 +266,7 @@ def _session(memory: Memory, topic: str, became: Became, captured: Captured, is_
     asked = [
         words
         for words in content.open_questions[-1:]
-        if is_newest and turn_words.is_clear(words) and _says(words, _LEAST_ASKED)
+        if is_newest and turn_words.is_clear(words) and len(query_terms(words)) >= _LEAST_ASKED
     ]
     return _Line(memory.number, line, source(memory), "".join(f" – asked last: {one_line(words)}" for words in asked))
 

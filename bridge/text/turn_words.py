@@ -166,7 +166,7 @@ _TABLE: dict[Part, str] = {
     # Tests that pass, a commit, what was read: the assistant reports it, and nothing follows from it.
     "chores": """
         tests_pass* tests_are_now tests_are_passing tests_now_pass* all_tests_* changelog committed pushed_to
-        working_tree fast-forward* up_to_date_with no_linter_errors type_error* lint* compiles_without i've_reviewed i've_analyzed
+        working_tree fast-forward* up_to_date_with type_error* lint* compiles_without i've_reviewed i've_analyzed
         i've_read i've_examined i_can_now i_now_have based_on_my clear_understanding
         alle_tests tests_laufen les_tests_passent las_pruebas_pasan os_testes_passa* i_test_passano тесты_проход*
         测试通过 已提交 テストは成功 테스트_통과""",
