@@ -183,9 +183,9 @@ def _worth(memory: Memory, became: Became, captured: Captured) -> int:
     if captured.get(memory.number) != RULES or memory.content is None:
         return 2
     settled = _settled(memory, became, captured)
-    return (
-        2 if any(OUTCOME in each.words for each in settled) else int(bool(settled or _reported(memory.content.context)))
-    )
+    if any(OUTCOME in each.words for each in settled):
+        return 2
+    return int(bool(settled or _reported(memory.content.context)))
 
 
 def _settled(memory: Memory, became: Became, captured: Captured, least: int = _LEAST_ASKED) -> list[_Line]:
@@ -215,14 +215,9 @@ def _reported(context: str) -> str:
     request where that is understood; empty where nothing was done that is understood without the session."""
     told = one_line(context).rpartition(" · ")[2]
     request, _, outcome = told.partition(OUTCOME)
-    is_report = (
-        turn_words.says("done", outcome) and turn_words.is_clear(outcome) and len(query_terms(outcome)) >= _LEAST_ASKED
-    )
-    if (
-        not is_report
-        or request.endswith("?")
-        or any(turn_words.begins(part, outcome) for part in ("refers", "intends"))
-    ):
+    is_aside = request.endswith("?") or any(turn_words.begins(part, outcome) for part in ("refers", "intends"))
+    is_report = turn_words.says("done", outcome) and turn_words.is_clear(outcome) and not is_aside
+    if not is_report or len(query_terms(outcome)) < _LEAST_ASKED:
         return ""
     return told if _is_understood(told, _LEAST_ASKED) else outcome
 
