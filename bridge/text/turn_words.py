@@ -96,7 +96,7 @@ _TABLE: dict[Part, str] = {
         test commit push pull merge rebase open look read see find search list review verify debug investigate fix try
         continue resume proceed research do_some do_a do_the_research summarize describe analyze evaluate compare
         suggest get_started get_back come_back go_through work_through check_off create_a_branch create_a_new_branch
-        create_a_new_git_branch create_a_pr there_are there's understand troubleshoot plan work_on start_working
+        create_a_new_git_branch create_a_pr there_are there's understand troubleshoot plan work_on start_working browse
         propose help address respond shift sort_this talk pause discuss write_up draft make_sure_you include_th*
         confirm start_the start_a start_with restart install build deploy what how who
         when where
@@ -167,15 +167,14 @@ _TABLE: dict[Part, str] = {
     "chores": """
         tests_pass* tests_are_now tests_are_passing tests_now_pass* all_tests_* changelog committed pushed_to
         working_tree fast-forward* up_to_date_with type_error* lint* compiles_without i've_reviewed i've_analyzed
-        i've_read i've_examined i_can_now i_now_have based_on_my clear_understanding
+        i've_read i've_examined i_can_now i_now_have based_on_my clear_understanding i_apologize my_apologies
         alle_tests tests_laufen les_tests_passent las_pruebas_pasan os_testes_passa* i_test_passano тесты_проход*
         测试通过 已提交 テストは成功 테스트_통과""",
     # The assistant praises what it did, instead of saying what.
     "praise": """
-        comprehensive* robust professional* maintainable seamless* significantly greatly much_more ready_for
-        production-ready fully_functional powerful well-organized well-structured best_practices successfully_completed
-        umfassend* nahtlos* robuste* complet* professionnel* integral* profesional* abrangente completo* комплексн*
-        全面 完善 包括的 포괄적""",
+        comprehensive* robust professional* maintainable seamless* significantly greatly much_more ready_for ready_to
+        everything_is production-ready fully_functional powerful well-organized well-structured best_practices
+        umfassend* nahtlos* robuste* professionnel* profesional* abrangente комплексн* 全面 完善 包括的 포괄적""",
     # Somebody speaks to somebody. A long text without such words was written elsewhere.
     "addresses": """
         i i'm i've i'd i'll we we're we've you your my our us me let's please can could
