@@ -205,9 +205,9 @@ def _is_understood(decision: str, least: int = _LEAST_SAID) -> bool:
     """Whether a captured decision is understood without its session: no errand, and not both sides speak of something
     before."""
     request, _, outcome = decision.partition(OUTCOME)
-    is_errand = request.endswith(":") or (turn_words.begins("upkeep", request) and not request.endswith("?"))
     points = all(turn_words.says("refers", side) for side in (request, outcome or request))
-    return not (is_errand or points or turn_words.begins("refers", request)) and len(query_terms(request)) >= least
+    points = points or turn_words.begins("refers", request) or turn_words.is_errand(request)
+    return not points and len(query_terms(request)) >= least
 
 
 def _reported(context: str) -> str:

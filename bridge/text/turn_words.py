@@ -231,6 +231,11 @@ def says(part: Part, text: str) -> bool:
     )
 
 
+def is_errand(request: str) -> bool:
+    """Whether a request leaves nothing to know, or what it asks for stands below it."""
+    return request.endswith(":") or (begins("upkeep", request) and not request.endswith("?"))
+
+
 def is_clear(outcome: str) -> bool:
     """Whether what an answer says is a sentence of its own, and not only praise, or that tests pass."""
     fragment = _FRAGMENT.match(outcome)
