@@ -135,11 +135,8 @@ def fits(snapshot: Snapshot, own: str, hit: RetrievalHit, passage: str) -> bool:
     for."""
     said, standing = _stems(" ".join(term.text for term in query_terms(passage))), hit.get("standing")
     is_empty = len(said - _stems(own)) < max(2, len(said) / 5) or turn_words.is_errand(passage.partition(OUTCOME)[0])
-    if (
-        (is_empty and _is_captured(hit))
-        or (standing is not None and standing["state"] == "replaced")
-        or hit.get("fit") == "weak"
-    ):
+    is_replaced = standing is not None and standing["state"] == "replaced"
+    if is_replaced or hit.get("fit") == "weak" or (is_empty and _is_captured(hit)):
         return False
     is_settled = passage in hit.get("decisions", ()) and (OUTCOME in passage or not _is_captured(hit))
     fit, meaning = (FIT, MEANING) if is_settled else (OTHER_FIT, OTHER_MEANING)

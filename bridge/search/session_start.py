@@ -5,9 +5,8 @@ those that somebody stored before those that were captured, those of the branch 
 replaced is left out, and so are superseded memories and drafts. A line that does not fit is left out; those of older
 captured sessions are cut.
 
-A wrong note is worse than none. So of what was captured, a session that was an errand or came to nothing has no line
-unless it is the newest one; a decision needs an outcome, and words enough to be understood alone; and what a later line
-is about is not said again, since that line is where it stands now.
+A wrong note is worse than none. So of what was captured, a line is understood alone and says something to know, unless
+it is the newest session's; and what a later line is about is not said again, since that line is where it stands now.
 """
 
 from __future__ import annotations
