@@ -94,16 +94,15 @@ def block(
     that nobody stored himself.
     """
     stored_first = sorted(memories, key=lambda memory: (memory.number in captured, not _is_of(memory, branch)))
-    by_hand = [memory for memory in _told(stored_first, remarks, captured) if memory.number not in captured]
-    told = list(_told(memories, remarks, captured))
+    worth = {memory.number: _worth(memory, remarks, captured) for memory in memories}
+    by_hand = [memory for memory in _told(stored_first, captured, worth) if memory.number not in captured]
+    told = list(_told(memories, captured, worth))
     named = {memory.metadata.session_id: title(memory) for memory in memories if memory.number in captured}
-    worth = {memory.number: _worth(memory, remarks, captured) for memory in told}
     recent = [memory.number for memory in told if memory.number in captured][:_RECENT]
-    newest = recent[:1]
     lines = [
-        _session(memory, named.get(memory.metadata.session_id, ""), remarks, captured, memory.number in newest)
+        _session(memory, named.get(memory.metadata.session_id, ""), remarks, captured, memory.number in recent[:1])
         for memory in told
-        if memory.number in newest or worth[memory.number] > (memory.number not in recent)
+        if memory.number in recent[:1] or worth[memory.number] > (memory.number not in recent)
     ]
     holding = [
         each
@@ -117,7 +116,7 @@ def block(
     def is_latest(each: _Line) -> bool:
         """Whether no later line is about the same. What somebody stored himself stands until it is replaced."""
         later = (subject for other, subject in subjects.items()
-                 if place[other.number] < place[each.number] and worth.get(other.number, 1))  # fmt: skip
+                 if place[other.number] < place[each.number] and worth[other.number])  # fmt: skip
         return each.number not in captured or not any(_are_alike(subjects[each], subject) for subject in later)
 
     sessions = list(filter(is_latest, lines))
@@ -160,7 +159,7 @@ def _joined(parts: Mapping[str, Sequence[str]]) -> str:
     return "".join("\n".join([f"\n\n## {heading}", *lines]) for heading, lines in parts.items() if lines)
 
 
-def _told(memories: Sequence[Memory], became: Became, captured: Captured) -> Iterator[Memory]:
+def _told(memories: Sequence[Memory], captured: Captured, worth: Mapping[int, int]) -> Iterator[Memory]:
     """The memories that get a line: of a captured session, the newest one with a decision that holds, else the newest;
     of a topic with notes that somebody stored himself, the newest note, also instead of what was captured then."""
     by_hand = {memory.metadata.topic_id for memory in memories if memory.number not in captured}
@@ -171,7 +170,7 @@ def _told(memories: Sequence[Memory], became: Became, captured: Captured) -> Ite
             best.setdefault(f"topic {known.topic_id or memory.id}", memory)
         elif known.topic_id not in by_hand:
             other = best.setdefault(f"session {known.session_id}", memory)
-            if _worth(memory, became, captured) > _worth(other, became, captured):
+            if worth[memory.number] > worth[other.number]:
                 best[f"session {known.session_id}"] = memory
     yield from best.values()
 
