@@ -96,7 +96,8 @@ _TABLE: dict[Part, str] = {
         test commit push pull merge rebase open look read see find search list review verify debug investigate fix try
         continue resume proceed research do_some do_a do_the_research summarize describe analyze evaluate compare
         suggest get_started get_back come_back go_through work_through check_off create_a_branch create_a_new_branch
-        create_a_new_git_branch create_a_pr there_are there's understand troubleshoot plan work_on start_working browse
+        create_a_new_git_branch create_a_pr there_are there's understand troubleshoot plan work_on start_working
+        browse walk take
         propose help address respond shift sort_this talk pause discuss write_up draft make_sure_you include_th*
         confirm start_the start_a start_with restart install build deploy what how who
         when where
@@ -186,12 +187,13 @@ _PARTICIPLE = re.compile(
     r"^\W*(?:all )?done\b|^\W*(?:add|adapt|adjust|allow|appli|bump|chang|clean|configur|convert|correct|creat|delet"
     r"|disabl|dropp|enabl|enhanc|ensur|expand|extend|extract|fix|handl|implement|improv|increas|integrat|introduc|limit|mov"
     r"|migrat|modif|modifi|preserv|reduc|refactor|remov|renam|reorder|reorganiz|replac|resolv|restor|revert|simplifi"
-    r"|sort|stor|switch|updat|upgrad|us|wrapp|wir)ed\b|^\W*(?:built|kept|made|rewrote|set|split|wrote)\b"
+    r"|sort|stor|switch|updat|upgrad|us|wrapp|wir)ed\b|^\W*(?:built|kept|made|rewrote|wrote)\b"
     r"|\bi(?:['’]ve| have) (?:\w+ly |also )*(?!found|identified|noticed|checked|seen|read|reviewed|looked|got)"
     r"\w+(?:ed|en|t|e|d)\b|\b(?:has|have) (?:all )?been (?:\w+ly )?\w+ed\b"
     r"|\b(?:is|are|was|were) (?:removed|added|updated|replaced|renamed|fixed)\b",
     re.IGNORECASE,
 )
+_NOT_DONE = re.compile(r"\b(?:right|for|should) now\b|^\W*now,", re.IGNORECASE)
 # Words of which a request consists that names no subject: a greeting, consent, "continue".
 _EMPTY_WORDS = frozenset(
     "a again ahead all and are as been carry commit continue cool danke day do doing done everyone fine for from"
@@ -226,7 +228,8 @@ def begins(part: Part, text: str) -> bool:
 
 def says(part: Part, text: str) -> bool:
     """Whether such words stand anywhere in a text."""
-    return _pattern(part, at_start=False).search(text) is not None or (
+    known = _NOT_DONE.sub("", text) if part == "done" else text
+    return _pattern(part, at_start=False).search(known) is not None or (
         part == "done" and bool(_PARTICIPLE.search(text))
     )
 
