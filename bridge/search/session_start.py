@@ -93,7 +93,8 @@ def block(
     ``remarks``: what became of the decisions of each memory. ``captured``: by which method the memories were captured
     that nobody stored himself.
     """
-    stored_first = sorted(memories, key=lambda memory: (memory.number in captured, not _is_of(memory, branch)))
+    of_branch = {each.number for each in memories if each.content and branch in each.content.references.branches}
+    stored_first = sorted(memories, key=lambda memory: (memory.number in captured, memory.number not in of_branch))
     worth = {memory.number: _worth(memory, remarks, captured) for memory in memories}
     by_hand = [memory for memory in _told(stored_first, captured, worth) if memory.number not in captured]
     told = list(_told(memories, captured, worth))
@@ -294,7 +295,3 @@ def _open(memory: Memory) -> list[str]:
 def source(memory: Memory) -> str:
     """Where a line comes from, as ``2026-11-20, #3``."""
     return ", ".join(filter(None, [(memory.dated_at or "")[:10], f"#{memory.number}"]))
-
-
-def _is_of(memory: Memory, branch: str | None) -> bool:
-    return branch is not None and memory.content is not None and branch in memory.content.references.branches

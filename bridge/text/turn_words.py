@@ -228,10 +228,9 @@ def begins(part: Part, text: str) -> bool:
 
 def says(part: Part, text: str) -> bool:
     """Whether such words stand anywhere in a text."""
-    known = _NOT_DONE.sub("", text) if part == "done" else text
-    return _pattern(part, at_start=False).search(known) is not None or (
-        part == "done" and bool(_PARTICIPLE.search(text))
-    )
+    text = _NOT_DONE.sub("", text) if part == "done" else text
+    is_said = _pattern(part, at_start=False).search(text) is not None
+    return is_said or (part == "done" and _PARTICIPLE.search(text) is not None)
 
 
 def is_errand(request: str) -> bool:
