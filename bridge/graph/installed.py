@@ -10,7 +10,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from importlib import import_module
 from importlib.util import find_spec, module_from_spec
 from types import ModuleType
 from typing import Any
@@ -54,7 +53,7 @@ class _LateLiteLLM(ModuleType):
         assert spec.loader is not None
         self.__path__ = spec.submodule_search_locations or []
         spec.loader.exec_module(self)
-        import_module(f"{__package__}.cognee_llm")
+        from . import cognee_llm  # noqa: F401 - not at the top: it imports what this stands for
 
 
 @contextmanager
