@@ -57,11 +57,11 @@ class CoarseRows:
         found = np.empty(len(codes), np.float32)
 
         def sweep(part: slice) -> None:
-            found[part] = np.asarray(simsimd.cdist(integers[np.newaxis], codes[part], "dot")).reshape(-1)
+            simsimd.cdist(integers[np.newaxis], codes[part], "dot", out=found[np.newaxis, part], out_dtype="float32")
 
         vector_files.swept(codes, sweep)
-        products: Vector = found * (np.float32(step) * scales)
-        return products, length * self.residual + lost * (_LONGEST_ROW + self.residual) + _ROUNDING
+        found *= np.float32(step) * scales
+        return found, length * self.residual + lost * (_LONGEST_ROW + self.residual) + _ROUNDING
 
     def extended(self, rows: Vectors) -> CoarseRows | None:
         """The copy of more rows of the same file, of which the first are copied already; None for damaged ones."""

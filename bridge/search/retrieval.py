@@ -188,7 +188,7 @@ def query_vector(question: Question, embedder: Embedder) -> Vector:
 
 def _scored(snapshot: Snapshot, question: Question, vector: Vector, candidates: Catalogue) -> list[Scored]:
     """The candidates in their order, with the exact factors."""
-    relevances = snapshot.relevance(question.query, vector, candidates)
+    relevances = snapshot.relevance(vector, candidates, snapshot.lexical(question.query).of(candidates.number))
     numbers = candidates.number.tolist()
     memories = {memory.number: memory for memory in snapshot.memories(numbers)}
     return [

@@ -276,14 +276,16 @@ class Snapshot:
         if coarse is None:
             return vector_files.products(rows, vector), SINGLE_ERROR
         products, error = coarse.products(vector, len(rows))
-        added = vector_files.products(rows[len(products) :], vector)
-        return np.concatenate([products, added]), error
+        if len(products) < len(rows):
+            products = np.concatenate([products, vector_files.products(rows[len(products) :], vector)])
+        return products, error
 
     def _are_few(self, candidates: Catalogue) -> bool:
         return self._passages is None or candidates.passages * _SWEEP < len(self._passages)
 
-    def refined(self, query: str, vector: Vector, candidates: Catalogue) -> Scores:
-        """The semantic scores of some candidates in float32 arithmetic, after a coarse comparison of all."""
+    def refined(self, vector: Vector, candidates: Catalogue, words: Scores) -> Scores:
+        """The semantic scores of some candidates in float32 arithmetic, after a coarse comparison of all. ``words``:
+        their lexical scores."""
         assert self._passages is not None
         from .coarse_vectors import refined_cosines  # not at the top: only a process that stays needs it
 
@@ -292,7 +294,7 @@ class Snapshot:
         if not np.all(np.abs(cosines) < _LONGEST_COSINE):
             self._give_vectors_up()
         best, whole = cosines
-        return semantic_score(vector_scores(best, whole), self.lexical(query).of(candidates.number))
+        return semantic_score(vector_scores(best, whole), words)
 
     def similarities(self, vector: Vector, candidates: Catalogue) -> tuple[Scores, Scores, float]:
         """The cosines of the best passage and of the whole text for each candidate, and their largest error.
@@ -319,18 +321,19 @@ class Snapshot:
                 segments, end, a_row = candidates.segments
                 if end > len(cosines):  # reduceat needs starts inside the array
                     cosines = np.append(cosines, np.float32(-1.0))
-        if not np.all(np.abs(cosines) < _LONGEST_COSINE + error):  # vectors of length one cannot give more, nor NaN
+        longest = _LONGEST_COSINE + error
+        if not -longest < cosines.min() <= cosines.max() < longest:  # vectors of length one cannot give more, nor NaN
             self._give_vectors_up()
             return nothing, nothing, 0.0
         best = np.maximum.reduceat(cosines[:end], segments)[::a_row]
         return best.astype(np.float64), cosines[wholes].astype(np.float64), error
 
-    def relevance(self, query: str, vector: Vector, candidates: Catalogue) -> list[Relevance]:
-        """The exact relevance of each candidate, for the answer.
+    def relevance(self, vector: Vector, candidates: Catalogue, words: Scores) -> list[Relevance]:
+        """The exact relevance of each candidate, for the answer. ``words``: their lexical scores.
 
         The cosines are float64, row by row, so that they do not depend on the size of the store.
         """
-        shares = self.lexical(query).of(candidates.number).tolist()
+        shares = words.tolist()
         if self._passages is None:
             return [relevance(0.0, 0.0, from_words) for from_words in shares]
         wide = vector.astype(np.float64)
