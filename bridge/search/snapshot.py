@@ -182,7 +182,7 @@ class Snapshot:
 
     def knows_words(self, query: str) -> bool:
         """Whether ``lexical`` needs nothing from the store."""
-        return self._edition.words.has(query_terms(query))
+        return self._edition.words.has(query_terms(query), self.memory_count)
 
     def meant(self, query: str, is_word: Callable[[str], bool]) -> dict[str, str]:
         """The misspelt words of the query, and the memories' words that are meant; see ``spelling``.
