@@ -75,16 +75,9 @@ class Estimate:
         return len(self.semantic)
 
     @property
-    def least(self) -> Scores:
-        """The lowest possible semantic scores."""
-        bound: Scores = np.maximum(self.semantic - self.error, 0.0)
-        return bound
-
-    @property
-    def most(self) -> Scores:
-        """The highest possible semantic scores."""
-        bound: Scores = self.semantic + self.error
-        return bound
+    def bounds(self) -> Scores:
+        """The lowest and the highest possible semantic scores, shape (2, n)."""
+        return np.stack([np.maximum(self.semantic - self.error, 0.0), self.semantic + self.error])
 
     def take(self, which: NDArray[np.intp]) -> Estimate:
         """The rows that an array of indexes selects."""
@@ -93,9 +86,11 @@ class Estimate:
 
     def best_relevance(self) -> float:
         """The exact relevance of the best candidate."""
-        possible = np.flatnonzero(self.most >= (self.semantic - self.error).max())
-        self._refine(possible)
-        return max(self._exact(top(possible, self.semantic - self.error, self.most, 1)))
+        possible = np.arange(len(self))
+        for _ in range(2):  # after refining, once more
+            possible = top(possible, self.semantic - self.error, self.semantic + self.error, 1)
+            self._refine(possible)
+        return max(self._exact(possible))
 
     def reaching(self, least: float) -> NDArray[np.intp]:
         """The indexes of the candidates that have at least this relevance."""
@@ -136,14 +131,13 @@ class Estimate:
         chosen = possible.candidates.take(possible.needed(question, depth))
         if falls:
             numbers = {*chosen.number.tolist(), *falls, *(fall.by[0] for fall in falls.values() if fall.is_below)}
-            indexes = among.indexes(np.array(sorted(numbers), np.int64))
-            chosen = among.take(np.sort(indexes[indexes >= 0]))
+            chosen = among.of(numbers)
         return Choice(chosen, falls, depth)
 
     def needed(self, question: Question, depth: int, *, is_coarse: bool = False) -> NDArray[np.intp]:
         """The indexes of all candidates of which the exact score is needed, given the estimate's error; ``is_coarse``:
         or may be needed once the error is smaller."""
-        bounds = np.stack([self.least, self.most])
+        bounds = self.bounds
         least, most = _scores(self.candidates, bounds, question.ranking)
         is_needed = np.zeros(len(self), np.bool_)  # np.union1d would import numpy.ma, which takes milliseconds
         parts = self._parts(question)
@@ -167,8 +161,8 @@ class Estimate:
         known = self._snapshot.standings
         if known.is_empty:
             return {}
-        least = _scores(self.candidates, self.least, question.ranking)
-        highest = highest_scores(self.most, question.ranking)
+        lower, upper = self.bounds
+        least, highest = _scores(self.candidates, lower, question.ranking), highest_scores(upper, question.ranking)
         known, falls, depth = known.at(question.seen_from), dict[int, "Fall"](), 2 * question.max_results
         is_new = np.ones(len(self), np.bool_)
         while True:

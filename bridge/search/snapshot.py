@@ -6,7 +6,7 @@ The memories, the full-text index and the vector rows of a snapshot belong to th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -258,7 +258,7 @@ class Snapshot:
         """
         rows = self._swept_rows
         if rows is not None and (rows is self.wholes or not self._are_few(candidates)):
-            self._swept = (rows, vector, self._swept_now(rows, vector))
+            self.products(rows, vector)
 
     @property
     def _swept_rows(self) -> Vectors | None:
@@ -266,12 +266,12 @@ class Snapshot:
         return self._passages if self.wholes is None else self.wholes
 
     def products(self, rows: Vectors, vector: Vector) -> tuple[Vector, float]:
-        """The dot product of each row with the vector, and the largest possible error."""
-        if self._swept is not None and self._swept[0] is rows and self._swept[1] is vector:
-            return self._swept[2]
-        return self._swept_now(rows, vector)
+        """The dot product of each row with the vector, and the largest possible error. The last ones are kept."""
+        if self._swept is None or self._swept[0] is not rows or self._swept[1] is not vector:
+            self._swept = rows, vector, self._compared(rows, vector)
+        return self._swept[2]
 
-    def _swept_now(self, rows: Vectors, vector: Vector) -> tuple[Vector, float]:
+    def _compared(self, rows: Vectors, vector: Vector) -> tuple[Vector, float]:
         coarse = self._cache.coarse(self._swept_path, rows) if rows is self._swept_rows else None
         if coarse is None:
             return vector_files.products(rows, vector), SINGLE_ERROR
@@ -354,16 +354,16 @@ class Snapshot:
         first, count = int(self.catalogue.passage_row[index]), int(self.catalogue.passage_count[index])
         return self._passages[first : first + count]
 
-    def cosines_of(self, vector: Vector, candidates: Catalogue) -> Iterator[list[float]]:
-        """The cosine of the query's vector with each passage, for each candidate; empty without vectors."""
-        for first, count in zip(candidates.passage_row.tolist(), candidates.passage_count.tolist(), strict=True):
-            yield [] if self._passages is None else (self._passages[first : first + count] @ vector).tolist()
-
-    def passage_cosines(self, vector: Vector, number: int) -> list[float]:
-        """The cosine of the query's vector with each passage of a memory; empty without vectors."""
-        vectors = self.passage_vectors(number)
-        cosines: list[float] = (vectors @ vector).tolist() if len(vectors) else []
-        return cosines
+    def cosines(self, vector: Vector, numbers: Collection[int]) -> dict[int, list[float]]:
+        """Number -> the cosines of the query's vector with the passages, of each memory that is there; without vectors,
+        of none."""
+        some = self.catalogue.of(numbers)
+        places = zip(some.number.tolist(), some.passage_row.tolist(), some.passage_count.tolist(), strict=True)
+        rows = self._passages
+        return {
+            number: [] if rows is None else (rows[first : first + count] @ vector).tolist()
+            for number, first, count in places
+        }
 
     def whole_text_vectors(self, numbers: Sequence[int]) -> Vectors:
         """The vectors of the memories' whole texts, shape (len(numbers), dimensions); zeros for a memory without one.
