@@ -370,9 +370,9 @@ class Snapshot:
 
         Without vectors, ``dimensions`` is 0.
         """
-        dimensions = 0 if self._passages is None else self._passages.shape[1]
-        vectors = np.zeros((len(numbers), dimensions), np.float32)
-        for at, index in enumerate(self.catalogue.indexes(np.array(numbers, np.int64)).tolist()):
-            if index >= 0 and self._passages is not None:
-                vectors[at] = self._passages[int(self.catalogue.passage_row[index])]
+        if self._passages is None:
+            return np.zeros((len(numbers), 0), np.float32)
+        rows = self.catalogue.indexes(np.array(numbers, np.int64))
+        vectors: Vectors = self._passages[self.catalogue.passage_row[rows]]
+        vectors[rows < 0] = 0
         return vectors
