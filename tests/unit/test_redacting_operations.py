@@ -42,9 +42,12 @@ class Cognee(FakeCognee):
         self.looked.append(text)
         return Extraction((ExtractedNode("3b1f8a52-0000-4000-8000-000000000001", "Entity", ("name",), {}),))
 
-    def ask(self, question: str, top_k: int, meter: Meter | None) -> Any:
+    def ask(self, question: str, top_k: int) -> Any:
         self.looked.append(question)
-        return SimpleNamespace(text=f"It is {KEY}.", context=f"Node: {KEY}", links=(), decisions={})
+        return SimpleNamespace(context=f"Node: {KEY}", links=(), decisions={})
+
+    def in_prose(self, question: str, context: str, meter: Meter) -> str:
+        return f"It is {KEY}."
 
 
 class Place(WithFakeGraph):
