@@ -52,6 +52,15 @@ def until(look: Callable[[], T | None], what: str, seconds: float = PATIENCE) ->
         pause = min(2 * pause, 0.05)
 
 
+def raising(error: BaseException | type[BaseException]) -> Callable[..., Any]:
+    """In place of a function that is to fail, whatever it is called with."""
+
+    def fails(*_: object, **__: object) -> Any:
+        raise error
+
+    return fails
+
+
 def assert_linear(work: Callable[[int], object], size: int) -> None:
     """Fails if four times the size takes more than nine times the processor time; in quadratic time it takes sixteen
     times. Other work makes it seem more now and then, so it may fail some times."""

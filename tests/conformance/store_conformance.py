@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from fake_embedder import FakeEmbedder
+from harness import raising
 
 from bridge.memory import Content, Memory, Metadata, References
 from bridge.store.change import StatusChange
@@ -549,14 +550,11 @@ class StoreConformance:
     def test_a_call_counts_from_before_it_is_sent_unless_it_is_refused_or_taken_back(self, place: Place) -> None:
         at, usage = datetime(2026, 11, 20, 12, tzinfo=UTC), place.store.llm_usage
 
-        def refuse(*_: object) -> None:
-            raise JobError("LLM_BUDGET_SPENT")
-
         seen: list[tuple[int, int]] = []
         call = usage.begin("job", 50, at, lambda job, day: seen.append((job.calls, day.calls)))
         usage.take_back(usage.begin("other", 50, at, lambda job, day: seen.append((job.calls, day.calls))))
         with pytest.raises(JobError):
-            usage.begin("job", 50, at, refuse)
+            usage.begin("job", 50, at, raising(JobError("LLM_BUDGET_SPENT")))
         usage = place.reopen().llm_usage
         assert (seen, usage.of_job("job").calls, usage.of_job("job").tokens) == ([(0, 0), (0, 1)], 1, 50)
         usage.end(call, 70, 30)

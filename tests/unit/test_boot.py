@@ -8,6 +8,7 @@ from typing import Any
 
 import psutil
 import pytest
+from harness import raising
 
 from worker import boot
 
@@ -20,10 +21,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> str:
 
 @pytest.fixture
 def without_proc(monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(*_: object, **__: object) -> str:
-        raise FileNotFoundError
-
-    monkeypatch.setattr(Path, "read_text", missing)
+    monkeypatch.setattr(Path, "read_text", raising(FileNotFoundError))
 
 
 def test_it_is_the_same_in_every_process_of_one_run_of_the_machine() -> None:
@@ -66,11 +64,8 @@ def test_without_an_id_of_the_system_the_time_of_its_start_tells_to_the_minute(m
 
 @pytest.mark.usefixtures("without_proc")
 def test_without_any_of_these_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused() -> float:
-        raise psutil.AccessDenied
-
     monkeypatch.setattr(sys, "platform", "win32")
-    monkeypatch.setattr(psutil, "boot_time", refused)
+    monkeypatch.setattr(psutil, "boot_time", raising(psutil.AccessDenied))
     assert boot.boot_id() is None
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from fake_embedder import FakeEmbedder
 from fake_graph import WithFakeGraph
+from harness import raising
 from job_copies import done, outcome, refused, task
 
 from bridge import trust
@@ -369,11 +370,8 @@ def test_a_capture_that_was_cut_off_continues(bench: Bench) -> None:
     bench.write()
     bench.write([("user", "Which database should the billing service use from now on, and why?"), *MORE[1:]], "7f0c")
 
-    def stop(_: dict[str, Any]) -> None:
-        raise KeyboardInterrupt
-
     with pytest.raises(KeyboardInterrupt):
-        capture.run(task("capture", {}, "a", at="2026-11-23T12:00:00Z"), bench.stores, NOW, stop)
+        capture.run(task("capture", {}, "a", at="2026-11-23T12:00:00Z"), bench.stores, NOW, raising(KeyboardInterrupt))
     assert len(bench.memories()) == 1
     result = bench.run("a")
     assert (len(bench.memories()), result["unchanged"]) == (2, 1)

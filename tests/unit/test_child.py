@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import PATIENCE, until
+from harness import PATIENCE, raising, until
 
 from bridge.settings import Settings
 from jobs.layout import Workspace
@@ -189,11 +189,8 @@ def test_a_mistake_while_long_work_stands_still_does_not_leave_it_standing(made:
     """Else the next request would be served inside the one that nobody waits for any more."""
     child = made(GIVING_WAY)
 
-    def between() -> None:
-        raise RuntimeError("a mistake")
-
     with pytest.raises(RuntimeError):
-        child.ask(REQUEST, on_pause=between)
+        child.ask(REQUEST, on_pause=raising(RuntimeError("a mistake")))
     assert child.pid is None
     assert child.ask(REQUEST)["graph_lag"] == 0
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import Place, until
+from harness import Place, raising, until
 from spooled_jobs import spooled
 
 from bridge import compact, migrate_summaries
@@ -179,10 +179,7 @@ def test_a_command_is_known_by_the_name_that_other_programs_give_it(
 def test_the_lines_of_code_are_shown_for_a_bug_and_not_for_a_full_disk(
     number: int, code: str, has_lines: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(_: argparse.Namespace) -> None:
-        raise OSError(number, "")
-
-    monkeypatch.setattr("worker.cli.run", fail)
+    monkeypatch.setattr("worker.cli.run", raising(OSError(number, "")))
     assert main(["topics"]) == 1
     told = capsys.readouterr().err
     assert code in told
@@ -573,10 +570,7 @@ def test_an_interrupt_is_no_traceback(monkeypatch: pytest.MonkeyPatch, capsys: p
 def test_whoever_stops_waiting_is_told_how_to_find_the_job(
     place: Place, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    def interrupted(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(client, "wait", interrupted)
+    monkeypatch.setattr(client, "wait", raising(KeyboardInterrupt))
     monkeypatch.setattr("bridge.interface.envelope.claim_stdout", lambda: None)
     given = ["--workspace-path", str(place.workspace.root), "--no-start"]
     assert main(["migrate", *given]) == 130

@@ -12,6 +12,7 @@ import jsonschema
 import pytest
 from fake_embedder import FakeEmbedder
 from fake_graph import FakeCognee, WithFakeGraph
+from harness import raising
 from job_copies import done, outcome, refused
 
 from bridge.embedding.embedder import Vectors
@@ -343,10 +344,7 @@ def test_what_a_look_that_was_cut_off_has_written_is_removed_before_the_next(
     (graph_files.databases_of(place.workspace) / "cognee_db").touch()
     (memory,) = place.cognify(texts=["Atlas beside Postgres."], job_id="other")["memories"]
 
-    def die() -> None:
-        raise KeyboardInterrupt
-
-    place.fake.during = die
+    place.fake.during = raising(KeyboardInterrupt)
     found = found_in(memory["memory_id"], "Postgres beside Ghost.")
     monkeypatch.setattr(place.fake, "written_of", lambda _: found)
     with pytest.raises(KeyboardInterrupt):

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from fake_embedder import FakeEmbedder
 from fake_graph import WithFakeGraph
+from harness import raising
 from shelf import add_decisions
 
 from bridge import slices
@@ -166,10 +167,7 @@ def test_what_is_written_of_a_compaction_is_all_or_nothing(
     preview(stores)
     before = dump(workspace)
 
-    def fail(*_: object) -> None:
-        raise sqlite3.OperationalError("disk I/O error")
-
-    monkeypatch.setattr(compaction_history, "record", fail)
+    monkeypatch.setattr(compaction_history, "record", raising(sqlite3.OperationalError("disk I/O error")))
     with pytest.raises(sqlite3.OperationalError):
         outcome(stores, "compact")
     assert dump(workspace) == before

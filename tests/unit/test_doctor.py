@@ -18,7 +18,7 @@ from typing import Any
 import cross_encoder
 import pytest
 from fake_graph import WithFakeGraph
-from harness import PATIENCE
+from harness import PATIENCE, raising
 
 from bridge import trust
 from bridge.capture import consent
@@ -462,10 +462,7 @@ def test_what_can_be_no_path_is_not_there(path: str, capsys: pytest.CaptureFixtu
 def test_a_workspace_that_cannot_be_looked_at_is_closed(
     used: Workspace, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def refused(*_: object) -> None:
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(trust, "inspect_trust", refused)
+    monkeypatch.setattr(trust, "inspect_trust", raising(PermissionError(13, "Permission denied")))
     assert main(["doctor", "--workspace", str(used.root), "--fix"]) == 1
     shown = capsys.readouterr().out
     assert "WORKSPACE_CLOSED" in shown
@@ -682,10 +679,7 @@ def test_the_look_survives_and_tells(used: Workspace, name: str) -> None:
 def test_a_check_that_fails_is_a_finding_and_the_others_are_made(
     used: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(*_: Any) -> Any:
-        raise RuntimeError("never thought of")
-
-    monkeypatch.setattr(doctor_queue, "gather", fail)
+    monkeypatch.setattr(doctor_queue, "gather", raising(RuntimeError("never thought of")))
     no_gitignore(used)
     assert {"CHECK_NOT_MADE", "NOT_IGNORED"} <= seen(used)
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from harness import raising
 
 from jobs import batch, files, plain_files
 from jobs.errors import JobError
@@ -139,11 +140,8 @@ def test_another_users_folder_is_neither_used_nor_changed(tmp_path: Path) -> Non
 def test_a_file_system_without_modes_is_good_enough(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refusal: int
 ) -> None:
-    def refuse(*arguments: object) -> None:
-        raise OSError(refusal, os.strerror(refusal))
-
     (tmp_path / "folder").mkdir(mode=0o755)
-    monkeypatch.setattr(os, "fchmod", refuse)
+    monkeypatch.setattr(os, "fchmod", raising(OSError(refusal, os.strerror(refusal))))
     before = os.umask(0o277)
     try:
         files.make_folder(tmp_path / "folder")
@@ -167,10 +165,7 @@ def test_replacing_that_fails_keeps_the_old_file_and_leaves_no_part(
     path = tmp_path / "file"
     files.replace(path, b"old")
 
-    def full(descriptor: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(files, "sync", full)
+    monkeypatch.setattr(files, "sync", raising(OSError(28, "No space left on device")))
     with pytest.raises(OSError, match="No space"):
         files.replace(path, b"new")
     assert path.read_bytes() == b"old"
@@ -240,10 +235,7 @@ def test_a_mount_that_syncs_no_folders_is_borne_and_a_broken_disk_is_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def answer(code: int) -> Callable[[int], None]:
-        def fsync(descriptor: int) -> None:
-            raise OSError(code, os.strerror(code))
-
-        return fsync
+        return raising(OSError(code, os.strerror(code)))
 
     monkeypatch.setattr(os, "fsync", answer(errno.EINVAL))
     files.sync_folder(tmp_path)
@@ -488,10 +480,7 @@ def test_a_trouble_that_may_pass_does_not_condemn_a_file(
 ) -> None:
     (tmp_path / "file").write_bytes(b"{}")
 
-    def fail(*arguments: object, **options: object) -> int:
-        raise OSError(code, os.strerror(code))
-
-    monkeypatch.setattr(os, "open", fail)
+    monkeypatch.setattr(os, "open", raising(OSError(code, os.strerror(code))))
     with pytest.raises(OSError) as caught:
         plain_files.read_plain(tmp_path / "file", 10)
     assert caught.value.errno == code

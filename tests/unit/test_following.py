@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from harness import raising
 
 from bridge.search import following
 from bridge.settings import Settings
@@ -154,10 +155,7 @@ def test_a_copy_answers_once_its_new_worker_has_removed_what_was_forgotten(
 
 
 def test_a_worker_that_cannot_be_started_is_named(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
-    def begin(workspace: Workspace) -> None:
-        raise JobError("FILE_UNSAFE")
-
-    monkeypatch.setattr(launch, "begin", begin)
+    monkeypatch.setattr(launch, "begin", raising(JobError("FILE_UNSAFE")))
     assert "none could be started (FILE_UNSAFE)" in (team.note() or "")
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from harness import raising
 from test_runner import Bench, Request
 
 from jobs import spool
@@ -77,11 +78,7 @@ def test_what_the_disk_refuses_keeps_the_job_from_ending(
     bench.accept("f", "forget", {"memory_ids": ["m"]})
     bench.child.answer = forgets(jobs=["good"])
     with monkeypatch.context() as full:
-
-        def refuse(*_: object) -> None:
-            raise OSError(full_disk, os.strerror(full_disk))
-
-        full.setattr(spool, "scrub", refuse)
+        full.setattr(spool, "scrub", raising(OSError(full_disk, os.strerror(full_disk))))
         bench.runner.run_if_due("f")
     assert (bench.record("f").state, (bench.record("f").error or {})["code"]) == ("retrying", "DISK_FULL")
     assert holds(bench)

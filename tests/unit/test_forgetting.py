@@ -11,6 +11,7 @@ from typing import Any
 import fake_graph
 import pytest
 from fake_embedder import FakeEmbedder
+from harness import raising
 from job_copies import done, outcome, refused
 
 from bridge.compaction.contradictions import Conflict, conflict_id
@@ -711,9 +712,6 @@ def test_after_a_stop_anywhere_the_next_attempt_ends_it(
     class Stop(BaseException):
         pass
 
-    def stop(*_: Any, **__: Any) -> None:
-        raise Stop
-
     from bridge.forgetting import leftovers
     from bridge.store import forgettings
     from bridge.store.store import Store
@@ -723,7 +721,7 @@ def test_after_a_stop_anywhere_the_next_attempt_ends_it(
         "store": (Store, "scrub"), "done": (forgettings, "finish_all"),
     }  # fmt: skip
     with monkeypatch.context() as patched:
-        patched.setattr(*places[point], stop)
+        patched.setattr(*places[point], raising(Stop))
         with pytest.raises(Stop):
             do(stores, "forget", {"memory_ids": [gone]}, "forget", LATER)
     assert (stores.store.get(gone) is None) == (point != "commit")

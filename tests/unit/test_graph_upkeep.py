@@ -8,6 +8,7 @@ from typing import Any
 import psutil
 import pytest
 from fake_graph import WithFakeGraph
+from harness import raising
 
 from bridge.graph import installed
 from bridge.memory import Content, Memory, Metadata
@@ -110,9 +111,6 @@ def test_only_a_system_that_says_so_runs_on_a_battery(
 
 
 def test_a_system_that_tells_neither_battery_nor_load_may(monkeypatch: pytest.MonkeyPatch) -> None:
-    def unknown() -> Any:
-        raise OSError
-
     monkeypatch.delattr(psutil, "sensors_battery", raising=False)
-    monkeypatch.setattr(psutil, "getloadavg", unknown)
+    monkeypatch.setattr(psutil, "getloadavg", raising(OSError))
     assert machine_now() == Machine(on_battery=False, load=0.0)

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from fake_embedder import FakeEmbedder
+from harness import raising
 from hypothesis import given, strategies as st
 
 from bridge import trust
@@ -401,10 +402,7 @@ def test_whatever_the_tool_says_the_program_ends_well(
 
 
 def test_a_full_disk_does_not_fail_the_tool(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: Any) -> int:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(hook.os, "write", full)
+    monkeypatch.setattr(hook.os, "write", raising(OSError(28, "No space left on device")))
     assert bench.call(ended(bench)) == []
     assert list(bench.workspace.spool.inbox.glob(".capture*")) == [], "no half-written file stays"
     assert "No space left" in bench.log()

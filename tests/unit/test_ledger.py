@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from harness import raising
 
 from jobs import batch, clock, files, lifecycle, spool
 from jobs.errors import JobError
@@ -92,10 +93,7 @@ def test_a_record_that_cannot_be_written_is_not_changed_in_memory(
     """A full disk: memory and disk must go on saying the same."""
     accepted(ledger, "a")
 
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(spool, "write_records", full)
+    monkeypatch.setattr(spool, "write_records", raising(OSError(28, "No space left on device")))
     with pytest.raises(OSError, match="No space"):
         ledger.apply({"a": Started()})
     assert ledger.get("a").state == "queued"
@@ -337,10 +335,7 @@ def test_what_fails_unexpectedly_leaves_nothing_live_that_is_not_on_the_disk(
 ) -> None:
     """Else the dropped file would be taken for a duplicate of a job that nobody has a copy of."""
 
-    def fails(*_: object) -> None:
-        raise MemoryError
-
-    monkeypatch.setattr(batch, "rename_parts", fails)
+    monkeypatch.setattr(batch, "rename_parts", raising(MemoryError))
     with pytest.raises(MemoryError):
         accepted(ledger, "a")
     assert ledger.get("a") is None

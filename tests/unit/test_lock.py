@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from harness import raising
 
 from jobs import lock
 from jobs.errors import JobError
@@ -261,10 +262,7 @@ def test_a_file_that_is_removed_while_it_is_taken_is_not_held_by_two(
 def test_a_mount_that_knows_no_locks_says_so_and_leaves_nothing_open(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(descriptor: int, *, shared: bool = False) -> bool:
-        raise OSError(errno.ENOLCK, "No locks available")
-
-    monkeypatch.setattr(lock, "_try_lock", refuse)
+    monkeypatch.setattr(lock, "_try_lock", raising(OSError(errno.ENOLCK, "No locks available")))
     before = len(list(Path("/dev/fd").iterdir()))
     with pytest.raises(OSError, match="No locks"):
         Lock(path).acquire()

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from harness import raising
 from job_copies import copy_of
 
-from bridge.operations import JobCopy
 from bridge.privacy import log_lines, masking
 from jobs.model import Record
 from worker import log
@@ -165,10 +165,7 @@ def test_what_the_child_logs_during_a_job_names_it_in_a_batch_as_well(monkeypatc
     monkeypatch.setattr("sys.stderr", said)
     log_lines.log_to_stderr()
 
-    def broken(kind: str, tasks: list[JobCopy], *_: object) -> dict[str, Any]:
-        raise RuntimeError("a text of a memory")
-
-    monkeypatch.setattr(main, "run", broken)
+    monkeypatch.setattr(main, "run", raising(RuntimeError("a text of a memory")))
     server = main.Server(PipesInName(), None)  # type: ignore[arg-type]
     tasks = [
         copy_of("noop", {}, name, at="2026-11-20T12:00:00Z") | {"correlation_id": f"for-{name}"} for name in ("a", "b")

@@ -11,6 +11,7 @@ from typing import Any
 import fake_graph
 import pytest
 from fake_embedder import FakeEmbedder
+from harness import raising
 from old_workspace import TEXTS, OldWorkspace
 
 from bridge import slices
@@ -412,11 +413,8 @@ def openable(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Iterator[
 def test_a_graph_whose_opening_fails_at_its_end_is_closed(openable: Openable, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else the next opening would have the same files open twice."""
 
-    def full(_: str) -> None:
-        raise JobError("DISK_FULL")
-
     with monkeypatch.context() as patch:
-        patch.setattr(openable.store.outbox, "note_opened", full)
+        patch.setattr(openable.store.outbox, "note_opened", raising(JobError("DISK_FULL")))
         with pytest.raises(JobError, match="DISK_FULL"):
             _ = openable.graph.open()
     assert openable.fake.closed == 1
@@ -512,11 +510,8 @@ def test_an_opening_that_fails_with_an_error_is_none_that_ended_its_process(
 ) -> None:
     openable.store.add([(summary("a"), None)], NOW)
 
-    def refuse() -> str:
-        raise JobError("GRAPH_UNAVAILABLE")
-
     with monkeypatch.context() as patch:
-        patch.setattr(openable.fake, "open", refuse)
+        patch.setattr(openable.fake, "open", raising(JobError("GRAPH_UNAVAILABLE")))
         for _ in range(3):
             with pytest.raises(JobError, match="GRAPH_UNAVAILABLE"):
                 _ = openable.graph.open()
@@ -530,10 +525,7 @@ def test_a_rebuild_of_the_graph_that_is_cut_off_forgets_not_whose_vectors_lie_th
     openable.store.add([(summary("a"), None)], NOW)
     openable.graph.deliver(["a"])
 
-    def full(*_: object, **__: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(graph_files, "quarantine", full)
+    monkeypatch.setattr(graph_files, "quarantine", raising(OSError(28, "No space left on device")))
     with pytest.raises(OSError, match="No space"):
         openable.graph.rebuild(NOW)
     assert openable.store.outbox.graph_model() == openable.embedder.identity
@@ -547,10 +539,7 @@ def test_a_graph_that_cannot_be_checkpointed_keeps_nothing_else_from_maintenance
     monkeypatch.setattr(type(openable.store), "maintain", lambda _, now: maintained.append(now))
     openable.fake.overgrown = list
 
-    def refuse(_: int) -> None:
-        raise JobError("GRAPH_UNAVAILABLE")
-
-    openable.fake.checkpoint = refuse
+    openable.fake.checkpoint = raising(JobError("GRAPH_UNAVAILABLE"))
     with pytest.raises(JobError, match="GRAPH_UNAVAILABLE"):
         openable.maintain()
     assert len(maintained) == 1

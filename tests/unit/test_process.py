@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import PATIENCE, Place
+from harness import PATIENCE, Place, raising
 
 from bridge.settings import Settings
 from bridge.team import membership
@@ -66,13 +66,10 @@ def test_a_worker_does_not_leave_where_nobody_could_see_that_it_leaves(
 ) -> None:
     """On a full disk its last word cannot be written: who drops then would start no successor."""
 
-    def fails(path: Path, data: bytes) -> None:
-        raise OSError(28, "No space left on device")
-
     with worker_of(place, leaves_when_idle=True) as worker:
         worker._active_at = -1e9
         with monkeypatch.context() as full:
-            full.setattr(files, "replace_without_sync", fails)
+            full.setattr(files, "replace_without_sync", raising(OSError(28, "No space left on device")))
             worker._stop_if_done()
         assert not worker._stop.is_set()
         worker._active_at = -1e9

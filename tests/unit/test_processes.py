@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import psutil
 import pytest
+from harness import raising
 
 from worker import process_usage as processes
 
@@ -25,8 +26,5 @@ def test_what_cannot_be_measured_now_ends_no_thread(
 ) -> None:
     """psutil passes on errors of the system, such as too many open files, as they are."""
 
-    def fails(pid: int) -> object:
-        raise error
-
-    monkeypatch.setattr(psutil, "Process", fails)
+    monkeypatch.setattr(psutil, "Process", raising(error))
     assert measure(os.getpid()) is None

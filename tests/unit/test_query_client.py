@@ -13,15 +13,14 @@ from typing import Any
 
 import pytest
 from fake_worker import GOOD, FakeWorker, ok
-from harness import PATIENCE, until
+from harness import PATIENCE, raising, until
 
 from bridge import retrieve as script, trust
 from bridge.interface.arguments import retrieve_arguments
 from bridge.reranking.reranker import RerankError
 from bridge.search import query_client, reader
-from bridge.settings import Settings, load
+from bridge.settings import load
 from jobs.errors import JobError
-from jobs.layout import Workspace
 
 
 @pytest.fixture
@@ -279,10 +278,7 @@ def test_those_who_ask_first_all_at_once_share_one_reader(tmp_path: Path, monkey
 def test_what_nobody_expected_is_an_answer_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def breaks(workspace: Workspace) -> Settings:
-        raise ZeroDivisionError("a text that must not be shown")
-
-    monkeypatch.setattr(trust, "settings_of", breaks)
+    monkeypatch.setattr(trust, "settings_of", raising(ZeroDivisionError("a text that must not be shown")))
     assert json.loads(query_client.ask_for("retrieve", str(tmp_path), {"query": "x"}))["error_code"] == "INTERNAL"
     assert "must not be shown" not in capsys.readouterr().err
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from harness import raising
 
 from jobs import clock, record_cache, spool
 from jobs.errors import JobError
@@ -77,10 +78,7 @@ def test_a_look_at_nothing_new_has_the_number_of_the_last_and_opens_no_file(
     found = RecordCache(place)
     number = found.refresh()
 
-    def opened(*_: object) -> bytes:
-        raise AssertionError("a file was opened")
-
-    monkeypatch.setattr(record_cache.plain_files, "read_own", opened)
+    monkeypatch.setattr(record_cache.plain_files, "read_own", raising(AssertionError("a file was opened")))
     assert [found.refresh(), found.refresh()] == [number, number]
 
 

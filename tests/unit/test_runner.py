@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import until
+from harness import raising, until
 
 from bridge.settings import Settings
 from jobs import clock, files, lifecycle, spool
@@ -51,13 +51,6 @@ class ChildInName:
 
 def succeeded(request: Request) -> dict[str, Any]:
     return {"outcomes": {job["job_id"]: {"result": {}} for job in request["jobs"]}, "graph_lag": 0}
-
-
-def raising(error: Exception) -> Callable[..., Any]:
-    def fails(*_: object) -> Any:
-        raise error
-
-    return fails
 
 
 class Bench:

@@ -12,6 +12,7 @@ from uuid import UUID
 
 import pytest
 from fake_embedder import FakeEmbedder
+from harness import raising
 from hypothesis import given, settings as settings_of, strategies as st
 from job_copies import done, outcome, refused
 from questions import answer_to
@@ -202,10 +203,7 @@ def test_a_memory_is_compared_once_and_all_are_again_with_another_judge(
 def test_a_memory_that_was_cut_off_before_it_was_compared_is_compared_by_the_next_process(place: Place) -> None:
     place.add(FIRST)
 
-    def fails(pairs: Sequence[tuple[str, str]], _: Any) -> list[float]:
-        raise KeyboardInterrupt
-
-    place.judge(fails)
+    place.judge(raising(KeyboardInterrupt))
     place.compare()
     place.add(SECOND)
     with pytest.raises(KeyboardInterrupt):

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from harness import PATIENCE
+from harness import PATIENCE, raising
 
 from bridge import trust
 from bridge.trust_kept import KeptTrust
@@ -398,10 +398,7 @@ def _a_file_inside(config: Path) -> None:
 def test_a_full_disk_is_no_fault_of_the_configuration_folder(
     workspace: Workspace, config: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(*_: object) -> None:
-        raise OSError(errno.ENOSPC, "")
-
-    monkeypatch.setattr(trust.files, "replace", full)
+    monkeypatch.setattr(trust.files, "replace", raising(OSError(errno.ENOSPC, "")))
     with pytest.raises(JobError, match="DISK_FULL"):
         trust.adopt(workspace, config)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from harness import raising
 
 from jobs import clock, spool
 from jobs.errors import JobError
@@ -145,10 +146,7 @@ def test_it_does_not_wait_for_ever_for_work_that_nobody_does(
 
 
 def test_ctrl_c_ends_it_well_whatever_failed(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(_: float) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("worker.terminal.watch.time.sleep", interrupted)
+    monkeypatch.setattr("worker.terminal.watch.time.sleep", raising(KeyboardInterrupt))
     assert watch.watch(workspace, NO_FILTERS, 1.0, until_idle=False, as_json=False)["success"] is True
 
 
