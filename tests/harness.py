@@ -9,11 +9,12 @@ import json
 import os
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -59,6 +60,19 @@ def raising(error: BaseException | type[BaseException]) -> Callable[..., Any]:
         raise error
 
     return fails
+
+
+def git(folder: Path, *arguments: str) -> str:
+    """What a command of git prints in a folder, as somebody who may commit."""
+    identity = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main")
+    command = ["git", *identity, *arguments]
+    return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True, timeout=PATIENCE).stdout
+
+
+def sql(file: Path, statement: str, *values: Any) -> list[Any]:
+    """The rows that a statement gives of an SQLite file, whose changes are kept."""
+    with closing(sqlite3.connect(file)) as connection, connection:
+        return connection.execute(statement, values).fetchall()
 
 
 def assert_linear(work: Callable[[int], object], size: int) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from harness import PATIENCE
+from harness import PATIENCE, git
 from shelf import Shelf, summary
 
 from bridge.anchors import anchor, checking, taking
@@ -18,12 +18,6 @@ from bridge.anchors.words import words
 from bridge.memory import Memory, Metadata
 
 NOTE = "Tokens are renewed by refreshToken in src/auth/token.ts; MAX_RETRIES is 5. Build with `npm run build:prod`."
-
-
-def git(folder: Path, *arguments: str) -> str:
-    identity = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main")
-    command = ["git", *identity, *arguments]
-    return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True, timeout=PATIENCE).stdout
 
 
 def write(folder: Path, path: str, text: str) -> None:

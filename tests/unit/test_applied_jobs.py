@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from fake_embedder import FakeEmbedder
+from harness import sql
 from questions import answer_to
 
 from bridge import critical
@@ -134,9 +135,8 @@ def test_a_store_of_the_first_format_is_backed_up_migrated_and_whole(workspace: 
     store.close()
     assert is_applied(workspace, "b", "digest")
     (backup,) = workspace.memory.glob("memory.format-*.db")
-    with closing(sqlite3.connect(backup)) as connection:
-        assert connection.execute("PRAGMA user_version").fetchone() == (1,)
-        assert connection.execute("SELECT id FROM memories").fetchall() == [("m",)]
+    assert sql(backup, "PRAGMA user_version") == [(1,)]
+    assert sql(backup, "SELECT id FROM memories") == [("m",)]
     Store(workspace, FakeEmbedder()).close()  # the checksum that the first opening has noted holds
 
 
@@ -153,13 +153,11 @@ def test_a_backup_that_the_disk_refuses_leaves_no_part_and_no_migration(workspac
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert list(workspace.memory.glob("*format*")) == []
-    with closing(sqlite3.connect(workspace.memory_db)) as connection:
-        assert connection.execute("PRAGMA user_version").fetchone() == (1,)
+    assert sql(workspace.memory_db, "PRAGMA user_version") == [(1,)]
     Store(workspace, FakeEmbedder()).close()
     (backup,) = workspace.memory.glob("*format*")
     assert backup.stat().st_mode & 0o777 == 0o600
-    with closing(sqlite3.connect(backup)) as connection:
-        assert connection.execute("SELECT count(*) FROM memories").fetchone() == (300,)
+    assert sql(backup, "SELECT count(*) FROM memories") == [(300,)]
 
 
 def test_asking_imports_nothing_heavy() -> None:

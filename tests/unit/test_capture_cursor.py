@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from harness import sql
 from transcript_shelf import WORKSPACE, home_in, lines_of, only_transcript, read
 
 from bridge.capture.readers import cursor_editor
@@ -154,9 +155,8 @@ def test_messages_that_are_gone_damaged_unknown_or_too_large_are_skipped(
         ],
     )  # fmt: skip
     list_in_table(user)
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("DELETE FROM cursorDiskKV WHERE key LIKE '%:b3'")
-        connection.execute("UPDATE cursorDiskKV SET value = '{broken' WHERE key LIKE '%:b4'")
+    sql(path, "DELETE FROM cursorDiskKV WHERE key LIKE '%:b3'")
+    sql(path, "UPDATE cursorDiskKV SET value = '{broken' WHERE key LIKE '%:b4'")
     turns, findings = read("cursor", only_transcript("cursor", tmp_path))
     assert lines_of(turns) == ["user: A question", "assistant: An answer"]
     assert findings.left_out == {"record above the size limit": 1}
@@ -178,8 +178,7 @@ def test_a_conversation_that_is_gone_is_an_error(tmp_path: Path) -> None:
     path = composer(user, BUBBLES)
     list_in_table(user)
     transcript = only_transcript("cursor", tmp_path)
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("DELETE FROM cursorDiskKV")
+    sql(path, "DELETE FROM cursorDiskKV")
     with pytest.raises(OSError, match="gone"):
         read("cursor", transcript)
 
@@ -258,15 +257,13 @@ def test_a_folder_below_is_found_if_its_name_and_the_record_agree(
 )
 def test_a_root_without_messages_is_an_error_and_not_an_empty_conversation(tmp_path: Path, root: bytes) -> None:
     path = store(tmp_path, MESSAGES)
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE blobs SET data = ? WHERE id = 'root'", (root,))
+    sql(path, "UPDATE blobs SET data = ? WHERE id = 'root'", root)
     with pytest.raises(OSError, match="unknown form"):
         read("cursor", only_transcript("cursor", tmp_path))
 
 
 def test_a_conversation_without_a_root_is_an_error(tmp_path: Path) -> None:
     path = store(tmp_path, MESSAGES)
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("DELETE FROM blobs WHERE id = 'root'")
+    sql(path, "DELETE FROM blobs WHERE id = 'root'")
     with pytest.raises(OSError, match="unknown form"):
         read("cursor", only_transcript("cursor", tmp_path))

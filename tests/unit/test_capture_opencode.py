@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from harness import sql
 from transcript_shelf import WORKSPACE, home_in, lines_of, only_transcript, read
 
 from bridge.capture.readers import opencode
@@ -214,8 +215,7 @@ def test_damaged_and_too_large_values_are_counted_and_skipped(tmp_path: Path, mo
     path = database_in(
         tmp_path, session(), [asked(1, text("A question"), text("x" * 3000)), answered(2, text("An answer"))]
     )
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("INSERT INTO part VALUES ('prt_z', 'msg_02', ?, 0, 0, '{broken')", (SESSION,))
+    sql(path, "INSERT INTO part VALUES ('prt_z', 'msg_02', ?, 0, 0, '{broken')", SESSION)
     turns, findings = read("opencode", only_transcript("opencode", tmp_path))
     assert lines_of(turns) == ["user: A question", "assistant: An answer"]
     assert findings.damaged == 1
@@ -240,16 +240,14 @@ def test_a_damaged_database_has_no_sessions_and_the_files_are_still_read(tmp_pat
 
 def test_a_database_in_an_unknown_form_has_no_sessions(tmp_path: Path) -> None:
     path = database_in(tmp_path, session(), ALL_KINDS)
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("ALTER TABLE part RENAME TO piece")
+    sql(path, "ALTER TABLE part RENAME TO piece")
     assert list(READER.transcripts(home_in(tmp_path), WORKSPACE)) == []
 
 
 def test_a_session_that_was_deleted_is_an_error(tmp_path: Path) -> None:
     path = database_in(tmp_path, session(), ALL_KINDS)
     transcript = only_transcript("opencode", tmp_path)
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("DELETE FROM session")
+    sql(path, "DELETE FROM session")
     with pytest.raises(FileNotFoundError):
         read("opencode", transcript)
 

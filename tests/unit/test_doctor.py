@@ -3,13 +3,11 @@
 import json
 import os
 import re
-import sqlite3
 import subprocess
 import sys
 import time
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -18,7 +16,7 @@ from typing import Any
 import cross_encoder
 import pytest
 from fake_graph import WithFakeGraph
-from harness import PATIENCE, raising
+from harness import git, raising, sql
 
 from bridge import trust
 from bridge.capture import consent
@@ -490,10 +488,6 @@ def test_a_workspace_in_which_our_folders_cannot_be_made_is_closed(
     assert "WORKSPACE_CLOSED" in codes(look(Workspace(tmp_path)).findings)
 
 
-def git(folder: Path, *arguments: str) -> None:
-    subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True, timeout=PATIENCE)
-
-
 def test_jobs_that_came_with_a_clone_are_a_finding_and_not_a_reason_to_start_a_worker(workspace: Workspace) -> None:
     client.submit(workspace.spool, "noop", {})
     report = look(workspace)
@@ -593,9 +587,7 @@ def spoil_database(workspace: Workspace) -> None:
 
 def no_tables(workspace: Workspace) -> None:
     for table in ("outbox", "meta"):
-        with closing(sqlite3.connect(workspace.memory_db)) as connection:
-            connection.execute(f"DROP TABLE {table}")
-            connection.commit()
+        sql(workspace.memory_db, f"DROP TABLE {table}")
 
 
 def folder_for_database(workspace: Workspace) -> None:
@@ -626,8 +618,7 @@ def old_part(workspace: Workspace) -> None:
 
 
 def newer(workspace: Workspace) -> None:
-    with closing(sqlite3.connect(workspace.memory_db)) as connection:
-        connection.execute("PRAGMA user_version = 99")
+    sql(workspace.memory_db, "PRAGMA user_version = 99")
 
 
 def test_what_the_worker_rejected_is_as_it_came_and_no_finding(used: Workspace) -> None:

@@ -7,6 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from harness import sql
 from old_workspace import CONVERSATION, ENRICHED, NOTE, PLAIN, TEXTS, VERSIONS, OldWorkspace
 
 from bridge.graph import earlier_stores, graph_files
@@ -79,16 +80,14 @@ def test_stores_that_were_moved_away_are_read_as_well(workspace: Workspace, old:
 def test_stores_that_another_program_filled_are_moved_and_new_ones_of_ours_are_not(
     workspace: Workspace, old: OldWorkspace
 ) -> None:
-    with closing(sqlite3.connect(old.store)) as connection, connection:
-        connection.execute("CREATE TABLE alembic_version (version_num VARCHAR)")
+    sql(old.store, "CREATE TABLE alembic_version (version_num VARCHAR)")
     first = earlier_stores.archive(workspace)
     assert first is not None
     assert earlier_stores.archive(workspace) is None, "there is nothing any more"
     shutil.copytree(first, graph_files.databases_of(workspace))
     assert earlier_stores.archive(workspace) not in (None, first)
     shutil.copytree(first, graph_files.databases_of(workspace))
-    with closing(sqlite3.connect(old.store)) as connection, connection:
-        connection.execute("DELETE FROM data")
+    sql(old.store, "DELETE FROM data")
     assert earlier_stores.archive(workspace) is None, "a kill after cognee had made it"
     old.store.unlink()
     (old.store.parent / "cognee.lancedb").mkdir()

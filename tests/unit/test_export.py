@@ -21,6 +21,7 @@ import jsonschema
 import pytest
 from fake_embedder import FakeEmbedder
 from fake_graph import WithFakeGraph
+from harness import sql
 from hypothesis import HealthCheck, given, settings, strategies as st
 from job_copies import copy_of, done, outcome, refused
 from questions import answer_to
@@ -637,8 +638,7 @@ def test_a_text_that_the_provider_refuses_fails_alone(here: WithFakeGraph) -> No
 def test_an_import_may_be_cancelled_until_all_is_stored(here: WithFakeGraph, there: WithFakeGraph) -> None:
     store(here, summary("a"))
     imported(there, lines_of(here))
-    with closing(sqlite3.connect(there.workspace.memory_db)) as connection:
-        assert connection.execute("SELECT job_id FROM effects").fetchall() == [("import",)]
+    assert sql(there.workspace.memory_db, "SELECT job_id FROM effects") == [("import",)]
 
 
 def merged(name: str, *sources: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 import fake_graph
 import pytest
 from fake_embedder import FakeEmbedder
-from harness import raising
+from harness import raising, sql
 from job_copies import done, outcome, refused
 
 from bridge.compaction.contradictions import Conflict, conflict_id
@@ -237,9 +237,8 @@ def test_where_cognee_is_no_longer_installed_its_graph_is_removed_and_made_again
         path.write_text(SECRET)
     workspace.cognee_data.mkdir()
     (workspace.cognee_data / "text_1.txt").write_text(SECRET)
-    with closing(sqlite3.connect(databases / "cognee_db")) as connection, connection:
-        connection.execute("CREATE TABLE data (id, raw_data_location, name, created_at)")
-        connection.execute("INSERT INTO data VALUES ('1', 'text_1.txt', ?, '')", (SECRET,))
+    sql(databases / "cognee_db", "CREATE TABLE data (id, raw_data_location, name, created_at)")
+    sql(databases / "cognee_db", "INSERT INTO data VALUES ('1', 'text_1.txt', ?, '')", SECRET)
     monkeypatch.setattr(installed, "is_installed", lambda: False)
     with without_cognee(workspace) as stores:
         if cut_off:
@@ -660,9 +659,8 @@ def test_a_raw_text_goes_though_the_database_that_named_it_was_lost(stores: With
         (workspace.cognee_data / name).write_text(f"Summary:\nTopic: Storage\nContext: The {said} came.\n")
     earlier = workspace.earlier_stores / "cognee-2026"
     earlier.mkdir(parents=True)
-    with closing(sqlite3.connect(earlier / "cognee_db")) as connection, connection:
-        connection.execute("CREATE TABLE data (id TEXT, name TEXT, raw_data_location TEXT, created_at TEXT)")
-        connection.execute("INSERT INTO data VALUES (?, ?, ?, ?)", ("0" * 32, named, f"/elsewhere/{named}", AT))
+    sql(earlier / "cognee_db", "CREATE TABLE data (id TEXT, name TEXT, raw_data_location TEXT, created_at TEXT)")
+    sql(earlier / "cognee_db", "INSERT INTO data VALUES (?, ?, ?, ?)", "0" * 32, named, f"/elsewhere/{named}", AT)
     forgotten(stores, memory_ids=[memory_id])
     assert sorted(path.name for path in workspace.cognee_data.iterdir()) == [named, other]
 

@@ -2,22 +2,16 @@
 
 import os
 import shutil
-import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
-from harness import PATIENCE
+from harness import git
 
 from bridge import git_index
 from bridge.git_index import STALE_LOCK_SECONDS, GitIndex, tracked
 from jobs.layout import Workspace
-
-
-def git(folder: Path, *arguments: str) -> None:
-    identity = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main")
-    subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True, timeout=PATIENCE)
 
 
 @pytest.fixture

@@ -5,11 +5,10 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
-from harness import PATIENCE
+from harness import PATIENCE, sql
 
 from worker.scheduling.huey_queue import Queue
 
@@ -225,8 +224,7 @@ def test_a_file_that_breaks_under_the_worker_is_made_anew_with_everything_that_w
     queue.start()
     queue.put("first", 0)
     looks.wait(1)
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("DROP TABLE task")
+    sql(path, "DROP TABLE task")
     queue.put("second", 5)
     try:
         looks.wait_for("waiting")  # behind "second", if the consumer was the first to notice
@@ -275,8 +273,7 @@ def test_a_queue_that_is_well_is_left_alone(path: Path, looks: Looks) -> None:
 def test_a_file_that_was_overwritten_is_found_out_by_a_look_at_it(path: Path, looks: Looks) -> None:
     queue = Queue(path, looks.look, lambda: [("a", 0)])
     queue.put("a", 0)
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("DROP TABLE task")
+    sql(path, "DROP TABLE task")
     queue.reconcile()
     assert len(messages(path)) == 1
     queue.start()

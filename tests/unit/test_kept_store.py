@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from fake_embedder import FakeEmbedder
+from harness import sql
 
 from bridge.memory import Content, Memory, Metadata
 from bridge.store import migrations
@@ -72,8 +73,7 @@ def test_a_kept_store_that_a_later_program_upgrades_is_refused(workspace: Worksp
     reader = reader_of(workspace, stays=True)
     for _ in range(3):
         assert topics(reader) == ["a"]
-    with closing(sqlite3.connect(workspace.memory_db)) as connection:
-        connection.execute(f"PRAGMA user_version = {migrations.FORMAT + 1}")
+    sql(workspace.memory_db, f"PRAGMA user_version = {migrations.FORMAT + 1}")
     with pytest.raises(JobError, match="STORE_NEWER"):
         reader.snapshot()
 

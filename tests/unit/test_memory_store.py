@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from fake_embedder import FakeEmbedder
+from harness import sql
 
 from bridge import slices
 from bridge.embedding.embedder import Vectors
@@ -70,8 +71,7 @@ def add(store: Store, *memories: Memory) -> list[Memory]:
 
 
 def rows_of(workspace: Workspace, table: str) -> list[tuple[Any, ...]]:
-    with closing(sqlite3.connect(workspace.memory_db)) as connection:
-        return connection.execute(f"SELECT * FROM {table}").fetchall()
+    return sql(workspace.memory_db, f"SELECT * FROM {table}")
 
 
 def mapped_rows(workspace: Workspace, part: vector_files.Part = "passages") -> Vectors:
@@ -413,8 +413,7 @@ def test_after_a_takeover_that_failed_the_store_is_refused_as_before(place: Plac
 def test_a_store_of_a_newer_program_is_refused_unchanged(place: Place) -> None:
     with place.having("a"):
         pass
-    with closing(sqlite3.connect(place.workspace.memory_db)) as connection:
-        connection.execute(f"PRAGMA user_version = {migrations.FORMAT + 1}")
+    sql(place.workspace.memory_db, f"PRAGMA user_version = {migrations.FORMAT + 1}")
     before = place.workspace.memory_db.read_bytes()
     with pytest.raises(JobError, match="STORE_NEWER"):
         Store(place.workspace, place.embedder)

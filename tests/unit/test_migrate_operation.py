@@ -1,7 +1,6 @@
 """Migrating, showing that first, and taking it back: over a real store, with old texts, without cognee."""
 
 import json
-import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
 from datetime import UTC, datetime
@@ -12,6 +11,7 @@ import job_copies
 import pytest
 from fake_embedder import FakeEmbedder
 from fake_graph import WithFakeGraph
+from harness import sql
 from hypothesis import given, settings, strategies as st
 from old_workspace import BROKEN, CONVERSATION, ENRICHED, NOTE, PLAIN, OldWorkspace
 
@@ -318,8 +318,7 @@ def test_a_kill_beside_any_step_is_mended_by_the_next_attempt(tmp_path: Path, mo
     def settled(bench: Bench) -> None:
         """All workspaces get one id, so that their memories' ids can be compared."""
         assert bench.stores.store.count() == 0, "the store is made"
-        with closing(sqlite3.connect(bench.workspace.memory_db)) as connection, connection:
-            connection.execute("UPDATE meta SET value = ? WHERE key = 'workspace_id'", (store_id,))
+        sql(bench.workspace.memory_db, "UPDATE meta SET value = ? WHERE key = 'workspace_id'", store_id)
 
     settled(whole)
     result, receipt, contents = whole.run("m"), whole.receipt("m"), whole.contents()
@@ -448,8 +447,7 @@ def test_undo_looks_at_decision_records_alone_for_what_was_merged(bench: Bench) 
 
 def test_undo_leaves_what_was_stored_anew_by_somebody_else(bench: Bench) -> None:
     plain = bench.run("m")["items"][0]["memory_id"]
-    with closing(sqlite3.connect(bench.workspace.memory_db)) as connection, connection:
-        connection.execute("UPDATE memories SET origin_job = 'other' WHERE id = ?", (plain,))
+    sql(bench.workspace.memory_db, "UPDATE memories SET origin_job = 'other' WHERE id = ?", plain)
     assert [kept["memory_id"] for kept in bench.run("u", undo="m")["kept"]] == [plain]
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import jsonschema
 import pytest
 from fake_embedder import FakeEmbedder
+from harness import sql
 from job_copies import done, outcome, refused as refusal
 from shelf import add_decisions
 
@@ -129,9 +130,7 @@ def test_drafts_superseded_and_hidden_memories_are_left_out(stores: Stores, work
     add(stores, "Use nothing", status="Superseded")
     hidden = add(stores, "Hide")
     add(stores, "Elsewhere", topic_id="uploads-2")
-    with closing(sqlite3.connect(workspace.memory_db)) as connection:
-        connection.execute("UPDATE memories SET hidden = 1 WHERE id = ?", (hidden.id,))
-        connection.commit()
+    sql(workspace.memory_db, "UPDATE memories SET hidden = 1 WHERE id = ?", hidden.id)
     found = shown(stores)
     assert [summary["memory_id"] for summary in found["summaries"]] == [memory.id for memory in kept]
     assert found["warnings"] == ["Left out: 1 in draft."]

@@ -2,13 +2,12 @@
 
 import json
 import os
-import subprocess
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import PATIENCE
+from harness import git
 
 from bridge import trust
 from bridge.settings import Settings
@@ -28,11 +27,6 @@ LIMITS = Settings(
     partial_write_grace=0.0,
     test_jobs=True,
 )
-
-
-def git(folder: Path, *arguments: str) -> None:
-    identity = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main")
-    subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True, timeout=PATIENCE)
 
 
 class Clone:

@@ -2,7 +2,6 @@
 
 import random
 import shutil
-import sqlite3
 import threading
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from fake_embedder import FakeEmbedder
+from harness import sql
 from hypothesis import given, strategies as st
 
 from bridge.memory import Content, Memory, Metadata, Status
@@ -170,8 +170,7 @@ def test_a_reader_that_lives_on_gives_what_a_new_one_gives_whatever_happens_to_t
         # as an import does that keeps a free number
         "UPDATE memories SET number = 9 WHERE number = (SELECT max(number) FROM memories)",
     ):
-        with closing(sqlite3.connect(workspace.memory_db)) as connection, connection:
-            connection.execute(statement)
+        sql(workspace.memory_db, statement)
         same()
 
 
@@ -331,8 +330,7 @@ def test_very_old_memories_keep_their_order_by_date_though_nothing_of_their_scor
 
 def test_scores_by_number_are_those_of_the_ranking_and_hidden_ones_have_none(workspace: Workspace) -> None:
     add(workspace, *memories(80))
-    with closing(sqlite3.connect(workspace.memory_db)) as connection, connection:
-        connection.execute("UPDATE memories SET hidden = 1 WHERE number = 3")
+    sql(workspace.memory_db, "UPDATE memories SET hidden = 1 WHERE number = 3")
     question = parse_question({"query": "queue lock", "max_results": 1000, "include_superseded": True}, NOW)
     snapshot = open_snapshot(workspace)
     assert snapshot is not None

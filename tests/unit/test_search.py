@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import shelf as shelf_module
 from fake_embedder import FakeEmbedder
+from harness import sql
 from hypothesis import HealthCheck, given, settings, strategies as st
 from questions import answer_to
 from shelf import EVERYTHING, NOW, STORED, legacy, record, summary
@@ -53,8 +54,7 @@ class Shelf(shelf_module.Shelf):
         return self
 
     def sql(self, text: str) -> None:
-        with closing(sqlite3.connect(self.workspace.memory_db)) as connection, connection:
-            connection.execute(text)
+        sql(self.workspace.memory_db, text)
 
     def ask(self, query: str, config: Settings = ALL, **arguments: Any) -> dict[str, Any]:
         arguments = {"max_results": 100, "max_tokens": 100_000, **arguments}

@@ -2,7 +2,6 @@
 
 import re
 import shutil
-import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
@@ -12,7 +11,7 @@ from uuid import UUID
 
 import pytest
 from fake_embedder import FakeEmbedder
-from harness import raising
+from harness import raising, sql
 from hypothesis import given, settings as settings_of, strategies as st
 from job_copies import done, outcome, refused
 from questions import answer_to
@@ -103,8 +102,7 @@ class Place:
         self.compare()
 
     def pairs(self) -> list[tuple[Any, ...]]:
-        with closing(sqlite3.connect(self.workspace.memory_db)) as connection:
-            return connection.execute("SELECT * FROM replacements ORDER BY 1, 2, 3, 4").fetchall()
+        return sql(self.workspace.memory_db, "SELECT * FROM replacements ORDER BY 1, 2, 3, 4")
 
     def ask(self, query: str = QUESTION, verb: Any = "retrieve", **arguments: Any) -> dict[str, Any]:
         return answer_to(self.workspace, self.embedder, NOW, ALL, verb, query=query, **arguments)
@@ -219,9 +217,8 @@ def test_made_again_from_the_texts_it_is_the_same(place: Place) -> None:
     place.add(*(memory(f"m{at}", day, f"Loans last {at} weeks", f"Shelf {at} is blue") for at, day in enumerate(days)))
     place.compare()
     before = place.pairs()
-    with closing(sqlite3.connect(place.workspace.memory_db)) as connection, connection:
-        connection.execute("DELETE FROM statements")
-        connection.execute("DELETE FROM replacements")
+    sql(place.workspace.memory_db, "DELETE FROM statements")
+    sql(place.workspace.memory_db, "DELETE FROM replacements")
     place.compare()
     assert place.pairs() == before != []
 

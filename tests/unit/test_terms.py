@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from fake_embedder import FakeEmbedder
+from harness import sql
 from hypothesis import example, given, strategies as st
 from shelf import Shelf, summary
 
@@ -547,8 +548,7 @@ def test_where_tokens_are_estimated_nothing_is_replaced(
 
 def test_without_the_index_of_words_nothing_is_replaced(tmp_path: Path) -> None:
     shelf = Shelf(tmp_path, Quarters()).add(summary("forecast", MISSPELT["forecast"]))
-    with closing(sqlite3.connect(shelf.workspace.memory_db)) as connection, connection:
-        connection.execute("DROP TABLE words")
+    sql(shelf.workspace.memory_db, "DROP TABLE words")
     found = answer(shelf, query="forcast")
     assert "searched_for" not in found["ranking"]
     assert found["warnings"][0].startswith("The full-text index is damaged or missing")

@@ -4,14 +4,13 @@ import errno
 import json
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from harness import PATIENCE, raising
+from harness import git, raising
 
 from bridge import trust
 from bridge.trust_kept import KeptTrust
@@ -30,10 +29,6 @@ def workspace(tmp_path: Path) -> Workspace:
 @pytest.fixture
 def config(tmp_path: Path) -> Path:
     return tmp_path / "config"
-
-
-def git(folder: Path, *arguments: str) -> None:
-    subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True, timeout=PATIENCE)
 
 
 def tree(folder: Path) -> dict[str, object]:

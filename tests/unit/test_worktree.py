@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from fake_embedder import FakeEmbedder
-from harness import Place
+from harness import Place, git
 
 from bridge import trust
 from bridge.memory import Content, Memory, Metadata
@@ -19,13 +19,6 @@ from worker.mcp.tools import INSTRUCTIONS
 from worker.terminal.worktree_note import worktree_note
 
 NOW = "2026-11-20T12:00:00Z"
-
-
-def git(folder: Path, *arguments: str) -> None:
-    subprocess.run(
-        ["git", "-c", "user.name=Ana", "-c", "user.email=ana@example.org", *arguments],
-        cwd=folder, check=True, capture_output=True,
-    )  # fmt: skip
 
 
 def repository(folder: Path) -> Path:
