@@ -236,7 +236,7 @@ def test_unrelated_texts_get_cosines_as_low_as_with_the_default_model(tmp_path: 
     assert 0 < removed < 1
 
 
-def test_of_a_model_whose_vectors_share_nothing_nothing_is_removed(tmp_path: Path) -> None:
+def test_of_a_model_whose_vectors_share_nothing_nothing_is_removed() -> None:
     default = OnnxEmbedder(ENGLISH, ENGLISH.folder)
     rows, removed = calibration.measure(default, default, PAIRS)
     assert (rows.shape, removed) == ((2, 384), 0.0)

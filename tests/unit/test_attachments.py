@@ -262,9 +262,7 @@ def test_a_migration_is_the_same_and_its_undoing(bench: Bench, monkeypatch: pyte
     assert bench.same("migrate", "undone", undo="migrated")["undone"] == 3
 
 
-def test_texts_of_files_are_cognified_with_their_names_and_a_file_that_cannot_be_read_fails_alone(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_texts_of_files_are_cognified_with_their_names_and_a_file_that_cannot_be_read_fails_alone(bench: Bench) -> None:
     write(bench, "notes.md", f"The key is {TOKEN}.")
     for each in bench.both("cognify", "cognified", paths=["notes.md", "absent.md"]):
         failures = refused(each).details["failures"]  # there is no language model

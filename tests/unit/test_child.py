@@ -272,7 +272,7 @@ def test_no_thread_and_no_descriptor_is_left_of_processes_that_have_ended(made: 
     until(lambda: count() == before, f"as many as before: {before}")
 
 
-def test_a_child_that_stands_still_is_killed_at_the_stop(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_child_that_stands_still_is_killed_at_the_stop(made: Made) -> None:
     child = made(ANSWERING)
     child.ask(REQUEST)
     pid = child.pid

@@ -4,7 +4,6 @@ import argparse
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from fake_embedder import FakeEmbedder
@@ -100,7 +99,7 @@ def test_a_topic_is_offered_with_its_title(place: Place, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "powershell"])
-def test_each_shell_has_a_script(shell: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_each_shell_has_a_script(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["completion", shell]) == 0
     assert "cognee-memory" in capsys.readouterr().out
 

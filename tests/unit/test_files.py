@@ -192,9 +192,7 @@ def test_content_is_on_the_medium_before_its_name_and_the_name_before_the_return
 
 
 @posix
-def test_macs_own_sync_is_used_and_the_common_one_where_a_mount_refuses_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_macs_own_sync_is_used_and_the_common_one_where_a_mount_refuses_it(monkeypatch: pytest.MonkeyPatch) -> None:
     import fcntl
 
     asked: list[str] = []

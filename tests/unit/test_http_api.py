@@ -440,7 +440,7 @@ def test_who_was_let_in_just_before_it_leaves_is_answered(monkeypatch: pytest.Mo
         running.close()
 
 
-def test_who_comes_while_it_leaves_is_left_for_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_comes_while_it_leaves_is_left_for_the_next() -> None:
     running = Running(Told(), idle_seconds=0.1)
     until(lambda: not running.runs, "it has left")
     with running.connect() as late:  # our own socket listens on, as the worker's does
@@ -464,7 +464,7 @@ def test_told_to_leave_it_finishes_what_it_answers() -> None:
     running.close()
 
 
-def test_the_token_is_compared_as_text_of_any_kind(tmp_path: Path, running: Running) -> None:
+def test_the_token_is_compared_as_text_of_any_kind(running: Running) -> None:
     head = f"POST /v1/retrieve HTTP/1.1\r\nHost: 127.0.0.1:{running.port}\r\nConnection: close\r\n"
     for value in (b"Bearer \xff\xfe", b"Bearer " + b"x" * 10_000, b""):
         found = running.raw(head.encode() + b"Authorization: " + value + b"\r\nContent-Length: 0\r\n\r\n")

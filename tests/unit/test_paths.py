@@ -78,9 +78,7 @@ def test_our_own_folders_and_gits_are_closed(root: Path, folder: str) -> None:
     assert code(root, f"{folder}/config") == "ARGUMENT_INVALID"
 
 
-def test_another_name_of_a_closed_folder_opens_nothing(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_name_of_a_closed_folder_opens_nothing(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """``GIT~1`` on Windows, other Unicode on a Mac: the same folder. Here, a listing that knows it by another name."""
     (root / "GIT~1").mkdir()
     (root / "GIT~1" / "config").write_bytes(b"x")

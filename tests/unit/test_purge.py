@@ -110,7 +110,7 @@ def test_links_are_removed_and_not_followed(workspace: Workspace, tmp_path: Path
     assert not workspace.cognee_data.exists()
 
 
-def test_a_folder_of_another_origin_is_not_removed(workspace: Workspace, tmp_path: Path) -> None:
+def test_a_folder_of_another_origin_is_not_removed(workspace: Workspace) -> None:
     shutil.rmtree(workspace.cognee_data)
     workspace.cognee_data.mkdir()
     (workspace.cognee_data / "theirs").touch()

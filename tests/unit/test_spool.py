@@ -555,9 +555,7 @@ def test_waiting_gives_up_after_some_seconds_without_a_worker(place: SpoolPaths,
     assert 5 < sum(no_pauses) < 15
 
 
-def test_waiting_goes_on_while_a_worker_lives(
-    place: SpoolPaths, no_pauses: list[float], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_waiting_goes_on_while_a_worker_lives(place: SpoolPaths, no_pauses: list[float]) -> None:
     job_id = client.submit(place, "check", {}).job_id
     accept(place, job_id)
     looks = 0

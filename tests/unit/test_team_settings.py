@@ -107,7 +107,7 @@ def test_a_file_that_others_can_read_is_refused(
     opened(load()).close()
 
 
-def test_the_databases_address_is_no_way_for_a_member(tmp_path: Path) -> None:
+def test_the_databases_address_is_no_way_for_a_member() -> None:
     with pytest.raises(JobError, match="gateway") as caught:
         opening.team_of(Settings(store="postgresql://u@localhost/d"))
     assert caught.value.code == "SETTING_INVALID"

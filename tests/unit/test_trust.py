@@ -368,7 +368,7 @@ def test_starting_a_worker_later_does_not_take_the_trust_away(workspace: Workspa
     assert trust.require_trusted(workspace, config).trusted is True
 
 
-def test_only_a_trusted_workspace_names_providers(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_a_trusted_workspace_names_providers(workspace: Workspace) -> None:
     workspace.env_file.write_text("LLM_MODEL=theirs\nCOGNEE_MEMORY_MAX_RESULTS=9\n")
     found = trust.settings_of(workspace)
     assert (found.llm_model, found.max_results) == (None, 9)
