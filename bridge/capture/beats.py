@@ -25,21 +25,21 @@ _EDITS = re.compile(
     r"(?!.*(?:todo|task|issue))(?:.*(?:edit|write|patch|replace|create|insert|rename|delete))", re.IGNORECASE
 )
 _READS = re.compile(r".*(?:read|view|grep|glob|search|list|fetch|open|^ls$|cat$)", re.IGNORECASE)
-_DIFF = re.compile(r"^\s*`{3,}diff\b", re.MULTILINE)
+_DIFF = re.compile(r"^[ \t]*`{3,}diff\b", re.MULTILINE)
 _LONG = 140  # characters; a longer paragraph that speaks to nobody was written elsewhere
 _DOCUMENT = 800  # characters; a longer turn with headings or a list is a document
 _STATEMENT = 160  # characters of a short turn
 _TALK = 400  # characters; in a longer turn, each paragraph is looked at
-_STRUCTURE = re.compile(r"^\s*(?:#{1,6} |[-*+] |\d{1,2}[.)] |\|)", re.MULTILINE)
+_STRUCTURE = re.compile(r"^[ \t]*(?:#{1,6} |[-*+] |\d{1,2}[.)] |\|)", re.MULTILINE)
 _MOST_STRUCTURE = 3  # such lines in what a person writes
-_PASTED = re.compile(r"\bline \d+|\b[\w/-]+\.\w{1,5}:\d+|^\W*Consider\b|\((?:e\.g\.|i\.e\.)", re.MULTILINE)
+_PASTED = re.compile(r"\bline \d+|\b[\w/-]{1,200}\.\w{1,5}:\d+|^[^\w\n]*Consider\b|\((?:e\.g\.|i\.e\.)", re.MULTILINE)
 _OPTION = re.compile(
-    r"^[\s>*_#-]*(?:[^\W\d]{2,12}\s+)?\(?([A-H]|[1-9])(?:[.)]|\s?[:：—–-])[*_\s]+(\S.*)$", re.MULTILINE
+    r"^[ \t>*_#-]*(?:[^\W\d]{2,12}\s+)?\(?([A-H]|[1-9])(?:[.)]|\s?[:：—–-])[*_\s]+(\S.*)$", re.MULTILINE
 )
 _FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _MARK = re.compile(r"(?<![\w.-])([A-H]|[1-9])(?:\s?[–-]\s?([A-H]|[1-9]))?(?![\w-])")
 _AFTER_OFFER = 8  # sentences that may follow an offer in its turn
-_ALONE = re.compile(r"^\W*([^\W\d][\w ]{2,24}[.!。])(?:\s|$)", re.MULTILINE)
+_ALONE = re.compile(r"^[^\w\n]*([^\W\d][\w ]{2,24}[.!。])(?:\s|$)", re.MULTILINE)
 _BRIEF = 40  # characters; a shorter report takes the next sentence along
 _MARKED = 80  # characters; a longer turn is no answer to a choice
 _ALIKE = 0.6  # of the words of a request that a later one has too, which replaces it then

@@ -233,7 +233,7 @@ _NAMED = re.compile(
     r"(?<![\w/@:.-])@?(?P<path>(?:[\w.@~-]{1,100}/){1,30}[\w@-]+(?:\.[\w-]+)*\.[A-Za-z]\w{0,5})(?![\w/])"
     r"|`(?P<file>[\w-]+(?:\.[\w-]+)*\.(?:py|pyi|ts|tsx|js|jsx|mjs|cjs|go|rs|java|kt|swift|c|h|cc|cpp|hpp|cs|rb|php|sh|sql|md|rst|txt"
     r"|json|jsonl|yaml|yml|toml|ini|cfg|lock|html|css|scss|vue|svelte|proto|tf|ipynb))`"
-    r"|(?P<issue>https?://[^\s)>\]]{1,200}/(?:issues|pull|merge_requests)/\d+|(?<![\w&/])(?:[\w.-]+/[\w.-]+)?#\d{1,6}\b"
+    r"|(?P<issue>https?://[^\s)>\]]{1,200}/(?:issues|pull|merge_requests)/\d+|(?<![\w&/])(?:[\w.-]{1,60}/[\w.-]{1,80})?#\d{1,6}\b"
     r"|\b(?:issue|PR|pull request|bug) #?\d{1,6}\b|\bGH-\d+\b)"
     r"|\b(?P<plan>[Pp]lan[ _-]\d{1,4})\b"
     r"|(?<![\w/.-])(?P<branch>(?:feature|feat|fix|bugfix|hotfix|release|chore)/[\w./-]*[\w-])"

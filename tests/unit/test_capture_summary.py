@@ -1,6 +1,7 @@
 """From turns to summaries without a model: where a session is cut, which parts are sentences, and what is written."""
 
 import re
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 from fake_embedder import FakeEmbedder
 from hypothesis import given, settings, strategies as st
 
+from bridge.anchors.words import words as anchored
 from bridge.capture.boundaries import DEFAULTS, Limits, segments
 from bridge.capture.sentences import MAX_CHARACTERS, sentences
 from bridge.capture.session import Segment, SegmentSummary, Turn
@@ -69,6 +71,16 @@ def test_a_summary_is_short_the_same_each_time_and_its_values_are_from_0_to_1(se
     assert len(summary.content.context) <= 540
     assert 0 <= summary.importance <= 1
     assert 0 <= summary.confidence <= 1
+
+
+@pytest.mark.parametrize("part", ["a-", "1.", "sk-", "```\n", "---\n", "a/", "x@", "aA1", "_"])
+def test_a_very_long_word_or_many_equal_lines_are_read_in_a_moment(part: str) -> None:
+    """A pattern that tries every way to divide them takes from half a minute to hours."""
+    long = part * (60_000 // len(part))
+    began = time.process_time()
+    of(f"Please fix it. {long}", f"Done. {long}*", f"{long} no, use Redis", f"I use Redis. {long}*")
+    anchored(f"Use a. {long}")
+    assert time.process_time() - began < 8, "it is half a second"
 
 
 ASKED, DONE = "let's make the start command hidden", "Done. The start command is now hidden.*"
