@@ -110,6 +110,16 @@ class Hosted:
             self._process.kill()
             self._process.wait()
 
+    @contextmanager
+    def without_pool(self) -> Iterator[None]:
+        """Once it has ended: the gateway alone, for the block; afterwards as it was started."""
+        options, variables = started = self._started
+        self.start(*options[: options.index("--copies")], **variables)
+        yield
+        self.kill()
+        self._started = started
+        self.start()
+
     def token(self, person: str, *groups: str) -> str:
         """A token of a person, who is made."""
         with self.server.connection() as connection:

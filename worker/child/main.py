@@ -290,7 +290,7 @@ def main() -> int:
 
     with Stores(workspace, settings, loading) as stores:
         loading(False)
-        Server(pipes, lambda *_: stores).serve()
+        Server(pipes, lambda *_: stores, stores.close).serve()
     return 0
 
 
