@@ -11,8 +11,6 @@ import urllib.request
 from pathlib import Path
 from uuid import uuid4
 
-import httpx
-from gateways import Hosted
 from harness import PATIENCE, until
 from machines import Team, summary
 from pools import PoolProcess
@@ -58,39 +56,6 @@ def test_a_pool_runs_the_jobs_of_all_workspaces_and_keeps_so_many_copies(
             text = answered.read().decode()
         assert 'cognee_memory_pool_jobs_ended_total{kind="ingest",state="succeeded"} 4.0' in text
         assert len(team.rows(nodes)) == 1, "a removed copy is none of the team's any more"
-
-
-def test_one_service_is_gateway_and_pool_and_its_end_leaves_no_job_running(
-    tmp_path: Path, dsn: str, model_cache: Path
-) -> None:
-    hosted = Hosted(tmp_path, dsn)
-    options = ("--copies", str(tmp_path / "copies"), "--workers", "2")
-    hosted.start(*options, COGNEE_MEMORY_CACHE_DIR=str(model_cache))
-    team = Team(tmp_path, dsn, model_cache, workers=0)
-    try:
-        place = team.machine(
-            "laptop", COGNEE_MEMORY_TEAM=hosted.address, COGNEE_MEMORY_TEAM_TOKEN=hosted.token("ann", "backend")
-        )
-        with place.worker():
-            job_id = place.submit("ingest", summary("The queue is a spool", 1))
-            assert place.ended(job_id).state == "succeeded"
-            until(lambda: titles(place), "it is here")
-            metrics = httpx.get(hosted.address + "/metrics").text
-            assert 'cognee_memory_pool_jobs_ended_total{kind="ingest",state="succeeded"} 1.0' in metrics
-            assert 'cognee_memory_gateway_requests_total{operation="post",outcome="ok"}' in metrics
-            running = place.submit("noop", {"sleep_ms": 600_000})
-            place.in_state(running, "running")
-            assert hosted.stop() == 0
-            left = team.rows(
-                "SELECT record->>'state', lease_owner FROM jobs JOIN workspaces ON workspaces.id = workspace_id"
-                " WHERE workspace_id = %s AND job_id = %s",
-                running,
-            )
-            assert left == [("queued", None)], "it waits for another worker, who need not wait for the lease's end"
-    finally:
-        hosted.kill()
-        hosted.server.close()
-        team.change("DELETE FROM jobs WHERE workspace_id = %s", team.workspace_id)
 
 
 def test_what_a_killed_or_a_stopped_pool_ran_has_one_effect_and_a_copy_of_an_ended_one_forgets(
