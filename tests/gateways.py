@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from harness import Place, until
+from harness import PATIENCE, Place, until
 from postgres import free_port
 from psycopg import Connection
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
@@ -102,7 +102,7 @@ class Hosted:
     def stop(self) -> int:
         """Ask it to end, and wait. Returns its exit status."""
         self._process.send_signal(signal.SIGTERM)
-        return self._process.wait(60)
+        return self._process.wait(PATIENCE)
 
     def kill(self) -> None:
         """End it at once, if it runs."""

@@ -145,13 +145,12 @@ class PoolWorker:
                     self.problem = error.code if isinstance(error, JobError) else "SYSTEM_BUSY"
                     log.warning("the pool's work waits: %s", error)
                     self._stop.wait(_PAUSE_SECONDS)
-                    continue
                 except Exception:
                     log.exception("the pool's work failed; it is tried again")
                     self._stop.wait(_PAUSE_SECONDS)
-                    continue
-                self.wake.wait(min(due_seconds, _LOOK_SECONDS))
-                self.wake.clear()
+                else:
+                    self.wake.wait(min(due_seconds, _LOOK_SECONDS))
+                    self.wake.clear()
         finally:
             for process in filter(None, (self._own, self._shared)):
                 process.child.close()
