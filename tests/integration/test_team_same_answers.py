@@ -245,23 +245,6 @@ def commands_say(place: Place) -> list[str]:
     return [json.dumps(each, sort_keys=True).replace(str(place.workspace.root), ".") for each in said]
 
 
-def test_one_service_is_gateway_and_pool_and_its_end_leaves_no_job_running(story: Story) -> None:
-    place, service = story.laptop, story.team.gateway
-    assert place.ended(place.submit("noop", {})).state == "succeeded"
-    metrics = httpx.get(service.address + "/metrics").text
-    assert 'cognee_memory_pool_jobs_ended_total{kind="noop",state="succeeded"}' in metrics
-    assert 'cognee_memory_gateway_requests_total{operation="post",outcome="ok"}' in metrics
-    running = place.submit("noop", {"sleep_ms": 600_000})
-    place.in_state(running, "running")
-    assert service.stop() == 0
-    job = "SELECT record->>'state', lease_owner FROM jobs JOIN workspaces ON workspaces.id = workspace_id WHERE id = %s"
-    left = story.team.rows(f"{job} AND job_id = %s", running)
-    assert left == [("queued", None)], "it waits for another worker, who need not wait for the lease's end"
-    service.start()
-    until(lambda: place.cli("jobs", "cancel", running).returncode == 0, "the gateway is reached again")
-    assert place.ended(running).state == "cancelled"
-
-
 def test_a_question_of_the_graph_is_answered_by_the_pool_that_owns_the_graph_and_by_no_laptop(
     story: Story, tmp_path: Path, dsn: str, model_cache: Path
 ) -> None:
@@ -301,6 +284,23 @@ def waiting_for_graph(place: Place) -> int:
 
 def has_graph(workspace: Workspace) -> bool:
     return any((workspace.cognee_system / "databases").glob("*"))
+
+
+def test_one_service_is_gateway_and_pool_and_its_end_leaves_no_job_running(story: Story) -> None:
+    place, service = story.laptop, story.team.gateway
+    assert place.ended(place.submit("noop", {})).state == "succeeded"
+    metrics = httpx.get(service.address + "/metrics").text
+    assert 'cognee_memory_pool_jobs_ended_total{kind="noop",state="succeeded"}' in metrics
+    assert 'cognee_memory_gateway_requests_total{operation="post",outcome="ok"}' in metrics
+    running = place.submit("noop", {"sleep_ms": 600_000})
+    place.in_state(running, "running")
+    assert service.stop() == 0
+    job = "SELECT record->>'state', lease_owner FROM jobs JOIN workspaces ON workspaces.id = workspace_id WHERE id = %s"
+    left = story.team.rows(f"{job} AND job_id = %s", running)
+    assert left == [("queued", None)], "it waits for another worker, who need not wait for the lease's end"
+    service.start()
+    until(lambda: place.cli("jobs", "cancel", running).returncode == 0, "the gateway is reached again")
+    assert place.ended(running).state == "cancelled"
 
 
 @contextmanager
