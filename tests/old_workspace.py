@@ -5,8 +5,6 @@ dataset ``chat_memory``, wrote into its tables ``data``, ``datasets`` and ``data
 the day and the owner's id were changed.
 """
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
 from hashlib import md5
@@ -64,6 +62,7 @@ ENRICHED_NEWER = (
     .replace("ranking-weights", "ranking-floor")
 )
 BROKEN = ENRICHED.replace("- Status: Active", "- Status: Bogus")
+GIVEN = (PLAIN, ENRICHED, ENRICHED_NEWER, CONVERSATION, BROKEN, NOTE)
 
 
 class OldWorkspace:

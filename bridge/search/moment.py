@@ -21,7 +21,7 @@ from jobs.layout import Workspace
 
 from ..embedding.embedder import Embedder
 from ..memory import FAILURE
-from ..text import error_lines, failures
+from ..text import error_lines, failures, turn_words
 from ..text.orders import is_order
 from ..text.query_words import stem
 from ..text.terms import query_terms
@@ -133,8 +133,10 @@ def own_words(prompt: str) -> str:
 def fits(snapshot: Snapshot, own: str, hit: RetrievalHit, passage: str) -> bool:
     """Whether a hit and its passage fit a prompt with these words well enough to be shown without having been asked
     for."""
-    standing = hit.get("standing")
-    if (standing is not None and standing["state"] == "replaced") or hit.get("fit") == "weak":
+    said, standing = _stems(" ".join(term.text for term in query_terms(passage))), hit.get("standing")
+    is_empty = len(said - _stems(own)) < max(2, len(said) / 5) or turn_words.is_errand(passage.partition(OUTCOME)[0])
+    is_replaced = standing is not None and standing["state"] == "replaced"
+    if is_replaced or hit.get("fit") == "weak" or (is_empty and _is_captured(hit)):
         return False
     is_settled = passage in hit.get("decisions", ()) and (OUTCOME in passage or not _is_captured(hit))
     fit, meaning = (FIT, MEANING) if is_settled else (OTHER_FIT, OTHER_MEANING)

@@ -1,7 +1,5 @@
 """What a hit shows of its memory."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

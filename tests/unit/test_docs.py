@@ -1,7 +1,5 @@
 """The pages in docs/, the README.md and the changelog: what they show is what the program has, takes and computes."""
 
-from __future__ import annotations
-
 import ast
 import doctest
 import json
@@ -152,7 +150,8 @@ def named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
-def test_the_pages_hold_json_of_every_kind_that_an_asker_meets() -> None:
+def test_the_pages_hold_commands_and_json_of_every_kind_that_an_asker_meets() -> None:
+    assert len({command for page in PAGES for command in commands(page)}) > 25, "in prose and in blocks"
     kinds = {kind for _, kind, _ in JSON_BLOCKS}
     assert kinds >= {"job", "record", "reason", "control", "heartbeat", "payload.ingest", "payload.set_status"}
 
@@ -352,8 +351,7 @@ def test_the_packages_that_are_explained_are_those_of_the_project() -> None:
     graph, team = map(ast.literal_eval, extras.groups())  # type: ignore[union-attr]
     names = [re.match(r"[\w-]+", requirement)[0] for requirement in (*graph, *direct, *team)]  # type: ignore[index]
     rows = r"^\| `([\w-]+)`(?: \(extra `\w+`\))? \|"
-    explained = re.findall(rows, text(ROOT / "docs" / "dependencies.md"), re.MULTILINE)
-    assert explained == names
+    assert re.findall(rows, text(ROOT / "docs" / "dependencies.md"), re.MULTILINE) == names
 
 
 @pytest.mark.cognee

@@ -1,7 +1,5 @@
 """Which hits are weak: over the decision records of the benchmarks, whose questions have answers or none."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What the server answers with: the settings as they are now, a bound, and when it is ready."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from datetime import datetime
@@ -209,6 +207,25 @@ def test_more_than_it_can_do_at_once_is_sent_away_and_nothing_is_forgotten(
         "0", "1", "2", "HTTP_BUSY", "HTTP_BUSY",
     ]  # fmt: skip
     assert made.answers.in_flight == 0
+
+
+def test_questions_that_waited_together_share_one_look_at_the_settings_and_a_later_one_looks_again(
+    made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made.ask(query="x")
+    looks, stamp = list[int](), module._stamp
+    monkeypatch.setattr(module, "_stamp", lambda *given: looks.append(1) or stamp(*given))
+
+    async def together() -> None:
+        with made.answers._renewing:
+            asked = [asyncio.create_task(made.answers.ask("retrieve", {"query": str(n)})) for n in range(5)]
+            await asyncio.sleep(0)
+        await asyncio.gather(*asked)
+
+    asyncio.run(together())
+    assert len(looks) == 1
+    made.ask(query="x")
+    assert len(looks) == 2
 
 
 def test_the_time_of_the_last_question_is_when_it_was_answered(made: Made) -> None:

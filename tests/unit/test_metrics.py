@@ -1,7 +1,5 @@
 """How the quality of a ranking is measured, and that the benchmarks over judged data run on data of any folder."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``cognee-memory purge``: it removes what this user's programs made, and nothing else."""
 
-from __future__ import annotations
-
 import io
 import shutil
 from pathlib import Path
@@ -26,8 +24,7 @@ class Terminal(io.StringIO):
 
 
 @pytest.fixture
-def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("COGNEE_MEMORY_CONFIG_DIR", str(tmp_path / "config"))
+def config(tmp_path: Path) -> Path:
     return tmp_path / "config"
 
 

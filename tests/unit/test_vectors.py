@@ -1,7 +1,5 @@
 """The vector file, and its 8-bit copy: nothing is rewritten under a reader, and no answer depends on the copy."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -236,8 +234,7 @@ def test_answers_are_the_same_bytes_with_and_without_the_copy(
     warm = Reader(workspace, EmbeddingConfig(cache_dir=Path()), lambda _: embedder)
     ask(warm, "to begin")
     ask(warm, "to begin")  # starts the copy
-    coarse = warm._cache._coarse
-    assert coarse._making.result() is not None
+    assert warm._cache._coarse._making.result() is not None
     compared = list[int]()
     products = CoarseRows.products
     monkeypatch.setattr(

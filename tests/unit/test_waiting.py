@@ -1,7 +1,5 @@
 """The jobs that wait: in order, due when they are due whatever the clock does, announced once, none lost."""
 
-from __future__ import annotations
-
 import heapq
 from collections import Counter
 from collections.abc import Callable
@@ -146,8 +144,7 @@ def test_a_due_job_is_announced_once_however_often_is_looked() -> None:
 
 def test_a_job_that_is_put_twice_before_anybody_looked_is_announced_once() -> None:
     record = queued("a")
-    waiting = of(record, record)
-    assert announced(waiting, 0) == ["a"]
+    assert announced(of(record, record), 0) == ["a"]
 
 
 def test_the_next_attempt_of_the_same_job_is_announced_again() -> None:
@@ -208,8 +205,7 @@ def test_with_nothing_delayed_there_is_no_next_time() -> None:
 
 
 def test_a_clock_that_is_set_forward_ends_every_pause() -> None:
-    waiting = of(queued("a", due=60), retrying("b", since=0, due=30))
-    assert announced(waiting, HOUR) == ["b", "a"]
+    assert announced(of(queued("a", due=60), retrying("b", since=0, due=30)), HOUR) == ["b", "a"]
 
 
 def test_a_clock_that_is_set_back_ends_the_pause_of_a_retry_and_no_wish() -> None:
@@ -312,9 +308,7 @@ def test_ten_thousand_waiting_jobs_cost_no_more_steps_than_ten(
     assert sum(costs[0].values()) < 40
 
 
-def test_working_off_everything_costs_a_few_steps_a_job(
-    cost: Callable[[Callable[[], object]], Counter[str]],
-) -> None:
+def test_working_off_everything_costs_a_few_steps_a_job(cost: Callable[[Callable[[], object]], Counter[str]]) -> None:
     waiting = of(*(queued(str(number)) for number in range(2000)))
 
     def work_off() -> None:
