@@ -180,9 +180,10 @@ class Snapshot:
 
     # --- words ---
 
-    def knows_words(self, query: str) -> bool:
-        """Whether ``lexical`` needs nothing from the store."""
-        return self._edition.words.has(query_terms(query), self.memory_count)
+    @property
+    def is_new(self) -> bool:
+        """Whether nobody has searched for words in this state of the store, as in a process of one question."""
+        return self._edition.words.is_new
 
     def meant(self, query: str, is_word: Callable[[str], bool]) -> dict[str, str]:
         """The misspelt words of the query, and the memories' words that are meant; see ``spelling``.
