@@ -1,11 +1,16 @@
-"""The runner: from a queue message to an attempt in the child process and its outcome in the record."""
+"""The runner: from a queue message to an attempt in the child process and its outcome in the record.
+
+While the child runs a batch of a long backlog, the worker writes the ends of the batch before and starts the next one,
+so that neither waits for the other.
+"""
 
 from __future__ import annotations
 
 import logging
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -53,6 +58,13 @@ class Running:
     progress: Progress | None = None
 
 
+_Ends = dict[str, tuple[Event, tuple[int, int]]]  # by job id: how an attempt has ended, and its ticket
+
+
+def _ends(records: Iterable[Record], events: Mapping[str, Event]) -> _Ends:
+    return {record.job_id: (events[record.job_id], record.ticket) for record in records}
+
+
 class Runner:
     """Runs jobs one request at a time, in Huey's consumer thread. ``cancel`` may be called from any thread."""
 
@@ -78,6 +90,7 @@ class Runner:
         self._changed = changed
         self._on_requeued = on_requeued
         self._running: list[Running] = []
+        self._started: dict[str, Record] = {}  # by job id: what the next request has
         self._in_child: set[str] = set()
         self._cancelled: set[str] = set()
         self._lock = threading.Lock()
@@ -109,14 +122,16 @@ class Runner:
         record = self._jobs.startable(job_id)
         if record is not None:
             self._run_with_others(record)
-        if self._child.should_recycle:
-            self._child.stop(why="worn")
 
     def cancel(self, job_id: str) -> Cancellation:
         """Cancel a job whose change is not committed: at once if it waits; if it runs ("running"), end the child."""
         cancellation = self._jobs.cancel(job_id)
         if cancellation == "running":
             with self._lock:
+                if (started := self._started.get(job_id)) is not None:
+                    done = self._jobs.apply({job_id: lifecycle.Cancelled()}, {job_id: started.ticket})
+                    del self._started[job_id]
+                    return "cancelled" if done else "ended"
                 if job_id not in self._in_child:
                     return cancellation  # between two steps; the caller tries again
                 self._cancelled.add(job_id)
@@ -126,16 +141,32 @@ class Runner:
     # --- choosing ---
 
     def _run_with_others(self, first: Record, *, in_pause: bool = False) -> None:
-        batch = self._without_expired(self._batch(first))
-        if not batch:
-            return
-        tasks = read_tasks(self._jobs.read, batch)
+        before: _Ends = {}
+        tasks = self._start(self._batch(first), in_pause=in_pause)
+        while tasks is not None:
+            tasks = self._run(str(first.kind), tasks, before, in_pause=in_pause)
+
+    def _start(self, batch: list[Record], *, in_pause: bool = False) -> Tasks | None:
+        """Read the copies of jobs and write that they run; None if none does."""
+        tasks = read_tasks(self._jobs.read, self._without_expired(batch))
         if tasks.lost:
-            started = self._apply({job_id: lifecycle.Started() for job_id in tasks.lost})
-            events = {record.job_id: lifecycle.Failed(tasks.lost[record.job_id]) for record in started}
-            self._settle(str(first.kind), events, {record.job_id: record.ticket for record in started})
-        if tasks.jobs:
-            self._run(str(first.kind), tasks, in_pause=in_pause)
+            lost = self._apply({job_id: lifecycle.Started() for job_id in tasks.lost})
+            self._settle(_ends(lost, {job_id: lifecycle.Failed(error) for job_id, error in tasks.lost.items()}))
+        together = len(tasks.jobs) + int(in_pause)
+        started = self._apply({task["job_id"]: lifecycle.Started(together) for task in tasks.jobs})
+        self._started = {record.job_id: record for record in started}  # some may have been cancelled meanwhile
+        return tasks if started else None
+
+    def _start_ahead(self, kind: str) -> Tasks | None:
+        """Start the next jobs if they are of this kind and at least half a batch: fewer may still become more."""
+        if self._is_halted or self._jobs.kinds_due()[:1] != [kind]:
+            return None
+        batch = self._batch(self._jobs.due(kind, 1)[0])
+        return self._start(batch) if 2 * len(batch) > self._settings.batch_size else None
+
+    @property
+    def _is_halted(self) -> bool:
+        return self.stopping.is_set() or self.paused.is_set()
 
     def _batch(self, first: Record) -> list[Record]:
         if first.kind not in BATCHED:
@@ -158,17 +189,30 @@ class Runner:
 
     # --- running ---
 
-    def _run(self, kind: str, tasks: Tasks, *, in_pause: bool) -> None:
-        together = len(tasks.jobs) + int(in_pause)
-        started = self._apply({task["job_id"]: lifecycle.Started(together) for task in tasks.jobs})
-        records = {record.job_id: record for record in started}  # some may have been cancelled meanwhile
+    def _run(self, kind: str, tasks: Tasks, before: _Ends, *, in_pause: bool) -> Tasks | None:
+        """Have the child run the jobs that were started. Meanwhile, write how those ``before`` have ended, and start
+        the next ones, which are returned. Afterwards ``before`` has these jobs, unless that is written already."""
+        with self._lock:
+            records, self._started = self._started, {}
+            self._in_child |= records.keys()
         if not records:
-            return
+            self._settle(before)
+            return None
         self._running.append(Running(tuple(records), kind, self._now()))
         self._changed()
-        with self._lock:
-            self._in_child |= records.keys()
+        following: Tasks | None = None
+
+        def note_executing(runs: bool) -> None:
+            nonlocal following
+            self._note_executing(records.values(), runs=runs)
+            # A job that runs alone is long, or suspected of ending the child.
+            if runs and following is None and len(records) > 1 and not in_pause:
+                with suppress(OSError):  # the worker stops
+                    self._settle(before)
+                    following = self._start_ahead(kind)
+
         events: dict[str, Event]
+        has_answered = False
         try:
             with about(records.values()):
                 answer = self._child.ask(
@@ -182,9 +226,10 @@ class Runner:
                     timeout_seconds=tasks.timeout_seconds,
                     on_pause=self._pause_handler(kind, next(iter(records.values())), in_pause),
                     is_cancelled=lambda: bool(self._cancelled & records.keys()),
-                    on_executing=lambda runs: self._note_executing(records.values(), runs=runs),
+                    on_executing=note_executing,
                 )
             events = self._outcomes(kind, answer, records)
+            has_answered = True
         except ChildEnded as ended:
             events = self._events_after(ended, records)
         except OSError as error:
@@ -203,7 +248,16 @@ class Runner:
             self._running.pop()
         self._jobs_since_maintenance += len(records)
         self._worked_at = time.monotonic()
-        self._settle(kind, events, {job_id: record.ticket for job_id, record in records.items()})
+        before |= _ends(records.values(), events)
+        if self._is_halted or following is None:
+            with self._lock:
+                given_back, self._started, following = self._started, {}, None
+            before |= _ends(given_back.values(), dict.fromkeys(given_back, lifecycle.Interrupted()))
+        if following is None or not has_answered or self._child.should_recycle:
+            self._settle(before)
+        if self._child.should_recycle:
+            self._child.stop(why="worn")
+        return following
 
     def _outcomes(self, kind: str, answer: Answer, records: Mapping[str, Record]) -> dict[str, Event]:
         """The event for each job from the child's answer. Raises what a malformed answer causes, such as KeyError."""
@@ -264,12 +318,15 @@ class Runner:
             "The attempt took longer than the job's timeout_seconds, but its effect is committed.",
         )
 
-    def _settle(self, kind: str, events: Mapping[str, Event], tickets: Mapping[str, tuple[int, int]]) -> None:
-        for record in self._apply(events, tickets):
+    def _settle(self, ends: _Ends) -> None:
+        """Write how attempts have ended, and empty ``ends``."""
+        events = {job_id: event for job_id, (event, _) in ends.items()}
+        for record in self._apply(events, {job_id: ticket for job_id, (_, ticket) in ends.items()}):
             level = logging.INFO if record.state == "succeeded" else logging.WARNING
             log.log(level, "%s", record.state, extra=of_job(record, code=record.error and record.error["code"]))
             if not record.ended:
                 self._on_requeued()
+        ends.clear()
         self._changed()
 
     def _apply(self, events: Mapping[str, Event], tickets: Mapping[str, tuple[int, int]] | None = None) -> list[Record]:
