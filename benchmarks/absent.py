@@ -6,17 +6,16 @@ and over the sets that are named, whose conversations are asked the questions of
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
-from bridge.argument_table import DEFAULT_PRESET
 from bridge.embedding.embedder import Embedder
 from bridge.settings import load
 
 from . import gate, judged, table
-from .judged import DEPTH, Row, Shelf
+from .judged import Row, Shelf
 
 HERE = Path(__file__).parent
 STRANGERS = 60  # questions of the next conversation
@@ -42,8 +41,7 @@ def main(argv: Sequence[str] = ()) -> None:
     answered: list[list[str]] = []
     unanswered: list[list[str]] = []
     for name in ("decisions", "notes"):
-        with tempfile.TemporaryDirectory(prefix="cognee-memory-judged-") as folder:
-            shelf = own_shelf(Path(folder), name, embedder)
+        with own_shelf(name, embedder) as shelf:
             questions = judged.rows(HERE / name / "queries.jsonl")
             answered.append(_answered(name, ask(shelf, [row for row in questions if row["relevant"]])))
             for category in dict.fromkeys(row["category"] for row in questions if not row["relevant"]):
@@ -54,10 +52,10 @@ def main(argv: Sequence[str] = ()) -> None:
                 unanswered.append(_unanswered(f"{name}, absent.jsonl, {split}", asked))
     for name, path in judged.forms(given).items():
         collections = judged.collections(path, "workspace", given)
-        with judged.shelves(collections, embedder) as shelves:
-            found: list[Asked] = []
-            strangers: list[Asked] = []
-            for place, (shelf, collection) in enumerate(zip(shelves, collections, strict=True)):
+        found: list[Asked] = []
+        strangers: list[Asked] = []
+        for place, collection in enumerate(collections):
+            with judged.shelf(collection.memories, embedder) as shelf:
                 found += ask(shelf, collection.queries)
                 if name != "languages":
                     others = collections[(place + 1) % len(collections)].queries[:STRANGERS]
@@ -69,18 +67,18 @@ def main(argv: Sequence[str] = ()) -> None:
     table.show("Questions with an answer", ["set", "right first", "of these weak", "wrong first, weak"], answered)
 
 
-def own_shelf(folder: Path, name: str, embedder: Embedder) -> Shelf:
+def own_shelf(name: str, embedder: Embedder) -> AbstractContextManager[Shelf]:
     """The workspace of ``benchmarks/decisions``, with dates and statuses, or of another folder."""
     memories = judged.rows(HERE / name / judged.FILE)
     if name == gate.FOLDER.name:
         memories = [{**row, "payload": gate.payload(row)} for row in memories]
-    return Shelf(folder, memories, embedder)
+    return judged.shelf(memories, embedder)
 
 
 def ask(shelf: Shelf, queries: Sequence[Row]) -> list[Asked]:
     found = []
     for row in queries:
-        hits = shelf.hits(row["query"], max_results=DEPTH, preset=DEFAULT_PRESET)
+        hits = shelf.hits(row["query"])
         is_weak = any("fit" in hit for hit in list(hits.values())[:1])
         found.append(Asked(row["query"], row["relevant"], list(hits), is_weak))
     return found

@@ -69,7 +69,7 @@ def _report(name: str, pairs: Sequence[Pair]) -> None:
             + [f"{sum(each)} of {len(each)}" for each in kinds]
             + [_mismatched(chosen) if part not in ("short", "all") else "–"]
         )
-    show(f"Conflicts, {name} (95 % intervals)", ["part", "pairs", "precision", "recall", *_KINDS, "mismatched"], rows)
+    show(f"Conflicts, {name}", ["part", "pairs", "precision", "recall", *_KINDS, "mismatched"], rows)
 
 
 def _mismatched(pairs: Sequence[Pair]) -> str:
@@ -86,13 +86,7 @@ def _mismatched(pairs: Sequence[Pair]) -> str:
 
 
 def _share(part: int, whole: int) -> str:
-    """A share with its interval after Wilson."""
-    if not whole:
-        return "–"
-    p, z = part / whole, 1.96
-    middle = (p + z * z / (2 * whole)) / (1 + z * z / whole)
-    wide = z / (1 + z * z / whole) * math.sqrt(p * (1 - p) / whole + z * z / (4 * whole * whole))
-    return f"{p:.2f} ({middle - wide:.2f}–{middle + wide:.2f})"
+    return f"{part / whole:.2f} ({part} of {whole})" if whole else "–"
 
 
 # --- the fit ---

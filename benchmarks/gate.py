@@ -10,19 +10,17 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bridge.argument_table import DEFAULT_PRESET
 from bridge.embedding.embedder import Embedder
 from bridge.settings import load
 from jobs import clock
 
 from . import judged, metrics, table
-from .judged import DEPTH, Row, Shelf
+from .judged import Row
 from .metrics import METRICS
 
 FOLDER = Path(__file__).resolve().parent / "decisions"
@@ -77,9 +75,11 @@ def main(argv: Sequence[str] = ()) -> None:
 def measure(embedder: Embedder) -> Measured:
     memories = [{**row, "payload": payload(row)} for row in judged.rows(FOLDER / judged.FILE)]
     queries = judged.rows(FOLDER / "queries.jsonl")
-    with tempfile.TemporaryDirectory(prefix="cognee-memory-judged-") as folder:
-        shelf = Shelf(Path(folder), memories, embedder)
-        hits = {query["id"]: _asked(shelf, query["query"]) for query in queries}
+    with judged.shelf(memories, embedder) as shelf:
+        hits = {
+            query["id"]: [(name, hit["semantic_score"]) for name, hit in shelf.hits(query["query"]).items()]
+            for query in queries
+        }
     return Measured(figures(queries, hits), hits)
 
 
@@ -94,12 +94,11 @@ def first_by_currency(embedder: Embedder) -> dict[str, tuple[str, str]]:
                 ("earlier", case["context"], "2025-09-01"), ("later", "Said in the weekly call.", "2025-10-10"),
             )
         ]  # fmt: skip
-        with tempfile.TemporaryDirectory(prefix="cognee-memory-judged-") as folder:
-            shelf = Shelf(Path(folder), memories, embedder)
+        with judged.shelf(memories, embedder) as shelf:
             shelf.compare()
-            asked = {"preset": DEFAULT_PRESET, **case.get("arguments", {})}
+            asked = dict(case.get("arguments", {}))
             as_of = datetime.fromisoformat(asked.pop("as_of", clock.iso(judged.DAY)))
-            found[case["id"]] = case["first"], next(iter(shelf.ask(case["query"], as_of, **asked)), "nothing")
+            found[case["id"]] = case["first"], next(iter(shelf.hits(case["query"], as_of, **asked)), "nothing")
     return found
 
 
@@ -110,11 +109,6 @@ def _dated(topic: str, context: str, decision: str, day: str) -> Row:
             "created_at": f"{day}T09:00:00Z",
         }
     }  # fmt: skip
-
-
-def _asked(shelf: Shelf, query: str) -> Hits:
-    """As people and agents ask, with more results."""
-    return list(shelf.scores(query, max_results=DEPTH, preset=DEFAULT_PRESET).items())
 
 
 def payload(memory: Row) -> Row:

@@ -178,45 +178,30 @@ class Shelf:
         finally:
             store.close()
 
-    def ask(self, query: str, as_of: datetime = DAY, **arguments: Any) -> list[str]:
-        """The ids of what the real retrieval gives, best first."""
-        return list(self.scores(query, as_of, **{"max_results": DEPTH} | arguments))
-
-    def scores(self, query: str, as_of: datetime = DAY, **arguments: Any) -> dict[str, float]:
-        """The semantic score of each hit, best hit first; without arguments, of all that are above the floor."""
-        return {name: hit["semantic_score"] for name, hit in self.hits(query, as_of, **arguments).items()}
-
     def hits(self, query: str, as_of: datetime = DAY, **arguments: Any) -> dict[str, RetrievalHit]:
-        """The hits by the ids of the set, best first; without arguments, all that are above the floor."""
-        given = {"query": query, "as_of": clock.iso(as_of), "max_results": 1000, "max_tokens": 1_000_000}
-        answer = self._reader.answer("retrieve", given | arguments, as_of)
+        """The hits by the ids of the set, best first, asked as people and agents do, with more results."""
+        given = {"query": query, "as_of": clock.iso(as_of), "max_results": DEPTH, "max_tokens": 1_000_000}
+        answer = self._reader.answer("retrieve", given | {"preset": DEFAULT_PRESET} | arguments, as_of)
         assert answer["success"], answer
         return {self._ids[hit["memory_id"]]: hit for hit in answer["results"]}
 
 
 @contextmanager
-def shelves(collections: Sequence[Collection], embedder: Embedder, when: When = lambda _: DAY) -> Iterator[list[Shelf]]:
-    """A workspace for each collection, in a temporary folder."""
+def shelf(memories: Sequence[Row], embedder: Embedder, when: When = lambda _: DAY) -> Iterator[Shelf]:
+    """A workspace with the memories, in a temporary folder."""
     with tempfile.TemporaryDirectory(prefix="cognee-memory-judged-") as folder:
-        yield [
-            Shelf(Path(folder) / str(place), collection.memories, embedder, when)
-            for place, collection in enumerate(collections)
-        ]
+        yield Shelf(Path(folder), memories, embedder, when)
 
 
 def run(collections: Sequence[Collection], embedder: Embedder, when: When = lambda _: DAY) -> Run:
-    """What the real retrieval gives for each query, asked as people and agents do."""
-    with shelves(collections, embedder, when) as filled:
-        return answers(filled, collections, preset=DEFAULT_PRESET)
-
-
-def answers(shelves: Sequence[Shelf], collections: Sequence[Collection], **arguments: Any) -> Run:
-    """What each query finds on its collection's shelf, at the query's own time if it has one."""
-    return {
-        query["id"]: shelf.ask(query["query"], clock.parse(query["as_of"]) if "as_of" in query else DAY, **arguments)
-        for shelf, collection in zip(shelves, collections, strict=True)
-        for query in collection.queries
-    }
+    """What the real retrieval gives for each query, best first, at the query's own time if it has one."""
+    found: Run = {}
+    for collection in collections:
+        with shelf(collection.memories, embedder, when) as filled:
+            for query in collection.queries:
+                at = clock.parse(query["as_of"]) if "as_of" in query else DAY
+                found[query["id"]] = list(filled.hits(query["query"], at))
+    return found
 
 
 def own_date(row: Row) -> datetime:

@@ -33,11 +33,6 @@ def of_run(queries: Sequence[dict[str, Any]], run: Mapping[str, Sequence[str]]) 
     return np.array([of_query(run.get(query["id"], ()), query["relevant"]) for query in queries])
 
 
-def interval(scores: Scores, groups: Sequence[str]) -> tuple[Scores, Scores]:
-    """The 2.5th and the 97.5th percentile of each column's mean."""
-    return bounds(resampled(scores, groups))
-
-
 def bounds(means: Scores) -> tuple[Scores, Scores]:
     """The 2.5th and the 97.5th percentile of each column."""
     low, high = np.percentile(means, [2.5, 97.5], axis=0)

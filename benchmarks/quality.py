@@ -25,13 +25,10 @@ from . import (
     anchored,
     commit,
     conflicts,
-    floor,
     gate,
     judged,
     metrics,
     plain_methods,
-    recency,
-    robustness,
     table,
 )
 from .judged import Collection, Run
@@ -43,14 +40,8 @@ _WEIGHED = METRICS.index("nDCG@10")
 
 
 PROGRAMS: dict[str, tuple[Callable[[Sequence[str]], None], str]] = {
-    "sets": (
-        lambda argv: measure(argv),
-        "nDCG and recall over sets; runs if no name is given",
-    ),
+    "sets": (lambda argv: measure(argv), "nDCG and recall over sets; runs if no name is given"),
     "gate": (gate.main, "the figures that a test holds, beside the recorded ones"),
-    "robustness": (robustness.main, "questions with typing errors, in other case, order or tone"),
-    "recency": (recency.main, "what age does to the ranking"),
-    "floor": (floor.main, "what the relevance floor keeps, and keeps out"),
     "absent": (absent.main, "questions without an answer"),
     "anchored": (anchored.main, "which facts the code ends: precision and recall"),
     "conflicts": (conflicts.main, "which contradictions are found; --fit prints the weights"),

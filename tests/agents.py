@@ -1,7 +1,5 @@
 """An agent: the official MCP client with a server process of its own, and what it receives."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager

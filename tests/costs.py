@@ -8,8 +8,6 @@ the clock says little. A process that a fixture shares is counted where it is en
 was measured, by ``make slowest MARK=1``; without it, ``make slowest`` says what does not agree.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

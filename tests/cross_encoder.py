@@ -1,8 +1,6 @@
 """A real cross-encoder in ONNX, small enough to be made in a test: it judges by the share of the query's words that
 the text contains."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from pathlib import Path

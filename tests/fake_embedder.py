@@ -1,7 +1,5 @@
 """A tiny deterministic embedder: words in common give similar vectors. For tests of what surrounds embedding."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from hashlib import sha256

@@ -1,7 +1,5 @@
 """The child's stores with a graph that takes everything at once, without cognee."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

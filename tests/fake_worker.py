@@ -1,7 +1,5 @@
 """What clients see of a running worker: a heartbeat, a token, a held lock, and a socket that answers as it is told."""
 
-from __future__ import annotations
-
 import json
 import socket
 import threading

@@ -1,8 +1,6 @@
 """What schemathesis is told of a gateway's requests that no schema can say. It imports this by its name, from the
 environment."""
 
-from __future__ import annotations
-
 import json
 import os
 from typing import Any

@@ -1,7 +1,5 @@
 """A team's gateway, for tests: a real process over a real Postgres, with a role that row-level security binds."""
 
-from __future__ import annotations
-
 import secrets
 import shutil
 import signal

@@ -80,11 +80,7 @@ class Place:
         self.interpreter = sys.executable  # that of the environment that the program is installed in
         foreign = ("COGNEE_MEMORY_", "LLM_", "EMBEDDING_")
         self.environment = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
-        self.environment |= {
-            "COGNEE_MEMORY_CONFIG_DIR": str(self.config),
-            "COGNEE_MEMORY_TEST_JOBS": "1",
-            **variables,
-        }
+        self.environment |= {"COGNEE_MEMORY_CONFIG_DIR": str(self.config), "COGNEE_MEMORY_TEST_JOBS": "1", **variables}
         if adopted:  # as by the first command of a user
             trust.adopt(self.workspace, self.config)
 

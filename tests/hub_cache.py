@@ -1,7 +1,5 @@
 """The model's full weights in the layout of a hub's cache, where an unmodified cognee's fastembed looks for them."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

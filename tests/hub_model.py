@@ -4,8 +4,6 @@ A token's vector is a row of a table: random, plus a vector that all share, so t
 with many published models. A text's vector is the mean of its tokens', so texts with common words are near each other.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """An inbox, and who reads it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,8 +1,6 @@
 """Jobs as the worker hands them to the child (``copy_of``), as an operation gets them (``task``), and what becomes of
 one (``outcome``, which ``done`` and ``refused`` read)."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 
@@ -17,13 +15,7 @@ from jobs.parse import parse_copy
 
 
 def copy_of(
-    kind: str,
-    payload: dict[str, Any],
-    job_id: str = "job",
-    *,
-    at: str,
-    submitted_at: str | None = None,
-    **fields: Any,
+    kind: str, payload: dict[str, Any], job_id: str = "job", *, at: str, submitted_at: str | None = None, **fields: Any
 ) -> JobCopy:
     """``at``: when it was accepted. ``fields``: what the copy says besides."""
     file = {"schema_version": 1, "job_id": job_id, "kind": kind, "payload": payload, "submitted_at": submitted_at}

@@ -1,8 +1,6 @@
 """Ends a process beside each durable step of a compaction and of a restoring, does the same job again, and prints how
 it is then. Run as a program, since it forks."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,8 +1,6 @@
 """The machines of a team, for tests: each a folder with a configuration of its own, and a real worker; and the service
 that runs their jobs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 from uuid import uuid4

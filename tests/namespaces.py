@@ -4,8 +4,6 @@ Linux only, and only for who may make network namespaces. Unlike a link that a p
 wire loses packets and tells nobody: that the other side is gone is known from silence alone.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

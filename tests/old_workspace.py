@@ -5,8 +5,6 @@ dataset ``chat_memory``, wrote into its tables ``data``, ``datasets`` and ``data
 the day and the owner's id were changed.
 """
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
 from hashlib import md5

@@ -1,7 +1,5 @@
 """What schemathesis is told that no schema can say. It imports this by its name, from the environment."""
 
-from __future__ import annotations
-
 import os
 from typing import Any
 

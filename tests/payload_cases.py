@@ -1,7 +1,5 @@
 """Payloads that are taken, with what they are taken as, and payloads that are refused, with the reason."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from jobs.kinds import Kind
@@ -125,14 +123,18 @@ BAD: list[tuple[Kind, Any, str]] = [
     ("forget", {}, "exactly one of memory_ids, topic_id and session"),
     ("forget", {"memory_ids": ["x"], "topic_id": "t"}, "exactly one of memory_ids, topic_id and session"),
     ("forget", {"memory_ids": []}, "payload.memory_ids"),
+    ("forget", {"topic_id": None}, "exactly one of memory_ids, topic_id and session"),
     ("set_status", {"memory_id": "x", "status": "DecisionRecord"}, "payload.status"),
     ("set_status", {"memory_id": "x", "status": "Active", "replaced_by": "y"}, "needs the status Superseded"),
     ("set_status", {"memory_id": "x", "status": "Superseded", "replaced_by": "x"}, "cannot replace itself"),
     ("feedback", {"memory_id": "x", "verdict": "good"}, "payload.verdict"),
+    ("feedback", {"memory_id": "x", "verdict": "wrong", "note": ""}, "payload.note"),
     ("resolve", {"older": STATEMENT, "newer": STATEMENT, "verdict": "neither"}, "payload.verdict"),
     ("feedback", {"memory_id": "x", "verdict": "wrong", "note": "n" * 1001}, "payload.note"),
     ("ask", {"question": "?", "top_k": 101}, "payload.top_k"),
+    ("ask", {"question": "?", "top_k": 0}, "payload.top_k"),
     ("import", {"path": " "}, "payload.path"),
+    ("import", {}, "payload.path is missing"),
     ("rebuild", {"what": "all"}, "payload.what"),
     ("graph", {"x": 1}, "payload.x is not known."),
     ("noop", {"sleep_ms": -1}, "payload.sleep_ms"),

@@ -8,8 +8,6 @@ One server serves a whole run of the tests, and each ``database()`` is a new one
 starts it by running this file, whose process waits for the end of the run, whether it ends by itself or is killed.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import pwd

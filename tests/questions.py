@@ -1,7 +1,5 @@
 """Putting a question to a workspace as every door does: through a reader, with the settings filled in."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 

@@ -1,8 +1,6 @@
 """A plugin of pytest that runs the tests in random order: ``-p random_order --seed NUMBER``. Files are mixed, and the
 tests of a file within it, so that what one file's tests share is made once."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

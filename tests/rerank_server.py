@@ -1,7 +1,5 @@
 """A server that judges texts over HTTP, on this machine: real, and as good or bad as a test wants it."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Callable

@@ -5,8 +5,6 @@ folders and disk, and the width of columns. An id that is shown stands for the o
 commands. A line ``…`` stands for any lines.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field

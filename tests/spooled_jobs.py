@@ -1,7 +1,5 @@
 """Jobs in a spool as the worker leaves them there: with their copies and records."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 

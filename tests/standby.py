@@ -1,7 +1,5 @@
 """A database server and its synchronous standby, for tests."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import tempfile

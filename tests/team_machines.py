@@ -3,8 +3,6 @@
 A machine is a folder with a configuration of its own, and reaches the gateway with a token of its own.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import sqlite3

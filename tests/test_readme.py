@@ -1,8 +1,6 @@
 """The README's promises: what it shows is what the program prints and takes. Its commands and links are held by
 ``unit/test_docs.py``, as those of every page."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import subprocess

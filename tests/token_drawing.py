@@ -1,7 +1,5 @@
 """Random texts that an expression matches, to try rules about tokens without anybody's tokens."""
 
-from __future__ import annotations
-
 import random
 import string
 from re import _constants as sre, _parser as parser  # type: ignore[attr-defined]

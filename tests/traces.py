@@ -1,7 +1,5 @@
 """What a workspace still holds of words that are to be gone: in files, in any form, and in tables of vectors."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -3,8 +3,6 @@
 npm installs the compiler once, beside the file that pins it. Without node and npm, a test is skipped.
 """
 
-from __future__ import annotations
-
 import fcntl
 import json
 import re

@@ -36,7 +36,7 @@ _REMOVAL = re.compile(
     re.IGNORECASE,
 )
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|[。！？；\n]+")
-_URL = re.compile(r"\w+://\S+")
+_URL = re.compile(r"\w{1,20}://\S+")  # of any length, all that follows a long word would be tried at each letter
 _QUOTED = re.compile(r"`([^`\n]{2,120})`")
 _TOKEN = re.compile(r"[A-Za-z0-9_@$.~/:#<>+*=-]+(?:\(\))?")
 _CALL = re.compile(r"(?<=\w)\([^()\n]*\)")
@@ -45,15 +45,15 @@ _ENDING = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,9}$")
 _OPTION = re.compile(r"--[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 _SYMBOL = re.compile(r"[A-Za-z_$@][A-Za-z0-9_]*(?:(?:\.|::|->|#)[A-Za-z_][A-Za-z0-9_]*)*(?:\(\))?")
 # A symbol without backticks: snake_case, camelCase, CONSTANT_CASE, a call, members.
-_CODE_LIKE = re.compile(r"\w_\w|[a-z0-9][A-Z]|[A-Z][A-Z]+[a-z]{2}|\(\)$|::|->")
+_CODE_LIKE = re.compile(r"\w_\w|[a-z0-9][A-Z]|[A-Z]{2}[a-z]{2}|\(\)$|::|->")
 _PACKAGE = re.compile(r"@?[a-z0-9][a-z0-9.]*(?:[-_/:][a-z0-9.]+)+")
 _RUNNER = re.compile(
     r"\b(?:(?:npm|pnpm|yarn|bun|mise|composer) run|yarn|pnpm|make|just|task|mise|rake) +([A-Za-z][\w:.-]{2,40})"
 )
 _BETWEEN = r"(?:\s*(?:`|\"|'|,|\(|version|Version|版本|is|are|at|on|to|of|ist|auf|est|=|:|>=|<=|==|~|\^|v)\s*){0,4}\s*"
-_VERSION = re.compile(rf"(?<![\w/.-])(@?[A-Za-z][\w./@+#-]*)`?{_BETWEEN}(\d+(?:\.\d+){{1,3}})(?![\w%])")
+_VERSION = re.compile(rf"(?<![\w/.-])(@?[A-Za-z][\w./@+#-]{{0,120}})`?{_BETWEEN}(\d+(?:\.\d+){{1,3}})(?![\w%])")
 _VALUE = re.compile(
-    rf"(?<![\w/.-])`?([A-Za-z_]\w*(?:_\w+|[a-z][A-Z]\w*))`?{_BETWEEN}(\d+(?:\.\d+)*|true|false)(?![\w%])"
+    rf"(?<![\w/.-])`?([A-Za-z_]\w{{0,60}}(?:_\w{{1,60}}|[a-z][A-Z]\w{{0,60}}))`?{_BETWEEN}(\d+(?:\.\d+)*|true|false)(?![\w%])"
 )
 
 

@@ -14,9 +14,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ..compaction.lexicon import stem
+from ..text import turn_words as words
 from ..text.sections import newlines, one_line
 from ..text.terms import STOP_WORDS
-from . import words
 from .kept_turns import OPENING
 from .sentences import Sentence, of_turn
 from .session import ANSWERED, Turn
@@ -269,6 +269,7 @@ def told(beat: Beat, asked: frozenset[str], most: int) -> str:
     if beat.done and not reports:
         reports = [one for one in said if words.says("concedes", one.text) and asked & subject_words(one.text)]
     candidates = reports if beat.done else [one for one in said if one.text.endswith(_STOPS)]
+    candidates = [one for one in candidates if words.is_clear(plain(one.text))] or candidates
     if not candidates:
         return ""
     count = len(candidates)

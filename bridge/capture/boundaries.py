@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from jobs import clock
 
-from . import words
+from ..text import turn_words as words
 from .exchanges import Exchange, begins_exchange, prose
 from .session import Cut, Embed, Segment, Turn
 

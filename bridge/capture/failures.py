@@ -13,10 +13,9 @@ from dataclasses import replace
 from itertools import pairwise, takewhile
 from pathlib import PureWindowsPath
 
-from ..text import error_lines
+from ..text import error_lines, turn_words as words
 from ..text.failures import Failure
 from ..text.sections import one_line
-from . import words
 from .beats import plain, subject_words
 from .sentences import sentences
 from .session import Call, Turn

@@ -9,9 +9,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..text import passages
+from ..text import passages, turn_words as words
 from ..text.sections import newlines, one_line
-from . import words
 from .session import Speaker, Turn
 
 MAX_CHARACTERS = 320  # of a sentence; a longer one is cut into parts, at a comma or a blank

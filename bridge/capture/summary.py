@@ -13,10 +13,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from ..memory import Content, References, TimeScope
+from ..text import turn_words as words
 from ..text.references import classify
 from ..text.sections import one_line
 from ..text.terms import STOP_WORDS
-from . import words
 from .beats import Beat, beats, plain, subject_words, told
 from .sentences import Sentence
 from .session import Evidence, Segment, SegmentSummary, Turn

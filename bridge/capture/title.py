@@ -13,9 +13,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ..compaction.lexicon import stem
+from ..text import turn_words as words
 from ..text.courtesy import without_courtesy
 from ..text.terms import STOP_WORDS
-from . import words
 from .beats import Beat, plain, subject_words, told
 from .session import Turn
 

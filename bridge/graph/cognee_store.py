@@ -225,14 +225,13 @@ class CogneeStore:
 
         return run(get())
 
-    def ask(self, question: str, top_k: int, meter: Meter | None) -> cognee_search.Answer:
-        """cognee's answer from the graph: with prose on a job's budget, or without a meter only the context.
+    def ask(self, question: str, top_k: int) -> cognee_search.Found:
+        """As ``cognee_search.search``. Raises as ``do``."""
+        return self.do(cognee_search.search(question, top_k))
 
-        Raises as ``do``, and JobError: LLM_… codes.
-        """
-        if meter is None:
-            return self.do(cognee_search.search(question, top_k, in_prose=False))
-        return self.do(cognee_llm.metered(meter, cognee_search.search(question, top_k, in_prose=True)))
+    def in_prose(self, question: str, context: str, meter: Meter) -> str:
+        """As ``cognee_search.in_prose``, on a job's budget. Raises as ``do``, and JobError: LLM_… codes."""
+        return self.do(cognee_llm.metered(meter, cognee_search.in_prose(question, context)))
 
     def picture(self, memory_ids: Sequence[str]) -> Picture:
         """The page that shows these memories. Raises as ``write``."""

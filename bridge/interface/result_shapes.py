@@ -17,6 +17,7 @@ from jobs.schema import Count, Digest, FoundTrouble, Moment, Number, Redactions,
 from ..memory import MemoryKind, Status
 from ..memory_shapes import FeedbackCounts, Labels, ListLabels, NumberedMemory
 from ..store.values import KeptBecause
+from .answer_shapes import Standing
 from .json_schema import Shape
 
 
@@ -367,6 +368,9 @@ class CognifyResult(TypedDict):
 class RestsOn(NumberedMemory):
     """A memory that an answer is based on."""
 
+    standing: NotRequired[Standing]
+    """Absent if what answers the question holds, and replaced nothing."""
+
     memory_type: MemoryKind
     title: str
     """The topic, or a legacy text's first line."""
@@ -382,9 +386,10 @@ class AskResult(TypedDict):
     llm: bool
     """Whether a language model wrote the answer."""
     context: str
-    """The part of the graph that fits the question: nodes and their connections, in cognee's form."""
+    """The part of the graph that fits the question: nodes and their connections, in cognee's form. A decision that does
+    not hold any more says what became of it."""
     memories: list[RestsOn]
-    """The most relevant first."""
+    """The most relevant first; what holds stands before what it replaced."""
     warnings: list[str]
 
 

@@ -1,27 +1,33 @@
 """ask: answers a question from the knowledge graph. It changes no memory.
 
-With a language model the answer is prose; without one it is the context alone. A person waits for the answer, so a
-failing model does not fail the job: the context is returned at once, with a warning that names the error.
+With a language model the answer is prose; without one it is the context alone. Both say which decisions do not hold
+any more. A person waits for the answer, so a failing model does not fail the job: the context is returned at once, with
+a warning that names the error.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import closing
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from jobs.errors import JobError
 
+from ..argument_table import MAX_QUERY_CHARS
 from ..graph.open_stores import Stores
 from ..memory import Memory
 from ..privacy import redaction
-from ..search import listing
+from ..search import listing, retrieval, standing_effects
+from ..search.question import parse_question
+from ..search.snapshot import open_snapshot
 from . import Progress, Task
 
 if TYPE_CHECKING:
     from jobs.payloads import Ask
 
-    from ..graph.cognee_search import Answer
+    from ..graph.cognee_search import Found
+    from ..interface.answer_shapes import Standing
     from ..interface.result_shapes import AskResult, RestsOn
 
 _DEFAULT_TOP_K = 10
@@ -38,8 +44,12 @@ def run(task: Task[Ask], stores: Stores, now: datetime, progress: Progress) -> A
     question, top_k = task.payload.question, task.payload.top_k or _DEFAULT_TOP_K
     stores.graph.deliver_all(progress)
     _deliver_deletions(stores)
-    answer, warnings = _answer(task, question, top_k, stores)
-    memories = list(_memories(answer, stores))
+    found = stores.graph.open().ask(question, top_k)
+    memories, standing = _with_standings(question, list(_memories(found, stores)), stores, now)
+    context = _marked(found.context, standing)
+    if stores.settings.redact_secrets:  # a memory may be older than redaction
+        context = redaction.redact(context).text
+    answer, warnings = _in_prose(task, context, stores)
     if pending := stores.store.outbox.count():
         changes = "1 change" if pending == 1 else f"{pending} changes"
         warnings.append(f"The graph refused {changes}, which the answer leaves out: cognee-memory doctor.")
@@ -50,17 +60,12 @@ def run(task: Task[Ask], stores: Stores, now: datetime, progress: Progress) -> A
             f"Raw texts without links in the graph, which no answer rests on: {raw}. Retrieval finds them; cognify"
             " has cognee look into them."
         )
-
-    def clean(text: str) -> str:
-        """The text without secrets: a memory may be older than redaction."""
-        return redaction.redact(text).text if stores.settings.redact_secrets else text
-
     return {
         "question": question,
-        "answer": clean(answer.text) if answer.text is not None else None,
-        "llm": answer.text is not None,
-        "context": clean(answer.context),
-        "memories": [_line(memory) for memory in memories],
+        "answer": answer,
+        "llm": answer is not None,
+        "context": context,
+        "memories": [_line(memory, standing.get(memory.number)) for memory in memories],
         "warnings": warnings,
     }
 
@@ -75,30 +80,65 @@ def _deliver_deletions(stores: Stores) -> None:
         raise error
 
 
-def _answer(task: Task[Ask], question: str, top_k: int, stores: Stores) -> tuple[Answer, list[str]]:
-    """The answer and its warnings. When the language model fails, the answer is the context alone."""
+def _in_prose(task: Task[Ask], context: str, stores: Stores) -> tuple[str | None, list[str]]:
+    """The language model's answer from the context, and warnings. When it fails, the context is the answer."""
     try:
-        return stores.graph.open().ask(question, top_k, stores.meter(task.job_id)), []
+        meter = stores.meter(task.job_id)
+        if not context:
+            return None, []
+        answer = stores.graph.open().in_prose(task.payload.question, context, meter)
+        return redaction.redact(answer).text if stores.settings.redact_secrets else answer, []
     except JobError as error:
         if error.code == "LLM_NOT_CONFIGURED":
-            why = "No language model is configured: this is the context alone."
-        elif error.code.startswith("LLM_") or error.code == "RATE_LIMITED":
-            why = f"The language model gave no answer ({error.code}): {error.message} This is the context alone."
-        else:
+            return None, ["No language model is configured: this is the context alone."]
+        if not error.code.startswith("LLM_") and error.code != "RATE_LIMITED":
             raise
-    return stores.graph.open().ask(question, top_k, None), [why]
+        why = f"The language model gave no answer ({error.code}): {error.message} This is the context alone."
+        return None, [why]
 
 
-def _memories(answer: Answer, stores: Stores) -> Iterator[Memory]:
+def _with_standings(
+    question: str, memories: list[Memory], stores: Stores, now: datetime
+) -> tuple[list[Memory], dict[int, Standing]]:
+    """The memories, with what holds before what it replaced or contradicts, as in every answer; and number -> what is
+    said of its standing."""
+    snapshot = open_snapshot(stores.workspace)
+    if snapshot is None or snapshot.standings.is_empty or not memories:
+        return memories, {}
+    with closing(snapshot):
+        asked = parse_question({"query": question[:MAX_QUERY_CHARS], "include_superseded": True}, now)
+        numbers = [memory.number for memory in memories]
+        scored = retrieval.score(snapshot, asked, stores.embedder, numbers)
+        after = {
+            memory.number: factors.fall.by[0]
+            for memory, factors in scored
+            if factors.fall is not None and factors.fall.is_below and not asked.asks_past
+        }
+        numbers = list(dict.fromkeys(each for number in numbers for each in (after.get(number, number), number)))
+        scored = retrieval.score(snapshot, asked, stores.embedder, numbers)
+        return [memory for memory, _ in scored], standing_effects.described(snapshot, scored)
+
+
+def _marked(context: str, standing: Mapping[int, Standing]) -> str:
+    """The context, where each decision that does not hold any more says what became of it."""
+    for each in standing.values():
+        if (by := each["by"]) is not None:
+            day = f", {by['dated_at'][:10]}" if by["dated_at"] else ""
+            said = f"{each['state']} by #{by['memory_number']}{day}: {by['statement']}"
+            context = context.replace(each["statement"], f"{each['statement']} [{said}]")
+    return context
+
+
+def _memories(found: Found, stores: Stores) -> Iterator[Memory]:
     """The visible memories that the answer rests on, the most relevant first."""
     store = stores.store
-    nodes = list(dict.fromkeys(node for link in answer.links for node in link))
+    nodes = list(dict.fromkeys(node for link in found.links for node in link))
     texts = store.extractions.memories_with(nodes)
     seen: set[str] = set()
-    for one, other in answer.links:
+    for one, other in found.links:
         # Many texts may name one thing: a link between two things comes from the texts that name both.
         both = [memory_id for memory_id in texts.get(one, ()) if memory_id in texts.get(other, ())]
-        for memory_id in (one, answer.decisions.get(one), other, answer.decisions.get(other), *both):
+        for memory_id in (one, found.decisions.get(one), other, found.decisions.get(other), *both):
             if memory_id is None or memory_id in seen:
                 continue
             seen.add(memory_id)
@@ -107,12 +147,15 @@ def _memories(answer: Answer, stores: Stores) -> Iterator[Memory]:
                 yield memory
 
 
-def _line(memory: Memory) -> RestsOn:
+def _line(memory: Memory, standing: Standing | None) -> RestsOn:
     """A memory as an entry of the result's list."""
-    return {
+    line: RestsOn = {
         "memory_id": memory.id,
         "memory_number": memory.number,
         "memory_type": memory.kind,
         "title": listing.title(memory),
         "status": memory.metadata.status,
     }
+    if standing is not None:
+        line["standing"] = standing
+    return line

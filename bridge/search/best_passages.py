@@ -38,6 +38,7 @@ def best_passages(memory: Memory, words: QueryWords, cosines: Sequence[float]) -
         decisions = _that_hold(decisions)
     best = sorted(decisions, key=_score, reverse=True)[:_MOST_DECISIONS]
     best = [each for each in best if _score(each) >= _NEARLY * _score(best[0])]
+    others = [(score, text) for score, text in others if all(text not in shown for _, shown in best)]
     other = max(others, key=_score, default=None)
     if other is not None and (not best or _score(other) > _score(best[0])):
         best.append(other)

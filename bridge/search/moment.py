@@ -57,6 +57,8 @@ OTHER_FIT, OTHER_MEANING = 0.56, 0.68
 RARE, RARE_IN_NOTE = 3.4, 1.6
 ASKED, ASKED_IN_NOTE, ASKED_SHARE = 2.0, 0.5, 0.6
 
+NEW = 0.2  # of a captured note's words, which the prompt has not itself
+
 # What a person pasted into a prompt: code, quotations, addresses, tags.
 _PASTED = re.compile(r"```.*?(?:```|\Z)|^[ \t]*>[^\n]*$|\bhttps?://\S+|<[^<>\n]{1,200}>", re.DOTALL | re.MULTILINE)
 
@@ -136,6 +138,9 @@ def fits(snapshot: Snapshot, own: str, hit: RetrievalHit, passage: str) -> bool:
     standing = hit.get("standing")
     if (standing is not None and standing["state"] == "replaced") or hit.get("fit") == "weak":
         return False
+    said = _stems(" ".join(term.text for term in query_terms(passage)))
+    if _is_captured(hit) and len(said - _stems(own)) < max(2, NEW * len(said)):
+        return False  # it repeats the prompt
     is_settled = passage in hit.get("decisions", ()) and (OUTCOME in passage or not _is_captured(hit))
     fit, meaning = (FIT, MEANING) if is_settled else (OTHER_FIT, OTHER_MEANING)
     if hit["semantic_score"] < fit or hit["vector_score"] < meaning:

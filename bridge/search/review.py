@@ -15,7 +15,7 @@ from ..store.opening import reader_of
 from ..text.decision_lines import read, searched
 from ..text.passages import decisions
 from . import rests
-from .standings import DISPUTED, REPLACED, words
+from .standings import DISPUTED, POSSIBLE, REPLACED, words
 
 if TYPE_CHECKING:
     from ..memory_shapes import ReviewedPair, ReviewedStatement
@@ -23,19 +23,20 @@ if TYPE_CHECKING:
     from ..store.memory_lists import MemoryLists
 
 
-def pairs(workspace: Workspace, *, all_of_them: bool = False) -> list[ReviewedPair]:
+def pairs(workspace: Workspace, *, all_of_them: bool = False, least: float = DISPUTED) -> list[ReviewedPair]:
     """What is disputed, by the numbers of the memories; with ``all_of_them`` also what was replaced or settled.
 
     A pair is named by the numbers of its memories: ``1/2``, the further ones of the same two ``1/2/2`` and so on. The
-    names do not change when a pair is settled.
+    names do not change when a pair is settled. ``least``: from which probability on.
     """
     with reader_of(workspace).lists() as lists:
-        found = [] if lists is None else _all(lists)
+        found = [] if lists is None else _all(lists, least)
     return [each for each in found if all_of_them or each["state"] == "disputed"]
 
 
 def pair(workspace: Workspace, name: str) -> ReviewedPair | None:
-    """The pair of this name, or of these two decisions; None where nobody and nothing paired them.
+    """The pair of this name, or of these two decisions; None where nobody and nothing paired them. What only answers
+    call disputed has a name if it is the only pair of its memories.
 
     Two decisions are named as ``12.2/14.1``: the second one of memory #12 and the first one of #14. Raises JobError:
     ARGUMENT_INVALID, MEMORY_NOT_FOUND, as ``sides``.
@@ -46,7 +47,12 @@ def pair(workspace: Workspace, name: str) -> ReviewedPair | None:
         wanted = sides(workspace, named)
         return next((each for each in found if (each["older"], each["newer"]) == wanted), None)
     named = named.removesuffix("/1") if named.count("/") == 2 else named
-    return next((each for each in found if each["pair"] == named), None)
+    listed = next((each for each in found if each["pair"] == named), None)
+    if listed is not None or named.count("/") != 1:
+        return listed
+    found = pairs(workspace, all_of_them=True, least=POSSIBLE)
+    possible = [each for each in found if f"{each['pair']}/".startswith(f"{named}/")]
+    return possible[0] if len(possible) == 1 else None
 
 
 def sides(workspace: Workspace, name: str) -> tuple[ReviewedStatement, ReviewedStatement]:
@@ -155,8 +161,8 @@ def contradictions(lists: MemoryLists) -> Counter[str]:
     return found
 
 
-def _all(lists: MemoryLists) -> list[ReviewedPair]:
-    rows = [row for row in lists.replacements() if row.said is not None or row.probability >= DISPUTED]
+def _all(lists: MemoryLists, least: float) -> list[ReviewedPair]:
+    rows = [row for row in lists.replacements() if row.said is not None or row.probability >= least]
     memories = _memories(lists, rows)
     seen: Counter[tuple[int, int]] = Counter()
     found = []

@@ -24,7 +24,7 @@ from jobs.layout import Workspace
 
 from ..memory import Memory
 from ..store.opening import reader_of
-from ..text import decision_lines
+from ..text import decision_lines, turn_words
 from ..text.gist import gist
 from ..text.orders import is_order
 from ..text.sections import one_line
@@ -41,10 +41,10 @@ HEADING = (
 _LOOKED_AT = 60  # of the newest memories
 _CODE_SECONDS = 0.3  # of the processor, to look up what of the memories is in the code
 _SESSIONS = 12
-_WHOLE, _BRIEF = 3, 170  # captured lines that stay whole, and characters of the older ones
+_RECENT = 5  # captured sessions, of which also those without a decision have a line
+_WHOLE, _BRIEF = 3, 100  # captured lines that stay whole, and characters of an older one's request and its outcome
 _SESSIONS_FIRST = "Sessions, the newest first"
 OUTCOME = " → "  # between what was decided and what came of it, as ``bridge/capture/summary`` writes them
-_OF_ERRAND = 2  # turns: a request and its answer
 _LEAST_SAID = 6  # search terms in a decision that is understood alone
 _LEAST_ASKED = 4  # search terms in one that stands beside its session's title
 _LEAST_COMMON, _ALIKE = 4, 0.35  # search terms in common, and their share, of two lines about the same
@@ -101,12 +101,14 @@ def block(
     stored_first = sorted(memories, key=lambda memory: (memory.number in captured, not _is_of(memory, branch)))
     by_hand = [memory for memory in _told(stored_first, remarks, captured) if memory.number not in captured]
     told = list(_told(memories, remarks, captured))
+    named = {memory.metadata.session_id: title(memory) for memory in memories if memory.number in captured}
     newest = next((memory for memory in told if memory.number in captured), None)
-    unsettled = {memory.number for memory in told if not _came_to_something(memory, remarks, captured)}
+    worth = {memory.number: _worth(memory, remarks, captured) for memory in told}
+    recent = {memory.number for memory in islice((each for each in told if each.number in captured), _RECENT)}
     lines = [
-        _session(memory, remarks, captured, is_newest=memory is newest)
+        _session(memory, named.get(memory.metadata.session_id, ""), remarks, captured, is_newest=memory is newest)
         for memory in told
-        if memory is newest or memory.number not in unsettled
+        if memory is newest or worth[memory.number] > (memory.number not in recent)
     ]
     holding = [
         each
@@ -121,7 +123,7 @@ def block(
         """Whether no later line that came to something is about the same. What somebody stored himself stands until it
         is replaced."""
         later = (subject for other, subject in subjects.items()
-                 if place[other.number] < place[each.number] and other.number not in unsettled)  # fmt: skip
+                 if place[other.number] < place[each.number] and worth.get(other.number, 1))  # fmt: skip
         return each.number not in captured or not any(_are_alike(subjects[each], subject) for subject in later)
 
     sessions = list(islice(filter(is_latest, lines), _SESSIONS))
@@ -137,9 +139,7 @@ def block(
                 return
 
     brief = [
-        textwrap.shorten(each.words, _BRIEF, placeholder=" …")
-        if count >= _WHOLE and each.number in captured
-        else each.words
+        _brief(each.words) if count >= _WHOLE and each.number in captured else each.words
         for count, each in enumerate(sessions)
     ]
     texts = [quoted_line(f"{each.source}: {words}{each.mark}") for each, words in zip(sessions, brief, strict=True)]
@@ -175,25 +175,36 @@ def _told(memories: Sequence[Memory], became: Became, captured: Captured) -> Ite
             best.setdefault(f"topic {known.topic_id or memory.id}", memory)
         elif known.topic_id not in by_hand:
             other = best.setdefault(f"session {known.session_id}", memory)
-            if not _settled(other, became, captured) and _settled(memory, became, captured):
+            if _worth(memory, became, captured) > _worth(other, became, captured):
                 best[f"session {known.session_id}"] = memory
     yield from best.values()
 
 
-def _came_to_something(memory: Memory, became: Became, captured: Captured) -> bool:
-    """Whether it has a decision in words enough to be understood alone, or, in more than one exchange, an outcome of
-    what was asked: an errand that was asked for and done leaves nothing to come back to. Only rules capture others."""
-    if captured.get(memory.number) != RULES or memory.content is None:
-        return True
-    if _settled(memory, became, captured) or any(_says_enough(each.words) for each in _decisions(memory, became)):
-        return True
-    turns = memory.content.time_scope.turn_count
-    return _stands_alone(_gist(memory.content.context)) and (turns is None or turns > _OF_ERRAND)
+def _worth(memory: Memory, became: Became, captured: Captured) -> int:
+    """2 with a decision in words enough to be understood alone, 1 with an answer that reports what was done, else 0.
+    Only rules capture others."""
+    if captured.get(memory.number) != RULES or memory.content is None or _settled(memory, became, captured):
+        return 2
+    if any(_is_told(each.words) for each in _decisions(memory, became)):
+        return 2
+    return int(bool(_reported(memory.content.context)))
 
 
-def _gist(context: str) -> str:
-    """Of a session without a decision, the exchange that its answers speak of most."""
-    return one_line(context).rpartition(" · ")[2]
+def _brief(words: str) -> str:
+    """Both sides of a line, shortened."""
+    return OUTCOME.join(textwrap.shorten(side, _BRIEF, placeholder=" …") for side in words.split(OUTCOME))
+
+
+def _reported(context: str) -> str:
+    """Of a session without a decision, what an answer reports of the exchange that its answers speak of most, with the
+    request where that is understood; empty where nothing was done that is understood without the session."""
+    told = one_line(context).rpartition(" · ")[2]
+    request, _, outcome = told.partition(OUTCOME)
+    is_report = turn_words.says("done", outcome) and turn_words.is_clear(outcome)
+    is_report = is_report and not any(turn_words.begins(part, outcome) for part in ("refers", "intends"))
+    if not is_report or request.endswith("?") or not _says_enough(outcome, _LEAST_ASKED):
+        return ""
+    return told if _says_what(request, _LEAST_ASKED) else outcome
 
 
 def _settled(memory: Memory, became: Became, captured: Captured) -> list[_Line]:
@@ -204,11 +215,25 @@ def _settled(memory: Memory, became: Became, captured: Captured) -> list[_Line]:
 
 def _stands_alone(decision: str, least: int = _LEAST_SAID) -> bool:
     """Whether a captured decision says what came of it, and enough to be understood without its session."""
-    return OUTCOME in decision and _says_enough(decision, least)
+    request, _, outcome = decision.partition(OUTCOME)
+    points = all(turn_words.says("refers", side) for side in (request, outcome))
+    return bool(outcome) and not points and _says_what(decision, least) and turn_words.is_clear(outcome)
 
 
-def _says_enough(decision: str, least: int = _LEAST_SAID) -> bool:
-    return len(query_terms(decision.partition(OUTCOME)[0])) >= least
+def _is_told(decision: str) -> bool:
+    """Whether a captured decision is understood by what was asked alone."""
+    return _says_what(decision) and not turn_words.says("refers", decision.partition(OUTCOME)[0])
+
+
+def _says_what(decision: str, least: int = _LEAST_SAID) -> bool:
+    """Whether the request is no errand, and understood without the sentence before it."""
+    request = decision.partition(OUTCOME)[0]
+    is_errand = request.endswith(":") or (turn_words.begins("upkeep", request) and not request.endswith("?"))
+    return not is_errand and not turn_words.begins("refers", request) and _says_enough(request, least)
+
+
+def _says_enough(words: str, least: int) -> bool:
+    return len(query_terms(words)) >= least
 
 
 def _subject(words: str) -> frozenset[str]:
@@ -230,21 +255,32 @@ class _Line(NamedTuple):
     mark: str
 
 
-def _session(memory: Memory, became: Became, captured: Captured, *, is_newest: bool) -> _Line:
+def _session(memory: Memory, topic: str, became: Became, captured: Captured, *, is_newest: bool) -> _Line:
     """What it was about, as ``Loans: We looked at how long loans last``. Of a captured session, a decision, or what was
     asked and came out; of the newest one, also what was asked last: the others were left behind since."""
-    content, topic = memory.content, title(memory)
+    content = memory.content
     if content is None or memory.number not in captured:
-        about = gist(memory if content is None else replace(memory, content=replace(content, decisions=())))
+        topic, about = (
+            title(memory),
+            gist(memory if content is None else replace(memory, content=replace(content, decisions=()))),
+        )
         words = ": ".join(filter(None, [topic, about if about != topic else ""]))
         return _Line(memory.number, words, source(memory), "")
-    told, holding = _gist(content.context), _settled(memory, became, captured)
-    if not holding and not _stands_alone(told):
-        holding = [each for each in _decisions(memory, became) if OUTCOME not in told or _says_enough(each.words)]
+    by_rules = captured[memory.number] == RULES
+    told = _reported(content.context) if by_rules else one_line(content.context)
+    holding = _settled(memory, became, captured)
+    if not holding and not told:
+        holding = [each for each in _decisions(memory, became) if not by_rules or _is_told(each.words)]
     lost = next(iter(became.get(memory.number, {}).values()), "")
     said = holding[-1].words + holding[-1].mark if holding else told
+    if not said and topic.endswith("…"):
+        said = one_line(content.context).partition(OUTCOME)[0]
     line = ": ".join(filter(None, [beside(topic, said), said])) + (f" [{lost}]" if lost and not holding else "")
-    asked = content.open_questions[-1:] if is_newest else ()
+    asked = [
+        words
+        for words in content.open_questions[-1:]
+        if is_newest and turn_words.is_clear(words) and _says_enough(words, _LEAST_ASKED)
+    ]
     return _Line(memory.number, line, source(memory), "".join(f" – asked last: {one_line(words)}" for words in asked))
 
 

@@ -586,9 +586,12 @@ export interface AskResult {
   answer: string | null;
   /** Whether a language model wrote the answer. */
   llm: boolean;
-  /** The part of the graph that fits the question: nodes and their connections, in cognee's form. */
+  /**
+   * The part of the graph that fits the question: nodes and their connections, in cognee's form. A decision that does
+   * not hold any more says what became of it.
+   */
   context: string;
-  /** The most relevant first. */
+  /** The most relevant first; what holds stands before what it replaced. */
   memories: RestsOn[];
   warnings: string[];
 }
@@ -2478,6 +2481,8 @@ export interface RestoreResult {
 export interface RestsOn {
   memory_id: string;
   memory_number: number;
+  /** Absent if what answers the question holds, and replaced nothing. */
+  standing?: Standing;
   memory_type: MemoryType;
   /** The topic, or a legacy text's first line. */
   title: string;

@@ -1,13 +1,11 @@
 """The rules of docs/architecture.md that a machine can hold, read from the code itself."""
 
-from __future__ import annotations
-
 import ast
 import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -51,17 +49,9 @@ LAYERS = {
         "calls",
         "mcp",
         "pool",
-        "gateway",
-        "heartbeat",
-        "http",
-        "server",
-        "app",
-        "daemon",
-        "terminal",
-        "cli",
-        "__main__",
+        "gateway", "heartbeat", "http", "server", "app", "daemon", "terminal", "cli", "__main__",
     ),
-}
+}  # fmt: skip
 # Where memories are stored, and every other SQLite file with its reason.
 SQLITE = {
     "bridge/store/": "memory.db",
@@ -112,10 +102,7 @@ WORKSPACES = {
     ("bridge.trust", "unlist"): "It reads the mark alone.",
     ("jobs.layout", "find_workspace"): "It makes paths; those who call it are here.",
     ("worker.cli", "_worktree_note"): "Of this folder the note looks at names alone.",
-    (
-        "worker.terminal.process_commands",
-        "workspace_of",
-    ): "To stop, trust or remove; each call of MCP checks.",
+    ("worker.terminal.process_commands", "workspace_of"): "To stop, trust or remove; each call of MCP checks.",
     ("worker.terminal.doctor_command", "_workspace"): "The doctor says why a workspace is refused.",
     ("worker.inbox.provenance", "__init__"): "It reads git's index.",
     ("worker.child.main", "main"): "The worker that starts it has checked.",
@@ -132,6 +119,7 @@ WORKSPACES = {
     ("worker.gateway.reading", "answer"): "It is a copy in the gateway's private folder.",
     ("worker.gateway.reading", "_reader"): "It is a copy in the gateway's private folder.",
 }
+COGNEE = "audit cognify edges embeddings llm nodes opening picture process search store upkeep writing".split()
 # Imports against the order or in a circle, each with its reason: (importer, imported).
 EXCEPTIONS: dict[tuple[str, str], str] = {}
 
@@ -225,6 +213,11 @@ def importers(package: str) -> set[str]:
         for path in MODULES
         if any(name == package or name.startswith(f"{package}.") for name in imported(path))
     }
+
+
+def who(does: Callable[[ast.AST], object]) -> set[str]:
+    """The modules in which some node does that."""
+    return {name_of(path) for path in MODULES if any(map(does, nodes_of(path)))}
 
 
 def docstrings(tree: ast.Module) -> set[int]:
@@ -322,27 +315,7 @@ def test_every_exception_is_needed() -> None:
 @pytest.mark.parametrize(
     ("package", "owner"),
     [
-        (
-            "cognee",
-            {
-                f"bridge/graph/cognee_{part}.py"
-                for part in (
-                    "audit",
-                    "cognify",
-                    "edges",
-                    "embeddings",
-                    "llm",
-                    "nodes",
-                    "opening",
-                    "picture",
-                    "process",
-                    "search",
-                    "store",
-                    "upkeep",
-                    "writing",
-                )
-            },
-        ),
+        ("cognee", {f"bridge/graph/cognee_{part}.py" for part in COGNEE}),
         ("huey", {"worker/scheduling/huey_queue.py"}),
         ("watchdog", {"worker/inbox/watcher.py"}),
         ("ladybug", {"bridge/graph/graph_files.py"}),
@@ -350,38 +323,19 @@ def test_every_exception_is_needed() -> None:
         ("mcp", {"worker/mcp/server.py"}),
         (
             "starlette",
-            {
-                "worker/http/",
-                "worker/gateway/app.py",
-                "worker/gateway/connections.py",
-                "worker/gateway/transfers.py",
-            },
+            {"worker/http/", "worker/gateway/app.py", "worker/gateway/connections.py", "worker/gateway/transfers.py"},
         ),
         ("uvicorn", {"worker/connections.py", "worker/server/idle_server.py", "worker/gateway/serving.py"}),
         ("prometheus_client", {"worker/monitoring/metrics.py", "worker/gateway/gateway_metrics.py", "worker/pool/"}),
         ("rich", {"worker/terminal/"}),
         (
             "psutil",
-            {
-                "bridge/store/mounts.py",
-                "worker/boot.py",
-                "worker/doctor/",
-                "worker/process_usage.py",
-                "worker/processes.py",
-                "worker/scheduling/graph_upkeep.py",
-            },
+            {"bridge/store/mounts.py", "worker/doctor/"}
+            | {f"worker/{name}.py" for name in ("boot", "process_usage", "processes", "scheduling/graph_upkeep")},
         ),
         (
             "numpy",
-            {
-                "bridge/embedding/",
-                "bridge/reranking/",
-                "bridge/standing/",
-                "bridge/store/",
-                "bridge/search/",
-                "bridge/compaction/",
-                "bridge/capture/",
-            },
+            {f"bridge/{name}/" for name in "embedding reranking standing store search compaction capture".split()},
         ),
         ("httpx", {"bridge/embedding/", "bridge/graph/", "bridge/reranking/", "bridge/team/gateway_team.py"}),
         ("psycopg", {f"bridge/team/{name}.py" for name in ("address", "people", "schema", "server")}),
@@ -465,13 +419,10 @@ HOOK = "worker/hooks/hook.py"
 
 
 def test_one_module_reads_the_environment() -> None:
-    readers = set()
-    for path in MODULES:
-        for node in nodes_of(path):
-            if isinstance(node, ast.Attribute) and ast.unparse(node) in ("os.environ", "os.environb", "os.getenv"):
-                readers.add(name_of(path))
-            if isinstance(node, ast.ImportFrom) and node.module == "os":
-                assert not {alias.name for alias in node.names} & {"environ", "getenv"}, name_of(path)
+    names = ("os.environ", "os.environb", "os.getenv")
+    readers = who(lambda node: isinstance(node, ast.Attribute) and ast.unparse(node) in names)
+    froms = [node for path in MODULES for node in nodes_of(path) if isinstance(node, ast.ImportFrom)]
+    assert not {alias.name for node in froms if node.module == "os" for alias in node.names} & {"environ", "getenv"}
     # The hook loads nothing of ours, since another tool waits for it; it hands its environment to the worker it starts.
     assert readers == {"bridge/settings.py", HOOK}
 
@@ -483,13 +434,11 @@ def test_one_module_knows_where_everything_lies() -> None:
 
 
 def test_one_module_shapes_the_envelope() -> None:
-    shapers = set()
-    for path in MODULES:
-        for node in nodes_of(path):
-            if isinstance(node, ast.Dict) and any(
-                isinstance(k, ast.Constant) and k.value == "success" for k in node.keys
-            ):
-                shapers.add(name_of(path))
+    def shapes(node: ast.AST) -> bool:
+        keys = node.keys if isinstance(node, ast.Dict) else []
+        return any(isinstance(key, ast.Constant) and key.value == "success" for key in keys)
+
+    shapers = who(shapes)
     # A record has a field of that name too; it is no answer of a program.
     assert shapers - {"jobs/model.py", "jobs/schema.py", DESCRIBED} == {"bridge/interface/envelope.py"}
 
@@ -497,23 +446,17 @@ def test_one_module_shapes_the_envelope() -> None:
 def test_one_module_writes_to_stdout_below_the_level_of_print() -> None:
     """``answer`` for programs; the child process keeps its own pipe to its parent, and the command line closes
     its stdout when the reader has gone."""
-    writers = set()
-    for path in MODULES:
-        for node in nodes_of(path):
-            if isinstance(node, ast.Call) and ast.unparse(node.func) in ("os.dup2", "os.dup"):
-                writers.add(name_of(path))
+    writers = who(lambda node: isinstance(node, ast.Call) and ast.unparse(node.func) in ("os.dup2", "os.dup"))
     assert writers == {"bridge/interface/envelope.py", "worker/child/main.py", "worker/cli.py"}
 
 
 def test_print_is_for_the_views_and_for_what_a_process_says_at_its_end() -> None:
-    printers = set()
-    for path in MODULES:
-        for node in nodes_of(path):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print":
-                to = {keyword.arg: ast.unparse(keyword.value) for keyword in node.keywords}
-                if to.get("file") != "sys.stderr":
-                    printers.add(name_of(path))
-    assert printers == {"worker/terminal/output.py"}
+    def prints(node: ast.AST) -> bool:
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"):
+            return False
+        return {keyword.arg: ast.unparse(keyword.value) for keyword in node.keywords}.get("file") != "sys.stderr"
+
+    assert who(prints) == {"worker/terminal/output.py"}
 
 
 # --- names and packaging ---
@@ -550,18 +493,10 @@ def test_what_is_imported_at_the_top_is_a_declared_dependency() -> None:
     required = (*project["dependencies"], *optional["graph"], *optional["team"])
     declared = {re.split(r"[^\w.-]", line)[0].lower() for line in required}
     declared = {name.replace("python-dotenv", "dotenv").replace("-", "_") for name in declared}
-    brought_along = {
-        "ladybug",
-        "lance",
-        "cognee_db_workers",
-        "fastembed",
-        "litellm",
-        "openai",
-        "huggingface_hub",
-        "pydantic_core",
-        "typing_extensions",
-        "anyio",
-    }  # by cognee, pydantic and mcp
+    brought_along = {  # by cognee, pydantic and mcp
+        "ladybug", "lance", "cognee_db_workers", "fastembed", "litellm", "openai", "huggingface_hub", "pydantic_core",
+        "typing_extensions", "anyio",
+    }  # fmt: skip
     ours = {*PACKAGES, "__future__"}
     for path in MODULES:
         outside = {name.split(".")[0] for name in imported(path)} - set(sys.stdlib_module_names) - ours

@@ -1,7 +1,5 @@
 """The formula of the score is in bridge/search/ranking.py alone: no other module computes with its weights or parts."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 The subclass gives a fixture ``written``: a workspace without a store, and how to write to it (``Written``).
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager

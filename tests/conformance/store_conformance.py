@@ -4,8 +4,6 @@ A store is tested by a subclass of ``StoreConformance`` that overrides ``open_st
 alone, so that ``test_the_suite_finds_the_fault_of_a_broken_store`` can test broken stores as well.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """memory.db keeps what a store promises its readers; and the suite notices readers that do not."""
 
-from __future__ import annotations
-
 import shutil
 import sqlite3
 from collections.abc import Iterator

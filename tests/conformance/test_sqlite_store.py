@@ -1,7 +1,5 @@
 """The store over memory.db keeps every promise, and stores with one fault each do not."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace

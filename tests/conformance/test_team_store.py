@@ -1,7 +1,5 @@
 """The store of a team keeps every promise of a store, over a real Postgres; so do its replicas' readers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from uuid import NAMESPACE_URL, uuid5

@@ -57,6 +57,8 @@ def test_again_is_nothing_and_an_undo_takes_it_back(running: tuple[Place, RealWo
     undone = place.json("capture", "undo", first.stem)["result"]
     assert undone["undone"] == 1
     assert place.json("memories", "list")["memories"] == []
+    mapped = Path(f"/proc/{place.heartbeat()['child']['pid']}/maps").read_text("utf-8", "replace")
+    assert [each for each in ("ladybug", "lancedb") if each in mapped] == [], "its child has not imported cognee"
 
 
 def test_an_export_on_standard_input_is_captured(running: tuple[Place, RealWorker]) -> None:

@@ -238,6 +238,16 @@ def test_a_fact_is_as_it_was(found: dict[str, str | None], name: str) -> None:
         pytest.fail(str(found[name]), pytrace=False)
 
 
+def test_the_workers_child_is_told_what_the_facts_are_looked_at_with() -> None:
+    """Such as no telemetry, no log of its own, and no record of the questions."""
+    from bridge.graph.cognee_env import cognee_environment  # not at the top: the child cannot import it
+    from bridge.settings import Settings
+    from jobs.layout import Workspace
+
+    told = cognee_environment(Settings(), Workspace(Path("/nowhere")), {})
+    assert {name: told.get(name) for name in SETTINGS} == SETTINGS | {"LOG_LEVEL": "CRITICAL"}
+
+
 # --- the process that holds cognee ---
 
 

@@ -451,13 +451,7 @@ DAMAGES: dict[str, Callable[[Workspace], None]] = {
 }
 
 
-EVERY_DAY = (
-    "data zeroed",
-    "one table's last version gone",
-    "cognee's own database",
-    "the graph's file",
-    "everything gone",
-)
+EVERY_DAY = ("data zeroed", "one table's last version gone", "cognee's own database", "the graph's file")
 in_the_long_form = pytest.mark.skipif(not SOAK, reason="one of many alike: make soak")
 
 

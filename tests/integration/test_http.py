@@ -165,6 +165,8 @@ def test_the_first_question_starts_the_server_and_is_answered_by_it(place: Serve
     assert status == 200
     assert checked(data)["results"]
     assert is_running(place.server)
+    maps = Path(f"/proc/{place.server}/maps").read_text()
+    assert [name for name in ("onnxruntime", "lancedb", "ladybug") if name in maps] == ["onnxruntime"], "no cognee"
 
 
 def test_importing_the_server_loads_none_of_the_heavy_packages(place: Served) -> None:

@@ -366,6 +366,8 @@ def test_without_a_language_model_the_context_is_given_alone(graph: CogneeProces
     (outcome,) = graph.run("ask", graph.task("ask", {"question": "What about the lighthouse keepers and their owls?"}))
     said = outcome["result"]
     assert (said["answer"], said["llm"]) == (None, False)
+    kept = [path for path in graph.place.workspace.cognee_system.rglob("*") if path.is_file()]
+    assert [path for path in kept if b"lighthouse keepers and their owls" in path.read_bytes()] == [], "no question"
     assert "Lighthouse keepers" in said["context"]
     assert memory["memory_id"] in [found["memory_id"] for found in said["memories"]]
     (outcome,) = graph.run("cognify", graph.task("cognify", {"texts": ["A raw text about lighthouses."]}))

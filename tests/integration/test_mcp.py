@@ -214,6 +214,8 @@ def test_retrieve_finds_what_the_command_line_finds(agent: Agent, place: Place) 
     assert "notes" in found["notice"]
     for_programs = place.json("retrieve", "who renews tokens?", "--as-of", NOW, "--max-results", "3")
     assert found["total_results"] == for_programs["total_results"]
+    far = agent.answer("memory_retrieve", query="tokens", half_life_days=1000, as_of=NOW)
+    assert "half_life_days 1000 is outside" in " ".join(far["warnings"])
     for hit, whole in zip(found["results"], for_programs["results"], strict=True):
         expected = {**whole, "score": round(whole["score"], 3), "summary_text": sections(whole["summary_text"])}
         assert {name: expected[name] for name in hit} == hit, "a part of the answer for programs"
@@ -297,6 +299,8 @@ def test_explanations_have_the_contracts_shape_and_retrieves_scores(agent: Agent
         assert item["score"]["total"] == pytest.approx(hit["score"], abs=1e-3)
     assert all(item["pack_context"] is None for item in found["items"])
     assert found["metadata"]["requested_ids_count"] == len(set(numbers))
+    alone = agent.answer("memory_explain", query="who renews tokens?", memory_numbers=[3])
+    assert ([item["id"] for item in alone["items"]], alone["metadata"]["returned_items_count"]) == ([3], 1)
 
 
 def test_explain_says_where_a_memory_would_stand_in_the_block(agent: Agent) -> None:

@@ -284,6 +284,7 @@ def test_text_of_any_script_comes_back_as_it_was_stored(place: Place) -> None:
     (signs,) = (memory for memory in memories() if memory.id == "signs")
     found = script(place, str(place.workspace.root), "שלום עולם", "1")
     assert [hit["text"] for hit in found["results"]] == [signs.text]
+    assert script(place, str(place.workspace.root), "harbour " * 12_500)["success"], "a query of 100,000 characters"
 
 
 # --- the hits ---

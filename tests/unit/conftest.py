@@ -1,7 +1,5 @@
 """Fixtures that unit tests of several modules share."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Models that a user adds: each layout of the hubs, what is refused, the calibration, and the command's answers."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

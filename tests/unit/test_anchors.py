@@ -1,7 +1,5 @@
 """Anchors in the code: what of a text is one, what becomes of it, and when nothing is said. With real repositories."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

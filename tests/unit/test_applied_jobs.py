@@ -1,7 +1,5 @@
 """Which jobs have had their effect: noted in the effect's own transaction, and read from another process."""
 
-from __future__ import annotations
-
 import resource
 import sqlite3
 import subprocess

@@ -1,7 +1,5 @@
 """The table of arguments, and that every interface takes what it says from there."""
 
-from __future__ import annotations
-
 import argparse
 import re
 from typing import Any, get_args

@@ -1,8 +1,6 @@
 """What a job of a team needs of its machine's files: it is attached there, and the service does with it what the
 machine alone would do. Over real stores, without a database and without cognee."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import shutil

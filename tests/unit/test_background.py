@@ -1,7 +1,5 @@
 """A value that is made in a thread: waited for, made once, and tried again where that failed."""
 
-from __future__ import annotations
-
 import threading
 
 import pytest

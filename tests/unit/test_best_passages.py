@@ -1,7 +1,5 @@
 """What a hit shows of its memory."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 
@@ -44,6 +42,13 @@ def test_a_decision_that_matches_nearly_as_well_is_shown_too() -> None:
 def test_a_better_sentence_follows_the_decision() -> None:
     asked = best(LOANS, "how long may I keep a novel", Readers=0.9, **{"A loan": 0.3})
     assert asked == ["A loan lasts 14 days.", "Readers asked how long they may keep a book."]
+
+
+def test_a_sentence_that_the_shown_decision_has_is_not_shown_again() -> None:
+    both = "A loan lasts 14 days. It was seven."
+    assert best(summary("x", both, topic="Loans", decisions=[both]), "novel", **{"A loan lasts 14 days.": 0.9}) == [
+        both
+    ]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """Telling one run of the machine from the next, so that a job is blamed for a worker's death and for no reboot."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path
@@ -56,9 +54,7 @@ def test_where_the_system_does_not_say_nobody_is_blamed(monkeypatch: pytest.Monk
 
 
 @pytest.mark.usefixtures("without_proc")
-def test_without_an_id_of_the_system_the_time_of_its_start_tells_to_the_minute(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_without_an_id_of_the_system_the_time_of_its_start_tells_to_the_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "win32")
     found = []
     for started in (6000.0, 6000.9, 6029.0, 5970.1, 6120.0):

@@ -1,7 +1,5 @@
 """Cursor's conversations, of the editor and of its agent in the terminal, are read as what was said."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import sqlite3

@@ -1,7 +1,5 @@
 """Exported conversations are read whatever their form, which is told by what the file holds."""
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path
@@ -160,6 +158,13 @@ def test_blocks_of_tools_and_thinking_are_left_out_of_markdown(tmp_path: Path) -
     path = tmp_path / "talk.md"
     path.write_text(f"_**User**_\n\nWhich port?\n\n_**Agent**_\n\n<think>SECRET</think>\n{tool}\n8080.\n", "utf-8")
     assert lines_of(read("export", path)[0]) == ["user: Which port?", "assistant: 8080."]
+
+
+def test_a_message_with_many_lines_between_is_read_in_time_and_loses_those_at_its_end(tmp_path: Path) -> None:
+    path, rules = tmp_path / "talk.md", "---\n\n\n" * 60
+    path.write_text(f"_**User**_\n\nKeep\n{rules}it.\n\n{rules}_**Agent**_\n\nDone.\n", "utf-8")
+    turns, _ = read("export", path)
+    assert [turns[0].text.split("\n")[0], turns[0].text[-4:], turns[1].text] == ["Keep", "\nit.", "Done."]
 
 
 def test_the_terminal_of_claude_code_is_read_without_outputs() -> None:

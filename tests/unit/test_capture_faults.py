@@ -1,7 +1,5 @@
 """What a capture does with transcripts that are damaged, change while they are read, or are no files of this user."""
 
-from __future__ import annotations
-
 import errno
 import os
 import sys

@@ -1,7 +1,5 @@
 """Databases of other tools: read beside their writer, never changed, and an error rather than a wrong answer."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sqlite3

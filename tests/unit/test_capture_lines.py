@@ -1,7 +1,5 @@
 """Transcripts on the disk: read in bounded memory, and safely, whatever is in the folder."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """OpenCode's transcripts: both forms, the database and the files before it, are read alike."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from contextlib import closing

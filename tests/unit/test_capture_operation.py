@@ -1,8 +1,6 @@
 """Capturing sessions, previewing that, undoing and forgetting it: over a real store and real transcripts, without
 cognee."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Iterator, Sequence
@@ -133,9 +131,7 @@ def test_nothing_is_read_until_a_tool_is_enabled_for_the_workspace(bench: Bench)
     assert bench.run("d")["memories"] == 1
 
 
-def test_what_a_tool_said_while_it_summarised_is_not_captured_also_if_the_workspace_is_the_home(
-    bench: Bench,
-) -> None:
+def test_what_a_tool_said_while_it_summarised_is_not_captured_also_if_the_workspace_is_the_home(bench: Bench) -> None:
     folder = bench.workspace.root / ".config" / "cognee-memory" / OWN_MODEL_FOLDER
     bench.write(folder=folder)
     (item,) = bench.run("a")["items"]

@@ -1,7 +1,5 @@
 """What every reader of transcripts promises, with a row for each tool; then what one tool alone has."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Mapping
@@ -33,7 +31,7 @@ from bridge.capture.readers.reader import Home
 from bridge.capture.readers.registry import reader_of
 from bridge.capture.readers.vscode_chat import READER as VSCODE
 from bridge.capture.readers.vscode_folders import local_path, workspace_id
-from bridge.capture.session import Findings
+from bridge.capture.session import Findings, Turn
 
 Put = Callable[..., Path]
 
@@ -50,6 +48,15 @@ def put_codex(home: Path, fixture: str, folder: str = "/home/ana/shop") -> Path:
 
 def put_claude(home: Path, fixture: str, project: str = PROJECT) -> Path:
     return claude_file(home, fixture, project=project)
+
+
+TOOLS = {claude_file: "claude-code", codex_file: "codex", gemini_file: "gemini-cli"}
+
+
+def read_only(put: Put, home: Path, fixture: str, *name: str) -> tuple[list[Turn], Findings]:
+    """What is read of the one session, when this is it."""
+    put(home, fixture, *name)
+    return read(TOOLS[put], only_transcript(TOOLS[put], home))
 
 
 @dataclass(frozen=True)
@@ -191,21 +198,23 @@ def test_every_fixture_is_read_without_an_unknown_record_but_the_newer_ones(tmp_
 # --- Claude Code ---
 
 
-def test_what_was_rewound_is_left_out(tmp_path: Path) -> None:
-    claude_file(tmp_path, "2.1.330-rewound.jsonl")
-    turns, findings = read("claude-code", only_transcript("claude-code", tmp_path))
-    assert lines_of(turns) == [
-        "user: Which queue do we use?",
-        "assistant: We use Redis.",
-        "user: Use Postgres as the queue.",
-        "assistant: Postgres it is.",
-    ]
-    assert findings.left_out["rewound turn"] == 3
+@pytest.mark.parametrize(
+    ("put", "fixture", "said", "rewound"),
+    [
+        (claude_file, "2.1.330-rewound.jsonl",
+         ["user: Which queue do we use?", "assistant: We use Redis.", "user: Use Postgres as the queue.",
+          "assistant: Postgres it is."], 3),
+        (codex_file, "0.120.0-rolled-back.jsonl",
+         ["user: First question", "assistant: First answer", "user: Second question", "assistant: Second answer"], 2),
+    ],
+)  # fmt: skip
+def test_what_was_rewound_is_left_out(tmp_path: Path, put: Put, fixture: str, said: list[str], rewound: int) -> None:
+    turns, findings = read_only(put, tmp_path, fixture)
+    assert (lines_of(turns), findings.left_out["rewound turn"]) == (said, rewound)
 
 
 def test_a_compaction_and_a_cleared_context_are_markers_and_no_turns(tmp_path: Path) -> None:
-    claude_file(tmp_path, "2.1.330-compacted-and-cleared.jsonl")
-    turns, findings = read("claude-code", only_transcript("claude-code", tmp_path))
+    turns, findings = read_only(claude_file, tmp_path, "2.1.330-compacted-and-cleared.jsonl")
     assert [(turn.marker, line) for turn, line in zip(turns, lines_of(turns), strict=True)] == [
         (None, "user: How do we log?"),
         (None, "assistant: We log JSON lines."),
@@ -219,8 +228,7 @@ def test_a_compaction_and_a_cleared_context_are_markers_and_no_turns(tmp_path: P
 
 
 def test_a_turn_says_the_folder_in_which_it_was_said(tmp_path: Path) -> None:
-    claude_file(tmp_path, "2.1.330-moved.jsonl")
-    turns, _ = read("claude-code", only_transcript("claude-code", tmp_path))
+    turns, _ = read_only(claude_file, tmp_path, "2.1.330-moved.jsonl")
     assert [(turn.folder, turn.branch) for turn in turns] == [
         ("/home/ana/shop", "main"),
         ("/home/ana/other", "main"),
@@ -239,28 +247,20 @@ def test_the_turns_of_a_sub_agent_are_a_part_of_its_session(tmp_path: Path, name
 
 def test_a_sub_agent_of_another_session_is_no_part_of_this_one(tmp_path: Path) -> None:
     claude_file(tmp_path, "1.0.60-side-chain.jsonl", "5e551005-0000-4000-8000-000000000005.jsonl")
-    claude_file(tmp_path, "2.1.330-subagent.jsonl", "agent-abc123.jsonl")
-    turns, _ = read("claude-code", only_transcript("claude-code", tmp_path))
+    turns, _ = read_only(claude_file, tmp_path, "2.1.330-subagent.jsonl", "agent-abc123.jsonl")
     assert not any(turn.part == "abc123" for turn in turns)
 
 
 def test_a_side_chain_within_a_session_is_a_part_of_its_own(tmp_path: Path) -> None:
-    claude_file(tmp_path, "1.0.60-side-chain.jsonl")
-    turns, _ = read("claude-code", only_transcript("claude-code", tmp_path))
+    turns, _ = read_only(claude_file, tmp_path, "1.0.60-side-chain.jsonl")
     part = "00000003-0000-4000-8000-000000000000"
-    assert sorted(lines_of(turns)) == sorted(
-        [
-            "user: Why is the build slow?",
-            "assistant: The tests are slow; we run them in parallel.",
-            f"{part} user: Look at the build.",
-            f"{part} assistant: The tests are slow.",
-        ]
-    )
+    own = [f"{part} assistant: The tests are slow.", f"{part} user: Look at the build."]
+    whole = ["assistant: The tests are slow; we run them in parallel.", "user: Why is the build slow?"]
+    assert sorted(lines_of(turns)) == [*own, *whole]
 
 
 def test_an_array_a_line_that_is_no_json_and_a_half_line_are_counted(tmp_path: Path) -> None:
-    claude_file(tmp_path, "2.9.0-newer.jsonl")
-    _, findings = read("claude-code", only_transcript("claude-code", tmp_path))
+    _, findings = read_only(claude_file, tmp_path, "2.9.0-newer.jsonl")
     assert (findings.damaged, findings.unfinished) == (2, True)
 
 
@@ -300,27 +300,13 @@ def test_the_version_changes_when_the_session_or_a_sub_agent_grows(tmp_path: Pat
 # --- Codex ---
 
 
-def test_what_was_rolled_back_is_left_out(tmp_path: Path) -> None:
-    codex_file(tmp_path, "0.120.0-rolled-back.jsonl")
-    turns, findings = read("codex", only_transcript("codex", tmp_path))
-    assert lines_of(turns) == [
-        "user: First question",
-        "assistant: First answer",
-        "user: Second question",
-        "assistant: Second answer",
-    ]
-    assert findings.left_out["rewound turn"] == 2
-
-
 def test_the_turns_of_a_sub_agent_have_its_id_as_their_part(tmp_path: Path) -> None:
-    codex_file(tmp_path, "0.169.0-subagent.jsonl")
-    turns, _ = read("codex", only_transcript("codex", tmp_path))
+    turns, _ = read_only(codex_file, tmp_path, "0.169.0-subagent.jsonl")
     assert {turn.part for turn in turns} == {"01a20000-0000-7000-8000-000000000002"}
 
 
 def test_records_without_a_payload_as_before_version_0_32_are_read(tmp_path: Path) -> None:
-    codex_file(tmp_path, "0.20.0-bare.jsonl")
-    turns, findings = read("codex", only_transcript("codex", tmp_path))
+    turns, findings = read_only(codex_file, tmp_path, "0.20.0-bare.jsonl")
     assert lines_of(turns) == ["user: What is the port?", "assistant: The port is 8080."]
     assert {turn.folder for turn in turns} == {"/home/ana/shop"}
     assert turns[1].files == ("old.py",)
@@ -365,16 +351,12 @@ ENVIRONMENT = "<environment_context>"
         ("<environment_context>\nCurrent working directory: /a\nApproval policy: x\n</environment_context>", "/a"),
         ("# AGENTS.md instructions for /b\n\n<environment_context>\n<cwd>/a</cwd>\n</environment_context>", None),
         ("<environment_context><cwd>/a</cwd></environment_context> is what Codex sends", None),
-        (
-            "<environment_context></environment_context><x><cwd>/a</cwd></x><environment_context></environment_context>",
-            None,
-        ),
+        (f"{ENVIRONMENT}</environment_context><x><cwd>/a</cwd></x>{ENVIRONMENT}</environment_context>", None),
         ("<user_instructions><environment_context><cwd>/a</cwd></environment_context></user_instructions>", None),
     ],
 )
 def test_only_a_text_that_is_the_environment_names_the_folder(text: str, folder: str | None) -> None:
-    other = {"type": "input_text", "text": "Hello"}
-    content = [other, {"type": "input_text", "text": text}]
+    content = [{"type": "input_text", "text": each} for each in ("Hello", text)]
     assert codex_text.folder_of({"role": "user", "content": content}) == folder
 
 
@@ -382,23 +364,20 @@ def test_only_a_text_that_is_the_environment_names_the_folder(text: str, folder:
 
 
 def test_a_prompt_is_read_without_what_hooks_gave_to_the_model(tmp_path: Path) -> None:
-    gemini_file(tmp_path, "0.61.0-hooks.jsonl")
-    turns, findings = read("gemini-cli", only_transcript("gemini-cli", tmp_path))
+    turns, findings = read_only(gemini_file, tmp_path, "0.61.0-hooks.jsonl")
     assert lines_of(turns) == ["user: Where are the tokens?", "assistant: In the keyring.", "user: And on a server?"]
     assert findings.left_out == {"text by the tool": 4}
 
 
 def test_what_was_said_before_a_compression_stays_and_the_summary_is_left_out(tmp_path: Path) -> None:
-    gemini_file(tmp_path, "0.61.0-compressed.jsonl")
-    turns, findings = read("gemini-cli", only_transcript("gemini-cli", tmp_path))
+    turns, findings = read_only(gemini_file, tmp_path, "0.61.0-compressed.jsonl")
     assert [turn.text for turn in turns][::2] == ["First question", "Second question", "Third question"]
     assert [turn.marker for turn in turns] == [None, None, None, None, "compacted", None]
     assert findings.left_out == {"summary by the tool": 1}
 
 
 def test_a_file_that_is_one_object_is_read(tmp_path: Path) -> None:
-    gemini_file(tmp_path, "0.20.0-whole.json")
-    turns, findings = read("gemini-cli", only_transcript("gemini-cli", tmp_path))
+    turns, findings = read_only(gemini_file, tmp_path, "0.20.0-whole.json")
     assert lines_of(turns) == ["user: What is the port?", "assistant: The port is 8080."]
     assert turns[1].files == ("/home/ana/shop/old.py",)
     assert findings.left_out == {"tool output": 1}
@@ -470,12 +449,8 @@ def test_a_flat_file_of_an_older_version_is_read(tmp_path: Path, user: Path) -> 
     transcript = only_transcript("vscode", tmp_path)
     turns, findings = read("vscode", transcript)
     assert transcript.title == "The port"
-    assert lines_of(turns) == [
-        "user: What is the port?",
-        "assistant: The port is 8080.",
-        "user: Change it.",
-        "assistant: Changed.",
-    ]
+    said = ["user: What is the port?", "assistant: The port is 8080.", "user: Change it.", "assistant: Changed."]
+    assert lines_of(turns) == said
     assert turns[3].files == ("/home/ana/shop/old.py",)
     assert not findings.unknown
 
@@ -589,9 +564,8 @@ def test_a_folder_opened_in_the_browser_is_found_by_an_address_that_a_session_me
     path = vscode_file(user, "1.139.1-log.jsonl", folder="", storage=known)
     vscode_file(user, "1.139.1-log.jsonl", folder="", storage="3dc0b847")
     assert list(VSCODE.transcripts(home_in(tmp_path), WORKSPACE)) == []
-    path.write_text(
-        path.read_text().replace('"scheme":"file"', '"scheme":"vscode-remote","authority":"box.example:9000"')
-    )
+    remote = '"scheme":"vscode-remote","authority":"box.example:9000"'
+    path.write_text(path.read_text().replace('"scheme":"file"', remote))
     (found,) = VSCODE.transcripts(home_in(tmp_path), WORKSPACE)
     assert (found.path, found.folder) == (path, "/home/ana/shop")
 

@@ -1,7 +1,5 @@
 """The job ``check``, without cognee: memory.db and its index damaged in many ways are seen, and the remedy works."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Callable, Iterator

@@ -3,8 +3,6 @@
 The child is a few lines of Python here, which say what a real one would at the instant in question.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

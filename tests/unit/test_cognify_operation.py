@@ -1,7 +1,5 @@
 """cognify and ask over the real store, with a graph that finds a text's capitalised words."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import re
@@ -22,6 +20,7 @@ from bridge.graph.llm_budget import Meter
 from bridge.memory import Memory
 from bridge.operations.cognify import least_calls
 from bridge.settings import Settings
+from bridge.standing import comparison, judge
 from bridge.store import database
 from bridge.store.values import AppliedJob, ExtractedEdge, ExtractedNode, Extraction, data_id_of
 from jobs import clock
@@ -65,7 +64,9 @@ class Cognee(FakeCognee):
         self.edges: set[tuple[str, str, str]] = set()
         self.memories: set[str] = set()
         self.links: tuple[tuple[str, str], ...] = ()
+        self.context = "Nodes: …"
         self.asked: list[str] = []
+        self.read: list[str] = []
 
     def extract(self, memory_id: str, text: str, meter: Meter, pause: Callable[[], None]) -> Extraction:
         self.looked.append(text)
@@ -79,16 +80,18 @@ class Cognee(FakeCognee):
         self.write_findings(found)
         return found
 
-    def ask(self, question: str, top_k: int, meter: Meter | None) -> Any:
+    def ask(self, question: str, top_k: int) -> Any:
         from types import SimpleNamespace
 
-        self.asked.append("alone" if meter is None else "in prose")
-        if meter is not None:
-            meter.end(meter.begin(100), 90, 10)
-            if self.errors.get(question):
-                raise self.errors[question].pop(0)
-        text = None if meter is None else "Postgres, it seems."
-        return SimpleNamespace(text=text, context="Nodes: …", links=self.links, decisions={"d": "absent"})
+        self.asked.append(question)
+        return SimpleNamespace(context=self.context, links=self.links, decisions={"d": "absent"})
+
+    def in_prose(self, question: str, context: str, meter: Meter) -> str:
+        meter.end(meter.begin(100), 90, 10)
+        if self.errors.get(question):
+            raise self.errors[question].pop(0)
+        self.read.append(context)
+        return "Postgres, it seems."
 
     def write_findings(self, found: Extraction) -> None:
         self.nodes |= {node.id for node in found.nodes}
@@ -449,6 +452,26 @@ def test_an_answer_names_the_memories_that_it_rests_on_and_no_hidden_one(place: 
     assert third not in place.fake.memories  # the graph was told before it was asked
 
 
+@pytest.mark.parametrize("question", ["How long do loans last?", "How long did loans last before?"])
+def test_an_answer_says_what_does_not_hold_any_more_and_has_what_holds_before_it(
+    place: Place, monkeypatch: pytest.MonkeyPatch, question: str
+) -> None:
+    old, new = "Loans last two weeks", "Loans last four weeks"
+    for day, decision in (("2026-09-01", old), ("2026-10-01", new)):
+        summary = {"topic": "Loans", "context": "Asked.", "decisions": [decision], "created_at": f"{day}T12:00:00Z"}
+        place.run("ingest", {"summary": summary}, day)
+    monkeypatch.setattr(judge, "replaces", lambda pairs, _: [0.95 for _ in pairs])
+    comparison.compare_some(place.store)
+    older, newer = (memory.id for memory in place.store.after(0, 2))
+    place.fake.links, place.fake.context = ((older, "topic"),), f"Node: Loans\n{old}\n"
+    answer = place.ask(question)
+    (read,) = place.fake.read
+    assert read == answer["context"] == f"Node: Loans\n{old} [replaced by #2, 2026-10-01: {new}]\n"
+    found = {memory["memory_id"]: memory.get("standing", {}).get("state") for memory in answer["memories"]}
+    asks_past = "before" in question
+    assert list(found.items()) == ([] if asks_past else [(newer, "holds")]) + [(older, "replaced")]
+
+
 def test_without_a_language_model_the_context_is_the_answer(tmp_path: Path) -> None:
     with open_place(tmp_path / "place", Settings()) as place:
         place.run("ingest", {"summary_text": "A raw text."}, "raw")
@@ -493,7 +516,7 @@ def test_no_answer_is_given_while_the_graph_keeps_what_was_forgotten(
 def test_where_the_model_fails_the_context_is_the_answer_at_once(place: Place, code: str) -> None:
     place.fake.errors["Which database?"] = [JobError(code)]
     answer = place.ask()
-    assert (answer["answer"], answer["context"], place.fake.asked) == (None, "Nodes: …", ["in prose", "alone"])
+    assert (answer["answer"], answer["context"], place.fake.asked) == (None, "Nodes: …", ["Which database?"])
     assert code in answer["warnings"][0]
 
 

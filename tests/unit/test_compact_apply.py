@@ -1,7 +1,5 @@
 """Applying a compaction and taking it back: one transaction each, which a repetition does not repeat."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import sqlite3

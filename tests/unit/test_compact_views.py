@@ -1,7 +1,5 @@
 """What a person and a script see of a compaction."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

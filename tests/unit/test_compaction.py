@@ -1,7 +1,5 @@
 """The record that a topic's memories become: what is united, in which order, and what is marked."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """What a real shell offers when Tab is pressed."""
 
-from __future__ import annotations
-
 import argparse
 import shutil
 import subprocess

@@ -3,8 +3,6 @@
 The labelled pairs bear the cosine that the built-in model gives them: what is found is the same without it.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The block for a prompt: what is in it, in which order, and that it keeps to its budget."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from types import SimpleNamespace

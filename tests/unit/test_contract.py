@@ -1,7 +1,5 @@
 """What holds every answer against the published shape: it takes good ones, and names what is wrong with others."""
 
-from __future__ import annotations
-
 import copy
 import json
 import re

@@ -1,7 +1,5 @@
 """Requests to the worker: obeyed once, deleted when the record shows the effect."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable
@@ -98,6 +96,9 @@ def test_a_request_that_a_running_job_outran_is_deleted_at_its_end(desk: Desk) -
     desk.control.scan()
     assert desk.record.state == "succeeded"
     assert not request.exists()
+    before = desk.record
+    assert not desk.ask("cancel-a.json", {"job_id": "a", "generation": 1}).exists(), "nor does one after the end stay"
+    assert desk.record == before
 
 
 def test_a_request_that_comes_too_late_is_deleted_and_the_job_ends_as_it_would_have(desk: Desk) -> None:

@@ -1,7 +1,5 @@
 """What the worker counts of its jobs: each step once, times never below 0, and a file that is written when it helps."""
 
-from __future__ import annotations
-
 import json
 import threading
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """What of a memory becomes nodes of the graph."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from typing import Any
@@ -56,6 +54,17 @@ RECORD = Memory(
     sources=("id-1", "id-0"),
 )
 LEGACY = Memory("id-3", 3, "legacy", Metadata(importance=0.25), "2025-11-18T00:00:00Z", text="User asked: Why?")
+REFERENCES = {"files": "bridge/ranking.py", "plans": "plan-015", "branches": "fix/order", "issues": "#7"}
+BOUNDS = {"start": "2025-11-17T14:00:00Z", "end": "2025-11-17T16:30:00Z", "turn_count": 12}
+# What a summary's node and its payload say alike.
+ALIKE = {
+    "memory_id": "id-1", "memory_number": 1, "topic": "Ranking", "topic_id": "ranking", "plan_id": "plan-015",
+    "session_id": "2025-11-17-session-1", "status": "Active", "source_created_at": "2025-11-16T00:00:00Z",
+    "importance": 0.5, "context": "How hits are ordered.", "decisions": ["Use a product", "Round to ten digits"],
+    "rationale": ["It can be explained"], "open_questions": ["Which half-life?"], "next_steps": ["Measure"],
+    **{f"references_{kind}": [name] for kind, name in REFERENCES.items()},
+    "time_scope": "2025-11-17T14:00:00Z – 2025-11-17T16:30:00Z, 12 turns",
+}  # fmt: skip
 MODELS = [
     ConversationSummary,
     DecisionRecord,
@@ -69,50 +78,21 @@ MODELS = [
 
 def test_a_summary_becomes_a_node_with_every_field() -> None:
     assert summary_from(SUMMARY).model_dump() == {
-        "memory_id": "id-1",
-        "memory_number": 1,
-        "name": "Ranking",
-        "description": "How hits are ordered.",
-        "topic": "Ranking",
-        "topic_id": "ranking",
-        "session_id": "2025-11-17-session-1",
-        "plan_id": "plan-015",
-        "status": "Active",
-        "created_at": 1763397000000,
-        "updated_at": 1763397060250,
-        "source_created_at": "2025-11-16T00:00:00Z",
-        "importance": 0.5,
-        "context": "How hits are ordered.",
-        "summary_text": render_plain(CONTENT),
-        "decisions": ["Use a product", "Round to ten digits"],
-        "rationale": ["It can be explained"],
-        "open_questions": ["Which half-life?"],
-        "next_steps": ["Measure"],
-        "references_files": ["bridge/ranking.py"],
-        "references_plans": ["plan-015"],
-        "references_branches": ["fix/order"],
-        "references_issues": ["#7"],
-        "time_scope": "2025-11-17T14:00:00Z – 2025-11-17T16:30:00Z, 12 turns",
-        "extras": '{"time_scope_bounds": {"end": "2025-11-17T16:30:00Z",'
-        ' "start": "2025-11-17T14:00:00Z", "turn_count": 12}}',
-    }
+        **ALIKE, "name": "Ranking", "description": "How hits are ordered.", "created_at": 1763397000000,
+        "updated_at": 1763397060250, "summary_text": render_plain(CONTENT),
+        "extras": json.dumps({"time_scope_bounds": BOUNDS}, sort_keys=True),
+    }  # fmt: skip
     assert summary_from(SUMMARY).references == list(CONTENT.references.flat)
 
 
 def test_a_record_becomes_a_node_with_consolidated_fields_and_its_sources() -> None:
     node = record_from(RECORD)
-    assert node.status == "DecisionRecord"
-    assert node.summary_text == render_plain(CONTENT)
-    assert node.context == "How hits are ordered."
-    assert node.consolidated_decisions == ["Use a product", "Round to ten digits"]
-    assert node.consolidated_rationale == ["It can be explained"]
-    assert node.key_open_questions == ["Which half-life?"]
-    assert node.next_steps == ["Measure"]
-    assert node.key_references_files == ["bridge/ranking.py"]
-    assert node.key_references_plans == ["plan-015"]
-    assert node.key_references_branches == ["fix/order"]
-    assert node.key_references_issues == ["#7"]
+    assert (node.status, node.summary_text) == ("DecisionRecord", render_plain(CONTENT))
     assert node.compaction_source == ["id-1", "id-0"]
+    names = {"decisions": "consolidated_decisions", "rationale": "consolidated_rationale",
+             "open_questions": "key_open_questions", "context": "context", "next_steps": "next_steps",
+             **{f"references_{kind}": f"key_references_{kind}" for kind in REFERENCES}}  # fmt: skip
+    assert {name: getattr(node, own) for name, own in names.items()} == {name: ALIKE[name] for name in names}
 
 
 def test_a_legacy_memory_becomes_a_node_of_its_text_dated_when_it_was_stored() -> None:
@@ -204,37 +184,9 @@ def test_the_payload_of_a_summary_has_the_form_of_the_schema() -> None:
     assert set(payload) == {"text", "metadata", "index_fields"}
     assert payload["index_fields"] == ["topic", "topic_id", "plan_id", "status", "created_at"]
     assert payload["metadata"] == {
-        "type": "conversation_summary",
-        "memory_id": "id-1",
-        "memory_number": 1,
-        "topic": "Ranking",
-        "topic_id": "ranking",
-        "session_id": "2025-11-17-session-1",
-        "plan_id": "plan-015",
-        "status": "Active",
-        "created_at": "2025-11-17T16:30:00Z",
-        "updated_at": "2025-11-17T16:31:00.250Z",
-        "source_created_at": "2025-11-16T00:00:00Z",
-        "importance": 0.5,
-        "tags": [],
-        "anchors": [],
-        "context": "How hits are ordered.",
-        "decisions": ["Use a product", "Round to ten digits"],
-        "rationale": ["It can be explained"],
-        "open_questions": ["Which half-life?"],
-        "next_steps": ["Measure"],
-        "references": ["bridge/ranking.py", "plan-015", "fix/order", "#7"],
-        "references_files": ["bridge/ranking.py"],
-        "references_plans": ["plan-015"],
-        "references_branches": ["fix/order"],
-        "references_issues": ["#7"],
-        "time_scope": "2025-11-17T14:00:00Z – 2025-11-17T16:30:00Z, 12 turns",
-        "time_scope_bounds": {
-            "start": "2025-11-17T14:00:00Z",
-            "end": "2025-11-17T16:30:00Z",
-            "turn_count": 12,
-        },
-    }
+        **ALIKE, "type": "conversation_summary", "created_at": "2025-11-17T16:30:00Z", "tags": [], "anchors": [],
+        "updated_at": "2025-11-17T16:31:00.250Z", "references": list(REFERENCES.values()), "time_scope_bounds": BOUNDS,
+    }  # fmt: skip
     text = parse(payload["text"])
     assert isinstance(text, Enriched)
     assert text.content == CONTENT

@@ -1,7 +1,5 @@
 """The models on this machine: the default one in the package, the multilingual one, and one that is missing."""
 
-from __future__ import annotations
-
 import hashlib
 import importlib
 import json
@@ -241,8 +239,7 @@ def test_while_the_model_of_the_store_is_here_jobs_are_submitted(
 
 
 @pytest.mark.parametrize(
-    ("more", "remedy"),
-    [({}, "EMBEDDING_API_KEY"), ({"embedding_provider": "openai_compatible"}, "EMBEDDING_ENDPOINT")],
+    ("more", "remedy"), [({}, "EMBEDDING_API_KEY"), ({"embedding_provider": "openai_compatible"}, "EMBEDDING_ENDPOINT")]
 )
 def test_an_endpoint_without_what_it_needs_is_told(tmp_path: Path, more: dict[str, str], remedy: str) -> None:
     settings = Settings(cache_dir=tmp_path, **{**REMOTE, **more})  # type: ignore[arg-type]

@@ -1,7 +1,5 @@
 """The demo: no worker stays behind, and what it shows of a hit is what holds."""
 
-from __future__ import annotations
-
 import itertools
 import subprocess
 from pathlib import Path

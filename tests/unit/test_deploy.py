@@ -1,7 +1,5 @@
 """The files of deploy: what they start, name and set is what the program has. Nothing is built or started here."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

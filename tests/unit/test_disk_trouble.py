@@ -1,7 +1,5 @@
 """A disk that refuses writes for a while: nothing that was accepted is lost or stuck, without a restart."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from pathlib import Path

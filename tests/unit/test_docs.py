@@ -1,7 +1,5 @@
 """The pages in docs/, the README.md and the changelog: what they show is what the program has, takes and computes."""
 
-from __future__ import annotations
-
 import ast
 import doctest
 import json
@@ -152,7 +150,8 @@ def named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
-def test_the_pages_hold_json_of_every_kind_that_an_asker_meets() -> None:
+def test_the_pages_hold_commands_and_json_of_every_kind_that_an_asker_meets() -> None:
+    assert len({command for page in PAGES for command in commands(page)}) > 25, "in prose and in blocks"
     kinds = {kind for _, kind, _ in JSON_BLOCKS}
     assert kinds >= {"job", "record", "reason", "control", "heartbeat", "payload.ingest", "payload.set_status"}
 

@@ -1,7 +1,5 @@
 """The quick look: what each check says of given facts, and that no state of a workspace makes the look itself fail."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -750,8 +748,7 @@ def fixed(workspace: Workspace) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    ("harm", "fix"),
-    [(open_up, "close to others"), (no_gitignore, "add .gitignore"), (old_part, "remove parts")],
+    ("harm", "fix"), [(open_up, "close to others"), (no_gitignore, "add .gitignore"), (old_part, "remove parts")]
 )
 def test_what_is_safe_to_mend_is_mended_once(used: Workspace, harm: Callable[[Workspace], None], fix: str) -> None:
     harm(used)

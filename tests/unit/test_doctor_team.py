@@ -116,12 +116,7 @@ def test_jobs_that_nobody_takes_for_more_than_ten_minutes_are_told(seconds: floa
 
 @pytest.mark.parametrize(
     ("days", "forgotten", "code"),
-    [
-        (6.9, 0, None),
-        (6.9, 2, None),
-        (8, 0, "TEAM_COPY_SILENT"),
-        (8, 1, "TEAM_COPY_HOLDS_FORGOTTEN"),
-    ],
+    [(6.9, 0, None), (6.9, 2, None), (8, 0, "TEAM_COPY_SILENT"), (8, 1, "TEAM_COPY_HOLDS_FORGOTTEN")],
 )
 def test_a_copy_that_was_not_seen_for_a_week_is_told_and_whether_it_may_hold_what_was_forgotten(
     days: float, forgotten: int, code: str | None

@@ -1,7 +1,5 @@
 """Documents: the previews of a compaction, a migration and a capture, in Markdown."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What cognee holds of earlier versions: found wherever it lies, read from a copy, and moved out of the way."""
 
-from __future__ import annotations
-
 import shutil
 import sqlite3
 from collections.abc import Iterator

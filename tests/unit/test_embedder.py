@@ -1,7 +1,5 @@
 """Text to vectors: the local model, the protocols of endpoints, and what the settings choose."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

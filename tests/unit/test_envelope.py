@@ -1,7 +1,5 @@
 """One JSON object on stdout, whole, whatever else the process prints."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -103,6 +101,14 @@ def test_text_that_is_no_unicode_does_not_break_the_answer() -> None:
     with program("answer.send({'text': 'half \\ud800 of a pair'})", stdout=subprocess.PIPE) as process:
         output, _ = process.communicate()
     assert json.loads(output) == {"text": "half ? of a pair"}
+
+
+@pytest.mark.parametrize("name", ["compact", "ingest", "migrate_summaries"])
+def test_a_script_that_is_run_by_its_path_answers_with_one_object_and_no_other_word(name: str, tmp_path: Path) -> None:
+    script = [sys.executable, str(PROJECT / "bridge" / f"{name}.py"), "--loud"]
+    done = subprocess.run(script, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (2, "")
+    assert json.loads(done.stdout)["error_code"] == "ARGUMENT_INVALID"
 
 
 def test_an_error_is_an_answer_with_code_and_remedy() -> None:

@@ -1,7 +1,5 @@
 """The table of errors."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

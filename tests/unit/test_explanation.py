@@ -1,7 +1,5 @@
 """Why a memory is found: the explain contract, over a real store."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

@@ -1,7 +1,5 @@
 """Export and import: everything comes back as it was, and what is there already stays as it is."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """The text of a scrape: what Prometheus' own reader makes of it, whatever of the worker can or cannot be read."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable

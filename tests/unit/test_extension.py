@@ -1,7 +1,5 @@
 """What the VS Code extension has in common with the program."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -14,6 +12,12 @@ EXTENSION = ROOT / "extension"
 def test_the_extension_has_the_version_of_the_program_that_it_carries() -> None:
     manifest = json.loads((EXTENSION / "package.json").read_text(encoding="utf-8"))
     assert manifest["version"] == extension_bundle.version_of(ROOT)
+
+
+def test_it_has_the_projects_licence_and_an_icon_of_the_size_that_the_marketplace_asks_for() -> None:
+    assert (EXTENSION / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+    icon = (EXTENSION / "media" / "icon.png").read_bytes()
+    assert (icon[:8], icon[16:24]) == (b"\x89PNG\r\n\x1a\n", b"\0\0\0\x80" * 2), "128 pixels"
 
 
 def test_the_packages_of_the_lock_are_counted_for_the_progress() -> None:

@@ -1,8 +1,6 @@
 """Failures and their fixes: found in a session's calls, kept as drafts, found by their error, shown when it is met
 again."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta

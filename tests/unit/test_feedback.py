@@ -1,7 +1,5 @@
 """Feedback: the last word of each person on a memory is kept, shown, and counts only where a weight is set."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing

@@ -1,7 +1,5 @@
 """Durable, private files."""
 
-from __future__ import annotations
-
 import errno
 import os
 import socket

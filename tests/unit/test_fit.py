@@ -1,7 +1,6 @@
 """Which hits are weak: over the decision records of the benchmarks, whose questions have answers or none."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +21,9 @@ LEAST = 0.2 + 0.014 * -0.2484613592984996  # what the best of 78 must reach
 
 
 @pytest.fixture(scope="module")
-def decisions(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> Shelf:
-    embedder = judged.embedder(EmbeddingConfig(cache_dir=model_cache))
-    return absent.own_shelf(tmp_path_factory.mktemp("decisions"), "decisions", embedder)
+def decisions(model_cache: Path) -> Iterator[Shelf]:
+    with absent.own_shelf("decisions", judged.embedder(EmbeddingConfig(cache_dir=model_cache))) as shelf:
+        yield shelf
 
 
 def answer(shelf: Shelf, verb: Any, **arguments: Any) -> dict[str, Any]:

@@ -1,8 +1,6 @@
 """What is said of a team's copy before it is read, and what is done about it: by the worker's files and the team's
 answer."""
 
-from __future__ import annotations
-
 import json
 import socket
 import threading

@@ -1,7 +1,5 @@
 """``cognee-memory forget``: nothing is asked for without a person's yes."""
 
-from __future__ import annotations
-
 import io
 import json
 from contextlib import closing

@@ -1,7 +1,5 @@
 """What the worker does about jobs' files before a forgetting ends, and again after it was cut off."""
 
-from __future__ import annotations
-
 import errno
 import os
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Forgetting over a real store and a job folder: what goes, what becomes of the rest, and that no byte stays."""
 
-from __future__ import annotations
-
 import json
 import os
 import sqlite3

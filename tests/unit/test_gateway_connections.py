@@ -1,7 +1,5 @@
 """How the gateway bears strangers: silent connections, doubled lengths, wrong tokens, and a log that stays short."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import socket

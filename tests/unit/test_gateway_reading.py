@@ -1,7 +1,5 @@
 """What a gateway answers from a copy that could not follow in time."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a memory says in a line of a list: its first decision that holds, never the template."""
 
-from __future__ import annotations
-
 import pytest
 
 from bridge.memory import Content, Memory, Metadata

@@ -1,7 +1,5 @@
 """What git tracks of the workspace's own folders, judged by real repositories in each form of their index."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

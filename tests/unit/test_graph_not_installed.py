@@ -1,7 +1,5 @@
 """Without cognee: what is owed to the graph, what needs it, and what a forgetting does to one of before."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """When a worker without a job brings the knowledge graph up to date."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Settings that are edited as text: what is added is read, what is removed leaves every other byte."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The hooks of other tools: what they change in a tool's file, and what the program does that a tool calls."""
 
-from __future__ import annotations
-
 import io
 import json
 import sqlite3

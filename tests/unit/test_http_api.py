@@ -1,7 +1,5 @@
 """What the HTTP server lets in, and how it answers: the real server on a real socket, over answers that are told it."""
 
-from __future__ import annotations
-
 import asyncio
 import http.client
 import json

@@ -1,7 +1,5 @@
 """What the server answers with: the settings as they are now, a bound, and when it is ready."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from datetime import datetime

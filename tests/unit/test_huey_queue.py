@@ -1,7 +1,5 @@
 """Huey's part: a wake is prompt, higher priority goes first, and a message can do nothing but name a job."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import threading

@@ -1,7 +1,5 @@
 """Job ids."""
 
-from __future__ import annotations
-
 import re
 import time
 import uuid
@@ -18,8 +16,7 @@ def test_a_job_id_is_lower_case_and_short(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["", "a" * 65, "A", "-a", "_a", ".a", "a.b", "a/b", "..", "a b", "a\n", "ä", "a\0", "٣"],
+    "text", ["", "a" * 65, "A", "-a", "_a", ".a", "a.b", "a/b", "..", "a b", "a\n", "ä", "a\0", "٣"]
 )
 def test_what_could_leave_the_folder_or_clash_on_another_system_is_no_job_id(text: str) -> None:
     assert not is_job_id(text)

@@ -1,7 +1,5 @@
 """An entry that cannot be read, moved or taken away: it stops no other, and gets one answer, not one at each look."""
 
-from __future__ import annotations
-
 import errno
 import os
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Ingestion as an operation, over a real store with a tiny embedder and a graph that takes everything."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import pytest

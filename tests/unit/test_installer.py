@@ -1,7 +1,5 @@
 """Bringing the embedding model here: every way in, every way it can break, and what stays behind."""
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import re

@@ -1,7 +1,5 @@
 """Bad input is rejected with a code and a message, and the file kept; good input beside it is accepted."""
 
-from __future__ import annotations
-
 import itertools
 import os
 from pathlib import Path

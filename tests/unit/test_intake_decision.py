@@ -1,7 +1,5 @@
 """What becomes of a well-formed job, given the record under its id and the room that is left."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Any, get_args
 

@@ -1,7 +1,5 @@
 """Nothing that the worker keeps of what was dropped holds a likely secret, and a redacted job is still the same job."""
 
-from __future__ import annotations
-
 import json
 import os
 from datetime import UTC, datetime

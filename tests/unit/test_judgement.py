@@ -1,7 +1,5 @@
 """What a language model may and may not do to a compaction."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any
@@ -168,27 +166,14 @@ def test_the_narrative_is_the_models_prose() -> None:
 
 
 @pytest.mark.parametrize(
-    "line",
-    [
-        "# ",
-        "## ",
-        "- ",
-        "* ",
-        "> ",
-        "**",
-        "[Earlier] ",
-        "[Later] ",
-        "2026-11-01: ",
-        "- 2026-11-01: [Later] # ",
-    ],
+    "line", ["# ", "## ", "- ", "* ", "> ", "**", "[Earlier] ", "[Later] ", "2026-11-01: ", "- 2026-11-01: [Later] # "]
 )
 def test_what_would_make_a_line_more_than_prose_is_taken_off(line: str) -> None:
     assert told(f"{line}{PROSE}") == (PROSE, [])
 
 
 @pytest.mark.parametrize(
-    "invented",
-    ["see https://evil.example/x", "on 2025-01-01", "as 123e4567-e89b-12d3-a456-426614174000 says"],
+    "invented", ["see https://evil.example/x", "on 2025-01-01", "as 123e4567-e89b-12d3-a456-426614174000 says"]
 )
 def test_a_narrative_that_names_what_no_memory_says_is_not_taken(invented: str) -> None:
     prose, warnings = told(f"{PROSE} {invented}.")

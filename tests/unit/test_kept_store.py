@@ -1,7 +1,5 @@
 """The reader of a process that stays: it keeps memory.db open between questions, and never answers from another one."""
 
-from __future__ import annotations
-
 import shutil
 import sqlite3
 from contextlib import closing

@@ -1,7 +1,5 @@
 """LanceDB's files are synced: each new or changed file and folder once, at first all of them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Never two workers, never none: who starts one, who waits for one that is leaving, and who has nothing to do."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The live records: each change is one durable step of the lifecycle, seen by nobody before it is written."""
 
-from __future__ import annotations
-
 import threading
 from datetime import UTC, datetime, timedelta
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The life of a job: the table, and what no walk through it can break."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime, timedelta
 from typing import Any, get_args

@@ -1,7 +1,5 @@
 """What is remembered, as lists: read beside a writer, and clear about what cannot be read."""
 
-from __future__ import annotations
-
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Which language model the settings name, and what cognee is told of it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The budgets of the language model: by job and by day, calls and tokens, whatever happens in between."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing

@@ -1,7 +1,5 @@
 """The lock: who holds it, lives. Tried with real processes and real signals."""
 
-from __future__ import annotations
-
 import errno
 import os
 import signal

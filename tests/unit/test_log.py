@@ -1,7 +1,5 @@
 """The worker's log: which form a line has, that it says which job it is about, and who may read it."""
 
-from __future__ import annotations
-
 import io
 import json
 import logging

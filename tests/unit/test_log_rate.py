@@ -1,7 +1,5 @@
 """How much of a talkative process gets into the log: a burst whole, then a trickle, and what is missing is counted."""
 
-from __future__ import annotations
-
 from hypothesis import given, strategies as st
 
 from worker.log import _BURST, _PER_SECOND, RateLimiter

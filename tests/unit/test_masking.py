@@ -1,7 +1,5 @@
 """No secret that was read from the settings is shown by the process that read it."""
 
-from __future__ import annotations
-
 import pytest
 
 from bridge.interface import envelope

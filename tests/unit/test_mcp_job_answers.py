@@ -1,7 +1,5 @@
 """What an agent reads of a job: one sentence that is true, and no field that it cannot use."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

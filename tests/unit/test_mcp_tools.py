@@ -1,7 +1,5 @@
 """What the MCP tools say of themselves: schemas that every client takes, and that are true."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

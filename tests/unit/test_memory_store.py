@@ -1,7 +1,5 @@
 """The memory store: one transaction makes memories visible, whole, with what is owed to the graph."""
 
-from __future__ import annotations
-
 import sqlite3
 import subprocess
 import sys
@@ -20,10 +18,12 @@ from bridge.embedding.embedder import Vectors
 from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata
 from bridge.settings import Settings
-from bridge.store import database, migrations, store as store_module, vector_files
+from bridge.store import database, migrations, opening, store as store_module, vector_files
 from bridge.store.full_text import table_in_force
 from bridge.store.store import Store
+from bridge.store.values import AppliedJob
 from bridge.text.passages import passages
+from jobs import clock
 from jobs.errors import JobError, Reaction
 from jobs.layout import Workspace
 
@@ -40,6 +40,13 @@ class Place:
     @contextmanager
     def opened(self, embedder: FakeEmbedder | None = None, **options: Any) -> Iterator[Store]:
         with closing(Store(self.workspace, embedder or self.embedder, **options)) as store:
+            yield store
+
+    @contextmanager
+    def having(self, *names: str) -> Iterator[Store]:
+        """It is open, and summaries of these names were added."""
+        with self.opened() as store:
+            add(store, *map(summary, names))
             yield store
 
 
@@ -114,8 +121,7 @@ def test_the_passages_of_a_memory_stand_at_its_rows(place: Place) -> None:
 def test_an_addition_that_is_aborted_leaves_nothing_and_its_rows_are_overwritten(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with place.opened() as store:
-        add(store, summary("a"))
+    with place.having("a") as store:
         with monkeypatch.context() as patch:
             patch.setattr(store.outbox, "enqueue", lambda *_: 1 / 0)
             with pytest.raises(ZeroDivisionError):
@@ -190,8 +196,7 @@ def test_a_rebuild_gives_the_same_numbers_statuses_and_vectors_and_embeds_nothin
 def test_a_vector_file_that_is_lost_while_the_store_is_open_is_made_again_before_the_next_rows(
     place: Place, damage: str, part: vector_files.Part
 ) -> None:
-    with place.opened() as store:
-        add(store, summary("a"), summary("b"))
+    with place.having("a", "b") as store:
         path = vector_files.path_of(place.workspace.vectors, 1, part)
         path.unlink() if damage == "missing" else path.write_bytes(path.read_bytes()[:-1])
         add(store, summary("c"))
@@ -202,13 +207,9 @@ def test_a_vector_file_that_is_lost_while_the_store_is_open_is_made_again_before
 @pytest.mark.parametrize("part", ["passages", "wholes"])
 @pytest.mark.parametrize("damage", ["missing", "short", "one bit", "zeros", "longer"])
 def test_a_damaged_vector_file_is_set_aside_and_made_again_without_embedding(
-    place: Place,
-    damage: str,
-    part: vector_files.Part,
-    caplog: pytest.LogCaptureFixture,
+    place: Place, damage: str, part: vector_files.Part, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with place.opened() as store:
-        add(store, summary("a"), summary("b"))
+    with place.having("a", "b") as store:
         add(store, summary("c"))
         before = everything(place.workspace)
     place.embedder.seen.clear()
@@ -249,8 +250,7 @@ WORD_DAMAGES = {
 def test_a_damaged_full_text_index_is_made_again_at_the_next_opening(
     place: Place, damage: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with place.opened() as store:
-        add(store, summary("a"), summary("b"))
+    with place.having("a", "b") as store:
         before = everything(place.workspace)
     harmed(place.workspace, damage)
     with place.opened() as store:
@@ -265,8 +265,7 @@ def test_a_damaged_full_text_index_is_made_again_at_the_next_opening(
 
 def left_with_two_memories(place: Place, closes: bool) -> None:
     """The store is closed, or the process of its writer ends."""
-    with place.opened() as store:
-        add(store, summary("a"), summary("b"))
+    with place.having("a", "b") as store:
         if not closes:
             store._connection.close()
             store._lock.release()
@@ -274,47 +273,29 @@ def left_with_two_memories(place: Place, closes: bool) -> None:
 
 
 @pytest.mark.parametrize(("closes", "noticed"), [(True, False), (False, True)], ids=["closed", "killed"])
-def test_the_vectors_of_many_memories_are_summed_after_an_unclean_end_alone(
-    place: Place,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-    closes: bool,
-    noticed: bool,
+def test_vectors_of_many_memories_are_summed_and_their_index_compared_with_the_texts_after_an_unclean_end_alone(
+    place: Place, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, closes: bool, noticed: bool
 ) -> None:
     monkeypatch.setattr(store_module, "_CHECKED_QUICKLY", 1)
     left_with_two_memories(place, closes)
     path = vector_files.path_of(place.workspace.vectors, 1)
     path.write_bytes(b"\x01" + path.read_bytes()[1:])
-    with place.opened():
-        assert ("not as it was written" in caplog.text) == noticed
-    path = vector_files.path_of(place.workspace.vectors, 2 if noticed else 1)
-    path.write_bytes(path.read_bytes()[:-1])
-    with place.opened():
-        assert "missing or short" in caplog.text, "too few are noticed in any case"
-
-
-@pytest.mark.parametrize(("closes", "noticed"), [(True, False), (False, True)], ids=["closed", "killed"])
-def test_the_index_of_many_memories_is_compared_with_their_texts_after_an_unclean_end_alone(
-    place: Place,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-    closes: bool,
-    noticed: bool,
-) -> None:
-    monkeypatch.setattr(store_module, "_CHECKED_QUICKLY", 1)
-    left_with_two_memories(place, closes)
     harmed(place.workspace, "DELETE FROM words_data WHERE id > 10")
     with place.opened():
+        assert ("not as it was written" in caplog.text) == noticed
         assert ("full-text index was damaged" in caplog.text) == noticed
+    caplog.clear()
+    path = vector_files.path_of(place.workspace.vectors, 2 if noticed else 1)
+    path.write_bytes(path.read_bytes()[:-1])
     harmed(place.workspace, f"DELETE FROM {'words' if closes else 'words_2'}_content WHERE id = 1")
     with place.opened():
-        assert "full-text index was damaged" in caplog.text, "too few are noticed in any case"
+        assert "missing or short" in caplog.text, "too few are noticed in any case"
+        assert "full-text index was damaged" in caplog.text, "the same"
 
 
 @pytest.mark.parametrize("damage", ["no index", "no settings"])
 def test_a_memory_is_stored_though_the_full_text_index_breaks_at_that_moment(place: Place, damage: str) -> None:
-    with place.opened() as store:
-        add(store, summary("a"))
+    with place.having("a") as store:
         harmed(place.workspace, WORD_DAMAGES[damage])
         assert [memory.number for memory in add(store, summary("b"))] == [2]
         assert [row[0] for row in everything(place.workspace)["words"]] == [1, 2]
@@ -341,8 +322,7 @@ def test_readers_have_the_old_full_text_index_until_the_new_one_is_whole(place: 
 
 
 def test_a_rebuild_of_words_that_was_cut_off_leaves_nothing_behind(place: Place) -> None:
-    with place.opened() as store:
-        add(store, summary("a"))
+    with place.having("a") as store:
         before = everything(place.workspace)
         harmed(
             place.workspace, migrations.WORDS.format(table="words_2"), "INSERT INTO words_2 VALUES ('half', 'of it')"
@@ -352,8 +332,7 @@ def test_a_rebuild_of_words_that_was_cut_off_leaves_nothing_behind(place: Place)
 
 
 def test_a_rebuild_that_was_cut_off_does_not_disturb_the_next(place: Place) -> None:
-    with place.opened() as store:
-        add(store, summary("a"))
+    with place.having("a") as store:
         before = everything(place.workspace)
         following = int(dict(rows_of(place.workspace, "meta"))["vector_generation"]) + 1
         vector_files.path_of(place.workspace.vectors, following).write_bytes(b"half of something" * 1000)
@@ -387,8 +366,7 @@ def test_an_empty_store_can_be_rebuilt(place: Place) -> None:
 
 
 def test_a_store_of_another_model_is_refused_unchanged(place: Place) -> None:
-    with place.opened() as store:
-        add(store, summary("a"))
+    with place.having("a"):
         before = everything(place.workspace)
     with pytest.raises(JobError, match="EMBEDDER_MISMATCH") as caught:
         Store(place.workspace, FakeEmbedder(name="other"))
@@ -401,8 +379,8 @@ def test_a_store_of_another_model_is_refused_unchanged(place: Place) -> None:
 
 
 def test_a_rebuild_takes_another_model_over(place: Place) -> None:
-    with place.opened() as store:
-        add(store, summary("a"))
+    with place.having("a"):
+        pass
     other = FakeEmbedder(dimensions=8, name="other")
     with place.opened(other, new_model=True) as store:
         assert store.model_changed
@@ -422,8 +400,8 @@ class FailingEmbedder(FakeEmbedder):
 
 def test_after_a_takeover_that_failed_the_store_is_refused_as_before(place: Place) -> None:
     """Else the next job of the same child would write the new model's vectors beside the old one's."""
-    with place.opened() as store:
-        add(store, summary("a"))
+    with place.having("a"):
+        pass
     with Stores(place.workspace, Settings()) as stores:
         stores._embedder = FailingEmbedder(name="other")
         with pytest.raises(JobError, match="EMBEDDING_FAILED"):
@@ -433,8 +411,8 @@ def test_after_a_takeover_that_failed_the_store_is_refused_as_before(place: Plac
 
 
 def test_a_store_of_a_newer_program_is_refused_unchanged(place: Place) -> None:
-    with place.opened() as store:
-        add(store, summary("a"))
+    with place.having("a"):
+        pass
     with closing(sqlite3.connect(place.workspace.memory_db)) as connection:
         connection.execute(f"PRAGMA user_version = {migrations.FORMAT + 1}")
     before = place.workspace.memory_db.read_bytes()
@@ -450,22 +428,26 @@ def test_a_file_that_is_no_database_is_said_to_be_unreadable(place: Place, conte
     place.workspace.memory_db.write_bytes(content)
     with pytest.raises(JobError, match="STORE_UNREADABLE"):
         Store(place.workspace, place.embedder)
-    with pytest.raises(JobError, match="STORE_UNREADABLE"):
-        database.open_for_reading(place.workspace)
+    reader = opening.reader_of(place.workspace)
+    for read in (
+        lambda: database.open_for_reading(place.workspace),
+        lambda: reader.is_applied(AppliedJob("a", "digest")),
+        lambda: reader.sizes(clock.parse(NOW)),
+    ):
+        with pytest.raises(JobError, match="STORE_UNREADABLE"):
+            read()
     assert place.workspace.memory_db.read_bytes() == content
 
 
 def test_the_store_is_the_users_alone(place: Place) -> None:
-    with place.opened() as store:
-        add(store, summary("a"))
+    with place.having("a"):
         for path in place.workspace.memory.rglob("*"):
             assert path.stat().st_mode & 0o077 == 0, path
 
 
 def test_readers_see_nothing_before_the_first_store_and_a_snapshot_afterwards(place: Place) -> None:
     assert database.open_for_reading(place.workspace) is None
-    with place.opened() as store:
-        add(store, summary("a"))
+    with place.having("a") as store:
         reader = database.open_for_reading(place.workspace)
         assert reader is not None
         with closing(reader):
@@ -504,8 +486,7 @@ def test_a_failure_of_the_disk_is_an_error_that_waits(error: OSError | int, code
 
 
 def test_a_transaction_that_a_full_disk_has_ended_says_so_and_the_next_one_goes_on(place: Place) -> None:
-    with place.opened() as store:
-        add(store, summary("a"))
+    with place.having("a") as store:
         (pages,) = store._connection.execute("PRAGMA page_count").fetchone()
         store._connection.execute(f"PRAGMA max_page_count = {pages + 2}")
         many = [summary(f"m{number}", context="So much. " * 50) for number in range(100)]

@@ -1,7 +1,5 @@
 """How the quality of a ranking is measured, and that the benchmarks over judged data run on data of any folder."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path
@@ -10,8 +8,8 @@ import numpy as np
 import pytest
 from fake_embedder import FakeEmbedder
 
-from benchmarks import floor, judged, quality, recency
-from benchmarks.metrics import METRICS, interval, of_query, of_run
+from benchmarks import judged, quality
+from benchmarks.metrics import METRICS, bounds, of_query, of_run, resampled
 
 
 @pytest.mark.parametrize(
@@ -41,7 +39,7 @@ def test_an_interval_holds_the_mean_and_is_narrower_with_more_queries() -> None:
     many = np.array([[0.0], [1.0]] * 1000)
     widths = []
     for scores in (few, many):
-        low, high = interval(scores, ["one"] * len(scores))
+        low, high = bounds(resampled(scores, ["one"] * len(scores)))
         assert low[0] < 0.5 < high[0]
         widths.append(high[0] - low[0])
     assert widths[1] < widths[0] / 5
@@ -49,7 +47,7 @@ def test_an_interval_holds_the_mean_and_is_narrower_with_more_queries() -> None:
 
 def test_queries_are_drawn_again_within_their_conversation() -> None:
     """Two conversations that are each of one mind leave nothing to chance."""
-    low, high = interval(np.array([[0.0]] * 5 + [[1.0]] * 5), ["a"] * 5 + ["b"] * 5)
+    low, high = bounds(resampled(np.array([[0.0]] * 5 + [[1.0]] * 5), ["a"] * 5 + ["b"] * 5))
     assert (low[0], high[0]) == (0.5, 0.5)
 
 
@@ -82,17 +80,6 @@ def test_a_memory_of_the_data_becomes_a_summary_with_its_facts_as_decisions(data
     summary = judged.payload(collection.memories[0], judged.DAY)["summary"]
     assert summary["context"] == "They met a zebra there."
     assert summary["decisions"] == ["The zebra was old."]
-
-
-@pytest.mark.parametrize("benchmark", [quality, floor, recency], ids=["quality", "floor", "recency"])
-def test_the_benchmark_runs_on_data_of_any_folder(
-    benchmark: object, data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(judged, "embedder", lambda *_: judged.OnceEmbedder(FakeEmbedder(64)))
-    benchmark.main(["--data", str(data)])  # type: ignore[attr-defined]
-    out = capsys.readouterr().out
-    assert "structured" in out
-    assert "1.000" in out if benchmark is not floor else "100.0%" in out
 
 
 def test_the_rankings_are_written_for_other_tools(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

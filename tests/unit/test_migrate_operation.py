@@ -1,7 +1,5 @@
 """Migrating, showing that first, and taking it back: over a real store, with old texts, without cognee."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """What a text of an earlier version becomes."""
 
-from __future__ import annotations
-
 import pytest
 from old_workspace import CONVERSATION, ENRICHED, ENRICHED_NEWER, NOTE, PLAIN
 

@@ -1,7 +1,5 @@
 """A store of another model than the settings name: it answers and grows with its own until a rebuild has ended."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path

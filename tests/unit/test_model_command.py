@@ -1,7 +1,5 @@
 """The commands ``model …``: the setting that they write, what they add, and what they compare."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 from pathlib import Path

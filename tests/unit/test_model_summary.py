@@ -1,7 +1,5 @@
 """What a language model reads of a segment, and what is kept of its answer."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

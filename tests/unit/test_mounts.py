@@ -1,7 +1,5 @@
 """On what kind of mount a path lies, and what may be expected there."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The session over onnxruntime's C interface gives what its Python module gives, and says what is wrong."""
 
-from __future__ import annotations
-
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What is still open: items that no later memory has closed, with the real model."""
 
-from __future__ import annotations
-
 from contextlib import closing
 from pathlib import Path
 from typing import Any

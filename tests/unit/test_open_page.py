@@ -1,7 +1,5 @@
 """Opening the page: where there is a browser, and what is told where there is none."""
 
-from __future__ import annotations
-
 import argparse
 import stat
 import webbrowser

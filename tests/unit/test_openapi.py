@@ -1,7 +1,5 @@
 """The OpenAPI document: current, whole, and true to the routes."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

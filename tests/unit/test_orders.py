@@ -1,7 +1,5 @@
 """Orders to an assistant in the texts of memories are told by their words, and marked."""
 
-from __future__ import annotations
-
 import pytest
 from shelf import summary
 

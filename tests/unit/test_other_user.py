@@ -1,7 +1,5 @@
 """Another user of the machine: a process of that user finds nothing to read, list or write. Only root can test that."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

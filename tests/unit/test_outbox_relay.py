@@ -1,7 +1,5 @@
 """Paying the outbox and making derived data anew, in slices between which other jobs run over the same stores."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -13,9 +11,10 @@ from typing import Any
 import fake_graph
 import pytest
 from fake_embedder import FakeEmbedder
+from old_workspace import TEXTS, OldWorkspace
 
 from bridge import slices
-from bridge.graph import graph_files
+from bridge.graph import earlier_stores, graph_files
 from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata
 from bridge.settings import Settings
@@ -265,9 +264,7 @@ def test_the_graph_is_told_which_record_supersedes_which_whenever_either_is_writ
 
 
 @pytest.mark.usefixtures("every_slice")
-def test_all_is_paid_in_slices_in_which_other_jobs_may_close_the_graph_and_add(
-    stores: WithFakeGraph,
-) -> None:
+def test_all_is_paid_in_slices_in_which_other_jobs_may_close_the_graph_and_add(stores: WithFakeGraph) -> None:
     add(stores, *(f"m{number:03d}" for number in range(300)))
     said: list[dict[str, Any]] = []
 
@@ -445,6 +442,15 @@ def test_a_graph_that_ends_its_process_twice_as_it_is_opened_is_set_aside(openab
     assert [opened(), opened()] == [1, 1]
     openable.graph.close(cleanly=False)
     assert [opened(), opened()] == [1, 1]
+
+
+def test_stores_that_another_program_filled_are_moved_for_a_migration_before_the_first_opening(
+    openable: Openable, workspace: Workspace
+) -> None:
+    theirs = OldWorkspace(workspace.root, "0.4.1").store
+    assert openable.graph.open() is openable.fake
+    assert (theirs.exists(), len(earlier_stores.find(workspace).texts)) == (False, len(TEXTS))
+    assert openable.aside == [], "they are not ours, and not damaged"
 
 
 def test_a_graph_of_another_model_is_set_aside_and_made_again_when_it_is_opened(openable: Openable) -> None:

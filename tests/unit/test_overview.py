@@ -1,7 +1,5 @@
 """A workspace at a glance, however it stands."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Fitting hits into a token budget."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, strategies as st
 

@@ -1,7 +1,5 @@
 """The page's files: the library is as published, and nothing of ours could make markup or ask another host."""
 
-from __future__ import annotations
-
 import re
 from hashlib import sha256
 from pathlib import Path

@@ -1,7 +1,5 @@
 """From the bytes of a file to a job, or to the reason why it cannot be one."""
 
-from __future__ import annotations
-
 import codecs
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """What of a memory is embedded."""
 
-from __future__ import annotations
-
 from hypothesis import given, strategies as st
 
 from bridge.memory import Content, Memory, Metadata

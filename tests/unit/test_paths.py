@@ -1,7 +1,5 @@
 """Files that a job names: inside the workspace, by a way without a link, or not at all."""
 
-from __future__ import annotations
-
 import os
 import socket
 import sys

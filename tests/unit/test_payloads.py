@@ -1,7 +1,5 @@
 """The payload of each kind: what passes, what does not, and how it is said."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

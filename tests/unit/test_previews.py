@@ -1,7 +1,5 @@
 """A compaction's preview: what the operation answers, how it is kept, and that nothing else changes."""
 
-from __future__ import annotations
-
 import json
 import os
 import sqlite3

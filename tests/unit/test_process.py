@@ -1,7 +1,5 @@
 """The worker's composition root."""
 
-from __future__ import annotations
-
 import shutil
 import threading
 from collections.abc import Iterator
@@ -259,11 +257,7 @@ def test_a_worker_lets_the_child_of_one_whose_lock_file_was_removed_finish(
 
 @pytest.mark.parametrize(
     ("waits", "is_paused", "order"),
-    [
-        (True, False, ["child", "worker"]),
-        (True, True, ["worker"]),
-        (False, False, ["worker"]),
-    ],
+    [(True, False, ["child", "worker"]), (True, True, ["worker"]), (False, False, ["worker"])],
 )
 def test_where_jobs_wait_the_child_loads_while_the_worker_does(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, waits: bool, is_paused: bool, order: list[str]

@@ -1,7 +1,5 @@
 """Stopping, restarting and draining: which process gets a signal, and when a command says that the worker has gone."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Measurements of processes never raise."""
 
-from __future__ import annotations
-
 import errno
 import os
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What a person sees who waits: a line that moves on a terminal, and nothing but reasons anywhere else."""
 
-from __future__ import annotations
-
 import io
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A memory as a note in a prompt: no word of it can be taken for ours, and cutting it shows."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, strategies as st
 from shelf import legacy, record, summary

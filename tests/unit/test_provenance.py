@@ -1,7 +1,5 @@
 """A repository does not act by being cloned or pulled: what came with it is kept and not run."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """LongMemEval, LoCoMo and BEAM are read as they are published, and judged like any other set."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

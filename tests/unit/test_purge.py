@@ -1,7 +1,5 @@
 """``cognee-memory purge``: it removes what this user's programs made, and nothing else."""
 
-from __future__ import annotations
-
 import io
 import shutil
 from pathlib import Path

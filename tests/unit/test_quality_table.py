@@ -1,9 +1,6 @@
-"""The table of quality over several sets, the change beside a baseline, kept embeddings and questions put otherwise."""
-
-from __future__ import annotations
+"""The table of quality over several sets, the change beside a baseline, and kept embeddings."""
 
 import json
-import random
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +9,7 @@ import numpy as np
 import pytest
 from fake_embedder import FakeEmbedder
 
-from benchmarks import commit, judged, quality, robustness
+from benchmarks import commit, judged, quality
 from benchmarks.once_embedder import OnceEmbedder
 from bridge.embedding.embedder import Vectors
 
@@ -141,19 +138,3 @@ def test_a_model_of_the_same_name_with_other_weights_gets_vectors_of_its_own(tmp
 def test_the_kept_file_holds_no_text(tmp_path: Path) -> None:
     OnceEmbedder(FakeEmbedder(64), tmp_path).embed(["a secret pier"])
     assert b"secret pier" not in (tmp_path / "embeddings.db").read_bytes()
-
-
-def test_a_question_is_put_otherwise_in_the_same_way_each_time() -> None:
-    question = "Why are people logged out after a Restart?"
-    for change in robustness.VARIANTS.values():
-        assert change(question, random.Random("q1")) == change(question, random.Random("q1"))
-    wrong = robustness.misspelled(question, random.Random("q1"))
-    assert sum(a != b for a, b in zip(question.split(), wrong.split(), strict=True)) == 2  # of its four long words
-    assert sorted(robustness.reordered(question, random.Random("q1")).split()) == sorted(question[:-1].split())
-    assert robustness.polite(question).startswith("could you please tell me why are people")
-
-
-def test_the_table_of_robustness_is_made_of_any_sets(sets: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    robustness.main(["--data", str(sets)])
-    out = capsys.readouterr().out
-    assert "| as written | 1.000 | 1.000 |" in out

@@ -1,7 +1,5 @@
 """Asking the running worker: what is sent, to whom, and that any doubt at all means answering ourselves."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import socket

@@ -1,7 +1,5 @@
 """A question's arguments: their defaults, ranges and nonsense."""
 
-from __future__ import annotations
-
 import math
 from datetime import UTC, datetime
 from typing import Any

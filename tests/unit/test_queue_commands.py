@@ -1,7 +1,5 @@
 """The commands about the queue without a worker: what they show, what they ask for, and when they ask back."""
 
-from __future__ import annotations
-
 import json
 from datetime import timedelta
 from pathlib import Path

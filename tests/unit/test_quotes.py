@@ -1,7 +1,5 @@
 """Telling whether a file quotes a memory, in whatever form it does."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """How a score comes about."""
 
-from __future__ import annotations
-
 import math
 from datetime import UTC, datetime, timedelta
 

@@ -1,7 +1,5 @@
 """Ready means: a worker works, has said so lately, and the store can be read; else the reason is named."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """All jobs at a glance: what is read anew and what is not, pages, causes, what was done over time."""
 
-from __future__ import annotations
-
 import json
 import os
 from datetime import UTC, datetime, timedelta
@@ -226,7 +224,7 @@ def test_activity_puts_each_end_into_its_span_with_quantiles() -> None:
     ]
     spans = record_cache.activity(found, NOW, hours=1, buckets=6)
     assert [span["ended"] for span in spans] == [
-        *({"succeeded": 1}, {"succeeded": 1, "failed": 1}, {}, {}, {}, {"succeeded": 1}),
+        *({"succeeded": 1}, {"succeeded": 1, "failed": 1}, {}, {}, {}, {"succeeded": 1})
     ]
     assert (spans[0]["at"], spans[5]["at"]) == (at(-60), at(-10))
     assert spans[1]["waited_ms"] == {"p50": 0, "p95": 60_000}

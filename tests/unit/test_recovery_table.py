@@ -1,7 +1,5 @@
 """What a stop at any moment may have left is mended, and mending twice equals mending once."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -23,15 +21,7 @@ from jobs.parse import parse_job
 from jobs.states import ENDS, State
 from worker.inbox.intake import Intake
 from worker.scheduling.ledger import Ledger
-from worker.scheduling.recovery import (
-    REPAIRS,
-    CopyIs,
-    RecordIs,
-    Repair,
-    reconcile,
-    recover,
-    survey,
-)
+from worker.scheduling.recovery import REPAIRS, CopyIs, RecordIs, Repair, reconcile, recover, survey
 from worker.scheduling.runnable_jobs import ExecutingJobs
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)

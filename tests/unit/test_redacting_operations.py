@@ -1,7 +1,5 @@
 """What operations store, answer and send to a language model holds no likely secret, wherever a text comes from."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack

@@ -1,7 +1,5 @@
 """Likely secrets are found and replaced, what only looks like one stays, and nothing takes more than linear time."""
 
-from __future__ import annotations
-
 import json
 import string
 from collections.abc import Callable

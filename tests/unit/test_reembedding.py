@@ -1,7 +1,5 @@
 """The rebuild that a worker drops by itself."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import time

@@ -1,7 +1,5 @@
 """Which references are files, plans, branches and issues."""
 
-from __future__ import annotations
-
 import time
 
 import pytest
@@ -127,8 +125,7 @@ def test_the_first_plan_that_is_named_gives_the_plan_id(texts: list[str], plan: 
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["/" * 200_000 + " x", "plan " + "1" * 200_000 + "x", "a." * 100_000, "fix/" + "a." * 100_000 + " "],
+    "text", ["/" * 200_000 + " x", "plan " + "1" * 200_000 + "x", "a." * 100_000, "fix/" + "a." * 100_000 + " "]
 )
 def test_a_huge_reference_is_classified_in_no_time(text: str) -> None:
     began = time.process_time()

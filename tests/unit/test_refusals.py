@@ -1,7 +1,5 @@
 """A job for what is not in the store is not submitted; anything that the store cannot answer is left to the job."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -65,12 +63,7 @@ def error_of(workspace: Workspace, kind: str, **payload: Any) -> JobError:
         ("cognify", {"memory_ids": ["a", NO_UUID]}, "MEMORY_NOT_FOUND", NO_UUID),
         ("set_status", {"memory_id": NO_UUID, "status": "Draft"}, "MEMORY_NOT_FOUND", NO_UUID),
         ("set_status", {"memory_id": "d", "status": "Draft"}, "ARGUMENT_INVALID", "#4 has no status"),
-        (
-            "set_status",
-            {"memory_id": "a", "status": "Superseded", "replaced_by": NO_UUID},
-            "MEMORY_NOT_FOUND",
-            NO_UUID,
-        ),
+        ("set_status", {"memory_id": "a", "status": "Superseded", "replaced_by": NO_UUID}, "MEMORY_NOT_FOUND", NO_UUID),
         ("feedback", {"memory_id": NO_UUID, "verdict": "wrong"}, "MEMORY_NOT_FOUND", NO_UUID),
         ("set_status", {"memory_id": "e", "status": "Draft"}, "ARGUMENT_INVALID", "#5 is a decision record"),
     ],

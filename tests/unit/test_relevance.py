@@ -1,7 +1,5 @@
 """That the right memory comes first, and none where none fits: with the real model, through the real retrieval."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -1,7 +1,5 @@
 """What is asked about the queue: which jobs are meant, what the worker is told, and what became of it."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Iterator

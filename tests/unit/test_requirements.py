@@ -1,7 +1,5 @@
 """The lock: what is installed is what was chosen, file for file."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path
@@ -43,10 +41,7 @@ def test_what_users_install_is_what_was_tested() -> None:
 
 def test_every_direct_dependency_is_in_its_lock() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    for direct, lock in (
-        (project["dependencies"], FOR_USERS),
-        (project["optional-dependencies"]["dev"], FOR_TESTS),
-    ):
+    for direct, lock in ((project["dependencies"], FOR_USERS), (project["optional-dependencies"]["dev"], FOR_TESTS)):
         assert {name_of(one) for one in direct} <= {name_of(entry) for entry in lock}
 
 

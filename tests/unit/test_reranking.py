@@ -1,7 +1,5 @@
 """A reranker: one in a folder and one behind an endpoint, and as the second stage of a question."""
 
-from __future__ import annotations
-
 import json
 import math
 import shutil

@@ -1,7 +1,5 @@
 """What may rest on a decision that was replaced: seldom missed, and never said where a reader would laugh at it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

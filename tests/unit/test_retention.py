@@ -1,7 +1,5 @@
 """What has ended goes when its time is over: by age and by number, a part at a time, and never what still lives."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace

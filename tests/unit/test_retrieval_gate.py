@@ -1,7 +1,5 @@
 """That retrieval with its default settings finds what it found before, over the decision records of the benchmarks."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What the runner makes of a job whatever goes wrong beside it: each that was started is brought to a next state."""
 
-from __future__ import annotations
-
 import errno
 import threading
 from collections.abc import Callable
@@ -181,15 +179,20 @@ def test_long_work_that_is_not_trusted_with_others_stops_with_the_worker_all_the
     assert (bench.child.ended, bench.record("long").state, bench.record("long").crashes) == (["stopped"], "queued", 1)
 
 
-def test_a_long_comparison_lets_short_jobs_in_between_and_is_not_let_in_twice(bench: Bench) -> None:
+def test_a_long_comparison_lets_short_jobs_in_between_and_is_not_let_in_twice_and_no_forgetting_is(
+    bench: Bench,
+) -> None:
+    """A forgetting would change what the comparison has read."""
     for job_id in ("long", "other"):
         bench.accept(job_id, "compact", {"topic_id": job_id})
     bench.accept("short", "ask", {"question": "?"})
+    bench.accept("forget", "forget", {"topic_id": "long"})
 
     def gives_way(request: Request, options: dict[str, Any]) -> dict[str, Any]:
         if request["jobs"][0]["job_id"] == "long":
             options["on_pause"]()
-            assert {bench.record(job_id).state for job_id in ("other", "short")} == {"succeeded"}
+            states = [bench.record(job_id).state for job_id in ("other", "short", "forget")]
+            assert states == ["succeeded", "succeeded", "queued"]
         else:
             assert options["on_pause"] is None
         return succeeded(request)
@@ -197,6 +200,24 @@ def test_a_long_comparison_lets_short_jobs_in_between_and_is_not_let_in_twice(be
     bench.child.answer = gives_way
     bench.runner.run_if_due("long")
     assert bench.record("long").state == "succeeded"
+
+
+@pytest.mark.parametrize("held", ["paused", "stopping"])
+def test_a_runner_that_is_paused_or_stopping_begins_nothing_not_even_in_the_pause_of_long_work(
+    bench: Bench, held: str
+) -> None:
+    bench.accept("long", "rebuild", {"what": "index"})
+    bench.accept("short", "ask", {"question": "?"})
+
+    def gives_way(request: Request, options: dict[str, Any]) -> dict[str, Any]:
+        getattr(bench.runner, held).set()
+        options["on_pause"]()
+        return succeeded(request)
+
+    bench.child.answer = gives_way
+    bench.runner.run_if_due("long")
+    bench.runner.run_if_due("short")
+    assert [bench.record(job_id).state for job_id in ("long", "short")] == ["succeeded", "queued"]
 
 
 class UpkeepInName:

@@ -1,7 +1,5 @@
 """Many memories: what is kept between questions, two stages, and answers that do not depend on either."""
 
-from __future__ import annotations
-
 import random
 import shutil
 import sqlite3

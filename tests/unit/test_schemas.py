@@ -1,7 +1,5 @@
 """docs/schemas: current, true to what the program reads and writes, and usable as its page says."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """What is left of a job's files when a memory is forgotten: all but the texts."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any

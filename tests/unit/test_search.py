@@ -14,7 +14,7 @@ import shelf as shelf_module
 from fake_embedder import FakeEmbedder
 from hypothesis import HealthCheck, given, settings, strategies as st
 from questions import answer_to
-from shelf import EVERYTHING, NOW, STORED, legacy, summary
+from shelf import EVERYTHING, NOW, STORED, legacy, record, summary
 
 from bridge.embedding.config import EmbeddingConfig
 from bridge.embedding.embedder import Vectors
@@ -350,6 +350,14 @@ def test_a_hidden_memory_is_not_retrieved(shelf: Shelf) -> None:
     shelf.add(summary("a", "queue"), summary("b", "queue"))
     shelf.sql("UPDATE memories SET hidden = 1 WHERE id = 'a'")
     assert shelf.ids("queue") == ["b"]
+
+
+def test_a_hit_has_its_importance_also_of_a_legacy_memory_and_a_records_its_sources(shelf: Shelf) -> None:
+    shelf.add(summary("s", "queue", importance=0.5), legacy("l", "queue", importance=0.25))
+    shelf.add(record("r", "queue", ("a", "b")))
+    hits = {hit["memory_id"]: hit for hit in shelf.ask("queue")["results"]}
+    assert [hits[name]["importance"] for name in "slr"] == [0.5, 0.25, None]
+    assert hits["r"]["compaction_source"] == ["a", "b"]
 
 
 def test_legacy_memories_stand_among_the_rest_or_behind_them(shelf: Shelf) -> None:

@@ -1,7 +1,5 @@
 """How far the clock of a team's server is ahead of this machine's."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from typing import cast
 

@@ -1,7 +1,5 @@
 """The files of docs/service: each is what its system reads, and starts a command that the program has."""
 
-from __future__ import annotations
-
 import configparser
 import os
 import plistlib

@@ -1,7 +1,5 @@
 """How a session of the docs is compared with a run: what may differ, and what may not."""
 
-from __future__ import annotations
-
 import pytest
 from sessions import Session, Step, steps
 

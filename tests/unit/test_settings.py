@@ -1,7 +1,5 @@
 """Settings: which source wins, what a workspace may set, and the user's own file."""
 
-from __future__ import annotations
-
 import io
 import os
 import sys

@@ -1,7 +1,5 @@
 """What ``setup --graph`` and ``--team`` install, and where they refuse to."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

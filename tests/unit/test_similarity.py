@@ -1,7 +1,5 @@
 """Close pairs of vectors are found in blocks as in the whole matrix."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The job folder: what is written in which order, and what an asker does with no process but its own."""
 
-from __future__ import annotations
-
 import json
 import os
 import stat

@@ -1,7 +1,5 @@
 """What holds: which statements newer ones replaced is found once, kept, and shown in every answer."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import sqlite3
@@ -56,18 +54,17 @@ Judge = Callable[[Sequence[tuple[str, str]], Any], list[float]]
 
 
 def memory(
-    memory_id: str,
-    day: str | None,
-    *decisions: str,
-    status: str = "Active",
-    kind: str = "summary",
-    topic: str = "",
-    context: str = "",
+    memory_id: str, day: str, *decisions: str, status: str = "Active", kind: str = "summary", **said: str
 ) -> Memory:
-    date = None if day is None else f"{day}T12:00:00Z"
-    known = Metadata(topic_id=memory_id if topic else "loans", status=status, created_at=date)  # type: ignore[arg-type]
-    content = Content(topic or f"Topic of {memory_id}", context or f"Said in {memory_id}.", decisions)
-    return Memory(memory_id, 0, kind, known, "2026-11-19T12:00:00Z", content)  # type: ignore[arg-type]
+    topic, topic_id = said.get("topic", ""), said.get("topic_id", memory_id if "topic" in said else "loans")
+    known = Metadata(topic_id=topic_id, status=status, created_at=f"{day}T12:00:00Z")
+    content = Content(topic or f"Topic of {memory_id}", said.get("context", f"Said in {memory_id}."), decisions)
+    return Memory(memory_id, 0, kind, known, "2026-11-19T12:00:00Z", content)
+
+
+FIRST, SECOND = memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", NEW)
+KEEPS = memory("b", "2026-10-01", "A reader keeps a book for 28 days")
+RECORD = {"status": "DecisionRecord", "kind": "decision_record"}
 
 
 def saying(probability: float, *pairs: tuple[str, str]) -> Judge:
@@ -125,49 +122,35 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
 
 def test_the_statements_of_a_memory_are_its_decisions_and_not_what_a_record_says_of_earlier_times() -> None:
     lines = ("[Later] B holds (2026-10-01, #2) supersedes A holds", "[Earlier] A holds (2026-09-01, #1)")
-    (text,) = statements(memory("r", "2026-10-01", *lines, status="DecisionRecord", kind="decision_record")).values()
+    (text,) = statements(memory("r", "2026-10-01", *lines, **RECORD)).values()
     assert "B holds" in text
     assert statements(memory("none", "2026-10-01")) == {}
 
 
 def test_a_decision_of_a_record_is_the_decision_that_it_was_in_its_source() -> None:
-    lines = (
-        "[Later] B holds (2026-10-01, #2) supersedes A holds (2026-09-01, #1)",
-        "[Earlier] A holds (2026-09-01, #1)",
-    )
-    record = memory("r", "2026-10-01", *lines, status="DecisionRecord", kind="decision_record")
+    line = "[Later] B holds (2026-10-01, #2) supersedes A holds (2026-09-01, #1)"
+    record = memory("r", "2026-10-01", line, "[Earlier] A holds (2026-09-01, #1)", **RECORD)
     source = memory("s", "2026-10-01", "B holds.")
     assert list(map(digest, statements(record).values())) == list(map(digest, statements(source).values()))
 
 
 def test_what_stands_beside_each_other_in_one_memory_is_not_replaced_by_a_repetition_of_one(place: Place) -> None:
-    place.compared(
-        saying(0.95),
-        memory("a", "2026-09-01", OLD, NEW),
-        memory("b", "2026-10-01", NEW),
-        memory("c", "2026-10-02", "No loans"),
-    )
-    fallen = {(row.older, row.newer) for row in lists_of(place)}
-    assert fallen == {(1, 3), (2, 3)}
-
-
-def lists_of(place: Place) -> Sequence[Replacement]:
+    place.compared(saying(0.95), memory("a", "2026-09-01", OLD, NEW), SECOND, memory("c", "2026-10-02", "No loans"))
     with reader_of(place.workspace).lists() as lists:
-        return lists.replacements()
+        assert {(row.older, row.newer) for row in lists.replacements()} == {(1, 3), (2, 3)}
 
 
 @pytest.mark.parametrize("first", ["older", "newer"])
 def test_the_date_says_which_is_the_newer_whatever_was_stored_first(place: Place, first: str) -> None:
     place.judge(saying(0.95))
-    both = [memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", NEW)]
-    place.add(*(both if first == "older" else reversed(both)))
+    place.add(*([FIRST, SECOND] if first == "older" else [SECOND, FIRST]))
     place.compare()
     older = 1 if first == "older" else 2
     assert [(row[0], row[2], row[4]) for row in place.pairs()] == [(older, 3 - older, 0.95)]
 
 
 def test_of_two_memories_of_the_same_date_none_replaces_the_other_for_certain(place: Place) -> None:
-    place.compared(saying(0.99), memory("a", "2026-09-01", OLD), memory("b", "2026-09-01", NEW))
+    place.compared(saying(0.99), FIRST, memory("b", "2026-09-01", NEW))
     assert [DISPUTED <= row[4] < REPLACED for row in place.pairs()] == [True]
 
 
@@ -191,7 +174,7 @@ def test_decisions_of_two_topics_are_at_most_disputed_and_only_where_the_topics_
 
 
 def test_what_is_superseded_already_is_not_said_to_be_replaced(place: Place) -> None:
-    place.compared(saying(0.95), memory("a", "2026-09-01", OLD, status="Superseded"), memory("b", "2026-10-01", NEW))
+    place.compared(saying(0.95), memory("a", "2026-09-01", OLD, status="Superseded"), SECOND)
     hits = place.ask(include_superseded=True)["results"]
     assert [("standing" in hit, hit["status_multiplier"]) for hit in hits] == [(False, 1.0), (False, 0.4)]
 
@@ -210,7 +193,7 @@ def test_a_memory_is_compared_once_and_all_are_again_with_another_judge(
         asked.extend(pairs)
         return [0.9] * len(pairs)
 
-    place.compared(counting, memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", NEW))
+    place.compared(counting, FIRST, SECOND)
     place.compare()
     assert asked == [(OLD, NEW)]
     monkeypatch.setattr(judge, "IDENTITY", "another")
@@ -220,14 +203,14 @@ def test_a_memory_is_compared_once_and_all_are_again_with_another_judge(
 
 
 def test_a_memory_that_was_cut_off_before_it_was_compared_is_compared_by_the_next_process(place: Place) -> None:
-    place.add(memory("a", "2026-09-01", OLD))
+    place.add(FIRST)
 
     def fails(pairs: Sequence[tuple[str, str]], _: Any) -> list[float]:
         raise KeyboardInterrupt
 
     place.judge(fails)
     place.compare()
-    place.add(memory("b", "2026-10-01", NEW))
+    place.add(SECOND)
     with pytest.raises(KeyboardInterrupt):
         place.compare()
     place.judge(saying(0.95))
@@ -249,7 +232,7 @@ def test_made_again_from_the_texts_it_is_the_same(place: Place) -> None:
 
 
 def test_what_is_forgotten_takes_its_pairs_along(place: Place) -> None:
-    place.compared(saying(0.95), memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", NEW))
+    place.compared(saying(0.95), FIRST, SECOND)
     assert place.order() == ["b", "a"]
     with closing(place.store()) as store, store.change("2026-11-20T12:00:00Z") as change:
         change.drop(["b"])
@@ -262,24 +245,19 @@ def test_what_is_forgotten_takes_its_pairs_along(place: Place) -> None:
 
 
 def test_what_was_replaced_stands_below_what_replaced_it_and_both_say_so(place: Place) -> None:
-    place.add(memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", "A reader keeps a book for 28 days"))
+    place.add(FIRST, KEEPS)
     assert place.order()[0] == "a", "by itself the older one fits better"
     place.judge(saying(0.95))
     place.compare()
     newer, older = place.ask(best_passages=True)["results"]
     assert (newer["memory_id"], older["memory_id"]) == ("b", "a")
     assert older["standing"] == {
-        "state": "replaced",
-        "statement": OLD,
+        "state": "replaced", "statement": OLD,
         "by": {
             "memory_id": "b", "memory_number": 2, "statement": "A reader keeps a book for 28 days",
             "dated_at": "2026-10-01T12:00:00Z",
         },
-        "since": "2026-10-01T12:00:00Z",
-        "confidence": 0.95,
-        "cause": "judge",
-        "replaces": [],
-        "inherited_from": None,
+        "since": "2026-10-01T12:00:00Z", "confidence": 0.95, "cause": "judge", "replaces": [], "inherited_from": None,
     }  # fmt: skip
     assert (newer["standing"]["state"], newer["standing"]["inherited_from"]) == ("holds", 1)
     assert [(each["statement"], each["state"]) for each in newer["standing"]["replaces"]] == [(OLD, "replaced")]
@@ -287,9 +265,7 @@ def test_what_was_replaced_stands_below_what_replaced_it_and_both_say_so(place: 
 
 
 def test_the_score_is_the_product_of_its_factors_and_explain_shows_the_same_to_the_last_digit(place: Place) -> None:
-    place.compared(
-        saying(0.95), memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", "A reader keeps a book for 28 days")
-    )
+    place.compared(saying(0.95), FIRST, KEEPS)
     hits = place.ask()["results"]
     for hit in hits:
         product = hit["semantic_score"] * hit["recency_multiplier"] * hit["status_multiplier"]
@@ -305,16 +281,14 @@ def test_the_score_is_the_product_of_its_factors_and_explain_shows_the_same_to_t
 
 
 def test_what_is_only_disputed_stands_below_the_newer_one_and_is_marked(place: Place) -> None:
-    place.compared(
-        saying(0.75), memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", "A reader keeps a book for 28 days")
-    )
+    place.compared(saying(0.75), FIRST, KEEPS)
     newer, older = place.ask()["results"]
     assert (newer["memory_id"], older["standing"]["state"]) == ("b", "disputed")
     assert older["status_multiplier"] > 0.5
 
 
 def test_a_list_and_a_whole_memory_say_which_decision_was_replaced_and_by_what(place: Place) -> None:
-    place.compared(saying(0.95, (OLD, NEW)), memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", NEW))
+    place.compared(saying(0.95, (OLD, NEW)), FIRST, SECOND)
     newer, older = listing.memories(place.workspace, 9)
     assert (newer["excerpt"], newer["standings"]) == (NEW, [])
     assert older["excerpt"] == f"[replaced by #2] {OLD}"
@@ -326,11 +300,7 @@ def test_a_list_and_a_whole_memory_say_which_decision_was_replaced_and_by_what(p
 
 
 def test_a_memory_answers_by_its_other_decisions_as_before(place: Place) -> None:
-    place.compared(
-        saying(0.95, (OLD, NEW)),
-        memory("a", "2026-09-01", OLD, "The reading room closes at eight"),
-        memory("b", "2026-10-01", NEW),
-    )
+    place.compared(saying(0.95, (OLD, NEW)), memory("a", "2026-09-01", OLD, "The reading room closes at eight"), SECOND)
     first = place.ask("when does the reading room close")["results"][0]
     assert (first["memory_id"], first["status_multiplier"], "standing" in first) == ("a", 1.0, False)
 
@@ -353,39 +323,41 @@ def test_a_newer_one_that_may_replace_it_stands_first_where_both_answer_and_is_n
 
 
 def test_a_newer_one_that_may_replace_it_changes_nothing_where_it_does_not_answer(place: Place) -> None:
-    place.judge(saying(POSSIBLE + 0.1))
-    place.add(memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", "Quince jam for zebras"))
-    place.compare()
+    place.compared(saying(POSSIBLE + 0.1), FIRST, memory("b", "2026-10-01", "Quince jam for zebras"))
     assert len(place.pairs()) == 1
     assert ["standing" in hit for hit in place.ask()["results"]] == [False, False]
 
 
-@pytest.mark.parametrize(("topic", "first"), [("", ("b", 0.69)), ("Zebras", ("a", 0.68))])
+@pytest.mark.parametrize(("topic", "first"), [({}, ("b", 0.69)), ({"topic": "Zebras"}, ("a", 0.68))])
 def test_what_is_likely_replaced_is_marked_and_stands_below_also_what_does_not_answer_if_the_topic_is_the_same(
-    place: Place, topic: str, first: tuple[str, float]
+    place: Place, topic: dict[str, str], first: tuple[str, float]
 ) -> None:
-    newer = memory("b", "2026-10-01", "Quince jam for zebras", topic=topic)
-    place.compared(saying(LIKELY), memory("a", "2026-09-01", OLD), newer)
+    newer = memory("b", "2026-10-01", "Quince jam for zebras", **topic)
+    place.compared(saying(LIKELY), FIRST, newer)
     ((*_, probability),) = [pair[:5] for pair in place.pairs()]
     assert (place.order()[0], probability) == first
     states = {hit["memory_id"]: hit["standing"]["state"] for hit in place.ask()["results"] if "standing" in hit}
     assert states["a"] == "disputed"
     found = [hit["memory_id"] for hit in place.ask(relevance_floor=0.3)["results"]]
-    assert found == (["b", "a"] if topic == "" else ["a"]), "what keeps its place brings nothing in"
+    assert found == (["a"] if topic else ["b", "a"]), "what keeps its place brings nothing in"
     assert review.pairs(place.workspace, all_of_them=True) == []
+    (older, newer) = review.sides(place.workspace, "1/2")  # an answer names it, so it can be settled
+    assert (older["statement"], newer["memory_number"], review.pair(place.workspace, "1/2/2")) == (OLD, 2, None)
+
+
+def test_of_several_pairs_that_only_answers_name_none_is_settled_by_the_numbers_of_the_memories(place: Place) -> None:
+    older = memory("a", "2026-09-01", OLD, "Loans of films last two days")
+    place.compared(saying(POSSIBLE), older, SECOND)
+    assert len(place.pairs()) == 2
+    assert review.pair(place.workspace, "1/2") is None
 
 
 @pytest.mark.parametrize("newer_context", ["How long books may be kept.", "Readers with children asked for it."])
 def test_a_sentence_of_the_context_that_repeats_the_question_does_not_keep_the_replaced_one_first(
     place: Place, newer_context: str
 ) -> None:
-    place.judge(saying(0.95, (OLD, NEW)))
-    contexts = {"a": "How long books may be kept.", "b": newer_context}
-    for memory_id, day, decision in (("a", "2026-09-01", OLD), ("b", "2026-10-01", NEW)):
-        content = Content(f"Topic of {memory_id}", contexts[memory_id], (decision,))
-        known = Metadata(topic_id="loans", status="Active", created_at=f"{day}T12:00:00Z")
-        place.add(Memory(memory_id, 0, "summary", known, "2026-11-19T12:00:00Z", content))
-    place.compare()
+    older = memory("a", "2026-09-01", OLD, context="How long books may be kept.")
+    place.compared(saying(0.95, (OLD, NEW)), older, memory("b", "2026-10-01", NEW, context=newer_context))
     newer, older = place.ask("how long may books be kept")["results"]
     assert (newer["memory_id"], older["standing"]["state"]) == ("b", "replaced")
 
@@ -394,13 +366,11 @@ def test_a_sentence_of_the_context_that_answers_keeps_the_memory_first_though_it
     place: Place, embedder: Embedder
 ) -> None:
     place.embedder = embedder
-    place.judge(saying(0.95, (OLD, NEW)))
-    contexts = {"a": "Mrs Okafor complained that the shelf is too small.", "b": "Readers with children asked for it."}
-    for memory_id, day, decision in (("a", "2026-09-01", OLD), ("b", "2026-10-01", NEW)):
-        known = Metadata(topic_id="loans", status="Active", created_at=f"{day}T12:00:00Z")
-        content = Content("Loans", contexts[memory_id], (decision,))
-        place.add(Memory(memory_id, 0, "summary", known, "2026-11-19T12:00:00Z", content))
-    place.compare()
+    complaint = "Mrs Okafor complained that the shelf is too small."
+    older = memory("a", "2026-09-01", OLD, topic="Loans", topic_id="loans", context=complaint)
+    asked = "Readers with children asked for it."
+    newer = memory("b", "2026-10-01", NEW, topic="Loans", topic_id="loans", context=asked)
+    place.compared(saying(0.95, (OLD, NEW)), older, newer)
     assert len(place.pairs()) == 1
     (first, *_) = place.ask("what did Mrs Okafor complain about?")["results"]
     assert (first["memory_id"], "standing" in first) == ("a", False)
@@ -408,23 +378,13 @@ def test_a_sentence_of_the_context_that_answers_keeps_the_memory_first_though_it
 
 def test_of_a_row_of_disputed_ones_the_newest_stands_first(place: Place) -> None:
     last = "A loan has an end of its own"
-    place.compared(
-        saying(0.75, (OLD, NEW), (NEW, last)),
-        memory("a", "2026-08-01", OLD),
-        memory("b", "2026-09-01", NEW),
-        memory("c", "2026-10-01", last),
-    )
+    place.compared(saying(0.75, (OLD, NEW), (NEW, last)), FIRST, SECOND, memory("c", "2026-11-01", last))
     assert place.order("how long do loans last, two weeks") == ["c", "b", "a"]
 
 
 def test_of_a_chain_the_last_one_holds_and_stands_first(place: Place) -> None:
     last = "Borrowing is without a limit"
-    place.compared(
-        saying(0.95, (OLD, NEW), (NEW, last)),
-        memory("a", "2026-08-01", OLD),
-        memory("b", "2026-09-01", NEW),
-        memory("c", "2026-10-01", last),
-    )
+    place.compared(saying(0.95, (OLD, NEW), (NEW, last)), FIRST, SECOND, memory("c", "2026-11-01", last))
     hits = place.ask()["results"]
     assert hits[0]["memory_id"] == "c"
     assert [hit["standing"]["by"]["memory_id"] for hit in hits[1:]] == ["c", "c"]
@@ -432,7 +392,7 @@ def test_of_a_chain_the_last_one_holds_and_stands_first(place: Place) -> None:
 
 def test_a_successor_that_is_no_hit_comes_in_with_its_pair(place: Place) -> None:
     place.judge(saying(0.95))
-    place.add(memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", "Quince jam for zebras"))
+    place.add(FIRST, memory("b", "2026-10-01", "Quince jam for zebras"))
     floor = place.ask()["results"][1]["semantic_score"] + 0.05
     assert place.order(relevance_floor=floor) == ["a"]
     place.compare()
@@ -440,9 +400,7 @@ def test_a_successor_that_is_no_hit_comes_in_with_its_pair(place: Place) -> None
 
 
 def test_a_successor_that_was_superseded_or_is_a_draft_replaces_nothing(place: Place) -> None:
-    place.judge(saying(0.95))
-    place.add(memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", NEW, status="Draft"))
-    place.compare()
+    place.compared(saying(0.95), FIRST, memory("b", "2026-10-01", NEW, status="Draft"))
     assert "standing" not in place.ask()["results"][0]
 
 
@@ -457,9 +415,7 @@ def test_a_successor_that_was_superseded_or_is_a_draft_replaces_nothing(place: P
 def test_a_question_about_the_past_finds_what_held_then_first(
     place: Place, query: str, arguments: dict[str, Any]
 ) -> None:
-    place.compared(
-        saying(0.95), memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", "A reader keeps a book for 28 days")
-    )
+    place.compared(saying(0.95), FIRST, KEEPS)
     assert place.order(query, **arguments)[0] == "a"
 
 
@@ -476,9 +432,7 @@ def test_a_question_about_the_past_that_names_the_newer_one_finds_the_earlier_on
 
 
 def test_a_block_for_a_prompt_marks_the_decision_that_was_replaced(place: Place) -> None:
-    place.judge(saying(0.95, (OLD, NEW)))
-    place.add(memory("a", "2026-09-01", OLD, "Shelves are blue"), memory("b", "2026-10-01", NEW))
-    place.compare()
+    place.compared(saying(0.95, (OLD, NEW)), memory("a", "2026-09-01", OLD, "Shelves are blue"), SECOND)
     answer = place.ask(verb="context")
     assert f"> - {OLD} [replaced by #2, 2026-10-01]" in answer["context"]
     assert answer["context"].index("Shelves are blue") < answer["context"].index(OLD)
@@ -497,9 +451,7 @@ def test_the_notes_at_the_start_of_a_session_say_what_a_newer_one_contradicts(pl
 
 
 def test_the_notes_at_the_start_of_a_session_leave_out_what_was_replaced(place: Place) -> None:
-    place.compared(
-        saying(0.95, (OLD, NEW)), memory("a", "2026-09-01", OLD, "Shelves are blue"), memory("b", "2026-10-01", NEW)
-    )
+    place.compared(saying(0.95, (OLD, NEW)), memory("a", "2026-09-01", OLD, "Shelves are blue"), SECOND)
     notes = session_start(place.workspace, None)
     assert OLD not in notes
     assert f"> - {NEW} (2026-10-01, #2)\n> - Shelves are blue (2026-09-01, #1)" in notes
@@ -554,7 +506,7 @@ def resolved(place: Place, verdict: str, at: str = AT, job_id: str = "job", **gi
 @pytest.fixture
 def disputed(place: Place) -> Place:
     """Two memories whose decisions may contradict each other."""
-    place.compared(saying(0.75), memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", NEW))
+    place.compared(saying(0.75), FIRST, SECOND)
     return place
 
 
@@ -589,19 +541,15 @@ def test_a_pair_keeps_its_name_and_is_not_shown_again_once_it_is_settled(dispute
     resolved(disputed, "older", reason="The council said so.")
     assert review.pairs(disputed.workspace) == []
     (pair,) = review.pairs(disputed.workspace, all_of_them=True)
-    assert (pair["pair"], pair["holds"], pair["reason"], pair["by"]) == (
-        "1/2",
-        "older",
-        "The council said so.",
-        "person",
-    )
+    told = pair["pair"], pair["holds"], pair["reason"], pair["by"]
+    assert told == ("1/2", "older", "The council said so.", "person")
     assert review.pair(disputed.workspace, "#1/2") == pair
     with pytest.raises(JobError, match="no pair '1/3'"):
         review.sides(disputed.workspace, "1/3")
 
 
 def test_two_decisions_that_nothing_paired_are_settled_by_their_places(place: Place) -> None:
-    place.compared(saying(0.0), memory("a", "2026-09-01", "The cellar is locked", OLD), memory("b", "2026-10-01", NEW))
+    place.compared(saying(0.0), memory("a", "2026-09-01", "The cellar is locked", OLD), SECOND)
     assert review.pair(place.workspace, "1.2/2.1") is None
     for name in ("1.2/2.1", "#2.1/#1.2"):
         assert [each["statement"] for each in review.sides(place.workspace, name)] == [OLD, NEW]
@@ -628,10 +576,8 @@ def test_decisions_that_are_not_there_are_refused_with_what_is_wrong(disputed: P
 
 
 def test_an_export_brings_what_was_settled_to_another_workspace(place: Place, tmp_path: Path) -> None:
-    place.judge(saying(0.75))
     one, other = (str(UUID(int=number)) for number in (1, 2))
-    place.add(memory(one, "2026-09-01", OLD), memory(other, "2026-10-01", NEW))
-    place.compare()
+    place.compared(saying(0.75), memory(one, "2026-09-01", OLD), memory(other, "2026-10-01", NEW))
     sides = {"older": {"memory_id": one, "statement": OLD}, "newer": {"memory_id": other, "statement": NEW}}
     resolved(place, "older", reason="The council said so.", **sides)
     (tmp_path / "there").mkdir()
@@ -686,7 +632,7 @@ def test_the_version_of_the_review_changes_with_whatever_may_change_it_and_with_
 
     place.judge(saying(0.75))
     seen = [version()]
-    place.add(memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", NEW))
+    place.add(FIRST, SECOND)
     seen.append(version())
     place.compare()
     seen.append(version())
@@ -699,7 +645,7 @@ def test_the_version_of_the_review_changes_with_whatever_may_change_it_and_with_
 
 
 def test_a_pair_by_hand_that_is_taken_back_is_none_any_more(place: Place) -> None:
-    place.compared(saying(0.0), memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", NEW))
+    place.compared(saying(0.0), FIRST, SECOND)
     resolved(place, "newer")
     resolved(place, "undecided", job_id="back")
     assert review.pairs(place.workspace, all_of_them=True) == []
@@ -765,14 +711,8 @@ def test_topics_count_what_is_disputed(disputed: Place) -> None:
 
 
 def test_the_most_probable_successor_counts_and_a_circle_ends() -> None:
-    known = read(
-        [
-            Replacement(1, 2, 2, 2, 0.9, 10.0),
-            Replacement(1, 2, 3, 2, 0.95, 20.0),
-            Replacement(3, 2, 1, 2, 0.9, 30.0),
-        ],
-        [(1, 2), (3, 2)],
-    )
+    rows = (1, 2, 2, 2, 0.9, 10.0), (1, 2, 3, 2, 0.95, 20.0), (3, 2, 1, 2, 0.9, 30.0)
+    known = read([Replacement(*row) for row in rows], [(1, 2), (3, 2)])
     fall = known.fall((1, 2))
     assert (fall.state, fall.confidence, fall.since) == ("replaced", 0.95, 20.0)
     assert known.fall((2, 2)) is None
@@ -842,7 +782,7 @@ def test_a_changed_byte_of_the_cross_encoder_is_noticed_and_no_memory_is_lost(
         file.write(b"\x00\x01")
     monkeypatch.setattr(model_files, "DEFAULT_FOLDER", folder)
     cross_encoder._session.cache_clear()
-    place.add(memory("a", "2026-09-01", OLD), memory("b", "2026-10-01", "A reader keeps a book for 28 days"))
+    place.add(FIRST, KEEPS)
     with pytest.raises(JobError, match=r"judge-int8\.bin") as raised:
         place.compare()
     cross_encoder._session.cache_clear()

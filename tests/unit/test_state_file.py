@@ -1,7 +1,5 @@
 """State files: read by one rule, whatever stands in their place."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The table of durable steps: each is entered where it is carried out, and a fault hits exactly where it is armed."""
 
-from __future__ import annotations
-
 import ast
 import errno
 import os

@@ -1,7 +1,5 @@
 """What a job is about and which memories it made, for a row of a list."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -105,11 +103,7 @@ def test_a_page_shows_the_topic_of_a_summary_in_any_form(paths: SpoolPaths) -> N
     accepted(paths, "plain", {"summary_text": "They burn blue."})
     accepted(paths, "fields", {"summary": {"topic": "Lamps", "context": "They burn."}})
     subjects = JobSubjects(paths)
-    assert listed(paths, subjects) == {
-        "template": "Lamps of the hall",
-        "plain": "They burn blue.",
-        "fields": "Lamps",
-    }
+    assert listed(paths, subjects) == {"template": "Lamps of the hall", "plain": "They burn blue.", "fields": "Lamps"}
 
 
 def test_a_copy_is_read_once_also_after_its_job_has_ended(paths: SpoolPaths, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,5 @@
 """Tags: the property with several values, from a payload to filters, exports, compactions and older stores."""
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
 from pathlib import Path

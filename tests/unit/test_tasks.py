@@ -1,7 +1,5 @@
 """What the child is told of jobs: whole copies of those that may run together, and no job that fails the others."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The table of a team's calls: what one side sends is what the other side gets."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """What every answer of a machine says while its team is not reached, and when a refused one answers no more."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What a gateway lets in: every row that the store writes, and none that it could not have written."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any

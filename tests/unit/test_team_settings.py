@@ -1,7 +1,5 @@
 """Where a team is, from which sources that may come, and how it is shown."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from contextlib import AsyncExitStack

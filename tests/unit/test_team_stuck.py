@@ -1,7 +1,5 @@
 """A copy that does not come on: it is tried less and less often, and at once again when it does."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What is told of a gateway that is not reached: each cause by itself, with the remedy that mends it. Real TLS."""
 
-from __future__ import annotations
-
 import http.server
 import shutil
 import socket

@@ -1,7 +1,5 @@
 """The texts of memories: written, read, and never mistaken."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 import subprocess
@@ -305,9 +303,7 @@ def test_missing_sections_are_empty() -> None:
 
 
 @pytest.mark.parametrize("change", [lambda t: t.replace("\n", "\r\n"), lambda t: "\ufeff\n" + t, str.rstrip])
-def test_line_ends_of_windows_a_byte_order_mark_and_a_cut_end_do_not_matter(
-    change: Callable[[str], str],
-) -> None:
+def test_line_ends_of_windows_a_byte_order_mark_and_a_cut_end_do_not_matter(change: Callable[[str], str]) -> None:
     assert parse(change(TEXT)) == parse(TEXT)
 
 
@@ -323,10 +319,9 @@ def test_a_block_without_the_comment_is_read_as_version_1_0() -> None:
 
 
 def test_sections_of_several_paragraphs_and_loose_lines_are_read_whole() -> None:
-    text = TEXT.replace(
-        "Moving summaries to a structured form.\n",
-        "One.\n\n### Detail\n- two\n",
-    ).replace("- Ranking needs dates\n", "Loose\n- a\nlazy\n  * sub\n\n  later\n\nnew\n-\n- None\n")
+    text = TEXT.replace("Moving summaries to a structured form.\n", "One.\n\n### Detail\n- two\n").replace(
+        "- Ranking needs dates\n", "Loose\n- a\nlazy\n  * sub\n\n  later\n\nnew\n-\n- None\n"
+    )
     content = enriched(text).content
     assert content.context == "One.\n\n### Detail\n- two"
     assert content.rationale == ("Loose", "a\nlazy\n* sub\n\nlater", "new")

@@ -1,7 +1,5 @@
 """What people see: plain in a pipe, fitted to a terminal, and never a control sequence that is not ours."""
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The ticket that signs a browser in."""
 
-from __future__ import annotations
-
 import pytest
 
 from jobs.errors import JobError

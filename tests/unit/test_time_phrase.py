@@ -1,7 +1,5 @@
 """Times in questions: which words are one, which dates they have, and what they do to the answer."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import time

@@ -1,7 +1,5 @@
 """Secrets by their form: known tokens, words that look drawn, what is assigned to a name; names and prose stay."""
 
-from __future__ import annotations
-
 import base64
 import json
 import random

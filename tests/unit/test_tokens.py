@@ -1,7 +1,5 @@
 """Token ids of plain text: those of the model's own tokenizer, always."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """Rows between the gateway's database and a client that is slow, stops, or goes away."""
 
-from __future__ import annotations
-
 import asyncio
 import errno
 import tempfile

@@ -1,7 +1,5 @@
 """Whether a workspace may be opened: whose it is, what somebody else brought, and a trust that is kept."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

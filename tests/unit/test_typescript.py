@@ -1,8 +1,6 @@
 """The published types and the TypeScript of the docs, checked by TypeScript's own compiler in its strictest form; and
 what their functions do without a worker."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """The vector file, and its 8-bit copy: nothing is rewritten under a reader, and no answer depends on the copy."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any

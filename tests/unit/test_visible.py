@@ -1,7 +1,5 @@
 """What a model or a terminal is shown: ordinary text as it is, and nothing that people do not see."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 

@@ -1,7 +1,5 @@
 """The jobs that wait: in order, due when they are due whatever the clock does, announced once, none lost."""
 
-from __future__ import annotations
-
 import heapq
 from collections import Counter
 from collections.abc import Callable
@@ -312,9 +310,7 @@ def test_ten_thousand_waiting_jobs_cost_no_more_steps_than_ten(
     assert sum(costs[0].values()) < 40
 
 
-def test_working_off_everything_costs_a_few_steps_a_job(
-    cost: Callable[[Callable[[], object]], Counter[str]],
-) -> None:
+def test_working_off_everything_costs_a_few_steps_a_job(cost: Callable[[Callable[[], object]], Counter[str]]) -> None:
     waiting = of(*(queued(str(number)) for number in range(2000)))
 
     def work_off() -> None:

@@ -1,7 +1,5 @@
 """Answers say which jobs wait: what these store is not found yet, and "nothing" would not be true."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """Looking on: what counts as a change, when there is nothing more to see, and a log that is rotated."""
 
-from __future__ import annotations
-
 import json
 import re
 from datetime import UTC, datetime

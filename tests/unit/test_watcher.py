@@ -1,7 +1,5 @@
 """Noticing drops by events, and noticing that events no longer come. With the real watchdog and real folders."""
 
-from __future__ import annotations
-
 import errno
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The windows of a long text."""
 
-from __future__ import annotations
-
 import pytest
 
 from bridge.text.windows import LONGEST_WHOLE, STEP, WINDOW, windows

@@ -1,7 +1,5 @@
 """Everything works with the worker down as far as it can, and says what needs it."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from pathlib import Path
@@ -20,55 +18,23 @@ NEEDS = made().needs
 # They are no command about a workspace, end with it, or fetch something.
 NOT_HERE = {
     *(command for command in NEEDS if command.split()[0] in ("team", "serve", "pool")),  # they need a team's database
-    "demo",
-    "setup",
-    "model use",
-    "model add",
     "model compare",  # it embeds every memory
-    "capture install",
-    "capture uninstall",
-    "mcp",
-    "open",
-    "doctor",
     "review",  # without a pair, it only lists
-    "worker",
-    "worker run",
-    "worker start",
-    "worker restart",
-}
+    "demo", "setup", "model use", "model add", "capture install", "capture uninstall", "mcp", "open", "doctor",
+    "worker", "worker run", "worker start", "worker restart",
+}  # fmt: skip
 
 # What else is to be said, so that the command could do its work.
 ARGUMENTS = {
-    "about": "file.py",
-    "ask": "question",
-    "capture disable": "codex",
-    "capture enable": "codex",
-    "capture forget": "codex/session --yes",
-    "capture undo": "receipt",
-    "cognify": "text",
-    "compact": "topic",
-    "completion": "bash",
-    "context": "question",
-    "explain": "question",
-    "export": "--out out.jsonl",
-    "feedback": "m helpful",
-    "forget": "--topic-id t --yes",
-    "import": "in.jsonl",
-    "ingest": "question answer",
-    "jobs cancel": "waits",
-    "jobs retry": "wrong",
-    "jobs dismiss": "wrong",
-    "jobs show": "wrong",
-    "jobs wait": "waits --timeout 20",
-    "jobs watch": "--state failed --until-idle --kind ask",
-    "memories set-status": "m Active",
-    "memories show": "1",
-    "purge": "--dry-run",
-    "restore": "m",
-    "retrieve": "question",
-    "settings set": "max_results 10",
-    "submit": "job.json",
-}
+    "about": "file.py", "ask": "question", "capture disable": "codex", "capture enable": "codex",
+    "capture forget": "codex/session --yes", "capture undo": "receipt", "cognify": "text", "compact": "topic",
+    "completion": "bash", "context": "question", "explain": "question", "export": "--out out.jsonl",
+    "feedback": "m helpful", "forget": "--topic-id t --yes", "import": "in.jsonl", "ingest": "question answer",
+    "jobs cancel": "waits", "jobs retry": "wrong", "jobs dismiss": "wrong", "jobs show": "wrong",
+    "jobs wait": "waits --timeout 20", "jobs watch": "--state failed --until-idle --kind ask",
+    "memories set-status": "m Active", "memories show": "1", "purge": "--dry-run", "restore": "m",
+    "retrieve": "question", "settings set": "max_results 10", "submit": "job.json",
+}  # fmt: skip
 FINDS_NOTHING = {"memories show": "MEMORY_NOT_FOUND"}
 
 

@@ -1,7 +1,5 @@
 """Counts, times and sizes as they read in a sentence."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

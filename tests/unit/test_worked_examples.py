@@ -1,7 +1,5 @@
 """The worked examples of docs/explain.md: the numbers on the page are those that the program gives."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -1,7 +1,5 @@
 """A git worktree and the memory of its main checkout."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

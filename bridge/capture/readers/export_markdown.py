@@ -19,7 +19,7 @@ from .turn_builder import Utterance
 _FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})")
 _TERMINAL = re.compile(r"(?:([⏺●])|\s*(⎿))\s(.*)$")
 _CALL = re.compile(r"([A-Z]\w{1,40})\((.*)\)?$")
-_RULE = re.compile(r"(?:^\s*(?:-{3,}|\*{3,}|_{3,})\s*)+\Z", re.MULTILINE)  # the line between two messages
+_RULE = re.compile(r"\s*(?:-{3,}|\*{3,}|_{3,})?\s*")  # the line between two messages, or an empty one
 _DETAILS = re.compile(r"</?details>", re.IGNORECASE)
 _BLOCK = re.compile(r"<(tool-use|think|thinking)\b[^>]{0,300}>.*?(?:</\1>|\Z)", re.DOTALL)
 _HEADING = re.compile(r"#{1,3}\s+(.{4,200}?)\s*(?:\([^()]*\d[^()]*\))?\s*$")
@@ -150,4 +150,7 @@ def _without_details(text: str) -> str:
                 kept.append(text[end : found.start()])
             depth += 1
     kept.append("" if depth else text[end:])
-    return _RULE.sub("", "".join(kept)).strip()
+    lines = "".join(kept).split("\n")
+    while lines and _RULE.fullmatch(lines[-1]):
+        lines.pop()
+    return "\n".join(lines).strip()

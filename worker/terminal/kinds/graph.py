@@ -48,15 +48,18 @@ def show_ask(answer: Envelope) -> None:
         say("The knowledge graph has nothing that matches the question.")
     if result["memories"]:
         say("Based on:")
-        rows = [
-            (f"#{memory['memory_number']}", memory["title"][:60], memory["status"] or "[Legacy]")
-            for memory in result["memories"]
-        ]
+        rows = [(f"#{memory['memory_number']}", memory["title"][:60], _status(memory)) for memory in result["memories"]]
         table(("memory", "title", "status"), rows, wraps=("title",))
     notes(result["warnings"])
     if result["context"] and not result["answer"]:
         say()
         say(readable_context(result["context"]))
+
+
+def _status(memory: Envelope) -> str:
+    """The memory's status, and what became of the decision by which it answers."""
+    status, standing = memory["status"] or "[Legacy]", memory.get("standing", {"by": None})
+    return f"{status}, {standing['state']} by #{standing['by']['memory_number']}" if standing["by"] else status
 
 
 def readable_context(context: str) -> str:

@@ -12,7 +12,7 @@ from typing import Literal
 
 Part = Literal[
     "courtesy", "intends", "retracts", "disputes", "accepts", "continues", "orders", "upkeep", "done", "concedes",
-    "fails", "wishes", "addresses", "closes", "refers", "procedure",
+    "fails", "wishes", "addresses", "closes", "refers", "procedure", "chores",
 ]  # fmt: skip
 
 # English first, then German, French, Spanish, Portuguese and Italian, then Russian, Chinese, Japanese and Korean. In a
@@ -22,7 +22,8 @@ _TABLE: dict[Part, str] = {
     "courtesy": """
         hey hi hello no, ok okay oh ah yes yeah yep so and now then also alright right great good nice cool perfect
         awesome thanks
-        please well finally however sure but hmm sorry thinking_again can_you could_you would_you will_you can_we
+        next go_ahead_and please well finally however sure but hmm sorry thinking_again can_you could_you would_you
+        will_you can_we
         could_we
         i'd_like_you_to i'd_like_it_to i'd_like_us_to i'd_like_to i'd_like i_would_like_it_to i_would_like_to
         i_want_you_to
@@ -95,7 +96,7 @@ _TABLE: dict[Part, str] = {
         test commit push pull merge rebase open look read see find search list review verify debug investigate fix try
         continue resume proceed research do_some do_a do_the_research summarize describe analyze evaluate compare
         suggest get_started get_back come_back go_through work_through check_off create_a_branch create_a_new_branch
-        create_a_new_git_branch create_a_pr there_are there's
+        create_a_new_git_branch create_a_pr there_are there's understand troubleshoot plan work_on start_working
         propose help address respond shift sort_this talk pause discuss write_up draft make_sure_you include_th*
         confirm start_the start_a start_with restart install build deploy what how who
         when where
@@ -162,6 +163,13 @@ _TABLE: dict[Part, str] = {
     "refers": """
         this that that'll that's it it's it'll these those das dies es ça cela c'est esto eso isso isto questo quello
         это 这 那 これ それ 이것 그것""",
+    # Tests that pass, a commit, what was read: the assistant reports it, and nothing follows from it.
+    "chores": """
+        tests_pass* tests_are_now tests_are_passing tests_now_pass* all_tests_* changelog committed pushed_to
+        working_tree fast-forward* up_to_date_with no_linter_errors compiles_without i've_reviewed i've_analyzed
+        i've_read i've_examined i_can_now i_now_have based_on_my clear_understanding
+        alle_tests tests_laufen les_tests_passent las_pruebas_pasan os_testes_passa* i_test_passano тесты_проход*
+        测试通过 已提交 テストは成功 테스트_통과""",
     # Somebody speaks to somebody. A long text without such words was written elsewhere.
     "addresses": """
         i i'm i've i'd i'll we we're we've you your my our us me let's please can could
@@ -170,7 +178,10 @@ _TABLE: dict[Part, str] = {
         я мы ты вы мне нам 我 你 您 们 请 吗 吧 私 僕 ください ましょう です 저 나 우리 세요 까요""",
 }
 _PARTICIPLE = re.compile(
-    r"^\W*(?:all )?done\b|^\W*(?!need|indeed|based|interest|suppose|unrelated|shared|expected)[a-z]{2,}ed\b"
+    r"^\W*(?:all )?done\b|^\W*(?:add|adapt|adjust|allow|appli|bump|chang|clean|configur|convert|correct|creat|delet"
+    r"|disabl|dropp|enabl|enhanc|ensur|expand|extend|extract|fix|handl|implement|improv|increas|integrat|introduc|limit|mov"
+    r"|migrat|modif|modifi|preserv|reduc|refactor|remov|renam|reorder|reorganiz|replac|resolv|restor|revert|simplifi"
+    r"|sort|stor|switch|updat|upgrad|us|wrapp|wir)ed\b|^\W*(?:built|kept|made|rewrote|set|split|wrote)\b"
     r"|\bi(?:['’]ve| have) (?:\w+ly |also )*(?!found|identified|noticed|checked|seen|read|reviewed|looked|got)"
     r"\w+(?:ed|en|t|e|d)\b|\b(?:has|have) (?:all )?been (?:\w+ly )?\w+ed\b"
     r"|\b(?:is|are|was|were) (?:removed|added|updated|replaced|renamed|fixed)\b",
@@ -206,8 +217,12 @@ _OTHER_SUBJECT = re.compile(
 )
 # "Now commit and push", but not "Now uses it", "Now the list is sorted".
 _NOW = re.compile(r"\W*now,? (?!(?:the|it|all|both|everything|\w+(?:s|ly))\b(?!['’]))[a-z]", re.IGNORECASE)
+# A label with its value, an item of code or of a log, the announcement of a list.
+_FRAGMENT = re.compile(r"[\w-]+(?: [\w-]+)?:|or\b|[^\w`'\"“«(¿¡]|`[^`]*`\W*[:–—-]|.*[:{\\]$", re.IGNORECASE)
 _LEAST_REST = 8  # characters
-_INTERJECTIONS = re.compile(r"\W*(?:(?:ok|okay|alright|great|good|perfect|now|so|well|yes|sure)[,.!] )+", re.IGNORECASE)
+_INTERJECTIONS = re.compile(
+    r"\W*(?:(?:ah|oh|ok|okay|alright|great|good|perfect|now|so|well|yes|sure)[,.!] )+", re.IGNORECASE
+)
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 
 
@@ -228,6 +243,11 @@ def says(part: Part, text: str) -> bool:
     return _pattern(part, at_start=False).search(known) is not None or (
         part == "done" and bool(_PARTICIPLE.search(text))
     )
+
+
+def is_clear(outcome: str) -> bool:
+    """Whether what an answer says is a sentence of its own, and not only that tests pass or that something was read."""
+    return _FRAGMENT.match(outcome) is None and not says("chores", outcome)
 
 
 def is_empty(text: str) -> bool:
