@@ -157,12 +157,12 @@ class Runner:
         self._started = {record.job_id: record for record in started}  # some may have been cancelled meanwhile
         return tasks if started else None
 
-    def _start_ahead(self, kind: str) -> Tasks | None:
-        """Start the next jobs if they are of this kind and at least half a batch: fewer may still become more."""
+    def _start_next(self, kind: str, least: float = 0) -> Tasks | None:
+        """Start the jobs that come next if they are of this kind and more than ``least``."""
         if self._is_halted or self._jobs.kinds_due()[:1] != [kind]:
             return None
-        batch = self._batch(self._jobs.due(kind, 1)[0])
-        return self._start(batch) if 2 * len(batch) > self._settings.batch_size else None
+        batch = [record for first in self._jobs.due(kind, 1) for record in self._batch(first)]
+        return self._start(batch) if len(batch) > least else None
 
     @property
     def _is_halted(self) -> bool:
@@ -201,15 +201,16 @@ class Runner:
         self._running.append(Running(tuple(records), kind, self._now()))
         self._changed()
         following: Tasks | None = None
+        is_batch = len(records) > 1  # a job that runs alone is long, or suspected of ending the child
 
         def note_executing(runs: bool) -> None:
             nonlocal following
             self._note_executing(records.values(), runs=runs)
-            # A job that runs alone is long, or suspected of ending the child.
-            if runs and following is None and len(records) > 1 and not in_pause:
+            if runs and not in_pause:
                 with suppress(OSError):  # the worker stops
                     self._settle(before)
-                    following = self._start_ahead(kind)
+                    if following is None and is_batch:  # fewer than half a batch may still become more
+                        following = self._start_next(kind, self._settings.batch_size / 2)
 
         events: dict[str, Event]
         has_answered = False
@@ -249,11 +250,14 @@ class Runner:
         self._jobs_since_maintenance += len(records)
         self._worked_at = time.monotonic()
         before |= _ends(records.values(), events)
+        may_follow = has_answered and not self._child.should_recycle
+        if following is None and may_follow and is_batch and not in_pause:
+            following = self._start_next(kind)
         if self._is_halted or following is None:
             with self._lock:
                 given_back, self._started, following = self._started, {}, None
             before |= _ends(given_back.values(), dict.fromkeys(given_back, lifecycle.Interrupted()))
-        if following is None or not has_answered or self._child.should_recycle:
+        if following is None or not may_follow:
             self._settle(before)
         if self._child.should_recycle:
             self._child.stop(why="worn")
@@ -320,6 +324,8 @@ class Runner:
 
     def _settle(self, ends: _Ends) -> None:
         """Write how attempts have ended, and empty ``ends``."""
+        if not ends:
+            return
         events = {job_id: event for job_id, (event, _) in ends.items()}
         for record in self._apply(events, {job_id: ticket for job_id, (_, ticket) in ends.items()}):
             level = logging.INFO if record.state == "succeeded" else logging.WARNING
