@@ -182,7 +182,10 @@ def task(job_id: str, kind: str, payload: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    import bridge.graph.cognee_store  # noqa: F401 - what takes the seconds
+    from bridge.graph import installed
+
+    with installed.importing():
+        import bridge.graph.cognee_store  # noqa: F401 - what takes the seconds
 
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     with socket.socket(socket.AF_UNIX) as server:

@@ -62,6 +62,7 @@ ENRICHED_NEWER = (
     .replace("ranking-weights", "ranking-floor")
 )
 BROKEN = ENRICHED.replace("- Status: Active", "- Status: Bogus")
+GIVEN = (PLAIN, ENRICHED, ENRICHED_NEWER, CONVERSATION, BROKEN, NOTE)
 
 
 class OldWorkspace:

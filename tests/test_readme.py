@@ -67,8 +67,7 @@ def test_the_test_run_that_the_readme_shows_passed() -> None:
 
 def test_the_job_file_in_the_readme_is_accepted() -> None:
     for block in blocks("json"):
-        job = parse_job("0193c7a2-ingest-7f3a", block.encode())
-        assert job.kind == "ingest"
+        assert parse_job("0193c7a2-ingest-7f3a", block.encode()).kind == "ingest"
 
 
 def test_it_has_the_sections_that_were_asked_for() -> None:

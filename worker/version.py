@@ -1,8 +1,9 @@
-"""The version of the installed distribution."""
+"""The version of the installed distribution: by its folder's name, since importlib.metadata takes a tenth of a worker's
+start."""
 
-from importlib.metadata import PackageNotFoundError, version
+import sys
+from pathlib import Path
 
-try:
-    VERSION = version("cognee-memory")
-except PackageNotFoundError:  # run from a checkout that was never installed
-    VERSION = "0+unknown"
+_FOLDERS = (found.stem for folder in sys.path for found in Path(folder).glob("cognee_memory-*.dist-info"))
+# Otherwise it is run from a checkout that was never installed.
+VERSION = next(_FOLDERS, "cognee_memory-0+unknown").removeprefix("cognee_memory-")

@@ -25,21 +25,21 @@ _EDITS = re.compile(
     r"(?!.*(?:todo|task|issue))(?:.*(?:edit|write|patch|replace|create|insert|rename|delete))", re.IGNORECASE
 )
 _READS = re.compile(r".*(?:read|view|grep|glob|search|list|fetch|open|^ls$|cat$)", re.IGNORECASE)
-_DIFF = re.compile(r"^\s*`{3,}diff\b", re.MULTILINE)
+_DIFF = re.compile(r"^[ \t]*`{3,}diff\b", re.MULTILINE)
 _LONG = 140  # characters; a longer paragraph that speaks to nobody was written elsewhere
 _DOCUMENT = 800  # characters; a longer turn with headings or a list is a document
 _STATEMENT = 160  # characters of a short turn
 _TALK = 400  # characters; in a longer turn, each paragraph is looked at
-_STRUCTURE = re.compile(r"^\s*(?:#{1,6} |[-*+] |\d{1,2}[.)] |\|)", re.MULTILINE)
+_STRUCTURE = re.compile(r"^[ \t]*(?:#{1,6} |[-*+] |\d{1,2}[.)] |\|)", re.MULTILINE)
 _MOST_STRUCTURE = 3  # such lines in what a person writes
-_PASTED = re.compile(r"\bline \d+|\b[\w/-]+\.\w{1,5}:\d+|^\W*Consider\b|\((?:e\.g\.|i\.e\.)", re.MULTILINE)
+_PASTED = re.compile(r"\bline \d+|\b[\w/-]{1,200}\.\w{1,5}:\d+|^[^\w\n]*Consider\b|\((?:e\.g\.|i\.e\.)", re.MULTILINE)
 _OPTION = re.compile(
-    r"^[\s>*_#-]*(?:[^\W\d]{2,12}\s+)?\(?([A-H]|[1-9])(?:[.)]|\s?[:：—–-])[*_\s]+(\S.*)$", re.MULTILINE
+    r"^[ \t>*_#-]*(?:[^\W\d]{2,12}\s+)?\(?([A-H]|[1-9])(?:[.)]|\s?[:：—–-])[*_\s]+(\S.*)$", re.MULTILINE
 )
 _FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _MARK = re.compile(r"(?<![\w.-])([A-H]|[1-9])(?:\s?[–-]\s?([A-H]|[1-9]))?(?![\w-])")
 _AFTER_OFFER = 8  # sentences that may follow an offer in its turn
-_ALONE = re.compile(r"^\W*([^\W\d][\w ]{2,24}[.!。])(?:\s|$)", re.MULTILINE)
+_ALONE = re.compile(r"^[^\w\n]*([^\W\d][\w ]{2,24}[.!。])(?:\s|$)", re.MULTILINE)
 _BRIEF = 40  # characters; a shorter report takes the next sentence along
 _MARKED = 80  # characters; a longer turn is no answer to a choice
 _ALIKE = 0.6  # of the words of a request that a later one has too, which replaces it then
@@ -83,10 +83,6 @@ class Beat:
     short: frozenset[int] = frozenset()
     answers: tuple[tuple[str, str, str], ...] = ()
 
-    def shares(self, other: Beat) -> bool:
-        """Whether both ask about something in common."""
-        return not self.subject().isdisjoint(other.subject())
-
     def subject(self) -> frozenset[str]:
         """The words of what was asked."""
         return subject_words(" ".join([*(one.text for one in self.asked), self.taken]))
@@ -102,7 +98,7 @@ def beats(turns: Sequence[Turn]) -> list[Beat]:
     for asked, answered in _exchanges(spoken):
         beat = _beat(spoken, asked, answered, prefix, tells_tools)
         answer = "\n\n".join(spoken[number].text for number in answered)
-        _add(found, beat, answer, before, tells_tools)
+        _add(found, beat, before, tells_tools)
         before = answer or before
     _withdraw_what_was_replaced(found)
     return found
@@ -157,7 +153,7 @@ def _changes(turn: Turn) -> bool:
     return any(map(_EDITS.match, turn.tools)) or bool(turn.files and not any(map(_READS.match, turn.tools)))
 
 
-def _add(found: list[Beat], beat: Beat, answer: str, before: str, tells_tools: bool) -> None:
+def _add(found: list[Beat], beat: Beat, before: str, tells_tools: bool) -> None:
     """Append the beat, or go on with the last one. Withdraws the last one where this one corrects it."""
     last, request = found[-1] if found else None, beat.request
     beat.taken = _taken_option(request, before) if last is not None and last.offer else ""
@@ -181,7 +177,7 @@ def _add(found: list[Beat], beat: Beat, answer: str, before: str, tells_tools: b
     elif words.begins("retracts", request) or (words.begins("disputes", request) and words.says("wishes", request)):
         last.is_withdrawn = not (words.is_empty(request) and last.offer and last.done)  # "no" to a further offer
         found.append(beat)
-    elif words.begins("disputes", request) or (words.says("concedes", answer[:300]) and last.shares(beat)):
+    elif words.begins("disputes", request):
         _go_on(last, beat)
     else:
         found.append(beat)
@@ -197,17 +193,13 @@ def _go_on(last: Beat, beat: Beat) -> None:
 
 
 def _withdraw_what_was_replaced(found: Sequence[Beat]) -> None:
-    """A later request on the same subject replaces an earlier one; a change ends what was said of the state before."""
+    """A later request on the same subject replaces an earlier one."""
     for place, earlier in enumerate(found):
         mine = earlier.subject()
         for later in found[place + 1 :]:
             common = mine & later.subject()
             if later.done and len(common) > 1 and len(common) >= _ALIKE * len(mine):
                 earlier.is_withdrawn = True
-        asks = all(one.is_question or words.begins("upkeep", one.text) for one in earlier.asked)
-        asks = asks and not earlier.done and not earlier.chosen
-        if asks and any(later.done and earlier.shares(later) for later in found[place + 1 : place + 2]):
-            earlier.is_withdrawn = True
 
 
 # --- whose words ---
@@ -260,7 +252,7 @@ def _taken_option(request: str, before: str) -> str:
     return alike[0] if len(alike) == 1 else ""
 
 
-def told(beat: Beat, asked: frozenset[str], most: int) -> str:
+def told(beat: Beat, asked: frozenset[str]) -> str:
     """What came out for a request with these words: the sentence of the answer that reports it best; empty if none
     does."""
     said = [one for one in beat.answered if not one.is_question and not words.begins("intends", one.text)]
@@ -269,31 +261,21 @@ def told(beat: Beat, asked: frozenset[str], most: int) -> str:
     if beat.done and not reports:
         reports = [one for one in said if words.says("concedes", one.text) and asked & subject_words(one.text)]
     candidates = reports if beat.done else [one for one in said if one.text.endswith(_STOPS)]
-    candidates = [one for one in candidates if words.is_clear(plain(one.text))] or candidates
+    candidates = [one for one in candidates if words.is_clear(plain(one.text))]
     if not candidates:
         return ""
-    count = len(candidates)
 
     def worth(place: int) -> float:
         text = candidates[place].text
         common = len(asked & subject_words(text)) / math.sqrt(2 + len(asked))
-        late = place / count * (0.4 if beat.done else -0.4)
+        late = place / len(candidates) * (0.4 if beat.done else -0.4)
         return common + late - (len(text) < 30) * 0.5 - (not text.endswith(_STOPS)) * 0.3
 
-    best = candidates[max(range(count), key=worth)]
+    best = candidates[max(range(len(candidates)), key=worth)]
     text = plain(best.text)
-    for one in beat.answered:
-        if one.turn == best.turn and one.order > best.order:
-            announces = text.endswith((":", "："))
-            if (
-                one.is_question
-                or words.begins("intends", one.text)
-                or not (announces or (len(text) <= _BRIEF and one.order == best.order + 1))
-            ):
-                break
-            text = f"{text} {plain(one.text)}"
-            if len(text) > most // 2:
-                break
+    if text.endswith((":", "：")) or len(text) <= _BRIEF:  # it announces something, or says little
+        after = (one for one in said if one.turn == best.turn and one.order == best.order + 1)
+        text = " ".join([text, *(plain(one.text) for one in after)])
     return text
 
 

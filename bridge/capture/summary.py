@@ -29,7 +29,6 @@ _PREAMBLE = 300  # characters in which a plan's heading stands: "Implement the f
 _LEAST_ALONE = 3  # words of a request that is understood without what came of it
 _MOST_DECISIONS = 6
 _ENGLISH = 0.15  # of the words of somebody who speaks it are words without a subject
-_MENTION = re.compile(r"@\S+")
 _CONTEXT = 480  # characters; about 120 tokens
 _BRIEF_QUOTE, _BRIEF_OUTCOME = 90, 145  # characters of the two sides where two beats are one line of that length
 
@@ -106,7 +105,9 @@ def _wished(beat: Beat, is_english: bool) -> list[tuple[str, str, str]]:
         about = subject_words(_outcome(beat, " ".join(one.text for one in mine)))
         best.append(max(mine, key=lambda one: (not one.is_question, len(about & subject_words(one.text)), one.order)))
     stated = [one for one in best if not one.is_question] or best[-1:]
-    found = [(_with_offer(_quote(one, wanted), beat), one.place, _related(beat, one.text)) for one in stated]
+    found = [
+        (_with_offer(shortened(plain(one.text), _QUOTE), beat), one.place, _related(beat, one.text)) for one in stated
+    ]
     found = [each for each in found if each[2] or len(subject_words(each[0]) - COMMON) >= _LEAST_ALONE]
     heading = HEADING.search(beat.request, 0, _PREAMBLE)
     if not wanted and heading is not None and (outcome := _outcome(beat, heading[1])):
@@ -117,26 +118,14 @@ def _wished(beat: Beat, is_english: bool) -> list[tuple[str, str, str]]:
     return found
 
 
-def _quote(best: Sentence, wanted: Sequence[Sentence]) -> str:
-    """The sentence, with the one before or after it that decides as well, where both are short."""
-    for other in wanted:
-        if other.turn == best.turn and abs(other.order - best.order) == 1:
-            both = (other.text, best.text) if other.order < best.order else (best.text, other.text)
-            joined = plain(" ".join(both))
-            return joined if len(joined) <= _QUOTE else shortened(plain(best.text), _QUOTE)
-    return shortened(plain(best.text), _QUOTE)
-
-
-def _with_offer(quote: str, beat: Beat) -> str:
-    """The words of somebody who takes an offer, "yes, but on a branch", with the offer."""
-    offer = beat.taken.partition("? ")[0]
-    if not offer or not words.begins("accepts", quote):
-        return quote
-    return f"{quote} ({shortened(offer, _OUTCOME)}?)"
+def _with_offer(said: str, beat: Beat) -> str:
+    """The words of the person; of somebody who takes an offer, "yes, but on a branch", with the offer."""
+    quote, offer = shortened(plain(said), _QUOTE), beat.taken.partition("? ")[0]
+    return f"{quote} ({shortened(offer, _OUTCOME)}?)" if offer and words.begins("accepts", quote) else quote
 
 
 def _outcome(beat: Beat, request: str) -> str:
-    return shortened(told(beat, subject_words(request), _OUTCOME), _OUTCOME)
+    return shortened(told(beat, subject_words(request)), _OUTCOME)
 
 
 def _related(beat: Beat, request: str) -> str:
@@ -160,7 +149,7 @@ def _wishes(one: Sentence, beat: Beat) -> bool:
 
 def _states(one: Sentence, beat: Beat, is_english: bool) -> bool:
     """Whether files were changed for a short turn that asks "why not", or speaks a language without a table."""
-    text = _MENTION.sub("", one.text)
+    text = one.text
     if words.is_empty(text) or words.begins("upkeep", text) or one.turn not in beat.short:
         return False
     is_demand = ("?" in text or "？" in text) and words.begins("retracts", text)
@@ -244,7 +233,7 @@ _NAMED = re.compile(
     r"(?<![\w/@:.-])@?(?P<path>(?:[\w.@~-]{1,100}/){1,30}[\w@-]+(?:\.[\w-]+)*\.[A-Za-z]\w{0,5})(?![\w/])"
     r"|`(?P<file>[\w-]+(?:\.[\w-]+)*\.(?:py|pyi|ts|tsx|js|jsx|mjs|cjs|go|rs|java|kt|swift|c|h|cc|cpp|hpp|cs|rb|php|sh|sql|md|rst|txt"
     r"|json|jsonl|yaml|yml|toml|ini|cfg|lock|html|css|scss|vue|svelte|proto|tf|ipynb))`"
-    r"|(?P<issue>https?://[^\s)>\]]{1,200}/(?:issues|pull|merge_requests)/\d+|(?<![\w&/])(?:[\w.-]+/[\w.-]+)?#\d{1,6}\b"
+    r"|(?P<issue>https?://[^\s)>\]]{1,200}/(?:issues|pull|merge_requests)/\d+|(?<![\w&/])(?:[\w.-]{1,60}/[\w.-]{1,80})?#\d{1,6}\b"
     r"|\b(?:issue|PR|pull request|bug) #?\d{1,6}\b|\bGH-\d+\b)"
     r"|\b(?P<plan>[Pp]lan[ _-]\d{1,4})\b"
     r"|(?<![\w/.-])(?P<branch>(?:feature|feat|fix|bugfix|hotfix|release|chore)/[\w./-]*[\w-])"

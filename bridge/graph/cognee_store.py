@@ -7,7 +7,7 @@ so each text is embedded once.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from cognee.infrastructure.databases.graph import get_graph_engine
@@ -22,7 +22,6 @@ from ..store.values import Extraction
 from . import (
     cognee_audit,
     cognee_cognify,
-    cognee_llm,
     cognee_search,
     cognee_upkeep,
     cognee_writing,
@@ -109,7 +108,7 @@ class CogneeStore:
 
         Raises as ``do``, and JobError: LLM_… codes.
         """
-        return self.do(cognee_llm.metered(meter, cognee_cognify.extract(memory_id, text)), pause)
+        return self.do(_metered(meter, cognee_cognify.extract(memory_id, text)), pause)
 
     def write_findings(self, found: Extraction) -> None:
         """Write an extraction again, without the language model. Idempotent. Raises as ``do``."""
@@ -231,7 +230,7 @@ class CogneeStore:
 
     def in_prose(self, question: str, context: str, meter: Meter) -> str:
         """As ``cognee_search.in_prose``, on a job's budget. Raises as ``do``, and JobError: LLM_… codes."""
-        return self.do(cognee_llm.metered(meter, cognee_search.in_prose(question, context)))
+        return self.do(_metered(meter, cognee_search.in_prose(question, context)))
 
     def picture(self, memory_ids: Sequence[str]) -> Picture:
         """The page that shows these memories. Raises as ``write``."""
@@ -241,3 +240,9 @@ class CogneeStore:
             return await cognee_picture.draw(await get_graph_engine(), memory_ids)
 
         return self._guarded(work())
+
+
+def _metered(meter: Meter, work: Awaitable[T]) -> Coroutine[Any, Any, T]:
+    from .cognee_llm import metered  # not at the top: it imports LiteLLM
+
+    return metered(meter, work)

@@ -10,7 +10,9 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from importlib.util import find_spec
+from importlib.util import find_spec, module_from_spec
+from types import ModuleType
+from typing import Any
 
 from jobs.errors import JobError
 
@@ -27,16 +29,48 @@ def require() -> None:
         raise JobError("GRAPH_NOT_INSTALLED")
 
 
+class _LateLiteLLM(ModuleType):
+    """LiteLLM until something of it is used, which nothing does without a language model: its import is a third of
+    cognee's. ``cognee_llm``, the gate of its calls, is imported with it."""
+
+    is_ready = False  # until cognee is imported, which looks for flags in it
+
+    def __getattr__(self, name: str) -> Any:
+        if not self.is_ready:
+            raise AttributeError(name)
+        self._load()
+        return getattr(self, name)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if self.is_ready:
+            self._load()
+        ModuleType.__setattr__(self, name, value)
+
+    def _load(self) -> None:
+        ModuleType.__setattr__(self, "__class__", ModuleType)
+        spec = self.__spec__
+        assert spec is not None
+        assert spec.loader is not None
+        self.__path__ = spec.submodule_search_locations or []
+        spec.loader.exec_module(self)
+        from . import cognee_llm  # noqa: F401 - not at the top: it imports what this stands for
+
+
 @contextmanager
 def importing() -> Iterator[None]:
-    """Around an import of the extra. The objects of its five thousand modules stay: to look through them for garbage,
+    """Around an import of the extra. The objects of its thousands of modules stay: to look through them for garbage,
     meanwhile and later, would take a fifth of the import's time."""
     if "cognee" in sys.modules:
         yield
         return
+    if "litellm" not in sys.modules and (found := find_spec("litellm")) is not None:
+        late = sys.modules["litellm"] = module_from_spec(found)
+        del late.__path__  # else a module in it could be imported without it
+        late.__class__ = _LateLiteLLM
     gc.disable()
     try:
         yield
     finally:
+        _LateLiteLLM.is_ready = True
         gc.freeze()
         gc.enable()

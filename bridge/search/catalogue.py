@@ -5,7 +5,7 @@ It is read from a snapshot of the store. ``index_cache`` keeps it between querie
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import chain
@@ -119,6 +119,11 @@ class Catalogue:
         rows = np.searchsorted(self.number, numbers, sorter=self._by_number)
         rows = self._by_number[np.minimum(rows, len(self) - 1)]
         return np.where(self.number[rows] == numbers, rows, -1)
+
+    def of(self, numbers: Collection[int]) -> Catalogue:
+        """The rows of these numbers, by rising number; unknown ones are left out."""
+        rows = self.indexes(np.array(sorted(numbers), np.int64))
+        return self.take(rows[rows >= 0])
 
     def filtered(self, filters: Filters, store: StoreSnapshot) -> Catalogue:
         """The rows that pass the filters. The store finds the memories with the labels."""

@@ -11,7 +11,6 @@ precision (``estimate``), so that an answer does not depend on this copy. Only a
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +19,6 @@ from ..embedding.embedder import Vector, Vectors
 from ..store import vector_files
 from .catalogue import Catalogue
 from .ranking import Scores
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _ROWS_AT_ONCE = 4096
 _GATHERED = 256
@@ -57,11 +53,11 @@ class CoarseRows:
         found = np.empty(len(codes), np.float32)
 
         def sweep(part: slice) -> None:
-            found[part] = np.asarray(simsimd.cdist(integers[np.newaxis], codes[part], "dot")).reshape(-1)
+            simsimd.cdist(integers[np.newaxis], codes[part], "dot", out=found[np.newaxis, part], out_dtype="float32")
 
         vector_files.swept(codes, sweep)
-        products: Vector = found * (np.float32(step) * scales)
-        return products, length * self.residual + lost * (_LONGEST_ROW + self.residual) + _ROUNDING
+        found *= np.float32(step) * scales
+        return found, length * self.residual + lost * (_LONGEST_ROW + self.residual) + _ROUNDING
 
     def extended(self, rows: Vectors) -> CoarseRows | None:
         """The copy of more rows of the same file, of which the first are copied already; None for damaged ones."""
@@ -113,7 +109,8 @@ def copied(rows: Vectors) -> CoarseRows | None:
     codes = np.empty(rows.shape, np.int8)
     scales = np.empty(len(rows), np.float32)
     residual = 0.0
-    for part in _parts(len(rows)):
+    for start in range(0, len(rows), _ROWS_AT_ONCE):
+        part = slice(start, start + _ROWS_AT_ONCE)
         read = np.array(rows[part], np.float32)
         with np.errstate(all="ignore"):
             lengths = np.linalg.norm(read, axis=1)
@@ -126,7 +123,3 @@ def copied(rows: Vectors) -> CoarseRows | None:
         lost = np.linalg.norm(read - integers * scale[:, np.newaxis], axis=1)
         residual = max(residual, float(lost.max(initial=0.0)))
     return CoarseRows(codes, scales, residual + _ROUNDING)
-
-
-def _parts(count: int) -> Iterator[slice]:
-    return (slice(start, start + _ROWS_AT_ONCE) for start in range(0, count, _ROWS_AT_ONCE))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,53 +56,51 @@ class Estimate:
     def __init__(
         self,
         snapshot: Snapshot,
-        query: str,
         vector: Vector,
         candidates: Catalogue,
+        words: Scores,
         semantic: Scores,
         error: Scores | float,
     ) -> None:
-        """``error``: the largest error of the scores; what is at most MARGIN is never refined."""
+        """``words``: the lexical scores. ``error``: the largest error of ``semantic``; what is at most MARGIN is never
+        refined. Both columns are the estimate's own."""
         self._snapshot = snapshot
-        self._query = query
         self.vector = vector
         self.candidates = candidates
+        self._words = words
         self.semantic = semantic
-        self.error: Scores = np.broadcast_to(np.maximum(error, MARGIN), semantic.shape)
+        self.error = error if isinstance(error, np.ndarray) else np.full(len(semantic), max(error, MARGIN))
 
     def __len__(self) -> int:
         return len(self.semantic)
 
     @property
-    def least(self) -> Scores:
-        """The lowest possible semantic scores."""
-        bound: Scores = np.maximum(self.semantic - self.error, 0.0)
-        return bound
+    def bounds(self) -> Scores:
+        """The lowest and the highest possible semantic scores, shape (2, n)."""
+        return np.stack([np.maximum(self.semantic - self.error, 0.0), self.semantic + self.error])
 
-    @property
-    def most(self) -> Scores:
-        """The highest possible semantic scores."""
-        bound: Scores = self.semantic + self.error
-        return bound
-
-    def take(self, which: Any) -> Estimate:
-        """The rows that a mask or an array of indexes selects."""
-        candidates = self.candidates.take(which)
-        return Estimate(self._snapshot, self._query, self.vector, candidates, self.semantic[which], self.error[which])
+    def take(self, which: NDArray[np.intp]) -> Estimate:
+        """The rows that an array of indexes selects."""
+        columns = self._words[which], self.semantic[which], self.error[which]
+        return Estimate(self._snapshot, self.vector, self.candidates.take(which), *columns)
 
     def best_relevance(self) -> float:
         """The exact relevance of the best candidate."""
-        every = np.arange(len(self))
-        nearly_best = self._settled(lambda: top(every, self.semantic - self.error, self.most, 1))
-        return max(self._exact(nearly_best))
+        possible = np.arange(len(self))
+        for _ in range(2):  # after refining, once more
+            possible = top(possible, self.semantic - self.error, self.semantic + self.error, 1)
+            self._refine(possible)
+        return max(self._exact(possible))
 
-    def reaching(self, least: float) -> NDArray[np.bool_]:
-        """Which candidates have at least this relevance, shape (n,)."""
-        doubtful = self._settled(lambda: np.flatnonzero(np.abs(self.semantic - least) < self.error))
+    def reaching(self, least: float) -> NDArray[np.intp]:
+        """The indexes of the candidates that have at least this relevance."""
+        doubtful = np.flatnonzero(np.abs(self.semantic - least) < self.error)
+        self._refine(doubtful)
         reaching: NDArray[np.bool_] = self.semantic >= least
+        doubtful = doubtful[np.abs(self.semantic[doubtful] - least) < self.error[doubtful]]
         if len(doubtful):
             reaching[doubtful] = [exact >= least for exact in self._exact(doubtful)]
-        return reaching
+        return np.flatnonzero(reaching)
 
     def newest(self, question: Question) -> Catalogue:
         """The first ``max_results`` by date, the newest first; of the same moment, the higher number."""
@@ -115,8 +113,8 @@ class Estimate:
         well."""
         if question.time is None or question.time.used not in ("newest", "oldest") or not len(self):
             return question
-        dated = self.candidates.dated
-        dated = dated[self.reaching(good_fit(self.best_relevance())) & ~np.isnan(dated)]
+        dated = self.candidates.dated[self.reaching(good_fit(self.best_relevance()))]
+        dated = dated[~np.isnan(dated)]
         if not len(dated):
             return question
         if question.time.used == "newest":
@@ -128,24 +126,27 @@ class Estimate:
         place."""
         falls = self._falls(question)
         depth += len(falls)
-        chosen = self.candidates.take(self._settled(lambda: self.needed(question, depth)))
+        possible = self.take(self.needed(question, depth, is_coarse=True))
+        possible._refine(np.arange(len(possible)))
+        chosen = possible.candidates.take(possible.needed(question, depth))
         if falls:
             numbers = {*chosen.number.tolist(), *falls, *(fall.by[0] for fall in falls.values() if fall.is_below)}
-            indexes = among.indexes(np.array(sorted(numbers), np.int64))
-            chosen = among.take(np.sort(indexes[indexes >= 0]))
+            chosen = among.of(numbers)
         return Choice(chosen, falls, depth)
 
-    def needed(self, question: Question, depth: int) -> NDArray[np.intp]:
-        """The indexes of all candidates of which the exact score is needed, given the estimate's error."""
-        bounds = np.stack([self.least, self.most])
+    def needed(self, question: Question, depth: int, *, is_coarse: bool = False) -> NDArray[np.intp]:
+        """The indexes of all candidates of which the exact score is needed, given the estimate's error; ``is_coarse``:
+        or may be needed once the error is smaller."""
+        bounds = self.bounds
         least, most = _scores(self.candidates, bounds, question.ranking)
         is_needed = np.zeros(len(self), np.bool_)  # np.union1d would import numpy.ma, which takes milliseconds
-        for some in self._parts(question):
+        parts = self._parts(question)
+        for some in parts:
             is_needed[top(some, least, most, depth)] = True
         # Those that may rank first of those with the highest score if age counts for nothing.
         lower, upper = ageless_scores(bounds, self.candidates.status, self.candidates.votes, question.ranking)
-        eligible = self._parts(question)[0]
-        is_needed[top(top(eligible, lower, upper, 1), least, most, 1)] = True
+        best = top(parts[0], lower, upper, 1)
+        is_needed[best if is_coarse else top(best, least, most, 1)] = True
         return np.flatnonzero(is_needed)
 
     def _parts(self, question: Question) -> list[NDArray[np.intp]]:
@@ -160,8 +161,8 @@ class Estimate:
         known = self._snapshot.standings
         if known.is_empty:
             return {}
-        least = _scores(self.candidates, self.least, question.ranking)
-        highest = highest_scores(self.most, question.ranking)
+        lower, upper = self.bounds
+        least, highest = _scores(self.candidates, lower, question.ranking), highest_scores(upper, question.ranking)
         known, falls, depth = known.at(question.seen_from), dict[int, "Fall"](), 2 * question.max_results
         is_new = np.ones(len(self), np.bool_)
         while True:
@@ -173,19 +174,18 @@ class Estimate:
                 return falls
             depth *= 2
 
-    def _settled(self, choose: Callable[[], NDArray[np.intp]]) -> NDArray[np.intp]:
-        """The indexes that ``choose`` gives once their scores are accurate to MARGIN."""
-        indexes = choose()
+    def _refine(self, indexes: NDArray[np.intp]) -> None:
+        """Make these scores accurate to MARGIN."""
         coarse = indexes[self.error[indexes] > MARGIN]
-        if not len(coarse):
-            return indexes
-        self.semantic, self.error = self.semantic.copy(), self.error.copy()
-        self.semantic[coarse] = self._snapshot.refined(self._query, self.vector, self.candidates.take(coarse))
-        self.error[coarse] = MARGIN
-        return choose()
+        if len(coarse):
+            self.semantic[coarse] = self._snapshot.refined(
+                self.vector, self.candidates.take(coarse), self._words[coarse]
+            )
+            self.error[coarse] = MARGIN
 
     def _exact(self, indexes: NDArray[np.intp]) -> list[float]:
-        found = self._snapshot.relevance(self._query, self.vector, self.candidates.take(indexes))
+        some = self.candidates.take(indexes)
+        found = self._snapshot.relevance(self.vector, some, self._words[indexes])
         return [relevance.semantic_score for relevance in found]
 
 
@@ -201,7 +201,7 @@ def compared(snapshot: Snapshot, question: Question, vector: Vector, candidates:
         candidates, words = candidates.take(kept), words[kept]
     best, whole, error = snapshot.similarities(vector, candidates)
     semantic = semantic_score(vector_scores(best, whole), words)
-    return Estimate(snapshot, question.query, vector, candidates, semantic, semantic_error(error))
+    return Estimate(snapshot, vector, candidates, words, semantic, semantic_error(error))
 
 
 def _first_stage(

@@ -21,7 +21,7 @@ from jobs.layout import Workspace
 
 from ..embedding.embedder import Embedder
 from ..memory import FAILURE
-from ..text import error_lines, failures
+from ..text import error_lines, failures, turn_words
 from ..text.orders import is_order
 from ..text.query_words import stem
 from ..text.terms import query_terms
@@ -56,8 +56,6 @@ OTHER_FIT, OTHER_MEANING = 0.56, 0.68
 # that no other memory has. A question is often short: it needs fewer, but this share of its words.
 RARE, RARE_IN_NOTE = 3.4, 1.6
 ASKED, ASKED_IN_NOTE, ASKED_SHARE = 2.0, 0.5, 0.6
-
-NEW = 0.2  # of a captured note's words, which the prompt has not itself
 
 # What a person pasted into a prompt: code, quotations, addresses, tags.
 _PASTED = re.compile(r"```.*?(?:```|\Z)|^[ \t]*>[^\n]*$|\bhttps?://\S+|<[^<>\n]{1,200}>", re.DOTALL | re.MULTILINE)
@@ -135,12 +133,11 @@ def own_words(prompt: str) -> str:
 def fits(snapshot: Snapshot, own: str, hit: RetrievalHit, passage: str) -> bool:
     """Whether a hit and its passage fit a prompt with these words well enough to be shown without having been asked
     for."""
-    standing = hit.get("standing")
-    if (standing is not None and standing["state"] == "replaced") or hit.get("fit") == "weak":
+    said, standing = _stems(" ".join(term.text for term in query_terms(passage))), hit.get("standing")
+    is_empty = len(said - _stems(own)) < max(2, len(said) / 5) or turn_words.is_errand(passage.partition(OUTCOME)[0])
+    is_replaced = standing is not None and standing["state"] == "replaced"
+    if is_replaced or hit.get("fit") == "weak" or (is_empty and _is_captured(hit)):
         return False
-    said = _stems(" ".join(term.text for term in query_terms(passage)))
-    if _is_captured(hit) and len(said - _stems(own)) < max(2, NEW * len(said)):
-        return False  # it repeats the prompt
     is_settled = passage in hit.get("decisions", ()) and (OUTCOME in passage or not _is_captured(hit))
     fit, meaning = (FIT, MEANING) if is_settled else (OTHER_FIT, OTHER_MEANING)
     if hit["semantic_score"] < fit or hit["vector_score"] < meaning:

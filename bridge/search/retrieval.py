@@ -92,7 +92,7 @@ def _compared(snapshot: Snapshot, question: Question, embedder: Embedder, candid
     """The estimated relevance of the candidates; the words are looked up while the question is embedded."""
 
     def swept() -> Vector:
-        vector = query_vector(question, embedder)
+        vector = embed_query(embedder, question.query)
         snapshot.sweep(vector, candidates)
         return vector
 
@@ -161,34 +161,26 @@ def score(
     """
     indexes = snapshot.catalogue.indexes(np.array(numbers, np.int64))
     candidates = snapshot.catalogue.take(indexes[indexes >= 0])
-    vector = query_vector(question, embedder)
+    vector = embed_query(embedder, question.query)
     asked = set(candidates.number.tolist())
     falls: dict[int, Fall] = {}
     known = snapshot.standings.at(question.seen_from)
     if not known.is_empty:
-        involved = np.array(sorted(asked | known.older_than(asked)), np.int64)
-        passing = snapshot.candidates(question.filters)
-        at = passing.indexes(involved)
-        falls = standing_effects.falls(known, snapshot, question, vector, passing.take(at[at >= 0]))
+        involved = snapshot.candidates(question.filters).of(asked | known.older_than(asked))
+        falls = standing_effects.falls(known, snapshot, question, vector, involved)
     others = {*falls, *(fall.by[0] for fall in falls.values())} - asked
     scored = _scored(snapshot, question, vector, candidates)
     if others:
-        at = snapshot.catalogue.indexes(np.array(sorted(others), np.int64))
-        scored = [*scored, *_scored(snapshot, question, vector, snapshot.catalogue.take(at))]
+        scored = [*scored, *_scored(snapshot, question, vector, snapshot.catalogue.of(others))]
     if second is not None:
         scored = second.judged(question.query, scored, question.ranking)
     applied = standing_effects.applied(scored, falls, question.ranking, asks_past=question.asks_past)
     return fit.marked(snapshot, question.query, [pair for pair in applied if pair[0].number not in others])
 
 
-def query_vector(question: Question, embedder: Embedder) -> Vector:
-    """The embedding of the query, shape (dimensions,)."""
-    return embed_query(embedder, question.query)
-
-
 def _scored(snapshot: Snapshot, question: Question, vector: Vector, candidates: Catalogue) -> list[Scored]:
     """The candidates in their order, with the exact factors."""
-    relevances = snapshot.relevance(question.query, vector, candidates)
+    relevances = snapshot.relevance(vector, candidates, snapshot.lexical(question.query).of(candidates.number))
     numbers = candidates.number.tolist()
     memories = {memory.number: memory for memory in snapshot.memories(numbers)}
     return [
@@ -234,7 +226,7 @@ def _best_of(
     from .best_passages import best_passages
 
     words = QueryWords(question.query)
-    cosines = {memory.number: snapshot.passage_cosines(ranked.vector, memory.number) for memory in memories}
+    cosines = snapshot.cosines(ranked.vector, [memory.number for memory in memories])
     of = {memory.number: factors for memory, factors in ranked.hits}
     known = snapshot.standings.at(question.seen_from)
     best = {}

@@ -5,9 +5,8 @@ those that somebody stored before those that were captured, those of the branch 
 replaced is left out, and so are superseded memories and drafts. A line that does not fit is left out; those of older
 captured sessions are cut.
 
-A wrong note is worse than none. So of what was captured, a session that was an errand or came to nothing has no line
-unless it is the newest one; a decision needs an outcome, and words enough to be understood alone; and what a later line
-is about is not said again, since that line is where it stands now.
+A wrong note is worse than none. So of what was captured, a line is understood alone and says something to know, unless
+it is the newest session's; and what a later line is about is not said again, since that line is where it stands now.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -40,15 +38,12 @@ HEADING = (
 )
 _LOOKED_AT = 60  # of the newest memories
 _CODE_SECONDS = 0.3  # of the processor, to look up what of the memories is in the code
-_SESSIONS = 12
-_RECENT = 5  # captured sessions, of which also those without a decision have a line
-_WHOLE, _BRIEF = 3, 100  # captured lines that stay whole, and characters of an older one's request and its outcome
+_RECENT = 3  # captured sessions that have a line also without a decision; lines that stay whole
+_BRIEF = 100  # characters of an older captured line's request and its outcome
 _SESSIONS_FIRST = "Sessions, the newest first"
 OUTCOME = " → "  # between what was decided and what came of it, as ``bridge/capture/summary`` writes them
-_LEAST_SAID = 6  # search terms in a decision that is understood alone
-_LEAST_ASKED = 4  # search terms in one that stands beside its session's title
+_LEAST_SAID, _LEAST_ASKED = 6, 4  # search terms in a decision that is understood alone, and beside its session's title
 _LEAST_COMMON, _ALIKE = 4, 0.35  # search terms in common, and their share, of two lines about the same
-_OF_MEMORY = 5  # decisions of one memory
 _CHARACTERS_PER_TOKEN = 3  # fewer than texts in English have, so that the budget holds without a tokenizer
 
 _SOURCE = re.compile(r"(?:\d{4}-\d\d-\d\d, |> - |\()#(\d{1,18})(?=[:)])")  # as ``source`` and a decision's own have it
@@ -98,35 +93,34 @@ def block(
     ``remarks``: what became of the decisions of each memory. ``captured``: by which method the memories were captured
     that nobody stored himself.
     """
-    stored_first = sorted(memories, key=lambda memory: (memory.number in captured, not _is_of(memory, branch)))
-    by_hand = [memory for memory in _told(stored_first, remarks, captured) if memory.number not in captured]
-    told = list(_told(memories, remarks, captured))
+    of_branch = {each.number for each in memories if each.content and branch in each.content.references.branches}
+    stored_first = sorted(memories, key=lambda memory: (memory.number in captured, memory.number not in of_branch))
+    worth = {memory.number: _worth(memory, remarks, captured) for memory in memories}
+    by_hand = [memory for memory in _told(stored_first, captured, worth) if memory.number not in captured]
+    told = list(_told(memories, captured, worth))
     named = {memory.metadata.session_id: title(memory) for memory in memories if memory.number in captured}
-    newest = next((memory for memory in told if memory.number in captured), None)
-    worth = {memory.number: _worth(memory, remarks, captured) for memory in told}
-    recent = {memory.number for memory in islice((each for each in told if each.number in captured), _RECENT)}
+    recent = [memory.number for memory in told if memory.number in captured][:_RECENT]
     lines = [
-        _session(memory, named.get(memory.metadata.session_id, ""), remarks, captured, is_newest=memory is newest)
+        _session(memory, named.get(memory.metadata.session_id, ""), remarks, captured, memory.number in recent[:1])
         for memory in told
-        if memory is newest or worth[memory.number] > (memory.number not in recent)
+        if memory.number in recent[:1] or worth[memory.number] > (memory.number not in recent)
     ]
     holding = [
         each
         for memory in stored_first
-        for each in _decisions(memory, remarks)[:_OF_MEMORY]
-        if captured.get(memory.number) != RULES or _stands_alone(each.words)
+        for each in _settled(memory, remarks, captured, _LEAST_SAID)
+        if captured.get(memory.number) != RULES or OUTCOME in each.words
     ]
     place = {memory.number: place for place, memory in enumerate(memories)}
     subjects = {each: _subject(each.words) for each in (*lines, *holding)}
 
     def is_latest(each: _Line) -> bool:
-        """Whether no later line that came to something is about the same. What somebody stored himself stands until it
-        is replaced."""
+        """Whether no later line is about the same. What somebody stored himself stands until it is replaced."""
         later = (subject for other, subject in subjects.items()
-                 if place[other.number] < place[each.number] and worth.get(other.number, 1))  # fmt: skip
+                 if place[other.number] < place[each.number] and worth[other.number])  # fmt: skip
         return each.number not in captured or not any(_are_alike(subjects[each], subject) for subject in later)
 
-    sessions = list(islice(filter(is_latest, lines), _SESSIONS))
+    sessions = list(filter(is_latest, lines))
     parts = {_SESSIONS_FIRST: list[str](), "What holds": list[str](), "Open": list[str]()}
     room = max_tokens * _CHARACTERS_PER_TOKEN - len(HEADING)
 
@@ -139,7 +133,9 @@ def block(
                 return
 
     brief = [
-        _brief(each.words) if count >= _WHOLE and each.number in captured else each.words
+        OUTCOME.join(textwrap.shorten(side, _BRIEF, placeholder=" …") for side in each.words.split(OUTCOME))
+        if count >= _RECENT and each.number in captured
+        else each.words
         for count, each in enumerate(sessions)
     ]
     texts = [quoted_line(f"{each.source}: {words}{each.mark}") for each, words in zip(sessions, brief, strict=True)]
@@ -164,7 +160,7 @@ def _joined(parts: Mapping[str, Sequence[str]]) -> str:
     return "".join("\n".join([f"\n\n## {heading}", *lines]) for heading, lines in parts.items() if lines)
 
 
-def _told(memories: Sequence[Memory], became: Became, captured: Captured) -> Iterator[Memory]:
+def _told(memories: Sequence[Memory], captured: Captured, worth: Mapping[int, int]) -> Iterator[Memory]:
     """The memories that get a line: of a captured session, the newest one with a decision that holds, else the newest;
     of a topic with notes that somebody stored himself, the newest note, also instead of what was captured then."""
     by_hand = {memory.metadata.topic_id for memory in memories if memory.number not in captured}
@@ -175,24 +171,42 @@ def _told(memories: Sequence[Memory], became: Became, captured: Captured) -> Ite
             best.setdefault(f"topic {known.topic_id or memory.id}", memory)
         elif known.topic_id not in by_hand:
             other = best.setdefault(f"session {known.session_id}", memory)
-            if _worth(memory, became, captured) > _worth(other, became, captured):
+            if worth[memory.number] > worth[other.number]:
                 best[f"session {known.session_id}"] = memory
     yield from best.values()
 
 
 def _worth(memory: Memory, became: Became, captured: Captured) -> int:
-    """2 with a decision in words enough to be understood alone, 1 with an answer that reports what was done, else 0.
-    Only rules capture others."""
-    if captured.get(memory.number) != RULES or memory.content is None or _settled(memory, became, captured):
+    """2 with a decision that is understood alone and came to something, 1 with another one or an answer that reports
+    what was done, else 0. Only rules capture others."""
+    if captured.get(memory.number) != RULES or memory.content is None:
         return 2
-    if any(_is_told(each.words) for each in _decisions(memory, became)):
+    settled = _settled(memory, became, captured)
+    if any(OUTCOME in each.words for each in settled):
         return 2
-    return int(bool(_reported(memory.content.context)))
+    return int(bool(settled or _reported(memory.content.context)))
 
 
-def _brief(words: str) -> str:
-    """Both sides of a line, shortened."""
-    return OUTCOME.join(textwrap.shorten(side, _BRIEF, placeholder=" …") for side in words.split(OUTCOME))
+def _settled(memory: Memory, became: Became, captured: Captured, least: int = _LEAST_ASKED) -> list[_Line]:
+    """The decisions that hold and are understood beside their session's title; those with what came of them, else
+    others. What came of them is left out where it says nothing."""
+    found = _decisions(memory, became)
+    if captured.get(memory.number) != RULES:
+        return found
+    sides = [each.words.partition(OUTCOME) for each in found]
+    said = [each if turn_words.is_clear(outcome) else each._replace(words=request)
+            for each, (request, _, outcome) in zip(found, sides, strict=True)]  # fmt: skip
+    with_outcome = [each for each in said if OUTCOME in each.words and _is_understood(each.words, least)]
+    return with_outcome or [each for each in said if _is_understood(each.words)]
+
+
+def _is_understood(decision: str, least: int = _LEAST_SAID) -> bool:
+    """Whether a captured decision is understood without its session: no errand, and not both sides speak of something
+    before."""
+    request, _, outcome = decision.partition(OUTCOME)
+    points = all(turn_words.says("refers", side) for side in (request, outcome or request))
+    points = points or turn_words.begins("refers", request) or turn_words.is_errand(request)
+    return not points and len(query_terms(request)) >= least
 
 
 def _reported(context: str) -> str:
@@ -200,40 +214,11 @@ def _reported(context: str) -> str:
     request where that is understood; empty where nothing was done that is understood without the session."""
     told = one_line(context).rpartition(" · ")[2]
     request, _, outcome = told.partition(OUTCOME)
-    is_report = turn_words.says("done", outcome) and turn_words.is_clear(outcome)
-    is_report = is_report and not any(turn_words.begins(part, outcome) for part in ("refers", "intends"))
-    if not is_report or request.endswith("?") or not _says_enough(outcome, _LEAST_ASKED):
+    is_aside = request.endswith("?") or any(turn_words.begins(part, outcome) for part in ("refers", "intends"))
+    is_report = turn_words.says("done", outcome) and turn_words.is_clear(outcome) and not is_aside
+    if not is_report or len(query_terms(outcome)) < _LEAST_ASKED:
         return ""
-    return told if _says_what(request, _LEAST_ASKED) else outcome
-
-
-def _settled(memory: Memory, became: Became, captured: Captured) -> list[_Line]:
-    """The decisions that hold and are understood beside their session's title."""
-    by_rules = captured.get(memory.number) == RULES
-    return [each for each in _decisions(memory, became) if not by_rules or _stands_alone(each.words, _LEAST_ASKED)]
-
-
-def _stands_alone(decision: str, least: int = _LEAST_SAID) -> bool:
-    """Whether a captured decision says what came of it, and enough to be understood without its session."""
-    request, _, outcome = decision.partition(OUTCOME)
-    points = all(turn_words.says("refers", side) for side in (request, outcome))
-    return bool(outcome) and not points and _says_what(decision, least) and turn_words.is_clear(outcome)
-
-
-def _is_told(decision: str) -> bool:
-    """Whether a captured decision is understood by what was asked alone."""
-    return _says_what(decision) and not turn_words.says("refers", decision.partition(OUTCOME)[0])
-
-
-def _says_what(decision: str, least: int = _LEAST_SAID) -> bool:
-    """Whether the request is no errand, and understood without the sentence before it."""
-    request = decision.partition(OUTCOME)[0]
-    is_errand = request.endswith(":") or (turn_words.begins("upkeep", request) and not request.endswith("?"))
-    return not is_errand and not turn_words.begins("refers", request) and _says_enough(request, least)
-
-
-def _says_enough(words: str, least: int) -> bool:
-    return len(query_terms(words)) >= least
+    return told if _is_understood(told, _LEAST_ASKED) else outcome
 
 
 def _subject(words: str) -> frozenset[str]:
@@ -255,7 +240,7 @@ class _Line(NamedTuple):
     mark: str
 
 
-def _session(memory: Memory, topic: str, became: Became, captured: Captured, *, is_newest: bool) -> _Line:
+def _session(memory: Memory, topic: str, became: Became, captured: Captured, is_newest: bool) -> _Line:
     """What it was about, as ``Loans: We looked at how long loans last``. Of a captured session, a decision, or what was
     asked and came out; of the newest one, also what was asked last: the others were left behind since."""
     content = memory.content
@@ -266,20 +251,16 @@ def _session(memory: Memory, topic: str, became: Became, captured: Captured, *, 
         )
         words = ": ".join(filter(None, [topic, about if about != topic else ""]))
         return _Line(memory.number, words, source(memory), "")
-    by_rules = captured[memory.number] == RULES
-    told = _reported(content.context) if by_rules else one_line(content.context)
+    told = _reported(content.context) if captured[memory.number] == RULES else one_line(content.context)
     holding = _settled(memory, became, captured)
-    if not holding and not told:
-        holding = [each for each in _decisions(memory, became) if not by_rules or _is_told(each.words)]
     lost = next(iter(became.get(memory.number, {}).values()), "")
     said = holding[-1].words + holding[-1].mark if holding else told
-    if not said and topic.endswith("…"):
-        said = one_line(content.context).partition(OUTCOME)[0]
+    said = said or (one_line(content.context).partition(OUTCOME)[0] if topic.endswith("…") else "")
     line = ": ".join(filter(None, [beside(topic, said), said])) + (f" [{lost}]" if lost and not holding else "")
     asked = [
         words
         for words in content.open_questions[-1:]
-        if is_newest and turn_words.is_clear(words) and _says_enough(words, _LEAST_ASKED)
+        if is_newest and turn_words.is_clear(words) and len(query_terms(words)) >= _LEAST_ASKED
     ]
     return _Line(memory.number, line, source(memory), "".join(f" – asked last: {one_line(words)}" for words in asked))
 
@@ -314,7 +295,3 @@ def _open(memory: Memory) -> list[str]:
 def source(memory: Memory) -> str:
     """Where a line comes from, as ``2026-11-20, #3``."""
     return ", ".join(filter(None, [(memory.dated_at or "")[:10], f"#{memory.number}"]))
-
-
-def _is_of(memory: Memory, branch: str | None) -> bool:
-    return branch is not None and memory.content is not None and branch in memory.content.references.branches

@@ -6,7 +6,7 @@ The memories, the full-text index and the vector rows of a snapshot belong to th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -182,7 +182,7 @@ class Snapshot:
 
     def knows_words(self, query: str) -> bool:
         """Whether ``lexical`` needs nothing from the store."""
-        return self._edition.words.has(query_terms(query))
+        return self._edition.words.has(query_terms(query), self.memory_count)
 
     def meant(self, query: str, is_word: Callable[[str], bool]) -> dict[str, str]:
         """The misspelt words of the query, and the memories' words that are meant; see ``spelling``.
@@ -258,7 +258,7 @@ class Snapshot:
         """
         rows = self._swept_rows
         if rows is not None and (rows is self.wholes or not self._are_few(candidates)):
-            self._swept = (rows, vector, self._swept_now(rows, vector))
+            self.products(rows, vector)
 
     @property
     def _swept_rows(self) -> Vectors | None:
@@ -266,24 +266,26 @@ class Snapshot:
         return self._passages if self.wholes is None else self.wholes
 
     def products(self, rows: Vectors, vector: Vector) -> tuple[Vector, float]:
-        """The dot product of each row with the vector, and the largest possible error."""
-        if self._swept is not None and self._swept[0] is rows and self._swept[1] is vector:
-            return self._swept[2]
-        return self._swept_now(rows, vector)
+        """The dot product of each row with the vector, and the largest possible error. The last ones are kept."""
+        if self._swept is None or self._swept[0] is not rows or self._swept[1] is not vector:
+            self._swept = rows, vector, self._compared(rows, vector)
+        return self._swept[2]
 
-    def _swept_now(self, rows: Vectors, vector: Vector) -> tuple[Vector, float]:
+    def _compared(self, rows: Vectors, vector: Vector) -> tuple[Vector, float]:
         coarse = self._cache.coarse(self._swept_path, rows) if rows is self._swept_rows else None
         if coarse is None:
             return vector_files.products(rows, vector), SINGLE_ERROR
         products, error = coarse.products(vector, len(rows))
-        added = vector_files.products(rows[len(products) :], vector)
-        return np.concatenate([products, added]), error
+        if len(products) < len(rows):
+            products = np.concatenate([products, vector_files.products(rows[len(products) :], vector)])
+        return products, error
 
     def _are_few(self, candidates: Catalogue) -> bool:
         return self._passages is None or candidates.passages * _SWEEP < len(self._passages)
 
-    def refined(self, query: str, vector: Vector, candidates: Catalogue) -> Scores:
-        """The semantic scores of some candidates in float32 arithmetic, after a coarse comparison of all."""
+    def refined(self, vector: Vector, candidates: Catalogue, words: Scores) -> Scores:
+        """The semantic scores of some candidates in float32 arithmetic, after a coarse comparison of all. ``words``:
+        their lexical scores."""
         assert self._passages is not None
         from .coarse_vectors import refined_cosines  # not at the top: only a process that stays needs it
 
@@ -292,7 +294,7 @@ class Snapshot:
         if not np.all(np.abs(cosines) < _LONGEST_COSINE):
             self._give_vectors_up()
         best, whole = cosines
-        return semantic_score(vector_scores(best, whole), self.lexical(query).of(candidates.number))
+        return semantic_score(vector_scores(best, whole), words)
 
     def similarities(self, vector: Vector, candidates: Catalogue) -> tuple[Scores, Scores, float]:
         """The cosines of the best passage and of the whole text for each candidate, and their largest error.
@@ -319,18 +321,19 @@ class Snapshot:
                 segments, end, a_row = candidates.segments
                 if end > len(cosines):  # reduceat needs starts inside the array
                     cosines = np.append(cosines, np.float32(-1.0))
-        if not np.all(np.abs(cosines) < _LONGEST_COSINE + error):  # vectors of length one cannot give more, nor NaN
+        longest = _LONGEST_COSINE + error
+        if not -longest < cosines.min() <= cosines.max() < longest:  # vectors of length one cannot give more, nor NaN
             self._give_vectors_up()
             return nothing, nothing, 0.0
         best = np.maximum.reduceat(cosines[:end], segments)[::a_row]
         return best.astype(np.float64), cosines[wholes].astype(np.float64), error
 
-    def relevance(self, query: str, vector: Vector, candidates: Catalogue) -> list[Relevance]:
-        """The exact relevance of each candidate, for the answer.
+    def relevance(self, vector: Vector, candidates: Catalogue, words: Scores) -> list[Relevance]:
+        """The exact relevance of each candidate, for the answer. ``words``: their lexical scores.
 
         The cosines are float64, row by row, so that they do not depend on the size of the store.
         """
-        shares = self.lexical(query).of(candidates.number).tolist()
+        shares = words.tolist()
         if self._passages is None:
             return [relevance(0.0, 0.0, from_words) for from_words in shares]
         wide = vector.astype(np.float64)
@@ -351,25 +354,25 @@ class Snapshot:
         first, count = int(self.catalogue.passage_row[index]), int(self.catalogue.passage_count[index])
         return self._passages[first : first + count]
 
-    def cosines_of(self, vector: Vector, candidates: Catalogue) -> Iterator[list[float]]:
-        """The cosine of the query's vector with each passage, for each candidate; empty without vectors."""
-        for first, count in zip(candidates.passage_row.tolist(), candidates.passage_count.tolist(), strict=True):
-            yield [] if self._passages is None else (self._passages[first : first + count] @ vector).tolist()
-
-    def passage_cosines(self, vector: Vector, number: int) -> list[float]:
-        """The cosine of the query's vector with each passage of a memory; empty without vectors."""
-        vectors = self.passage_vectors(number)
-        cosines: list[float] = (vectors @ vector).tolist() if len(vectors) else []
-        return cosines
+    def cosines(self, vector: Vector, numbers: Collection[int]) -> dict[int, list[float]]:
+        """Number -> the cosines of the query's vector with the passages, of each memory that is there; without vectors,
+        of none."""
+        some = self.catalogue.of(numbers)
+        places = zip(some.number.tolist(), some.passage_row.tolist(), some.passage_count.tolist(), strict=True)
+        rows = self._passages
+        return {
+            number: [] if rows is None else (rows[first : first + count] @ vector).tolist()
+            for number, first, count in places
+        }
 
     def whole_text_vectors(self, numbers: Sequence[int]) -> Vectors:
         """The vectors of the memories' whole texts, shape (len(numbers), dimensions); zeros for a memory without one.
 
         Without vectors, ``dimensions`` is 0.
         """
-        dimensions = 0 if self._passages is None else self._passages.shape[1]
-        vectors = np.zeros((len(numbers), dimensions), np.float32)
-        for at, index in enumerate(self.catalogue.indexes(np.array(numbers, np.int64)).tolist()):
-            if index >= 0 and self._passages is not None:
-                vectors[at] = self._passages[int(self.catalogue.passage_row[index])]
+        if self._passages is None:
+            return np.zeros((len(numbers), 0), np.float32)
+        rows = self.catalogue.indexes(np.array(numbers, np.int64))
+        vectors: Vectors = self._passages[self.catalogue.passage_row[rows]]
+        vectors[rows < 0] = 0
         return vectors

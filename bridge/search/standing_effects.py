@@ -10,10 +10,8 @@ are.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from ..text.passages import whole_text
 from .ranking import Factors, Inherited, Ranking, Relevance, rescored
@@ -48,14 +46,14 @@ def falls(
     numbers, asks_past = set(candidates.number.tolist()), question.asks_past
     if asks_past:
         numbers |= known.older_than(numbers)
-    older = _cosines(snapshot, vector, known.statements.keys() & numbers)
+    older = snapshot.cosines(vector, known.statements.keys() & numbers)
     fallen: dict[int, list[Fall]] = {}
     for number, own in older.items():
         statements = known.statements[number]
         if statements[-1] < len(own):
             answering = statements if asks_past else [max(statements, key=own.__getitem__)]
             fallen[number] = [fall for passage in answering for fall in known.falls((number, passage))]
-    newer = _cosines(snapshot, vector, {fall.by[0] for falls in fallen.values() for fall in falls})
+    newer = snapshot.cosines(vector, {fall.by[0] for falls in fallen.values() for fall in falls})
     names = set(_NAME.findall(question.query))
     found: dict[int, Fall] = {}
     for number, falls in fallen.items():
@@ -82,13 +80,6 @@ def _of_named(snapshot: Snapshot, names: set[str], falls: Sequence[Fall]) -> lis
         if fall.state == "replaced" or named <= set(_WORD.findall(whole_text(read[fall.by[0]]))):
             found.append(fall)
     return found
-
-
-def _cosines(snapshot: Snapshot, vector: Vector, numbers: Collection[int]) -> dict[int, list[float]]:
-    """Number -> the cosines of the question with the memory's passages, of those of the memories that are there."""
-    at = snapshot.catalogue.indexes(np.array(sorted(numbers), np.int64))
-    some = snapshot.catalogue.take(at[at >= 0])
-    return dict(zip(some.number.tolist(), snapshot.cosines_of(vector, some), strict=True))
 
 
 def _is_answered(fall: Fall, older: Sequence[float], newer: Sequence[float], *, asks_past: bool) -> bool:

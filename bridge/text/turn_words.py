@@ -12,7 +12,7 @@ from typing import Literal
 
 Part = Literal[
     "courtesy", "intends", "retracts", "disputes", "accepts", "continues", "orders", "upkeep", "done", "concedes",
-    "fails", "wishes", "addresses", "closes", "refers", "procedure", "chores",
+    "fails", "wishes", "addresses", "closes", "refers", "procedure", "chores", "praise",
 ]  # fmt: skip
 
 # English first, then German, French, Spanish, Portuguese and Italian, then Russian, Chinese, Japanese and Korean. In a
@@ -97,6 +97,7 @@ _TABLE: dict[Part, str] = {
         continue resume proceed research do_some do_a do_the_research summarize describe analyze evaluate compare
         suggest get_started get_back come_back go_through work_through check_off create_a_branch create_a_new_branch
         create_a_new_git_branch create_a_pr there_are there's understand troubleshoot plan work_on start_working
+        browse walk take
         propose help address respond shift sort_this talk pause discuss write_up draft make_sure_you include_th*
         confirm start_the start_a start_with restart install build deploy what how who
         when where
@@ -166,10 +167,15 @@ _TABLE: dict[Part, str] = {
     # Tests that pass, a commit, what was read: the assistant reports it, and nothing follows from it.
     "chores": """
         tests_pass* tests_are_now tests_are_passing tests_now_pass* all_tests_* changelog committed pushed_to
-        working_tree fast-forward* up_to_date_with no_linter_errors compiles_without i've_reviewed i've_analyzed
-        i've_read i've_examined i_can_now i_now_have based_on_my clear_understanding
+        working_tree fast-forward* up_to_date_with type_error* lint* compiles_without i've_reviewed i've_analyzed
+        i've_read i've_examined i_can_now i_now_have based_on_my clear_understanding i_apologize my_apologies
         alle_tests tests_laufen les_tests_passent las_pruebas_pasan os_testes_passa* i_test_passano тесты_проход*
         测试通过 已提交 テストは成功 테스트_통과""",
+    # The assistant praises what it did, instead of saying what.
+    "praise": """
+        comprehensive* robust professional* maintainable seamless* significantly greatly much_more ready_for ready_to
+        everything_is production-ready fully_functional powerful well-organized well-structured best_practices
+        umfassend* nahtlos* robuste* professionnel* profesional* abrangente комплексн* 全面 完善 包括的 포괄적""",
     # Somebody speaks to somebody. A long text without such words was written elsewhere.
     "addresses": """
         i i'm i've i'd i'll we we're we've you your my our us me let's please can could
@@ -181,17 +187,13 @@ _PARTICIPLE = re.compile(
     r"^\W*(?:all )?done\b|^\W*(?:add|adapt|adjust|allow|appli|bump|chang|clean|configur|convert|correct|creat|delet"
     r"|disabl|dropp|enabl|enhanc|ensur|expand|extend|extract|fix|handl|implement|improv|increas|integrat|introduc|limit|mov"
     r"|migrat|modif|modifi|preserv|reduc|refactor|remov|renam|reorder|reorganiz|replac|resolv|restor|revert|simplifi"
-    r"|sort|stor|switch|updat|upgrad|us|wrapp|wir)ed\b|^\W*(?:built|kept|made|rewrote|set|split|wrote)\b"
+    r"|sort|stor|switch|updat|upgrad|us|wrapp|wir)ed\b|^\W*(?:built|kept|made|rewrote|wrote)\b"
     r"|\bi(?:['’]ve| have) (?:\w+ly |also )*(?!found|identified|noticed|checked|seen|read|reviewed|looked|got)"
     r"\w+(?:ed|en|t|e|d)\b|\b(?:has|have) (?:all )?been (?:\w+ly )?\w+ed\b"
     r"|\b(?:is|are|was|were) (?:removed|added|updated|replaced|renamed|fixed)\b",
     re.IGNORECASE,
 )
-# Expressions with a word of the table that mean something else.
-_OTHERWISE: dict[Part, re.Pattern[str]] = {
-    "done": re.compile(r"\b(?:right|for|should) now\b", re.IGNORECASE),
-    "wishes": re.compile(r"\binstead of\b", re.IGNORECASE),
-}
+_NOT_DONE = re.compile(r"\b(?:right|for|should) now\b|^\W*now,", re.IGNORECASE)
 # Words of which a request consists that names no subject: a greeting, consent, "continue".
 _EMPTY_WORDS = frozenset(
     "a again ahead all and are as been carry commit continue cool danke day do doing done everyone fine for from"
@@ -202,26 +204,13 @@ _EMPTY_WORDS = frozenset(
     " continúa можно да хорошо продолжай дальше 可以 好 好的 继续 开始 开始实施 是的 对 嗯 谢谢 はい お願い"
     " お願いします 続けて 네 좋아요 계속".split()
 )
-# A turn of the person that begins so is about something else than the one before.
-_OTHER_SUBJECT = re.compile(
-    r"\W*(?:(?:ok(?:ay)?|so|now|alright|right|great|good|perfect|thanks|cool|done)[,.! ]+){0,3}"
-    r"(?:(?:this is )?(?:completely |totally )?unrelated\b"
-    r"|(?:a |on a |one )?(?:completely |totally )?(?:different|another|new|separate|other|next)"
-    r" (?:topic|subject|question|task|issue|thing|matter)(?: now)?\s*[:,.–—-]"
-    r"|(?:now )?(?:for |to )?something (?:else|(?:completely |totally )?different)\b"
-    r"|(?:switching|changing) (?:gears|topics?|subjects?|the (?:topic|subject)|to (?:a|another|the next)\b)"
-    r"|let['’]?s (?:switch (?:gears|topics?|to (?:another|a different))|move on to|change the (?:topic|subject))\b"
-    r"|(?:ein )?(?:anderes|neues) thema\b|(?:jetzt )?(?:zu )?etwas (?:ganz )?anderes\b|autre (?:sujet|chose)\b"
-    r"|changement de sujet\b|otro tema\b|otra cosa\b|换个话题|另一个问题|別の(?:話|質問|件))",
-    re.IGNORECASE,
-)
 # "Now commit and push", but not "Now uses it", "Now the list is sorted".
 _NOW = re.compile(r"\W*now,? (?!(?:the|it|all|both|everything|\w+(?:s|ly))\b(?!['’]))[a-z]", re.IGNORECASE)
-# A label with its value, an item of code or of a log, the announcement of a list.
-_FRAGMENT = re.compile(r"[\w-]+(?: [\w-]+)?:|or\b|[^\w`'\"“«(¿¡]|`[^`]*`\W*[:–—-]|.*[:{\\]$", re.IGNORECASE)
+# A label with its value, an item of code or of a log.
+_FRAGMENT = re.compile(r"[\w-]+(?: [\w-]+)?:|or\b|[^\w`'\"“«(¿¡]|`[^`]*`\W*[:–—-]", re.IGNORECASE)
 _LEAST_REST = 8  # characters
 _INTERJECTIONS = re.compile(
-    r"\W*(?:(?:ah|oh|ok|okay|alright|great|good|perfect|now|so|well|yes|sure)[,.!] )+", re.IGNORECASE
+    r"\W*(?:(?:ah|oh|finally|ok|okay|alright|great|good|perfect|now|so|well|yes|sure)[,.!] )+", re.IGNORECASE
 )
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 
@@ -239,25 +228,26 @@ def begins(part: Part, text: str) -> bool:
 
 def says(part: Part, text: str) -> bool:
     """Whether such words stand anywhere in a text."""
-    known = _OTHERWISE[part].sub("", text) if part in _OTHERWISE else text
-    return _pattern(part, at_start=False).search(known) is not None or (
-        part == "done" and bool(_PARTICIPLE.search(text))
-    )
+    text = _NOT_DONE.sub("", text) if part == "done" else text
+    is_said = _pattern(part, at_start=False).search(text) is not None
+    return is_said or (part == "done" and _PARTICIPLE.search(text) is not None)
+
+
+def is_errand(request: str) -> bool:
+    """Whether a request leaves nothing to know, or what it asks for stands below it."""
+    return request.endswith(":") or (begins("upkeep", request) and not request.endswith("?"))
 
 
 def is_clear(outcome: str) -> bool:
-    """Whether what an answer says is a sentence of its own, and not only that tests pass or that something was read."""
-    return _FRAGMENT.match(outcome) is None and not says("chores", outcome)
+    """Whether what an answer says is a sentence of its own, and not only praise, or that tests pass."""
+    fragment = _FRAGMENT.match(outcome)
+    is_praise = says("praise", outcome) and "`" not in outcome
+    return (fragment is None or says("done", fragment[0])) and not says("chores", outcome) and not is_praise
 
 
 def is_empty(text: str) -> bool:
     """Whether what a person says names no subject: a greeting, "continue", "yes"."""
     return all(word.lower().replace("’", "'") in _EMPTY_WORDS for word in _WORD.findall(text))
-
-
-def changes_subject(text: str) -> bool:
-    """Whether a turn of the person says that it is about something else than the one before."""
-    return bool(_OTHER_SUBJECT.match(text))
 
 
 def without_courtesy(text: str) -> str:

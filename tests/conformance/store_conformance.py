@@ -76,6 +76,11 @@ class Place:
             change.add(Addition(memory, "job", **about) for memory in memories)
         return change.added
 
+    def do(self, what: str, *given: Any, at: str = NOW) -> None:
+        """A change that does one thing, by the name of its method."""
+        with self.store.change(at) as change:
+            getattr(change, what)(*given)
+
     def pending(self) -> list[tuple[str, str]]:
         return [(entry.memory_id, entry.action) for entry in self.store.outbox.pending(100)]
 
@@ -122,8 +127,7 @@ class StoreConformance:
             Feedback(D, "x", "helpful", NOW),
         ]  # fmt: skip
         for one in given:
-            with place.store.change(LATER) as change:
-                change.give_feedback(one)
+            place.do("give_feedback", one, at=LATER)
         store = place.reopen()
         assert store.feedback(A) == [given[2], given[0]]
         assert (store.feedback(B), store.feedback(D)) == ([], [])
@@ -136,8 +140,7 @@ class StoreConformance:
             for one in given:
                 change.give_feedback(one)
         assert list(place.store.all_feedback()) == given
-        with place.store.change(LATER) as change:
-            change.clear_feedback(given[:1])
+        place.do("clear_feedback", given[:1], at=LATER)
         assert place.reopen().feedback(A) == [Feedback(A, "x", "wrong", NOW), given[1]]
 
     def test_feedback_can_be_dropped_alone(self, place: Place) -> None:
@@ -146,16 +149,13 @@ class StoreConformance:
         with place.store.change(NOW) as change:
             for one in given:
                 change.give_feedback(one)
-        with place.store.change(LATER) as change:
-            change.drop_feedback(given[:1])
+        place.do("drop_feedback", given[:1], at=LATER)
         assert list(place.reopen().all_feedback()) == given[1:]
 
     def test_feedback_goes_with_its_memory(self, place: Place) -> None:
         place.put(summary(A))
-        with place.store.change(NOW) as change:
-            change.give_feedback(Feedback(A, "x", "helpful", NOW))
-        with place.store.change(LATER) as change:
-            change.drop([A])
+        place.do("give_feedback", Feedback(A, "x", "helpful", NOW))
+        place.do("drop", [A], at=LATER)
         place.put(summary(A))
         assert place.store.feedback(A) == []
 
@@ -167,17 +167,14 @@ class StoreConformance:
             PairVerdict(A, "1", D, "2", "newer", None, "y", NOW, "job-3"),
         ]
         for one in said:
-            with place.store.change(LATER) as change:
-                change.settle(one)
+            place.do("settle", one, at=LATER)
         assert list(place.reopen().all_verdicts()) == said[:1]
 
     def test_a_verdict_goes_with_either_of_its_memories(self, place: Place) -> None:
         place.put(summary(A), summary(B))
         for gone in (A, B):
-            with place.store.change(NOW) as change:
-                change.settle(PairVerdict(A, "1", B, "2", "newer", None, "x", NOW, "job"))
-            with place.store.change(LATER) as change:
-                change.drop([gone])
+            place.do("settle", PairVerdict(A, "1", B, "2", "newer", None, "x", NOW, "job"))
+            place.do("drop", [gone], at=LATER)
             assert list(place.store.all_verdicts()) == []
             place.put(summary(gone))
 
@@ -252,8 +249,7 @@ class StoreConformance:
 
     def test_a_number_is_never_given_twice(self, place: Place) -> None:
         place.put(summary(A), summary(B))
-        with place.store.change(NOW) as change:
-            change.drop([B])
+        place.do("drop", [B])
         place.reopen()
         assert not place.store.is_free(2)
         assert [memory.number for memory in place.put(summary(C), summary(D, number=2))] == [3, 4]
@@ -294,8 +290,7 @@ class StoreConformance:
 
     def test_only_a_summary_that_is_there_gets_a_status(self, place: Place) -> None:
         place.put(legacy(A), record(B, A))
-        with place.store.change(NOW) as change:
-            change.leave_tombstones([C])
+        place.do("leave_tombstones", [C])
         for memory_id, code in (
             (A, "ARGUMENT_INVALID"), (B, "ARGUMENT_INVALID"), (C, "MEMORY_FORGOTTEN"), (D, "MEMORY_NOT_FOUND"),
         ):  # fmt: skip
@@ -308,8 +303,7 @@ class StoreConformance:
         place.make_graph()
         place.put(summary(A), summary(B))
         place.deliver()
-        with place.store.change(NOW) as change:
-            change.hide(A)
+        place.do("hide", A)
         store = place.reopen()
         assert store.is_hidden(A)
         assert (store.get(A) is not None, store.all_ids()) == (True, [A, B])
@@ -321,8 +315,7 @@ class StoreConformance:
     def test_a_hidden_memory_comes_back_under_its_number(self, place: Place) -> None:
         place.make_graph()
         place.put(summary(A), summary(B))
-        with place.store.change(NOW) as change:
-            change.hide(A)
+        place.do("hide", A)
         place.deliver()
         assert place.put(summary(A))[0].number == 1
         assert (place.store.ids(), place.store.is_hidden(A)) == ([A, B], False)
@@ -331,8 +324,7 @@ class StoreConformance:
     def test_of_a_dropped_memory_nothing_is_there_and_the_graph_deletes_it(self, place: Place) -> None:
         place.make_graph()
         place.put(summary(A), summary(B))
-        with place.store.change(NOW) as change:
-            change.drop([A, C])
+        place.do("drop", [A, C])
         assert (place.store.get(A), place.store.known(A), place.store.all_ids()) == (None, None, [B])
         assert place.pending() == [(B, "write"), (A, "delete"), (C, "delete")], "and nothing else of it"
 
@@ -351,8 +343,7 @@ class StoreConformance:
         place.put(legacy(A), legacy(B), hidden=True)
         place.put(summary(C))
         for original in (A, B):
-            with place.store.change(NOW) as change:
-                change.link_original(C, original)
+            place.do("link_original", C, original)
         assert (place.store.conversions_of(A), place.store.conversions_of(B)) == ([C], [])
 
     # --- the outbox ---
@@ -396,8 +387,7 @@ class StoreConformance:
 
     def test_without_a_graph_nothing_waits_for_one_and_with_one_everything_does(self, place: Place) -> None:
         place.put(summary(A), summary(B))
-        with place.store.change(NOW) as change:
-            change.drop([A])
+        place.do("drop", [A])
         place.store.set_status(B, "Draft", NOW, NOW)
         assert (place.pending(), place.lag()) == ([], (1, False))
         place.make_graph()
@@ -447,8 +437,7 @@ class StoreConformance:
         place.reopen()
         assert (place.store.embed(["one", "two"]) == first).all()
         assert sorted(place.embedder.seen) == ["one", "two"]
-        with place.store.change(NOW) as change:
-            change.forget_embeddings(["one"])
+        place.do("forget_embeddings", ["one"])
         place.store.embed(["one", "two"])
         assert sorted(place.embedder.seen) == ["one", "one", "two"]
 
@@ -471,24 +460,20 @@ class StoreConformance:
 
     def test_a_compaction_that_was_taken_back_says_so(self, place: Place) -> None:
         made = Compaction(C, "topic", NOW, JOB, "digest", (Source(A, "0" * 64, "Active", NOW),), (), "template")
-        with place.store.change(NOW) as change:
-            change.record_compaction(made)
+        place.do("record_compaction", made)
         found = place.store.compactions.latest(C)
         assert found is not None
-        with place.store.change(LATER) as change:
-            change.record_restoration(replace(found, restored=Restored(LATER, (A,), ())), "back")
+        place.do("record_restoration", replace(found, restored=Restored(LATER, (A,), ())), "back", at=LATER)
         history = place.reopen().compactions
         found = history.restored_by("back", C, NOW)
         assert (found.seq, found.restored) == (1, Restored(LATER, (A,), ()))
         assert history.compaction_of_preview("digest") is None
-        with place.store.change(LATER) as change:
-            change.record_restoration(replace(made, record_id=D, restored=Restored(LATER, (), ())), "back")
+        place.do("record_restoration", replace(made, record_id=D, restored=Restored(LATER, (), ())), "back", at=LATER)
         assert place.store.compactions.restored_by("back", D, NOW) is not None, "also one that was not recorded before"
 
     def test_records_are_told_with_whether_they_are_withdrawn(self, place: Place) -> None:
         place.put(record(A, C), record(B, D))
-        with place.store.change(NOW) as change:
-            change.hide(A)
+        place.do("hide", A)
         assert [(memory.id, hidden) for memory, hidden in place.store.records()] == [(A, True), (B, False)]
         assert place.store.compactions.records() == [B]
 
@@ -502,8 +487,7 @@ class StoreConformance:
         begun = forgettings.begun(JOB, EARLY)
         assert (begun.plan, begun.is_done, forgettings.unfinished()) == (plan, False, [plan])
         assert forgettings.begun(JOB, NOW) is None, "a later job of the same id is another"
-        with place.store.change(LATER) as change:
-            change.finish_forgettings()
+        place.do("finish_forgettings", at=LATER)
         begun = place.reopen().forgettings.begun(JOB, EARLY)
         assert (begun.is_done, begun.plan, place.store.forgettings.unfinished()) == (True, replace(plan, files=()), [])
 
@@ -548,8 +532,7 @@ class StoreConformance:
         assert kept.of([A]) == {A: Extraction((mine, shared), (edge,))}
         assert kept.alone(kept.of([A])[A], [A]) == Extraction((mine,), (edge,))
         assert {node: sorted(ids) for node, ids in kept.memories_with([C, D]).items()} == {C: [A], D: [A, B]}
-        with place.store.change(NOW) as change:
-            change.drop_extractions([A])
+        place.do("drop_extractions", [A])
         assert (place.store.extractions.known([A, B]), place.store.extractions.data_ids()) == ({B}, [data_id_of(B)])
 
     def test_an_imported_extraction_is_written_into_the_graph(self, place: Place) -> None:
@@ -557,8 +540,7 @@ class StoreConformance:
         place.put(legacy(A))
         place.deliver()
         row = {"memory_id": A, "data_id": "d", "at": NOW, "found": {"job_id": "j", "nodes": [], "edges": []}}
-        with place.store.change(NOW) as change:
-            change.import_extraction(row)
+        place.do("import_extraction", row)
         assert place.store.extractions.stored(A) == [row["found"]]
         assert place.pending() == [(A, "write")]
 

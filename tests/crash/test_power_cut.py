@@ -40,6 +40,12 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return compile_recorder(tmp_path_factory.mktemp("recorder"))
 
 
+@pytest.fixture(scope="module")
+def disk(library: Path, tmp_path_factory: pytest.TempPathFactory) -> Disk:
+    """The disk of a worker with jobs of all kinds of ends."""
+    return spool_story.record_story(library, tmp_path_factory.mktemp("disk"))
+
+
 @pytest.fixture
 def state() -> Iterator[Path]:
     """Where states are laid out: in memory if possible, since thousands of them are synced."""
@@ -66,10 +72,9 @@ def survive(disk: Disk, every: Iterable[Cut], state: Path, check: Callable[[Cut]
 
 
 def test_a_power_cut_loses_no_dropped_job_and_changes_no_end(
-    library: Path, state: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    disk: Disk, state: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("CRITICAL")
-    disk = spool_story.record_story(library, tmp_path)
     promises = spool_promises.promises_of(disk)
     assert len(promises.dropped) == len(spool_story.ENDS) + 2
     dice = random.Random(SEED)
@@ -80,10 +85,9 @@ def test_a_power_cut_loses_no_dropped_job_and_changes_no_end(
 
 
 def test_after_a_power_cut_a_worker_ends_every_job_even_if_the_power_is_cut_again(
-    library: Path, state: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    library: Path, disk: Disk, state: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("CRITICAL")
-    disk = spool_story.record_story(library, tmp_path)
     promises = spool_promises.promises_of(disk)
     dice = random.Random(SEED)
     for number in range(30 if SOAK else 1):

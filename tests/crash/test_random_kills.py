@@ -34,7 +34,7 @@ class Reader(threading.Thread):
         self._seen: dict[str, Record] = {}
 
     def run(self) -> None:
-        while not self.done.is_set():
+        while not self.done.wait(0.003):
             for path in list(self.folder.glob("[!.]*.json")):
                 self._look(path)
 

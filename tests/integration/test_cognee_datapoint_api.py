@@ -2,12 +2,14 @@
 
 The real cognee, unmodified, with its embedded stores and real embeddings, offline. It configures itself from
 the environment when imported, so one child process with the environment written below looks at all facts, and
-reports here. `docs/cognee-api.md` says which assumption each fact confirms or replaces.
+reports here. `docs/cognee-api.md` says which assumption each fact confirms or replaces. In the end it is given texts,
+as by another program, and they are migrated.
 """
 
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import subprocess
@@ -49,11 +51,16 @@ def fact(body: Fact) -> Fact:
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory, full_weights: Path) -> dict[str, str | None]:
-    """For each fact, what is wrong with it."""
-    from hub_cache import lay_out  # not at the top: the child cannot import it
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cognee")
 
-    root = tmp_path_factory.mktemp("cognee")
+
+@pytest.fixture(scope="module")
+def found(root: Path, full_weights: Path) -> dict[str, str | None]:
+    """For each fact, what is wrong with it."""
+    import old_workspace  # not at the top: the child cannot import it
+    from hub_cache import lay_out
+
     for name in ("home", "tmp", "project"):
         (root / name).mkdir()
     (root / "project" / ".env").write_text("LLM_API_KEY=of-the-project\nEMBEDDING_MODEL=of-the-project\n")
@@ -62,16 +69,16 @@ def found(tmp_path_factory: pytest.TempPathFactory, full_weights: Path) -> dict[
         "PATH": os.environ["PATH"],
         "HOME": str(root / "home"),
         "TMPDIR": str(root / "tmp"),
-        "SYSTEM_ROOT_DIRECTORY": str(root / "system"),
-        "DATA_ROOT_DIRECTORY": str(root / "data"),
-        "CACHE_ROOT_DIRECTORY": str(root / "system" / "cache"),
+        "SYSTEM_ROOT_DIRECTORY": str(root / "workspace" / ".cognee_system"),
+        "DATA_ROOT_DIRECTORY": str(root / "workspace" / ".cognee_data"),
+        "CACHE_ROOT_DIRECTORY": str(root / "cache"),
         "COGNEE_ENV_FILE": str(root / "empty.env"),
         "HF_HUB_CACHE": str(lay_out(full_weights, root / "hub")),
         "PYTHONDONTWRITEBYTECODE": "1",
     }
     done = subprocess.run(
         [sys.executable, __file__, str(root)], env=environment, cwd=root / "project", capture_output=True, text=True,
-        timeout=300, check=False,
+        timeout=300, check=False, input=json.dumps(old_workspace.GIVEN),
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-4000:]
     answers: dict[str, str | None] = json.loads((root / "found.json").read_text())
@@ -213,7 +220,7 @@ async def outside_the_roots_only_empty_folders_of_the_graph_engine_appear(lab: L
         )
 
     assert await asyncio.to_thread(written) == ({".lbdb"}, [], {".env"})
-    assert not (lab.root / "system" / "logs").exists()
+    assert not (lab.root / "workspace" / ".cognee_system" / "logs").exists()
 
 
 @fact
@@ -236,6 +243,42 @@ async def a_dotenv_of_the_project_would_override_us_unless_another_file_is_named
 def test_a_fact_is_as_it_was(found: dict[str, str | None], name: str) -> None:
     if found[name]:
         pytest.fail(str(found[name]), pytrace=False)
+
+
+def test_what_the_present_cognee_was_given_is_migrated(root: Path, found: dict[str, str | None]) -> None:
+    import old_workspace
+    from fake_embedder import FakeEmbedder
+    from job_copies import task
+    from pydantic import TypeAdapter
+
+    from bridge.graph import earlier_stores
+    from bridge.graph.open_stores import Stores
+    from bridge.interface.result_shapes import MigrateResult
+    from bridge.operations import migrate
+    from bridge.settings import Settings
+    from bridge.slices import ignore_progress
+    from jobs import clock
+    from jobs.layout import Workspace
+
+    given = ["Offline as well", *old_workspace.GIVEN]  # the first by a fact
+    texts = earlier_stores.find(Workspace(root / "workspace")).texts
+    assert [earlier_stores.read(text) for text in texts] == given
+    assert all(text.added_at is not None for text in texts)
+    stores = Stores(Workspace(root / "workspace"), Settings())
+    stores._embedder = FakeEmbedder()
+    with stores:
+        done = migrate.run(task("migrate", {}, "m", at=clock.iso(clock.now())), stores, clock.now(), ignore_progress)
+    result: Any = TypeAdapter(MigrateResult).validate_python(done)
+    assert [(item["outcome"], item["title"]) for item in result["items"]] == [
+        ("failed", None), ("migrated", "Plan 014 Summaries"), ("migrated", "Ranking weights"),
+        ("migrated", "Ranking floor"), ("migrated", "User asked: Which port does the worker use?"),
+        ("skipped", None), ("skipped", None),
+    ]  # fmt: skip
+    assert result["items"][1]["created_at"] == texts[1].added_at
+    # Given to it by another program: ours begins with stores of its own, and these stay to be read.
+    assert earlier_stores.archive(Workspace(root / "workspace")) is not None
+    kept = earlier_stores.find(Workspace(root / "workspace")).texts
+    assert [earlier_stores.read(text) for text in kept] == given
 
 
 def test_the_workers_child_is_told_what_the_facts_are_looked_at_with() -> None:
@@ -263,7 +306,10 @@ async def look(root: Path) -> None:
             shown = traceback.TracebackException.from_exception(error, capture_locals=True, limit=-4)
             found[name] = "".join(shown.format())
     (root / "found.json").write_text(json.dumps(found))
+    for text in json.load(sys.stdin):
+        await lab.cognee.add(text, dataset_name="chat_memory")
 
 
 if __name__ == "__main__":
+    gc.disable()  # what cognee's modules hold stays
     asyncio.run(look(Path(sys.argv[1])))

@@ -41,7 +41,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Place, R
     place = Place(tmp_path_factory.mktemp("idle"))
     with place.worker() as worker:
         assert place.ended(place.submit("ingest", text("The alpha fact is old.", "alpha"))).state == "succeeded"
-        assert place.ended(place.submit("graph", {})).state == "succeeded"
+        assert place.ended(place.submit("ask", {"question": "Which fact is old?"})).state == "succeeded"
         yield place, worker
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+import ladybug
 import pytest
 from cognee_forks import Died, Fork, Forks, summary, task
 from harness import CHROMIUM, PATIENCE, SOAK
@@ -480,6 +481,25 @@ def test_after_any_damage_every_memory_is_in_graph_and_vectors_again(
     assert "set aside in" in said or "lacked" in said, said
     if damage == "the graph's file":
         assert NO_GRAPH in [path.read_bytes() for path in workspace.quarantine.rglob("cognee_graph*") if path.is_file()]
+
+
+def test_a_graph_that_somebody_else_holds_is_waited_for_and_not_touched(forks: Forks, workspace: Workspace) -> None:
+    """And a process that asks no language model does not import its client."""
+    graph = databases(workspace) / "cognee_graph_ladybug"
+    before = graph.read_bytes()
+    given = task("job-a", "ask", {"question": "What is said of Held by another?"})
+    with forks.start() as fork:
+        with ladybug.Database(str(graph)) as holder, ladybug.Connection(holder):
+            with pytest.raises(AssertionError, match=r"^JobError\(.GRAPH_UNAVAILABLE"):  # of the delivery
+                fork.run("ingest", task("job-h", "ingest", {"summary": summary("Held by another")}))
+            (held,) = fork.run("ask", given)
+            assert held["error"]["code"] == "GRAPH_UNAVAILABLE"
+            assert graph.read_bytes()[:4096] == before[:4096]
+            assert not list(workspace.quarantine.glob("graph-2*"))
+        (asked,) = fork.run("ask", given)
+        assert "Held by another" in asked["result"]["context"]
+        assert (fork.ask("memory_count"), fork.ask("lag")) == (MANY + 1, 0)
+        assert "litellm" not in Path(f"/proc/{fork.pid}/maps").read_text("utf-8")
 
 
 def test_a_graph_that_somebody_removed_is_written_anew_from_the_store(forks: Forks, workspace: Workspace) -> None:

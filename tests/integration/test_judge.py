@@ -162,29 +162,6 @@ def test_pairs_that_an_answer_leaves_out_are_asked_once_more(place: Place, model
     assert doubtful(place) == []
 
 
-def test_a_worker_that_is_killed_before_the_answer_is_kept_asks_again_and_sends_neither_secrets_nor_anything_else(
-    model: LlmServer, model_cache: Path, tmp_path: Path
-) -> None:
-    """The store is older than redaction."""
-    place = place_of(tmp_path, model, model_cache, COGNEE_MEMORY_REVIEW_WITH_LLM="0", COGNEE_MEMORY_REDACT_SECRETS="0")
-    with place.worker():
-        dispute(place, f"gate {SECRET}", note="Nobody asked about Zephyr.")
-    place.environment.pop("COGNEE_MEMORY_REDACT_SECRETS")
-    with place.worker() as worker:
-        model.then(Hang())
-        job = place.submit("judge", {})
-        model.wait_for(1, PATIENCE)
-        worker.kill()
-    model.release()
-    assert len(doubtful(place)) == 1
-    with place.worker():
-        assert place.ended(job).state == "succeeded"
-    assert len(model.requests) == 2
-    assert pairs_of(place, "gate") == [("replaced", "newer", "openai/test-model")]
-    sent = json.dumps([request.body for request in model.requests])
-    assert ("on Mondays" in sent, SECRET in sent, "Zephyr" in sent) == (True, False, False)
-
-
 @pytest.mark.parametrize(
     ("thing", "steps", "code"),
     [
@@ -221,27 +198,37 @@ def test_what_the_provider_refuses_for_its_words_stays_disputed_and_is_not_asked
     assert asked(place)["calls"] == 0
 
 
-def test_a_worker_asks_by_itself_where_nobody_turned_it_off_and_waits_with_what_was_answered_once_its_budget_is_spent(
+def test_a_worker_asks_by_itself_where_nobody_turned_it_off_again_after_a_kill_and_what_its_budget_leaves_waits(
     model: LlmServer, model_cache: Path, tmp_path: Path
 ) -> None:
-    more = {"COGNEE_MEMORY_REVIEW_WITH_LLM": "0", "COGNEE_MEMORY_LLM_CALLS_PER_DAY": "1"}
-    place = place_of(tmp_path, model, model_cache, **more)
+    """The store is older than redaction: what is sent has neither a secret nor anything that nobody asked about."""
+    place = place_of(tmp_path, model, model_cache, COGNEE_MEMORY_LLM_CALLS_PER_DAY="2")
+    told = {name: place.environment.pop(name) for name in ("LLM_API_KEY", "LLM_ENDPOINT")}
+    off = {"COGNEE_MEMORY_REVIEW_WITH_LLM": "0", "COGNEE_MEMORY_REDACT_SECRETS": "0"}
+    place.environment |= told | off
     with place.worker():
-        dispute(place, *THINGS)
-    key = place.environment.pop("LLM_API_KEY")
-    endpoint = place.environment.pop("LLM_ENDPOINT")
-    place.environment.pop("COGNEE_MEMORY_REVIEW_WITH_LLM")
+        dispute(place, f"gate {SECRET}", *THINGS[1:], note="Nobody asked about Zephyr.")
+    for name in (*told, *off):
+        del place.environment[name]
     with place.worker():
         dispute(place, "lighthouse")
     assert model.requests == [], "turned off, and then without a model"
     count = len(doubtful(place))
     assert count > 20, "more than one call takes"
-    place.environment |= {"LLM_API_KEY": key, "LLM_ENDPOINT": endpoint}
+    place.environment |= told
+    model.then(Hang())
+    with place.worker() as worker:
+        model.wait_for(1, PATIENCE)
+        worker.kill()
+    model.release()
+    assert len(doubtful(place)) == count
     with place.worker():
         until(lambda: len(doubtful(place)) == count - 20 or None, "the model has been asked")
         until(lambda: "retrying: LLM_BUDGET_SPENT" in place.cli("status").stdout, "the rest waits")
         assert "1 job retrying: LLM_BUDGET_SPENT  (1 judge" in place.cli("status").stdout
-    assert len(model.requests) == 1
+    assert len(model.requests) == 2
     kept = [each for each in review.pairs(place.workspace, all_of_them=True) if each["state"] == "replaced"]
     assert {(each["holds"], each["by"]) for each in kept} == {("newer", "openai/test-model")}
     assert len(kept) == 20
+    sent = json.dumps([request.body for request in model.requests])
+    assert [word in sent for word in ("on Mondays", "gate [REDACTED", SECRET, "Zephyr")] == [True, True, False, False]

@@ -193,18 +193,6 @@ def test_a_client_of_the_newest_protocol_is_served_too(place: Place) -> None:
         assert agent.answer("memory_retrieve", query="who renews tokens?", as_of=NOW)["results"]
 
 
-def test_nothing_heavy_is_imported_before_the_first_question(place: Place) -> None:
-    code = """
-import sys
-import worker.cli, worker.terminal.program
-from worker.mcp.server import listed
-from worker.mcp.tools import TOOLS
-[listed(tool) for tool in TOOLS]
-print(sorted({"cognee", "numpy", "onnxruntime", "lancedb", "litellm", "huey", "watchdog"} & set(sys.modules)))
-"""
-    assert place.python("-c", code).stdout == "[]\n"
-
-
 # --- asking ---
 
 
@@ -267,7 +255,9 @@ def test_context_is_a_block_to_read_within_its_budget(agent: Agent) -> None:
     assert found["memories"]
 
 
-def test_a_question_that_nothing_fits_has_an_answer_without_memories(agent: Agent, unused: Place) -> None:
+def test_a_question_that_nothing_fits_has_an_answer_without_memories_by_the_settings_of_the_moment(
+    agent: Agent, unused: Place
+) -> None:
     question = "zxqv wkjh"
     assert agent.answer("memory_retrieve", query=question)["results"] == []
     result = agent.call("memory_context", query=question)
@@ -280,7 +270,12 @@ def test_a_question_that_nothing_fits_has_an_answer_without_memories(agent: Agen
         assert empty.answer("memory_open")["items"] == []
         assert empty.answer("memory_recent")["memories"] == []
         assert empty.error("memory_read", memory_number=1)["error_code"] == "MEMORY_NOT_FOUND"
-    assert not unused.spool.root.exists(), "asking leaves nothing behind"
+        assert not unused.spool.root.exists(), "asking leaves nothing behind"
+        assert empty.answer("memory_context", query="tokens")["budget"] == 2000
+        unused.workspace.env_file.write_text("COGNEE_MEMORY_MAX_TOKENS=300\n", "utf-8")
+        assert empty.answer("memory_context", query="tokens")["budget"] == 300
+        unused.workspace.env_file.write_text("COGNEE_MEMORY_RANKING_PRESET=odd\n", "utf-8")
+        assert empty.error("memory_retrieve", query="tokens")["error_code"] == "SETTING_INVALID"
 
 
 def test_explanations_have_the_contracts_shape_and_retrieves_scores(agent: Agent) -> None:
@@ -479,7 +474,9 @@ def test_this_project_may_be_named_by_its_folder_or_its_path(agent: Agent, place
         assert agent.answer("memory_explain", query="tokens", project=project)["errors"] == []
 
 
-def test_what_somebody_else_left_in_a_workspace_stays_closed_to_every_tool(unused: Place) -> None:
+def test_what_somebody_else_left_in_a_workspace_stays_closed_to_every_tool_and_no_question_is_logged(
+    unused: Place,
+) -> None:
     unused.workspace.memory.mkdir()
     unused.workspace.memory_db.write_bytes(b"from a clone")
     with agent_of(unused) as agent:
@@ -488,6 +485,9 @@ def test_what_somebody_else_left_in_a_workspace_stays_closed_to_every_tool(unuse
             assert found["error_code"] == "WORKSPACE_NOT_TRUSTED", name
             assert "cognee-memory trust" in found["remediation"], name
             assert not unused.spool.root.exists(), name
+        trust.adopt(unused.workspace, unused.config, trusted=True)
+        assert agent.error("memory_retrieve", query="a secret question")["error_code"] == "STORE_UNREADABLE"
+        assert "secret" not in agent.log()
 
 
 def test_a_server_that_was_started_in_the_home_folder_makes_no_folders_there(unused: Place) -> None:
@@ -509,15 +509,6 @@ def test_a_server_that_was_started_in_the_home_folder_makes_no_folders_there(unu
         assert agent.answer("memory_recent")["memories"] == []
 
 
-def test_settings_are_those_of_the_moment(unused: Place) -> None:
-    with agent_of(unused) as agent:
-        assert agent.answer("memory_context", query="tokens")["budget"] == 2000
-        unused.workspace.env_file.write_text("COGNEE_MEMORY_MAX_TOKENS=300\n", "utf-8")
-        assert agent.answer("memory_context", query="tokens")["budget"] == 300
-        unused.workspace.env_file.write_text("COGNEE_MEMORY_RANKING_PRESET=odd\n", "utf-8")
-        assert agent.error("memory_retrieve", query="tokens")["error_code"] == "SETTING_INVALID"
-
-
 # --- jobs ---
 
 
@@ -530,7 +521,7 @@ def ended(agent: Agent, job_id: str) -> dict[str, Any]:
 
 
 @pytest.mark.cognee
-def test_what_an_agent_remembers_it_finds_again(unused: Place) -> None:
+def test_what_an_agent_remembers_it_finds_again_and_the_worker_outlives_its_server(unused: Place) -> None:
     with agent_of(unused) as agent:
         found = agent.answer("memory_ingest", summary=SUMMARY, job_id="retry-pauses")
         assert found == {"notice": found["notice"], "job_id": "retry-pauses", "duplicate": False, "similar": []}
@@ -583,6 +574,10 @@ def test_what_an_agent_remembers_it_finds_again(unused: Place) -> None:
         assert read["feedback"]["given"][0]["note"] == said[number]
         again = agent.answer("memory_mark_outdated", memory_number=number)
         assert (again["result"], again["job_id"], again["state"]) == (None, None, "succeeded")
+    assert is_held(unused.spool.lock), "the client has ended its server, and with it the server's group"
+    if Path("/proc/self/fd").is_dir():
+        fds = Path(f"/proc/{unused.heartbeat()['pid']}/fd")
+        assert not any(str((fds / name).readlink()).startswith("pipe:") for name in ("0", "1", "2"))
 
 
 def test_an_agent_settles_what_is_disputed_and_retires_one_decision(unused: Place) -> None:
@@ -626,39 +621,45 @@ def test_a_job_that_no_worker_has_seen_is_in_the_inbox(agent: Agent, place: Plac
         place.spool.dropped(job_id).unlink()
 
 
-def test_a_job_that_failed_says_why_and_what_to_do(unused: Place) -> None:
-    with agent_of(unused) as agent, unused.worker():
-        job_id = unused.submit("noop", {"outcome": "fail"})
-        found = agent.answer("memory_job_status", job_id=job_id, wait_seconds=50)
+def test_a_job_is_followed_to_its_end_and_what_is_not_ready_in_time_can_be_asked_for_later(
+    place: Place, agent: Agent
+) -> None:
+    """A failed job says why and what to do; a preview shows the merged record and changes nothing."""
+
+    def told(verb: str) -> None:
+        asker.request(place.spool, verb)
+        assert asker.wait_until_handled(place.spool, place.spool.request(verb), PATIENCE)
+
+    listed = place.json("memories", "list")
+    with place.worker():
+        found = agent.answer("memory_job_status", job_id=place.submit("noop", {"outcome": "fail"}), wait_seconds=50)
         job = found["job"]
         assert (job["state"], job["success"], found["worker_alive"]) == ("failed", False, True)
         assert job["error"]["code"] == "TEST_FAILURE"
         assert job["error"]["remediation"]
 
-
-def test_what_is_not_ready_in_time_can_be_asked_for_later(unused: Place) -> None:
-    fill(unused)
-    with agent_of(unused) as agent, unused.worker():
-        unused.cli("jobs", "pause")
+        told("pause")
         found = agent.answer("memory_compact_preview", topic_id="sign-in", wait_seconds=0.5)
         assert (found["state"] in ("in the inbox", "queued"), found["result"]) == (True, None)
-        unused.in_state(found["job_id"], "queued")
+        place.in_state(found["job_id"], "queued")
         assert agent.answer("memory_job_status", job_id=found["job_id"])["outcome"] == "The job waits for its turn."
         marked = agent.call("memory_mark_outdated", memory_number=1, wait_seconds=0.5)
-        assert marked.structured_content["state"] in ("in the inbox", "queued")
+        mark = marked.structured_content["job_id"]
+        assert (marked.structured_content["state"] in ("in the inbox", "queued"), mark in text_of(marked)) == (
+            True,
+            True,
+        )
         assert marked.structured_content["result"] is None
-        assert marked.structured_content["job_id"] in text_of(marked)
-
-
-def test_a_preview_shows_the_merged_record_and_changes_nothing(place: Place, agent: Agent) -> None:
-    listed = place.json("memories", "list")
-    with place.worker():
-        found = agent.answer("memory_compact_preview", topic_id="sign-in", wait_seconds=50)
-        preview = found["result"] or ended(agent, found["job_id"])["result"]
+        asker.cancel(place.spool, mark)
+        assert place.ended(mark).state == "cancelled"
+        told("resume")
+        preview = ended(agent, found["job_id"])["result"]
+        in_time = agent.answer("memory_compact_preview", topic_id="sign-in", wait_seconds=50)["result"]
         wrong = agent.error("memory_compact_preview", topic_id="sign-in", keep_both=["00000000"], wait_seconds=50)
     assert wrong["error_code"] == "CONFLICT_NOT_FOUND"
     assert {summary["memory_id"] for summary in preview["summaries"]} == {"memory-10", "memory-12"}
     assert len(preview["preview_digest"]) == 64
+    assert in_time["preview_digest"] == preview["preview_digest"]
     assert place.json("memories", "list") == listed
 
 
@@ -742,12 +743,17 @@ def test_what_libraries_print_does_not_reach_the_protocol(place: Place, tmp_path
         assert raw.process.stdout.read() == b""
 
 
-def test_nonsense_is_survived_and_not_logged(place: Place) -> None:
-    with Raw(place) as raw:
+def test_nothing_heavy_is_imported_before_a_question_and_nonsense_is_survived_and_not_logged(place: Place) -> None:
+    with Raw(place, PYTHONPROFILEIMPORTTIME="1") as raw:
         raw.shake_hands()
+        raw.ask(1, "tools/list")
+        assert len(raw.receive()["result"]["tools"]) == len(TOOLS)
+        imported = {line.rpartition("|")[2].strip() for line in raw.stderr().splitlines()}
+        assert "worker.mcp.server" in imported
+        assert not imported & {"cognee", "numpy", "onnxruntime", "lancedb", "litellm", "huey", "watchdog"}
         raw.send(
             b"secret nonsense",
-            b'{"jsonrpc":"2.0","id":1',
+            b'{"jsonrpc":"2.0","id":2',
             b"\xff\xfe secret",
             b"[]",
             b"",
@@ -772,21 +778,12 @@ def test_nonsense_is_survived_and_not_logged(place: Place) -> None:
         assert all(found["result"]["isError"] for found in answered if "result" in found)
         raw.ask(9, "ping")
         assert raw.receive()["id"] == 9
-    assert "secret" not in raw.stderr()
+    assert not [line for line in raw.stderr().splitlines() if "secret" in line and not line.startswith("import time:")]
 
 
 def test_an_unknown_tool_is_an_error_of_the_protocol(agent: Agent) -> None:
     with pytest.raises(MCPError, match="memory_dream"):
         agent.call("memory_dream")
-
-
-def test_no_question_and_no_text_is_logged(unused: Place) -> None:
-    trust.adopt(unused.workspace, unused.config)
-    unused.workspace.memory_db.write_bytes(b"no database")
-    with agent_of(unused) as agent:
-        found = agent.error("memory_retrieve", query="a secret question")
-        assert found["error_code"] == "STORE_UNREADABLE"
-        assert "secret" not in agent.log()
 
 
 @pytest.mark.parametrize("way", ["stdin closes", "stdout closes", "SIGTERM", "SIGINT"])
@@ -819,16 +816,6 @@ def test_the_process_ends_with_its_client_also_in_the_middle_of_a_call(place: Pl
             assert "Traceback" not in raw.stderr()
     finally:
         place.spool.dropped(waiting).unlink()
-
-
-@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="reads /proc")
-def test_a_worker_that_was_started_outlives_the_server_and_holds_none_of_its_pipes(unused: Place) -> None:
-    with agent_of(unused) as agent:
-        agent.answer("memory_ingest", conversation={"user_message": "a", "assistant_message": "b"})
-    assert is_held(unused.spool.lock), "the client has ended its server, and with it the server's group"
-    pid = int(unused.heartbeat()["pid"])
-    names = [str(Path(f"/proc/{pid}/fd/{number}").readlink()) for number in (0, 1, 2)]
-    assert not any(name.startswith("pipe:") for name in names)
 
 
 def test_a_workspace_that_is_not_there_ends_it_with_the_reason_on_stderr(place: Place) -> None:

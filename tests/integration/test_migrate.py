@@ -1,73 +1,21 @@
-"""Migration with the real thing: texts that cognee was really given, and an old version's stores where ours belong."""
+"""Migration with an old version's stores where ours belong; with the present one's: ``test_cognee_datapoint_api``."""
 
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_embedder import FakeEmbedder
 from harness import Place
-from hub_cache import lay_out
-from job_copies import task
-from old_workspace import BROKEN, CONVERSATION, ENRICHED, ENRICHED_NEWER, NOTE, PLAIN, OldWorkspace
+from old_workspace import BROKEN, PLAIN, OldWorkspace
 from pydantic import TypeAdapter
 
-from bridge import trust
 from bridge.graph import earlier_stores
-from bridge.graph.cognee_env import cognee_environment
-from bridge.graph.open_stores import Stores
 from bridge.interface.result_shapes import MigrateResult
-from bridge.operations import migrate
-from bridge.settings import Settings, load
-from bridge.slices import ignore_progress
-from jobs import clock
 
-_ADD = """
-import asyncio, json, sys
-import cognee
-from cognee.modules.engine.operations.setup import setup
-
-async def add(texts):
-    await setup()
-    for text in texts:
-        await cognee.add(text, dataset_name="chat_memory")
-
-asyncio.run(add(json.load(sys.stdin)))
-"""
 RESULT: TypeAdapter[Any] = TypeAdapter(MigrateResult)
-GIVEN = (PLAIN, ENRICHED, ENRICHED_NEWER, CONVERSATION, BROKEN, NOTE)
-
-
-def test_what_the_present_cognee_was_given_is_migrated(tmp_path: Path, model_cache: Path, full_weights: Path) -> None:
-    place = Place(tmp_path, COGNEE_MEMORY_CACHE_DIR=str(model_cache))
-    trust.adopt(place.workspace, place.config)
-    environment = cognee_environment(load(environment=place.environment), place.workspace, place.environment)
-    environment["HF_HUB_CACHE"] = str(lay_out(full_weights, tmp_path / "hub"))  # cognee embeds by itself there
-    subprocess.run(
-        [sys.executable, "-c", _ADD], env=environment, cwd=tmp_path, timeout=300, check=True,
-        input=json.dumps(GIVEN).encode(), capture_output=True,
-    )  # fmt: skip
-    found = earlier_stores.find(place.workspace)
-    assert [earlier_stores.read(text) for text in found.texts] == list(GIVEN)
-    assert all(text.added_at is not None for text in found.texts)
-    stores = Stores(place.workspace, Settings())
-    stores._embedder = FakeEmbedder()
-    with stores:
-        given = task("migrate", {}, "m", at=clock.iso(clock.now()))
-        result = RESULT.validate_python(migrate.run(given, stores, clock.now(), ignore_progress))
-    assert [(item["outcome"], item["title"]) for item in result["items"]] == [
-        ("failed", None), ("migrated", "Plan 014 Summaries"), ("migrated", "Ranking weights"),
-        ("migrated", "Ranking floor"), ("migrated", "User asked: Which port does the worker use?"), ("skipped", None),
-    ]  # fmt: skip
-    assert result["items"][1]["created_at"] == found.texts[0].added_at
-    # Given to it by another program: ours begins with stores of its own, and these stay to be read.
-    assert earlier_stores.archive(place.workspace) is not None
-    assert [earlier_stores.read(text) for text in earlier_stores.find(place.workspace).texts] == list(GIVEN)
 
 
 @pytest.fixture(scope="module")

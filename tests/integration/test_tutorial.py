@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-import typescript
 from harness import PATIENCE, PROJECT, Place, until
 from sessions import Session, steps
 
@@ -79,55 +78,6 @@ def place(told: Told) -> Place:
 def test_every_command_prints_what_the_tutorial_shows(told: Told) -> None:
     assert [difference for difference in told.differences if difference] == []
     assert len(told.differences) > 20
-
-
-def test_the_program_to_build_on_stores_a_summary_and_finds_it(model_cache: Path, tmp_path: Path) -> None:
-    """That of docs/build-on-it.md. It starts its own worker, and finds what it stored: over HTTP, and without one."""
-    place = empty(tmp_path / "place", model_cache)
-    (tmp_path / "bin").mkdir()
-    program = typescript.program(tmp_path / "bin")
-    made = typescript.compiled(tmp_path, "module")
-    assert place.heartbeat().get("state") != "ready"
-    script = """
-        import { remember } from "./jobs.js";
-        import { address, ask, query } from "./ask.js";
-        const [program, folder] = process.argv.slice(2);
-        const signal = AbortSignal.timeout(240_000);
-        const summary = { topic: "Fines", context: "Readers asked.", decisions: ["There are no fines."] };
-        const stored = await remember(program, folder, summary, signal);
-        const question = { query: "are there fines", max_results: 1 };
-        const worker = await address(program, folder, signal);
-        const direct = await query(worker, "POST /v1/retrieve", question, signal);
-        const asked = await ask(program, folder, question, signal);
-        const numbers = [direct, asked].map((answer) => answer.results[0]?.memory_number);
-        const wrong = query(worker, "POST /v1/retrieve", { ...question, max: 1 }, signal);
-        const refused = await wrong.catch((error) => error.message);
-        console.log(JSON.stringify({ stored, numbers, refused }));
-    """
-    later = """
-        import { ask, livingWorker } from "./ask.js";
-        const [program, folder] = process.argv.slice(2);
-        const answer = await ask(program, folder, { query: "are there fines" }, AbortSignal.timeout(240_000));
-        console.log(JSON.stringify([livingWorker(folder, Date.now()), answer.results[0]?.memory_number]));
-    """
-    try:
-        found = story(place, made / "story.js", script, program)
-        assert found["numbers"] == [found["stored"]] * 2
-        assert found["refused"].startswith("ARGUMENT_INVALID: ")
-    finally:
-        place.cli("worker", "stop")
-    assert story(place, made / "later.js", later, program) == [None, found["stored"]]
-
-
-def story(place: Place, path: Path, script: str, program: Path) -> Any:
-    """What a script prints that is given the program and the workspace."""
-    path.write_text(script, "utf-8")
-    done = subprocess.run(
-        [typescript.node(), str(path), str(program), str(place.workspace.root)],
-        env=place.environment, capture_output=True, text=True, timeout=PATIENCE, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
 
 
 # --- to another machine, as docs/operations.md says ---

@@ -142,14 +142,13 @@ def test_a_job_runs_when_its_time_has_come_and_not_before(shared: Place) -> None
     assert clock.parse(record.started_at) >= due - timedelta(milliseconds=1)
 
 
-def test_a_job_of_a_higher_priority_goes_first(place: Place) -> None:
-    with place.worker() as worker:
-        first, _ = busy(place, worker, 800)
-        low = place.submit("noop", {}, priority=-5)
-        high = place.submit("noop", {}, priority=5)
-        place.in_state(low, "queued")
-        place.in_state(high, "queued")
-        ended = [place.ended(job_id) for job_id in (first, high, low)]
+def test_a_job_of_a_higher_priority_goes_first(shared: Place, running: tuple[Place, RealWorker]) -> None:
+    first, _ = busy(shared, running[1], 800)
+    low = shared.submit("noop", {}, priority=-5)
+    high = shared.submit("noop", {}, priority=5)
+    shared.in_state(low, "queued")
+    shared.in_state(high, "queued")
+    ended = [shared.ended(job_id) for job_id in (first, high, low)]
     times = [clock.parse(record.finished_at or "") for record in ended]
     assert times == sorted(times)
 
@@ -188,13 +187,6 @@ def test_the_heartbeat_says_who_works_and_how_it_goes(shared: Place, running: tu
         assert name in beat
     shared.ended(waiting)
     until(lambda: shared.heartbeat()["in_flight"] == [], "nothing is in flight")
-
-
-def test_the_heartbeat_goes_on_without_a_change(tmp_path: Path) -> None:
-    place = Place(tmp_path, COGNEE_MEMORY_HEARTBEAT_SECONDS="0.1")
-    with place.worker():
-        first = place.heartbeat()["heartbeat_at"]
-        until(lambda: place.heartbeat()["heartbeat_at"] > first, "another heartbeat")
 
 
 def test_the_log_names_jobs_and_holds_none_of_their_text(shared: Place) -> None:
@@ -253,13 +245,21 @@ def test_no_operation_but_those_on_the_graph_imports_cognee(tmp_path: Path) -> N
     assert not [name for name in loaded if name.partition(".")[0] in ("cognee", "lancedb", "ladybug", "litellm")]
 
 
-def test_an_idle_child_is_given_back(tmp_path: Path) -> None:
-    place = Place(tmp_path, COGNEE_MEMORY_CHILD_IDLE_SECONDS="0.2", COGNEE_MEMORY_RESCAN_SECONDS="0.1")
+def test_an_idle_child_is_given_back_the_heartbeat_goes_on_and_a_worker_whose_lock_was_removed_leaves(
+    tmp_path: Path,
+) -> None:
+    """Somebody deleted the folder of the lock: a second worker could come, and two must never work side by side."""
+    soon = ("CHILD_IDLE", "RESCAN", "HEARTBEAT")
+    place = Place(tmp_path, **{f"COGNEE_MEMORY_{name}_SECONDS": "0.1" for name in soon})
     with place.worker() as worker:
+        first = place.heartbeat()["heartbeat_at"]
+        until(lambda: place.heartbeat()["heartbeat_at"] > first, "another heartbeat, without a change")
         job_id, child = busy(place, worker, 10)
         assert place.ended(job_id).state == "succeeded"
         until(lambda: not is_running(child), "the child has ended")
         assert place.ended(place.submit("noop", {})).state == "succeeded"
+        place.spool.lock.unlink()
+        assert worker.process.wait(PATIENCE) == 0
 
 
 # --- one worker ---
@@ -377,14 +377,6 @@ sys.exit(daemon.serve(Workspace(Path(sys.argv[1])), load(), foreground=False))
     assert (done.stdout, done.returncode) == ("heard\n", 0), done.stderr
 
 
-def test_a_worker_whose_lock_was_removed_leaves(tmp_path: Path) -> None:
-    """Somebody deleted the folder: a second worker could come, and two must never work side by side."""
-    place = Place(tmp_path, COGNEE_MEMORY_RESCAN_SECONDS="0.1")
-    with place.worker() as worker:
-        place.spool.lock.unlink()
-        assert worker.process.wait(PATIENCE) == 0
-
-
 def test_a_worker_stops_when_git_begins_to_track_a_store(place: Place) -> None:
     """A pull replaces ignored files without a question, so the store may be somebody else's by now."""
     root = place.workspace.root
@@ -439,41 +431,31 @@ def test_stopping_a_worker_never_signals_the_process_of_a_former_heartbeat(place
 # --- dying ---
 
 
-def test_after_a_kill_every_job_is_finished_once(place: Place) -> None:
+def test_after_a_kill_the_child_ends_and_every_job_is_finished_once_even_if_the_queue_was_deleted(place: Place) -> None:
+    """The child in the middle of a job or idle: nobody would take its answer."""
     with place.worker() as worker:
-        running, _ = busy(place, worker, 800)
+        running, child = busy(place, worker, 2_000)
         waiting = [place.submit("noop", {}) for _ in range(10)]
         place.in_state(waiting[-1], "queued")
         worker.kill()
+        until(lambda: not is_running(child), "the child has ended", 20)
     assert place.in_state(running, "running").attempt == 1
     assert place.spool.lock.exists()
     assert place.json("status")["worker"]["alive"] is False, "nobody holds it"
-    with place.worker():
+    with place.worker() as worker:
         record = place.ended(running)
         assert (record.state, outcomes(record)) == ("succeeded", ["worker_died", "succeeded"])
         assert (record.worker_deaths, record.crashes, record.errors) == (1, 0, 0)
         for job_id in waiting:
             assert outcomes(place.ended(job_id)) == ["succeeded"]
-
-
-def test_a_queue_that_was_deleted_while_no_worker_ran_loses_no_job(place: Place) -> None:
-    with place.worker() as worker:
         busy(place, worker, 800)
         waiting = [place.submit("noop", {}) for _ in range(5)]
         place.in_state(waiting[-1], "queued")
         worker.kill()
     for path in place.spool.worker.glob("queue.db*"):
         path.unlink()
-    with place.worker():
-        assert {place.ended(job_id).state for job_id in waiting} == {"succeeded"}
-
-
-@pytest.mark.parametrize("sleep_ms", [0, 60_000])
-def test_a_child_ends_when_its_worker_is_killed(place: Place, sleep_ms: int) -> None:
-    """Idle or in the middle of a job: nobody would take its answer."""
     with place.worker() as worker:
-        job_id = place.submit("noop", {"sleep_ms": sleep_ms})
-        place.in_state(job_id, "running" if sleep_ms else "succeeded")
-        (child,) = until(worker.children, "the child is there")
+        assert {place.ended(job_id).state for job_id in waiting} == {"succeeded"}
+        (child,) = until(worker.children, "the child is there, idle")
         worker.kill()
         until(lambda: not is_running(child), "the child has ended", 20)

@@ -157,7 +157,9 @@ def test_blocks_of_tools_and_thinking_are_left_out_of_markdown(tmp_path: Path) -
     tool = '<tool-use data-tool-name="Bash"><details>\n<summary>x</summary>\nSECRET\n</details></tool-use>'
     path = tmp_path / "talk.md"
     path.write_text(f"_**User**_\n\nWhich port?\n\n_**Agent**_\n\n<think>SECRET</think>\n{tool}\n8080.\n", "utf-8")
-    assert lines_of(read("export", path)[0]) == ["user: Which port?", "assistant: 8080."]
+    turns, _ = read("export", path)
+    assert lines_of(turns) == ["user: Which port?", "assistant: 8080."]
+    assert turns[1].tools == {"Bash": 1}, "what was called is known"
 
 
 def test_a_message_with_many_lines_between_is_read_in_time_and_loses_those_at_its_end(tmp_path: Path) -> None:

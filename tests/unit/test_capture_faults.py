@@ -110,8 +110,7 @@ def test_a_transcript_that_grows_while_it_is_read_is_completed_the_next_time(
 @pytest.mark.parametrize("share", [0.0, 0.5, 0.97])
 def test_a_transcript_that_lost_its_end_takes_no_memory_away(bench: Bench, share: float) -> None:
     path = bench.write(LONG)
-    kept = bench.run("a")["memories"]
-    assert kept > 3
+    assert bench.run("a")["memories"] > 3
     path.write_bytes(path.read_bytes()[: int(path.stat().st_size * share)])
     result = bench.run("b")
     assert (result["memories"], result["superseded"]) == (0, 0)
@@ -157,13 +156,11 @@ def test_a_disk_that_is_full_in_the_middle_loses_and_doubles_nothing(
     with monkeypatch.context() as patched:
         patched.setattr(Store, "change", full)
         assert bench.fails("a").code == "DISK_FULL"
-    stored = len(bench.memories())
-    assert stored == 3
+    assert len(bench.memories()) == 3
     result = bench.run("a")
     assert (result["unchanged"], result["captured"]) == (3, 3)
     assert len(bench.memories()) == 6
-    undone = bench.run("b", undo="a")
-    assert undone["undone"] == 6, "the receipt has what both attempts stored"
+    assert bench.run("b", undo="a")["undone"] == 6, "the receipt has what both attempts stored"
 
 
 def test_the_pauses_of_a_capture_come_between_transactions_and_say_how_far_it_is(

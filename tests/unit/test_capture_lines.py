@@ -49,8 +49,7 @@ def test_every_complete_line_is_read_counted_as_too_long_or_blank(
 @given(strategies.binary(max_size=200))
 def test_a_line_of_any_bytes_is_an_object_or_counted_as_damaged(data: bytes) -> None:
     findings = Findings()
-    record = json_lines.record(data, findings)
-    assert (record is None) == (findings.damaged == 1)
+    assert (json_lines.record(data, findings) is None) == (findings.damaged == 1)
 
 
 def test_half_a_surrogate_pair_becomes_text_that_can_be_stored() -> None:
@@ -208,8 +207,7 @@ def test_a_session_with_more_links_than_are_remembered_is_still_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("bridge.capture.readers.claude_code_chain.REMEMBERED", 2)
-    path = claude_file(tmp_path, "2.1.330-all-kinds.jsonl")
-    assert len(read("claude-code", path)[0]) == 8
+    assert len(read("claude-code", claude_file(tmp_path, "2.1.330-all-kinds.jsonl"))[0]) == 8
 
 
 def test_records_of_any_shape_raise_nothing(tmp_path: Path) -> None:

@@ -431,8 +431,7 @@ def test_one_forgotten_memory_of_a_session_stays_forgotten_when_it_grows(bench: 
     bench.run("a")
     bench.run("f", forget, memory_ids=bench.stores.store.ids())
     bench.write([*TALK, *MORE])
-    result = bench.run("b")
-    assert (result["forgotten"], bench.memories()) == (1, [])
+    assert (bench.run("b")["forgotten"], bench.memories()) == (1, [])
 
 
 def test_an_unknown_session_cannot_be_forgotten(bench: Bench) -> None:
@@ -453,8 +452,7 @@ def test_sessions_can_be_chosen_by_id_pattern_time_and_number(bench: Bench) -> N
         "since": ("2999-01-01T00:00:00Z", 0), "transcript": (str(bench.transcript("aaaa")), 1), "limit": (2, 2),
     }  # fmt: skip
     for name, (value, count) in chosen.items():
-        found = bench.run(f"choice-{name}", dry_run=True, **{name: value})
-        assert found["sessions"] == count, name
+        assert bench.run(f"choice-{name}", dry_run=True, **{name: value})["sessions"] == count, name
     assert bench.run("limit", dry_run=True, limit=2)["remaining"] == 1
 
 

@@ -195,8 +195,7 @@ def overwrite_root_pages(workspace: Workspace, where: str) -> None:
 def test_a_damaged_page_is_seen_and_keeps_no_other_check_from_being_made(workspace: Workspace) -> None:
     overwrite_root_pages(workspace, "name = 'tombstones'")
     flip_a_vector(workspace)
-    found = findings(workspace)
-    assert {"STORE_DAMAGED", "VECTORS_DAMAGED"} <= set(found)
+    assert {"STORE_DAMAGED", "VECTORS_DAMAGED"} <= set(findings(workspace))
 
 
 @pytest.mark.parametrize(

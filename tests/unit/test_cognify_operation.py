@@ -318,8 +318,7 @@ def test_without_anything_named_all_raw_memories_are_looked_into(place: Place) -
 def test_a_text_that_was_forgotten_stays_forgotten(place: Place) -> None:
     result = place.cognify(texts=["Atlas."])
     place.forget(result["memories"][0]["memory_id"])
-    error = place.failed(texts=["Atlas."])
-    assert error.code == "MEMORY_FORGOTTEN"
+    assert place.failed(texts=["Atlas."]).code == "MEMORY_FORGOTTEN"
     assert place.store.count() == 0
     done(place.run("cognify", {"texts": ["Atlas."]}, "later", at=LATER))
 
@@ -333,8 +332,7 @@ def test_nothing_is_kept_of_a_text_that_is_forgotten_while_it_is_looked_into(pla
             place.forget(memory_id)
 
     place.fake.during = forget
-    error = place.failed(texts=["Atlas uses Postgres."])
-    assert error.code == "MEMORY_FORGOTTEN"
+    assert place.failed(texts=["Atlas uses Postgres."]).code == "MEMORY_FORGOTTEN"
     assert place.store.extractions.data_ids() == []
 
 

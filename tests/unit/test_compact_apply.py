@@ -391,8 +391,7 @@ def test_a_memory_that_comes_while_its_topic_is_compared_stays_active(
         if not came:
             came.append(add(stores, "Use tabs", day=20).id)
 
-    result = done(stores, progress=another_job)
-    assert result["superseded"] == ids
+    assert done(stores, progress=another_job)["superseded"] == ids
     assert statuses(stores, *came) == ["Active"]
 
 
@@ -556,8 +555,7 @@ def test_a_record_that_was_merged_waits_for_the_later_one(stores: Stores) -> Non
     error = refused(stores, "restore", decision_record_id=former)
     assert (error.code, error.details) == ("RESTORE_BLOCKED", {"decision_record_id": later})
     assert later in error.message
-    result = done(stores, "restore", decision_record_id=later)
-    assert result["restored"] == [former, new]
+    assert done(stores, "restore", decision_record_id=later)["restored"] == [former, new]
     assert statuses(stores, former, new) == ["DecisionRecord", "Active"]
     done(stores, "restore", job_id="first", decision_record_id=former)
     assert statuses(stores, *ids, new) == ["Active", "Active", "Active"]

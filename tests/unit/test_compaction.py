@@ -149,8 +149,7 @@ def test_of_two_that_mean_the_same_the_fuller_wording_is_kept() -> None:
 )
 def test_what_differs_in_one_thing_is_never_taken_for_one(one: str, other: str) -> None:
     """Their embeddings are as close as can be."""
-    vectors = EMBEDDER.embed(["same", "same"])
-    assert len(duplicates.group_duplicates([one, other], vectors)) == 2
+    assert len(duplicates.group_duplicates([one, other], EMBEDDER.embed(["same", "same"]))) == 2
 
 
 def test_close_texts_are_merged_from_the_threshold_on() -> None:

@@ -10,7 +10,6 @@ import pytest
 from fake_embedder import FakeEmbedder
 from harness import PATIENCE, PROJECT, Place
 
-from bridge import trust
 from bridge.memory import Content, Memory, Metadata
 from bridge.store.store import Store
 from jobs import spool
@@ -36,7 +35,7 @@ pytestmark = pytest.mark.skipif(shutil.which("bash") is None, reason="there is n
 def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
     base = tmp_path_factory.mktemp("completion")
     place = Place(base)
-    trust.adopt(place.workspace, place.config)
+
     error = JobError("TOPIC_NOT_FOUND").as_dict()
     records = [
         Record("done-1", "noop", "", "succeeded", accepted_at="2026-11-20T10:00:00Z"),

@@ -297,8 +297,7 @@ def test_what_says_that_an_amount_is_as_it_was_agrees(earlier: str, later: str, 
     ],
 )
 def test_what_stays_otherwise_conflicts(earlier: str, later: str, kind: str) -> None:
-    found = compare(earlier, later, 0.9)
-    assert found.kind == kind
+    assert compare(earlier, later, 0.9).kind == kind
 
 
 @pytest.mark.parametrize(

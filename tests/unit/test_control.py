@@ -139,8 +139,7 @@ def test_a_job_that_starts_while_the_request_is_read_is_not_cancelled_under_the_
 
 def test_a_request_for_a_job_in_the_inbox_waits_for_its_acceptance(desk: Desk) -> None:
     desk.place.dropped("b").write_bytes(b"{}")
-    request = desk.ask("cancel-b.json", {"job_id": "b", "generation": 1})
-    assert request.exists()
+    assert desk.ask("cancel-b.json", {"job_id": "b", "generation": 1}).exists()
 
 
 def test_a_request_for_a_job_that_nobody_knows_is_deleted(desk: Desk) -> None:
@@ -297,8 +296,7 @@ def test_a_folder_is_moved_to_the_rejected_files_once_and_holds_up_nobody(
 def test_a_file_that_is_no_request_is_deleted_with_a_line_in_the_log(
     desk: Desk, name: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    path = desk.ask(name, {})
-    assert not path.exists()
+    assert not desk.ask(name, {}).exists()
     assert desk.obeyed == []
     [line] = caplog.messages
     assert name in line
@@ -332,8 +330,7 @@ def test_a_link_or_a_pipe_is_no_request_and_is_not_followed(desk: Desk, tmp_path
 
 
 def test_a_request_that_is_still_being_written_is_left_alone(desk: Desk) -> None:
-    part = desk.ask(".cancel-a.json", {"job_id": "a", "generation": 1})
-    assert part.exists()
+    assert desk.ask(".cancel-a.json", {"job_id": "a", "generation": 1}).exists()
     assert desk.record.state == "queued"
 
 

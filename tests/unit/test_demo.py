@@ -2,7 +2,6 @@
 
 import itertools
 import subprocess
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,8 +17,7 @@ from jobs.errors import JobError
 from worker.terminal import demo
 
 
-def test_a_worker_that_does_not_start_in_time_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    place = Place(tmp_path)
+def test_a_worker_that_does_not_start_in_time_is_ended(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in place.environment.items():
         monkeypatch.setenv(name, value)
     started: list[subprocess.Popen[bytes]] = []
@@ -37,16 +35,15 @@ def test_a_worker_that_does_not_start_in_time_is_ended(tmp_path: Path, monkeypat
     assert not is_running(started[0].pid)
 
 
-def test_of_a_record_the_demo_shows_the_decision_that_holds_now(tmp_path: Path) -> None:
+def test_of_a_record_the_demo_shows_the_decision_that_holds_now(place: Place) -> None:
     now = "2026-11-20T12:00:00Z"
-    place = Place(tmp_path)
     later = "[Later] One push holds 100 events. supersedes One push holds 200 events."
     decisions = ("[Earlier] One push holds 200 events.", "Devices sync hourly.", later)
     metadata = Metadata(topic_id="sync", status="Active", created_at=now, updated_at=now)
     store = Store(place.workspace, FakeEmbedder())
     store.add([(Memory("a", 0, "summary", metadata, now, Content("Sync", "Sizes.", decisions)), None)], now)
     store.close()
-    reader = Reader(place.workspace, EmbeddingConfig(cache_dir=tmp_path), lambda _: FakeEmbedder())
+    reader = Reader(place.workspace, EmbeddingConfig(cache_dir=place.workspace.root.parent), lambda _: FakeEmbedder())
     question = "How many events may one push hold?"
     answer = reader.answer("retrieve", {"query": question, "relevance_floor": 0}, clock.parse(now))
     assert answer["success"]

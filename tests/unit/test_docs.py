@@ -351,8 +351,7 @@ def test_the_packages_that_are_explained_are_those_of_the_project() -> None:
     graph, team = map(ast.literal_eval, extras.groups())  # type: ignore[union-attr]
     names = [re.match(r"[\w-]+", requirement)[0] for requirement in (*graph, *direct, *team)]  # type: ignore[index]
     rows = r"^\| `([\w-]+)`(?: \(extra `\w+`\))? \|"
-    explained = re.findall(rows, text(ROOT / "docs" / "dependencies.md"), re.MULTILINE)
-    assert explained == names
+    assert re.findall(rows, text(ROOT / "docs" / "dependencies.md"), re.MULTILINE) == names
 
 
 @pytest.mark.cognee

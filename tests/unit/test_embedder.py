@@ -67,9 +67,8 @@ def test_vectors_have_length_one_and_keep_the_order_of_the_texts(embedder: OnnxE
 
 
 def test_texts_of_like_meaning_lie_near_each_other(embedder: OnnxEmbedder) -> None:
-    asked, near, far = embedder.embed(
-        ["How do I undo a commit?", "Reverting changes in git", "A recipe for lentil soup"]
-    )
+    texts = ["How do I undo a commit?", "Reverting changes in git", "A recipe for lentil soup"]
+    asked, near, far = embedder.embed(texts)
     assert asked @ near > asked @ far + 0.3
 
 
@@ -81,31 +80,19 @@ def test_a_query_has_the_same_bits_from_the_quick_and_the_bulk_embedder(tmp_path
 
 
 def test_bulk_work_on_several_threads_gives_the_same_bits_as_on_one() -> None:
-    folder, texts = FOLDER, [f"{text} {number}" for text in TEXTS for number in range(20)]
-    assert (
-        OnnxEmbedder(ENGLISH, folder, threads=1).embed(texts) == OnnxEmbedder(ENGLISH, folder, threads=3).embed(texts)
-    ).all()
+    texts = [f"{text} {number}" for text in TEXTS for number in range(20)]
+    one, three = (OnnxEmbedder(ENGLISH, FOLDER, threads=count).embed(texts) for count in (1, 3))
+    assert (one == three).all()
 
 
-def test_threads_that_share_a_run_change_no_bit() -> None:
+def test_threads_that_share_a_run_and_weights_arranged_for_the_processor_change_no_bit() -> None:
     """Of a word alone, of a question, of a text as long as the model reads."""
-    folder = FOLDER
-    alone, shared = (
-        OnnxEmbedder(ENGLISH, folder),
-        [OnnxEmbedder(ENGLISH, folder, intra_op_threads=count) for count in (2, 3)],
-    )
+    alone = OnnxEmbedder(ENGLISH, FOLDER)
+    shared = [OnnxEmbedder(ENGLISH, FOLDER, intra_op_threads=count) for count in (2, 3)]
+    arranged = [OnnxEmbedder(ENGLISH, FOLDER, intra_op_threads=count, prepacked=True) for count in (1, 2)]
     for text in [*TEXTS, "x", "E1042", TOO_LONG, *(TOO_LONG[: 37 * number] for number in range(1, 40))]:
         wanted = alone.embed([text])
-        assert all((found.embed([text]) == wanted).all() for found in shared), text[:50]
-
-
-def test_weights_arranged_for_the_processor_change_no_bit() -> None:
-    folder = FOLDER
-    plain = OnnxEmbedder(ENGLISH, folder)
-    arranged = [OnnxEmbedder(ENGLISH, folder, intra_op_threads=count, prepacked=True) for count in (1, 2)]
-    for text in [*TEXTS, "x", "E1042", TOO_LONG, *(TOO_LONG[: 37 * number] for number in range(1, 40))]:
-        wanted = plain.embed([text])
-        assert all((found.embed([text]) == wanted).all() for found in arranged), text[:50]
+        assert all((found.embed([text]) == wanted).all() for found in (*shared, *arranged)), text[:50]
 
 
 def test_the_full_weights_are_never_arranged_since_their_last_bits_would_change(full_weights: Path) -> None:
@@ -158,8 +145,7 @@ def test_a_store_of_a_local_model_has_its_embedder_whatever_the_settings_name(fu
     local, remote = EmbeddingConfig(cache_dir=cache), EmbeddingConfig(cache_dir=cache, provider="openai")
     assert earlier("openai/text-embedding-3-small/1536", local) is None
     for config in (local, remote):
-        former = earlier(ENGLISH_FULL.identity, config)
-        assert former.identity == ENGLISH_FULL.identity
+        assert earlier(ENGLISH_FULL.identity, config).identity == ENGLISH_FULL.identity
 
 
 def test_weights_that_cannot_be_loaded_are_corrupt(tmp_path: Path) -> None:
@@ -173,16 +159,15 @@ def test_weights_that_cannot_be_loaded_are_corrupt(tmp_path: Path) -> None:
 
 
 def test_a_model_that_was_mended_is_used_by_who_met_the_broken_one(tmp_path: Path) -> None:
-    folder = FOLDER
     made, count = OnnxEmbedder(ENGLISH, tmp_path), word_piece_tokenizer(tmp_path)
     with pytest.raises(JobError, match="MODEL_CORRUPT"):
         count.count("日本語")  # not only Latin words, of which the program has a list
     with pytest.raises(JobError, match="MODEL_CORRUPT"):
         made.embed(["word"])
     for name in MODEL:
-        (tmp_path / name).write_bytes((folder / name).read_bytes())
+        (tmp_path / name).write_bytes((FOLDER / name).read_bytes())
     assert made.count_tokens("embeddings") == 4
-    assert (made.embed(TEXTS) == OnnxEmbedder(ENGLISH, folder).embed(TEXTS)).all()
+    assert (made.embed(TEXTS) == OnnxEmbedder(ENGLISH, FOLDER).embed(TEXTS)).all()
 
 
 @pytest.mark.parametrize("name", MODEL)
@@ -230,26 +215,17 @@ def test_an_unmodified_cognee_finds_the_model_offline_and_agrees_on_vectors_and_
     full_weights: Path, full: OnnxEmbedder, tmp_path: Path
 ) -> None:
     texts = [*TEXTS, TOO_LONG]
+    folders = {"SYSTEM_ROOT_DIRECTORY": "system", "DATA_ROOT_DIRECTORY": "data", "COGNEE_LOGS_DIR": "logs"}
     environment = {
-        "EMBEDDING_PROVIDER": "fastembed",
-        "EMBEDDING_MODEL": NAME,
-        "EMBEDDING_DIMENSIONS": "384",
-        "HF_HUB_OFFLINE": "1",
-        "HF_HUB_CACHE": str(lay_out(full_weights, tmp_path / "hub")),
-        "TELEMETRY_DISABLED": "1",
-        "LITELLM_LOCAL_MODEL_COST_MAP": "True",
-        "SYSTEM_ROOT_DIRECTORY": str(tmp_path / "system"),
-        "DATA_ROOT_DIRECTORY": str(tmp_path / "data"),
-        "COGNEE_LOGS_DIR": str(tmp_path / "logs"),
-    }
+        "EMBEDDING_PROVIDER": "fastembed", "EMBEDDING_MODEL": NAME, "EMBEDDING_DIMENSIONS": "384",
+        "HF_HUB_OFFLINE": "1", "HF_HUB_CACHE": str(lay_out(full_weights, tmp_path / "hub")),
+        "TELEMETRY_DISABLED": "1", "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+        **{variable: str(tmp_path / name) for variable, name in folders.items()},
+    }  # fmt: skip
     done = subprocess.run(
-        [sys.executable, "-c", COGNEE],
-        input=json.dumps(texts),
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
+        [sys.executable, "-c", COGNEE], input=json.dumps(texts), capture_output=True, text=True, cwd=tmp_path,
         env=os.environ | environment,
-    )
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout.strip().rpartition("\n")[2])
     assert answer["limit"] == TOKEN_LIMIT - 2

@@ -86,15 +86,9 @@ def test_the_metadata_says_what_was_asked_and_how_it_was_ranked(shelf: Shelf) ->
     assert (found["requested_ids_count"], found["returned_items_count"]) == (2, 1)
     assert found["include_pack_context"] is False
     assert found["ranking"] == {
-        "preset": "long-lived",
-        "mode": "product",
-        "half_life_days": 90.0,
-        "recency_floor": 0.85,
-        "alpha": 0.8,
-        "relevance_floor": 0.0,
-        "as_of": "2026-11-20T12:00:00Z",
-        "weights": {"base": 0.4, "semantic_boost": 0.6},
-    }
+        "preset": "long-lived", "mode": "product", "half_life_days": 90.0, "recency_floor": 0.85, "alpha": 0.8,
+        "relevance_floor": 0.0, "as_of": "2026-11-20T12:00:00Z", "weights": {"base": 0.4, "semantic_boost": 0.6},
+    }  # fmt: skip
     (warning,) = found["warnings"]
     assert "half_life_days" in warning
 
@@ -133,9 +127,8 @@ def test_a_found_and_a_missing_id_are_both_answered_for(shelf: Shelf) -> None:
 
 
 def test_a_memory_that_no_question_shows_is_explained_by_its_id(shelf: Shelf) -> None:
-    shelf.add(
-        summary("s", "queue", "Superseded"), summary("d", "queue", "Draft"), legacy("l", "queue"), summary("a", "queue")
-    )
+    shelf.add(summary("s", "queue", "Superseded"), summary("d", "queue", "Draft"))
+    shelf.add(legacy("l", "queue"), summary("a", "queue"))
     found = shelf.explain(query="queue", ids=[1, 2], limit=50)
     assert [(number, source) for number, source, _ in sources(found)][2:] == [(1, "id_lookup"), (2, "id_lookup")]
     assert all(item["score"]["total"] > 0 for item in found["items"])
@@ -202,15 +195,12 @@ def random_shelf(tmp_path_factory: pytest.TempPathFactory) -> Shelf:
         return " ".join(dice.choices(WORDS, k=dice.randint(2, 25)))
 
     def date() -> str | None:
-        return dice.choice(
-            [None, f"202{dice.randint(4, 6)}-{dice.randint(1, 12):02}-{dice.randint(1, 28):02}T08:00:00Z"]
-        )
+        day = f"202{dice.randint(4, 6)}-{dice.randint(1, 12):02}-{dice.randint(1, 28):02}"
+        return dice.choice([None, f"{day}T08:00:00Z"])
 
+    statuses = ["Active", "Superseded", "Draft"]
     memories = [
-        *(
-            summary(f"s{n}", text(), dice.choice(["Active", "Superseded", "Draft"]), created_at=date())
-            for n in range(30)
-        ),
+        *(summary(f"s{n}", text(), dice.choice(statuses), created_at=date()) for n in range(30)),
         *(record(f"r{n}", text(), created_at=date(), source_created_at=date()) for n in range(15)),
         *(legacy(f"l{n}", text(), created_at=date()) for n in range(15)),
     ]
@@ -265,13 +255,11 @@ def test_what_an_explanation_says_of_the_context_is_what_the_context_is(
     assert sum(item["retrieval"]["rank"] is not None for item in found["items"]) <= 2
     for item in found["items"]:
         entry = packed.get(item["id"])
+        packed_as = {name: entry and entry[name] for name in ("position", "tokens")}
+        truncated = bool(entry and entry["truncated"])
         assert item["pack_context"] == {
-            "included": entry is not None,
-            "position": entry and entry["position"],
-            "tokens": entry and entry["tokens"],
-            "truncated": bool(entry and entry["truncated"]),
-            "budget": 220,
-        }
+            "included": entry is not None, **packed_as, "truncated": truncated, "budget": 220,
+        }  # fmt: skip
 
 
 def test_the_same_request_gives_the_same_bytes_and_changes_nothing(random_shelf: Shelf) -> None:
@@ -291,9 +279,7 @@ def test_the_same_request_gives_the_same_bytes_and_changes_nothing(random_shelf:
 def test_with_the_real_model_totals_are_the_scores_of_retrieval(tmp_path: Path, model_cache: Path) -> None:
     config = Settings(relevance_floor=0.0)
     shelf = Shelf(tmp_path, create(EmbeddingConfig(cache_dir=model_cache)), config).add(
-        summary(
-            "a", "People were logged out when a laptop woke up.", decisions=("Only the tray helper renews tokens.",)
-        ),
+        summary("a", "People were logged out when a laptop woke.", decisions=("Only the tray helper renews tokens.",)),
         summary("b", "Two invoices had the same number.", created_at="2026-11-06T12:00:00Z"),
         record("r", "The archive was signed before it was stapled.", created_at="2025-01-06T12:00:00Z"),
         legacy("l", "Why do the tests need a display? One of them opens a window."),
@@ -383,11 +369,8 @@ def test_what_cannot_be_understood_is_a_failure_that_names_the_field(
     shelf: Shelf, arguments: dict[str, Any], field: str
 ) -> None:
     found = shelf.add(summary("a", "queue")).explain(**arguments)
-    assert (found["success"], found["error_code"], envelope.exit_code(found)) == (
-        False,
-        "ARGUMENT_INVALID",
-        envelope.USAGE,
-    )
+    assert (found["error_code"], envelope.exit_code(found)) == ("ARGUMENT_INVALID", envelope.USAGE)
+    assert found["success"] is False
     assert problems(found) == [("INVALID_ARGUMENT", field)]
     assert (found["items"], found["missing_ids"]) == ([], [])
     assert set(found["metadata"]) == set(fields_of(answer_shapes.ExplainMetadata))
@@ -447,8 +430,7 @@ def test_an_empty_store_has_nothing_either(shelf: Shelf) -> None:
 def test_ids_alone_need_no_model_and_a_query_needs_the_store_s(shelf: Shelf) -> None:
     shelf.add(summary("a", "queue"))
     other = FakeEmbedder(64, "other")
-    found = answer_to(shelf.workspace, other, NOW, EVERYTHING, "explain", ids=[1])
-    assert numbers(found) == [1]
+    assert numbers(answer_to(shelf.workspace, other, NOW, EVERYTHING, "explain", ids=[1])) == [1]
     assert other.seen == []
     failed = answer_to(shelf.workspace, other, NOW, EVERYTHING, "explain", ids=[1], query="queue")
     assert (failed["success"], failed["error_code"]) == (False, "EMBEDDER_MISMATCH")
@@ -489,9 +471,8 @@ def test_the_limit_of_an_explanation_does_not_enter_into_the_block(shelf: Shelf)
     assert len(packed) == 2
     assert 9 not in packed
     for limit in (1, 50):
-        found = shelf.explain(
-            query="queue locked", max_results=2, limit=limit, ids=[9, *packed], include_pack_context=True
-        )
+        asked = {"query": "queue locked", "max_results": 2, "limit": limit, "ids": [9, *packed]}
+        found = shelf.explain(**asked, include_pack_context=True)
         included = {item["id"] for item in found["items"] if item["pack_context"]["included"]}
         assert included == set(packed)
 

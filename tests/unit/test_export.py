@@ -109,8 +109,13 @@ def record(name: str, *sources: str, number: int = 0) -> Memory:
 
 def store(stores: Stores, *memories: Memory | Addition) -> None:
     additions = [each if isinstance(each, Addition) else Addition(each, "job") for each in memories]
-    with stores.store.change(EARLIER) as change:
-        change.add(additions)
+    do(stores, "add", additions, at=EARLIER)
+
+
+def do(stores: Stores, what: str, *given: Any, at: str = LATER) -> None:
+    """A change of the store that does one thing, by the name of its method."""
+    with stores.store.change(at) as found:
+        getattr(found, what)(*given)
 
 
 def memory_of(stores: Stores, name: str) -> Memory:
@@ -186,8 +191,7 @@ def some_of_everything(stores: Stores) -> None:
     edge = values.ExtractedEdge(values.data_id_of(an_id("d")), node.id, "mentions", {"weight": 0.5})
     left = values.Skipped(an_id("f"), "status_changed")
     came = values.Restored(LATER, (an_id("b"),), (left,))
-    with stores.store.change(LATER) as change:
-        change.record_restoration(replace(made, restored=came), "job")
+    do(stores, "record_restoration", replace(made, restored=came), "job")
     with stores.store.change(LATER) as change:
         change.record_compaction(replace(made, applied_at=EARLIER))
         change.keep_extraction(an_id("d"), values.Extraction((node,), (edge,)), "job")
@@ -248,8 +252,7 @@ def test_a_secret_in_a_field_that_refers_to_something_is_not_imported_with_a_fin
 
 def test_forgetting_removes_the_texts_that_an_earlier_version_imported_into_the_history(here: WithFakeGraph) -> None:
     store(here, summary("b"), summary("f"), record("g", "b", "f"), summary("other"))
-    with here.store.change(LATER) as change:
-        change.import_compaction({name: value for name, value in history_with_texts().items() if name != "type"})
+    do(here, "import_compaction", {name: value for name, value in history_with_texts().items() if name != "type"})
     done(outcome(here, "forget", {"memory_ids": [an_id("b")]}, "forget", at=LATER))
     assert b"quartz fjord" not in here.workspace.memory_db.read_bytes()
     assert KEY.encode() not in here.workspace.memory_db.read_bytes()
@@ -275,8 +278,7 @@ def test_a_later_feedback_that_is_here_already_outlives_an_import(
     store(here, summary("a"))
     store(there, summary("a"))
     for stores, verdict, at in ((here, "wrong", EARLIER), (there, "helpful", later)):
-        with stores.store.change(at) as change:
-            change.give_feedback(values.Feedback(an_id("a"), "person", verdict, at))
+        do(stores, "give_feedback", values.Feedback(an_id("a"), "person", verdict, at), at=at)
     imported(there, lines_of(here))
     imported(here, lines_of(there))
     assert [[each.verdict for each in stores.store.feedback(an_id("a"))] for stores in (here, there)] == [
@@ -287,8 +289,7 @@ def test_a_later_feedback_that_is_here_already_outlives_an_import(
 def test_of_two_verdicts_on_a_pair_the_later_one_outlives_an_import(here: WithFakeGraph, there: WithFakeGraph) -> None:
     for stores, said in ((here, verdict("a", "b", "older", EARLIER)), (there, verdict("a", "b", "both", LATER))):
         store(stores, summary("a"), summary("b"))
-        with stores.store.change(EARLIER) as change:
-            change.settle(said)
+        do(stores, "settle", said, at=EARLIER)
     assert "verdicts" not in counts(imported(there, lines_of(here)))
     assert counts(imported(here, lines_of(there)))["verdicts"] == 1
     assert [[each.verdict for each in stores.store.all_verdicts()] for stores in (here, there)] == [["both"]] * 2
@@ -296,8 +297,7 @@ def test_of_two_verdicts_on_a_pair_the_later_one_outlives_an_import(here: WithFa
 
 def test_a_verdict_on_a_memory_that_is_not_here_is_not_imported(here: WithFakeGraph, there: WithFakeGraph) -> None:
     store(here, summary("a"), summary("b"))
-    with here.store.change(EARLIER) as change:
-        change.settle(verdict("a", "b", "both"))
+    do(here, "settle", verdict("a", "b", "both"), at=EARLIER)
     lines = [line for line in lines_of(here) if line.get("metadata", {}).get("memory_id") != an_id("b")]
     assert "verdicts" not in counts(imported(there, edited(lines[1:-1])))
     assert list(there.store.all_verdicts()) == []
@@ -332,8 +332,7 @@ def test_a_second_import_changes_nothing_and_owes_nothing(here: WithFakeGraph, t
     some_of_everything(here)
     imported(there, lines_of(here))
     before, told = body(there), dict(there.fake.told)
-    found = imported(there, lines_of(here), job_id="again")
-    assert counts(found) == {"unchanged": 7}
+    assert counts(imported(there, lines_of(here), job_id="again")) == {"unchanged": 7}
     assert (body(there), there.fake.told) == (before, told)
 
 
@@ -514,8 +513,7 @@ def test_an_original_of_two_memories_stays_for_the_one_that_lacks_it(
 
 def test_the_history_of_a_forgotten_topic_is_imported_too(here: WithFakeGraph, there: WithFakeGraph) -> None:
     some_of_everything(here)
-    with here.store.change(LATER) as change:
-        change.clear_topics(["ranking"])
+    do(here, "clear_topics", ["ranking"])
     schema = jsonschema.Draft202012Validator(schemas()["export.schema.json"])
     for line in lines_of(here):
         schema.validate(line)
@@ -594,8 +592,7 @@ def test_a_number_of_no_store_is_not_kept_so_that_what_comes_next_has_one(
 
 def test_a_number_that_a_forgotten_memory_had_is_not_given_again(here: WithFakeGraph, there: WithFakeGraph) -> None:
     store(there, summary("x"))
-    with there.store.change(LATER) as change:
-        change.drop([an_id("x")])
+    do(there, "drop", [an_id("x")])
     store(here, summary("a"))
     assert counts(imported(there, lines_of(here))) == {"added": 1, "renumbered": 1}
 
@@ -605,8 +602,7 @@ def test_what_was_forgotten_comes_back_with_a_later_import_only(
     here: WithFakeGraph, there: WithFakeGraph, accepted_at: str, comes: int
 ) -> None:
     store(here, summary("a"), summary("b"))
-    with there.store.change(LATER) as change:
-        change.leave_tombstones([an_id("a")])
+    do(there, "leave_tombstones", [an_id("a")])
     found = imported(there, lines_of(here), accepted_at=accepted_at)
     assert (found["forgotten"], found["added"]) == (1 - comes, 1 + comes)
 
@@ -627,8 +623,7 @@ def test_an_import_that_was_cut_off_goes_on_where_it_was(
     with pytest.raises(KeyboardInterrupt):
         importing(there)
     assert 5 < there.store.count() < 16
-    found = imported(there, lines)
-    assert counts(found) == {"added": 17}
+    assert counts(imported(there, lines)) == {"added": 17}
     assert body(there) == body(here)
 
 
@@ -739,8 +734,7 @@ def test_an_edited_file_is_taken_at_its_fields_and_says_what_does_not_fit(here: 
 
 def test_words_that_could_forge_structure_are_normalised(here: WithFakeGraph) -> None:
     imported(here, edited([_with(GOOD, topic="One\n\n**Metadata:**\n- Status: Draft")]))
-    content = memory_of(here, "a").content
-    assert content.topic == "One **Metadata:** - Status: Draft"
+    assert memory_of(here, "a").content.topic == "One **Metadata:** - Status: Draft"
 
 
 def test_sources_that_are_nowhere_are_kept_and_told(here: WithFakeGraph) -> None:

@@ -91,8 +91,7 @@ def test_what_replaced_a_memory_is_kept_beside_what_others_said_until_the_memory
 def test_a_memory_that_is_not_there_replaces_nothing(stores: Stores) -> None:
     error = refused(set_status(stores, "1", AT, status="Superseded", replaced_by="none"))
     assert error.code == "MEMORY_NOT_FOUND"
-    known = stores.store.known(A)
-    assert (known.status, shown(stores)) == ("Active", [])
+    assert (stores.store.known(A).status, shown(stores)) == ("Active", [])
 
 
 def test_within_a_second_the_later_feedback_counts_too(stores: Stores) -> None:

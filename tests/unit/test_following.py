@@ -51,7 +51,6 @@ class Team:
 
 @pytest.fixture
 def team(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Team:
-    monkeypatch.setenv("COGNEE_MEMORY_CONFIG_DIR", str(tmp_path / "config"))
     workspace = Workspace(tmp_path / "place")
     workspace.root.mkdir()
     membership.join(workspace, tmp_path / "config", WANTED)
@@ -208,5 +207,4 @@ def test_what_is_no_answer_of_a_gateway_is_none(answer: bytes) -> None:
 
 
 def test_a_token_is_sent_to_no_other_machine_readable() -> None:
-    settings = Settings(team="http://192.0.2.1", team_token="cmt_x")
-    assert missing.ask(settings, PLACE, 10.0) is None
+    assert missing.ask(Settings(team="http://192.0.2.1", team_token="cmt_x"), PLACE, 10.0) is None

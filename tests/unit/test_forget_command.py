@@ -3,13 +3,12 @@
 import io
 import json
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 from fake_embedder import FakeEmbedder
+from harness import Place
 from shelf import STORED, Shelf, legacy, summary
 
-from bridge import trust
 from bridge.store.store import Store
 from bridge.store.values import Addition
 from jobs import spool
@@ -25,10 +24,8 @@ class Terminal(io.StringIO):
 
 
 @pytest.fixture
-def workspace(tmp_path: Path) -> Workspace:
-    found = Workspace(tmp_path / "w")
-    found.root.mkdir()
-    trust.adopt(found, tmp_path / "config")
+def workspace(place: Place) -> Workspace:
+    found = place.workspace
     Shelf(found.root).add(summary("a", "Lakes."), summary("b", "Rivers.", topic="Two\x1b[31m", topic_id="a"))
     return found
 

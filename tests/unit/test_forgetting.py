@@ -136,8 +136,7 @@ def test_no_byte_of_a_forgotten_memory_stays_in_the_store(stores: WithFakeGraph)
     gone = remember(stores, f"The {SECRET} lives on an island.", f"Feed the {SECRET} twice a day.")
     assert holds(stores.workspace, SECRET)
     vectors = {path.name for path in stores.workspace.vectors.iterdir()}
-    result = forgotten(stores, memory_ids=[gone])
-    assert result["forgotten"] == [gone]
+    assert forgotten(stores, memory_ids=[gone])["forgotten"] == [gone]
     assert holds(stores.workspace, SECRET) == []
     assert stores.store.count() == len(kept)
     assert stores.store.get(gone) is None
@@ -364,8 +363,7 @@ def test_a_chain_of_records_is_made_anew_from_its_beginning(stores: WithFakeGrap
     assert statuses(stores) == {
         a: "Superseded", b: "Superseded", c: "Superseded", new[first]: "Superseded", new[second]: "DecisionRecord",
     }  # fmt: skip
-    latest = stores.store.get(new[second])
-    assert set(latest.sources) == {new[first], c}
+    assert set(stores.store.get(new[second]).sources) == {new[first], c}
     assert holds(stores.workspace, SECRET) == []
 
 
@@ -374,8 +372,7 @@ def test_a_whole_topic_goes_with_its_records_and_its_name(stores: WithFakeGraph)
         remember(stores, f"Number {number} of {SECRET}.", topic=f"Plan {SECRET}")
     compacted(stores, f"plan-{SECRET}")
     other = remember(stores, "Lakes.")
-    result = forgotten(stores, topic_id=f"plan-{SECRET}")
-    assert len(result["forgotten"]) == 4
+    assert len(forgotten(stores, topic_id=f"plan-{SECRET}")["forgotten"]) == 4
     assert statuses(stores) == {other: "Active"}
     assert holds(stores.workspace, SECRET) == []
 
@@ -511,8 +508,7 @@ def test_the_prose_of_a_record_is_looked_for_but_not_what_its_sources_say(
     monkeypatch.setattr("bridge.operations.compact.judge", lambda *_: Poet())
     shown = done(do(stores, "compact", {"topic_id": "storage", "preview": True}, "preview"))
     ended(stores.workspace, "preview", "compact", {"topic_id": "storage", "preview": True}, result=shown)
-    result = forgotten(stores, memory_ids=[compacted(stores)])
-    assert result[JOB_FILES]["jobs"] == ["preview"]
+    assert forgotten(stores, memory_ids=[compacted(stores)])[JOB_FILES]["jobs"] == ["preview"]
     assert list(stores.workspace.previews.iterdir()) == []
 
 

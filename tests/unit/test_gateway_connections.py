@@ -75,8 +75,7 @@ def test_connections_of_one_address_that_say_nothing_make_room_for_those_that_as
         for connection in silent:
             connection.sendall(b"GET / HTTP/1.1\r\nHo")
         until(lambda: sum(map(is_closed, silent)) == 16, "all but the last few are closed")
-        asking = stack.enter_context(connect(server))
-        assert answer(asking).startswith(b"HTTP/1.1 200")
+        assert answer(stack.enter_context(connect(server))).startswith(b"HTTP/1.1 200")
 
 
 def test_an_address_that_has_all_its_connections_takes_none_of_anothers(server: uvicorn.Server) -> None:

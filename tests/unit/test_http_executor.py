@@ -209,6 +209,25 @@ def test_more_than_it_can_do_at_once_is_sent_away_and_nothing_is_forgotten(
     assert made.answers.in_flight == 0
 
 
+def test_questions_that_waited_together_share_one_look_at_the_settings_and_a_later_one_looks_again(
+    made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made.ask(query="x")
+    looks, stamp = list[int](), module._stamp
+    monkeypatch.setattr(module, "_stamp", lambda *given: looks.append(1) or stamp(*given))
+
+    async def together() -> None:
+        with made.answers._renewing:
+            asked = [asyncio.create_task(made.answers.ask("retrieve", {"query": str(n)})) for n in range(5)]
+            await asyncio.sleep(0)
+        await asyncio.gather(*asked)
+
+    asyncio.run(together())
+    assert len(looks) == 1
+    made.ask(query="x")
+    assert len(looks) == 2
+
+
 def test_the_time_of_the_last_question_is_when_it_was_answered(made: Made) -> None:
     before = made.answers.asked_at
     until(lambda: made.ask(query="x") and made.answers.asked_at > before, "the time moves")

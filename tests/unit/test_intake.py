@@ -86,8 +86,7 @@ def test_a_bad_file_is_rejected_with_record_reason_and_the_file_kept(
 def test_a_file_whose_name_is_no_id_is_kept_with_the_reason_and_gets_no_record(door: Door, name: str) -> None:
     door.drop(name, file_of("x"))
     door.look()
-    stem = name.removesuffix(".json")
-    assert door.reason(stem)["error"]["code"] == "NAME_INVALID"
+    assert door.reason(name.removesuffix(".json"))["error"]["code"] == "NAME_INVALID"
     assert list(door.place.results.iterdir()) == []
     assert spool.inbox(door.place) == []
 

@@ -164,8 +164,7 @@ def test_what_is_kept_of_a_rejected_file_holds_no_secret_nor_does_the_reason(doo
     kept = (door.place.rejected / "bad.1.json").read_bytes()
     assert MARK.encode() in kept.replace(b"\0", b"")
     assert door.reason("bad")["redactions"]["kinds"] == {"aws-access-key": door.reason("bad")["redactions"]["total"]}
-    record = spool.read_record(door.place, "bad")
-    assert record.state == "rejected"
+    assert spool.read_record(door.place, "bad").state == "rejected"
 
 
 def test_a_rejected_file_without_a_secret_is_moved_as_it_is(door: Door) -> None:
@@ -228,5 +227,4 @@ def test_a_file_that_came_under_the_name_meanwhile_stays(door: Door, monkeypatch
     monkeypatch.undo()
     door.intake.scan()
     assert door.holding() == []
-    record = door.ledger.get("bad")
-    assert record.state == "queued"
+    assert door.ledger.get("bad").state == "queued"

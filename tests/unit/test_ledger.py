@@ -98,8 +98,7 @@ def test_a_record_that_cannot_be_written_is_not_changed_in_memory(
     monkeypatch.setattr(spool, "write_records", full)
     with pytest.raises(OSError, match="No space"):
         ledger.apply({"a": Started()})
-    found = ledger.get("a")
-    assert found.state == "queued"
+    assert ledger.get("a").state == "queued"
 
 
 def test_counts_hold_live_jobs_and_those_that_ended_since_the_start(ledger: Ledger) -> None:

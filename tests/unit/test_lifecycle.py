@@ -135,9 +135,8 @@ def test_only_an_end_has_no_way_on_but_a_replay() -> None:
 
 
 def test_a_new_job_waits_until_it_may_start() -> None:
-    record = lifecycle.accept(
-        job(not_before="2026-11-20T12:00:05Z", priority=7, correlation_id="c"), NOON, generation=3
-    )
+    given = job(not_before="2026-11-20T12:00:05Z", priority=7, correlation_id="c")
+    record = lifecycle.accept(given, NOON, generation=3)
     assert (record.state, record.generation, record.attempt, record.success) == ("queued", 3, 0, None)
     assert (record.priority, record.correlation_id, record.accepted_at) == (7, "c", "2026-11-20T12:00:00Z")
     assert not is_due(record, at(4.999))
@@ -146,8 +145,7 @@ def test_a_new_job_waits_until_it_may_start() -> None:
 
 def test_a_job_without_a_correlation_id_is_followed_by_its_own() -> None:
     assert walked().correlation_id == walked().job_id
-    refused = lifecycle.reject("a-name", JobError("JSON_INVALID"), NOON)
-    assert refused.correlation_id == "a-name"
+    assert lifecycle.reject("a-name", JobError("JSON_INVALID"), NOON).correlation_id == "a-name"
 
 
 def test_a_running_job_is_neither_due_nor_expired() -> None:
@@ -372,8 +370,7 @@ def test_a_cancelled_job_ends_and_may_not_start(before: list[Event]) -> None:
 
 def test_a_replay_begins_a_new_generation_with_nothing_of_the_old_one() -> None:
     old = walked(Started(), Failed(JobError(GIVE_UP)))
-    new = step(old, Replayed(), at(9))
-    assert new == lifecycle.accept(job(), NOON, generation=2)
+    assert step(old, Replayed(), at(9)) == lifecycle.accept(job(), NOON, generation=2)
 
 
 def test_a_replayed_job_does_not_expire_again() -> None:

@@ -50,8 +50,7 @@ def test_a_line_for_programs_is_one_object_with_its_fields(path: Path) -> None:
     )
     logging.getLogger("worker.scheduling.runner").debug("not asked for")
     (line,) = lines(path)
-    at = line.pop("at")
-    assert at.endswith("Z")
+    assert line.pop("at").endswith("Z")
     assert line == {
         "level": "WARNING", "logger": "worker.scheduling.runner", "message": "failed after 3 s", "pid": os.getpid(),
         "job_id": "a-job", "correlation_id": "from-afar", "kind": "ingest", "attempt": 2, "code": "INTERNAL",
@@ -153,8 +152,7 @@ def test_a_long_line_of_the_child_is_cut_and_still_whole_json() -> None:
     record.exc_info, record.exc_text = (ValueError, ValueError("\0" * 100_000), None), None
     line = log_lines.JsonLines().format(record)
     assert len(line.encode()) < log._LINE_BYTES
-    parsed = log_lines.parse_line(line)
-    assert "92000 characters left out)" in parsed.getMessage()
+    assert "92000 characters left out)" in log_lines.parse_line(line).getMessage()
 
 
 class PipesInName:

@@ -16,6 +16,7 @@ from shelf import NOW, Shelf, summary
 
 from bridge import trust
 from bridge.capture import consent
+from bridge.memory import References
 from bridge.search import about_file, moment
 from bridge.search.reader import Reader
 from bridge.search.session_start import numbers_in, session_start
@@ -143,15 +144,9 @@ def files(shelf: Shelf) -> Shelf:
     return shelf.add(
         decided("a", "src/upload/retry.ts retries five times", "Nothing of it is logged"),
         decided("b", "The helper moves to api/retry.ts"),
-        decided("c", "We use tabs", references=_references("src/upload/retry.ts")),
+        decided("c", "We use tabs", references=References(files=("src/upload/retry.ts",))),
         decided("d", "retry.ts.bak and retry.tsx are removed"),
     )
-
-
-def _references(*paths: str) -> Any:
-    from bridge.memory import References
-
-    return References(files=paths)
 
 
 @pytest.mark.parametrize(
@@ -503,9 +498,8 @@ def test_the_plugin_of_opencode_adds_notes_after_those_of_the_beginning_and_to_w
     tmp_path: Path, chosen: tuple[str, ...]
 ) -> None:
     (tmp_path / "says.py").write_text(SAYS, "utf-8")
-    (tmp_path / "plugin.mjs").write_text(
-        opencode.added("", [sys.executable, str(tmp_path / "says.py")], chosen), "utf-8"
-    )
+    plugin = opencode.added("", [sys.executable, str(tmp_path / "says.py")], chosen)
+    (tmp_path / "plugin.mjs").write_text(plugin, "utf-8")
     (tmp_path / "scene.mjs").write_text(SCENE, "utf-8")
     done = subprocess.run(["node", "scene.mjs"], cwd=tmp_path, capture_output=True, text=True, check=True)
     notes = ["SessionStart ", "chat.message Which?  "] if chosen else ["SessionStart "]

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from harness import Place
 from http_server import TOKEN, Running
 
-from bridge import trust
-from bridge.settings import load
 from jobs import clock, files
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -24,9 +23,7 @@ class Opening:
     """A workspace whose worker listens, and a browser that notes where it was led."""
 
     def __init__(self, base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.workspace = Workspace(base / "workspace")
-        self.workspace.root.mkdir()
-        trust.adopt(self.workspace, load().config_folder)
+        self.workspace = Place(base).workspace
         self.running = Running(RequestExecutor(self.workspace, lambda: None))
         files.replace_without_sync(self.workspace.spool.token, TOKEN.encode())
         self.says(url=f"http://127.0.0.1:{self.running.port}", problem=None)

@@ -11,8 +11,7 @@ from worker.admin import overview
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
-def test_a_damaged_memory_keeps_nobody_from_seeing_the_queue(tmp_path: Path) -> None:
-    place = Place(tmp_path)
+def test_a_damaged_memory_keeps_nobody_from_seeing_the_queue(place: Place) -> None:
     place.submit("noop", {})
     place.cli("trust")
     place.workspace.memory.mkdir(exist_ok=True)

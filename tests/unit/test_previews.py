@@ -297,5 +297,4 @@ def test_old_previews_go_and_so_do_the_oldest_of_too_many(
     assert not old.exists()
     newest = kept("newest", 0)
     assert set(workspace.previews.iterdir()) == {b, c, newest}
-    again = kept("b", 0)
-    assert again == b, "what is shown again counts as new"
+    assert kept("b", 0) == b, "what is shown again counts as new"

@@ -3,15 +3,16 @@
 import shutil
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
-from harness import PATIENCE
+from harness import PATIENCE, Place
 
-from bridge import trust
 from bridge.settings import Settings
 from bridge.team import membership
-from jobs import client, files, lifecycle, spool
+from jobs import client, files, lifecycle
 from jobs.layout import Workspace
 from jobs.lock import Lock
 from worker import app, daemon
@@ -23,12 +24,10 @@ from worker.monitoring.counters import Counters
 class Bench:
     """A worker whose parts a test calls one by one. ``holds_lock`` says whether its lock file is in place."""
 
-    def __init__(self, folder: Path) -> None:
-        self.workspace = Workspace(folder / "workspace")
-        self.workspace.root.mkdir()
-        trust.adopt(self.workspace, folder / "config")
+    def __init__(self, place: Place) -> None:
+        self.workspace = place.workspace
         self.holds_lock = True
-        settings = Settings(config_dir=folder / "config", test_jobs=True, heartbeat_seconds=0.01)
+        settings = Settings(config_dir=place.config, test_jobs=True, heartbeat_seconds=0.01)
         self.worker = Worker(self.workspace, settings, lambda: self.holds_lock)
 
     def running(self) -> str:
@@ -40,48 +39,45 @@ class Bench:
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench]:
-    bench = Bench(tmp_path)
+def bench(place: Place) -> Iterator[Bench]:
+    bench = Bench(place)
     yield bench
     bench.worker._scheduling.stop()
 
 
-def test_a_worker_starts_beside_a_store_that_cannot_be_read(tmp_path: Path) -> None:
-    """Its jobs wait with the error; a worker that did not start would say nothing to anybody."""
-    workspace = Workspace(tmp_path / "workspace")
-    workspace.root.mkdir()
-    trust.adopt(workspace, tmp_path / "config")
-    workspace.memory_db.write_bytes(b"\xa5" * 30_000)
-    worker = Worker(workspace, Settings(config_dir=tmp_path / "config"))
+@contextmanager
+def worker_of(place: Place, **options: Any) -> Iterator[Worker]:
+    worker = Worker(place.workspace, Settings(config_dir=place.config, test_jobs=True), **options)
     try:
-        assert worker._runner.graph_lag is None
+        yield worker
     finally:
         worker._scheduling.stop()
 
 
+def test_a_worker_starts_beside_a_store_that_cannot_be_read(place: Place) -> None:
+    """Its jobs wait with the error; a worker that did not start would say nothing to anybody."""
+    place.workspace.memory_db.write_bytes(b"\xa5" * 30_000)
+    with worker_of(place) as worker:
+        assert worker._runner.graph_lag is None
+
+
 def test_a_worker_does_not_leave_where_nobody_could_see_that_it_leaves(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On a full disk its last word cannot be written: who drops then would start no successor."""
-    workspace = Workspace(tmp_path / "workspace")
-    workspace.root.mkdir()
-    trust.adopt(workspace, tmp_path / "config")
-    worker = Worker(workspace, Settings(config_dir=tmp_path / "config"), leaves_when_idle=True)
-    try:
+
+    def fails(path: Path, data: bytes) -> None:
+        raise OSError(28, "No space left on device")
+
+    with worker_of(place, leaves_when_idle=True) as worker:
         worker._active_at = -1e9
         with monkeypatch.context() as full:
-
-            def fails(path: Path, data: bytes) -> None:
-                raise OSError(28, "No space left on device")
-
             full.setattr(files, "replace_without_sync", fails)
             worker._stop_if_done()
         assert not worker._stop.is_set()
         worker._active_at = -1e9
         worker._stop_if_done()
         assert worker._stop.is_set()
-    finally:
-        worker._scheduling.stop()
 
 
 def test_a_worker_that_follows_a_dead_one_lets_its_orphan_finish(
@@ -108,23 +104,15 @@ def test_a_worker_that_follows_a_dead_one_lets_its_orphan_finish(
         daemon._outlive_orphan(workspace)  # and not for ever
 
 
-def test_a_folder_that_somebody_removes_is_made_again_with_what_belongs_into_it(tmp_path: Path) -> None:
+def test_a_folder_that_somebody_removes_is_made_again_with_what_belongs_into_it(place: Place) -> None:
     """Else no record could ever be written again, and each job that runs would run for ever."""
-    workspace = Workspace(tmp_path / "workspace")
-    workspace.root.mkdir()
-    trust.adopt(workspace, tmp_path / "config")
-    worker = Worker(workspace, Settings(config_dir=tmp_path / "config", test_jobs=True))
-    place = workspace.spool
-    try:
-        job_id = client.submit(place, "noop", {}).job_id
+    with worker_of(place) as worker:
+        job_id = place.submit("noop", {})
         worker._scan_inbox()
-        shutil.rmtree(place.results)
+        shutil.rmtree(place.spool.results)
         worker._next_reconcile = 0.0
         worker._reconcile()
-        record = spool.read_record(place, job_id)
-        assert record.state == "queued"
-    finally:
-        worker._scheduling.stop()
+        assert place.record(job_id).state == "queued"
 
 
 def test_a_worker_without_its_lock_stops_at_once_and_interrupts_its_running_job(
@@ -173,15 +161,12 @@ def test_a_drain_waits_for_a_job_that_its_runner_does_not_show_yet(bench: Bench)
 
 
 @pytest.mark.parametrize("in_team", [False, True])
-def test_an_idle_worker_that_a_client_started_leaves_but_not_in_a_team(tmp_path: Path, in_team: bool) -> None:
+def test_an_idle_worker_that_a_client_started_leaves_but_not_in_a_team(place: Place, in_team: bool) -> None:
     """The copy there would follow no more."""
-    workspace, config = Workspace(tmp_path / "workspace"), tmp_path / "config"
-    workspace.root.mkdir()
-    trust.adopt(workspace, config)
     if in_team:
-        membership.join(workspace, config, "3f0c1f8e-0000-4000-8000-000000000000")
-    settings = Settings(config_dir=config, team="http://127.0.0.1:9", team_token="cmt_x")
-    worker = Worker(workspace, settings, leaves_when_idle=True)
+        membership.join(place.workspace, place.config, "3f0c1f8e-0000-4000-8000-000000000000")
+    settings = Settings(config_dir=place.config, team="http://127.0.0.1:9", team_token="cmt_x")
+    worker = Worker(place.workspace, settings, leaves_when_idle=True)
     try:
         worker._active_at = -1e9
         worker._stop_if_done()
@@ -224,22 +209,28 @@ def test_a_heartbeat_that_fails_once_is_written_again(bench: Bench, monkeypatch:
     heartbeat.stop()
 
 
-def test_a_worker_lets_the_child_of_one_whose_lock_file_was_removed_finish(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The new lock file has no note, so nothing says that the other worker died."""
-    workspace = Workspace(tmp_path / "workspace")
-    workspace.root.mkdir()
-    trust.adopt(workspace, tmp_path / "config")
-    order: list[str] = []
+def serve(place: Place, patch: pytest.MonkeyPatch, order: list[str]) -> None:
+    """All that the worker's process does until its worker recovers, which is noted; the worker does nothing."""
 
     class Recovering:
         def __init__(self, *_: object, **__: object) -> None:
-            order.append("recovery")
+            order.append("worker")
 
         stop = run = staticmethod(lambda: None)
 
-    with Lock(workspace.store_lock) as orphan:
+    patch.setattr(app, "Worker", Recovering)
+    patch.setattr(daemon.os, "umask", lambda mask: None)
+    patch.setattr(daemon, "on_stop", lambda stop: None)
+    patch.setattr(daemon.log, "set_up", lambda *_, **__: None)
+    assert daemon.serve(place.workspace, Settings(config_dir=place.config), foreground=False) == 0
+
+
+def test_a_worker_lets_the_child_of_one_whose_lock_file_was_removed_finish(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The new lock file has no note, so nothing says that the other worker died."""
+    order: list[str] = []
+    with Lock(place.workspace.store_lock) as orphan:
         assert orphan.acquire()
 
         def sleep(seconds: float) -> None:
@@ -247,12 +238,8 @@ def test_a_worker_lets_the_child_of_one_whose_lock_file_was_removed_finish(
             orphan.release()
 
         monkeypatch.setattr(daemon.time, "sleep", sleep)
-        monkeypatch.setattr(daemon.os, "umask", lambda mask: None)
-        monkeypatch.setattr(app, "Worker", Recovering)
-        monkeypatch.setattr(daemon, "on_stop", lambda stop: None)
-        monkeypatch.setattr(daemon.log, "set_up", lambda *_, **__: None)
-        assert daemon.serve(workspace, Settings(config_dir=tmp_path / "config"), foreground=False) == 0
-    assert order == ["pause", "recovery"]
+        serve(place, monkeypatch, order)
+    assert order == ["pause", "worker"]
 
 
 @pytest.mark.parametrize(
@@ -260,30 +247,16 @@ def test_a_worker_lets_the_child_of_one_whose_lock_file_was_removed_finish(
     [(True, False, ["child", "worker"]), (True, True, ["worker"]), (False, False, ["worker"])],
 )
 def test_where_jobs_wait_the_child_loads_while_the_worker_does(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, waits: bool, is_paused: bool, order: list[str]
+    place: Place, monkeypatch: pytest.MonkeyPatch, waits: bool, is_paused: bool, order: list[str]
 ) -> None:
-    workspace = Workspace(tmp_path / "workspace")
-    workspace.root.mkdir()
-    trust.adopt(workspace, tmp_path / "config")
     if waits:
-        client.submit(workspace.spool, "noop", {})
+        place.submit("noop", {})
     if is_paused:
-        files.make_folder(workspace.spool.worker)
-        files.replace(workspace.spool.paused, b"")
+        files.make_folder(place.spool.worker)
+        files.replace(place.spool.paused, b"")
     begun: list[str] = []
-
-    class Recovering:
-        def __init__(self, *_: object, **__: object) -> None:
-            begun.append("worker")
-
-        stop = run = staticmethod(lambda: None)
-
     monkeypatch.setattr(daemon.Child, "start", lambda self: begun.append("child"))
-    monkeypatch.setattr(app, "Worker", Recovering)
-    monkeypatch.setattr(daemon.os, "umask", lambda mask: None)
-    monkeypatch.setattr(daemon, "on_stop", lambda stop: None)
-    monkeypatch.setattr(daemon.log, "set_up", lambda *_, **__: None)
-    assert daemon.serve(workspace, Settings(config_dir=tmp_path / "config"), foreground=False) == 0
+    serve(place, monkeypatch, begun)
     assert begun == order
 
 

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from harness import PATIENCE, PROJECT, Place, until
 
-from bridge import trust
 from jobs import clock, files
 from jobs.layout import Workspace
 from jobs.lock import Lock
@@ -34,10 +33,7 @@ sys.stdin.read()
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
-    place = Place(tmp_path)
-    monkeypatch.setenv("COGNEE_MEMORY_CONFIG_DIR", str(place.config))
-    trust.adopt(place.workspace, place.config)
+def place(place: Place) -> Place:
     files.make_folder(place.spool.root)
     files.make_folder(place.spool.worker)
     return place

@@ -24,8 +24,7 @@ class Terminal(io.StringIO):
 
 
 @pytest.fixture
-def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("COGNEE_MEMORY_CONFIG_DIR", str(tmp_path / "config"))
+def config(tmp_path: Path) -> Path:
     return tmp_path / "config"
 
 

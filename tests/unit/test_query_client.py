@@ -104,8 +104,7 @@ def test_anything_but_a_whole_good_answer_means_answering_ourselves(worker: Fake
 
 def test_an_error_of_wrong_usage_is_our_own_to_tell(worker: FakeWorker) -> None:
     worker.respond = lambda connection: connection.sendall(ok(GOOD).replace(b"200 OK", b"400 Bad"))
-    found = json.loads(ask_for(worker, query=" "))
-    assert found["error_code"] == "QUERY_EMPTY"
+    assert json.loads(ask_for(worker, query=" "))["error_code"] == "QUERY_EMPTY"
 
 
 def ask_for(worker: FakeWorker, **arguments: Any) -> bytes:

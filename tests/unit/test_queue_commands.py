@@ -2,14 +2,12 @@
 
 import json
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
 from harness import Place
 from spooled_jobs import spooled
 
-from bridge import trust
 from jobs import clock, lifecycle, spool
 from jobs.errors import JobError
 from jobs.model import encode
@@ -24,14 +22,6 @@ STARTED = lifecycle.Started()
 
 def failed(code: str, message: str = "") -> lifecycle.Failed:
     return lifecycle.Failed(JobError(code, message))
-
-
-@pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
-    place = Place(tmp_path)
-    monkeypatch.setenv("COGNEE_MEMORY_CONFIG_DIR", str(place.config))
-    trust.adopt(place.workspace, place.config)
-    return place
 
 
 def job(place: Place, job_id: str, *events: lifecycle.Event, ago: float = 0.0, **fields: Any) -> None:

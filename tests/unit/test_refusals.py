@@ -23,22 +23,17 @@ NO_UUID = "00000000-0000-4000-8000-000000000000"
 
 
 @pytest.fixture
-def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
+def workspace(tmp_path: Path) -> Workspace:
     """Two memories of loans, one of mails, one without a topic, and a record of fees."""
-    monkeypatch.setenv("COGNEE_MEMORY_CONFIG_DIR", str(tmp_path / "config"))
-    root = tmp_path / "workspace"
-    root.mkdir()
-    return (
-        Shelf(root)
-        .add(
-            summary("a", "Two weeks.", topic_id="loan-periods", decisions=("A loan lasts 14 days.",)),
-            summary("b", "Three weeks.", topic_id="loan-periods", decisions=("A loan lasts 21 days.",)),
-            summary("c", "At night.", topic_id="reminder-mails"),
-            legacy("d", "A text."),
-            record("e", "Fees.", sources=("x", "y"), topic_id="fees"),
-        )
-        .workspace
-    )
+    workspace = Workspace(tmp_path / "workspace")
+    workspace.root.mkdir()
+    Shelf(workspace.root).add(
+        summary("a", "Two weeks.", topic_id="loan-periods", decisions=("A loan lasts 14 days.",)),
+        summary("b", "Three weeks.", topic_id="loan-periods", decisions=("A loan lasts 21 days.",)),
+        summary("c", "At night.", topic_id="reminder-mails"), legacy("d", "A text."),
+        record("e", "Fees.", sources=("x", "y"), topic_id="fees"),
+    )  # fmt: skip
+    return workspace
 
 
 def error_of(workspace: Workspace, kind: str, **payload: Any) -> JobError:

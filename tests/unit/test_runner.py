@@ -23,6 +23,7 @@ from worker.scheduling.runnable_jobs import LocalJobs, read_executing
 from worker.scheduling.runner import MAINTENANCE, Runner
 
 Request = dict[str, Any]
+Answer = Callable[[Request, dict[str, Any]], dict[str, Any]]
 
 
 class ChildInName:
@@ -36,7 +37,7 @@ class ChildInName:
 
     def __init__(self) -> None:
         self.ended: list[str] = []
-        self.answer: Callable[[Request, dict[str, Any]], dict[str, Any]] = lambda request, options: succeeded(request)
+        self.answer: Answer = lambda request, options: succeeded(request)
 
     def ask(self, request: Request, progress: object = None, **options: Any) -> dict[str, Any]:
         return self.answer(request, options)
@@ -50,6 +51,13 @@ class ChildInName:
 
 def succeeded(request: Request) -> dict[str, Any]:
     return {"outcomes": {job["job_id"]: {"result": {}} for job in request["jobs"]}, "graph_lag": 0}
+
+
+def raising(error: Exception) -> Callable[..., Any]:
+    def fails(*_: object) -> Any:
+        raise error
+
+    return fails
 
 
 class Bench:
@@ -79,6 +87,12 @@ class Bench:
         job = parse_job(job_id, encode(value), test_jobs=True)
         self.ledger.accept([(job, lifecycle.accept(job, self.now))])
 
+    def run(self, job_id: str, answer: Answer | None = None) -> Record:
+        """Run it with a child that answers so from now on; returns its record."""
+        self.child.answer = answer or self.child.answer
+        self.runner.run_if_due(job_id)
+        return self.record(job_id)
+
     def record(self, job_id: str) -> Record:
         found = spool.read_record(self.place, job_id)
         assert found is not None
@@ -96,14 +110,10 @@ def test_a_cancelled_job_of_which_nobody_can_say_whether_its_effect_stands_goes_
 
     def cancelled(request: Request, options: dict[str, Any]) -> dict[str, Any]:
         assert bench.runner.cancel("a") == "running"
-        bench.stands = fails
+        bench.stands = raising(PermissionError(errno.EACCES, "no"))
         raise ChildEnded("cancelled")
 
-    def fails(record: Record) -> bool:
-        raise PermissionError(errno.EACCES, "no")
-
-    bench.child.answer = cancelled
-    bench.runner.run_if_due("a")
+    bench.run("a", cancelled)
     assert (bench.record("a").state, bench.child.ended) == ("queued", ["cancelled"])
     assert [record.job_id for record in bench.ledger.take_announced()] == ["a"]
 
@@ -116,28 +126,20 @@ def test_a_copy_that_cannot_be_read_for_now_is_waited_for(
     bench.accept("a")
     bench.ledger.take_announced()
     with monkeypatch.context() as broken:
-
-        def fails(*_: object) -> bytes:
-            raise OSError(number, "not now")
-
-        broken.setattr(spool, "read_copy", fails)
+        broken.setattr(spool, "read_copy", raising(OSError(number, "not now")))
         for _ in range(6):  # more than an error may be tried
             bench.runner.run_if_due("a")
             bench.now += timedelta(hours=1)
     record = bench.record("a")
     assert (record.state, record.error["code"], record.errors) == ("retrying", "SYSTEM_BUSY", 0)
     assert bench.woken == 6, "somebody puts it into the queue when it is due"
-    bench.runner.run_if_due("a")
-    assert bench.record("a").state == "succeeded"
+    assert bench.run("a").state == "succeeded"
 
 
 def test_a_child_that_the_system_does_not_start_costs_no_job_its_life(bench: Bench) -> None:
     bench.accept("a")
 
-    def fails(request: Request, options: dict[str, Any]) -> dict[str, Any]:
-        raise BlockingIOError(errno.EAGAIN, "no more processes")
-
-    bench.child.answer = fails
+    bench.child.answer = raising(BlockingIOError(errno.EAGAIN, "no more processes"))
     for _ in range(6):
         bench.runner.run_if_due("a")
         bench.now += timedelta(hours=1)
@@ -174,8 +176,7 @@ def test_long_work_that_is_not_trusted_with_others_stops_with_the_worker_all_the
         options["on_pause"]()
         raise ChildEnded("stopped")
 
-    bench.child.answer = gives_way
-    bench.runner.run_if_due("long")
+    bench.run("long", gives_way)
     assert (bench.child.ended, bench.record("long").state, bench.record("long").crashes) == (["stopped"], "queued", 1)
 
 
@@ -197,9 +198,7 @@ def test_a_long_comparison_lets_short_jobs_in_between_and_is_not_let_in_twice_an
             assert options["on_pause"] is None
         return succeeded(request)
 
-    bench.child.answer = gives_way
-    bench.runner.run_if_due("long")
-    assert bench.record("long").state == "succeeded"
+    assert bench.run("long", gives_way).state == "succeeded"
 
 
 @pytest.mark.parametrize("held", ["paused", "stopping"])
@@ -281,8 +280,7 @@ def test_a_cancellation_at_any_instant_is_heeded_or_answered_with_ask_again(benc
     """Before the start, after it, while the child works, and when it has answered."""
     bench.accept("before")
     assert bench.runner.cancel("before") == "cancelled"
-    bench.runner.run_if_due("before")
-    assert bench.record("before").state == "cancelled"
+    assert bench.run("before").state == "cancelled"
 
     bench.accept("started")
     bench.ledger.apply({"started": lifecycle.Started()})
@@ -296,8 +294,7 @@ def test_a_cancellation_at_any_instant_is_heeded_or_answered_with_ask_again(benc
         assert options["is_cancelled"]()
         raise ChildEnded("cancelled")
 
-    bench.child.answer = working
-    bench.runner.run_if_due("working")
+    bench.run("working", working)
     assert (bench.record("working").state, bench.runner.cancel("working")) == ("cancelled", "ended")
 
     bench.accept("answered")
@@ -306,13 +303,12 @@ def test_a_cancellation_at_any_instant_is_heeded_or_answered_with_ask_again(benc
         assert bench.runner.cancel("answered") == "running"
         return succeeded(request)
 
-    bench.child.answer = answered
-    bench.runner.run_if_due("answered")
+    bench.run("answered", answered)
     assert (bench.record("answered").state, bench.runner.cancel("answered")) == ("succeeded", "ended")
     bench.accept("next")
-    bench.child.answer = lambda request, options: succeeded(request)
-    bench.runner.run_if_due("next")
-    assert bench.record("next").state == "succeeded", "nothing is left of the former cancellation"
+    assert bench.run("next", lambda request, options: succeeded(request)).state == "succeeded", (
+        "nothing is left of the former cancellation"
+    )
 
 
 def test_what_stands_is_asked_again_after_the_child_has_ended(bench: Bench) -> None:
@@ -324,9 +320,7 @@ def test_what_stands_is_asked_again_after_the_child_has_ended(bench: Bench) -> N
         bench.stands = lambda record: True
         raise ChildEnded("cancelled")
 
-    bench.child.answer = commits
-    bench.runner.run_if_due("a")
-    assert bench.record("a").state == "queued"
+    assert bench.run("a", commits).state == "queued"
     assert bench.runner.cancel("a") == "too late"
 
 
@@ -343,8 +337,7 @@ def test_cancelling_one_of_two_nested_jobs_costs_the_other_nothing(bench: Bench,
         bench.child.pid = None
         raise ChildEnded("cancelled")
 
-    bench.child.answer = nested
-    bench.runner.run_if_due("outer")
+    bench.run("outer", nested)
     other = "inner" if which == "outer" else "outer"
     record = bench.record(other)
     assert bench.record(which).state == "cancelled"
@@ -360,9 +353,7 @@ def test_a_cancellation_and_a_timeout_at_once_are_a_cancellation(bench: Bench) -
         bench.runner.cancel("a")
         raise ChildEnded("timeout")
 
-    bench.child.answer = both
-    bench.runner.run_if_due("a")
-    assert bench.record("a").state == "cancelled"
+    assert bench.run("a", both).state == "cancelled"
 
 
 def test_a_cancellation_from_another_thread_waits_for_no_child(bench: Bench) -> None:
@@ -407,9 +398,7 @@ def test_a_job_that_ran_out_of_time_says_whether_its_effect_stands(bench: Bench,
         bench.stands = lambda record: stands
         raise ChildEnded("timeout")
 
-    bench.child.answer = timed_out
-    bench.runner.run_if_due("a")
-    error = bench.record("a").error
+    error = bench.run("a", timed_out).error
     assert (error["code"], "its effect is committed" in error["message"]) == ("JOB_TIMEOUT", stands)
 
 
@@ -420,10 +409,7 @@ def test_a_child_that_cannot_load_costs_no_job_its_life_and_the_record_says_what
     """As after an upgrade under a running worker, whose child does not find its modules."""
     bench.accept("a")
 
-    def fails(request: Request, options: dict[str, Any]) -> dict[str, Any]:
-        raise ChildEnded(why, executing=False)
-
-    bench.child.answer = fails
+    bench.child.answer = raising(ChildEnded(why, executing=False))
     for number in range(6):
         bench.runner.run_if_due("a")
         record = bench.record("a")
@@ -447,8 +433,7 @@ def test_which_jobs_are_executed_is_on_the_disk_while_they_are(bench: Bench) -> 
             noted.append(read_executing(bench.place))
         return succeeded(request)
 
-    bench.child.answer = runs
-    bench.runner.run_if_due("a")
+    bench.run("a", runs)
     assert noted == [{"a": (1, 1)}, {}, {"a": (1, 1)}]
     bench.accept("b")
     bench.runner.run_if_due("b")
@@ -538,17 +523,12 @@ def test_when_the_child_of_a_batch_dies_what_was_started_ahead_runs_in_the_next_
 def test_a_note_that_cannot_be_written_stops_no_job(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     bench.accept("a")
 
-    def full(path: Path, data: bytes) -> None:
-        raise OSError(errno.ENOSPC, "full")
-
     def runs(request: Request, options: dict[str, Any]) -> dict[str, Any]:
         options["on_executing"](True)
         return succeeded(request)
 
-    monkeypatch.setattr(files, "replace_without_sync", full)
-    bench.child.answer = runs
-    bench.runner.run_if_due("a")
-    assert bench.record("a").state == "succeeded"
+    monkeypatch.setattr(files, "replace_without_sync", raising(OSError(errno.ENOSPC, "full")))
+    assert bench.run("a", runs).state == "succeeded"
 
 
 @pytest.mark.parametrize(
@@ -563,16 +543,13 @@ def test_a_note_that_cannot_be_written_stops_no_job(bench: Bench, monkeypatch: p
 )
 def test_an_answer_that_cannot_be_read_leaves_no_job_running(bench: Bench, answer: dict[str, Any]) -> None:
     bench.accept("a")
-    bench.child.answer = lambda request, options: answer
-    bench.runner.run_if_due("a")
-    record = bench.record("a")
+    record = bench.run("a", lambda request, options: answer)
     assert (record.state, record.error["code"]) == ("retrying", "INTERNAL")
 
 
 def test_a_forget_job_without_the_names_of_its_files_leaves_no_job_running(bench: Bench) -> None:
     bench.accept("a", "forget", {"memory_ids": ["m" * 8]})
-    bench.runner.run_if_due("a")
-    record = bench.record("a")
+    record = bench.run("a")
     assert (record.state, record.error["code"]) == ("retrying", "INTERNAL")
 
 

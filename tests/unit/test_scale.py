@@ -433,7 +433,9 @@ def test_no_estimate_loses_one_of_the_best_however_low_the_scores(
         np.array([STATUS_CODES.index(m.metadata.status) for m, _ in exact], np.int8),
         nothing.astype(np.bool_), np.array(dates, np.float64), nothing, nothing,
     )  # fmt: skip
-    estimate = Estimate(None, "q", np.zeros(2, np.float32), candidates, np.array(estimates), 0.0)  # type: ignore[arg-type]
-    kept = estimate.needed(question, question.max_results)
+    columns = np.zeros(len(exact)), np.array(estimates)
+    estimate = Estimate(None, np.zeros(2, np.float32), candidates, *columns, 0.0)  # type: ignore[arg-type]
+    coarse = estimate.needed(question, question.max_results, is_coarse=True)
+    kept = coarse[estimate.take(coarse).needed(question, question.max_results)]
     best = sorted(exact, key=lambda pair: order_key(*pair))[:2]
     assert {memory.number for memory, _ in best} <= set(candidates.number[kept].tolist())

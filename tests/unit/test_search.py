@@ -511,7 +511,7 @@ def test_estimates_belong_to_their_candidates_gaps_and_all(shelf: Shelf) -> None
             kept, found = estimate.candidates, estimate.semantic
             assert kept.number.tolist() == every.number[chosen].tolist()
             assert found == pytest.approx(whole[chosen], abs=1e-6)
-            exact = snapshot.relevance(text, vector, kept)
+            exact = snapshot.relevance(vector, kept, snapshot.lexical(text).of(kept.number))
             assert [relevance.semantic_score for relevance in exact] == pytest.approx(found, abs=1e-5)
         assert len(compared(snapshot, question, vector, every.take([]))) == 0
 

@@ -48,8 +48,7 @@ def test_every_answer_says_why_the_team_is_not_reached_and_what_helps_until_it_i
     said = str(last_try.note_of_answers(workspace))
     assert said.startswith("That is why.")
     assert said.endswith("That helps.")
-    found = last_try.error_of(workspace)
-    assert found["code"] == code
+    assert last_try.error_of(workspace)["code"] == code
     last_try.note(workspace, None, NOW, 24)
     assert last_try.note_of_answers(workspace) is None
     assert not workspace.team_problem.exists()

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from harness import Place
 from psycopg.conninfo import conninfo_to_dict
 
-from bridge import trust
 from bridge.graph.open_stores import Stores
 from bridge.settings import Settings, is_allowed_in_workspace, load, names
 from bridge.team import address, copy_age, membership, opening
@@ -129,8 +129,7 @@ def test_a_pools_copy_is_of_the_database_and_a_machines_of_the_gateway(
         store="postgresql://u@localhost/d", team="https://h", team_token="t", config_dir=tmp_path / "config"
     )
     with Stores(workspace, settings) as stores:
-        found = stores.team
-        assert type(found[1]) is reached
+        assert type(stores.team[1]) is reached
 
 
 @pytest.mark.parametrize("given", ["http://memory.example", "memory.example", "ftp://h", "https://"])
@@ -151,11 +150,8 @@ def test_a_gateway_without_a_certificate_serves_this_machine_only(host: str) -> 
 
 
 @pytest.fixture
-def workspace(tmp_path: Path) -> Workspace:
-    workspace = Workspace(tmp_path / "w")
-    workspace.root.mkdir()
-    trust.adopt(workspace, tmp_path / "config")
-    return workspace
+def workspace(place: Place) -> Workspace:
+    return place.workspace
 
 
 WANTED = "00000000-0000-0000-0000-00000000000a"

@@ -447,8 +447,7 @@ SECTIONS = {
 
 
 def group(pattern: str, text: str) -> str:
-    found = re.search(pattern, text)
-    return found[1]
+    return re.search(pattern, text)[1]
 
 
 @settings(deadline=None, max_examples=120)

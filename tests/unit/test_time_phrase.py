@@ -176,8 +176,7 @@ def test_a_question_without_a_word_of_time_needs_no_patterns() -> None:
     ],
 )
 def test_a_question_of_a_time_alone_has_no_subject(question: str, has_subject: bool) -> None:
-    phrase = find_time_phrase(question)
-    assert phrase.has_subject is has_subject
+    assert find_time_phrase(question).has_subject is has_subject
 
 
 # --- asked time ---

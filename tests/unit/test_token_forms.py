@@ -368,8 +368,7 @@ def test_a_password_of_words_is_found_where_nothing_else_can_stand(text: str) ->
 )  # fmt: skip
 @pytest.mark.parametrize("text", ['DB_PASSWORD="«»"', '{"password": "«»", "x": 1}', "DB_PASSWORD=«» on the box"])
 def test_a_password_goes_whole_whatever_its_signs(password: str, text: str) -> None:
-    redacted = redact(text.replace("«»", password))
-    assert redacted.text == text.replace("«»", "[REDACTED:password]")
+    assert redact(text.replace("«»", password)).text == text.replace("«»", "[REDACTED:password]")
 
 
 def test_a_brace_in_quotes_begins_a_password_too() -> None:
@@ -417,15 +416,9 @@ def test_code_and_prose_about_secrets_stay(text: str) -> None:
 
 def test_a_long_value_with_digits_goes_from_a_variable_of_the_environment() -> None:
     for value in ("zlcbt-helloworld380_testin", "team_build-agent-2024-key"):
-        assert (
-            redact(f"We set STAGING_API_KEY={value} in .env").text
-            == "We set STAGING_API_KEY=[REDACTED:api-key] in .env"
-        )
-    for value in (
-        "the-name-of-a-secret-in-the-vault",
-        "/run/secrets/staging_api_key_1",
-        "${STAGING_API_KEY_V2_FROM_CI}",
-    ):
+        assert redact(f"We set STAGING_API_KEY={value} in it").text == "We set STAGING_API_KEY=[REDACTED:api-key] in it"
+    names = "the-name-of-a-secret-in-the-vault", "/run/secrets/staging_api_key_1", "${STAGING_API_KEY_V2_FROM_CI}"
+    for value in names:
         text = f"We set STAGING_API_KEY={value} in .env"
         assert redact(text) == Redacted(text)
 

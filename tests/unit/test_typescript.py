@@ -1,5 +1,5 @@
 """The published types and the TypeScript of the docs, checked by TypeScript's own compiler in its strictest form; and
-what their functions do without a worker."""
+what their functions do, without a worker and with one."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import typescript
-from harness import PATIENCE, PROJECT
+from harness import PATIENCE, PROJECT, Place
 
 from jobs import clock
 from jobs.heartbeat import STALE_SECONDS
@@ -172,3 +172,54 @@ def test_every_page_names_the_same_age_of_a_heartbeat() -> None:
     for page in ("build-on-it.md", "job-protocol.md"):
         said = re.findall(r"(?:older than|more than) (\d+) seconds", (PROJECT / "docs" / page).read_text("utf-8"))
         assert said == [f"{STALE_SECONDS:g}"], page
+
+
+# --- all of it ---
+
+
+def test_the_program_to_build_on_stores_a_summary_and_finds_it(
+    made: Path, program: Path, model_cache: Path, tmp_path: Path
+) -> None:
+    """That of docs/build-on-it.md. It starts its own worker, and finds what it stored: over HTTP, and without one."""
+    place = Place(tmp_path, adopted=False, COGNEE_MEMORY_CACHE_DIR=str(model_cache))
+    assert place.heartbeat().get("state") != "ready"
+    script = """
+        import { remember } from "./jobs.js";
+        import { address, ask, query } from "./ask.js";
+        const [program, folder] = process.argv.slice(2);
+        const signal = AbortSignal.timeout(240_000);
+        const summary = { topic: "Fines", context: "Readers asked.", decisions: ["There are no fines."] };
+        const stored = await remember(program, folder, summary, signal);
+        const question = { query: "are there fines", max_results: 1 };
+        const worker = await address(program, folder, signal);
+        const direct = await query(worker, "POST /v1/retrieve", question, signal);
+        const asked = await ask(program, folder, question, signal);
+        const numbers = [direct, asked].map((answer) => answer.results[0]?.memory_number);
+        const wrong = query(worker, "POST /v1/retrieve", { ...question, max: 1 }, signal);
+        const refused = await wrong.catch((error) => error.message);
+        console.log(JSON.stringify({ stored, numbers, refused }));
+    """
+    later = """
+        import { ask, livingWorker } from "./ask.js";
+        const [program, folder] = process.argv.slice(2);
+        const answer = await ask(program, folder, { query: "are there fines" }, AbortSignal.timeout(240_000));
+        console.log(JSON.stringify([livingWorker(folder, Date.now()), answer.results[0]?.memory_number]));
+    """
+    try:
+        found = story(place, made / "story.js", script, program)
+        assert found["numbers"] == [found["stored"]] * 2
+        assert found["refused"].startswith("ARGUMENT_INVALID: ")
+    finally:
+        place.cli("worker", "stop")
+    assert story(place, made / "later.js", later, program) == [None, found["stored"]]
+
+
+def story(place: Place, path: Path, script: str, program: Path) -> Any:
+    """What a script prints that is given the program and the workspace."""
+    path.write_text(script, "utf-8")
+    done = subprocess.run(
+        [typescript.node(), str(path), str(program), str(place.workspace.root)],
+        env=place.environment, capture_output=True, text=True, timeout=PATIENCE, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)

@@ -234,8 +234,7 @@ def test_answers_are_the_same_bytes_with_and_without_the_copy(
     warm = Reader(workspace, EmbeddingConfig(cache_dir=Path()), lambda _: embedder)
     ask(warm, "to begin")
     ask(warm, "to begin")  # starts the copy
-    coarse = warm._cache._coarse
-    assert coarse._making.result() is not None
+    assert warm._cache._coarse._making.result() is not None
     compared = list[int]()
     products = CoarseRows.products
     monkeypatch.setattr(

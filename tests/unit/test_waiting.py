@@ -144,8 +144,7 @@ def test_a_due_job_is_announced_once_however_often_is_looked() -> None:
 
 def test_a_job_that_is_put_twice_before_anybody_looked_is_announced_once() -> None:
     record = queued("a")
-    waiting = of(record, record)
-    assert announced(waiting, 0) == ["a"]
+    assert announced(of(record, record), 0) == ["a"]
 
 
 def test_the_next_attempt_of_the_same_job_is_announced_again() -> None:
@@ -206,8 +205,7 @@ def test_with_nothing_delayed_there_is_no_next_time() -> None:
 
 
 def test_a_clock_that_is_set_forward_ends_every_pause() -> None:
-    waiting = of(queued("a", due=60), retrying("b", since=0, due=30))
-    assert announced(waiting, HOUR) == ["b", "a"]
+    assert announced(of(queued("a", due=60), retrying("b", since=0, due=30)), HOUR) == ["b", "a"]
 
 
 def test_a_clock_that_is_set_back_ends_the_pause_of_a_retry_and_no_wish() -> None:

@@ -2,14 +2,12 @@
 
 import json
 import shlex
-from pathlib import Path
 from typing import Any
 
 import pytest
 from harness import Place
 from spooled_jobs import spooled
 
-from bridge import trust
 from jobs import clock, lifecycle
 from jobs.errors import JobError
 from worker.cli import made, main
@@ -39,10 +37,7 @@ FINDS_NOTHING = {"memories show": "MEMORY_NOT_FOUND"}
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
-    place = Place(tmp_path)
-    trust.adopt(place.workspace, place.config)
-    monkeypatch.setenv("COGNEE_MEMORY_CONFIG_DIR", str(place.config))
+def place(place: Place, monkeypatch: pytest.MonkeyPatch) -> Place:
     monkeypatch.chdir(place.workspace.root)
     monkeypatch.setattr("bridge.interface.envelope.claim_stdout", lambda: None)
     monkeypatch.setattr("bridge.interface.envelope._claimed", 1)

@@ -41,12 +41,10 @@ def worktree(main: Path, folder: Path) -> Path:
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+def place(place: Place, tmp_path: Path) -> Place:
     """The main checkout, with one memory."""
-    place = Place(tmp_path)
     repository(place.workspace.root / "made").rename(tmp_path / "made")
     (tmp_path / "made" / ".git").rename(place.workspace.root / ".git")
-    monkeypatch.setenv("COGNEE_MEMORY_CONFIG_DIR", str(place.config))
     store = Store(place.workspace, FakeEmbedder())
     metadata = Metadata(topic_id="loans", status="Active", created_at=NOW, updated_at=NOW)
     store.add([(Memory("a", 0, "summary", metadata, NOW, Content("Loans", "How long?")), None)], NOW)

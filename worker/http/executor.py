@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import os
 import threading
 import time
@@ -72,6 +73,7 @@ class RequestExecutor:
         self._ready = ready
         self._is_ready = threading.Event()
         self._renewing = threading.Lock()
+        self._looked_at = 0.0
         self._most = most_at_once
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="answer")
         self._waiting = ThreadPoolExecutor(_WAITING_THREADS, thread_name_prefix="waiting")
@@ -120,7 +122,8 @@ class RequestExecutor:
         With ``whole``, the arguments are complete: no default comes from the settings. Raises JobError: HTTP_BUSY when
         too many requests run.
         """
-        return await self.run(lambda: self._measured(verb, arguments, whole))
+        came = time.perf_counter()
+        return await self.run(lambda: self._measured(verb, arguments, whole, came))
 
     async def moment(self, prompt: str, file: str, output: str, shown: Sequence[int]) -> FittingNotes:
         """The notes that fit a prompt, a file or an output. Raises JobError: HTTP_BUSY; as ``Reader.moment``."""
@@ -146,9 +149,9 @@ class RequestExecutor:
             self.in_flight -= 1
             self.asked_at = time.monotonic()
 
-    def _measured(self, verb: Verb, arguments: dict[str, Any], whole: bool) -> tuple[Response, bytes]:
+    def _measured(self, verb: Verb, arguments: dict[str, Any], whole: bool, came: float) -> tuple[Response, bytes]:
         began = time.perf_counter()
-        answer, data = self._answer(verb, arguments, whole)
+        answer, data = self._answer(verb, arguments, whole, came)
         self.figures.observe("question_seconds", time.perf_counter() - began, verb)
         if not answer["success"]:
             self.figures.count("question_errors", verb, answer["error_code"])
@@ -156,10 +159,12 @@ class RequestExecutor:
             self.figures.observe("question_candidates", considered, verb, bounds=COUNTS)
         return answer, data
 
-    def _answer(self, verb: Verb, arguments: dict[str, Any], whole: bool = False) -> tuple[Response, bytes]:
+    def _answer(
+        self, verb: Verb, arguments: dict[str, Any], whole: bool = False, came: float = math.inf
+    ) -> tuple[Response, bytes]:
         answer: Response
         try:
-            now = self._now_in_use()
+            now = self._now_in_use(came)
             asked = with_settings(arguments, None if whole else now.settings)
         except JobError as error:
             answer = failure(verb, error, arguments, self.workspace)
@@ -175,14 +180,18 @@ class RequestExecutor:
         if self._job_folder is None or files.identity(self.workspace.spool.root) != self._job_folder:
             raise JobError("WORKSPACE_MOVED", f"The workspace of this worker is no longer at {self.workspace.root}.")
 
-    def _now_in_use(self) -> _InUse:
-        """The settings as the files are now, with a ``Reader``; a new ``Reader`` only if a model has changed.
+    def _now_in_use(self, came: float = math.inf) -> _InUse:
+        """The settings as the files are now, or were after ``came``, the time of a question that waited, with a
+        ``Reader``; a new ``Reader`` only if a model has changed.
 
         Raises JobError: WORKSPACE_MOVED, WORKSPACE_NOT_TRUSTED, SETTING_INVALID.
         """
-        self._require_in_place()
         with self._renewing:
             in_use = self._in_use
+            if in_use is not None and self._looked_at > came:  # for another question
+                return in_use
+            now = time.perf_counter()
+            self._require_in_place()
             # The first call does not know the settings files yet, so the second call reads the settings again.
             stamp = None if in_use is None else _stamp(self._trust, self.workspace, in_use.settings)
             if in_use is None or in_use.stamp != stamp:
@@ -190,6 +199,7 @@ class RequestExecutor:
                 same = in_use is not None and _models(in_use.settings) == _models(settings)
                 reader = in_use.reader if in_use is not None and same else self._reader(settings)
                 in_use = self._in_use = _InUse(settings, stamp, reader)
+            self._looked_at = now
             return in_use
 
     def _reader(self, settings: Settings) -> Reader:

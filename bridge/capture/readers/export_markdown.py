@@ -21,6 +21,7 @@ _TERMINAL = re.compile(r"(?:([⏺●])|\s*(⎿))\s(.*)$")
 _CALL = re.compile(r"([A-Z]\w{1,40})\((.*)\)?$")
 _RULE = re.compile(r"\s*(?:-{3,}|\*{3,}|_{3,})?\s*")  # the line between two messages, or an empty one
 _DETAILS = re.compile(r"</?details>", re.IGNORECASE)
+_TOOL = re.compile(r'<tool-use\b[^>]{0,300}?\bdata-tool-name="([^"]{1,80})"')
 _BLOCK = re.compile(r"<(tool-use|think|thinking)\b[^>]{0,300}>.*?(?:</\1>|\Z)", re.DOTALL)
 _HEADING = re.compile(r"#{1,3}\s+(.{4,200}?)\s*(?:\([^()]*\d[^()]*\))?\s*$")
 _NO_TITLE = re.compile(r"specstory|aider chat|conversation|chat|export|[\d\W]+Z?$", re.IGNORECASE)
@@ -59,14 +60,15 @@ def said(
     head = head or Head()
     answer = ""
     for message in _messages(lines, labels, left_out, head):
-        text = _without_details(_BLOCK.sub("", "\n".join(message.body)))
+        body = "\n".join(message.body)
+        text = _without_details(_BLOCK.sub("", body))
         at = message.at or head.at
         if message.speaker == "user" and (own := _own_time(text)) is not None:
             at, text = own
         if message.speaker == "user" and _repeats(text, answer):
             message = replace(message, speaker="assistant")
         if message.speaker is not None:
-            yield Utterance(message.speaker, text, message.place, at, tools=message.tools)
+            yield Utterance(message.speaker, text, message.place, at, tools=(*message.tools, *_TOOL.findall(body)))
         answer = text if message.speaker == "assistant" else answer
 
 

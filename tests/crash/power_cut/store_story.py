@@ -189,7 +189,7 @@ def _check_memories(store: Store, workspace: Workspace, found: Expected) -> None
             assert place.passage_count.tolist() == [len(vectors)]
             for offset, vector in enumerate(vectors):
                 passage = replace(place, passage_row=place.passage_row + offset, passage_count=np.array([1]))
-                (found_there,) = snapshot.relevance("", vector, passage)
+                (found_there,) = snapshot.relevance(vector, passage, np.zeros(1))
                 assert abs(found_there.vector_score - 1.0) < 1e-5, f"{name}: not its vector"
             assert np.abs(snapshot.whole_text_vectors([number]) - vectors[0]).max() < 1e-6, f"{name}: not its whole"
             assert snapshot.lexical(_word(name)).numbers.tolist() == [number], f"{name}: not found by its word"
