@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -46,6 +46,7 @@ _WHILE_LOADING = {
     "memory": "The process that runs jobs exceeded its memory limit while it was loading.",
     "timeout": "The process that runs jobs did not finish loading in time.",
 }
+_TOO_LATE = "The attempt took longer than the job's timeout_seconds, but its effect is committed."
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +115,7 @@ class Runner:
 
     def run_if_due(self, job_id: str) -> None:
         """Run the job if it is waiting and due, in a batch with others of its kind if the kind allows it."""
-        if self.stopping.is_set() or self.paused.is_set():
+        if self._is_halted:
             return
         if job_id == MAINTENANCE:
             self._maintain()
@@ -205,7 +206,10 @@ class Runner:
 
         def note_executing(runs: bool) -> None:
             nonlocal following
-            self._note_executing(records.values(), runs=runs)
+            try:  # without the note, no death of the worker counts
+                self._jobs.note_executing(records.values(), runs=runs)
+            except OSError as error:
+                log.warning("which jobs execute could not be written: %s", error)
             if runs and not in_pause:
                 with suppress(OSError):  # the worker stops
                     self._settle(before)
@@ -273,13 +277,6 @@ class Runner:
             events = {job_id: self._scrubbed(event) for job_id, event in events.items()}
         return events
 
-    def _note_executing(self, records: Collection[Record], *, runs: bool) -> None:
-        """Note for recovery whether the jobs' own operation runs. Without the note, no death of the worker counts."""
-        try:
-            self._jobs.note_executing(records, runs=runs)
-        except OSError as error:
-            log.warning("which jobs execute could not be written: %s", error)
-
     def _scrubbed(self, event: Event) -> Event:
         """The outcome of a forget job after jobs' files are scrubbed too; Failed if that is not possible now."""
         try:
@@ -303,7 +300,8 @@ class Runner:
         elif code is not None and not ended.executing:
             after = lifecycle.Failed(JobError("CHILD_START_FAILED", f"{_WHILE_LOADING[why]} No job is the cause."))
         elif alone and why == "timeout":
-            after = lifecycle.Failed(self._timed_out(next(iter(records.values()))))
+            has_effect = all(map(self._jobs.is_committed, records.values()))
+            after = lifecycle.Failed(JobError("JOB_TIMEOUT", _TOO_LATE if has_effect else ""))
         elif alone and code is not None:
             after = lifecycle.Crashed(code)
         with self._lock:
@@ -313,14 +311,6 @@ class Runner:
             job_id: lifecycle.Cancelled() for job_id in cancelled if not self._jobs.is_committed(records[job_id])
         }
         return events
-
-    def _timed_out(self, record: Record) -> JobError:
-        if not self._jobs.is_committed(record):
-            return JobError("JOB_TIMEOUT")
-        return JobError(
-            "JOB_TIMEOUT",
-            "The attempt took longer than the job's timeout_seconds, but its effect is committed.",
-        )
 
     def _settle(self, ends: _Ends) -> None:
         """Write how attempts have ended, and empty ``ends``."""
@@ -366,12 +356,10 @@ class Runner:
             return None
         return self._run_short_jobs if lifecycle.max_batch_size(record, 2) > 1 else self._end_child_if_stopping
 
-    def _end_child_if_stopping(self) -> bool:
-        """If the worker stops, end the child; the next worker resumes the long job. Returns whether it stops."""
+    def _end_child_if_stopping(self) -> None:
+        """If the worker stops, end the child; the next worker resumes the long job."""
         if self.stopping.is_set():
             self._child.end("stopped")
-            return True
-        return False
 
     def _run_short_jobs(self) -> None:
         """Run short jobs in the pause of a long one, for about as long as a slice of that takes. The long one ends if
@@ -381,10 +369,7 @@ class Runner:
 
     def _run_in_pause(self) -> None:
         began = time.monotonic()
-        while (
-            not (self.paused.is_set() or self.stopping.is_set())
-            and time.monotonic() - began < self._settings.slice_seconds
-        ):
+        while not self._is_halted and time.monotonic() - began < self._settings.slice_seconds:
             heads = [self._jobs.due(kind, 1) for kind in self._jobs.kinds_due() if kind not in PREEMPTIBLE]
             fit = [r for head in heads for r in head if lifecycle.max_batch_size(r, 2) > 1]
             if not fit:
