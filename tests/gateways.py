@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from harness import Place, until
+from harness import PATIENCE, Place, until
 from postgres import free_port
 from psycopg import Connection
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
@@ -100,13 +100,23 @@ class Hosted:
     def stop(self) -> int:
         """Ask it to end, and wait. Returns its exit status."""
         self._process.send_signal(signal.SIGTERM)
-        return self._process.wait(60)
+        return self._process.wait(PATIENCE)
 
     def kill(self) -> None:
         """End it at once, if it runs."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
+
+    @contextmanager
+    def without_pool(self) -> Iterator[None]:
+        """Once it has ended: the gateway alone, for the block; afterwards as it was started."""
+        options, variables = started = self._started
+        self.start(*options[: options.index("--copies")], **variables)
+        yield
+        self.kill()
+        self._started = started
+        self.start()
 
     def token(self, person: str, *groups: str) -> str:
         """A token of a person, who is made."""

@@ -46,14 +46,19 @@ class Machines(Team):
         assert numbers == list(range(1, len(numbers) + 1)), "no number is missing"
 
     def until_equal(self) -> None:
-        """Wait until all copies have the database's last change, and have the same rows."""
+        """As the function."""
+        until_equal(self)
 
-        def look() -> bool:
-            [(last,)] = self.rows("SELECT last_seq FROM workspaces WHERE id = %s")
-            return all(seq_of(place) == last for place in self.places)
 
-        until(look, "all copies have all changes")
-        assert len({json.dumps(shared_rows(place), default=repr) for place in self.places}) == 1, "equal copies"
+def until_equal(team: Team) -> None:
+    """Wait until all copies have the database's last change, and have the same rows."""
+
+    def look() -> bool:
+        [(last,)] = team.rows("SELECT last_seq FROM workspaces WHERE id = %s")
+        return all(seq_of(place) == last for place in team.places)
+
+    until(look, "all copies have all changes")
+    assert len({json.dumps(shared_rows(place), default=repr) for place in team.places}) == 1, "equal copies"
 
 
 def remember(place: Place, topic: str, **fields: Any) -> str:
@@ -80,7 +85,7 @@ def result_of(record: Record) -> dict[str, Any]:
 
 
 def titles(place: Place) -> list[str]:
-    """The topics of the memories of a copy, sorted."""
+    """The topics of the memories of a copy, sorted; "" of one without a topic."""
     if not place.workspace.memory_db.exists():
         return []
     address = f"file:{place.workspace.memory_db}?mode=ro"
@@ -89,7 +94,7 @@ def titles(place: Place) -> list[str]:
             bodies = connection.execute("SELECT body FROM memories WHERE NOT hidden").fetchall()
         except sqlite3.OperationalError:
             return []  # it is being made
-    return sorted(json.loads(body)["topic"] for (body,) in bodies)
+    return sorted(json.loads(body).get("topic", "") for (body,) in bodies)
 
 
 def files_with(folder: Path, phrase: str) -> list[str]:

@@ -6,7 +6,6 @@ It reads files of the user and computes; it stores nothing, and knows neither jo
 ``readers``: one reader for each tool's transcripts, behind one interface.
 ``sentences``: what was said as prose, without code and output.
 ``exchanges``, ``boundaries``: where a session is cut into segments.
-``words``: the words of ten languages by which a turn's part in the conversation is told.
 ``beats``: what was asked, what was done for it, and how the person took it.
 ``title``, ``summary``: a segment's summary without a language model, made of beats.
 ``failures``: commands that failed, and what made them work.

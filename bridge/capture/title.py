@@ -24,7 +24,6 @@ UNKNOWN = "Session"
 _CLAUSE = 45  # characters of a request that are compared
 _MOST_TERMS, _TERMS = 2, 30  # words before a request, and characters for them
 HEADING = re.compile(r"^# (?:plan:? )?(\S.{8,200})$", re.MULTILINE | re.IGNORECASE)
-_MENTIONS = re.compile(r"^(?:@\S+ )+(?=\S)")  # files that a request begins with
 _TERM = re.compile(r"[^\W_]+(?:[-_.][^\W_]+)*")
 # Words of any talk about code: they name no subject.
 COMMON = frozenset(
@@ -76,7 +75,7 @@ def shortened(text: str, most: int = MOST_CHARACTERS) -> str:
 
 def clause(request: str) -> str:
     """A request without words of courtesy, and without the full stop, which a title has not."""
-    text = words.without_courtesy(without_courtesy(_MENTIONS.sub("", plain(request))))
+    text = words.without_courtesy(without_courtesy(plain(request)))
     return text if text.endswith("..") else text.rstrip(".")
 
 

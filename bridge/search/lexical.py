@@ -47,16 +47,10 @@ class KnownWords:
         self._columns = BoundedCache[str, Column](most_bytes)
         self._meant = BoundedCache[str, tuple[str | None]](most_bytes // 16)
 
-    def has(self, terms: Sequence[Term], memory_count: int) -> bool:
-        """Whether a search for the terms reads nothing."""
-        for term in terms:
-            count = self._counts.get(term.match)
-            if count is None:
-                return False
-            tells = term.is_name or tells_apart(rarity(memory_count, count))
-            if count and tells and any(self._columns.get(phrase.match) is None for phrase in term.phrases):
-                return False
-        return True
+    @property
+    def is_new(self) -> bool:
+        """Whether no column was read yet."""
+        return not self._columns.bytes
 
     def count(self, store: StoreSnapshot, term: Term) -> int:
         """How many memories have the term. Raises FullTextDamaged."""

@@ -89,14 +89,15 @@ def rank(snapshot: Snapshot, question: Question, embedder: Embedder, second: Sec
 
 
 def _compared(snapshot: Snapshot, question: Question, embedder: Embedder, candidates: Catalogue) -> Estimate:
-    """The estimated relevance of the candidates; the words are looked up while the question is embedded."""
+    """The estimated relevance of the candidates. A first question looks up its words while it is embedded; later a
+    thread would cost more than that saves."""
 
     def swept() -> Vector:
         vector = embed_query(embedder, question.query)
         snapshot.sweep(vector, candidates)
         return vector
 
-    if snapshot.knows_words(question.query):
+    if not snapshot.is_new:
         return compared(snapshot, question, swept(), candidates)
     meaning = Background(swept)
     snapshot.lexical(question.query)  # in parallel; the snapshot keeps the result

@@ -38,7 +38,6 @@ from .ranking import (
 
 if TYPE_CHECKING:
     from ..memory_shapes import InCode
-    from ..store.catalogue import Votes
     from ..store.reader import StoreReader, StoreSnapshot
     from .standings import Standings
 
@@ -165,11 +164,6 @@ class Snapshot:
         """The memories with these numbers, with their texts to show, in no particular order."""
         return self._edition.memories.read(self._store, numbers)
 
-    def votes(self, numbers: Sequence[int]) -> dict[int, Votes]:
-        """Number -> feedback of each of these memories, which must not be hidden."""
-        indexes = self.catalogue.indexes(np.array(numbers, np.int64)).tolist()
-        return {number: self.catalogue.votes_at(index) for number, index in zip(numbers, indexes, strict=True)}
-
     def in_code(self, memories: Sequence[Memory]) -> dict[int, InCode]:
         """Number -> what the code of the workspace says of a memory, for those of which it says something."""
         if not any(memory.metadata.anchors for memory in memories):
@@ -180,9 +174,10 @@ class Snapshot:
 
     # --- words ---
 
-    def knows_words(self, query: str) -> bool:
-        """Whether ``lexical`` needs nothing from the store."""
-        return self._edition.words.has(query_terms(query), self.memory_count)
+    @property
+    def is_new(self) -> bool:
+        """Whether nobody has searched for words in this state of the store, as in a process of one question."""
+        return self._edition.words.is_new
 
     def meant(self, query: str, is_word: Callable[[str], bool]) -> dict[str, str]:
         """The misspelt words of the query, and the memories' words that are meant; see ``spelling``.

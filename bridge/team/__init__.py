@@ -25,3 +25,7 @@
 ``attachments``: what a job needs of the files of its machine, in parts; receipts of what jobs did.
 ``shared_jobs``: the jobs of a workspace: posted by any machine, run by the holder of the lease, reported back.
 """
+
+import sys
+
+sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]  # its command line: a third of a client's start

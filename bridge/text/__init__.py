@@ -23,5 +23,6 @@ Pure functions over ``bridge.memory``. It knows neither a store nor a model. In 
 ``time_words``: whether a query may name a time.
 ``time_phrase``: the time that a query names.
 ``courtesy``: words of courtesy around a question, which are not searched for.
+``turn_words``: the words of ten languages by which a turn's part in the conversation is told.
 ``query_words``: the words of a query in a text, and where they are.
 """

@@ -185,7 +185,7 @@ _TABLE: dict[Part, str] = {
 }
 _PARTICIPLE = re.compile(
     r"^\W*(?:all )?done\b|^\W*(?:add|adapt|adjust|allow|appli|bump|chang|clean|configur|convert|correct|creat|delet"
-    r"|disabl|dropp|enabl|enhanc|ensur|expand|extend|extract|fix|handl|implement|improv|increas|integrat|introduc|limit|mov"
+    r"|disabl|dropp|enabl|enhanc|ensur|expand|extend|extract|fix|handl|implement|improv|increas|integrat|introduc|mov"
     r"|migrat|modif|modifi|preserv|reduc|refactor|remov|renam|reorder|reorganiz|replac|resolv|restor|revert|simplifi"
     r"|sort|stor|switch|updat|upgrad|us|wrapp|wir)ed\b|^\W*(?:built|kept|made|rewrote|wrote)\b"
     r"|\bi(?:['’]ve| have) (?:\w+ly |also )*(?!found|identified|noticed|checked|seen|read|reviewed|looked|got)"
@@ -208,6 +208,7 @@ _EMPTY_WORDS = frozenset(
 _NOW = re.compile(r"\W*now,? (?!(?:the|it|all|both|everything|\w+(?:s|ly))\b(?!['’]))[a-z]", re.IGNORECASE)
 # A label with its value, an item of code or of a log.
 _FRAGMENT = re.compile(r"[\w-]+(?: [\w-]+)?:|or\b|[^\w`'\"“«(¿¡]|`[^`]*`\W*[:–—-]", re.IGNORECASE)
+_MENTIONS = re.compile(r"^(?:[@#]\S+ )+(?=\S)")  # files and tools that a request begins with
 _LEAST_REST = 8  # characters
 _INTERJECTIONS = re.compile(
     r"\W*(?:(?:ah|oh|finally|ok|okay|alright|great|good|perfect|now|so|well|yes|sure)[,.!] )+", re.IGNORECASE
@@ -257,6 +258,7 @@ def without_courtesy(text: str) -> str:
 
 
 def _requested(text: str) -> str:
+    text = _MENTIONS.sub("", text)
     while (found := _pattern("courtesy", at_start=True).match(text)) and found.end() < len(text):
         text = text[found.end() :].lstrip(" ,.:!")
     return text

@@ -1,7 +1,8 @@
 """Each machine of a team answers as one machine would that ran all jobs: the same scores, digit for digit.
 
 A script of jobs of all kinds runs twice through real workers: on a machine of its own, and on two machines of a team in
-turns. Then both machines of the team, and a third one that joins at the end, are asked what the first was asked.
+turns. Then both machines of the team, and a third one that joins at the end, are asked what the first was asked; and a
+laptop that keeps no copy asks the gateway.
 """
 
 from __future__ import annotations
@@ -9,26 +10,41 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
+import httpx
+import pytest
 from harness import Place, until
 from llm_server import LlmServer
 from machines import Team
 from old_workspace import OldWorkspace
+from pools import PoolProcess
+from team_machines import until_equal
 
-from bridge import trust
 from bridge.embedding.factory import create
+from bridge.memory import Content, Memory, Metadata
+from bridge.search.reader import Reader
 from bridge.settings import load
 from bridge.store.store import Store
+from bridge.team import people
 from jobs import clock
 from jobs.kinds import KIND_NAMES
+from jobs.layout import Workspace
 
-NOW = "2026-11-30T12:00:00Z"
+LATER = "2026-11-30T12:00:00Z"
+DAY = "2026-11-08T09:00:00Z"
+embedder = lru_cache(create)
 Payload = dict[str, Any]
 Results = dict[str, Any]  # of the earlier jobs, by their ids
 TALK = {"user_message": "Is the queue a spool?", "assistant_message": "Yes.", "timestamp": "2026-11-05T10:00:00Z"}
+TALK_FILE = "## User\n\nWe decided to keep the queue in SQLite.\n\n## Assistant\n\nNoted for later.\n"
 QUESTIONS = (
     "how are invoices rounded?",
     "session cache of Redis",
@@ -69,6 +85,9 @@ SCRIPT: tuple[tuple[int, str, str, Callable[[Results], Payload]], ...] = (
         "newer": {"memory_id": the_id("cache-2")(r), "statement": "Replace Redis with an in-process LRU"},
         "verdict": "newer", "by": "ann",
     }),
+    (1, "raw", "cognify", lambda r: {"memory_ids": [the_id("talk")(r)]}),
+    (1, "asked", "ask", lambda _: {"question": "Who maintains the worker?"}),
+    (0, "drawn", "graph", lambda _: {}),
     (0, "preview", "compact", lambda _: {"topic_id": "cache", "preview": True}),
     (0, "merged", "compact", lambda r: {"topic_id": "cache", "preview_digest": r["preview"]["preview_digest"]}),
     (1, "undone", "restore", lambda r: {"decision_record_id": r["merged"]["decision_record_id"]}),
@@ -78,9 +97,6 @@ SCRIPT: tuple[tuple[int, str, str, Callable[[Results], Payload]], ...] = (
     (1, "uncaptured", "capture", lambda _: {"undo": "captured"}),
     (0, "captured-2", "capture", lambda _: {"file": "talk.md", "again": True}),
     (0, "imported", "import", lambda _: {"path": "other.jsonl"}),
-    (1, "raw", "cognify", lambda r: {"memory_ids": [the_id("talk")(r)]}),
-    (1, "asked", "ask", lambda _: {"question": "Who maintains the worker?"}),
-    (0, "drawn", "graph", lambda _: {}),
     (1, "indexed", "rebuild", lambda _: {"what": "index"}),
     (0, "checked", "check", lambda _: {}),
     (1, "noop", "noop", lambda _: {}),
@@ -95,7 +111,7 @@ def give_files(place: Place, other: str) -> None:
     """What jobs about a machine's own files read."""
     OldWorkspace(place.workspace.root, "0.4.1")
     talk = place.workspace.root / "talk.md"
-    talk.write_text("## User\n\nWe decided to keep the queue in SQLite.\n\n## Assistant\n\nNoted for later.\n")
+    talk.write_text(TALK_FILE)
     os.utime(talk, (1_795_000_000, 1_795_000_000))
     (place.workspace.root / "other.jsonl").write_text(other)
 
@@ -115,12 +131,15 @@ def run(places: list[Place]) -> Results:
 
 def answers(place: Place) -> list[str]:
     """All answers as JSON, but for the names of this machine's folders."""
+    reader = Reader(place.workspace, load(environment=place.environment).embedding, embedder)
     found = []
     for question in QUESTIONS:
-        for command in (("retrieve", question, "--include-superseded"), ("retrieve", question), ("explain", question)):
-            said = place.json(*command, "--as-of", NOW)
+        asked = {"query": question, "as_of": LATER}
+        for verb, more in (("retrieve", {"include_superseded": True}), ("retrieve", {}), ("explain", {})):
+            said = reader.answer(verb, asked | more, clock.now())
+            assert said["success"], said
             said.pop("warnings", None)
-            found.append(json.dumps(said, sort_keys=True).replace(str(place.workspace.root), "."))
+            found.append(json.dumps(said, sort_keys=True, default=str).replace(str(place.workspace.root), "."))
     return found
 
 
@@ -130,45 +149,168 @@ def without_times(said: list[str], began: str) -> list[str]:
     return [tokens.sub("", times.sub(lambda at: "" if at[0] >= began else at[0], each)) for each in said]
 
 
-def test_every_machine_answers_as_one_machine_that_ran_all_jobs(tmp_path: Path, dsn: str, model_cache: Path) -> None:
-    began = clock.iso(clock.now())
+@dataclass(frozen=True)
+class Story:
+    """What the script answered, and what was answered afterwards, alone and by each of the team. The ``laptop`` is
+    at work; no job made a graph there."""
+
+    began: str
+    team: Team
+    laptop: Place
+    results: dict[str, Results]
+    said: dict[str, list[str]]
+    model: dict[str, str]
+
+
+@pytest.fixture(scope="module")
+def story(tmp_path_factory: pytest.TempPathFactory, dsn: str, model_cache: Path) -> Iterator[Story]:
+    began, folder = clock.iso(clock.now()), tmp_path_factory.mktemp("story")
     with LlmServer() as model:
         variables = {**model.environment(), "COGNEE_MEMORY_CACHE_DIR": str(model_cache)}
-        donor = Place(tmp_path / "donor", **variables)
-        with donor.worker():
-            told = donor.submit("ingest", summary("port", "Ports", 8, "The gateway uses port 8443"))
-            assert donor.ended(told).state == "succeeded"
+        with store_of(donor := Place(folder / "donor", **variables)) as store:
+            words = Content("Ports", "Ports, as said on day 8.", ("The gateway uses port 8443",))
+            store.add([(Memory(str(uuid4()), 0, "summary", Metadata("port", created_at=DAY), DAY, words), None)], DAY)
         other = donor.cli("export").stdout
-        team = Team(tmp_path / "team", dsn, model_cache, **model.environment())
-        alone = Place(tmp_path / "alone", **variables)
-        trust.adopt(alone.workspace, alone.config)
-        with_id(alone, team.workspace_id)
+        team = Team(folder / "team", dsn, model_cache, **model.environment())
+        alone = Place(folder / "alone", **variables)
+        with store_of(alone) as store, store._connection as connection:  # the ids of memories are derived from its id
+            connection.execute("UPDATE meta SET value = ? WHERE key = 'workspace_id'", (team.workspace_id,))
         give_files(alone, other)
         with alone.worker():
             expected = run([alone])
         first, second = team.machine("first", **model.environment()), team.machine("second", **model.environment())
         give_files(first, other)
-        with first.worker(), second.worker():
-            assert without_paths(run([first, second])) == without_paths(expected)
-            third = team.machine("third", **model.environment())
-            with third.worker():
-                for place in (first, second, third):
-                    until(lambda place=place: not is_behind(place), "all is here")
-                said = answers(first)
-                assert answers(second) == answers(third) == said
-                assert without_times(said, began) == without_times(answers(alone), began)
+        with second.worker():
+            with first.worker():
+                results = {"alone": expected, "team": run([first, second])}
+                third = team.machine("third", **model.environment())
+                with third.worker():
+                    until_equal(team)
+                    machines = [first, second, third]  # each finds by itself, soon, which decisions contradict others
+                    until(lambda: len({str(answers(place)) for place in machines}) == 1, "all answer alike")
+                    said = {"alone": answers(alone), "team": answers(first)}
+            yield Story(began, team, second, results, said, model.environment())
 
 
-def is_behind(place: Place) -> bool:
-    return place.json("team", "status")["team"]["behind"] != 0
+def test_every_machine_answers_as_one_machine_that_ran_all_jobs(story: Story) -> None:
+    assert without_paths(story.results["team"]) == without_paths(story.results["alone"])
+    assert without_times(story.said["team"], story.began) == without_times(story.said["alone"], story.began)
 
 
-def with_id(place: Place, workspace_id: str) -> None:
-    """An empty memory.db with this id, from which its memories' ids are derived."""
-    store = Store(place.workspace, create(load(environment=place.environment).embedding))
-    with store._connection as connection:
-        connection.execute("UPDATE meta SET value = ? WHERE key = 'workspace_id'", (workspace_id,))
-    store.close()
+def test_where_a_workspace_is_too_large_for_a_copy_the_gateway_answers_as_one_would_until_access_ends(
+    story: Story,
+) -> None:
+    """What is large is said by a setting."""
+    team, host = story.team, story.laptop
+    group, bob = f"group-{uuid4()}", f"bob-{uuid4()}"
+    token = team.gateway.token(bob, group)
+    with team.gateway.server.connection() as connection:
+        assert people.give(connection, team.workspace_id, team.person, group)
+    laptop = team.machine("laptop", COGNEE_MEMORY_TEAM_TOKEN=token, COGNEE_MEMORY_TEAM_COPY_MEMORIES="1")
+    with laptop.worker():
+        until(lambda: "no copy is made here" in laptop.log(), "it has decided")
+        until(lambda: commands_say(laptop) == commands_say(host), "both answer alike")
+        assert not laptop.workspace.memory_db.exists()
+        record = laptop.ended(
+            laptop.submit("ingest", summary("sun", "Invoices of Sundays", 5, "They are rounded down"))
+        )
+        assert record.state == "succeeded"
+        hits = laptop.json("retrieve", "invoices of Sundays", "--as-of", LATER)["results"]
+        assert "rounded down" in hits[0]["summary_text"], "at once: the gateway asks what is new before it answers"
+        memory_id = (record.result or {})["memory_id"]
+        assert host.ended(host.submit("forget", {"memory_ids": [memory_id]})).state == "succeeded"
+        hits = laptop.json("retrieve", "invoices of Sundays", "--as-of", LATER)["results"]
+        assert "rounded down" not in json.dumps(hits)
+        assert laptop.json("memories", "list")["error_code"] == "TEAM_NO_COPY", "it is not as if there were none"
+        rebuilt = laptop.ended(laptop.submit("rebuild", {"what": "index"}))
+        assert (rebuilt.state, rebuilt.error and rebuilt.error["code"]) == ("failed", "TEAM_NO_COPY")
+        (laptop.workspace.root / "talk.md").write_text(TALK_FILE.replace("queue", "spool"))
+        captured = laptop.ended(laptop.submit("capture", {"file": "talk.md"}))
+        assert (captured.state, (captured.result or {}).get("captured")) == ("succeeded", 1), captured
+        assert not laptop.workspace.memory_db.exists(), "what its files hold needs no copy here"
+        assert laptop.json("retrieve", "invoices")["results"]
+        with team.gateway.server.connection() as connection:
+            assert people.remove_member(connection, group, bob)
+        refused = laptop.json("retrieve", "invoices")
+        assert (refused["success"], refused["error_code"], refused["results"]) == (False, "TEAM_NOT_SHARED", [])
+
+
+def commands_say(place: Place) -> list[str]:
+    """The answers of the commands, as ``answers``."""
+    said = [
+        place.json(verb, "how are invoices rounded?", "--as-of", LATER) for verb in ("retrieve", "explain", "context")
+    ]
+    for each in said:
+        each.pop("warnings", None)
+    return [json.dumps(each, sort_keys=True).replace(str(place.workspace.root), ".") for each in said]
+
+
+def test_a_question_of_the_graph_is_answered_by_the_pool_that_owns_the_graph_and_by_no_laptop(
+    story: Story, tmp_path: Path, dsn: str, model_cache: Path
+) -> None:
+    team, place, service = story.team, story.laptop, story.team.gateway
+    owner, folder = "SELECT graph_owner FROM workspaces WHERE id = %s", Path("copies", team.workspace_id)
+    answer, before = answered(place), team.rows(owner)
+    starts = service.log.count("child started")
+    assert answered(place) == answer
+    assert service.log.count("child started") == starts, "cognee stays loaded for the next question"
+    assert has_graph(Workspace(service.folder / "copies" / "pool" / team.workspace_id))
+    with PoolProcess(tmp_path, dsn, model_cache, **story.model) as other:
+        assert answered(place) == answer
+        assert not has_graph(Workspace(tmp_path / folder)), "it is not its own"
+        assert service.stop() == 0
+        with service.without_pool():
+            assert answered(place) == answer, "its first graph has all memories"
+        assert team.rows(owner) != before, "a pool that ends lets it go"
+        assert has_graph(Workspace(tmp_path / folder))
+        assert other.process.poll() is None
+    assert not has_graph(place.workspace)
+    assert waiting_for_graph(place) == 0, "nothing waits for a graph that never was"
+
+
+def answered(place: Place) -> set[str]:
+    """The memories that the answer to a question of the graph rests on."""
+    record = place.ended(place.submit("ask", {"question": "What is the queue?"}))
+    assert record.state == "succeeded", record.error
+    assert record.result["answer"]
+    return {each["memory_id"] for each in record.result["memories"]}
+
+
+def waiting_for_graph(place: Place) -> int:
+    with closing(sqlite3.connect(place.workspace.memory_db)) as connection:
+        [count] = connection.execute("SELECT count(*) FROM outbox").fetchone()
+        return int(count)
+
+
+def has_graph(workspace: Workspace) -> bool:
+    return any((workspace.cognee_system / "databases").glob("*"))
+
+
+def test_one_service_is_gateway_and_pool_and_its_end_leaves_no_job_running(story: Story) -> None:
+    place, service = story.laptop, story.team.gateway
+    assert place.ended(place.submit("noop", {})).state == "succeeded"
+    metrics = httpx.get(service.address + "/metrics").text
+    assert 'cognee_memory_pool_jobs_ended_total{kind="noop",state="succeeded"}' in metrics
+    assert 'cognee_memory_gateway_requests_total{operation="post",outcome="ok"}' in metrics
+    running = place.submit("noop", {"sleep_ms": 600_000})
+    place.in_state(running, "running")
+    assert service.stop() == 0
+    job = "SELECT record->>'state', lease_owner FROM jobs JOIN workspaces ON workspaces.id = workspace_id WHERE id = %s"
+    left = story.team.rows(f"{job} AND job_id = %s", running)
+    assert left == [("queued", None)], "it waits for another worker, who need not wait for the lease's end"
+    service.start()
+    until(lambda: place.cli("jobs", "cancel", running).returncode == 0, "the gateway is reached again")
+    assert place.ended(running).state == "cancelled"
+
+
+@contextmanager
+def store_of(place: Place) -> Iterator[Store]:
+    """The memory.db of a machine alone, while no worker runs."""
+    store = Store(place.workspace, embedder(load(environment=place.environment).embedding))
+    try:
+        yield store
+    finally:
+        store.close()
 
 
 def without_paths(results: Results) -> Results:

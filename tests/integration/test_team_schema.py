@@ -16,6 +16,7 @@ import pytest
 from harness import Place, until
 from machines import Team
 from postgres import database
+from team_machines import titles
 
 from bridge.team import schema
 from bridge.team.server import Server
@@ -68,7 +69,7 @@ def test_a_gateway_of_the_former_program_stops_when_the_tables_are_upgraded_and_
         team.gateway.start(PYTHONPATH=operator.environment["PYTHONPATH"])
         record = place.ended(waiting)
         assert (record.state, [each.outcome for each in record.attempts]) == ("succeeded", ["succeeded"])
-        until(lambda: place.json("memories", "list")["total"] == 2 or None, "all memories are here")
+        until(lambda: len(titles(place)) == 2, "all memories are here")
 
 
 @pytest.fixture

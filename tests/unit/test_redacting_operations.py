@@ -42,9 +42,13 @@ class Cognee(FakeCognee):
         self.looked.append(text)
         return Extraction((ExtractedNode("3b1f8a52-0000-4000-8000-000000000001", "Entity", ("name",), {}),))
 
-    def ask(self, question: str, top_k: int, meter: Meter | None) -> Any:
+    def ask(self, question: str, top_k: int) -> Any:
         self.looked.append(question)
-        return SimpleNamespace(text=f"It is {KEY}.", context=f"Node: {KEY}", links=(), decisions={})
+        return SimpleNamespace(context=f"Node: {KEY}", links=(), decisions={})
+
+    def in_prose(self, question: str, context: str, meter: Meter) -> str:
+        self.looked.append(context)
+        return f"It is {KEY}."
 
 
 class Place(WithFakeGraph):
@@ -135,7 +139,7 @@ def test_a_memory_that_is_older_is_looked_into_without_its_secret(opened: Callab
 def test_neither_question_nor_answer_holds_a_secret(opened: Callable[..., Place]) -> None:
     place = opened()
     assert KEY not in json.dumps(place.done("ask", {"question": f"What is {KEY}?"}))
-    assert place.fake.looked == [f"What is {MARK}?"]
+    assert place.fake.looked == [f"What is {MARK}?", f"Node: {MARK}"]
 
 
 # --- migrate ---

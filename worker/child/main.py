@@ -217,10 +217,9 @@ class Server:
                     self._job_files = _follow().remove_forgotten(self._stores, progress)
                     return {}
                 if kind.startswith(ATTACH):
-                    attached: Outcomes = _attachments().attach(
-                        kind.removeprefix(ATTACH), copies, self._stores, progress
-                    )
-                    return attached
+                    from bridge.operations import attachments  # not at the top: only a team's child needs it
+
+                    return attachments.attach(kind.removeprefix(ATTACH), copies, self._stores, progress)
                 if kind == FORGOTTEN:
                     _follow().finish(self._stores, clock.now())
                     return {}
@@ -248,12 +247,6 @@ def _follow() -> ModuleType:
     from bridge.operations import follow  # not at the top: only a team's child needs it, with what forgetting imports
 
     return follow
-
-
-def _attachments() -> ModuleType:
-    from bridge.operations import attachments  # not at the top: only a team's child needs it
-
-    return attachments
 
 
 def _comparison() -> ModuleType:
@@ -292,7 +285,7 @@ def main() -> int:
 
     with Stores(workspace, settings, loading) as stores:
         loading(False)
-        Server(pipes, lambda *_: stores).serve()
+        Server(pipes, lambda *_: stores, stores.close).serve()
     return 0
 
 

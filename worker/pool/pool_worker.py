@@ -1,7 +1,8 @@
 """One worker of a pool: takes the lease of whichever workspace has a due job, and runs its jobs for a while.
 
 Its child process keeps the embedding model, and opens the copy of one workspace after another. cognee has one place for
-its files for the whole life of a process, so jobs that need the knowledge graph run in a child of their own.
+its files for the whole life of a process, so a workspace with a knowledge graph has a child of its own, which stays
+until another such workspace comes: to load cognee takes seconds.
 """
 
 from __future__ import annotations
@@ -84,7 +85,8 @@ class PoolWorker:
         limits = CrashLimits(settings.max_crashes, settings.max_worker_deaths)
         self._jobs = TeamJobs(team, node, limits, stepped=self._stepped)
         self._shared = self._process(Workspace(copies.folder), is_pool=True)
-        self._own: _Process | None = None
+        self._own: _Process | None = None  # of the workspace with a graph that was worked on last
+        self._current = self._shared
         self.lease = HeldLease(team, self._jobs, settings.lease_seconds, self._end_job, metrics.lost.inc)
         self._leased = ""  # the workspace of the last lease
         self._judge_at: dict[str, float] = {}  # workspace -> when its pairs may be judged again
@@ -96,10 +98,6 @@ class PoolWorker:
     def _process(self, workspace: Workspace, *, is_pool: bool) -> _Process:
         child = Child(workspace, self._settings, is_pool=is_pool)
         return _Process(child, Runner(self._jobs, child, self._settings, now=self._jobs.now))
-
-    @property
-    def _current(self) -> _Process:
-        return self._own or self._shared
 
     @property
     def is_running(self) -> bool:
@@ -147,15 +145,15 @@ class PoolWorker:
                     self.problem = error.code if isinstance(error, JobError) else "SYSTEM_BUSY"
                     log.warning("the pool's work waits: %s", error)
                     self._stop.wait(_PAUSE_SECONDS)
-                    continue
                 except Exception:
                     log.exception("the pool's work failed; it is tried again")
                     self._stop.wait(_PAUSE_SECONDS)
-                    continue
-                self.wake.wait(min(due_seconds, _LOOK_SECONDS))
-                self.wake.clear()
+                else:
+                    self.wake.wait(min(due_seconds, _LOOK_SECONDS))
+                    self.wake.clear()
         finally:
-            self._shared.child.close()
+            for process in filter(None, (self._own, self._shared)):
+                process.child.close()
 
     def _run_once(self) -> float:
         """Run the jobs of one workspace, or make one copy follow. Returns the seconds until there may be more;
@@ -179,8 +177,9 @@ class PoolWorker:
             with self._at(workspace_id):
                 copy_follower.follow(self._current.child)
             return 0.0
-        if self._shared.child.is_idle(settings.child_idle_seconds):
-            self._shared.child.stop(why="idle")
+        for process in filter(None, (self._shared, self._own)):
+            if process.child.is_idle(settings.child_idle_seconds):
+                process.child.stop(why="idle")
         due_seconds = self._team.due_in(self._node, embedder=embedder, format_=format_)
         return _LOOK_SECONDS if due_seconds is None else max(due_seconds, _AGAIN_SECONDS)
 
@@ -221,18 +220,22 @@ class PoolWorker:
             self._team.note_copy(workspace_id, copy.membership.node, seen.position.seq, VERSION, seen.has_removed_all)
 
     def _use_own_process(self, copy: PoolCopy) -> None:
-        if self._own is None:
-            self._close()
-            self._own = self._process(copy.workspace, is_pool=False)
-        self._jobs.hides_graph = False
+        if self._current is self._own:
+            return
+        self._close()
+        own, workspace_id = self._own, copy.membership.workspace_id
+        if own is None or own.child.workspace_id != workspace_id or not graph_files.store_exists(copy.workspace):
+            if own is not None:
+                own.child.close()
+            self._own = own = self._process(copy.workspace, is_pool=False)
+            own.child.workspace_id = workspace_id
+        self._current, self._jobs.hides_graph = own, False
 
     def _close(self) -> None:
-        own, self._own = self._own, None
-        self._jobs.hides_graph = True
-        if own is not None:
-            own.child.close()
-        elif self._shared.child.pid is not None:
+        child = self._current.child
+        if child.pid is not None:
             try:
-                self._shared.child.ask({"kind": CLOSE, "jobs": [], "lease": None})
+                child.ask({"kind": CLOSE, "jobs": [], "lease": None})
             except (ChildEnded, OSError) as error:
                 log.debug("the child has ended, and its files are closed: %s", error)
+        self._current, self._jobs.hides_graph = self._shared, True
