@@ -108,7 +108,7 @@ KINDS: tuple[KindSpec, ...] = (
     KindSpec("judge", "EmptyPayload", length="long", zero_counters=False),
     KindSpec(
         "ask", "Ask", priority=_SOON, length="mixed", holds_text=True, needs_graph=True, about=("question",),
-        words=(*_STATUSES, *_MEMORY_TYPES, "holds", "replaced", "disputed", "said"),
+        words=(*_STATUSES, *_MEMORY_TYPES, "holds", "replaced", "disputed", "judge", "said"),
     ),
     KindSpec(
         "import", "Import", length="long", attaches=True, stores=True, about=("path",),

@@ -163,6 +163,9 @@ class Record:
         return record
 
 
+_SIMPLE = json.JSONEncoder(ensure_ascii=False, allow_nan=False)  # made once: that takes longer than to use it
+
+
 def canonical_json(value: Any) -> str:
     """JSON in canonical form (RFC 8785): sorted keys, no white space, numbers as JavaScript writes them.
 
@@ -176,7 +179,7 @@ def canonical_json(value: Any) -> str:
         return "[" + ",".join(map(canonical_json, value)) + "]"
     if isinstance(value, float) and math.isfinite(value):
         return _number(value)
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return _SIMPLE.encode(value)
 
 
 def _number(value: float) -> str:

@@ -83,7 +83,7 @@ def _of_sentence(sentence: str) -> Iterator[Word]:
 def _tokens(text: str, *, is_quoted: bool, is_alone: bool = False) -> Iterator[Word]:
     for token in _TOKEN.findall(_CALL.sub("()", text)):
         bare = token.rstrip(".:=<>*#~+").lstrip(":=<>*#~+").removeprefix("$")
-        if len(bare) < 3:
+        if len(bare) < 3 or (bare.isalpha() and bare[1:].islower() and not is_alone):  # most are plain words
             continue
         if option := _OPTION.match(bare):
             yield Word("name", option[0])

@@ -9,8 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
 from jobs import clock
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -137,8 +135,9 @@ def _find(
     snapshot: Snapshot, asked: ExplainRequest, embedder: Embedder | None, second: SecondStage | None = None
 ) -> _Findings:
     if asked.query is None or embedder is None:
-        memories = {memory.number: memory for memory in snapshot.memories(_shown(snapshot, asked.ids))}
-        votes = snapshot.votes(list(memories))
+        shown = snapshot.catalogue.of(asked.ids)
+        votes = {number: shown.votes_at(at) for at, number in enumerate(shown.number.tolist())}
+        memories = {memory.number: memory for memory in snapshot.memories(list(votes))}
         subjects = [_Subject(memories[number], None, None, votes[number]) for number in asked.ids if number in memories]
         return _Findings(subjects, asked.question.relevance_floor, asked.question)
     question = asked.question
@@ -169,12 +168,6 @@ def _find(
 def _matched(snapshot: Snapshot, query: str, numbers: Sequence[int]) -> dict[int, list[str]]:
     """Memory number -> the query's terms that it contains, as people read them."""
     return {number: [term.text for term in terms] for number, terms in snapshot.matched(query, numbers).items()}
-
-
-def _shown(snapshot: Snapshot, numbers: Sequence[int]) -> list[int]:
-    """The numbers of existing memories that are not hidden."""
-    indexes = snapshot.catalogue.indexes(np.array(numbers, np.int64)).tolist()
-    return [number for number, index in zip(numbers, indexes, strict=True) if index >= 0]
 
 
 def _item(

@@ -38,7 +38,6 @@ from .ranking import (
 
 if TYPE_CHECKING:
     from ..memory_shapes import InCode
-    from ..store.catalogue import Votes
     from ..store.reader import StoreReader, StoreSnapshot
     from .standings import Standings
 
@@ -164,11 +163,6 @@ class Snapshot:
     def known_memories(self, numbers: Sequence[int]) -> list[KnownMemory]:
         """The memories with these numbers, with their texts to show, in no particular order."""
         return self._edition.memories.read(self._store, numbers)
-
-    def votes(self, numbers: Sequence[int]) -> dict[int, Votes]:
-        """Number -> feedback of each of these memories, which must not be hidden."""
-        indexes = self.catalogue.indexes(np.array(numbers, np.int64)).tolist()
-        return {number: self.catalogue.votes_at(index) for number, index in zip(numbers, indexes, strict=True)}
 
     def in_code(self, memories: Sequence[Memory]) -> dict[int, InCode]:
         """Number -> what the code of the workspace says of a memory, for those of which it says something."""

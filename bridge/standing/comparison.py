@@ -45,18 +45,22 @@ def compare_some(store: Store, go_on: Callable[[], bool] = lambda: True) -> bool
     if not numbers:
         return False
     others, rows = store.replacements.statements(), store.passage_rows()
-    for number in numbers:
-        if not go_on():
-            return True
-        memory = _visible(store, number)
-        own = statements(memory) if memory else {}
-        first, topic_id, dated = store.replacements.place(number)
-        mine = [(number, passage, first + passage, topic_id, dated) for passage in own]
-        pairs = (
-            [pair for each in mine for pair in _pairs(store, rows, memory, each, others)] if memory and others else []
-        )
-        store.replacements.note({number: {passage: digest(words) for passage, words in own.items()}}, pairs)
-        others += mine
+    compared: dict[int, dict[int, str]] = {}
+    found: list[_Pair] = []
+    try:
+        for number in numbers:
+            if not go_on():
+                break
+            memory = _visible(store, number)
+            own = statements(memory) if memory else {}
+            first, topic_id, dated = store.replacements.place(number)
+            mine = [(number, passage, first + passage, topic_id, dated) for passage in own]
+            if memory and others:
+                found += [pair for each in mine for pair in _pairs(store, rows, memory, each, others)]
+            compared[number] = {passage: digest(words) for passage, words in own.items()}
+            others += mine
+    finally:
+        store.replacements.note(compared, found)
     return True
 
 

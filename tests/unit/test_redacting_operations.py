@@ -47,6 +47,7 @@ class Cognee(FakeCognee):
         return SimpleNamespace(context=f"Node: {KEY}", links=(), decisions={})
 
     def in_prose(self, question: str, context: str, meter: Meter) -> str:
+        self.looked.append(context)
         return f"It is {KEY}."
 
 
@@ -138,7 +139,7 @@ def test_a_memory_that_is_older_is_looked_into_without_its_secret(opened: Callab
 def test_neither_question_nor_answer_holds_a_secret(opened: Callable[..., Place]) -> None:
     place = opened()
     assert KEY not in json.dumps(place.done("ask", {"question": f"What is {KEY}?"}))
-    assert place.fake.looked == [f"What is {MARK}?"]
+    assert place.fake.looked == [f"What is {MARK}?", f"Node: {MARK}"]
 
 
 # --- migrate ---

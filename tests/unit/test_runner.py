@@ -433,6 +433,86 @@ def test_which_jobs_are_executed_is_on_the_disk_while_they_are(bench: Bench) -> 
     assert noted[3] == {"b": (1, 1)}
 
 
+class Backlog:
+    """Twelve waiting jobs, three batches, and what the records say while the child runs each."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench = bench
+        self.ids = [f"{number:02}" for number in range(12)]
+        self.seen: list[list[str]] = []
+        for job_id in self.ids:
+            bench.accept(job_id)
+        bench.child.answer = self.answer
+        bench.runner.run_if_due("00")
+
+    def states(self) -> list[str]:
+        states = [self.bench.record(job_id).state for job_id in self.ids]
+        return ["".join(state[0] for state in states[at : at + 4]) for at in (0, 4, 8)]
+
+    def answer(self, request: Request, options: dict[str, Any]) -> dict[str, Any]:
+        options["on_executing"](True)
+        self.seen.append(self.states())
+        return succeeded(request)
+
+
+def test_while_the_child_runs_a_batch_the_next_is_started_and_the_one_before_is_written(bench: Bench) -> None:
+    backlog = Backlog(bench)
+    assert backlog.seen == [["rrrr", "rrrr", "qqqq"], ["ssss", "rrrr", "rrrr"], ["ssss", "ssss", "rrrr"]]
+    assert backlog.states() == ["ssss"] * 3
+
+
+@pytest.mark.parametrize("why", ["stopping", "paused"])
+def test_jobs_that_were_started_ahead_wait_again_when_no_more_may_start(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, why: str
+) -> None:
+    halted: threading.Event = getattr(bench.runner, why)
+    monkeypatch.setattr(Backlog, "answer", lambda self, request, options: answer(self, request, options))
+
+    def answer(backlog: Backlog, request: Request, options: dict[str, Any]) -> dict[str, Any]:
+        options["on_executing"](True)
+        halted.set()
+        return succeeded(request)
+
+    backlog = Backlog(bench)
+    assert backlog.states() == ["ssss", "qqqq", "qqqq"]
+    assert (bench.record("04").attempts[0].outcome, bench.woken) == ("interrupted", 4)
+
+
+def test_a_job_that_was_started_ahead_is_cancelled_at_once_and_not_run(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    told = Backlog.answer
+
+    def answer(backlog: Backlog, request: Request, options: dict[str, Any]) -> dict[str, Any]:
+        asked.extend(job["job_id"] for job in request["jobs"])
+        said = told(backlog, request, options)
+        if len(backlog.seen) == 1:
+            assert bench.runner.cancel("05") == "cancelled"
+        return said
+
+    monkeypatch.setattr(Backlog, "answer", answer)
+    assert Backlog(bench).states() == ["ssss", "scss", "ssss"]
+    assert (asked, bench.child.ended) == ([f"{number:02}" for number in range(12) if number != 5], [])
+
+
+def test_when_the_child_of_a_batch_dies_what_was_started_ahead_runs_in_the_next_one(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = Backlog.answer
+
+    def answer(backlog: Backlog, request: Request, options: dict[str, Any]) -> dict[str, Any]:
+        said = told(backlog, request, options)
+        if len(backlog.seen) == 1:
+            raise ChildEnded("died")
+        return said
+
+    monkeypatch.setattr(Backlog, "answer", answer)
+    backlog = Backlog(bench)
+    assert backlog.seen[1] == ["qqqq", "rrrr", "qqqq"]
+    assert [bench.record("00").attempts[0].together, bench.record("04").attempts[0].outcome] == [4, "succeeded"]
+
+
 def test_a_note_that_cannot_be_written_stops_no_job(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     bench.accept("a")
 

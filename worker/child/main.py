@@ -36,6 +36,8 @@ from .protocol import ATTACH, CLOSE, CRITICAL_SECONDS, DELIVER, FOLLOW, FORGOTTE
 
 log = logging.getLogger("child")
 
+_REST_SECONDS = 0.25  # between two requests of one backlog there is less
+
 
 class Pipes:
     """The parent's requests on stdin and the messages to it on stdout.
@@ -69,10 +71,9 @@ class Pipes:
         """The next request; None after the end of stdin."""
         return self._requests.get()
 
-    @property
-    def is_idle(self) -> bool:
-        """Whether no request waits."""
-        return self._requests.empty()
+    def is_idle(self, seconds: float = 0.0) -> bool:
+        """Whether no request waits, or comes within so many seconds."""
+        return not self._busy.wait(seconds) and self._requests.empty()
 
     def _read(self) -> None:
         for line in sys.stdin.buffer:
@@ -82,6 +83,7 @@ class Pipes:
             self._requests.put(json.loads(line))
         if self._busy.is_set():
             self._leave()
+        self._busy.set()  # nobody need wait for another request
         self._requests.put(None)
 
     def _leave(self) -> None:
@@ -117,10 +119,10 @@ class Server:
         self._job_files: dict[str, Any] | None = None
 
     def serve(self) -> None:
-        """Serve requests until stdin ends. Between them, find what the memories that were stored replace."""
+        """Serve requests until stdin ends. When none comes for a while, find what the stored memories replace."""
         while (request := self._pipes.next()) is not None:
             self._serve(request)
-            while request["kind"] != CLOSE and self._pipes.is_idle and self._compare_some():
+            while request["kind"] != CLOSE and self._pipes.is_idle(_REST_SECONDS) and self._compare_some():
                 pass
 
     def _serve(self, request: dict[str, Any]) -> None:
@@ -152,7 +154,7 @@ class Server:
         try:
             with failing_clearly():
                 store = self._stores.store_if_open() if self._stores.are_in_place() else None
-                return store is not None and _comparison().compare_some(store, lambda: self._pipes.is_idle)
+                return store is not None and _comparison().compare_some(store, self._pipes.is_idle)
         except Exception as error:
             log.warning("what the memories replace was not looked for: %s", trace(error))
             return False

@@ -1,11 +1,16 @@
-"""The runner: from a queue message to an attempt in the child process and its outcome in the record."""
+"""The runner: from a queue message to an attempt in the child process and its outcome in the record.
+
+While the child runs a batch of a long backlog, the worker writes the ends of the batch before and starts the next one,
+so that neither waits for the other.
+"""
 
 from __future__ import annotations
 
 import logging
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -41,6 +46,7 @@ _WHILE_LOADING = {
     "memory": "The process that runs jobs exceeded its memory limit while it was loading.",
     "timeout": "The process that runs jobs did not finish loading in time.",
 }
+_TOO_LATE = "The attempt took longer than the job's timeout_seconds, but its effect is committed."
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +57,13 @@ class Running:
     kind: str
     started_at: datetime
     progress: Progress | None = None
+
+
+_Ends = dict[str, tuple[Event, tuple[int, int]]]  # by job id: how an attempt has ended, and its ticket
+
+
+def _ends(records: Iterable[Record], events: Mapping[str, Event]) -> _Ends:
+    return {record.job_id: (events[record.job_id], record.ticket) for record in records}
 
 
 class Runner:
@@ -78,6 +91,7 @@ class Runner:
         self._changed = changed
         self._on_requeued = on_requeued
         self._running: list[Running] = []
+        self._started: dict[str, Record] = {}  # by job id: what the next request has
         self._in_child: set[str] = set()
         self._cancelled: set[str] = set()
         self._lock = threading.Lock()
@@ -101,7 +115,7 @@ class Runner:
 
     def run_if_due(self, job_id: str) -> None:
         """Run the job if it is waiting and due, in a batch with others of its kind if the kind allows it."""
-        if self.stopping.is_set() or self.paused.is_set():
+        if self._is_halted:
             return
         if job_id == MAINTENANCE:
             self._maintain()
@@ -109,14 +123,16 @@ class Runner:
         record = self._jobs.startable(job_id)
         if record is not None:
             self._run_with_others(record)
-        if self._child.should_recycle:
-            self._child.stop(why="worn")
 
     def cancel(self, job_id: str) -> Cancellation:
         """Cancel a job whose change is not committed: at once if it waits; if it runs ("running"), end the child."""
         cancellation = self._jobs.cancel(job_id)
         if cancellation == "running":
             with self._lock:
+                if (started := self._started.get(job_id)) is not None:
+                    done = self._jobs.apply({job_id: lifecycle.Cancelled()}, {job_id: started.ticket})
+                    del self._started[job_id]
+                    return "cancelled" if done else "ended"
                 if job_id not in self._in_child:
                     return cancellation  # between two steps; the caller tries again
                 self._cancelled.add(job_id)
@@ -126,16 +142,32 @@ class Runner:
     # --- choosing ---
 
     def _run_with_others(self, first: Record, *, in_pause: bool = False) -> None:
-        batch = self._without_expired(self._batch(first))
-        if not batch:
-            return
-        tasks = read_tasks(self._jobs.read, batch)
+        before: _Ends = {}
+        tasks = self._start(self._batch(first), in_pause=in_pause)
+        while tasks is not None:
+            tasks = self._run(str(first.kind), tasks, before, in_pause=in_pause)
+
+    def _start(self, batch: list[Record], *, in_pause: bool = False) -> Tasks | None:
+        """Read the copies of jobs and write that they run; None if none does."""
+        tasks = read_tasks(self._jobs.read, self._without_expired(batch))
         if tasks.lost:
-            started = self._apply({job_id: lifecycle.Started() for job_id in tasks.lost})
-            events = {record.job_id: lifecycle.Failed(tasks.lost[record.job_id]) for record in started}
-            self._settle(str(first.kind), events, {record.job_id: record.ticket for record in started})
-        if tasks.jobs:
-            self._run(str(first.kind), tasks, in_pause=in_pause)
+            lost = self._apply({job_id: lifecycle.Started() for job_id in tasks.lost})
+            self._settle(_ends(lost, {job_id: lifecycle.Failed(error) for job_id, error in tasks.lost.items()}))
+        together = len(tasks.jobs) + int(in_pause)
+        started = self._apply({task["job_id"]: lifecycle.Started(together) for task in tasks.jobs})
+        self._started = {record.job_id: record for record in started}  # some may have been cancelled meanwhile
+        return tasks if started else None
+
+    def _start_next(self, kind: str, least: float = 0) -> Tasks | None:
+        """Start the jobs that come next if they are of this kind and more than ``least``."""
+        if self._is_halted or self._jobs.kinds_due()[:1] != [kind]:
+            return None
+        batch = [record for first in self._jobs.due(kind, 1) for record in self._batch(first)]
+        return self._start(batch) if len(batch) > least else None
+
+    @property
+    def _is_halted(self) -> bool:
+        return self.stopping.is_set() or self.paused.is_set()
 
     def _batch(self, first: Record) -> list[Record]:
         if first.kind not in BATCHED:
@@ -158,17 +190,34 @@ class Runner:
 
     # --- running ---
 
-    def _run(self, kind: str, tasks: Tasks, *, in_pause: bool) -> None:
-        together = len(tasks.jobs) + int(in_pause)
-        started = self._apply({task["job_id"]: lifecycle.Started(together) for task in tasks.jobs})
-        records = {record.job_id: record for record in started}  # some may have been cancelled meanwhile
+    def _run(self, kind: str, tasks: Tasks, before: _Ends, *, in_pause: bool) -> Tasks | None:
+        """Have the child run the jobs that were started. Meanwhile, write how those ``before`` have ended, and start
+        the next ones, which are returned. Afterwards ``before`` has these jobs, unless that is written already."""
+        with self._lock:
+            records, self._started = self._started, {}
+            self._in_child |= records.keys()
         if not records:
-            return
+            self._settle(before)
+            return None
         self._running.append(Running(tuple(records), kind, self._now()))
         self._changed()
-        with self._lock:
-            self._in_child |= records.keys()
+        following: Tasks | None = None
+        is_batch = len(records) > 1  # a job that runs alone is long, or suspected of ending the child
+
+        def note_executing(runs: bool) -> None:
+            nonlocal following
+            try:  # without the note, no death of the worker counts
+                self._jobs.note_executing(records.values(), runs=runs)
+            except OSError as error:
+                log.warning("which jobs execute could not be written: %s", error)
+            if runs and not in_pause:
+                with suppress(OSError):  # the worker stops
+                    self._settle(before)
+                    if following is None and is_batch:  # fewer than half a batch may still become more
+                        following = self._start_next(kind, self._settings.batch_size / 2)
+
         events: dict[str, Event]
+        has_answered = False
         try:
             with about(records.values()):
                 answer = self._child.ask(
@@ -182,9 +231,10 @@ class Runner:
                     timeout_seconds=tasks.timeout_seconds,
                     on_pause=self._pause_handler(kind, next(iter(records.values())), in_pause),
                     is_cancelled=lambda: bool(self._cancelled & records.keys()),
-                    on_executing=lambda runs: self._note_executing(records.values(), runs=runs),
+                    on_executing=note_executing,
                 )
             events = self._outcomes(kind, answer, records)
+            has_answered = True
         except ChildEnded as ended:
             events = self._events_after(ended, records)
         except OSError as error:
@@ -203,7 +253,19 @@ class Runner:
             self._running.pop()
         self._jobs_since_maintenance += len(records)
         self._worked_at = time.monotonic()
-        self._settle(kind, events, {job_id: record.ticket for job_id, record in records.items()})
+        before |= _ends(records.values(), events)
+        may_follow = has_answered and not self._child.should_recycle
+        if following is None and may_follow and is_batch and not in_pause:
+            following = self._start_next(kind)
+        if self._is_halted or following is None:
+            with self._lock:
+                given_back, self._started, following = self._started, {}, None
+            before |= _ends(given_back.values(), dict.fromkeys(given_back, lifecycle.Interrupted()))
+        if following is None or not may_follow:
+            self._settle(before)
+        if self._child.should_recycle:
+            self._child.stop(why="worn")
+        return following
 
     def _outcomes(self, kind: str, answer: Answer, records: Mapping[str, Record]) -> dict[str, Event]:
         """The event for each job from the child's answer. Raises what a malformed answer causes, such as KeyError."""
@@ -214,13 +276,6 @@ class Runner:
         if kind == "forget":
             events = {job_id: self._scrubbed(event) for job_id, event in events.items()}
         return events
-
-    def _note_executing(self, records: Collection[Record], *, runs: bool) -> None:
-        """Note for recovery whether the jobs' own operation runs. Without the note, no death of the worker counts."""
-        try:
-            self._jobs.note_executing(records, runs=runs)
-        except OSError as error:
-            log.warning("which jobs execute could not be written: %s", error)
 
     def _scrubbed(self, event: Event) -> Event:
         """The outcome of a forget job after jobs' files are scrubbed too; Failed if that is not possible now."""
@@ -245,7 +300,8 @@ class Runner:
         elif code is not None and not ended.executing:
             after = lifecycle.Failed(JobError("CHILD_START_FAILED", f"{_WHILE_LOADING[why]} No job is the cause."))
         elif alone and why == "timeout":
-            after = lifecycle.Failed(self._timed_out(next(iter(records.values()))))
+            has_effect = all(map(self._jobs.is_committed, records.values()))
+            after = lifecycle.Failed(JobError("JOB_TIMEOUT", _TOO_LATE if has_effect else ""))
         elif alone and code is not None:
             after = lifecycle.Crashed(code)
         with self._lock:
@@ -256,20 +312,17 @@ class Runner:
         }
         return events
 
-    def _timed_out(self, record: Record) -> JobError:
-        if not self._jobs.is_committed(record):
-            return JobError("JOB_TIMEOUT")
-        return JobError(
-            "JOB_TIMEOUT",
-            "The attempt took longer than the job's timeout_seconds, but its effect is committed.",
-        )
-
-    def _settle(self, kind: str, events: Mapping[str, Event], tickets: Mapping[str, tuple[int, int]]) -> None:
-        for record in self._apply(events, tickets):
+    def _settle(self, ends: _Ends) -> None:
+        """Write how attempts have ended, and empty ``ends``."""
+        if not ends:
+            return
+        events = {job_id: event for job_id, (event, _) in ends.items()}
+        for record in self._apply(events, {job_id: ticket for job_id, (_, ticket) in ends.items()}):
             level = logging.INFO if record.state == "succeeded" else logging.WARNING
             log.log(level, "%s", record.state, extra=of_job(record, code=record.error and record.error["code"]))
             if not record.ended:
                 self._on_requeued()
+        ends.clear()
         self._changed()
 
     def _apply(self, events: Mapping[str, Event], tickets: Mapping[str, tuple[int, int]] | None = None) -> list[Record]:
@@ -303,12 +356,10 @@ class Runner:
             return None
         return self._run_short_jobs if lifecycle.max_batch_size(record, 2) > 1 else self._end_child_if_stopping
 
-    def _end_child_if_stopping(self) -> bool:
-        """If the worker stops, end the child; the next worker resumes the long job. Returns whether it stops."""
+    def _end_child_if_stopping(self) -> None:
+        """If the worker stops, end the child; the next worker resumes the long job."""
         if self.stopping.is_set():
             self._child.end("stopped")
-            return True
-        return False
 
     def _run_short_jobs(self) -> None:
         """Run short jobs in the pause of a long one, for about as long as a slice of that takes. The long one ends if
@@ -318,10 +369,7 @@ class Runner:
 
     def _run_in_pause(self) -> None:
         began = time.monotonic()
-        while (
-            not (self.paused.is_set() or self.stopping.is_set())
-            and time.monotonic() - began < self._settings.slice_seconds
-        ):
+        while not self._is_halted and time.monotonic() - began < self._settings.slice_seconds:
             heads = [self._jobs.due(kind, 1) for kind in self._jobs.kinds_due() if kind not in PREEMPTIBLE]
             fit = [r for head in heads for r in head if lifecycle.max_batch_size(r, 2) > 1]
             if not fit:
