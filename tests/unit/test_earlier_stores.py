@@ -99,10 +99,13 @@ def test_our_own_memories_texts_are_left_out(workspace: Workspace, old: OldWorks
     assert ours not in [text.data_id for text in earlier_stores.find(workspace, {ours}).texts]
 
 
-@pytest.mark.parametrize("location", [
-    "/somewhere/else/.cognee_data/{name}", "file:///C:/Users/me/My%20project/.cognee_data/{name}",
-    "C:\\work\\.cognee_data\\{name}", "{name}",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "location",
+    [
+        "/somewhere/else/.cognee_data/{name}", "file:///C:/Users/me/My%20project/.cognee_data/{name}",
+        "C:\\work\\.cognee_data\\{name}", "{name}",
+    ],
+)  # fmt: skip
 def test_a_workspace_may_have_been_moved(workspace: Workspace, old: OldWorkspace, location: str) -> None:
     name = old.write("moved").name
     old.add("moved", location=location.format(name=name))

@@ -12,14 +12,17 @@ from benchmarks import judged, quality
 from benchmarks.metrics import METRICS, bounds, of_query, of_run, resampled
 
 
-@pytest.mark.parametrize(("ranked", "relevant", "expected"), [
-    (["a"], ["a"], [1, 1, 1, 1, 1]),
-    (["x", "a"], ["a"], [0, 1, 1, 1 / 2, 1 / math.log2(3)]),
-    (["a", "x", "b"], ["a", "b"], [1 / 2, 1, 1, 1, (1 + 1 / 2) / (1 + 1 / math.log2(3))]),
-    (["x"] * 3 + ["a"], ["a"], [0, 1, 1, 1 / 2, 1 / math.log2(3)]),  # a repetition counts once
-    ([*"bcdefghijk", "a"], ["a"], [0, 0, 0, 0, 0]),
-    ([], ["a", "b"], [0, 0, 0, 0, 0]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("ranked", "relevant", "expected"),
+    [
+        (["a"], ["a"], [1, 1, 1, 1, 1]),
+        (["x", "a"], ["a"], [0, 1, 1, 1 / 2, 1 / math.log2(3)]),
+        (["a", "x", "b"], ["a", "b"], [1 / 2, 1, 1, 1, (1 + 1 / 2) / (1 + 1 / math.log2(3))]),
+        (["x"] * 3 + ["a"], ["a"], [0, 1, 1, 1 / 2, 1 / math.log2(3)]),  # a repetition counts once
+        ([*"bcdefghijk", "a"], ["a"], [0, 0, 0, 0, 0]),
+        ([], ["a", "b"], [0, 0, 0, 0, 0]),
+    ],
+)
 def test_the_measures_of_a_query_are_those_worked_out_by_hand(
     ranked: list[str], relevant: list[str], expected: list[float]
 ) -> None:

@@ -524,12 +524,16 @@ def test_a_note_that_cannot_be_written_stops_no_job(bench: Bench, monkeypatch: p
     assert bench.run("a", runs).state == "succeeded"
 
 
-@pytest.mark.parametrize("answer", [
-    {},
-    {"outcomes": {"a": {"result": {}}}},
-    {"outcomes": {"a": {"neither": 1}}, "graph_lag": 0},
-    {"outcomes": {"a": {"error": {"message": "m"}}}, "graph_lag": 0},
-], ids=["empty", "no graph_lag", "no outcome", "no code"])  # fmt: skip
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {},
+        {"outcomes": {"a": {"result": {}}}},
+        {"outcomes": {"a": {"neither": 1}}, "graph_lag": 0},
+        {"outcomes": {"a": {"error": {"message": "m"}}}, "graph_lag": 0},
+    ],
+    ids=["empty", "no graph_lag", "no outcome", "no code"],
+)
 def test_an_answer_that_cannot_be_read_leaves_no_job_running(bench: Bench, answer: dict[str, Any]) -> None:
     bench.accept("a")
     record = bench.run("a", lambda request, options: answer)

@@ -153,11 +153,14 @@ def test_of_two_memories_of_the_same_date_none_replaces_the_other_for_certain(pl
     assert [DISPUTED <= row[4] < REPLACED for row in place.pairs()] == [True]
 
 
-@pytest.mark.parametrize(("topics", "found"), [
-    (("Loans at Linz", "Loans at Graz"), 1),
-    (("Caches", "Zebra food"), 0),
-    ((LONG.format(4), LONG.format(5)), 1),  # the decision's own words
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("topics", "found"),
+    [
+        (("Loans at Linz", "Loans at Graz"), 1),
+        (("Caches", "Zebra food"), 0),
+        ((LONG.format(4), LONG.format(5)), 1),  # the decision's own words
+    ],
+)
 def test_decisions_of_two_topics_are_at_most_disputed_and_only_where_the_topics_are_alike(
     place: Place, topics: tuple[str, str], found: int
 ) -> None:
@@ -396,11 +399,14 @@ def test_a_successor_that_was_superseded_or_is_a_draft_replaces_nothing(place: P
     assert "standing" not in place.ask()["results"][0]
 
 
-@pytest.mark.parametrize(("query", "arguments"), [
-    ("how long did loans last before", {}),
-    ("how long do loans last", {"as_of": "2026-09-15T00:00:00Z"}),
-    ("how long did loans last in September 2026", {}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("query", "arguments"),
+    [
+        ("how long did loans last before", {}),
+        ("how long do loans last", {"as_of": "2026-09-15T00:00:00Z"}),
+        ("how long did loans last in September 2026", {}),
+    ],
+)
 def test_a_question_about_the_past_finds_what_held_then_first(
     place: Place, query: str, arguments: dict[str, Any]
 ) -> None:
@@ -452,14 +458,17 @@ def test_the_notes_at_the_start_of_a_session_leave_out_what_was_replaced(place: 
 OLDER, NEWER = (1, 2), (2, 2)
 
 
-@pytest.mark.parametrize(("verdicts", "fallen"), [
-    ([], {OLDER: (NEWER, 0.75, "judge")}),
-    (["newer"], {OLDER: (NEWER, 1.0, "said")}),
-    (["older"], {NEWER: (OLDER, 1.0, "said")}),
-    (["both"], {}),
-    (["newer", "both"], {}),
-    (["both", "older"], {NEWER: (OLDER, 1.0, "said")}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("verdicts", "fallen"),
+    [
+        ([], {OLDER: (NEWER, 0.75, "judge")}),
+        (["newer"], {OLDER: (NEWER, 1.0, "said")}),
+        (["older"], {NEWER: (OLDER, 1.0, "said")}),
+        (["both"], {}),
+        (["newer", "both"], {}),
+        (["both", "older"], {NEWER: (OLDER, 1.0, "said")}),
+    ],
+)
 def test_the_last_verdict_on_a_pair_wins_over_the_judge(
     verdicts: list[str], fallen: dict[tuple[int, int], tuple[tuple[int, int], float, str]]
 ) -> None:
@@ -501,12 +510,15 @@ def states(place: Place) -> dict[str, tuple[str, str | None]]:
     return {name: (each["state"], each["cause"]) for name, each in found.items() if each is not None}
 
 
-@pytest.mark.parametrize(("verdict", "expected"), [
-    ("newer", {"a": ("replaced", "said"), "b": ("holds", None)}),
-    ("older", {"b": ("replaced", "said"), "a": ("holds", None)}),
-    ("both", {}),
-    ("undecided", {"a": ("disputed", "judge"), "b": ("holds", None)}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("verdict", "expected"),
+    [
+        ("newer", {"a": ("replaced", "said"), "b": ("holds", None)}),
+        ("older", {"b": ("replaced", "said"), "a": ("holds", None)}),
+        ("both", {}),
+        ("undecided", {"a": ("disputed", "judge"), "b": ("holds", None)}),
+    ],
+)
 def test_a_verdict_shows_in_the_next_answer_and_survives_another_judge(
     disputed: Place, monkeypatch: pytest.MonkeyPatch, verdict: str, expected: dict[str, tuple[str, str | None]]
 ) -> None:
@@ -542,14 +554,17 @@ def test_two_decisions_that_nothing_paired_are_settled_by_their_places(place: Pl
     assert review.pair(place.workspace, "1.1/2.1") is None
 
 
-@pytest.mark.parametrize(("name", "words"), [
-    ("1.2/2.1", "no decision 1.2: it has 1. Nothing was changed"),
-    ("1.0/2.1", "no decision 1.0"),
-    ("1.1/9.1", "no memory #9"),
-    ("1.1/1.2", "Both are decisions of memory #1"),
-    ("1.1", "does not name two decisions"),
-    ("1.x/2.1", "does not name two decisions"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("1.2/2.1", "no decision 1.2: it has 1. Nothing was changed"),
+        ("1.0/2.1", "no decision 1.0"),
+        ("1.1/9.1", "no memory #9"),
+        ("1.1/1.2", "Both are decisions of memory #1"),
+        ("1.1", "does not name two decisions"),
+        ("1.x/2.1", "does not name two decisions"),
+    ],
+)
 def test_decisions_that_are_not_there_are_refused_with_what_is_wrong(disputed: Place, name: str, words: str) -> None:
     with pytest.raises(JobError, match=re.escape(words)):
         review.sides(disputed.workspace, name)
@@ -643,11 +658,14 @@ def test_a_settled_pair_says_what_may_rest_on_what_was_replaced(disputed: Place)
     assert review.resting(disputed.workspace, pair) == []
 
 
-@pytest.mark.parametrize(("given", "code"), [
-    ({"newer": {"memory_id": "b", "statement": "No such words"}}, "ARGUMENT_INVALID"),
-    ({"newer": {"memory_id": "a", "statement": OLD}}, "ARGUMENT_INVALID"),
-    ({"newer": {"memory_id": "z", "statement": NEW}}, "MEMORY_NOT_FOUND"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("given", "code"),
+    [
+        ({"newer": {"memory_id": "b", "statement": "No such words"}}, "ARGUMENT_INVALID"),
+        ({"newer": {"memory_id": "a", "statement": OLD}}, "ARGUMENT_INVALID"),
+        ({"newer": {"memory_id": "z", "statement": NEW}}, "MEMORY_NOT_FOUND"),
+    ],
+)
 def test_a_verdict_on_what_is_not_there_fails_and_changes_nothing(
     disputed: Place, given: dict[str, Any], code: str
 ) -> None:
@@ -712,13 +730,16 @@ def test_without_pairs_there_is_nothing_to_say() -> None:
 # --- the judge ---
 
 
-@pytest.mark.parametrize(("earlier", "later", "state"), [
-    ("The plan Crumb costs 25 EUR a month.", "The plan Crumb costs 35 EUR a month, from July on.", "replaced"),
-    ("Receipts are deleted after 180 days.", "Single receipts are deleted after 60 days.", "replaced"),
-    ("Dead letters of Redis go to a queue.", "Dead letters of Kafka go to a queue.", "disputed"),
-    ("The Pro plan costs 99 EUR a month.", "The Pro plan stays at 99 EUR.", None),
-    ("Receipts are deleted after 60 days.", "Labels are printed by a Zebra printer.", None),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("earlier", "later", "state"),
+    [
+        ("The plan Crumb costs 25 EUR a month.", "The plan Crumb costs 35 EUR a month, from July on.", "replaced"),
+        ("Receipts are deleted after 180 days.", "Single receipts are deleted after 60 days.", "replaced"),
+        ("Dead letters of Redis go to a queue.", "Dead letters of Kafka go to a queue.", "disputed"),
+        ("The Pro plan costs 99 EUR a month.", "The Pro plan stays at 99 EUR.", None),
+        ("Receipts are deleted after 60 days.", "Labels are printed by a Zebra printer.", None),
+    ],
+)  # fmt: skip
 def test_another_amount_replaces_another_choice_is_disputed_and_the_same_in_other_words_is_neither(
     earlier: str, later: str, state: str | None
 ) -> None:

@@ -61,12 +61,15 @@ def descriptors() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
-@pytest.mark.parametrize(("setting", "mount", "mode"), [
-    ("auto", LOCAL, "events"),
-    ("auto", SHARED, "polling"),
-    ("events", SHARED, "events"),
-    ("polling", LOCAL, "polling"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("setting", "mount", "mode"),
+    [
+        ("auto", LOCAL, "events"),
+        ("auto", SHARED, "polling"),
+        ("events", SHARED, "events"),
+        ("polling", LOCAL, "polling"),
+    ],
+)
 def test_the_setting_wins_and_the_mount_decides_where_it_says_nothing(
     setting: watcher.Mode, mount: Mount, mode: watcher.Mode
 ) -> None:
