@@ -168,6 +168,11 @@ def _google_at_once(asked: dict[str, Any], answer: str) -> tuple[str, str]:
 
 # By a part of the path.
 _PROTOCOLS = {
-    "count_tokens": _counted, ":countTokens": _counted, "/messages": _anthropic, "/responses": _responses,
-    "/chat/completions": _chat, ":streamGenerateContent": _google, ":generateContent": _google_at_once,
-}  # fmt: skip
+    "count_tokens": _counted,
+    ":countTokens": _counted,
+    "/messages": _anthropic,
+    "/responses": _responses,
+    "/chat/completions": _chat,
+    ":streamGenerateContent": _google,
+    ":generateContent": _google_at_once,
+}

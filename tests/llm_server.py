@@ -178,8 +178,11 @@ class LlmServer:
     def environment(self, *, key: str = "test-key") -> dict[str, str]:
         """The variables with which cognee asks this server."""
         return {
-            "LLM_PROVIDER": "openai", "LLM_MODEL": "openai/test-model", "LLM_ENDPOINT": self.url, "LLM_API_KEY": key,
-        }  # fmt: skip
+            "LLM_PROVIDER": "openai",
+            "LLM_MODEL": "openai/test-model",
+            "LLM_ENDPOINT": self.url,
+            "LLM_API_KEY": key,
+        }
 
     def then(self, *steps: Step) -> None:
         """How the next requests are answered, in the order in which they come."""

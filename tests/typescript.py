@@ -23,10 +23,18 @@ PROMISES = PROJECT / "tests" / "data" / "typescript" / "promises.ts"
 _PINNED = PROJECT / "tests" / "data" / "typescript"
 _SAMPLE = re.compile(r"^```ts(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _STRICT = {
-    "strict": True, "exactOptionalPropertyTypes": True, "noUncheckedIndexedAccess": True,
-    "noPropertyAccessFromIndexSignature": True, "noImplicitReturns": True, "noUnusedLocals": True,
-    "noUnusedParameters": True, "target": "es2022", "module": "nodenext", "outDir": "out", "types": ["node"],
-}  # fmt: skip
+    "strict": True,
+    "exactOptionalPropertyTypes": True,
+    "noUncheckedIndexedAccess": True,
+    "noPropertyAccessFromIndexSignature": True,
+    "noImplicitReturns": True,
+    "noUnusedLocals": True,
+    "noUnusedParameters": True,
+    "target": "es2022",
+    "module": "nodenext",
+    "outDir": "out",
+    "types": ["node"],
+}
 
 ModuleKind = Literal["module", "commonjs"]
 

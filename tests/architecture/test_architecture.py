@@ -49,17 +49,9 @@ LAYERS = {
         "calls",
         "mcp",
         "pool",
-        "gateway",
-        "heartbeat",
-        "http",
-        "server",
-        "app",
-        "daemon",
-        "terminal",
-        "cli",
-        "__main__",
+        "gateway", "heartbeat", "http", "server", "app", "daemon", "terminal", "cli", "__main__",
     ),
-}
+}  # fmt: skip
 # Where memories are stored, and every other SQLite file with its reason.
 SQLITE = {
     "bridge/store/": "memory.db",

@@ -80,8 +80,11 @@ def list_in_table(user: Path, workspace_id: str = STORAGE) -> None:
 
 def list_in_value(user: Path, workspace_id: str = STORAGE) -> None:
     entry = {
-        "composerId": COMPOSER, "name": "The cache", "lastUpdatedAt": AT, "workspaceIdentifier": {"id": workspace_id},
-    }  # fmt: skip
+        "composerId": COMPOSER,
+        "name": "The cache",
+        "lastUpdatedAt": AT,
+        "workspaceIdentifier": {"id": workspace_id},
+    }
     table(user / "globalStorage" / "state.vscdb", "ItemTable", {"composer.composerHeaders": {"allComposers": [entry]}})
 
 
@@ -150,10 +153,14 @@ def test_messages_that_are_gone_damaged_unknown_or_too_large_are_skipped(
     path = composer(
         user,
         [
-            bubble(1, "A question"), bubble(2, "x" * 3000), bubble(7, "odd"), bubble(2), bubble(2),
+            bubble(1, "A question"),
+            bubble(2, "x" * 3000),
+            bubble(7, "odd"),
+            bubble(2),
+            bubble(2),
             bubble(2, "An answer"),
         ],
-    )  # fmt: skip
+    )
     list_in_table(user)
     sql(path, "DELETE FROM cursorDiskKV WHERE key LIKE '%:b3'")
     sql(path, "UPDATE cursorDiskKV SET value = '{broken' WHERE key LIKE '%:b4'")

@@ -142,8 +142,12 @@ def test_outputs_thoughts_summaries_and_attachments_are_left_out_and_counted(tmp
     for hidden in ("SECRET", "THOUGHT", "SUMMARY", "FILE-CONTENT"):
         assert hidden not in repr(turns)
     assert findings.left_out == {
-        "tool output": 2, "thinking": 1, "text by the tool": 1, "image or document": 1, "summary by the tool": 1,
-    }  # fmt: skip
+        "tool output": 2,
+        "thinking": 1,
+        "text by the tool": 1,
+        "image or document": 1,
+        "summary by the tool": 1,
+    }
 
 
 @FORMS

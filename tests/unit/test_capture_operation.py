@@ -285,8 +285,11 @@ def test_a_captured_memory_says_from_where_it_comes(bench: Bench) -> None:
     told = call(tool, bench.workspace, {"memory_number": 1})
     assert isinstance(told, Answer)
     assert told.structured["memory"]["captured_from"] == {
-        "tool": "claude-code", "session_id": SESSION, "first_place": "line 1", "last_place": "line 4",
-    }  # fmt: skip
+        "tool": "claude-code",
+        "session_id": SESSION,
+        "first_place": "line 1",
+        "last_place": "line 4",
+    }
 
 
 def test_private_parts_secrets_and_ignored_files_are_not_kept(bench: Bench) -> None:

@@ -66,9 +66,14 @@ ALIKE = {
     "time_scope": "2025-11-17T14:00:00Z – 2025-11-17T16:30:00Z, 12 turns",
 }  # fmt: skip
 MODELS = [
-    ConversationSummary, DecisionRecord, datapoints.LegacyMemory, datapoints.Decision, datapoints.Topic,
-    datapoints.Plan, datapoints.Session,
-]  # fmt: skip
+    ConversationSummary,
+    DecisionRecord,
+    datapoints.LegacyMemory,
+    datapoints.Decision,
+    datapoints.Topic,
+    datapoints.Plan,
+    datapoints.Session,
+]
 
 
 def test_a_summary_becomes_a_node_with_every_field() -> None:

@@ -48,10 +48,20 @@ def copy(days: float, forgotten: int = 0) -> TeamCopy:
 
 def findings(*, is_followed: bool = True, **changed: Any) -> list[Finding]:
     status: TeamStatus = {
-        "address": "https://memory.example.org", "node": "host/1", "error": None, "workspace": workspace(),
-        "has_copy": True, "position": 12, "behind": 0, "current_at": clock.iso(NOW), "clock_ahead_seconds": 0.0,
-        "token_ends_at": None, "copies": [], "failed_jobs": [], "set_aside": [],
-    }  # fmt: skip
+        "address": "https://memory.example.org",
+        "node": "host/1",
+        "error": None,
+        "workspace": workspace(),
+        "has_copy": True,
+        "position": 12,
+        "behind": 0,
+        "current_at": clock.iso(NOW),
+        "clock_ahead_seconds": 0.0,
+        "token_ends_at": None,
+        "copies": [],
+        "failed_jobs": [],
+        "set_aside": [],
+    }
     whole: TeamStatus = {**status, **changed}  # type: ignore[typeddict-item]
     state = doctor_team.TeamState(whole, None, NOW, is_followed=is_followed)
     return [finding for check in doctor_team.CHECKS for finding in check(state)]

@@ -297,8 +297,11 @@ def remote(provider: Provider, tmp_path: Path) -> Iterator[Embedder]:
 
 def settings(cache_dir: Path, **changes: Any) -> EmbeddingConfig:
     given: dict[str, Any] = {
-        "provider": "openai", "model": "openai/text-embedding-3-small", "dimensions": 3, "api_key": KEY,
-    }  # fmt: skip
+        "provider": "openai",
+        "model": "openai/text-embedding-3-small",
+        "dimensions": 3,
+        "api_key": KEY,
+    }
     return EmbeddingConfig(cache_dir=cache_dir, **given | changes)
 
 
@@ -374,11 +377,19 @@ def test_a_rate_limit_without_a_time_says_none(provider: Provider, remote: Embed
 @pytest.mark.parametrize(
     ("header", "seconds"),
     [
-        ("0", 0), (" 120 ", 120), ("Fri, 20 Nov 2026 12:00:30 GMT", 31), ("Fri, 20 Nov 2026 12:00:30 -0000", 31),
-        ("Fri, 20 Nov 2026 11:00:00 GMT", 0), ("", None), ("-5", None), ("1.5", None), ("²", None), ("soon", None),
+        ("0", 0),
+        (" 120 ", 120),
+        ("Fri, 20 Nov 2026 12:00:30 GMT", 31),
+        ("Fri, 20 Nov 2026 12:00:30 -0000", 31),
+        ("Fri, 20 Nov 2026 11:00:00 GMT", 0),
+        ("", None),
+        ("-5", None),
+        ("1.5", None),
+        ("²", None),
+        ("soon", None),
         ("Fri, 99 Nov 2026 12:00:30 GMT", None),
     ],
-)  # fmt: skip
+)
 def test_a_pause_is_read_as_seconds_or_as_a_date(header: str, seconds: int | None) -> None:
     assert retry_after_seconds(header, datetime(2026, 11, 20, 11, 59, 59, 500_000, UTC)) == seconds
 

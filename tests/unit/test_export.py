@@ -453,9 +453,15 @@ def test_the_same_words_under_another_id_are_one_memory_and_references_follow(
     store(there, replace(summary("b"), id=an_id("ours")), replace(words, id=an_id("our words"), number=0))
     found = imported(there, lines_of(here))
     assert counts(found) == {
-        "added": 5, "duplicates": 2, "kept": 1, "renumbered": 1, "compactions": 2, "findings": 1, "feedback": 2,
+        "added": 5,
+        "duplicates": 2,
+        "kept": 1,
+        "renumbered": 1,
+        "compactions": 2,
+        "findings": 1,
+        "feedback": 2,
         "verdicts": 1,
-    }  # fmt: skip
+    }
     assert there.store.get(an_id("b")) is None
     assert memory_of(there, "g").sources == (an_id("ours"), an_id("f"))
     *compactions, finding, _, _, said = body(there)[-6:]

@@ -30,8 +30,15 @@ from worker.hooks import claude_code, codex, hook, installation, installers
 ROOT = Path(__file__).resolve().parents[2]
 
 COMMAND = (
-    "/opt/a python", "-S", "-P", "/opt/lib/worker/hooks/hook.py", "--config", "/home/a b/c", "--tool", "claude-code",
-)  # fmt: skip
+    "/opt/a python",
+    "-S",
+    "-P",
+    "/opt/lib/worker/hooks/hook.py",
+    "--config",
+    "/home/a b/c",
+    "--tool",
+    "claude-code",
+)
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=4),

@@ -26,9 +26,11 @@ from bridge.embedding.model_files import MARKER, MINILM, Build, File, Package
 from jobs.errors import JobError
 
 CONTENT = {
-    "config.json": b"{}", "tokenizer.json": b'{"words": []}', "tokenizer_config.json": b'{"length": 1}',
+    "config.json": b"{}",
+    "tokenizer.json": b'{"words": []}',
+    "tokenizer_config.json": b'{"length": 1}',
     "model.safetensors": bytes(range(256)) * 1000,
-}  # fmt: skip
+}
 
 
 def described(name: str, content: bytes) -> File:

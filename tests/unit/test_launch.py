@@ -69,10 +69,14 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Started:
 @pytest.mark.parametrize(
     ("state", "leaving"),
     [
-        ("starting", False), ("ready", False), ("paused", False), ("draining", True), ("exiting", True),
+        ("starting", False),
+        ("ready", False),
+        ("paused", False),
+        ("draining", True),
+        ("exiting", True),
         ("stopped", True),
     ],
-)  # fmt: skip
+)
 def test_a_worker_that_takes_up_nothing_more_is_leaving(workspace: Workspace, state: str, leaving: bool) -> None:
     beat(workspace, state)
     assert launch.is_shutting_down(workspace) is leaving

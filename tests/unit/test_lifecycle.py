@@ -36,9 +36,18 @@ NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 STATES: tuple[State, ...] = get_args(State)
 RETRY, WAIT, GIVE_UP = "EMBEDDING_FAILED", "STORE_BUSY", "MEMORY_NOT_FOUND"
 EVENTS: list[Event] = [
-    Started(), Succeeded({"n": 1}), Failed(JobError(RETRY)), Failed(JobError(WAIT)), Failed(JobError(GIVE_UP)),
-    Crashed(), Interrupted(), WorkerDied(), Cancelled(), Expired(), Replayed(),
-]  # fmt: skip
+    Started(),
+    Succeeded({"n": 1}),
+    Failed(JobError(RETRY)),
+    Failed(JobError(WAIT)),
+    Failed(JobError(GIVE_UP)),
+    Crashed(),
+    Interrupted(),
+    WorkerDied(),
+    Cancelled(),
+    Expired(),
+    Replayed(),
+]
 WAYS: dict[State, list[Event]] = {
     "queued": [],
     "running": [Started()],

@@ -152,11 +152,16 @@ def files(shelf: Shelf) -> Shelf:
 @pytest.mark.parametrize(
     ("file", "numbers"),
     [
-        ("src/upload/retry.ts", [3, 1]), ("upload/RETRY.ts", [3, 1]), ("retry.ts", [3, 2, 1]),
-        ("./retry.ts", [3, 2, 1]), ("other/retry.ts", []), ("nothing.py", []), ("ROOT/src/upload/retry.ts", [3, 1]),
+        ("src/upload/retry.ts", [3, 1]),
+        ("upload/RETRY.ts", [3, 1]),
+        ("retry.ts", [3, 2, 1]),
+        ("./retry.ts", [3, 2, 1]),
+        ("other/retry.ts", []),
+        ("nothing.py", []),
+        ("ROOT/src/upload/retry.ts", [3, 1]),
         ("ROOT/retry.ts", []),
     ],
-)  # fmt: skip
+)
 def test_a_file_is_known_by_the_end_of_its_path(files: Shelf, file: str, numbers: list[int]) -> None:
     found = about_file.about(files.workspace, file.replace("ROOT", str(files.workspace.root)))
     assert [each.memory.number for each in found] == numbers

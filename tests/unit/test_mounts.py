@@ -16,19 +16,30 @@ from jobs.layout import Workspace
 linux = pytest.mark.skipif(sys.platform != "linux", reason="Linux' table of mounts")
 
 TABLE = [
-    Row("/", "ext4"), Row("/home", "xfs"), Row("/home/u/net", "nfs4"), Row("/home/u/net/scratch", "tmpfs"),
+    Row("/", "ext4"),
+    Row("/home", "xfs"),
+    Row("/home/u/net", "nfs4"),
+    Row("/home/u/net/scratch", "tmpfs"),
     Row("/mnt/c", "9p"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(
     ("path", "fstype"),
     [
-        ("/etc", "ext4"), ("/", "ext4"), ("/home", "xfs"), ("/home/u/project", "xfs"), ("/home/u/net", "nfs4"),
-        ("/home/u/net/a/b", "nfs4"), ("/home/u/network", "xfs"), ("/home/u/net/scratch/x", "tmpfs"),
-        ("/mnt/c/Users", "9p"), ("/mnt/cd", "ext4"), ("/MNT/C", "ext4"),
+        ("/etc", "ext4"),
+        ("/", "ext4"),
+        ("/home", "xfs"),
+        ("/home/u/project", "xfs"),
+        ("/home/u/net", "nfs4"),
+        ("/home/u/net/a/b", "nfs4"),
+        ("/home/u/network", "xfs"),
+        ("/home/u/net/scratch/x", "tmpfs"),
+        ("/mnt/c/Users", "9p"),
+        ("/mnt/cd", "ext4"),
+        ("/MNT/C", "ext4"),
     ],
-)  # fmt: skip
+)
 def test_the_longest_mount_point_above_a_path_is_its_mount(path: str, fstype: str) -> None:
     assert mounts.by_path(path, TABLE).fstype == fstype
     assert mounts.by_path(path, TABLE[::-1]).fstype == fstype

@@ -117,10 +117,15 @@ def test_a_job_needs_no_more_than_its_four_fields() -> None:
 
 def test_every_field_of_the_file_arrives() -> None:
     fields = {
-        "submitted_at": "2026-11-20T20:00:00Z", "priority": -3, "not_before": "2026-11-20T21:00:00Z",
-        "expires_at": "2026-11-20T22:00:00Z", "max_attempts": 2, "timeout_seconds": 1.5, "submitted_by": "vscode",
+        "submitted_at": "2026-11-20T20:00:00Z",
+        "priority": -3,
+        "not_before": "2026-11-20T21:00:00Z",
+        "expires_at": "2026-11-20T22:00:00Z",
+        "max_attempts": 2,
+        "timeout_seconds": 1.5,
+        "submitted_by": "vscode",
         "correlation_id": "c",
-    }  # fmt: skip
+    }
     job = parse(JOB | fields)
     assert {name: getattr(job, name) for name in fields} == fields
     assert job.as_dict() == JOB | fields

@@ -24,10 +24,16 @@ def test_a_summary_gives_its_whole_topic_sentences_decisions_and_details() -> No
         next_steps=("Measure",),
     )
     assert passages(memory) == [
-        Passage("whole", whole_text(memory)), Passage("topic", "Ranking"), Passage("sentence", "Hits are ordered."),
-        Passage("sentence", "By a product."), Passage("decision", "Use a product"), Passage("decision", "Round it"),
-        Passage("detail", "It can be explained"), Passage("detail", "Which half-life?"), Passage("detail", "Measure"),
-    ]  # fmt: skip
+        Passage("whole", whole_text(memory)),
+        Passage("topic", "Ranking"),
+        Passage("sentence", "Hits are ordered."),
+        Passage("sentence", "By a product."),
+        Passage("decision", "Use a product"),
+        Passage("decision", "Round it"),
+        Passage("detail", "It can be explained"),
+        Passage("detail", "Which half-life?"),
+        Passage("detail", "Measure"),
+    ]
 
 
 def test_a_legacy_memory_gives_its_text_and_its_sentences() -> None:

@@ -41,9 +41,12 @@ def place(place: Place) -> Place:
 
 def beat(place: Place, pid: int, **change: Any) -> None:
     heartbeat = {
-        "pid": pid, "state": "ready", "boot_id": boot.boot_id(), "heartbeat_at": clock.iso(clock.now()),
+        "pid": pid,
+        "state": "ready",
+        "boot_id": boot.boot_id(),
+        "heartbeat_at": clock.iso(clock.now()),
         "in_flight": [],
-    }  # fmt: skip
+    }
     place.spool.heartbeat.write_bytes(encode({**heartbeat, **change}))
 
 

@@ -147,15 +147,35 @@ def test_a_setting_out_of_range_is_clamped_and_reported_as_well() -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("max_results", "many"), ("max_results", "2.5"), ("max_results", True), ("max_results", "nan"),
-        ("max_tokens", []), ("half_life_days", "week"), ("half_life_days", ""), ("alpha", "nan"),
-        ("include_superseded", "perhaps"), ("preset", "forever"), ("ranking_mode", "magic"), ("legacy", "hidden"),
-        ("status", "Done"), ("topic_id", "No Topic!"), ("topic_id", 14), ("topic_id", " "), ("plan_id", ""),
-        ("plan_id", 14), ("query", 7), ("query", ["why"]), ("max_results", [10**5000]),
-        ("include_superseded", ["true"]), ("since", "soon"), ("until", True), ("as_of", 20261101),
-        ("as_of", "yesterday"), ("as_of", "9999-12-31T23:59:59-12:00"),
+        ("max_results", "many"),
+        ("max_results", "2.5"),
+        ("max_results", True),
+        ("max_results", "nan"),
+        ("max_tokens", []),
+        ("half_life_days", "week"),
+        ("half_life_days", ""),
+        ("alpha", "nan"),
+        ("include_superseded", "perhaps"),
+        ("preset", "forever"),
+        ("ranking_mode", "magic"),
+        ("legacy", "hidden"),
+        ("status", "Done"),
+        ("topic_id", "No Topic!"),
+        ("topic_id", 14),
+        ("topic_id", " "),
+        ("plan_id", ""),
+        ("plan_id", 14),
+        ("query", 7),
+        ("query", ["why"]),
+        ("max_results", [10**5000]),
+        ("include_superseded", ["true"]),
+        ("since", "soon"),
+        ("until", True),
+        ("as_of", 20261101),
+        ("as_of", "yesterday"),
+        ("as_of", "9999-12-31T23:59:59-12:00"),
     ],
-)  # fmt: skip
+)
 def test_nonsense_is_refused_by_name(name: str, value: Any) -> None:
     error = refused(**{name: value})
     assert error.code == "ARGUMENT_INVALID"

@@ -262,10 +262,13 @@ def test_one_that_is_named_answers_for_itself(night: Place, cli: Answers) -> Non
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["retry"], ["retry", "topic-1", "--state", "failed"], ["retry", "--state", "succeeded", "--yes"], ["cancel"],
+        ["retry"],
+        ["retry", "topic-1", "--state", "failed"],
+        ["retry", "--state", "succeeded", "--yes"],
+        ["cancel"],
         ["cancel", "--state", "failed", "--yes"],
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_meant_is_wrong_usage(night: Place, cli: Answers, arguments: list[str]) -> None:
     assert cli.run("jobs", *arguments)[0] == 2
 

@@ -196,9 +196,12 @@ def test_waiting_jobs_that_start_later_are_counted_by_hour_and_kind() -> None:
 
 def test_a_cause_advises_to_wait_to_run_again_to_dismiss_or_to_correct() -> None:
     found = [
-        failed("a", "TOPIC_NOT_FOUND"), failed("b", "INTERNAL"), failed("c", "INTERNAL", state="retrying"),
-        failed("d", "JOB_INVALID", state="rejected"), failed("e", "DISK_FULL", state="rejected"),
-    ]  # fmt: skip
+        failed("a", "TOPIC_NOT_FOUND"),
+        failed("b", "INTERNAL"),
+        failed("c", "INTERNAL", state="retrying"),
+        failed("d", "JOB_INVALID", state="rejected"),
+        failed("e", "DISK_FULL", state="rejected"),
+    ]
     assert {(cause["code"], cause["state"]): cause["advice"] for cause in record_cache.causes(found)} == {
         ("TOPIC_NOT_FOUND", "failed"): "dismiss",
         ("INTERNAL", "failed"): "retry",

@@ -83,8 +83,11 @@ def test_splitting_keeps_every_reference_and_the_order_within_a_kind() -> None:
 
 def test_a_value_that_looks_like_another_kind_is_labelled_in_the_flat_list() -> None:
     assert flatten(References(("#12",), ("014",), ("main", "fix/x"))) == (
-        "file: #12", "plan: 014", "branch: main", "fix/x",
-    )  # fmt: skip
+        "file: #12",
+        "plan: 014",
+        "branch: main",
+        "fix/x",
+    )
 
 
 VALUES = st.one_of(

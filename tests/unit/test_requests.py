@@ -199,9 +199,12 @@ def test_running_again_asks_for_what_can_and_says_why_not_for_the_rest(workspace
     assert [(asked.job_id, asked.requested, asked.obeyed) for asked in outcome.jobs] == [("failed", True, False)]
     assert read(place.retry("failed"))["generation"] == 1
     assert {refused.job_id: refused.error.code for refused in outcome.skipped} == {
-        "done": "ARGUMENT_INVALID", "waits": "ARGUMENT_INVALID", "scrubbed": "JOB_NOT_FOUND",
-        "damaged": "JOB_NOT_FOUND", "nobody": "JOB_NOT_FOUND",
-    }  # fmt: skip
+        "done": "ARGUMENT_INVALID",
+        "waits": "ARGUMENT_INVALID",
+        "scrubbed": "JOB_NOT_FOUND",
+        "damaged": "JOB_NOT_FOUND",
+        "nobody": "JOB_NOT_FOUND",
+    }
     assert all(refused.as_dict()["remediation"] for refused in outcome.skipped)
 
 

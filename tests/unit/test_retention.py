@@ -260,8 +260,11 @@ def test_it_goes_a_part_at_a_time_the_oldest_first(workspace: Workspace, place: 
 
 def test_damaged_records_and_files_of_others_are_left_alone(workspace: Workspace, place: SpoolPaths) -> None:
     left = [
-        place.record("damaged"), place.results / "Not An Id.json", place.results / ".part.json", place.results / "x",
-    ]  # fmt: skip
+        place.record("damaged"),
+        place.results / "Not An Id.json",
+        place.results / ".part.json",
+        place.results / "x",
+    ]
     for path in left:
         path.write_bytes(b"{")
         grown_old(path, 400)

@@ -250,11 +250,18 @@ def test_every_record_of_the_lifecycle_is_as_the_schema_says() -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"state": "queued"}, {"success": None}, {"success": False}, {"result": None}, {"result": {}},
-        {"finished_at": None}, {"finished_at": "2026-11-20T12:00:00+00:00"}, {"error": JobError("POISON").as_dict()},
-        {"attempt": -1}, {"job_sha256": "x"},
+        {"state": "queued"},
+        {"success": None},
+        {"success": False},
+        {"result": None},
+        {"result": {}},
+        {"finished_at": None},
+        {"finished_at": "2026-11-20T12:00:00+00:00"},
+        {"error": JobError("POISON").as_dict()},
+        {"attempt": -1},
+        {"job_sha256": "x"},
     ],
-)  # fmt: skip
+)
 def test_a_record_that_the_program_would_not_write_is_not_as_the_schema_says(change: dict[str, Any]) -> None:
     record = json.loads(EXAMPLES["record-succeeded.json"])
     assert problems("record", record) == []
@@ -501,9 +508,13 @@ def test_an_interface_has_the_fields_of_its_schema(name: str) -> None:
 
 
 STATES = {
-    "ActiveRecord": {"queued", "running"}, "RetryingRecord": {"retrying"}, "SucceededRecord": {"succeeded"},
-    "FailedRecord": {"failed", "expired"}, "CancelledRecord": {"cancelled"}, "RejectedRecord": {"rejected"},
-}  # fmt: skip
+    "ActiveRecord": {"queued", "running"},
+    "RetryingRecord": {"retrying"},
+    "SucceededRecord": {"succeeded"},
+    "FailedRecord": {"failed", "expired"},
+    "CancelledRecord": {"cancelled"},
+    "RejectedRecord": {"rejected"},
+}
 
 
 def test_the_record_of_each_state_has_all_fields_of_a_record() -> None:

@@ -67,9 +67,11 @@ def test_the_source_of_each_value_is_known(sources: Sources) -> None:
     sources.dotenv("COGNEE_MEMORY_MAX_RESULTS=3\nCOGNEE_MEMORY_ALPHA=0.7")
     found = sources.load()
     assert dict(found.sources) == {
-        "config_dir": "environment", "max_results": ".env of the workspace", "max_tokens": "config.toml",
+        "config_dir": "environment",
+        "max_results": ".env of the workspace",
+        "max_tokens": "config.toml",
         "alpha": ".env of the workspace",
-    }  # fmt: skip
+    }
 
 
 def test_what_is_none_or_empty_is_not_given(sources: Sources) -> None:
@@ -80,9 +82,11 @@ def test_what_is_none_or_empty_is_not_given(sources: Sources) -> None:
 
 def test_text_becomes_the_type_of_the_setting(sources: Sources) -> None:
     sources.environment |= {
-        "COGNEE_MEMORY_TEST_JOBS": " Yes ", "COGNEE_MEMORY_RESCAN_SECONDS": "0.5",
-        "COGNEE_MEMORY_CACHE_DIR": "~/models", "COGNEE_MEMORY_HALF_LIFE_DAYS": "30",
-    }  # fmt: skip
+        "COGNEE_MEMORY_TEST_JOBS": " Yes ",
+        "COGNEE_MEMORY_RESCAN_SECONDS": "0.5",
+        "COGNEE_MEMORY_CACHE_DIR": "~/models",
+        "COGNEE_MEMORY_HALF_LIFE_DAYS": "30",
+    }
     found = sources.load()
     assert (found.test_jobs, found.rescan_seconds, found.half_life_days) == (True, 0.5, 30.0)
     assert found.cache_dir == Path.home() / "models"

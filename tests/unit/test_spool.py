@@ -161,8 +161,12 @@ def test_the_inbox_shows_what_was_dropped_by_name_and_nothing_of_the_protocol_s_
         (place.inbox / name).write_bytes(b"{}")
     (place.inbox / "folder.json").mkdir()
     assert [(entry.path.name, entry.name) for entry in spool.inbox(place)] == [
-        ("A B.json", "A B"), ("a.json", "a"), ("b.json", "b"), ("folder.json", "folder"), ("readme.txt", None),
-    ]  # fmt: skip
+        ("A B.json", "A B"),
+        ("a.json", "a"),
+        ("b.json", "b"),
+        ("folder.json", "folder"),
+        ("readme.txt", None),
+    ]
 
 
 # --- accepting ---
@@ -256,9 +260,14 @@ def test_a_rejected_file_is_kept_with_the_reason_beside_it(place: SpoolPaths) ->
     kept, reason = reject(place, "a.json")
     assert kept.read_bytes() == b"content"
     assert reason == {
-        "schema_version": 1, "file": "a.json", "kept_as": "a.1.json", "rejected_at": "2026-11-20T12:00:00Z",
-        "error": ERROR.as_dict(), "redactions": None, "cut_from": None,
-    }  # fmt: skip
+        "schema_version": 1,
+        "file": "a.json",
+        "kept_as": "a.1.json",
+        "rejected_at": "2026-11-20T12:00:00Z",
+        "error": ERROR.as_dict(),
+        "redactions": None,
+        "cut_from": None,
+    }
     assert spool.inbox(place) == []
 
 

@@ -163,10 +163,12 @@ def test_words_that_the_store_derives_cannot_say_something_else(checks: RowCheck
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        ('["memories"]', {"seq": 2**62 - 1}), ('["memories"]', {"seq": "1"}), ('["rows"]', {"seq": 1}),
+        ('["memories"]', {"seq": 2**62 - 1}),
+        ('["memories"]', {"seq": "1"}),
+        ('["rows"]', {"seq": 1}),
         ('["memories"]', None),
     ],
-)  # fmt: skip
+)
 def test_a_sequence_out_of_bounds_is_refused(checks: RowChecks, key: str, value: dict[str, Any] | None) -> None:
     assert not is_let_in(checks, SharedRow("sqlite_sequence", key, value))
     assert is_let_in(checks, SharedRow("sqlite_sequence", '["memories"]', {"seq": 7}))

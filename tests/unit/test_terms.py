@@ -590,11 +590,19 @@ def test_courtesy_is_left_out(query: str, rest: str) -> None:
 @pytest.mark.parametrize(
     "query",
     [
-        "which database did we choose?", "Do we retry a failed upload?", "Can you sign in without a network?",
-        "the thank you page", "can you tell me", "please", "tell me why", "Good names for modules",
-        "I need to rename max_job_bytes", "   ", "warum nehmen wir bitte SQLite",
+        "which database did we choose?",
+        "Do we retry a failed upload?",
+        "Can you sign in without a network?",
+        "the thank you page",
+        "can you tell me",
+        "please",
+        "tell me why",
+        "Good names for modules",
+        "I need to rename max_job_bytes",
+        "   ",
+        "warum nehmen wir bitte SQLite",
     ],
-)  # fmt: skip
+)
 def test_what_is_looked_for_is_kept(query: str) -> None:
     assert without_courtesy(query) == query
 

@@ -568,10 +568,15 @@ def a_root_that_everybody_may_write_to(kept: Kept) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        another_mark, another_folder, a_link_in_the_place_of_a_folder, a_link_among_the_files,
-        a_link_in_the_place_of_a_folder_of_the_spool, a_list_without_the_mark, a_root_that_everybody_may_write_to,
+        another_mark,
+        another_folder,
+        a_link_in_the_place_of_a_folder,
+        a_link_among_the_files,
+        a_link_in_the_place_of_a_folder_of_the_spool,
+        a_list_without_the_mark,
+        a_root_that_everybody_may_write_to,
     ],
-)  # fmt: skip
+)
 def test_each_reason_to_refuse_is_seen_at_the_next_question(kept: Kept, change: Callable[[Kept], None]) -> None:
     change(kept)
     for _ in range(3):
